@@ -22,14 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::filesystem::path default_timing_db() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "cairn" / "timings.db";
-    if (home != nullptr && *home != '\0') return std::filesystem::path(home) / ".cache" / "cairn" / "timings.db";
-    return {};
-}
-
 /// Times of other machines, for a first start: they lie in share/cairn beside the folder of the program.
 std::vector<std::filesystem::path> shipped_seeds() {
     std::error_code fault;
@@ -113,7 +105,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
     app.add_option("--kept-in", options.kept_in,
                    "folder in which the model is kept ready for the next start, made where there is none");
-    app.add_flag("--explain", options.explain, "print what was chosen for each instruction, out of what, and stop");
+    app.add_flag("--explain", options.explain, "print in 40 lines what takes how long, why, and what to do, and stop");
     app.add_option("--why-not", options.why_not,
                    "print what came of a kernel, or of all kernels of a definition, and stop");
     app.add_option("--save-graph", options.save_graph, "write the graph in text form, for the command cairn, and stop");
@@ -121,15 +113,12 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 cairn::Context make_context(const Options& options) {
-    cairn::ContextOptions context;
+    const bool has_own_database = options.mode == "off" || !options.timing_db.empty();
+    cairn::ContextOptions context =
+        has_own_database ? cairn::ContextOptions() : cairn::ContextOptions::like_the_command();
     context.threads = options.threads.value_or(cairn::usable_cpus());
-    if (options.mode != "off") context.timing_db = options.timing_db;
+    if (options.mode != "off" && has_own_database) context.timing_db = options.timing_db;
     if (options.mode != "off") context.timing_seeds = shipped_seeds();
-    if (options.mode != "off" && options.timing_db.empty()) {
-        context.timing_db = default_timing_db();
-        std::error_code ignored;
-        std::filesystem::create_directories(context.timing_db.parent_path(), ignored);
-    }
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     return cairn::Context(context);
 }

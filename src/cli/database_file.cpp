@@ -3,7 +3,6 @@
 #include "cairn/error.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
@@ -16,14 +15,6 @@ namespace {
 }
 
 }  // namespace
-
-std::filesystem::path default_database() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "cairn" / "timings.db";
-    if (home != nullptr && *home != '\0') return std::filesystem::path(home) / ".cache" / "cairn" / "timings.db";
-    return {};
-}
 
 std::filesystem::path shipped_seed() {
     std::error_code fault;

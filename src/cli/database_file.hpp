@@ -4,10 +4,6 @@
 
 namespace cairn::cli {
 
-/// Where timings are kept when nobody says: `cairn/timings.db` in $XDG_CACHE_HOME, else in ~/.cache. Empty where there
-/// is no such place.
-std::filesystem::path default_database();
-
 /// Times of other machines that come with the command: share/cairn/seed.db beside its folder. Empty where there are
 /// none.
 std::filesystem::path shipped_seed();

@@ -3,6 +3,7 @@
 #include "cli/moment.hpp"
 #include "cli/open_database.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/time_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -51,7 +52,7 @@ void put_environments(const TimingFileInfo& info, const TimingEnvironment& here,
                      {"soft", environment.soft},
                      {"times", std::to_string(times)},
                      {"here", is_here}},
-                    fmt::format("{:<9} {} times of {}", is_here ? "here" : "elsewhere", times, environment.hard));
+                    fmt::format("{:<9} {} times of {}", place_text(environment.hard, here.hard), times, environment.hard));
     }
 }
 

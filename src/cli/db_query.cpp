@@ -52,7 +52,7 @@ int query_problem(const QueryOptions& options, Output& output) {
         file.query({.kernel = options.filter.kernel, .problem = text, .policy = policy_of(context), .best_only = true});
     std::erase_if(records, [&](const TimingRecord& each) { return each.hard != here || each.problem != text; });
     if (records.empty()) check_kernel(problem, options.filter.kernel, context);
-    for (const TimingRecord& record : records) put_time(output, record, true);
+    for (const TimingRecord& record : records) put_time(output, record, record.hard);
     return 0;
 }
 
@@ -79,7 +79,7 @@ int query_database(const QueryOptions& options, Output& output, const std::stop_
     if (!options.since.empty()) filter.since = moment_of(options.since, now()).value();
     const std::vector<TimingRecord> records = file.query(filter);
     if (records.empty() && file.info().times > 0) check_patterns(file, filter);
-    for (const TimingRecord& record : records) put_time(output, record, record.hard == here);
+    for (const TimingRecord& record : records) put_time(output, record, here);
     return 0;
 }
 

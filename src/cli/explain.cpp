@@ -1,4 +1,5 @@
 #include "cli/bucket_rows.hpp"
+#include "cli/feed.hpp"
 #include "cli/flow_dot.hpp"
 #include "cli/host.hpp"
 #include "cli/report.hpp"
@@ -11,13 +12,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace cairn::cli {
 namespace {
 
 struct ExplainOptions {
     Options all;
-    std::string why_not, html, dot, trace;
+    bool details = false;
+    std::optional<std::string> why_not;  // empty: all refusals
+    std::string html, dot, trace;
 };
 
 Row row_of(const KernelVerdict& verdict, std::string_view kind, const std::string& bucket) {
@@ -26,14 +30,41 @@ Row row_of(const KernelVerdict& verdict, std::string_view kind, const std::strin
         row["reason"] = verdict.refusal;
         return row;
     }
-    row["cost_ns"] = nanoseconds(verdict.seconds);
+    if (!verdict.failure.empty()) {
+        row["failure"] = verdict.failure;
+        return row;
+    }
+    row[verdict.at_least ? "at_least_ns" : "cost_ns"] = nanoseconds(verdict.seconds);
     row["measured"] = verdict.measured;
+    if (verdict.counts_last) row["counts_last"] = true;
     if (!verdict.expected_from.empty()) row["expected_from"] = verdict.expected_from;
     if (verdict.error > 0) row["error"] = verdict.error;
     return row;
 }
 
-/// What to_string(Explanation) tells of instructions, as objects.
+/// What another way to come by a value takes more than the one taken: a run's time and the price of kept bytes apart.
+Row row_of(const ExplainedValue& value, const ExplainedWay& way, const std::string& bucket) {
+    Row row{{"kind", "way"},       {"bucket", bucket},     {"value", value.value},
+            {"op", value.op},      {"where", value.where}, {"definition", way.definition},
+            {"taken", way.chosen}, {"laws", way.laws}};
+    if (!value.name.empty()) row["name"] = value.name;
+    if (way.best >= 0) row["kernel"] = way.kernels[static_cast<std::size_t>(way.best)].kernel;
+    if (way.slower) {
+        row["slower_ns"] = nanoseconds(*way.slower);
+        row["more_bytes"] = way.more_bytes;
+        row["price_ns"] = nanoseconds(way.price);
+    }
+    if (!way.decided_by.empty()) row["decided_by"] = way.decided_by;
+    return row;
+}
+
+Row row_of(const ExplainedDuel& duel) {
+    return {{"kind", "duel"},        {"ratio", duel.ratio},     {"low", duel.low},
+            {"high", duel.high},     {"samples", duel.samples}, {"expected", duel.expected},
+            {"won", duel.won},       {"without", duel.without}, {"as_unmeasured", duel.as_unmeasured}};
+}
+
+/// What details() tells, as objects.
 void put_rows(const Explanation& why, Output& output) {
     for (const ExplainedBucket& bucket : why.buckets) {
         put_bucket(output, bucket);
@@ -43,10 +74,15 @@ void put_rows(const Explanation& why, Output& output) {
             row["once"] = each.once;
             row["op"] = each.op;
             row["where"] = each.where;
+            if (!each.names.empty()) row["names"] = each.names;
             output.line(row, {});
             for (const KernelVerdict& rival : each.rivals) output.line(row_of(rival, "rival", name), {});
         }
+        for (const ExplainedValue& value : bucket.values)
+            for (const ExplainedWay& way : value.ways) output.line(row_of(value, way, name), {});
     }
+    for (const ExplainedDuel& duel : why.duels) output.line(row_of(duel), {});
+    for (const std::string& note : why.notes) output.line({{"kind", "note"}, {"text", note}}, {});
 }
 
 /// Of a definition that was never found: what of it is missing in the value that comes nearest.
@@ -64,9 +100,15 @@ std::string nearest_miss(const Explanation& why, const std::string& name, const 
 
 void put_why_not(const Explanation& why, const std::string& name, const Graph& graph, const Context& context,
                  Output& output) {
-    const std::string text = why_not(why, name) + nearest_miss(why, name, graph, context);
+    const std::string text = why_not(why, name) + (name.empty() ? "" : nearest_miss(why, name, graph, context));
     if (!output.json) return output.text(text);
     output.line({{"kind", "why_not"}, {"kernel", name}, {"reason", text}}, {});
+}
+
+/// The summary: of the bucket that holds the sizes that were named, else of the one that takes longest.
+std::string short_text(const Explanation& why, const Graph& graph, const Options& options) {
+    if (options.sizes.empty()) return to_string(why);
+    return summary(why, bucket_at(why, Feed::sizes_for(graph, options)));
 }
 
 int explain_graph(const ExplainOptions& options, Output& output, const std::stop_token& stop) {
@@ -86,12 +128,12 @@ int explain_graph(const ExplainOptions& options, Output& output, const std::stop
         if (!options.html.empty()) write_text(options.html, report_of(study));
         if (!options.trace.empty()) write_text(options.trace, trace_of(study));
     }
-    if (!options.why_not.empty()) put_why_not(why, options.why_not, graph, context, output);
-    if (!options.why_not.empty() || !options.dot.empty() || !options.html.empty() || !options.trace.empty()) return 0;
+    if (options.why_not) put_why_not(why, *options.why_not, graph, context, output);
+    if (options.why_not || !options.dot.empty() || !options.html.empty() || !options.trace.empty()) return 0;
     if (output.json)
         put_rows(why, output);
     else
-        output.text(to_string(why));
+        output.text(options.details ? details(why) : short_text(why, graph, options.all));
     return 0;
 }
 
@@ -101,8 +143,13 @@ void add_explain(CLI::App& app, Work& chosen) {
     auto options = std::make_shared<ExplainOptions>();
     CLI::App& command =
         *app.add_subcommand("explain", "what was chosen for a graph, out of what, and what all else would cost");
-    command.add_option("--why-not", options->why_not, "only what came of a kernel, or of all kernels of a definition")
-        ->option_text("KERNEL");
+    command.add_flag("--all", options->details,
+                     "all instructions with all kernels for them, and what every other way would cost");
+    command
+        .add_option("--why-not", options->why_not,
+                    "only what came of a kernel, or of all kernels of a definition; without a name all refusals")
+        ->expected(0, 1)
+        ->option_text("[NAME]");
     command.add_option("--html", options->html, "write one page: what runs and how long, the runner-up, memory")
         ->option_text("FILE");
     command.add_option("--dot", options->dot, "write what runs as a graph for Graphviz")->option_text("FILE");

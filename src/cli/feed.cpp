@@ -67,6 +67,12 @@ Feed::Feed(const Graph& graph, const Options& options) : weights_(options.weight
         say(fmt::format("weights are made from seed {}: --weights FILE takes them from a file", seed_));
 }
 
+std::vector<std::pair<std::string, std::int64_t>> Feed::sizes_for(const Graph& graph, const Options& options) {
+    Feed feed;
+    feed.set_sizes(graph, options);
+    return feed.sizes_;
+}
+
 void Feed::set_sizes(const Graph& graph, const Options& options) {
     const std::vector<Symbols::Symbol> symbols = graph.symbols().list();
     for (const Symbols::Symbol& symbol : symbols) sizes_.emplace_back(symbol.name, middle_of(symbol));

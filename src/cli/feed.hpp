@@ -28,12 +28,15 @@ public:
     /// The median of some runs after a first one, in seconds: at least three, and as many as end within a second.
     double time(CompiledGraph& model, const std::stop_token& stop) const;
 
+    /// The value of each symbol of the graph that a Feed would have. Throws as it does.
+    static std::vector<std::pair<std::string, std::int64_t>> sizes_for(const Graph& graph, const Options& options);
     /// The value of each symbol of the graph.
     const std::vector<std::pair<std::string, std::int64_t>>& sizes() const noexcept { return sizes_; }
     /// `T = 32, past = 0`; empty where the graph has no symbols.
     std::string sizes_text() const;
 
 private:
+    Feed() = default;
     struct Given {
         GraphPort port;
         std::vector<std::int64_t> shape;
@@ -43,7 +46,7 @@ private:
     void add(const GraphPort& port, std::span<const std::int64_t> values);
 
     std::string weights_;
-    std::uint64_t seed_;
+    std::uint64_t seed_ = 0;
     std::vector<GraphPort> weight_ports_;
     std::vector<std::pair<std::string, std::int64_t>> sizes_, lengths_;  // lengths: the symbols that states grow by
     std::vector<Given> inputs_, states_;

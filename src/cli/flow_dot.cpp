@@ -25,7 +25,7 @@ std::string ports_dot(const ExplainedBucket& bucket, std::size_t number) {
     std::string text;
     std::set<std::string> told;
     const auto port = [&](int buffer, std::size_t instruction, bool is_read) {
-        const auto& [kind, name] = bucket.buffers[static_cast<std::size_t>(buffer)];
+        const auto& [kind, name, bytes] = bucket.buffers[static_cast<std::size_t>(buffer)];
         if (name.empty()) return;
         const std::string node = quoted_word(fmt::format("b{} {} {}", number, kind, name));
         if (told.insert(node).second)

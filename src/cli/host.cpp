@@ -22,17 +22,14 @@ namespace {
 }  // namespace
 
 std::filesystem::path database_of(const Options& options) {
-    if (options.database.empty()) return default_database();
+    if (options.database.empty()) return default_timing_db();
     look_at_database(options.database);
     return options.database;
 }
 
 Context make_context(const Options& options, const std::filesystem::path& database) {
-    // The command's own folder; where it cannot be made, the Context says so.
-    std::error_code fault;
-    if (options.database.empty() && !database.empty())
-        std::filesystem::create_directories(database.parent_path(), fault);
     ContextOptions context;
+    if (options.database.empty() && !database.empty()) context = ContextOptions::like_the_command();
     context.threads = options.threads.value_or(usable_cpus());
     if (!options.features.empty()) context.features = parse_features(options.features);
     context.timing_db = database;

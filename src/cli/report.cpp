@@ -86,8 +86,27 @@ std::string ways(const Study& study) {
     if (!study.runner_up)
         return section("The runner-up", "Among the cheapest ways there is none with other steps for these sizes.", {});
     return section("The runner-up",
-                   "The cheapest of all other ways beside the chosen one: the steps that only one of them has.",
-                   panel(ways_table(study)));
+                   fmt::format("The next of all other ways by sums of times: the steps that only one of them has. It keeps {} "
+                               "in memory for good.",
+                               bytes_text(study.runner_up->kept_bytes)),
+                   panel(ways_table(study, *study.runner_up, "runner-up")));
+}
+
+/// Where the chosen way is not the cheapest by sums.
+std::string least_by_sums(const Study& study) {
+    if (!study.least_by_sums) return {};
+    return section("Cheaper by sums",
+                   fmt::format("Sums of times of single kernels say that this way costs less than the chosen one. It was not "
+                               "taken{}. It keeps {} in memory for good.",
+                               study.decided_by.empty() ? "" : ": " + study.decided_by,
+                               bytes_text(study.least_by_sums->kept_bytes)),
+                   panel(ways_table(study, *study.least_by_sums, "cheaper by sums")));
+}
+
+/// What `cairn explain` prints.
+std::string in_short(const Study& study) {
+    return section("In short", "As the command prints it, of this range of sizes.",
+                   panel("<pre>" + escaped(summary(study.why, study.bucket)) + "</pre>\n"));
 }
 
 std::string tuning(const Study& study) {
@@ -108,11 +127,11 @@ std::string report_of(const Study& study) {
                "content=\"width=device-width, initial-scale=1\"/>\n<title>{} - cairn</title>\n<style>{}</style>\n"
                "</head>\n<body>\n",
                escaped(study.graph), report_style()) +
-           head(study) + buckets(study) +
+           head(study) + in_short(study) + buckets(study) +
            section("Where the time goes",
                    "One profiled run, by kernel, beside the share of the whole that was expected.",
                    panel(legend(true) + time_chart(study))) +
-           ways(study) + memory(study) + tuning(study) +
+           ways(study) + least_by_sums(study) + memory(study) + tuning(study) +
            section("Instructions",
                    fmt::format(
                        "In the order of a run. A row is one call of a kernel: a fused group of the graph's ops; lines "

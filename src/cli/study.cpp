@@ -13,19 +13,6 @@ namespace {
 
 using Calls = std::map<std::pair<std::string, std::string>, int>;
 
-/// The bucket whose ranges hold these sizes.
-std::size_t bucket_at(const Explanation& why, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
-    const auto holds = [&](const ExplainedBucket& bucket) {
-        return std::all_of(bucket.ranges.begin(), bucket.ranges.end(), [&](const ExplainedBucket::Range& range) {
-            return std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
-                return size.first == range.symbol && range.low <= size.second && size.second <= range.high;
-            });
-        });
-    };
-    const auto found = std::find_if(why.buckets.begin(), why.buckets.end(), holds);
-    return found == why.buckets.end() ? 0 : static_cast<std::size_t>(found - why.buckets.begin());
-}
-
 Calls calls_of(const ExplainedBucket& bucket) {
     Calls calls;
     for (const ExplainedInstruction& each : bucket.instructions) ++calls[{each.chosen.kernel, each.chosen.problem}];
@@ -57,22 +44,50 @@ std::vector<PathStep> steps_of_bucket(const Path& way, std::size_t number) {
     return found;
 }
 
-std::optional<OtherWay> runner_up_of(const Paths& ways, const Study& study, const std::stop_token& stop) {
+/// Looks at the cheapest ways: those in front of the one taken cost less by sums, those behind it do not.
+void find_others(const Paths& ways, Study& study, const std::stop_token& stop) {
     constexpr int most_looked_at = 256;
     const Calls chosen = calls_of(study.run_bucket());
     int looked_at = 0;
+    bool is_behind = false;
     PathRange range = ways.cheapest_first();
     for (auto way = range.begin(); way != range.end() && looked_at++ < most_looked_at; ++way) {
         if (stop.stop_requested()) throw Cancelled("explain");
-        OtherWay other{steps_of_bucket(*way, study.bucket)};
-        if (among(calls_of(other.steps), chosen)) continue;
+        OtherWay other{steps_of_bucket(*way, study.bucket), 0, way->kept_bytes()};
+        if (among(calls_of(other.steps), chosen)) {
+            is_behind = true;
+            continue;
+        }
+        if (!is_behind && study.least_by_sums) continue;
         for (const PathStep& step : other.steps) other.seconds += step.once ? 0 : step.seconds;
-        return other;
+        (is_behind ? study.runner_up : study.least_by_sums) = std::move(other);
+        if (is_behind) return;
     }
-    return std::nullopt;
+    // The one taken was not met, so nothing is known of what comes behind it.
+}
+
+/// What decided against ways that cost less.
+std::string decision_in(const ExplainedBucket& bucket) {
+    for (const ExplainedValue& value : bucket.values)
+        for (const ExplainedWay& way : value.ways)
+            if (!way.decided_by.empty() && way.slower) return way.decided_by;
+    return {};
 }
 
 }  // namespace
+
+/// The bucket whose ranges hold these sizes.
+std::size_t bucket_at(const Explanation& why, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
+    const auto holds = [&](const ExplainedBucket& bucket) {
+        return std::all_of(bucket.ranges.begin(), bucket.ranges.end(), [&](const ExplainedBucket::Range& range) {
+            return std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
+                return size.first == range.symbol && range.low <= size.second && size.second <= range.high;
+            });
+        });
+    };
+    const auto found = std::find_if(why.buckets.begin(), why.buckets.end(), holds);
+    return found == why.buckets.end() ? 0 : static_cast<std::size_t>(found - why.buckets.begin());
+}
 
 std::vector<const ExplainedInstruction*> Study::instructions() const {
     std::vector<const ExplainedInstruction*> all;
@@ -122,7 +137,8 @@ Study study_of(const Graph& graph, const Context& context, const Options& option
     if (compile_with.mode != Mode::off && compile_with.mode != Mode::replay)
         compile_with.mode = Mode::cached;  // it has been measured
     compile_with.stop = stop;
-    study.runner_up = runner_up_of(paths(graph, context, compile_with), study, stop);
+    find_others(paths(graph, context, compile_with), study, stop);
+    if (study.least_by_sums) study.decided_by = decision_in(study.run_bucket());
     return study;
 }
 

@@ -17,7 +17,8 @@ namespace cairn::cli {
 /// A way that was not taken.
 struct OtherWay {
     std::vector<PathStep> steps;  ///< of one bucket
-    double seconds = 0;           ///< of a run there
+    double seconds = 0;           ///< of a run there: the sum of its steps' times
+    double kept_bytes = 0;        ///< that the programs of all buckets keep in memory for good
 };
 
 /// All that is told of one compiled graph and a run of it: what reports are made of.
@@ -31,8 +32,12 @@ struct Study {
     double run_seconds = 0;                     ///< the median of some runs
     std::vector<InstructionProfile> profile;    ///< of another one
     std::map<std::string, std::string> groups;  ///< of each problem of `why` the atomic ops in it, as group_members()
-    std::optional<OtherWay>
-        runner_up;  ///< the cheapest way that has other steps in that bucket; none where all have them
+    /// The cheapest way that has other steps in that bucket than the one taken and costs no less by sums; none where all
+    /// have the same.
+    std::optional<OtherWay> runner_up;
+    /// The cheapest way of all by sums of single kernels, where the one taken costs more.
+    std::optional<OtherWay> least_by_sums = {};
+    std::string decided_by = {};  ///< why that was not taken
     std::vector<TunePoint> tuning;
 
     const ExplainedBucket& run_bucket() const { return why.buckets[bucket]; }
@@ -44,6 +49,9 @@ struct Study {
     /// only their shares of the whole can be compared. 1 where nothing is known.
     double expected_scale() const;
 };
+
+/// The bucket whose ranges hold these sizes.
+std::size_t bucket_at(const Explanation& why, const std::vector<std::pair<std::string, std::int64_t>>& sizes);
 
 /// Runs what was compiled as `options` say, and looks for the runner-up.
 Study study_of(const Graph& graph, const Context& context, const Options& options, CompiledGraph& compiled,

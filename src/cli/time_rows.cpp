@@ -23,7 +23,28 @@ void add_outcome(Row& row, const std::string& prefix, const Timing& timing) {
     }
 }
 
-void put_time(Output& output, const TimingRecord& record, bool is_here) {
+std::string place_text(std::string_view hard, std::string_view here) {
+    if (hard == here) return "here";
+    constexpr std::string_view between = " | ", word = "threads ";
+    // Both are the same but for the part that begins with the number of threads.
+    std::string_view theirs, ours;
+    for (std::string_view a = hard, b = here; !a.empty() || !b.empty();) {
+        const auto take = [&](std::string_view& text) {
+            const std::size_t end = text.find(between);
+            const std::string_view part = text.substr(0, end);
+            text.remove_prefix(end == text.npos ? text.size() : end + between.size());
+            return part;
+        };
+        const std::string_view one = take(a), other = take(b);
+        if (one == other) continue;
+        if (!theirs.empty() || !one.starts_with(word) || !other.starts_with(word)) return "elsewhere";
+        theirs = one.substr(word.size(), one.find(' ', word.size()) - word.size());
+        ours = other.substr(word.size(), other.find(' ', word.size()) - word.size());
+    }
+    return theirs == ours ? "elsewhere" : fmt::format("here, measured with {} threads, not {}", theirs, ours);
+}
+
+void put_time(Output& output, const TimingRecord& record, std::string_view here) {
     const Timing& timing = record.timing;
     Row row{{"kind", "time"}, {"kernel", record.kernel}, {"problem", record.problem}};
     add_outcome(row, {}, timing);
@@ -43,9 +64,9 @@ void put_time(Output& output, const TimingRecord& record, bool is_here) {
     row["policy"] = record.policy;
     row["time"] = std::to_string(record.time);
     row["environment"] = record.hard;
-    row["here"] = is_here;
+    row["here"] = record.hard == here;
     output.line(row, fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem,
-                                 how, record.policy, moment_text(record.time), is_here ? "here" : "elsewhere"));
+                                 how, record.policy, moment_text(record.time), place_text(record.hard, here)));
 }
 
 }  // namespace cairn::cli

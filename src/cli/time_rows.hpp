@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace cairn::cli {
 
@@ -13,7 +14,11 @@ std::string outcome_text(const Timing& timing);
 /// Adds what a measurement came to: `cost_ns`, `reason` or `at_least_ns`, each behind `prefix`.
 void add_outcome(Row& row, const std::string& prefix, const Timing& timing);
 
-/// A line for a time; `is_here` where it is of this machine.
-void put_time(Output& output, const TimingRecord& record, bool is_here);
+/// What the times of an environment are to this one, both by their hard parts: `here`, where they count; `here, measured
+/// with 2 threads, not 1`; `elsewhere`.
+std::string place_text(std::string_view hard, std::string_view here);
+
+/// A line for a time, and how it is to this environment.
+void put_time(Output& output, const TimingRecord& record, std::string_view here);
 
 }  // namespace cairn::cli

@@ -51,25 +51,25 @@ std::string cell(const std::vector<CountedCall>& calls, std::size_t i, std::stri
 
 }  // namespace
 
-std::string ways_table(const Study& study) {
+std::string ways_table(const Study& study, const OtherWay& other, std::string_view title) {
     CallCounts left, right;
     double left_seconds = 0;
     for (const ExplainedInstruction& each : study.run_bucket().instructions) {
         count_call(left, each.once, each.chosen.kernel, each.chosen.problem, each.chosen.seconds);
         left_seconds += each.once ? 0 : each.chosen.seconds;
     }
-    for (const PathStep& step : study.runner_up->steps)
+    for (const PathStep& step : other.steps)
         count_call(right, step.once, step.kernel, step.problem, step.seconds);
     const std::vector<CountedCall> gone = beyond(left, right), come = beyond(right, left);
-    std::string table =
-        "<table>\n<tr><th>chosen</th><th class=\"number\">time</th><th>runner-up</th><th "
-        "class=\"number\">time</th></tr>\n";
+    std::string table = fmt::format(
+        "<table>\n<tr><th>chosen</th><th class=\"number\">time</th><th>{}</th><th class=\"number\">time</th></tr>\n",
+        escaped(title));
     for (std::size_t i = 0; i < std::max(gone.size(), come.size()); ++i)
         table += fmt::format("<tr>{}{}</tr>\n", cell(gone, i, "gone"), cell(come, i, "come"));
     return table + fmt::format(
                        "<tr><td class=\"half\">a run, with what both have</td><td class=\"number\">{}</td>"
                        "<td class=\"half\">a run</td><td class=\"number\">{}</td></tr>\n</table>\n",
-                       time_text(left_seconds), time_text(study.runner_up->seconds));
+                       time_text(left_seconds), time_text(other.seconds));
 }
 
 }  // namespace cairn::cli

@@ -48,6 +48,8 @@ TEST_F(DbInfo, MarksTheEnvironmentOfThisMachine) {
     const std::string text = db({"info", "--threads", "1"}).out;
     EXPECT_THAT(text, HasSubstr("here      1 times of " + here(1).hard + "\n"));
     EXPECT_THAT(text, HasSubstr("elsewhere 3 times of machine A\n"));
+    EXPECT_THAT(db({"info", "--threads", "2"}).out,
+                HasSubstr("here, measured with 1 threads, not 2 1 times of " + here(1).hard + "\n"));
     for (const auto& row : rows({"info", "--threads", "2"}, "environment"))
         EXPECT_EQ(row["here"], false) << "another number of threads is another machine";
     if (Context().features().empty()) return;

@@ -28,6 +28,31 @@ TEST_F(ExplainCommand, SaysWhatTheLibrarySays) {
     const Outcome outcome = explained();
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_EQ(outcome.out, to_string(why));
+    EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 40);
+    EXPECT_EQ(explained({"--all"}).out, details(why));
+}
+
+TEST_F(ExplainCommand, IsAboutTheSizesThatAreNamed) {
+    EXPECT_THAT(explained({"--split", "N=2", "--size", "N=1"}).out, testing::StartsWith("layer, N in 1..2"));
+    EXPECT_THAT(explained({"--split", "N=2", "--size", "N=5"}).out, testing::StartsWith("layer, N in 3..8"));
+    EXPECT_EQ(explained({"--size", "N=5"}).err, "") << "no weights are made";
+}
+
+TEST_F(ExplainCommand, RowsTellTheTimeOfARunApartFromThePriceOfKeptBytes) {
+    const auto rows = rows_of(explained({"--json"}), "way");
+    std::size_t count = 0;
+    for (const ExplainedValue& value : why.buckets[0].values)
+        for (const ExplainedWay& way : value.ways) {
+            const auto& row = rows.at(count++);
+            EXPECT_EQ(row["taken"], way.chosen);
+            ASSERT_EQ(row.contains("slower_ns"), way.slower.has_value());
+            if (!way.slower) continue;
+            EXPECT_NEAR(row["slower_ns"].get<double>(), *way.slower * 1e9, 1e-3);
+            EXPECT_NEAR(row["price_ns"].get<double>(), way.price * 1e9, 1e-3);
+            EXPECT_EQ(row["more_bytes"].get<double>(), way.more_bytes);
+        }
+    EXPECT_EQ(rows.size(), count);
+    EXPECT_GT(count, 2U);
 }
 
 TEST_F(ExplainCommand, AsRows) {
@@ -55,6 +80,7 @@ TEST_F(ExplainCommand, AsRows) {
 
 TEST_F(ExplainCommand, WhyNotTellsOfAKernelAndOfWhatIsMissing) {
     EXPECT_EQ(explained({"--why-not", "softmax"}).out, why_not(why, "softmax"));
+    EXPECT_EQ(explained({"--why-not"}).out, why_not(why, "")) << "all refusals";
     EXPECT_THAT(explained({"--why-not", "rms_norm"}).out, HasSubstr("the nearest to it: rms_norm"));
     const auto rows = rows_of(explained({"--why-not", "softmax", "--json"}));
     ASSERT_EQ(rows.size(), 1u);
@@ -117,11 +143,11 @@ TEST_F(ExplainCommand, ATraceHasARowForEachThread) {
 }
 
 TEST_F(ExplainCommand, OptionsReachTheCompiler) {
-    EXPECT_THAT(explained({"--split", "N=2"}).out,
+    EXPECT_THAT(explained({"--all", "--split", "N=2"}).out,
                 testing::AllOf(HasSubstr("bucket N in 1..2"), HasSubstr("bucket N in 3..8")));
-    EXPECT_THAT(explained({"--disable", "fuse"}).out, testing::Not(HasSubstr("| softmax ")));
+    EXPECT_THAT(explained({"--all", "--disable", "fuse"}).out, testing::Not(HasSubstr("| softmax ")));
     EXPECT_THAT(explained({"--tolerance", "1e-2"}).out, HasSubstr("allowed is"));
-    EXPECT_THAT(explained({"--mode", "normal", "--budget", "5s", "--db", (temp / "t.db").string()}).out,
+    EXPECT_THAT(explained({"--all", "--mode", "normal", "--budget", "5s", "--db", (temp / "t.db").string()}).out,
                 HasSubstr(" s measured"));
 }
 

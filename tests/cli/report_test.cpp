@@ -175,7 +175,7 @@ TEST(FlowChart, HasARowAndABarForEachInstruction) {
 
 TEST(WaysTable, HasWhatOnlyOneOfThemHas) {
     const Study& study = gpt2_study();
-    const std::string table = ways_table(study);
+    const std::string table = ways_table(study, *study.runner_up, "runner-up");
     EXPECT_NO_THROW(elements_in(table));
     const auto gone = elements_of(table, "td", "gone"), come = elements_of(table, "td", "come");
     ASSERT_EQ(gone.size(), 1u);
@@ -183,6 +183,22 @@ TEST(WaysTable, HasWhatOnlyOneOfThemHas) {
     EXPECT_THAT(come[0].text, HasSubstr("cpu.other.kernel@1 | "));
     EXPECT_THAT(gone[0].text, HasSubstr(study.run_bucket().instructions.back().chosen.kernel));
     EXPECT_THAT(table, HasSubstr(time_text(study.run_bucket().seconds)));
+}
+
+/// What costs less by sums is no runner-up, and the page tells what decided against it.
+TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
+    Study study = gpt2_study();
+    EXPECT_THAT(report_of(study), Not(HasSubstr("Cheaper by sums")));
+    study.least_by_sums = study.runner_up;
+    study.least_by_sums->kept_bytes = 1 << 20;
+    study.decided_by = "slower when run whole: 1.03x";
+    study.why.duels = {{{}, true, 0.01, 0.97, 0.96, 0.98, 12, true}};
+    const std::string page = report_of(study);
+    EXPECT_NO_THROW(elements_in(page));
+    EXPECT_THAT(page, HasSubstr("<h2>Cheaper by sums</h2>"));
+    EXPECT_THAT(page, HasSubstr("It was not taken: slower when run whole: 1.03x. It keeps 1 MiB"));
+    EXPECT_THAT(page, HasSubstr("run whole beside this program: 1.03x (12 runs each, the one beaten)"));
+    EXPECT_THAT(page, HasSubstr("<h2>In short</h2>"));
 }
 
 TEST(TuningChart, HasAPointForEachMeasurement) {
