@@ -10,6 +10,8 @@ namespace cairn::inline v0::text {
 
 /// A token that is found in the text as it stands, before the text is cut into words.
 struct AddedToken {
+    static constexpr std::int64_t unknown_id = -1;  ///< the vocabulary tells the id
+
     std::string content;
     std::int64_t id = 0;
     bool special = false;     ///< left alone when EncodeOptions::parse_special is off

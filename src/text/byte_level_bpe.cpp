@@ -88,13 +88,13 @@ std::vector<std::int32_t> ByteLevelBpe::encode_segments(std::string_view text, b
 }
 
 std::vector<std::int32_t> ByteLevelBpe::encode(std::string_view text, const EncodeOptions& options) const {
-    return frame_.around(encode_segments(text, options.parse_special), options);
+    return frame_.around(encode_segments(text, table_.parses_special(options)), options);
 }
 
 std::vector<std::int32_t> ByteLevelBpe::encode_pair(std::string_view first, std::string_view second,
                                                     const EncodeOptions& options) const {
-    return frame_.around(encode_segments(first, options.parse_special), encode_segments(second, options.parse_special),
-                         options);
+    const bool parse_special = table_.parses_special(options);
+    return frame_.around(encode_segments(first, parse_special), encode_segments(second, parse_special), options);
 }
 
 std::string ByteLevelBpe::piece(std::int32_t id, bool) const {

@@ -29,7 +29,8 @@ FrameTokens bert_frame(const std::string& cls, const std::string& sep) {
     return {.before = {cls}, .after = {sep}, .pair_before = {cls}, .between = {sep}, .pair_after = {sep}};
 }
 
-Frame::Frame(const FrameTokens& tokens, const Vocabulary& vocabulary, const std::string& source) {
+Frame::Frame(const FrameTokens& tokens, const Vocabulary& vocabulary, const std::string& source)
+    : truncate_start_(tokens.truncate_start) {
     const auto ids_of = [&](const std::vector<std::string>& names) {
         std::vector<std::int32_t> ids;
         for (const std::string& name : names) {
@@ -48,7 +49,7 @@ Frame::Frame(const FrameTokens& tokens, const Vocabulary& vocabulary, const std:
 
 std::vector<std::int32_t> Frame::around(std::vector<std::int32_t> ids, const EncodeOptions& options) const {
     const std::size_t room_left = room(options, options.add_special ? before_.size() + after_.size() : 0);
-    if (ids.size() > room_left) ids.resize(room_left);
+    truncate(ids, room_left, truncate_start_);
     if (!options.add_special) return ids;
     ids.insert(ids.begin(), before_.begin(), before_.end());
     append(ids, after_);
@@ -58,7 +59,7 @@ std::vector<std::int32_t> Frame::around(std::vector<std::int32_t> ids, const Enc
 std::vector<std::int32_t> Frame::around(std::vector<std::int32_t> first, std::vector<std::int32_t> second,
                                         const EncodeOptions& options) const {
     const std::size_t frame_size = pair_before_.size() + between_.size() + pair_after_.size();
-    truncate_pair(first, second, room(options, options.add_special ? frame_size : 0));
+    truncate_pair(first, second, room(options, options.add_special ? frame_size : 0), truncate_start_);
     std::vector<std::int32_t> ids;
     if (options.add_special) append(ids, pair_before_);
     append(ids, first);

@@ -13,6 +13,9 @@ namespace cairn::inline v0::text {
 struct FrameTokens {
     std::vector<std::string> before{}, after{};                       ///< of one text
     std::vector<std::string> pair_before{}, between{}, pair_after{};  ///< of two
+    bool truncate_start = false;  ///< `max_length` takes ids from the start of a text, not from its end
+
+    bool operator==(const FrameTokens&) const = default;
 };
 
 /// BERT's frame, of the two tokens given.
@@ -24,7 +27,7 @@ public:
     /// Throws Error (file) for a token that is not in the vocabulary; `source` is the file to name.
     Frame(const FrameTokens& tokens, const Vocabulary& vocabulary, const std::string& source);
 
-    /// One text: its end is cut where `max_length` asks for it, the frame is kept.
+    /// One text: its end (or start) is cut where `max_length` asks for it, the frame is kept.
     /// Throws Error (argument) where `max_length` has no room for the frame.
     std::vector<std::int32_t> around(std::vector<std::int32_t> ids, const EncodeOptions& options) const;
 
@@ -34,6 +37,7 @@ public:
 
 private:
     std::vector<std::int32_t> before_, after_, pair_before_, between_, pair_after_;
+    bool truncate_start_;
 };
 
 }  // namespace cairn::inline v0::text

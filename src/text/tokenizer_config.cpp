@@ -1,7 +1,10 @@
 #include "text/tokenizer_config.hpp"
 
 #include "text/json_file.hpp"
+#include "text/tokenizer_class.hpp"
+#include "text/vocabulary_files.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -9,24 +12,61 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// Special tokens are strings in most files, objects with a `content` in some, null where the model has none.
-void read_special_names(const nlohmann::json& json, TokenizerConfig& config) {
+using nlohmann::json;
+
+const json* find(const json& object, const char* key) {
+    const auto member = object.find(key);
+    return member == object.end() || member->is_null() ? nullptr : &*member;
+}
+
+bool lists(const std::vector<AddedToken>& tokens, const std::string& content) {
+    return std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.content == content; });
+}
+
+/// A special token is a string in most files, an object with a `content` in some.
+AddedToken read_special_token(const json& token, const std::string& what, const std::string& source) {
+    AddedToken special;
+    if (token.is_object()) {
+        special = read_added_token(token, -1, source);
+        special.normalized = read_member(token, "normalized", false, source);
+    } else if (token.is_string()) {
+        special.content = token.get<std::string>();
+    } else {
+        bad_file(source, "expected a string for " + in_quotes(what) + ", got " + token.type_name());
+    }
+    special.id = AddedToken::unknown_id;
+    special.special = true;
+    return special;
+}
+
+/// The tokens with a role. A later file replaces what an earlier one says.
+void read_special_names(const json& file, const std::string& source, TokenizerConfig& config) {
     for (const char* role :
          {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
-        const auto member = json.find(role);
-        if (member == json.end() || member->is_null()) continue;
-        const bool is_object = member->is_object();
-        const std::string name =
-            read_member<std::string>(is_object ? *member : json, is_object ? "content" : role, "", config.source);
-        if (!name.empty()) config.special_names[role] = name;
+        const json* token = find(file, role);
+        if (token == nullptr) continue;
+        const bool empty_object = token->is_object() && read_member<std::string>(*token, "content", "", source).empty();
+        if (empty_object || *token == "") continue;
+        AddedToken special = read_special_token(*token, role, source);
+        config.special_names[role] = special.content;
+        add_or_replace(special, config.special_tokens);
     }
 }
 
-void read_added_tokens(const nlohmann::json& json, TokenizerConfig& config) {
-    const auto tokens = json.find("added_tokens_decoder");
-    if (tokens == json.end() || tokens->is_null()) return;
-    if (!tokens->is_object()) bad_file(config.source, "expected an object for 'added_tokens_decoder'");
-    for (const auto& [key, token] : tokens->items()) {
+/// Special tokens without a role of the seven: a list, or an object that names each.
+void read_additional_special_tokens(const json& file, const std::string& source, TokenizerConfig& config) {
+    for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+        const json* tokens = find(file, key);
+        if (tokens == nullptr) continue;
+        if (!tokens->is_array() && !tokens->is_object())
+            bad_file(source, "expected an array or an object for " + in_quotes(key) + ", got " + tokens->type_name());
+        for (const json& token : *tokens) add_or_replace(read_special_token(token, key, source), config.special_tokens);
+    }
+}
+
+void read_added_tokens_decoder(const json& tokens, TokenizerConfig& config) {
+    if (!tokens.is_object()) bad_file(config.source, "expected an object for 'added_tokens_decoder'");
+    for (const auto& [key, token] : tokens.items()) {
         std::int64_t id = -1;
         const auto end = key.data() + key.size();
         if (std::from_chars(key.data(), end, id).ptr != end || key.empty() || id < 0)
@@ -35,9 +75,53 @@ void read_added_tokens(const nlohmann::json& json, TokenizerConfig& config) {
     }
 }
 
+/// added_tokens.json: tokens appended to a vocabulary, as versions of transformers before 4.34 wrote them.
+void read_added_tokens_file(const std::filesystem::path& path, TokenizerConfig& config) {
+    if (!file_exists(path)) return;
+    for (VocabularyEntry& entry : vocabulary_entries(read_json_object(path), path.string())) {
+        const bool special = lists(config.special_tokens, entry.token);
+        config.appended.push_back(
+            {.content = std::move(entry.token), .id = entry.id, .special = special, .normalized = !special});
+    }
+}
+
+void read_special_tokens_map(const std::filesystem::path& path, TokenizerConfig& config) {
+    if (!file_exists(path)) return;
+    const json file = read_json_object(path);
+    read_special_names(file, path.string(), config);
+    read_additional_special_tokens(file, path.string(), config);
+}
+
+std::optional<bool> optional_flag(const json& file, const char* key, const std::string& source) {
+    if (find(file, key) == nullptr) return std::nullopt;
+    return read_member(file, key, false, source);
+}
+
+void read_settings(const json& file, TokenizerConfig& config) {
+    config.add_prefix_space = optional_flag(file, "add_prefix_space", config.source);
+    config.lower_case = optional_flag(file, "do_lower_case", config.source);
+    config.chinese_chars = optional_flag(file, "tokenize_chinese_chars", config.source);
+    config.strip_accents = optional_flag(file, "strip_accents", config.source);
+    config.add_bos_token = read_member(file, "add_bos_token", false, config.source);
+    config.add_eos_token = read_member(file, "add_eos_token", false, config.source);
+    config.clean_up_text = read_member(file, "clean_up_tokenization_spaces", false, config.source);
+    config.split_special_tokens = read_member(file, "split_special_tokens", false, config.source);
+    const auto side = read_member<std::string>(file, "truncation_side", "right", config.source);
+    if (side != "right" && side != "left")
+        bad_file(config.source, "expected right or left for 'truncation_side', got " + in_quotes(side));
+    config.truncate_start = side == "left";
+    if (const json* length = find(file, "model_max_length")) {
+        const double value = length->is_number() ? length->get<double>() : 0;
+        if (value < 1 || value != std::floor(value))
+            bad_file(config.source, "expected a positive whole number for 'model_max_length'");
+        // "No limit" is written as 10^30.
+        if (value < 1e15) config.model_max_length = static_cast<std::size_t>(value);
+    }
+}
+
 }  // namespace
 
-AddedToken read_added_token(const nlohmann::json& token, std::int64_t id, const std::string& source) {
+AddedToken read_added_token(const json& token, std::int64_t id, const std::string& source) {
     if (!token.is_object())
         bad_file(source, std::string("expected an object for an added token, got ") + token.type_name());
     AddedToken added;
@@ -54,30 +138,43 @@ AddedToken read_added_token(const nlohmann::json& token, std::int64_t id, const 
     return added;
 }
 
-TokenizerConfig read_tokenizer_config(const std::filesystem::path& path) {
+void add_or_replace(const AddedToken& token, std::vector<AddedToken>& tokens) {
+    const auto known = std::find_if(tokens.begin(), tokens.end(),
+                                    [&](const AddedToken& other) { return other.content == token.content; });
+    if (known == tokens.end()) {
+        tokens.push_back(token);
+        return;
+    }
+    const std::int64_t id = token.id == AddedToken::unknown_id ? known->id : token.id;
+    *known = token;
+    known->id = id;
+}
+
+void take_config(const TokenizerConfig& config, TokenizerParts& parts) {
+    parts.model_max_length = config.model_max_length;
+    for (const AddedToken& token : config.added) add_or_replace(token, parts.added);
+    for (const AddedToken& token : config.appended)
+        if (!lists(parts.added, token.content)) parts.added.push_back(token);
+    for (const auto& [role, token] : config.special_names) parts.special_names[role] = token;
+    parts.special_tokens = config.special_tokens;
+    parts.split_special_tokens = config.split_special_tokens;
+}
+
+TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder) {
     TokenizerConfig config;
+    const auto path = folder / "tokenizer_config.json";
     config.source = path.string();
-    if (!file_exists(path)) return config;
-    const nlohmann::json json = read_json_object(path);
+    const json file = file_exists(path) ? read_json_object(path) : json::object();
 
-    config.tokenizer_class = read_member<std::string>(json, "tokenizer_class", "", config.source);
-    config.add_prefix_space = read_member(json, "add_prefix_space", config.add_prefix_space, config.source);
-    config.add_bos_token = read_member(json, "add_bos_token", config.add_bos_token, config.source);
-    config.lower_case = read_member(json, "do_lower_case", config.lower_case, config.source);
-    config.chinese_chars = read_member(json, "tokenize_chinese_chars", config.chinese_chars, config.source);
-    if (json.contains("strip_accents") && !json["strip_accents"].is_null())
-        config.strip_accents = read_member(json, "strip_accents", false, config.source);
-    config.clean_up_text = read_member(json, "clean_up_tokenization_spaces", false, config.source);
-    read_special_names(json, config);
-    read_added_tokens(json, config);
-
-    const auto length = json.find("model_max_length");
-    if (length != json.end() && !length->is_null()) {
-        const double value = length->is_number() ? length->get<double>() : 0;
-        if (value < 1 || value != std::floor(value))
-            bad_file(config.source, "expected a positive whole number for 'model_max_length'");
-        // "No limit" is written as 10^30.
-        if (value < 1e15) config.model_max_length = static_cast<std::size_t>(value);
+    read_tokenizer_class(file, folder, config);
+    read_settings(file, config);
+    read_special_names(file, config.source, config);
+    read_additional_special_tokens(file, config.source, config);
+    if (const json* tokens = find(file, "added_tokens_decoder")) {
+        read_added_tokens_decoder(*tokens, config);
+    } else {
+        read_special_tokens_map(folder / "special_tokens_map.json", config);
+        read_added_tokens_file(folder / "added_tokens.json", config);
     }
     return config;
 }

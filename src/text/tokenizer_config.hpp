@@ -11,26 +11,41 @@
 
 namespace cairn::inline v0::text {
 
-/// tokenizer_config.json, with the defaults that hold where the file or a member is missing.
+/// tokenizer_config.json together with what transformers reads beside it: special_tokens_map.json and added_tokens.json
+/// where the configuration has no `added_tokens_decoder`, config.json where it has no `tokenizer_class`. A setting
+/// that is not given, or null, is empty: its default depends on the class.
 struct TokenizerConfig {
-    std::string source;
-    std::string tokenizer_class;  ///< empty: not told
+    std::string source;           ///< path of tokenizer_config.json
+    std::string tokenizer_class;  ///< without "Fast"; empty: no file states one
+    std::string class_source;     ///< path of the file that states it
     std::map<std::string, std::string> special_names;
-    std::vector<AddedToken> added;
+    std::vector<AddedToken> special_tokens;  ///< those of special_names, and the additional ones; their ids are unknown
+    std::vector<AddedToken> added;           ///< `added_tokens_decoder`
+    std::vector<AddedToken> appended;        ///< added_tokens.json
     std::optional<std::size_t> model_max_length;
-    bool add_prefix_space = false;
-    bool add_bos_token = false;
-    bool clean_up_text = false;  ///< `clean_up_tokenization_spaces`
-    bool lower_case = true;
-    bool chinese_chars = true;
+    std::optional<bool> add_prefix_space;
+    std::optional<bool> lower_case;     ///< `do_lower_case`
+    std::optional<bool> chinese_chars;  ///< `tokenize_chinese_chars`
     std::optional<bool> strip_accents;
+    bool add_bos_token = false;
+    bool add_eos_token = false;
+    bool clean_up_text = false;         ///< `clean_up_tokenization_spaces`
+    bool split_special_tokens = false;  ///< special tokens are not recognised in text
+    bool truncate_start = false;        ///< `truncation_side` is "left"
 };
 
-/// Reads the file, which may be missing. Throws Error (file) where it is malformed.
-TokenizerConfig read_tokenizer_config(const std::filesystem::path& path);
+/// Reads the files of a folder, each of which may be missing. Throws Error (file) where one is malformed.
+TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder);
 
 /// One added token as Hugging Face writes it in tokenizer.json and tokenizer_config.json; its id comes apart.
 /// Throws Error (unsupported) for `single_word`.
 AddedToken read_added_token(const nlohmann::json& token, std::int64_t id, const std::string& source);
+
+/// Sets what all kinds of tokenizer take from the configuration, save the frame. Its added tokens replace those that
+/// `parts` holds already; those of added_tokens.json do not.
+void take_config(const TokenizerConfig& config, TokenizerParts& parts);
+
+/// Adds `token` to `tokens`, or replaces the one of the same content and keeps its id where the new one has none.
+void add_or_replace(const AddedToken& token, std::vector<AddedToken>& tokens);
 
 }  // namespace cairn::inline v0::text

@@ -3,6 +3,7 @@
 #include "text/byte_level_bpe.hpp"
 #include "text/json_file.hpp"
 #include "text/post_processor.hpp"
+#include "text/tokenizer_class.hpp"
 #include "text/vocabulary_files.hpp"
 #include "text/word_piece.hpp"
 
@@ -46,8 +47,7 @@ void read_shared(const json& root, const TokenizerConfig& config, const std::str
         }
     }
     parts.frame = read_post_processor(root, source);
-    parts.special_names = config.special_names;
-    parts.model_max_length = config.model_max_length;
+    take_config(config, parts);
 }
 
 bool knows(const TokenizerParts& parts, const std::string& token) {
@@ -101,9 +101,15 @@ std::unique_ptr<Tokenizer> read_bpe(const json& root, const TokenizerConfig& con
     read_shared(root, config, source, parts);
     parts.merges_source = source;
     parts.merges = read_merges(member(model, "merges", source), source);
-    parts.add_prefix_space = read_member(pre_tokenizer, "add_prefix_space", true, source);
+    parts.add_prefix_space = resolve({.key = "add_prefix_space",
+                                      .given = config.add_prefix_space,
+                                      .class_default = false,
+                                      .tokenizer_json = "add_prefix_space of the pre_tokenizer",
+                                      .stored = read_member(pre_tokenizer, "add_prefix_space", true, source)},
+                                     bpe_precedence(config), config, source);
     if (parts.special_names.empty() && knows(parts, gpt2_end_of_text))
         parts.special_names = {{"bos_token", gpt2_end_of_text}, {"eos_token", gpt2_end_of_text}};
+    parts.frame.truncate_start = config.truncate_start;
     return std::make_unique<ByteLevelBpe>(parts);
 }
 
@@ -122,6 +128,33 @@ void read_word_piece_decoder(const json& root, const std::string& source, WordPi
         unsupported_file(source, "a WordPiece decoder with a prefix other than the model's is not supported");
 }
 
+/// BERT's normalizer: the class decides whether its settings come from tokenizer_config.json.
+void read_normalizer(const json& normalizer, const TokenizerConfig& config, const std::string& source,
+                     WordPieceParts& parts) {
+    const Precedence precedence = word_piece_precedence(config);
+    parts.clean_text = read_member(normalizer, "clean_text", true, source);
+    const bool stored_lower_case = read_member(normalizer, "lowercase", true, source);
+    parts.lower_case = resolve({.key = "do_lower_case",
+                                .given = config.lower_case,
+                                .class_default = true,
+                                .tokenizer_json = "lowercase of the normalizer",
+                                .stored = stored_lower_case},
+                               precedence, config, source);
+    parts.chinese_chars = resolve({.key = "tokenize_chinese_chars",
+                                   .given = config.chinese_chars,
+                                   .class_default = true,
+                                   .tokenizer_json = "handle_chinese_chars of the normalizer",
+                                   .stored = read_member(normalizer, "handle_chinese_chars", true, source)},
+                                  precedence, config, source);
+    // Where strip_accents is null, accents are stripped with lowering case.
+    parts.strip_accents = resolve({.key = "strip_accents",
+                                   .given = config.strip_accents,
+                                   .class_default = parts.lower_case,
+                                   .tokenizer_json = "strip_accents of the normalizer",
+                                   .stored = read_member(normalizer, "strip_accents", stored_lower_case, source)},
+                                  precedence, config, source);
+}
+
 std::unique_ptr<Tokenizer> read_word_piece(const json& root, const TokenizerConfig& config, const std::string& source) {
     const json& model = root["model"];
     require_type(root, "normalizer", {"BertNormalizer"}, source);
@@ -129,12 +162,7 @@ std::unique_ptr<Tokenizer> read_word_piece(const json& root, const TokenizerConf
 
     WordPieceParts parts;
     read_shared(root, config, source, parts);
-    const json& normalizer = root["normalizer"];
-    parts.clean_text = read_member(normalizer, "clean_text", true, source);
-    parts.lower_case = read_member(normalizer, "lowercase", true, source);
-    parts.chinese_chars = read_member(normalizer, "handle_chinese_chars", true, source);
-    if (normalizer.contains("strip_accents") && !normalizer["strip_accents"].is_null())
-        parts.strip_accents = read_member(normalizer, "strip_accents", false, source);
+    read_normalizer(root["normalizer"], config, source, parts);
     parts.prefix = read_member<std::string>(model, "continuing_subword_prefix", "##", source);
     const auto most = read_member<std::int64_t>(model, "max_input_chars_per_word", 100, source);
     if (most < 0) bad_file(source, "expected 'max_input_chars_per_word' of at least 0, got " + std::to_string(most));
@@ -145,6 +173,8 @@ std::unique_ptr<Tokenizer> read_word_piece(const json& root, const TokenizerConf
         if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
     parts.special_names["unk_token"] = read_member<std::string>(model, "unk_token", "[UNK]", source);
     read_word_piece_decoder(root, source, parts);
+    if (is_bert_class(config)) require_bert_defaults(parts, config);
+    parts.frame.truncate_start = config.truncate_start;
     parts.clean_up_text = config.clean_up_text;
     return std::make_unique<WordPiece>(parts);
 }

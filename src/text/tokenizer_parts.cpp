@@ -30,7 +30,13 @@ std::vector<VocabularyEntry> all_entries(const TokenizerParts& parts) {
 }  // namespace
 
 TokenTable::TokenTable(const TokenizerParts& parts)
-    : vocabulary_(all_entries(parts), parts.source), added_(parts.added) {
+    : vocabulary_(all_entries(parts), parts.source),
+      added_(parts.added),
+      split_special_tokens_(parts.split_special_tokens) {
+    const auto listed = [&](const std::string& content) {
+        return std::any_of(added_.begin(), added_.end(),
+                           [&](const AddedToken& token) { return token.content == content; });
+    };
     const std::array<std::pair<const char*, std::optional<std::int32_t>*>, 7> roles = {{
         {"bos_token", &special_.bos},
         {"eos_token", &special_.eos},
@@ -47,11 +53,18 @@ TokenTable::TokenTable(const TokenizerParts& parts)
         if (!*place)
             bad_file(parts.source,
                      std::string("the ") + role + " " + in_quotes(name->second) + " is not in the vocabulary");
-        // A token with a role is recognised in text even where no list of added tokens names it.
-        const bool listed = std::any_of(added_.begin(), added_.end(),
-                                        [&](const AddedToken& token) { return token.content == name->second; });
-        if (!listed) added_.push_back({.content = name->second, .id = **place, .special = true});
     }
+    for (AddedToken token : parts.special_tokens) {
+        if (listed(token.content)) continue;
+        const auto id = vocabulary_.find(token.content);
+        if (!id) bad_file(parts.source, "the special token " + in_quotes(token.content) + " is not in the vocabulary");
+        token.id = *id;
+        added_.push_back(std::move(token));
+    }
+    // A token with a role is recognised in text even where no list of added tokens names it.
+    for (const auto& [role, name] : parts.special_names)
+        if (const auto id = vocabulary_.find(name); id && !listed(name))
+            added_.push_back({.content = name, .id = *id, .special = true});
 }
 
 }  // namespace cairn::inline v0::text

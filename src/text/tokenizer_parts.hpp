@@ -20,8 +20,10 @@ struct TokenizerParts {
     std::vector<VocabularyEntry> entries;              ///< the model's own tokens
     std::vector<AddedToken> added;                     ///< may repeat entries, then with the same id
     std::map<std::string, std::string> special_names;  ///< role as tokenizer_config.json names it -> token
+    std::vector<AddedToken> special_tokens;            ///< special tokens of which the vocabulary tells the ids
     std::optional<std::size_t> model_max_length;
-    FrameTokens frame;  ///< what `add_special` writes around texts
+    FrameTokens frame;                  ///< what `add_special` writes around texts
+    bool split_special_tokens = false;  ///< special tokens are not recognised in text
 };
 
 /// Files of byte-level BPE.
@@ -56,10 +58,16 @@ public:
     /// The added tokens, with their ids in the vocabulary.
     const std::vector<AddedToken>& added() const noexcept { return added_; }
 
+    /// Whether special tokens are recognised in a text: the options of the call ask for it, the files do not forbid it.
+    bool parses_special(const EncodeOptions& options) const noexcept {
+        return options.parse_special && !split_special_tokens_;
+    }
+
 private:
     Vocabulary vocabulary_;
     std::vector<AddedToken> added_;
     SpecialIds special_;
+    bool split_special_tokens_;
 };
 
 }  // namespace cairn::inline v0::text

@@ -96,13 +96,13 @@ std::vector<std::int32_t> WordPiece::encode_plain(std::string_view text, bool pa
 }
 
 std::vector<std::int32_t> WordPiece::encode(std::string_view text, const EncodeOptions& options) const {
-    return frame_.around(encode_plain(text, options.parse_special), options);
+    return frame_.around(encode_plain(text, table_.parses_special(options)), options);
 }
 
 std::vector<std::int32_t> WordPiece::encode_pair(std::string_view first, std::string_view second,
                                                  const EncodeOptions& options) const {
-    return frame_.around(encode_plain(first, options.parse_special), encode_plain(second, options.parse_special),
-                         options);
+    const bool parse_special = table_.parses_special(options);
+    return frame_.around(encode_plain(first, parse_special), encode_plain(second, parse_special), options);
 }
 
 std::string WordPiece::piece(std::int32_t id, bool first) const {

@@ -59,6 +59,7 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/text/post_processor.cpp", "tests/text/transformers5_test.cpp", "folders as that library saves them"},
     {"src/text/tokenizer_config.cpp", "tests/text/load_tokenizer_test.cpp", "bad configurations, by message"},
     {"src/text/tokenizer_json.cpp", "tests/text/load_tokenizer_test.cpp", "malformed files, by message"},
+    {"src/text/tokenizer_parts.cpp", "tests/text/tokenizer_class_test.cpp", "special and added tokens of folders"},
     {"src/text/vocabulary_files.cpp", "tests/text/load_tokenizer_test.cpp", "bad merges and vocabularies, by message"},
     {"src/select/reasons.cpp", "tests/pipeline/explanation_test.cpp", "what a user reads of every choice"},
     {"src/select/tile_problems.cpp", "tests/select/candidates_test.cpp",

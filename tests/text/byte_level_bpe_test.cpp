@@ -88,8 +88,8 @@ TEST(ByteLevelBpe, ConfigNamesRolesAndAddsTokens) {
     folder.write("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer", "eos_token": {"content": "<eos>"},
         "pad_token": "<pad>", "unk_token": null, "add_prefix_space": true, "model_max_length": 77,
         "added_tokens_decoder":
-        {"257": {"content": "<eos>", "special": true}, "258": {"content": "<pad>", "rstrip": true}}})");
-    folder.write("added_tokens.json", R"({"<extra>": 259})");
+        {"257": {"content": "<eos>", "special": true}, "258": {"content": "<pad>", "rstrip": true},
+         "259": {"content": "<extra>"}}})");
     const auto tokenizer = folder.load();
     EXPECT_EQ(tokenizer->vocabulary_size(), 260u);
     EXPECT_EQ(tokenizer->special().eos, 257);

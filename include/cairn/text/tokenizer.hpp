@@ -98,10 +98,22 @@ public:
 ///     vocab.json + merges.txt   byte-level BPE
 ///     vocab.txt                 WordPiece
 ///
-/// tokenizer_config.json beside them is honoured: names of special tokens, added tokens, `add_prefix_space`,
-/// `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `clean_up_tokenization_spaces`, `add_bos_token`,
-/// `model_max_length`. Truncation and padding stored in tokenizer.json are not: `EncodeOptions::max_length` says what a
-/// call wants.
+/// tokenizer_config.json beside them gives names of special tokens, added and additional special tokens,
+/// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `clean_up_tokenization_spaces`,
+/// `add_bos_token`, `split_special_tokens`, `truncation_side`, `model_max_length`. Without an `added_tokens_decoder`
+/// there, special_tokens_map.json and added_tokens.json are read too; without a `tokenizer_class`, config.json names the
+/// class by `tokenizer_class` or `model_type`. Truncation and padding stored in tokenizer.json are not used:
+/// `EncodeOptions::max_length` says what a call wants.
+///
+/// Where tokenizer.json and tokenizer_config.json state a setting differently, the class decides, as in transformers:
+///
+///     BertTokenizer, DistilBertTokenizer, ...    `do_lower_case`, `strip_accents` and `tokenize_chinese_chars` of the
+///                                                configuration hold, and true, null and true where it has none
+///     GPT2Tokenizer                              `add_prefix_space` of the configuration holds, false where it has none
+///     PreTrainedTokenizerFast, TokenizersBackend tokenizer.json holds
+///
+/// A contradiction that versions 4 and 5 of transformers read differently, or that stands beside an unknown class or
+/// none, is an Error (unsupported) that names both values.
 ///
 /// Unicode is that of the installed utf8proc (15.0 in Debian 12). With it, byte-level BPE cuts every code point that
 /// Unicode 15.0 assigns as Hugging Face tokenizers 0.23 does. That library knows Unicode 16: the 5,004 letters and
