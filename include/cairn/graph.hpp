@@ -4,7 +4,9 @@
 #include "cairn/types.hpp"
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <iosfwd>
 #include <map>
@@ -137,6 +139,41 @@ private:
     std::uint32_t index_ = 0;
 };
 
+/// The weights that Graph::weights made, by what follows the prefix in their names, sorted.
+class CAIRN_API WeightMap {
+public:
+    /// Name and weight.
+    using Map = std::map<std::string, Tensor, std::less<>>;
+
+    /// The weight of that name. Throws Error(file) where there is none, naming the file, the prefix, the names nearest
+    /// to the one asked for and how many there are, and the caller's source line.
+    ///
+    ///     Tensor w = graph.weights(file, "encoder.0.").at("w");   // the tensor "encoder.0.w" of the file
+    const Tensor& at(std::string_view name, std::source_location where = std::source_location::current()) const;
+    /// The same without the caller's source line in the message.
+    const Tensor& operator[](std::string_view name) const;
+    /// True where there is a weight of that name.
+    bool contains(std::string_view name) const { return by_name_.contains(name); }
+    /// Its place in the order of names, or end().
+    Map::const_iterator find(std::string_view name) const { return by_name_.find(name); }
+    /// All of them: `for (const auto& [name, weight] : weights)`.
+    Map::const_iterator begin() const noexcept { return by_name_.begin(); }
+    Map::const_iterator end() const noexcept { return by_name_.end(); }
+    /// How many there are.
+    std::size_t size() const noexcept { return by_name_.size(); }
+    bool empty() const noexcept { return by_name_.empty(); }
+
+    /// What Graph::weights gives; `file` and `prefix` are for messages.
+    WeightMap(Map by_name, std::string file, std::string prefix)
+        : by_name_(std::move(by_name)), file_(std::move(file)), prefix_(std::move(prefix)) {}
+
+private:
+    std::string missing(std::string_view name) const;
+
+    Map by_name_;
+    std::string file_, prefix_;
+};
+
 /// A lazily built program over tensors: inputs, weights and states, ops on them, named outputs. Equal ops on equal
 /// operands are made once. A Graph is a handle like Tensor; the graph lives as long as any handle to it. Building is
 /// for one thread at a time. A moved-from handle throws Error(graph) wherever it is used.
@@ -157,12 +194,14 @@ public:
     /// A weight with the name, dtype and shape that a tensor has in a file. Throws what Safetensors::view throws.
     Tensor weight(const Safetensors& file, std::string_view name,
                   std::source_location where = std::source_location::current());
-    /// A weight for each tensor of a file whose name begins with `prefix`, by what follows the prefix.
+    /// A weight for each tensor of a file whose name begins with `prefix`, by what follows the prefix. Throws
+    /// Error(file) where no name begins with a prefix that is not empty, naming the file and the prefixes nearest to
+    /// it, and what Safetensors::view throws.
     ///
     ///     auto layer = graph.weights(file, "encoder.0.");
     ///     y = linear(x, layer.at("w"), layer.at("b"));     // bound as "encoder.0.w" and "encoder.0.b"
-    std::map<std::string, Tensor> weights(const Safetensors& file, std::string_view prefix = "",
-                                          std::source_location where = std::source_location::current());
+    WeightMap weights(const Safetensors& file, std::string_view prefix = "",
+                      std::source_location where = std::source_location::current());
     /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
                 std::source_location where = std::source_location::current());

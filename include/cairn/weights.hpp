@@ -2,6 +2,8 @@
 
 #include "cairn/types.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -43,15 +45,21 @@ public:
     Safetensors& operator=(Safetensors&&) noexcept;
     ~Safetensors();
 
+    /// The file or index that was opened: `DIR/model.safetensors` where open() was given DIR.
+    const std::filesystem::path& path() const;
     /// All tensors, sorted by name.
     const std::vector<Tensor>& tensors() const;
     /// True when there is a tensor of that name.
     bool contains(std::string_view name) const;
+    /// The names of tensors that a misspelled name most likely stands for, the likeliest first: first those that differ
+    /// by a prefix (`wte.weight`, `transformer.wte.weight`), then by edit distance.
+    std::vector<std::string> nearest(std::string_view name, std::size_t most = 4) const;
     /// The string metadata of that key (of the first file that has it); empty when absent.
     std::string metadata(std::string_view key) const;
     /// A tensor inside the map; valid as long as this object or a copy of its source() lives. Where the file does not
     /// align the tensor to its element size, an aligned copy, which the view's `release` frees. Throws Error(file) for
-    /// an unknown name, and Error(unsupported) for a dtype that Cairn has no type for.
+    /// an unknown name, with the names nearest to it and how many there are, and Error(unsupported) for a dtype that
+    /// Cairn has no type for.
     InputView view(std::string_view name) const;
     /// view() as a WeightSource that keeps the maps open. After a view is released its pages are given back to the
     /// system.

@@ -7,6 +7,7 @@
 #include "cairn/problem.hpp"
 #include "cairn/weights.hpp"
 #include "weights/mapped_file.hpp"
+#include "weights/nearest_names.hpp"
 #include "weights/safetensors_header.hpp"
 #include "weights/shard_index.hpp"
 #include "weights/weight_file_error.hpp"
@@ -57,6 +58,7 @@ private:
 }  // namespace
 
 struct Safetensors::State {
+    std::filesystem::path path;  // the file or index
     std::vector<Shard> shards;
     std::vector<Tensor> tensors;  // sorted by name
     std::vector<Place> places;    // of each of `tensors`
@@ -70,7 +72,8 @@ struct Safetensors::State {
     void load_index(const std::filesystem::path& path);
     void check_shards(const std::map<std::string, std::string>& names,
                       const std::map<std::string, std::size_t>& numbers, Faults& faults) const;
-    const Place& find(std::string_view name) const;
+    const Place* find(std::string_view name) const noexcept;
+    [[noreturn]] void throw_missing(std::string_view name, bool with_nearest) const;
     std::span<const std::byte> bytes(const Place& place) const {
         return shards[place.shard].file->bytes().subspan(place.tensor->begin, place.tensor->end - place.tensor->begin);
     }
@@ -135,14 +138,19 @@ void Safetensors::State::check_shards(const std::map<std::string, std::string>& 
     }
 }
 
-const Place& Safetensors::State::find(std::string_view name) const {
+const Place* Safetensors::State::find(std::string_view name) const noexcept {
     const auto place =
         std::lower_bound(tensors.begin(), tensors.end(), name,
                          [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
-    if (place == tensors.end() || place->name != name) {
-        throw bad_file(shards.empty() ? "(empty)" : shards[0].file->name(), "there is no tensor " + shown(name));
-    }
-    return places[static_cast<std::size_t>(place - tensors.begin())];
+    if (place == tensors.end() || place->name != name) return nullptr;
+    return &places[static_cast<std::size_t>(place - tensors.begin())];
+}
+
+void Safetensors::State::throw_missing(std::string_view name, bool with_nearest) const {
+    std::vector<std::string_view> names;
+    for (const Tensor& tensor : tensors) names.push_back(tensor.name);
+    const std::string there = with_nearest ? ", " + weights::nearest_text(name, names, "tensors") : "";
+    throw bad_file(path.string(), "there is no tensor " + shown(name) + there);
 }
 
 Safetensors::Safetensors(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -161,6 +169,7 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
             throw bad_file(path.string(), "the folder has neither model.safetensors nor model.safetensors.index.json");
         }
     }
+    state->path = file;
     if (file.extension() == ".json") {
         state->load_index(file);
     } else {
@@ -174,14 +183,17 @@ const Safetensors::State& Safetensors::state() const {
     return *state_;
 }
 
+const std::filesystem::path& Safetensors::path() const { return state().path; }
+
 const std::vector<Safetensors::Tensor>& Safetensors::tensors() const { return state().tensors; }
 
-bool Safetensors::contains(std::string_view name) const {
-    const auto& tensors = state().tensors;
-    const auto place =
-        std::lower_bound(tensors.begin(), tensors.end(), name,
-                         [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
-    return place != tensors.end() && place->name == name;
+bool Safetensors::contains(std::string_view name) const { return state().find(name) != nullptr; }
+
+std::vector<std::string> Safetensors::nearest(std::string_view name, std::size_t most) const {
+    std::vector<std::string_view> names;
+    for (const Tensor& tensor : state().tensors) names.push_back(tensor.name);
+    const std::vector<std::string_view> nearest = weights::nearest_names(name, names, most);
+    return {nearest.begin(), nearest.end()};
 }
 
 std::string Safetensors::metadata(std::string_view key) const {
@@ -219,7 +231,9 @@ InputView view_of(const weights::HeaderTensor& tensor, std::span<const std::byte
 }  // namespace
 
 InputView Safetensors::view(std::string_view name) const {
-    const auto& place = state().find(name);
+    const Place* found = state().find(name);
+    if (found == nullptr) state().throw_missing(name, true);
+    const Place& place = *found;
     return view_of(*place.tensor, state().bytes(place), state().shards[place.shard].file->name());
 }
 
@@ -230,8 +244,11 @@ WeightSource Safetensors::source() const {
         std::span<const std::byte> bytes;
     };
     static_cast<void>(state());
-    return [state = state_](std::string_view name) {
-        const auto& place = state->find(name);
+    // Whoever binds asks for all weights: the names nearest to the first one that is missing are enough.
+    return [state = state_, told = false](std::string_view name) mutable {
+        const Place* found = state->find(name);
+        if (found == nullptr) state->throw_missing(name, !std::exchange(told, true));
+        const Place& place = *found;
         const auto* file = state->shards[place.shard].file.get();
         const auto bytes = state->bytes(place);
         file->will_need(bytes);
