@@ -37,8 +37,16 @@ const json* ConfigFile::entry(std::string_view key) const {
     return it == json_->end() || it->is_null() ? nullptr : &*it;
 }
 
-std::int64_t ConfigFile::size(std::string_view key, std::optional<std::int64_t> otherwise) const {
-    const json* value = entry(key);
+std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> otherwise) const {
+    const json* value = entry(both.name);
+    const char* key = both.name;
+    if (const json* general = both.general == nullptr ? nullptr : entry(both.general)) {
+        if (value != nullptr && *value != *general)
+            fail("entry \"" + std::string(key) + "\" is " + value->dump() + ", but \"" + both.general + "\" is " +
+                 general->dump());
+        if (value == nullptr) key = both.general;
+        value = general;
+    }
     if (value == nullptr && otherwise) return *otherwise;
     if (value == nullptr) fail("entry \"" + std::string(key) + "\" is missing");
     constexpr std::int64_t largest = std::int64_t{1} << 31;
@@ -47,11 +55,11 @@ std::int64_t ConfigFile::size(std::string_view key, std::optional<std::int64_t> 
     return value->get<std::int64_t>();
 }
 
-std::int64_t ConfigFile::layers(std::string_view key) const {
+std::int64_t ConfigFile::layers(Key key) const {
     constexpr std::int64_t most = 10'000;
     const std::int64_t count = size(key);
     if (count > most)
-        fail("entry \"" + std::string(key) + "\" must be at most " + std::to_string(most) + ", got " +
+        fail("entry \"" + std::string(key.name) + "\" must be at most " + std::to_string(most) + ", got " +
              std::to_string(count));
     return count;
 }
@@ -81,13 +89,23 @@ std::string ConfigFile::text(std::string_view key, std::string_view otherwise) c
 std::vector<std::string> ConfigFile::labels() const {
     std::vector<std::string> labels;
     const json* value = entry("id2label");
-    if (value == nullptr) return labels;
-    if (!value->is_object()) fail("entry \"id2label\" must be an object");
+    constexpr std::int64_t most = 1'000'000;
+    const std::int64_t count = size("num_labels", 2);
+    if (count > most)
+        fail("entry \"num_labels\" must be at most " + std::to_string(most) + ", got " + std::to_string(count));
+    if (value == nullptr) {
+        for (std::int64_t i = 0; i < count; ++i) labels.push_back("LABEL_" + std::to_string(i));
+        return labels;
+    }
+    if (!value->is_object() || value->empty()) fail("entry \"id2label\" must be an object that names the labels");
+    if (entry("num_labels") != nullptr && static_cast<std::size_t>(count) != value->size())
+        fail("entry \"num_labels\" is " + std::to_string(count) + ", but \"id2label\" names " +
+             std::to_string(value->size()) + " labels");
     for (std::size_t i = 0; i < value->size(); ++i) {
         const auto it = value->find(std::to_string(i));
-        if (it == value->end() || !it->is_string())
+        if (it == value->end() || !(it->is_string() || it->is_number() || it->is_boolean()))
             fail("entry \"id2label\" must name labels 0 to " + std::to_string(value->size() - 1));
-        labels.push_back(it->get<std::string>());
+        labels.push_back(it->is_string() ? it->get<std::string>() : it->dump());
     }
     return labels;
 }

@@ -22,10 +22,11 @@ DistilBert DistilBert::load(const std::filesystem::path& folder, const Context& 
     const DistilBertConfig config = DistilBertConfig::read(folder / "config.json");
     const Safetensors file = Safetensors::open(folder);
     std::vector<WeightSpec> weights = distilbert_weights(config);
-    find_weights(weights, file, "", folder);
+    constexpr const char* prefix = "distilbert.";
+    find_weights(weights, file, prefix, folder);
     keep_compiled(compile_options, kept_in);
     CompiledGraph compiled = compile(distilbert_graph(config, weights, max_batch), context, compile_options);
-    bind_kept(compiled, file.source(), file, kept_in, compile_options);
+    bind_kept(compiled, stored_weights(weights, file, prefix), file, kept_in, compile_options);
     return DistilBert(config, max_batch, std::move(compiled));
 }
 

@@ -95,12 +95,13 @@ DistilBertConfig DistilBertConfig::read(const std::filesystem::path& config_json
     DistilBertConfig config;
     config.vocabulary = file.size("vocab_size");
     config.positions = file.size("max_position_embeddings");
-    config.width = file.size("dim");
-    config.heads = file.size("n_heads");
-    config.layers = file.layers("n_layers");
+    config.width = file.size({"dim", "hidden_size"});
+    config.heads = file.size({"n_heads", "num_attention_heads"});
+    config.layers = file.layers({"n_layers", "num_hidden_layers"});
     config.inner = file.size("hidden_dim");
     config.activation = file.text("activation", "gelu");
-    if (std::vector<std::string> labels = file.labels(); !labels.empty()) config.labels = std::move(labels);
+    config.labels = file.labels();
+    config.problem_type = file.text("problem_type", "");
     if (config.width % config.heads != 0) file.fail("dim is no multiple of n_heads");
     if (const std::string fault = activation_fault(config.activation); !fault.empty())
         file.unsupported("activation " + fault);

@@ -36,9 +36,7 @@ Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, con
     const Safetensors file = Safetensors::open(folder);
     std::vector<WeightSpec> weights = gpt2_weights(config);
     find_weights(weights, file, prefix, folder);
-    const WeightSource source = [&file, whole = file.source()](std::string_view name) {
-        return whole(name_in_file(std::string(name), file, prefix));
-    };
+    const WeightSource source = stored_weights(weights, file, prefix);
     keep_compiled(compile_options, kept_in);
     CompiledGraph compiled = compile_gpt2(config, weights, context, options, compile_options);
     bind_kept(compiled, source, file, kept_in, compile_options);

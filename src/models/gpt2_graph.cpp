@@ -73,7 +73,10 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
         add(prefix + "mlp.c_proj", {inner, c});
     }
     add("transformer.ln_f", {c});
-    if (!config.tied) weights.push_back({"lm_head.weight", {config.vocabulary, c}});
+    if (config.tied)
+        weights.front().tied_names = {"lm_head.weight"};
+    else
+        weights.push_back({"lm_head.weight", {config.vocabulary, c}});
     return weights;
 }
 
@@ -123,10 +126,10 @@ Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {
         file.unsupported("model_type is \"" + type + "\", expected gpt2");
     Gpt2Config config;
     config.vocabulary = file.size("vocab_size");
-    config.positions = file.size("n_positions");
-    config.width = file.size("n_embd");
-    config.heads = file.size("n_head");
-    config.layers = file.layers("n_layer");
+    config.positions = file.size({"n_positions", "max_position_embeddings"});
+    config.width = file.size({"n_embd", "hidden_size"});
+    config.heads = file.size({"n_head", "num_attention_heads"});
+    config.layers = file.layers({"n_layer", "num_hidden_layers"});
     config.inner = file.size("n_inner", 4 * config.width);
     config.layer_norm_epsilon = file.number("layer_norm_epsilon", 1e-5);
     config.activation = file.text("activation_function", "gelu_new");

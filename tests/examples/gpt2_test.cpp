@@ -1,6 +1,6 @@
 #include "tests/examples/run_program.hpp"
-#include "tests/examples/tiny_model.hpp"
 #include "tests/models/golden.hpp"
+#include "tests/models/tiny_model.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <set>

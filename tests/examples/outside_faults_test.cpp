@@ -1,6 +1,6 @@
 #include "cairn/timing_db.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/examples/tiny_model.hpp"
+#include "tests/models/tiny_model.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <csignal>
@@ -126,7 +126,7 @@ TEST_F(OutsideFaults, FailedRunsKeepTheTimings) {
     record_one(database);
     ASSERT_TRUE(holds_it(database));
     EXPECT_TRUE(refuses(tuned(database, {"--nonsense"}), {"--nonsense"}));
-    EXPECT_TRUE(refuses(tuned(database, {"--ignore-eos", "--top-p", "7"}), {"top_p"}));
+    EXPECT_TRUE(refuses(tuned(database, {"--ignore-eos", "--repetition-penalty", "0"}), {"repetition_penalty"}));
     TinyModel damaged = tiny_gpt2();
     damaged.tensor("transformer.ln_f.bias").values[0] = std::numeric_limits<float>::quiet_NaN();
     damaged.write(temp / "gpt2");

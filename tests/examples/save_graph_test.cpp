@@ -2,7 +2,7 @@
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/examples/tiny_model.hpp"
+#include "tests/models/tiny_model.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <gtest/gtest.h>

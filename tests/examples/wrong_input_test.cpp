@@ -1,5 +1,5 @@
 #include "tests/examples/run_program.hpp"
-#include "tests/examples/tiny_model.hpp"
+#include "tests/models/tiny_model.hpp"
 #include "tests/weights/file_maker.hpp"
 
 /// Prompts and files of texts or ids that a sound model cannot take.

@@ -1,5 +1,5 @@
 #include "tests/examples/run_program.hpp"
-#include "tests/examples/tiny_model.hpp"
+#include "tests/models/tiny_model.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <functional>

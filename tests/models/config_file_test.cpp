@@ -132,10 +132,39 @@ TEST(DistilBertConfigTest, ValuesOutOfRangeAreNamed) {
 TEST_F(ConfigFileTest, LabelsAreNumberedFromZero) {
     const auto labels = [&](const std::string& text) { return ConfigFile(folder.write("labels.json", text)).labels(); };
     EXPECT_EQ(labels(R"({"id2label": {"1": "b", "0": "a"}})"), (std::vector<std::string>{"a", "b"}));
-    EXPECT_TRUE(labels("{}").empty());
+    EXPECT_EQ(labels(R"({"id2label": {"0": 7, "1": true}, "num_labels": 2})"), (std::vector<std::string>{"7", "true"}));
     for (const std::string text :
-         {R"({"id2label": {"1": "a"}})", R"({"id2label": {"0": 1}})", R"({"id2label": ["a"]})"})
+         {R"({"id2label": {"1": "a"}})", R"({"id2label": {"0": []}})", R"({"id2label": ["a"]})", R"({"id2label": {}})",
+          R"({"id2label": {"0": "a"}, "num_labels": 2})", R"({"num_labels": 0})", R"({"num_labels": "3"})",
+          R"({"num_labels": 1000001})"})
         EXPECT_EQ(fault_of([&] { labels(text); }).kind, ErrorKind::file) << text;
+}
+
+TEST_F(ConfigFileTest, LabelsWithoutNamesAreNumbered) {
+    const auto labels = [&](const std::string& text) { return ConfigFile(folder.write("labels.json", text)).labels(); };
+    const std::vector<std::string> three{"LABEL_0", "LABEL_1", "LABEL_2"}, two{"LABEL_0", "LABEL_1"};
+    EXPECT_EQ(labels(R"({"num_labels": 3})"), three);
+    EXPECT_EQ(labels(R"({"num_labels": 3, "id2label": null})"), three);
+    for (const std::string text : {"{}", R"({"num_labels": null})", R"({"label2id": {"a": 0, "b": 1, "c": 2}})"})
+        EXPECT_EQ(labels(text), two) << text;
+}
+
+TEST_F(ConfigFileTest, GeneralNamesOfSizesAreTaken) {
+    const Gpt2Config gpt2 = Gpt2Config::read(folder.write(
+        "config.json",
+        R"({"vocab_size": 8, "max_position_embeddings": 4, "hidden_size": 6, "num_attention_heads": 2, "num_hidden_layers": 3})"));
+    EXPECT_EQ(std::vector({gpt2.positions, gpt2.width, gpt2.heads, gpt2.layers}),
+              (std::vector<std::int64_t>{4, 6, 2, 3}));
+    expect_fault(gpt2_with(R"("hidden_size": 12)"), ErrorKind::file,
+                 "entry \"n_embd\" is 6, but \"hidden_size\" is 12");
+    expect_fault(gpt2_with(R"("n_embd": null, "hidden_size": -1)"), ErrorKind::file,
+                 "entry \"hidden_size\" must be a positive integer, got -1");
+    const DistilBertConfig distilbert = DistilBertConfig::read(folder.write(
+        "config.json",
+        R"({"vocab_size": 8, "max_position_embeddings": 4, "hidden_size": 6, "num_attention_heads": 2, "num_hidden_layers": 3, "hidden_dim": 5, "problem_type": "regression"})"));
+    EXPECT_EQ(std::vector({distilbert.width, distilbert.heads, distilbert.layers, distilbert.inner}),
+              (std::vector<std::int64_t>{6, 2, 3, 5}));
+    EXPECT_EQ(distilbert.problem_type, "regression");
 }
 
 }  // namespace

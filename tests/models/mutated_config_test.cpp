@@ -45,7 +45,7 @@ TEST(MutatedConfig, OfGpt2) {
 TEST(MutatedConfig, OfDistilBert) {
     const std::string sound = R"({"model_type": "distilbert", "vocab_size": 8, "max_position_embeddings": 4, "dim": 6,
         "n_heads": 2, "n_layers": 1, "hidden_dim": 12, "activation": "gelu", "id2label": {"0": "no", "1": "yes"},
-        "label2id": {"no": 0, "yes": 1}})";
+        "label2id": {"no": 0, "yes": 1}, "num_labels": 2, "hidden_size": 6})";
     expect_errors_only(sound, 2, [](const std::filesystem::path& path) {
         const DistilBertConfig config = DistilBertConfig::read(path);
         if (config.layers <= 4) distilbert_graph(config, distilbert_weights(config));

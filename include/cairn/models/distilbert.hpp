@@ -18,7 +18,10 @@ struct DistilBertConfig {
     /// Sizes: entries of the vocabulary, positions, width, attention heads, layers, inner width.
     std::int64_t vocabulary = 30522, positions = 512, width = 768, heads = 12, layers = 6, inner = 3072;
     std::string activation = "gelu";                        ///< gelu, relu, silu, gelu_new
-    std::vector<std::string> labels{"LABEL_0", "LABEL_1"};  ///< by logit
+    std::vector<std::string> labels{"LABEL_0", "LABEL_1"};  ///< by logit: `id2label`, or LABEL_0 to `num_labels` - 1
+    /// What logits mean: `single_label_classification`, `multi_label_classification` or `regression`; empty where the
+    /// file does not say. The graph is the same.
+    std::string problem_type{};
 
     /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for
     /// another kind of model.

@@ -1,16 +1,22 @@
-#include "tests/examples/tiny_model.hpp"
+#include "tests/models/tiny_model.hpp"
 
-#include "tests/examples/run_program.hpp"
 #include "tests/weights/file_maker.hpp"
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace cairn::test {
 namespace {
 
 constexpr std::int64_t width = 8, inner = 32, positions = 16;
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::invalid_argument("no file " + path.string());
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// Small numbers without a pattern that a transposition would keep.
 TinyModel::Tensor made(std::string name, std::vector<std::int64_t> shape) {
@@ -78,7 +84,7 @@ TinyModel tiny_gpt2() {
     add_linear(model, layer + "mlp.c_proj", {inner, width}, width);
     add_linear(model, "transformer.ln_f", {width}, width);
     const std::filesystem::path source = std::string(CAIRN_SOURCE_DIR) + "/examples/models/shakespeare-gpt2";
-    for (const char* name : {"vocab.json", "merges.txt"}) model.files[name] = read_file(source / name);
+    for (const char* name : {"vocab.json", "merges.txt"}) model.files[name] = bytes_of(source / name);
     return model;
 }
 
