@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 namespace cairn::cli {
@@ -24,17 +25,19 @@ Problem sized_problem(const BenchOptions& options) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem(options.problem, *symbols);
     std::vector<std::int64_t> values;
+    std::map<std::string, std::int64_t> sizes = sizes_of(options.all);
     for (const Symbols::Symbol& symbol : symbols->list()) {
         std::optional<std::int64_t> value;
         if (symbol.low == symbol.high) value = symbol.low;
-        for (const std::string& text : options.all.sizes)
-            if (const auto size = size_of_text(text); size->first == symbol.name) value = size->second;
+        if (const auto size = sizes.extract(symbol.name); !size.empty()) value = size.mapped();
         if (!value || *value < symbol.low || *value > symbol.high)
             throw Error(ErrorKind::argument, "bench",
                         fmt::format("{} must have a value in {}..{}: --size {}=...", symbol.name, symbol.low,
                                     symbol.high, symbol.name));
         values.push_back(*value);
     }
+    if (!sizes.empty())
+        throw Error(ErrorKind::argument, "bench", fmt::format("the problem has no size {}", sizes.begin()->first));
     return values.empty() ? problem : at_sizes(problem, values);
 }
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace cairn::cli {
 namespace {
@@ -17,15 +19,42 @@ struct DiffOptions {
     Options all;
     std::string other;
     /// What B is compiled with instead; none: as A.
-    std::optional<std::string> tolerance, mode, lock;
+    std::optional<std::string> tolerance, lock;  // the mode is other_mode of `all`
     std::optional<std::vector<std::string>> splits, disable;
 };
 
+bool is_saved(const std::string& text) { return text.starts_with("cairn compiled graph"); }
+
+/// A saved program is not compiled, so that options of compiling have no effect on it. Throws Error(argument).
+void refuse_compile_options(const DiffOptions& options, bool left_is_saved, bool right_is_saved) {
+    const Options& all = options.all;
+    const auto refuse = [](bool given, const char* option, const char* which) {
+        if (given)
+            throw Error(ErrorKind::argument, "command line",
+                        fmt::format("{} has no effect: {} a saved program, which is compiled already", option, which));
+    };
+    if (right_is_saved) {
+        const char* const which = "the second one is";
+        refuse(options.tolerance.has_value(), "--tolerance-b", which);
+        refuse(!all.other_mode.empty(), "--mode-b", which);
+        refuse(options.lock.has_value(), "--lock-b", which);
+        refuse(options.splits.has_value(), "--split-b", which);
+        refuse(options.disable.has_value(), "--disable-b", which);
+    }
+    if (!left_is_saved || !right_is_saved) return;
+    const char* const which = "each of them is";
+    const Options none;
+    refuse(all.tolerance != none.tolerance, "--tolerance", which);
+    refuse(!all.budget.empty(), "--budget", which);
+    refuse(!all.splits.empty(), "--split", which);
+    refuse(!all.disable.empty(), "--disable", which);
+}
+
 /// Of a graph in text form what it is compiled to; of a saved program that.
-Explanation plan_of(const std::string& path, const Options& options, const std::stop_token& stop) {
-    const std::string text = read_text(path);
+Explanation plan_of(const std::string& text, const std::string& path, const Options& options,
+                    const std::stop_token& stop) {
     const Context context = make_context(options);
-    if (text.starts_with("cairn compiled graph")) return CompiledGraph::load(path, context).explain(stop);
+    if (is_saved(text)) return CompiledGraph::load(path, context).explain(stop);
     ProgressLine progress;
     CompileOptions compile_with = compile_options(options);
     compile_with.progress = progress.sink();
@@ -36,7 +65,8 @@ Explanation plan_of(const std::string& path, const Options& options, const std::
 Options options_of_other(const DiffOptions& options) {
     Options other = options.all;
     other.tolerance = options.tolerance.value_or(other.tolerance);
-    other.mode = options.mode.value_or(other.mode);
+    std::swap(other.mode, other.other_mode);
+    if (other.mode.empty()) other.mode = other.other_mode;
     other.lock = options.lock.value_or(other.mode == "replay" ? other.lock : "");
     other.splits = options.splits.value_or(other.splits);
     other.disable = options.disable.value_or(other.disable);
@@ -87,8 +117,11 @@ int diff_plans(const DiffOptions& options, Output& output, const std::stop_token
     const bool same_file = options.other.empty();
     const Options with = options_of_other(options);
     check_options(with);
-    const Explanation left = plan_of(options.all.graph, options.all, stop),
-                      right = plan_of(same_file ? options.all.graph : options.other, with, stop);
+    const std::string& other_path = same_file ? options.all.graph : options.other;
+    const std::string text = read_text(options.all.graph), other_text = same_file ? text : read_text(other_path);
+    refuse_compile_options(options, is_saved(text), is_saved(other_text));
+    const Explanation left = plan_of(text, options.all.graph, options.all, stop),
+                      right = plan_of(other_text, other_path, with, stop);
     const auto find = [](const Explanation& why, const std::string& name) -> const ExplainedBucket& {
         static const ExplainedBucket nothing;
         const auto found = std::find_if(why.buckets.begin(), why.buckets.end(),
@@ -123,7 +156,7 @@ void add_diff(CLI::App& app, Work& chosen) {
     };
     checked("--tolerance-b", options->tolerance, "for the second one only", tolerance_of);
     checked("--split-b", options->splits, "for the second one only", split_of);
-    command.add_option("--mode-b", options->mode, "for the second one only")
+    command.add_option("--mode-b", options->all.other_mode, "for the second one only")
         ->check(CLI::IsMember(mode_names()))
         ->option_text("...");
     command.add_option("--lock-b", options->lock, "for the second one only")->option_text("...");

@@ -58,11 +58,14 @@ std::int64_t middle_of(const Symbols::Symbol& symbol) {
 
 }  // namespace
 
-Feed::Feed(const Graph& graph, const Options& options) : weights_(options.weights), seed_(options.seed) {
+Feed::Feed(const Graph& graph, const Options& options) : weights_(options.weights), seed_(options.seed.value_or(0)) {
     set_sizes(graph, options);
     std::vector<std::int64_t> values;
     for (const auto& [name, value] : sizes_) values.push_back(value);
     for (const GraphPort& port : ports(graph)) add(port, values);
+    if (weight_ports_.empty() && !weights_.empty())
+        throw Error(ErrorKind::argument, "weights",
+                    fmt::format("--weights {} has no effect: the graph has no weights", weights_));
     if (!weight_ports_.empty() && weights_.empty())
         say(fmt::format("weights are made from seed {}: --weights FILE takes them from a file", seed_));
 }
@@ -86,12 +89,19 @@ void Feed::set_sizes(const Graph& graph, const Options& options) {
             if (std::none_of(lengths_.begin(), lengths_.end(), same)) lengths_.emplace_back(length, 0);
         }
     }
-    for (const std::string& text : options.sizes) {
-        const auto [name, value] = size_of_text(text).value();
+    for (const auto& [size, value] : sizes_of(options)) {
+        const std::string& name = size;
         const auto symbol =
             std::find_if(symbols.begin(), symbols.end(), [&](const auto& each) { return each.name == name; });
-        if (symbol == symbols.end())
-            throw Error(ErrorKind::argument, "size", fmt::format("the graph has no size {}", name));
+        if (symbol == symbols.end()) {
+            std::vector<std::string> known;
+            for (const Symbols::Symbol& each : symbols)
+                known.push_back(fmt::format("{} in {}..{}", each.name, each.low, each.high));
+            throw Error(
+                ErrorKind::argument, "size",
+                fmt::format("the graph has no size {}, {}", name,
+                            known.empty() ? "all its sizes are fixed" : fmt::format("but {}", fmt::join(known, ", "))));
+        }
         if (value < symbol->low || value > symbol->high)
             throw Error(ErrorKind::argument, "size",
                         fmt::format("{} = {} is not in {}..{}", name, value, symbol->low, symbol->high));

@@ -86,6 +86,34 @@ void check_options(const Options& options) {
     if (!replays && !options.lock.empty())
         throw Error(ErrorKind::argument, "command line",
                     "--lock is for --mode replay alone, the mode is " + options.mode);
+    const auto measures = [](const std::string& mode) {
+        return mode == "quick" || mode == "normal" || mode == "exhaustive";
+    };
+    if (!options.budget.empty() && !measures(options.mode) && !measures(options.other_mode))
+        throw Error(ErrorKind::argument, "command line",
+                    "--budget has no effect: nothing is measured in mode " + options.mode +
+                        ", but in quick, normal and exhaustive");
+}
+
+void refuse_run_options(const Options& options, const std::string& run_by) {
+    const char* const given = !options.weights.empty() ? "--weights"
+                              : !options.sizes.empty() ? "--size"
+                              : options.seed           ? "--seed"
+                                                       : nullptr;
+    if (given != nullptr)
+        throw Error(ErrorKind::argument, "command line",
+                    fmt::format("{} has no effect: nothing is run without {}", given, run_by));
+}
+
+std::map<std::string, std::int64_t> sizes_of(const Options& options) {
+    std::map<std::string, std::int64_t> sizes;
+    for (const std::string& text : options.sizes) {
+        const auto [name, value] = size_of_text(text).value();
+        if (const auto [known, is_new] = sizes.emplace(name, value); !is_new)
+            throw Error(ErrorKind::argument, "size",
+                        fmt::format("{} is given twice, as {} and {}", name, known->second, value));
+    }
+    return sizes;
 }
 
 std::optional<Split> split_of(const std::string& text) {
@@ -183,8 +211,7 @@ void add_run_options(CLI::App& app, Options& options) {
     app.add_option("--seed", options.seed, "equal seeds give equal weights, inputs and samples")
         ->check(readable([](const std::string& text) { return number_of<std::uint64_t>(text); },
                          "a whole number from 0 on"))
-        ->option_text("S")
-        ->capture_default_str();
+        ->option_text("S [0]");
     app.option_defaults()->group("Options");
 }
 

@@ -3,6 +3,7 @@
 #include "cairn/compile.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,14 +24,15 @@ struct Options {
     bool json = false;
 
     std::string tolerance = "exact", mode = "cached";
+    std::string other_mode;            ///< of a second graph, which is compiled too; empty: there is none
     std::string budget;                ///< empty: what the mode takes by itself
     std::string normal_budget = "5s";  ///< that of mode normal
     std::string lock;                  ///< a file; empty: none
     std::vector<std::string> splits, disable;
 
-    std::string weights;             ///< a file; empty: made from the seed
-    std::vector<std::string> sizes;  ///< `T=12`
-    std::uint64_t seed = 0;
+    std::string weights;                ///< a file; empty: made from the seed
+    std::vector<std::string> sizes;     ///< `T=12`
+    std::optional<std::uint64_t> seed;  ///< none: 0
 };
 
 /// `--db`, `--json`.
@@ -60,8 +62,14 @@ std::optional<Split> split_of(const std::string& text);
 /// Of `T=12`; nothing of other texts.
 std::optional<std::pair<std::string, std::int64_t>> size_of_text(const std::string& text);
 
-/// Throws Error(argument) for options that contradict one another.
+/// The value of each symbol that `--size` names. Throws Error(argument) where one is named twice.
+std::map<std::string, std::int64_t> sizes_of(const Options& options);
+
+/// Throws Error(argument) for options that contradict one another, and for a budget where nothing is measured.
 void check_options(const Options& options);
+/// Throws Error(argument) for `--weights`, `--size` and `--seed`, which take effect in a run alone; `run_by` names the
+/// options with which something is run.
+void refuse_run_options(const Options& options, const std::string& run_by);
 
 /// What the library is asked for.
 CompileOptions compile_options(const Options& options);

@@ -118,7 +118,21 @@ void show_best(const Paths& ways, const PathsOptions& options, const PathPrinter
     }
 }
 
+/// Refuses options that take effect with others alone.
+void check_paths_options(const PathsOptions& options) {
+    const bool only_counts = options.count && !options.best && !options.sample && options.resume.empty();
+    if (only_counts && (options.profile || options.steps))
+        throw Error(ErrorKind::argument, "command line",
+                    fmt::format("{} has no effect: no path is shown with --count alone, but with --best or --sample",
+                                options.profile ? "--profile" : "--steps"));
+    if (options.profile) return;
+    Options run = options.all;
+    if (options.sample) run.seed.reset();
+    refuse_run_options(run, run.seed ? "--profile, nor drawn without --sample" : "--profile");
+}
+
 int show_paths(const PathsOptions& options, Output& output, const std::stop_token& stop) {
+    check_paths_options(options);
     const Graph graph = read_graph(options.all.graph);
     const Context context = make_context(options.all);
     ProgressLine progress;
@@ -129,7 +143,7 @@ int show_paths(const PathsOptions& options, Output& output, const std::stop_toke
     progress.clear();
     if (options.count) put_count(ways, output);
     const PathPrinter printer(ways, graph, options, output, stop);
-    std::mt19937_64 random(options.all.seed);
+    std::mt19937_64 random(options.all.seed.value_or(0));
     for (std::int64_t i = 0; i < options.sample.value_or(0); ++i) printer.show(ways.sample(random));
     const bool nothing_else = !options.count && !options.sample;
     if (options.best || !options.resume.empty() || nothing_else) show_best(ways, options, printer, stop);

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
 #include "cairn/context.hpp"
+#include "cairn/ops.hpp"
 #include "tests/cli/cairn_command.hpp"
 #include "tests/weights/file_maker.hpp"
 
@@ -92,7 +93,7 @@ TEST(Command, WrongLinesAreRefused) {
         {{"explain", graph, "--html", (temp / "no/report.html").string()}, {"report.html", "No such file"}},
         {{"explain", graph, "--trace", (temp / "t").string(), "--weights", (temp / "none").string()}, {"none"}},
         {{"explain", graph, "--trace", (temp / "t").string(), "--size", "N=9"}, {"N = 9 is not in 1..8"}},
-        {{"explain", graph, "--trace", (temp / "t").string(), "--size", "M=1"}, {"no size M"}},
+        {{"explain", graph, "--trace", (temp / "t").string(), "--size", "M=1"}, {"no size M, but N in 1..8"}},
         {{"tune", graph, "--db", (temp / "no/times.db").string()}, {"times.db", "folder"}},
         {{"tune", graph, "--db", graph}, {"is not a database"}},
         {{"tune", graph, "--db", "/tmp"}, {"is not a database"}},
@@ -109,6 +110,42 @@ TEST(Command, WrongLinesAreRefused) {
     EXPECT_FALSE(std::filesystem::exists(temp / "no"));
     EXPECT_FALSE(std::filesystem::exists(temp / "none.db"));
     EXPECT_EQ(read_file(graph), layer_text());
+}
+
+/// An option that cannot take effect is refused with the reason.
+TEST(Command, OptionsWithoutEffectAreRefused) {
+    const TempFolder temp;
+    const std::string graph = temp.write("g.cairn", layer_text()).string();
+    Graph sizeless("fixed");
+    sizeless.output("y", exp(sizeless.input("x", DType::f32, {2})));
+    const std::string fixed = temp.write("fixed.cairn", to_string(sizeless)).string();
+    const std::string html = (temp / "t.html").string();
+    const std::string problem = "softmax axis=(-1) | f32[N,8] -> f32[N,8] where N in 1..9";
+    const std::string nothing_run = "nothing is run without --html or --trace";
+    const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> cases = {
+        {{"explain", graph, "--size", "N=1000"}, {"--size has no effect", nothing_run}},
+        {{"explain", graph, "--size", "N=1000", "--html", html}, {"N = 1000 is not in 1..8"}},
+        {{"explain", graph, "--seed", "0"}, {"--seed has no effect", nothing_run}},
+        {{"explain", graph, "--weights", "w"}, {"--weights has no effect", nothing_run}},
+        {{"explain", graph, "--html", html, "--size", "N=2", "--size", "N=3"}, {"N is given twice, as 2 and 3"}},
+        {{"explain", fixed, "--html", html, "--size", "N=2"}, {"no size N, all its sizes are fixed"}},
+        {{"explain", fixed, "--html", html, "--weights", "w"}, {"--weights w has no effect", "no weights"}},
+        {{"explain", graph, "--mode", "cached", "--budget", "1s"}, {"--budget has no effect", "mode cached"}},
+        {{"paths", graph, "--budget", "1s"}, {"--budget has no effect", "mode off"}},
+        {{"diff", graph, "--budget", "1s"}, {"--budget has no effect", "mode off"}},
+        {{"paths", graph, "--size", "N=1000"}, {"--size has no effect", "without --profile"}},
+        {{"paths", graph, "--profile", "--size", "N=1000"}, {"N = 1000 is not in 1..8"}},
+        {{"paths", graph, "--best", "1", "--seed", "3"}, {"--seed has no effect", "without --sample"}},
+        {{"paths", graph, "--sample", "1", "--size", "N=1"}, {"--size has no effect"}},
+        {{"paths", graph, "--count", "--profile"}, {"--profile has no effect", "--count alone"}},
+        {{"paths", graph, "--count", "--steps"}, {"--steps has no effect", "--count alone"}},
+        {{"bench", problem, "--size", "N=1", "--size", "M=2"}, {"the problem has no size M"}},
+        {{"bench", problem, "--size", "N=1", "--size", "N=2"}, {"N is given twice, as 1 and 2"}},
+    };
+    for (const auto& [arguments, words] : cases)
+        EXPECT_TRUE(refuses(cairn_command(arguments), words)) << testing::PrintToString(arguments);
+    EXPECT_FALSE(std::filesystem::exists(html));
+    EXPECT_TRUE(succeeds(cairn_command({"diff", graph, "--mode-b", "quick", "--budget", "0s"})));
 }
 
 TEST(Command, AReaderWhoLeavesEndsItQuietly) {

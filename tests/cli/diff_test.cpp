@@ -58,6 +58,10 @@ TEST_F(DiffCommand, ReadsSavedPrograms) {
     ASSERT_TRUE(succeeds(cairn_command({"tune", graph, "--db", database, "--save", saved})));
     EXPECT_TRUE(succeeds(diff_with({saved, "--mode", "cached", "--db", database})));
     EXPECT_TRUE(succeeds(cairn_command({"diff", saved, saved})));
+    EXPECT_TRUE(refuses(cairn_command({"diff", saved, saved, "--tolerance", "1e-2"}),
+                        {"--tolerance has no effect: each of them is a saved program"}));
+    EXPECT_TRUE(refuses(cairn_command({"diff", graph, saved, "--split-b", "N=4"}),
+                        {"--split-b has no effect: the second one is a saved program"}));
     EXPECT_TRUE(refuses(diff_with({temp.write("cut", read_file(saved).substr(0, 400)).string()}), {"cut"}));
     EXPECT_TRUE(refuses(diff_with({(temp / "none").string()}), {"none"}));
 }

@@ -83,6 +83,35 @@ TEST(Options, EachModeHasABudgetOfItsOwn) {
     for (const char* mode : {"quick", "normal", "exhaustive"}) EXPECT_EQ(seconds(mode, "3s"), 3);
 }
 
+TEST(Options, ABudgetNeedsAModeThatMeasures) {
+    Options options;
+    options.budget = "1s";
+    for (const char* mode : {"off", "cached"}) {
+        options.mode = mode;
+        EXPECT_THROW(check_options(options), Error) << mode;
+    }
+    for (const char* mode : {"quick", "normal", "exhaustive"}) {
+        options.mode = mode;
+        EXPECT_NO_THROW(check_options(options)) << mode;
+    }
+    options.mode = "off";
+    options.other_mode = "normal";
+    EXPECT_NO_THROW(check_options(options));
+}
+
+TEST(Options, WhatARunTakesIsRefusedWithoutOne) {
+    Options options;
+    EXPECT_NO_THROW(refuse_run_options(options, "--profile"));
+    options.seed = 0;
+    EXPECT_THROW(refuse_run_options(options, "--profile"), Error);
+    options.seed.reset();
+    options.sizes = {"T=1"};
+    EXPECT_THROW(refuse_run_options(options, "--profile"), Error);
+    EXPECT_EQ(sizes_of(options), (std::map<std::string, std::int64_t>{{"T", 1}}));
+    options.sizes = {"T=1", "S=2", "T=1"};
+    EXPECT_THROW(sizes_of(options), Error);
+}
+
 TEST(Options, ALockIsWhatAReplayNeeds) {
     Options options;
     EXPECT_NO_THROW(check_options(options));
