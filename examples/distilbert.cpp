@@ -17,7 +17,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <iostream>
+#include <optional>
 #include <sstream>
 
 namespace {
@@ -31,6 +33,7 @@ struct Options {
     std::string text, input, input_ids;
     bool lines = false, as_json = false, synthetic = false, text_given = false;
     std::int64_t batch = 1;
+    std::optional<std::int64_t> max_length;  ///< none: what the model and its tokenizer take
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -44,6 +47,11 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
     app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
         ->check(host::at_least(1));
+    app.add_option(
+           "--max-length", options.max_length,
+           "tokens of a text that are looked at, [CLS] and [SEP] among them; what the model takes when not given. "
+           "A text that is cut is named on standard error")
+        ->check(host::at_least(2));
     app.add_flag("--json", options.as_json, "one JSON object a line");
     host::add_options(app, options.host);
 }
@@ -89,30 +97,62 @@ std::vector<std::string> read_texts(const Options& options) {
     return texts;
 }
 
+/// How sure the model is of the largest logit: by softmax, or, where labels do not exclude one another or there is one
+/// only, by the logistic function. The value itself of a regression.
+double score_of(const cairn::models::DistilBertConfig& config, std::span<const float> logits, double best) {
+    if (config.problem_type == "regression") return best;
+    if (config.problem_type == "multi_label_classification" || logits.size() == 1) return 1 / (1 + std::exp(-best));
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - best);
+    return 1 / sum;
+}
+
 void print(const DistilBert& model, const std::string& text, std::span<const float> logits, bool as_json) {
     const auto best = std::max_element(logits.begin(), logits.end());
-    double sum = 0;
-    for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - static_cast<double>(*best));
+    const double score = score_of(model.config(), logits, static_cast<double>(*best));
     const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
     if (as_json)
         std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace)
-                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << logit_rows::number(1 / sum)
+                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << logit_rows::number(score)
                   << ", \"logits\": " << logit_rows::row_text(logits) << "}\n";
     else
-        std::cout << label << ' ' << logit_rows::number(1 / sum) << ' ' << text << '\n';
+        std::cout << label << ' ' << logit_rows::number(score) << ' ' << text << '\n';
+}
+
+/// The most tokens of a text. Throws cairn::Error(argument) where more are asked for than the model has positions.
+std::size_t longest_text(const Options& options, const cairn::models::DistilBertConfig& config,
+                         const cairn::text::Tokenizer& tokenizer) {
+    if (options.max_length && *options.max_length > config.positions)
+        throw cairn::Error(cairn::ErrorKind::argument, "distilbert",
+                           "--max-length " + std::to_string(*options.max_length) + " is more than the " +
+                               std::to_string(config.positions) + " positions of the model");
+    const auto positions = static_cast<std::size_t>(config.positions);
+    if (options.max_length) return static_cast<std::size_t>(*options.max_length);
+    return std::min(positions, tokenizer.model_max_length().value_or(positions));
+}
+
+/// The ids of the text of that number, counted from 1; that it is cut is told on standard error.
+std::vector<std::int32_t> ids_of(const cairn::text::Tokenizer& tokenizer, const std::string& text, std::size_t number,
+                                 std::size_t longest) {
+    std::vector<std::int32_t> ids = tokenizer.encode(text);
+    if (ids.size() <= longest) return ids;
+    std::cerr << "text " << number << " is cut: it has " << ids.size() << " tokens, of which " << longest
+              << " are looked at\n";
+    return tokenizer.encode(text, {.max_length = longest});
 }
 
 void classify(const Options& options) {
     const std::vector<std::string> texts = read_texts(options);
+    const cairn::models::DistilBertConfig config = config_of(options);
     const auto tokenizer = cairn::text::load_tokenizer(options.model);
+    const std::size_t longest = longest_text(options, config, *tokenizer);
     DistilBert model = load(options);
-    cairn::text::EncodeOptions encode;
-    encode.max_length = static_cast<std::size_t>(model.config().positions);
     const auto labels = model.config().labels.size();
     for (std::size_t first = 0; first < texts.size(); first += static_cast<std::size_t>(options.batch)) {
         const std::size_t count = std::min(texts.size() - first, static_cast<std::size_t>(options.batch));
         std::vector<std::vector<std::int32_t>> rows;
-        for (std::size_t i = 0; i < count; ++i) rows.push_back(tokenizer->encode(texts[first + i], encode));
+        for (std::size_t i = 0; i < count; ++i)
+            rows.push_back(ids_of(*tokenizer, texts[first + i], first + i + 1, longest));
         const std::span<const float> logits = model.forward(rows);
         logit_rows::check_finite("distilbert", logits);
         for (std::size_t i = 0; i < count; ++i)
@@ -130,6 +170,21 @@ void run_ids(const Options& options) {
         logit_rows::check_finite("distilbert", logits);
         std::cout << logit_rows::row_text(logits) << '\n';
     }
+}
+
+/// Refuses options that another one makes nothing of.
+void check_options(const CLI::App& app, const Options& options) {
+    host::refuse_without_effect(app, options.host);
+    const std::initializer_list<const char*> texts = {"text",        "--input", "--lines",
+                                                      "--input-ids", "--json",  "--max-length"};
+    if (!options.host.save_graph.empty())
+        host::refuse_given(app, texts, "--save-graph writes the graph and runs nothing");
+    if (host::asks_for_choice(options.host)) host::refuse_given(app, texts, "--explain and --why-not classify nothing");
+    if (options.synthetic) host::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
+    if (options.input.empty()) host::refuse_given(app, {"--lines"}, "it is for --input");
+    if (!options.input_ids.empty())
+        host::refuse_given(app, {"--json", "--batch", "--max-length"},
+                           "lines of --input-ids are run one by one as they are, and logits printed");
 }
 
 void run(const Options& options) {
@@ -160,6 +215,7 @@ int main(int argc, char** argv) {
     add_options(app, options);
     return host::guarded(app, argc, argv, [&] {
         options.text_given = app.count("text") > 0;
+        check_options(app, options);
         run(options);
     });
 }

@@ -49,7 +49,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")
         ->check(host::at_least(0));
     app.add_flag("--greedy", options.greedy, "always take the likeliest token");
-    app.add_option("--temperature", options.sampling.temperature, "below 1 is bolder, 0 is greedy");
+    app.add_option("--temperature", options.sampling.temperature,
+                   "logits are divided by it: below 1 likely tokens become likelier, above 1 less so, 0 is greedy");
     app.add_option("--top-k", options.sampling.top_k, "sample among the k likeliest; 0 is off");
     app.add_option("--top-p", options.sampling.top_p,
                    "sample among the likeliest that together have this probability; 1 is off");
@@ -82,9 +83,10 @@ bool has_tokenizer_files(const std::filesystem::path& folder) {
 Known look_at(const Options& options) {
     if (options.synthetic) return {};
     const bool needed = !options.prompt.empty() || !options.score.empty();
+    Gpt2Config config = Gpt2Config::read(std::filesystem::path(options.model) / "config.json");
     TokenizerPointer tokenizer;
     if (needed || has_tokenizer_files(options.model)) tokenizer = cairn::text::load_tokenizer(options.model);
-    return {Gpt2Config::read(std::filesystem::path(options.model) / "config.json"), std::move(tokenizer)};
+    return {std::move(config), std::move(tokenizer)};
 }
 
 /// The graph as its weights are stored.
@@ -182,6 +184,41 @@ void score(const Options& options) {
                 total / static_cast<double>(ids.size() - 1));
 }
 
+/// Refuses options that another one makes nothing of.
+void check_options(const CLI::App& app, const Options& options) {
+    const auto refuse_writing = [&](const std::string& reason) {
+        host::refuse_given(app,
+                           {"--prompt", "--prompt-ids", "--tokens", "--greedy", "--temperature", "--top-k", "--top-p",
+                            "--repetition-penalty", "--seed", "--ignore-eos", "--print-ids", "--print-logits"},
+                           reason);
+    };
+    host::refuse_without_effect(app, options.host);
+    if (!options.host.save_graph.empty()) {
+        host::refuse_given(app, {"--score", "--report"}, "--save-graph writes the graph and runs nothing");
+        refuse_writing("--save-graph writes the graph and runs nothing");
+    }
+    if (!options.score.empty()) {
+        host::refuse_given(app, {"--report", "--explain", "--why-not"}, "--score prints the likelihood and stops");
+        refuse_writing("--score prints the likelihood of a file and writes no text");
+    }
+    if (options.report) {
+        host::refuse_given(app, {"--explain", "--why-not"}, "--report prints its own and stops");
+        refuse_writing("--report writes no text");
+    }
+    if (host::asks_for_choice(options.host)) refuse_writing("--explain and --why-not write no text");
+    if (options.synthetic) {
+        host::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
+        host::refuse_given(app, {"--ignore-eos"}, "--synthetic has no tokenizer that names an end of text");
+    }
+    const std::initializer_list<const char*> sampling = {"--top-k", "--top-p", "--seed"};
+    if (options.greedy) {
+        host::refuse_given(app, {"--temperature"}, "--greedy always takes the likeliest token");
+        host::refuse_given(app, sampling, "--greedy always takes the likeliest token");
+    }
+    if (options.sampling.temperature == 0)
+        host::refuse_given(app, sampling, "temperature 0 always takes the likeliest token");
+}
+
 void run(const Options& options) {
     if (!options.score.empty()) return score(options);
     if (!options.prompt_ids.empty() && !options.prompt.empty())
@@ -218,5 +255,8 @@ int main(int argc, char** argv) {
     CLI::App app("Writes text with a GPT-2");
     host::add_version_and_defaults(app);
     add_options(app, options);
-    return host::guarded(app, argc, argv, [&] { run(options); });
+    return host::guarded(app, argc, argv, [&] {
+        check_options(app, options);
+        run(options);
+    });
 }

@@ -206,6 +206,26 @@ Phases ProgressDisplay::finish() {
     return phases_;
 }
 
+void refuse_given(const CLI::App& app, std::initializer_list<const char*> options, const std::string& reason) {
+    for (const char* option : options)
+        if (app.count(option) > 0)
+            throw cairn::Error(cairn::ErrorKind::argument, "command line",
+                               std::string(option) + " has no effect: " + reason);
+}
+
+void refuse_without_effect(const CLI::App& app, const Options& options) {
+    if (!options.save_graph.empty())
+        refuse_given(app,
+                     {"--explain", "--why-not", "--threads", "--mode", "--tune-seconds", "--timing-db", "--disable",
+                      "--dump-stages", "--kept-in"},
+                     "--save-graph writes the graph and compiles nothing");
+    if (options.mode != "normal") refuse_given(app, {"--tune-seconds"}, "nothing is measured in mode " + options.mode);
+    if (options.mode == "off") refuse_given(app, {"--timing-db"}, "mode off takes no times from a database");
+    if (asks_for_choice(options))
+        refuse_given(app, {"--kept-in"},
+                     "what is kept does not tell what was chosen: leave out --explain and --why-not");
+}
+
 int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& work) {
     try {
         app.parse(argc, argv);

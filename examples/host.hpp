@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +87,11 @@ cairn::Mode mode_of(const std::string& name);
 
 /// The most memory this process has held so far, `VmHWM`; 0 where the system does not tell.
 std::int64_t peak_resident_bytes();
+
+/// Throws cairn::Error(argument), `OPTION has no effect: REASON`, for the first of the options that was given.
+void refuse_given(const CLI::App& app, std::initializer_list<const char*> options, const std::string& reason);
+/// The same for the options of add_options() that have none in the mode given, or of which another one makes nothing.
+void refuse_without_effect(const CLI::App& app, const Options& options);
 
 /// Runs `work`; a cairn::Error or a wrong command line becomes one sentence on standard error and exit code 2.
 int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& work);

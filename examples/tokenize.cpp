@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
     app.add_option("--input", options.input, "file of JSON strings, one a line; - is standard input")->required();
     app.add_flag("--decode", options.decode, "the inverse: arrays of ids in, strings out");
     app.add_flag("--no-special", options.no_special,
-                 "add no special tokens, and read those written in the text as plain characters");
+                 "add no special tokens, and read those written in the text as plain characters")
+        ->excludes("--decode");
     try {
         app.parse(argc, argv);
         run(options);

@@ -1,6 +1,10 @@
 #include "tests/examples/run_program.hpp"
 #include "tests/models/golden.hpp"
+#include "tests/models/tiny_model.hpp"
 #include "tests/weights/file_maker.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 /// The embedded classifier against the reference, by each way of giving it texts.
 namespace cairn::test {
@@ -34,11 +38,20 @@ void expect_case(const json& actual, const json& expected) {
         << expected.at("text");
 }
 
+/// Three of the reference's texts are longer than the model; the first of them has this number.
+std::string cut_lines(int first) {
+    std::string lines;
+    for (const int tokens : {202, 228, 254})
+        lines += "text " + std::to_string(first++) + " is cut: it has " + std::to_string(tokens) +
+                 " tokens, of which 128 are looked at\n";
+    return lines;
+}
+
 TEST(DistilBertProgram, AFileOfJsonStrings) {
     const TempFolder folder;
     const std::string path = folder.write("texts.jsonl", texts_as_json()).string();
     const Outcome result = distilbert({"--input", path, "--json"});
-    EXPECT_TRUE(succeeds(result));
+    EXPECT_TRUE(succeeds(result, cut_lines(56)));
     const std::vector<std::string> rows = lines_of(result.out);
     ASSERT_EQ(rows.size(), cases().size());
     for (std::size_t i = 0; i < rows.size(); ++i) expect_case(json::parse(rows[i]), cases()[i]);
@@ -46,7 +59,7 @@ TEST(DistilBertProgram, AFileOfJsonStrings) {
 
 TEST(DistilBertProgram, StandardInputInBatches) {
     const Outcome result = distilbert({"--input", "-", "--json", "--batch", "7"}, texts_as_json());
-    EXPECT_TRUE(succeeds(result));
+    EXPECT_TRUE(succeeds(result, cut_lines(56)));
     const std::vector<std::string> rows = lines_of(result.out);
     ASSERT_EQ(rows.size(), cases().size());
     for (std::size_t i = 0; i < rows.size(); ++i) expect_case(json::parse(rows[i]), cases()[i]);
@@ -63,7 +76,7 @@ TEST(DistilBertProgram, PlainLines) {
     }
     ASSERT_GT(plain.size(), 40U);
     const Outcome as_json = distilbert({"--input", "-", "--lines", "--json"}, input);
-    EXPECT_TRUE(succeeds(as_json));
+    EXPECT_TRUE(succeeds(as_json, cut_lines(54)));
     const std::vector<std::string> rows = lines_of(as_json.out);
     ASSERT_EQ(rows.size(), plain.size());
     for (std::size_t i = 0; i < rows.size(); ++i) expect_case(json::parse(rows[i]), plain[i]);
@@ -91,6 +104,54 @@ TEST(DistilBertProgram, OneSentenceAndTheEmptyOne) {
     const Outcome nothing = distilbert({"--input", "-"});
     EXPECT_TRUE(succeeds(nothing));
     EXPECT_EQ(nothing.out, "");
+}
+
+TEST(DistilBertProgram, ATextThatIsCutIsNamed) {
+    std::string longer;
+    for (int i = 0; i < 200; ++i) longer += "good ";
+    const std::string cut_at_128 = "text 2 is cut: it has 202 tokens, of which 128 are looked at\n";
+    const Outcome whole = distilbert({"--input", "-", "--lines"}, "good\n" + longer + "\n");
+    EXPECT_TRUE(succeeds(whole, cut_at_128));
+    EXPECT_EQ(whole.err, cut_at_128);
+    const Outcome few = distilbert({"--max-length", "4", "--json", "good good bad bad bad bad"}),
+                  same = distilbert({"--json", "good good"});
+    EXPECT_EQ(few.err, "text 1 is cut: it has 8 tokens, of which 4 are looked at\n");
+    EXPECT_EQ(json::parse(few.out).at("logits"), json::parse(same.out).at("logits"));
+    EXPECT_EQ(same.err, "");
+}
+
+TEST(DistilBertProgram, TheLengthThatTheTokenizerStatesIsKept) {
+    const TempFolder folder;
+    TinyModel model = tiny_distilbert();
+    model.files["tokenizer_config.json"] = R"({"tokenizer_class": "DistilBertTokenizer", "model_max_length": 5})";
+    model.write(folder / "model");
+    const auto told = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"--model", (folder / "model").string(), "a b c d"});
+        return distilbert(more).err;
+    };
+    EXPECT_EQ(told({}), "text 1 is cut: it has 6 tokens, of which 5 are looked at\n");
+    EXPECT_EQ(told({"--max-length", "6"}), "");
+}
+
+/// What a file says of its labels decides what is printed beside the likeliest one.
+TEST(DistilBertProgram, LabelsThatDoNotExcludeOneAnotherHaveProbabilitiesOfTheirOwn) {
+    const TempFolder folder;
+    const auto printed = [&](const char* problem_type) {
+        TinyModel model = tiny_distilbert();
+        model.config.erase("id2label");
+        if (*problem_type != '\0') model.config["problem_type"] = problem_type;
+        model.write(folder / "model");
+        const Outcome outcome = distilbert({"--model", (folder / "model").string(), "--json", "a b"});
+        EXPECT_TRUE(succeeds(outcome));
+        return json::parse(outcome.out);
+    };
+    const json plain = printed(""), several = printed("multi_label_classification"), value = printed("regression");
+    EXPECT_TRUE(plain.at("label").get<std::string>().starts_with("LABEL_"));
+    const auto logits = plain.at("logits").get<std::vector<double>>();
+    const double best = std::max(logits[0], logits[1]), other = std::min(logits[0], logits[1]);
+    EXPECT_NEAR(plain.at("probability").get<double>(), 1 / (1 + std::exp(other - best)), 1e-6);
+    EXPECT_NEAR(several.at("probability").get<double>(), 1 / (1 + std::exp(-best)), 1e-6);
+    EXPECT_NEAR(value.at("probability").get<double>(), best, 1e-6);
 }
 
 TEST(DistilBertProgram, IdsWithAndWithoutMasks) {

@@ -49,6 +49,8 @@ TEST(WrongCommandLine, Gpt2) {
     refuse_all(CAIRN_GPT2, {},
                {{{}, {"prompt is empty"}},
                 {{"--prompt", ""}, {"prompt is empty"}},
+                {{"--score", "/no/such/file"}, {"/no/such/file"}},
+                {{"--prompt", "a", "--synthetic"}, {"--synthetic has no tokenizer"}},
                 {{"--prompt-ids", ""}, {"prompt is empty"}}});
     refuse_all(CAIRN_GPT2, {"--prompt", "a", "--model", model},
                {{{"--tokens", "-1"}, {"--tokens", "at least 0, got -1"}},
@@ -67,8 +69,6 @@ TEST(WrongCommandLine, Gpt2) {
                 {{"--repetition-penalty", "0"}, {"repetition_penalty", "got 0"}},
                 {{"--seed", "now"}, {"--seed", "now"}},
                 {{"--prompt-ids", "/dev/null"}, {"not both"}},
-                {{"--synthetic"}, {"--synthetic has no tokenizer"}},
-                {{"--score", "/no/such/file"}, {"/no/such/file"}},
                 {{"a stray word"}, {"a stray word"}}});
 }
 
@@ -82,6 +82,39 @@ TEST(WrongCommandLine, DistilBert) {
                 {{"a", "--batch", "0"}, {"--batch", "at least 1, got 0"}},
                 {{"a", "--batch", "all"}, {"at least 1, got all"}},
                 {{"a", "--batch", "99999999999999999999"}, {"--batch", "99999999999999999999"}}});
+}
+
+TEST(WrongCommandLine, OptionsWithoutEffect) {
+    const std::vector<Case> shared = {
+        {{"--mode", "cached", "--tune-seconds", "1"}, {"--tune-seconds has no effect", "mode cached"}},
+        {{"--mode", "off", "--timing-db", "t.db"}, {"--timing-db has no effect", "mode off"}},
+        {{"--explain", "--kept-in", "k"}, {"--kept-in has no effect"}},
+        {{"--save-graph", "g", "--threads", "2"}, {"--threads has no effect", "compiles nothing"}},
+        {{"--synthetic", "--model", "m"}, {"--model has no effect"}},
+        {{"--synthetic", "--kept-in", "k"}, {"--kept-in has no effect"}},
+    };
+    refuse_all(CAIRN_GPT2, {}, shared);
+    refuse_all(CAIRN_DISTILBERT, {}, shared);
+    refuse_all(CAIRN_GPT2, {},
+               {{{"--score", "f", "--prompt", "a"}, {"--prompt has no effect"}},
+                {{"--score", "f", "--temperature", "2"}, {"--temperature has no effect"}},
+                {{"--report", "--tokens", "3"}, {"--tokens has no effect"}},
+                {{"--report", "--explain"}, {"--explain has no effect"}},
+                {{"--explain", "--prompt", "a"}, {"--prompt has no effect"}},
+                {{"--save-graph", "g", "--report"}, {"--report has no effect"}},
+                {{"--prompt", "a", "--greedy", "--temperature", "0.5"}, {"--temperature has no effect"}},
+                {{"--prompt", "a", "--greedy", "--seed", "1"}, {"--seed has no effect"}},
+                {{"--prompt", "a", "--temperature", "0", "--top-k", "5"}, {"--top-k has no effect"}}});
+    refuse_all(CAIRN_DISTILBERT, {},
+               {{{"a", "--lines"}, {"--lines has no effect"}},
+                {{"--input-ids", "f", "--json"}, {"--json has no effect"}},
+                {{"--input-ids", "f", "--batch", "2"}, {"--batch has no effect"}},
+                {{"--input-ids", "f", "--max-length", "9"}, {"--max-length has no effect"}},
+                {{"a", "--explain"}, {"text has no effect"}},
+                {{"a", "--max-length", "1"}, {"--max-length", "at least 2, got 1"}},
+                {{"a", "--max-length", "129"}, {"--max-length 129", "the 128 positions of the model"}}});
+    refuse_all(CAIRN_TOKENIZE, {},
+               {{{"--tokenizer", "t", "--input", "-", "--decode", "--no-special"}, {"--no-special"}}});
 }
 
 TEST(WrongCommandLine, Tokenize) {
