@@ -48,7 +48,12 @@ Files bpe_json() {
           {"dropout", nullptr},
           {"vocab", small_bpe_vocabulary({"he", "ll", "llo"})},
           {"merges", {"h e", {"l", "l"}, "ll o"}}}}};
-    return {{"tokenizer.json", file.dump()}, {"tokenizer_config.json", R"({"eos_token": "<x>"})"}};
+    return {
+        {"tokenizer.json", file.dump()},
+        {"tokenizer_config.json",
+         R"({"tokenizer_class": "GPT2Tokenizer", "eos_token": "<x>", "add_prefix_space": true, "truncation_side": "left"})"},
+        {"special_tokens_map.json", R"({"eos_token": {"content": "<x>", "rstrip": true}})"},
+        {"added_tokens.json", R"({"<y>": 260})"}};
 }
 
 Files word_piece_json() {
@@ -72,7 +77,11 @@ Files word_piece_json() {
           {"continuing_subword_prefix", "##"},
           {"max_input_chars_per_word", 100},
           {"vocab", tokens}}}};
-    return {{"tokenizer.json", file.dump()}, {"tokenizer_config.json", R"({"cls_token": "[CLS]"})"}};
+    return {{"tokenizer.json", file.dump()},
+            {"tokenizer_config.json",
+             R"({"cls_token": "[CLS]", "do_lower_case": false, "strip_accents": true, "tokenize_chinese_chars": false,
+                 "additional_special_tokens": ["ab", {"content": "!", "lstrip": true}], "split_special_tokens": false})"},
+            {"config.json", R"({"model_type": "distilbert", "tokenizer_class": null})"}};
 }
 
 /// Encodes and decodes odd texts; every id must be one of the vocabulary.
