@@ -1,4 +1,4 @@
-#include "cairn/kernels.hpp"
+#include "cairn/context.hpp"
 #include "tests/cli/cairn_command.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ TEST(CheckCommand, HasARowForEachKernelThatAPatternNames) {
     for (const auto& row : rows) {
         const bool is_baseline = row["kernel"].get<std::string>().find(".avx") == std::string::npos;
         EXPECT_EQ(row.contains("reason"), !is_baseline) << row;
-        if (is_baseline) EXPECT_TRUE(row["faults"].empty() && row["runs"] != "0") << row;
+        if (is_baseline) { EXPECT_TRUE(row["faults"].empty() && row["runs"] != "0") << row; }
     }
     ASSERT_EQ(rows_of(outcome, "summary").size(), 1U);
     EXPECT_EQ(rows_of(outcome, "summary")[0]["failed"], "0");

@@ -1,3 +1,4 @@
+#include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "examples/heap_calls.hpp"
 #include "tests/models/golden.hpp"
@@ -101,6 +102,31 @@ TEST(SteadyRun, TheCountersCount) {
     EXPECT_GE(after.heap - before.heap, 1);
     EXPECT_EQ(after.mutexes - before.mutexes, 1);
     EXPECT_EQ(after.futexes - before.futexes, 1);
+}
+
+// Symbols that follow from the shapes of inputs are solved for in set() and in run().
+TEST(SteadyRun, SolvingForSizesMakesNoHeapOrMutexCall) {
+    Graph g;
+    const Dim n = g.symbol("n", 1, 64), m = g.symbol("m", 1, 64), h = g.symbol("h", 1, 8);
+    g.output("a", g.input("rows", DType::f32, {4 * n}) * 2.0f);
+    g.output("b", g.input("both", DType::f32, {n * m + m}) * 2.0f);
+    g.output("c", g.input("image", DType::f32, {32 * h, floordiv(h * h + 1, 2)}) * 2.0f);
+    CompiledGraph model = compile(g, Context());
+    const std::vector<float> x(64 * 65);
+    const auto run = [&](std::int64_t rows, std::int64_t columns, std::int64_t side) {
+        model.set("rows", x.data(), {4 * rows});
+        model.set("both", x.data(), {rows * columns + columns});
+        model.set("image", x.data(), {32 * side, (side * side + 1) / 2});
+        model.run();
+        return model.output("b").shape[0];
+    };
+    run(64, 64, 8);  // touches the memory
+    const Counts before;
+    EXPECT_EQ(run(5, 7, 3), 42);
+    EXPECT_EQ(run(6, 7, 4), 49);
+    const Counts after;
+    EXPECT_EQ(after.heap - before.heap, 0);
+    EXPECT_EQ(after.mutexes - before.mutexes, 0);
 }
 
 }  // namespace
