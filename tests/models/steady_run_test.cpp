@@ -112,7 +112,7 @@ TEST(SteadyRun, SolvingForSizesMakesNoHeapOrMutexCall) {
     g.output("b", g.input("both", DType::f32, {n * m + m}) * 2.0f);
     g.output("c", g.input("image", DType::f32, {32 * h, floordiv(h * h + 1, 2)}) * 2.0f);
     CompiledGraph model = compile(g, Context());
-    const std::vector<float> x(64 * 65);
+    const std::vector<float> x(8192);
     const auto run = [&](std::int64_t rows, std::int64_t columns, std::int64_t side) {
         model.set("rows", x.data(), {4 * rows});
         model.set("both", x.data(), {rows * columns + columns});
