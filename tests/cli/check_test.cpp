@@ -24,7 +24,8 @@ TEST(CheckCommand, HasARowForEachKernelThatAPatternNames) {
         run(CAIRN_COMMAND, {"check", "cpu.*.softmax.f32@*", "--features", "baseline", "--every", "100", "--json"});
     EXPECT_TRUE(succeeds(outcome));
     std::size_t expected = 0;
-    for (const Kernel& kernel : Context().kernels().kernels)
+    const Context context;
+    for (const Kernel& kernel : context.kernels().kernels)
         expected += kernel.id.find(".softmax.f32@") != std::string::npos ? 1 : 0;
     const auto rows = rows_of(outcome, "kernel");
     EXPECT_EQ(rows.size(), expected);
