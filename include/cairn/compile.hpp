@@ -85,7 +85,13 @@ struct CompileOptions {
     std::vector<std::string> disable = {};
     /// A folder that gets the text form after each stage that changed something.
     std::filesystem::path dump_stages = {};
-    bool verify = false;  ///< check the result of each stage; a fault throws InternalError
+    /// Checks the result of each stage; a fault throws InternalError. Kernels of ContextOptions::extra that the
+    /// programs call run against their definitions on the Problems that they are called with, strides and all, as by
+    /// check_kernel, at up to four values of symbols each: Error(argument) names the kernel, the Problem and what
+    /// differs. That takes seconds, and threads of its own while the call lasts. What cannot be compared (a packed form
+    /// of its own, a Problem that would take minutes) is logged. Built-in kernels are not run: check_kernels() is for
+    /// them. CompiledGraph::load() checks no kernel.
+    bool verify = false;
     /// Bytes for bound + states + arena + constants + verification. The fastest way to run within them is taken:
     /// weights are read as they are stored where packed ones would not fit. Where none is found Error(memory) tells the
     /// fewest bytes.

@@ -168,7 +168,8 @@ public:
               std::stop_token stop = {});
 
     /// Gives an input its elements, dense and row-major, from any contiguous range: a std::span<const T>, a vector, an
-    /// array. Sizes of the input that are bare symbols take their value from `shape`.
+    /// array. Symbols take their values from `shape`: for an axis of `N` or `32*h` each that one value fits. Where
+    /// several fit, or a size has two symbols that nothing else tells, other inputs or set(symbol, value) say which.
     ///
     /// The elements are borrowed, not copied: each run() reads them, until the input is set again or the object goes.
     /// They must stay where they are as long, and may be changed between two runs; the next run sees the change. They
@@ -179,8 +180,8 @@ public:
     ///     model.set("x", x, {2, 3});
     ///
     /// T is the C++ type of the dtype; std::uint16_t for f16 and bf16 alike. Throws Error(argument) for an unknown
-    /// name, another dtype or number of axes, sizes out of bounds, and a number of elements that is not the shape's.
-    /// What fails changes nothing.
+    /// name, another dtype or number of axes, sizes out of bounds or that no value of their symbols gives (naming the
+    /// nearest that fit), and a number of elements that is not the shape's. What fails changes nothing.
     template <detail::Elements R>
     void set(std::string_view input, R&& elements, std::span<const std::int64_t> shape) {
         set_elements(input, detail::elements_of(std::forward<R>(elements)), &shape);
@@ -190,8 +191,8 @@ public:
         const std::span<const std::int64_t> sizes(shape.begin(), shape.size());
         set_elements(input, detail::elements_of(std::forward<R>(elements)), &sizes);
     }
-    /// The same where the number of elements alone tells the shape: all sizes of the input are constants, lengths of
-    /// states, and at most one other symbol, bare and on one axis. Throws Error(argument) for any other input.
+    /// The same where the number of elements alone tells the shape: beside constants and lengths of states its sizes
+    /// have at most one symbol, and one value of it fits. Throws Error(argument) for any other input.
     template <detail::Elements R>
     void set(std::string_view input, R&& elements) {
         set_elements(input, detail::elements_of(std::forward<R>(elements)), nullptr);
@@ -262,7 +263,7 @@ public:
     ///
     ///     OutputView keys = model.state("keys");               // shape {12, 7, 64} after 7 tokens
     OutputView state(std::string_view name) const;
-    /// Gives a state its live part, dense, which is copied. Sizes that are bare symbols take their value from the
+    /// Gives a state its live part, dense, which is copied. Symbols take their values from the
     /// shape: the length too, and other states that grow by the same symbol keep what they have of it, zeros behind.
     /// Throws Error(argument) for an unknown name, another dtype or rank, and sizes out of bounds; nothing has changed
     /// then.

@@ -58,7 +58,8 @@ CAIRN_API Tensor repeat(const Operand& x, const Dim& times, int axis);
 /// The whole `times[i]` times along axis i: [a, b] becomes [a, b, a, b]. One entry an axis.
 CAIRN_API Tensor tile(const Operand& x, const Shape& times);
 /// out[.., k, ..] = 1 where k is the index, else 0, with k along a new axis of size `depth`. Indices i32 or i64; a
-/// negative one counts from the end; one outside -depth .. depth - 1 gives zeros.
+/// negative one counts from the end; one outside -depth .. depth - 1 gives zeros. For indices of i32 `depth` may not be
+/// above 2^31 - 1.
 CAIRN_API Tensor one_hot(const Operand& indices, const Dim& depth, DType dtype = DType::f32, int axis = -1);
 
 /// Sorted values, and the index (i32) that each of them had.

@@ -96,13 +96,14 @@ CAIRN_API Tensor prod(const Operand& x, const IntList& axes = {}, bool keepdims 
 /// The largest element over `axes`; NaN if any is; over no elements -inf, or the smallest integer.
 CAIRN_API Tensor max_reduce(const Operand& x, const IntList& axes = {}, bool keepdims = false);
 /// The index (i32) of the largest element along `axis`, the first one on a tie; a NaN counts as largest. The axis may
-/// not be empty.
+/// not be empty, nor longer than 2^31 - 1.
 CAIRN_API Tensor argmax(const Operand& x, int axis, bool keepdims = false);
 
 /// out[.., i, ..] = x[.., 0, ..] + ... + x[.., i, ..] along `axis`, in order. Float or integer; shape and dtype of x.
 CAIRN_API Tensor cumsum(const Operand& x, int axis);
 /// The indices (i32, shape of x) that put x in ascending order along `axis`, or in descending order; of equal elements
-/// the first comes first in both. A NaN counts as largest. Float or integer. See sort of composites.hpp for the values.
+/// the first comes first in both. A NaN counts as largest. Float or integer; the axis may not be longer than 2^31 - 1.
+/// See sort of composites.hpp for the values.
 CAIRN_API Tensor argsort(const Operand& x, int axis = -1, bool descending = false);
 
 /// c[..., i, j] = sum_k a[..., i, k] b[..., k, j], accumulated in at least the dtype of the operands. Ranks >= 2;
