@@ -18,6 +18,10 @@ struct AddedToken {
     bool normalized = false;  ///< looked for after normalization, and normalized itself
     bool lstrip = false;      ///< takes the white space before it along
     bool rstrip = false;      ///< takes the white space after it along
+
+    bool same_flags(const AddedToken& other) const noexcept {
+        return normalized == other.normalized && lstrip == other.lstrip && rstrip == other.rstrip;
+    }
 };
 
 /// A stretch of text, or an added token in it.

@@ -21,6 +21,7 @@ void require_class(const TokenizerConfig& config, bool known) {
 
 std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, const TokenizerConfig& config) {
     require_class(config, is_gpt2_class(config));
+    require_one_meaning(config, {"bos_token", "eos_token", "unk_token"}, gpt2_end_of_text);
     BpeParts parts;
     const auto vocabulary = folder / "vocab.json";
     const auto merges = folder / "merges.txt";
@@ -52,6 +53,7 @@ std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, c
 
 std::unique_ptr<Tokenizer> read_word_piece_files(const std::filesystem::path& folder, const TokenizerConfig& config) {
     require_class(config, reads_bert_vocabulary(config));
+    require_one_meaning(config, {}, "");
     WordPieceParts parts;
     const auto vocabulary = folder / "vocab.txt";
     parts.source = vocabulary.string();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 namespace cairn::inline v0::text {
 
@@ -41,6 +42,7 @@ AddedToken read_special_token(const json& token, const std::string& what, const 
 
 /// The tokens with a role. A later file replaces what an earlier one says.
 void read_special_names(const json& file, const std::string& source, TokenizerConfig& config) {
+    std::map<std::string, AddedToken> seen;
     for (const char* role :
          {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
         const json* token = find(file, role);
@@ -49,6 +51,8 @@ void read_special_names(const json& file, const std::string& source, TokenizerCo
         if (empty_object || *token == "") continue;
         AddedToken special = read_special_token(*token, role, source);
         config.special_names[role] = special.content;
+        const auto [first, is_new] = seen.emplace(special.content, special);
+        if (!is_new && !first->second.same_flags(special)) config.ambiguous.push_back(special.content);
         add_or_replace(special, config.special_tokens);
     }
 }
@@ -148,6 +152,23 @@ void add_or_replace(const AddedToken& token, std::vector<AddedToken>& tokens) {
     const std::int64_t id = token.id == AddedToken::unknown_id ? known->id : token.id;
     *known = token;
     known->id = id;
+}
+
+void require_one_meaning(const TokenizerConfig& config, std::initializer_list<const char*> default_roles,
+                         const std::string& default_token) {
+    const bool has_default = std::any_of(default_roles.begin(), default_roles.end(),
+                                         [&](const char* role) { return !config.special_names.contains(role); });
+    for (const AddedToken& token : config.special_tokens) {
+        if (lists(config.added, token.content) || lists(config.appended, token.content)) continue;
+        const bool by_default = has_default && token.content == default_token && !token.same_flags({});
+        const bool by_role =
+            std::find(config.ambiguous.begin(), config.ambiguous.end(), token.content) != config.ambiguous.end();
+        if (by_default || by_role)
+            unsupported_file(config.source, "the special token " + in_quotes(token.content) +
+                                                " has lstrip, rstrip or normalized in one role and not in another, "
+                                                "which versions of transformers read differently; "
+                                                "added_tokens_decoder states them once");
+    }
 }
 
 void take_config(const TokenizerConfig& config, TokenizerParts& parts) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct TokenizerConfig {
     std::string class_source;     ///< path of the file that states it
     std::map<std::string, std::string> special_names;
     std::vector<AddedToken> special_tokens;  ///< those of special_names, and the additional ones; their ids are unknown
+    std::vector<std::string> ambiguous;      ///< special tokens that one file gives different flags in different roles
     std::vector<AddedToken> added;           ///< `added_tokens_decoder`
     std::vector<AddedToken> appended;        ///< added_tokens.json
     std::optional<std::size_t> model_max_length;
@@ -44,6 +46,12 @@ AddedToken read_added_token(const nlohmann::json& token, std::int64_t id, const 
 /// Sets what all kinds of tokenizer take from the configuration, save the frame. Its added tokens replace those that
 /// `parts` holds already; those of added_tokens.json do not.
 void take_config(const TokenizerConfig& config, TokenizerParts& parts);
+
+/// Refuses special tokens whose flags depend on the version of transformers, where no list of added tokens states them:
+/// those in config.ambiguous, and those with flags that one of `default_roles`, which the configuration does not name,
+/// has by default as well, without flags. Throws Error (unsupported).
+void require_one_meaning(const TokenizerConfig& config, std::initializer_list<const char*> default_roles,
+                         const std::string& default_token);
 
 /// Adds `token` to `tokens`, or replaces the one of the same content and keeps its id where the new one has none.
 void add_or_replace(const AddedToken& token, std::vector<AddedToken>& tokens);

@@ -173,6 +173,25 @@ def legacy_cases():
         yield case("gpt2", bert_config(cls), added={"king": 400}, split=split)
 
 
+def object_cases():
+    """Special tokens as objects, with flags of their own."""
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    ends = {"__type": "AddedToken", "content": "<|endoftext|>", **plain, "rstrip": True}
+    ing = {"content": "ing", **plain, "lstrip": True}
+    for split, cls in itertools.product([None, True], ["GPT2Tokenizer", "PreTrainedTokenizerFast"]):
+        if split and cls != "GPT2Tokenizer":
+            continue
+        yield case("gpt2", bert_config(cls, eos_token=ends), split=split)
+        yield case("gpt2", bert_config(cls, bos_token=ends, eos_token=ends, unk_token=ends), split=split)
+        yield case("gpt2", bert_config(cls, eos_token={**ends, "rstrip": False}), split=split)
+        yield case("gpt2", bert_config(cls), map={"eos_token": {key: value for key, value in ends.items() if key != "__type"}}, split=split)
+        yield case("gpt2", bert_config(cls, additional_special_tokens=[{"__type": "AddedToken", **ing, "content": "he"}]), split=split)
+        yield case("gpt2", bert_config(cls), map={"additional_special_tokens": [{**ing, "content": "he"}]}, split=split)
+    for split in (None, True):
+        yield case("bert", bert_config("BertTokenizer", mask_token={"__type": "AddedToken", "content": "king", **plain}), split=split)
+        yield case("bert", bert_config("BertTokenizer"), map={"mask_token": {"content": "king", **plain}}, split=split)
+
+
 def truncation_cases():
     for side in (None, "right", "left"):
         for cls in ("BertTokenizer", "PreTrainedTokenizerFast"):
@@ -184,7 +203,7 @@ def truncation_cases():
 
 
 def all_cases():
-    return [*bert_flags(), *bert_classes(), *bert_parts(), *gpt2_cases(), *split_cases(), *legacy_cases(), *truncation_cases()]
+    return [*bert_flags(), *bert_classes(), *bert_parts(), *gpt2_cases(), *split_cases(), *legacy_cases(), *object_cases(), *truncation_cases()]
 
 
 def merged(target, patch):

@@ -128,6 +128,21 @@ TEST(TokenizerClass, ARefusalNamesBothValuesAndTheClass) {
               std::string::npos);
 }
 
+TEST(TokenizerClass, ASpecialTokenHasOneSetOfFlags) {
+    const auto refusal_of = [](const json& config) {
+        TokenizerFolder folder;
+        write_folder({{"base", "gpt2"}, {"config", config}, {"split", true}}, folder);
+        return error_of([&] { folder.load(); }, ErrorKind::unsupported);
+    };
+    const json stripping = {{"content", "he"}, {"special", true}, {"rstrip", true}};
+    const std::string fault = "the special token 'he' has lstrip, rstrip or normalized in one role and not in another";
+    EXPECT_NE(refusal_of({{"bos_token", "he"}, {"eos_token", stripping}}).find(fault), std::string::npos);
+    EXPECT_EQ(refusal_of({{"bos_token", stripping}, {"eos_token", stripping}}), "");
+    EXPECT_EQ(
+        refusal_of({{"bos_token", "he"}, {"eos_token", stripping}, {"added_tokens_decoder", {{"258", stripping}}}}),
+        "");
+}
+
 TEST(TokenizerClass, PairsAreTruncatedAtTheSideOfTheConfiguration) {
     TokenizerFolder folder;
     folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\nb\nc\nd\ne\n");
