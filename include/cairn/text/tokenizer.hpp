@@ -20,9 +20,10 @@ struct EncodeOptions {
     /// Put the model's own tokens around the text, as its files say: `[CLS] A [SEP]` for BERT, nothing for GPT-2.
     bool add_special = true;
     /// Read a special token written in the text (`<|endoftext|>`, `[MASK]`) as that token; false: as plain characters,
-    /// which is what untrusted text wants.
+    /// which is what untrusted text wants, and what always holds where the files say `split_special_tokens`.
     bool parse_special = true;
-    /// The most ids to return, those of `add_special` included and kept; 0 means no limit.
+    /// The most ids to return, those of `add_special` included and kept; 0 means no limit. The end of a text is cut, or
+    /// its start where `truncation_side` of the files is `left`.
     std::size_t max_length = 0;
 };
 
