@@ -40,7 +40,7 @@ std::string check_leaf(const Node& node, NameSet& names) {
 /// Whether an append makes more rows than the state's capacity at all sizes. infer() refuses that, but the graph of a
 /// bucket may have such sizes: no run has them.
 bool is_always_full(const GraphData& graph, const Node& node) {
-    if (node.op != Op::state_append) return false;
+    if (node.op != Op::state_append || node.operands.size() != 2) return false;
     const std::optional<NodeId> origin = state_origin(graph, node.operands[0]);
     if (!origin || graph.node(*origin).attributes.empty()) return false;
     const Attributes& attributes = graph.node(*origin).attributes;
