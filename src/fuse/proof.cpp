@@ -143,8 +143,7 @@ std::optional<Part> simplified_part(const ir::GraphData& graph, const expand::Cl
     Part result{simplify::simplify(*part).graph, tile};
     const auto& ends = result.graph->outputs();
     for (std::size_t i = 0; i < tile.inputs.size(); ++i) result.tile.inputs[i] = ends[i].node;
-    for (std::size_t o = 0; o < tile.outputs.size(); ++o)
-        result.tile.outputs[o] = ends[tile.inputs.size() + o].node;
+    for (std::size_t o = 0; o < tile.outputs.size(); ++o) result.tile.outputs[o] = ends[tile.inputs.size() + o].node;
     return result;
 }
 

@@ -112,7 +112,8 @@ bool is_nonnegative_by_residues(const Dim& size) {
 
 bool is_nonnegative(const Dim& size, const Program& program) {
     if (provably_le(0, size) || is_nonnegative_by_residues(size)) return true;
-    const Quantity below{{DimTable::polynomial(Dim(0) - size)}, 1, [](std::span<const Wide> sizes) { return sizes[0]; }};
+    const Quantity below{
+        {DimTable::polynomial(Dim(0) - size)}, 1, [](std::span<const Wide> sizes) { return sizes[0]; }};
     const Maximum most = maximum_of(below, *program.symbols, limits_of(program), {most_boxes, 0});
     return most.bound <= 0;
 }

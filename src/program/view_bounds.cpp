@@ -32,7 +32,8 @@ std::vector<Polynomial> suffix_products(std::span<const Dim> sizes) {
 
 class EndProof {
 public:
-    EndProof(const Region& region, NonnegativeProver& prover) : prover_(prover), buffer_(suffix_products(region.buffer)) {
+    EndProof(const Region& region, NonnegativeProver& prover)
+        : prover_(prover), buffer_(suffix_products(region.buffer)) {
         splits_ = buffer_;
         for (const Dim& stride : region.strides) splits_.push_back(DimTable::polynomial(stride));
     }
@@ -92,8 +93,7 @@ private:
         }
         // N*M - 1 by M is N, less 1, or N - 1 and M - 1, or 0 and all of it.
         const Division begin = detail::divide(side.offset, split);
-        const std::array offsets{begin,
-                                 Division{subtract(begin.quotient, number(1)), add(begin.remainder, split)},
+        const std::array offsets{begin, Division{subtract(begin.quotient, number(1)), add(begin.remainder, split)},
                                  Division{{}, side.offset}};
         return std::any_of(offsets.begin(), offsets.end(), [&](const Division& offset) {
             high.offset = offset.quotient;
@@ -132,9 +132,9 @@ bool begins_within(const Region& region, NonnegativeProver& prover) {
 bool ends_within(const Region& region, NonnegativeProver& prover, const Dim& room, const Dim& room_stride) {
     try {
         return EndProof(region, prover).holds(region, room, room_stride);
-    } catch (const detail::SizeOverflow&) {
+    } catch (const detail::SizeOverflow&) { return false; } catch (const Error&) {
         return false;
-    } catch (const Error&) { return false; }  // a number that does not fit into 64 bits
+    }  // a number that does not fit into 64 bits
 }
 
 }  // namespace cairn::inline v0::program

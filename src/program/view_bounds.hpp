@@ -20,10 +20,10 @@ bool begins_within(const Region& region, NonnegativeProver& prover);
 ///
 ///     offset + sum (size - 1) * stride <= product of the buffer's sizes - 1
 ///
-/// Where that polynomial inequality is not proved as a whole, the buffer's product is split as P * S by a stride S; what
-/// of the left side S divides is proved to be at most P - 1 (without the factor S), and the rest at most S - 1. The two
-/// together give the whole: (P - 1) * S + S - 1 = P * S - 1. Each part may be split again: in the end each axis is
-/// proved alone.
+/// Where that polynomial inequality is not proved as a whole, the buffer's product is split as P * S by a stride S;
+/// what of the left side S divides is proved to be at most P - 1 (without the factor S), and the rest at most S - 1.
+/// The two together give the whole: (P - 1) * S + S - 1 = P * S - 1. Each part may be split again: in the end each axis
+/// is proved alone.
 ///
 ///     [floordiv(N-1,2), 2, floordiv(M-1,2), 2] by strides [2*(M-1), M-1, 2, 1] of a buffer [N-1, M-1]:
 ///     2*floordiv(N-1,2) - 1 <= N - 2   and   2*floordiv(M-1,2) - 1 <= M - 2

@@ -61,8 +61,8 @@ bool by_shift(const Polynomial& a, const std::vector<const Atom*>& atoms, std::s
     return atoms.size() <= most_atoms && fits(atom->bounds.high) && by_shift(shifted(a, atom, true), atoms, next + 1);
 }
 
-// `a` in distances of the atoms from their lower bounds. Along an atom in which it is concave (all terms of higher power
-// are taken away) it is least at one of the two ends.
+// `a` in distances of the atoms from their lower bounds. Along an atom in which it is concave (all terms of higher
+// power are taken away) it is least at one of the two ends.
 bool by_ends(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
     if (no_negative_coefficient(a)) return true;
     if (next == atoms.size()) return false;

@@ -14,8 +14,8 @@ namespace cairn::inline v0::detail {
 ///     2 + 11*N - N*N, N <= 11    ->  true: concave, and 2 at both ends
 ///
 /// In turn: interval arithmetic; factors of all terms are taken out; every atom shifted to its lower (or upper) bound,
-/// whereupon no coefficient is negative; atoms in which the rest is concave put at both of their ends; then min, max and
-/// floordiv by a constant are replaced by what bounds them. The work is limited, so hostile sizes cost little.
+/// whereupon no coefficient is negative; atoms in which the rest is concave put at both of their ends; then min, max
+/// and floordiv by a constant are replaced by what bounds them. The work is limited, so hostile sizes cost little.
 bool provably_nonnegative(const Polynomial& a);
 
 }  // namespace cairn::inline v0::detail

@@ -73,8 +73,7 @@ TEST(Proof, HoldsInGraphsThatWereNotSimplified) {
     const expand::Classes classes(*g.data());
     fuse::Proof proof(*g.data(), classes, definitions());
     const auto& nodes = g.data()->nodes();
-    const auto other = static_cast<ir::NodeId>(
-        std::ranges::find(nodes, "other", &ir::Node::name) - nodes.begin());
+    const auto other = static_cast<ir::NodeId>(std::ranges::find(nodes, "other", &ir::Node::name) - nodes.begin());
     int images = 0;
     for (fuse::Tile tile : fuse::propose(*g.data(), classes, fuse::patterns_of(definitions(), 4))) {
         EXPECT_EQ(proof.fault(tile), "") << to_string(std::vector<fuse::Tile>{tile});

@@ -24,8 +24,8 @@ struct RandomGraphOptions {
     bool wild = false;
     bool devices =
         false;  ///< copies to devices that this machine need not have: graphs to print and rewrite, not to run
-    /// Convolutions, pools, resizing, channel norms and sorts, and two more symbols, of up to 0..45, with sizes that are
-    /// polynomials of them.
+    /// Convolutions, pools, resizing, channel norms and sorts, and two more symbols, of up to 0..45, with sizes that
+    /// are polynomials of them.
     bool spatial = false;
 };
 

@@ -39,8 +39,9 @@ Item RandomGraphBuilder::image(int axes) {
         if (x.tensor.rank() == 0 || x.tensor.rank() > axes + 2) continue;
         Shape shape = x.tensor.shape();
         while (shape.size() < static_cast<std::size_t>(axes) + 2) shape.insert(shape.begin(), Dim(1));
-        const bool fits = shape[1].is_constant() && shape[1].constant() >= 1 && shape[1].constant() <= 4 &&
-                          std::all_of(shape.begin() + 2, shape.end(), [](const Dim& d) { return d.lower_bound() >= 1; });
+        const bool fits =
+            shape[1].is_constant() && shape[1].constant() >= 1 && shape[1].constant() <= 4 &&
+            std::all_of(shape.begin() + 2, shape.end(), [](const Dim& d) { return d.lower_bound() >= 1; });
         if (!fits) continue;
         Item result = x;
         if (shape.size() > static_cast<std::size_t>(x.tensor.rank())) result.tensor = reshape(x.tensor, shape);
@@ -52,9 +53,8 @@ Item RandomGraphBuilder::image(int axes) {
         shape.push_back(size.lower_bound() >= 1 ? size : size + 1);
     }
     while (element_count(shape).upper_bound() > most_elements) {
-        const auto largest = std::max_element(shape.begin(), shape.end(), [](const Dim& a, const Dim& b) {
-            return a.upper_bound() < b.upper_bound();
-        });
+        const auto largest = std::max_element(
+            shape.begin(), shape.end(), [](const Dim& a, const Dim& b) { return a.upper_bound() < b.upper_bound(); });
         *largest = random_.between(1, 5);
     }
     return leaf(shape);
@@ -162,8 +162,8 @@ bool RandomGraphBuilder::channel_norm() {
         }
         case 1: return keep_scaled(instance_norm(x.tensor, gamma, beta, 0.25), limit, error);
         default:
-            return keep_scaled(
-                group_norm(x.tensor, channels.constant() % 2 == 0 ? 2 : 1, gamma, beta, 0.25), limit, error);
+            return keep_scaled(group_norm(x.tensor, channels.constant() % 2 == 0 ? 2 : 1, gamma, beta, 0.25), limit,
+                               error);
     }
 }
 

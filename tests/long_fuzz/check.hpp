@@ -15,8 +15,8 @@ struct Trial {
     int special_in = 0;  ///< one element in so many is a special value; 0: none
 };
 
-/// The graph of a seed, with special values in half of them. Two of three of `round_trip_graph` hold convolutions, pools
-/// and sizes that are polynomials of symbols.
+/// The graph of a seed, with special values in half of them. Two of three of `round_trip_graph` hold convolutions,
+/// pools and sizes that are polynomials of symbols.
 Graph fuzz_graph(std::uint64_t seed);
 Graph round_trip_graph(std::uint64_t seed);
 Trial fuzz_trial(std::uint64_t seed, int sizes);

@@ -9,8 +9,9 @@
 /// long_fuzz --graphs N --seed S [--threads T] [--option-sets K] [--sizes M] [--round-trip 1] [--faults F]
 ///
 /// Compiles N random graphs in K ways each (8: all), runs them at M sizes and compares with the interpreter. With
-/// --round-trip 1 each is compiled once, with options drawn at random, run, saved, loaded and run again, which must give
-/// the same bits. Ends at fault number F (1) with the seed of each and a small graph that shows it, and exit status 1.
+/// --round-trip 1 each is compiled once, with options drawn at random, run, saved, loaded and run again, which must
+/// give the same bits. Ends at fault number F (1) with the seed of each and a small graph that shows it, and exit
+/// status 1.
 namespace {
 
 using namespace cairn;

@@ -33,14 +33,14 @@ TEST_P(RoundTrips, GiveTheSameBitsAfterLoading) {
     for (auto seed = static_cast<std::uint64_t>(GetParam()); seed < graphs; seed += shards) {
         const Graph graph = round_trip_graph(seed);
         ASSERT_EQ(fault_of_round_trip(graph, fuzz_trial(seed, 3), contexts), "") << "seed " << seed << '\n'
-                                                                               << to_string(graph);
+                                                                                 << to_string(graph);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, RoundTrips, testing::Range(0, 4));
 
-/// Tiles whose definition the normal form of a graph that was not simplified does not show; buckets whose sizes no state
-/// can hold; and a bucket above one of many equal steps, which was left out of the choice.
+/// Tiles whose definition the normal form of a graph that was not simplified does not show; buckets whose sizes no
+/// state can hold; and a bucket above one of many equal steps, which was left out of the choice.
 TEST(RoundTrips, HoldWhereFaultsWereFound) {
     const auto contexts = context_pairs(2);
     for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u, 1340u, 105346u}) {

@@ -30,9 +30,8 @@ TEST(Nonnegative, WhatIsProvedHoldsForEveryValue) {
         const Dim first = test::random_size(random, *symbols), second = test::random_size(random, *symbols);
         const Dim size = floordiv(first, static_cast<int>(1 + random() % 3)) - floordiv(second, 2);
         std::int64_t least = 0;
-        test::for_all_values(*symbols, [&](const std::vector<std::int64_t>& values) {
-            least = std::min(least, size.evaluate(values));
-        });
+        test::for_all_values(
+            *symbols, [&](const std::vector<std::int64_t>& values) { least = std::min(least, size.evaluate(values)); });
         NonnegativeProver prover(program);
         const bool is_proved = prover.proved(size), is_decided = is_nonnegative_by_residues(size);
         EXPECT_LE(is_decided, is_proved) << to_string(size);

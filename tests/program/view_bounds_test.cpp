@@ -79,9 +79,7 @@ void look_again(std::mt19937& random, StridedView& view) {
             std::swap(view.strides[axis], view.strides[other]);
             return;
         }
-        default:
-            view.sizes.push_back(count);
-            view.strides.push_back(0);
+        default: view.sizes.push_back(count); view.strides.push_back(0);
     }
 }
 
