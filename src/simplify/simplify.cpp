@@ -66,6 +66,7 @@ Simplified pass(const ir::GraphData& graph, const RuleTable& rules, const Option
         if (options.stop.stop_requested()) throw Cancelled("simplify");
         ir::Node node = graph.node(id);
         for (NodeId& operand : node.operands) operand = *map[operand];
+        node.label.clear();  // it goes to what stands for the value, and nowhere else
         map[id] = rewriter.add(std::move(node));
         rewriter.graph()->keep_label(*map[id], graph.node(id).label);
     }

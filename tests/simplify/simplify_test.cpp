@@ -349,5 +349,19 @@ TEST(Simplify, AReplacementOfAnotherShapeIsAFault) {
     EXPECT_THROW(simplify::simplify_by(*g.data(), rules), InternalError);
 }
 
+// A name goes to what stands for the value, once, whatever the value was rewritten to.
+TEST(Simplify, NamesStayWithValues) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {4}), y = name(exp(x), "scores");
+    g.output("a", name(y * 1.0f, "same"));
+    g.output("b", name(-(-sin(x)), "twice negated"));
+    const simplify::Simplified simple = simplify::simplify(*g.data());
+    std::vector<std::string> labels;
+    for (const ir::Node& node : simple.graph->nodes())
+        if (!node.label.empty()) labels.push_back(node.label);
+    EXPECT_EQ(labels, (std::vector<std::string>{"scores", "twice negated"}));
+    EXPECT_EQ(simple.graph->node(*simple.map[y.id()]).label, "scores");
+}
+
 }  // namespace
 }  // namespace cairn
