@@ -179,7 +179,7 @@ private:
         text += fmt::format(" {} by {}{}", work_text(first), first.chosen.kernel,
                             first.chosen.is_reference ? " (the plain kernel)" : "");
         if (!names.empty()) text += ", \"" + joined_names(names, 2) + '"';
-        if (!read.empty()) text += ", reads " + joined_names(read, 3);
+        if (!read.empty()) text += ", reads " + joined_names(read, 2);
         if (!where.empty()) text += " (" + joined_names(where, 1) + ')';
         add(std::move(text));
     }

@@ -24,10 +24,10 @@ TEST(TimeRows, TimesOfAnotherNumberOfThreadsAreNotElsewhere) {
 TEST(TimeRows, OutcomesAreTimesOrSayThatTheyAreNone) {
     Timing timing;
     timing.median = 2.5e-6;
-    EXPECT_EQ(outcome_text(timing), "2.5 us");
+    EXPECT_EQ(outcome_text(timing), "2.50 us");
     timing.status = TimingStatus::censored;
     timing.bound = 2;
-    EXPECT_EQ(outcome_text(timing), "> 2 s");
+    EXPECT_EQ(outcome_text(timing), "> 2.00 s");
     timing.status = TimingStatus::failed;
     EXPECT_EQ(outcome_text(timing), "failed");
 }

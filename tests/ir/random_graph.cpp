@@ -180,7 +180,7 @@ bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, 
     if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > exact_below) quantum = -1;
     if (quantum >= 0) error = 0;
     if (!(limit <= 64) || !(error <= most_error) || !can_keep(tensor)) return false;
-    if (floats_.size() % 5 == 0) name(tensor, "value");  // without a random number: graphs stay what they were
+    if (floats_.size() % 5 == 0) cairn::name(tensor, "value");  // without a random number: graphs stay what they were
     floats_.push_back({tensor, limit, error, quantum});
     return true;
 }
