@@ -73,6 +73,9 @@ Benched bench_kernel(const Kernel& kernel, const Problem& problem, const Context
             if (benched.problem == problem || !kernel.accepts(benched.problem).empty()) return benched;
             benched.reason.clear();
         }
+        // What is timed as another setting already.
+        if (kernel.repeats != nullptr && kernel.id.ends_with('}')) benched.reason = kernel.repeats(benched.problem);
+        if (!benched.reason.empty()) return benched;
         benched.timing = measure(benched.problem, kernel.id, context, measure_with);
     } catch (const Cancelled&) { throw; } catch (const Error& error) {
         benched.reason = error.what();
