@@ -4,6 +4,7 @@
 #include "timing/schema.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <system_error>
 #include <utility>
@@ -30,6 +31,13 @@ void remove(const std::filesystem::path& path) {
     std::filesystem::remove(path, ignored);
 }
 
+/// Device and inode; nothing where there is no such file.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_of(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return std::pair(std::uint64_t{status.st_dev}, std::uint64_t{status.st_ino});
+}
+
 std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -39,8 +47,14 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 Database::Database(std::filesystem::path path, Access access, Log log)
     : path_(std::move(path)), access_(access), log_(std::move(log)) {}
 
+std::string Database::shown_path() const {
+    std::string text;
+    for (const char c : path_.string()) text += c == '\0' ? std::string("\\0") : std::string(1, c);
+    return text;
+}
+
 void Database::say(const std::string& text) {
-    if (log_ && said_.insert(text).second) log_(fmt::format("timing database {}: {}", path_.string(), text));
+    if (log_ && said_.insert(text).second) log_(fmt::format("timing database {}: {}", shown_path(), text));
 }
 
 Database::Stamp Database::stamp() const {
@@ -54,10 +68,13 @@ Database::Stamp Database::stamp() const {
 // A file that is read without locks tells by its stamp alone that it was written.
 bool Database::is_another() const { return file_->has_moved() || (is_immutable_ && !(stamp() == stamp_)); }
 
+/// Whether another opener has renamed the open file, as set_aside() does.
+bool Database::was_set_aside() const { return identity_ && identity_ == identity_of(companion(".corrupt")); }
+
 SqliteFile* Database::use() {
     if (file_ != nullptr) {
         if (!is_another()) return file_.get();
-        if (is_writable_) say("it was deleted or replaced; what was recorded here is written again");
+        if (is_writable_ && !was_set_aside()) say("it was deleted or replaced; what was recorded here is written again");
         close();
         next_try_ = {};
     }
@@ -93,6 +110,7 @@ void Database::close() {
 
 void Database::open() {
     close();
+    (void)sqlite_name(path_);  // throws for a path that no file can have
     if (access_ == Access::read_write)
         open_for_writing();
     else
@@ -124,6 +142,7 @@ void Database::open_and_set_up() {
     is_writable_ = true;
     file_ = std::make_unique<SqliteFile>(path_, Access::read_write);
     file_->wait_for_locks(lock_wait_);
+    identity_ = identity_of(path_.string());
     // A page whose cells lie outside of it is damaged, and is found to be so where it is read.
     file_->execute("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=OFF;");
     prepare_schema(*file_);
@@ -185,15 +204,22 @@ void Database::fault(const DatabaseFault& fault) {
 
 void Database::set_aside(const std::string& reason) {
     const FolderLock lock(folder_of(path_));
-    // Somebody else may have been quicker; theirs is a new file.
-    const bool is_gone = file_ != nullptr && file_->has_moved();
+    // Somebody else may have been quicker; theirs is a new file. What is closed was renamed by an earlier fault.
+    const bool is_gone = file_ == nullptr || file_->has_moved();
     close();
     if (is_gone) return;
+    if (lock.is_taken()) {
+        last_fault_ = FaultKind::busy;
+        next_try_ = Clock::now() + pause_when_busy;
+        return say(reason + "; another process holds its folder; new timings wait in memory");
+    }
     std::filesystem::path aside = companion(".corrupt");
     std::error_code failure, ignored;
     remove(aside.string() + "-wal");
     remove(aside.string() + "-shm");
     std::filesystem::rename(path_, aside, failure);
+    // Where the file system has no locks another may have been quicker still.
+    if (failure == std::errc::no_such_file_or_directory) return;
     if (failure) {
         next_try_ = Clock::now() + pause_when_refused;
         return say(

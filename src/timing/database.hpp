@@ -32,7 +32,8 @@ public:
     SqliteFile* use_for_writing();
     /// The file if it is open, whatever became of the path meanwhile.
     SqliteFile* open_file() const noexcept { return file_.get(); }
-    /// To be called with what a use of the file threw.
+    /// To be called with what a use of the file threw. A damaged file that may be written is renamed by exactly one of
+    /// those who have it open, threads and processes; for the others it is gone, and the next use opens the new one.
     void fault(const DatabaseFault& fault);
     /// Why it could not be used.
     const std::string& reason() const noexcept { return reason_; }
@@ -61,6 +62,8 @@ public:
     std::optional<Aside> take_aside();
     void say(const std::string& text);
     const std::filesystem::path& path() const noexcept { return path_; }
+    /// The path in messages, where a NUL would end them.
+    std::string shown_path() const;
     void close();
 
 private:
@@ -78,6 +81,7 @@ private:
     Stamp stamp() const;
     void set_aside(const std::string& reason);
     std::string companion(std::string_view tail) const { return path_.string().append(tail); }
+    bool was_set_aside() const;
 
     std::filesystem::path path_;
     Access access_;
@@ -89,6 +93,7 @@ private:
     int lock_wait_ = 250;
     std::vector<std::function<void()>> before_closing_;
     Stamp stamp_;  // of an immutable file
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_;  // of the open file
     Clock::time_point next_try_ = {};
     std::set<std::string> said_;
     std::string reason_;

@@ -78,7 +78,7 @@ std::vector<TimingDifference> TimingFile::differences(const TimingFile& other) c
 
 void TimingFile::copy_to(const std::filesystem::path& path) const {
     state_->with_file([&](timing::SqliteFile& file) {
-        const std::string name = path.string();
+        const std::string name = timing::sqlite_name(path);
         file.prepare("VACUUM INTO ?1").bind(1, name).step();
         return 0;
     });

@@ -15,7 +15,8 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
     if (folder_ < 0) return;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (::flock(folder_, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() > end) return;
+        if (errno != EWOULDBLOCK) return;
+        if ((is_taken_ = std::chrono::steady_clock::now() > end)) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }

@@ -13,8 +13,12 @@ public:
     FolderLock(const FolderLock&) = delete;
     FolderLock& operator=(const FolderLock&) = delete;
 
+    /// True where the wait was in vain: somebody else holds it.
+    bool is_taken() const noexcept { return is_taken_; }
+
 private:
     int folder_ = -1;
+    bool is_taken_ = false;
 };
 
 }  // namespace cairn::inline v0::timing

@@ -74,8 +74,9 @@ std::invoke_result_t<F, SqliteFile&> Layer::reading(const F& work) {
     try {
         if (SqliteFile* const file = ready()) return work(*file);
     } catch (const DatabaseFault& fault) {
-        let_go();
+        // A damaged file is closed by this, once. Only then is there no transaction left to end, which would fail too.
         database_.fault(fault);
+        let_go();
     }
     return {};
 }

@@ -171,11 +171,12 @@ private:
                 {}};
     }
     void tell(std::string_view table, const std::string& id, const Referred& referred, Row row) const {
-        const std::string fault = referred.is_whole() ? fault_of(row) : "what it refers to is missing";
-        if (fault.empty())
+        std::string fault = referred.is_whole() ? fault_of(row) : "what it refers to is missing";
+        if (fault.empty()) {
             visitor_.row(row);
-        else
-            scan_.fault(fmt::format("{} {}: {}", table, hex(id), fault));
+            if (visitor_.fault && id_of_row(row) != id) fault = "its id is not the digest of its key, time and figures";
+        }
+        if (!fault.empty()) scan_.fault(fmt::format("{} {}: {}", table, hex(id), fault));
     }
 
     Scan scan_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace cairn::inline v0::timing {
@@ -31,10 +32,11 @@ FaultKind kind_of(int code) {
 }
 
 /// As SQLite wants the names of files that take parameters.
-std::string uri_of(const std::filesystem::path& path, std::string_view parameters) {
+std::string uri_of(const std::string& name, std::string_view parameters) {
     constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string uri = "file:";
-    for (const char c : path.string()) {
+    // Behind two slashes a host may be named.
+    std::string uri = name.starts_with('/') ? "file://" : "file:";
+    for (const char c : name) {
         if (c == '%' || c == '?' || c == '#') {
             uri += '%';
             uri += digits[static_cast<unsigned char>(c) >> 4];
@@ -46,7 +48,29 @@ std::string uri_of(const std::filesystem::path& path, std::string_view parameter
     return uri.append("?").append(parameters);
 }
 
+// SQLite keeps a journal beside the file, whose name is longer by "-journal". Of all of a path it takes 512 bytes.
+constexpr std::size_t most_name_bytes = 255 - 8, most_path_bytes = 512 - 8;
+
+/// Why a file of this path cannot be written; empty where the length of its name is no reason.
+std::string length_fault(const std::filesystem::path& path) {
+    if (const std::size_t bytes = path.filename().native().size(); bytes > most_name_bytes)
+        return "its name has " + std::to_string(bytes) + " bytes, of which SQLite takes " +
+               std::to_string(most_name_bytes) + " at most";
+    std::error_code ignored;
+    if (const std::size_t bytes = std::filesystem::absolute(path, ignored).native().size(); bytes > most_path_bytes)
+        return "its path has " + std::to_string(bytes) + " bytes, of which SQLite takes " +
+               std::to_string(most_path_bytes) + " at most";
+    return {};
+}
+
 }  // namespace
+
+std::string sqlite_name(const std::filesystem::path& path) {
+    std::string name = path.string();
+    if (name.empty()) throw DatabaseFault{"its name is empty"};
+    if (name.find('\0') != name.npos) throw DatabaseFault{"its name holds a NUL"};
+    return path.is_absolute() ? name : "./" + name;
+}
 
 Statement::Statement(sqlite3* database, std::string_view sql, std::int64_t* runs) : database_(database), runs_(runs) {
     const int code = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
@@ -118,14 +142,15 @@ std::string Statement::text(int column) const {
 
 SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) {
     int flags = SQLITE_OPEN_FULLMUTEX;
-    std::string name = path.string();
+    std::string name = sqlite_name(path);
     if (access == Access::read_write) {
+        if (std::string fault = length_fault(path); !fault.empty()) throw DatabaseFault{std::move(fault)};
         flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     } else {
         flags |= SQLITE_OPEN_READONLY;
         if (access == Access::immutable) {
             flags |= SQLITE_OPEN_URI;
-            name = uri_of(path, "immutable=1");
+            name = uri_of(name, "immutable=1");
         }
     }
     const int code = sqlite3_open_v2(name.c_str(), &database_, flags, nullptr);

@@ -25,6 +25,11 @@ struct DatabaseFault {
     FaultKind kind = FaultKind::refused;
 };
 
+/// The name by which SQLite opens the file at a path and nothing else: it takes `:memory:`, names that begin with
+/// `file:` and the empty name for something else. Throws DatabaseFault for a path that no file can have: an empty one,
+/// one that holds a NUL.
+std::string sqlite_name(const std::filesystem::path& path);
+
 /// A prepared statement, to be reset after each use.
 class Statement {
 public:
@@ -67,8 +72,8 @@ enum class Access : std::uint8_t {
 /// An open database file.
 class SqliteFile {
 public:
-    /// Opens, and with read_write makes, the file. Throws DatabaseFault, also where read_write was asked for and the
-    /// file may only be read.
+    /// Opens, and with read_write makes, the file of exactly this path. Throws DatabaseFault, also where read_write was
+    /// asked for and the file may only be read.
     SqliteFile(const std::filesystem::path& path, Access access);
     ~SqliteFile();
     SqliteFile(const SqliteFile&) = delete;

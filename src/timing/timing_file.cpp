@@ -34,7 +34,7 @@ TimingFile::State::State(const std::filesystem::path& path, Use use)
     : database(path, use == Use::read ? Access::read_only : Access::read_write, {}) {}
 
 void TimingFile::State::fail(const std::string& reason) const {
-    throw Error(ErrorKind::file, "timings", fmt::format("{}: {}", database.path().string(), reason));
+    throw Error(ErrorKind::file, "timings", fmt::format("{}: {}", database.shown_path(), reason));
 }
 
 TimingFile::TimingFile(const std::filesystem::path& path, Use use) : state_(std::make_unique<State>(path, use)) {

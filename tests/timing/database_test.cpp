@@ -8,8 +8,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
+#include <deque>
 #include <fstream>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <sstream>
 #include <thread>
 
 namespace cairn::timing {
@@ -104,6 +110,206 @@ TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
         EXPECT_EQ(db.unwritten(), 4U);
         EXPECT_EQ(lines.size(), 1U) << bad;
     }
+}
+
+// Names that SQLite takes for something else when they stand alone.
+TEST_F(DatabaseFaults, APathIsAPath) {
+    const fs::path before = fs::current_path();
+    fs::current_path(folder);
+    for (const char* const name : {":memory:", "file:t.db", "file:t.db?mode=memory", "file::memory:?cache=shared", "file:",
+                                   "a?b.db", "a#b.db", "a%41.db", "a%.db", "%00.db", " ", "-", "a b.db", "'\".db", "\xff.db",
+                                   "a\nb.db", "sub/../t.db"}) {
+        fs::create_directories("sub");
+        const bool is_uri = std::string_view(name).find_first_of("?#%") != std::string_view::npos;
+        for (const fs::path& each : is_uri ? std::vector<fs::path>{name, folder / name} : std::vector<fs::path>{name}) {
+            fs::remove_all(each);
+            lines.clear();
+            {
+                TimingDb db(each, log());
+                add(db, "k@1");
+                EXPECT_TRUE(db.persistent()) << each;
+            }
+            EXPECT_TRUE(fs::is_regular_file(each)) << each;
+            EXPECT_TRUE(has(TimingDb(each), "k@1")) << each;
+            EXPECT_TRUE(has(TimingDb({}, {}, {.seeds = {each}}), "k@1")) << each;
+            EXPECT_EQ(TimingFile(each, TimingFile::Use::read).info().times, 1) << each;
+            EXPECT_EQ(SqliteFile(each, Access::immutable).ask("SELECT count(*) FROM measurement"), 1) << each;
+            fs::remove(folder / "merged.db");
+            TimingFile merged(folder / "merged.db", TimingFile::Use::write);
+            EXPECT_EQ(merged.merge(TimingFile(each, TimingFile::Use::read)), 2U) << each;
+            fs::remove_all(each);
+            merged.copy_to(each);
+            EXPECT_EQ(TimingFile(each, TimingFile::Use::read).info().times, 1) << each;
+            fs::remove_all(each);
+            merged.write_seed(each);
+            EXPECT_EQ(TimingFile(each, TimingFile::Use::write).info().times, 1) << each;
+            EXPECT_TRUE(lines.empty()) << each << ": " << lines[0];
+        }
+    }
+    fs::current_path(before);
+}
+
+// Two slashes in front name a host in a URI.
+TEST_F(DatabaseFaults, APathMayBeginWithTwoSlashes) {
+    { const TimingDb db(path); }
+    const fs::path doubled = "/" + path.string();
+    EXPECT_EQ(SqliteFile(doubled, Access::immutable).ask("SELECT count(*) FROM measurement"), 0);
+    EXPECT_EQ(TimingFile(doubled, TimingFile::Use::write).info().times, 0);
+}
+
+TEST_F(DatabaseFaults, APathThatNoFileCanHaveIsRefused) {
+    const fs::path before = fs::current_path();
+    fs::current_path(folder);
+    std::ofstream("-wal") << "mine";
+    const fs::path deep = folder / std::string(200, 'd') / std::string(200, 'd') / std::string(200, 'd');
+    fs::create_directories(deep);
+    const std::string nul("t\0.db", 5);
+    const std::vector<std::pair<fs::path, std::string>> cases{{"", "its name is empty"},
+                                                              {nul, "its name holds a NUL"},
+                                                              {std::string(248, 'n'), "its name has 248 bytes"},
+                                                              {deep / "t.db", "its path has "},
+                                                              {"sub/", ""},
+                                                              {folder, ""}};
+    for (const auto& [bad, reason] : cases) {
+        for (const TimingFile::Use use : {TimingFile::Use::read, TimingFile::Use::write}) {
+            const std::string fault = error_of([&] { TimingFile(bad, use); });
+            EXPECT_NE(fault, "") << bad;
+            if (use == TimingFile::Use::write || bad.native().size() < 10) EXPECT_THAT(fault, HasSubstr(reason)) << bad;
+        }
+        if (bad.empty()) continue;  // rows in memory
+        lines.clear();
+        TimingDb db(bad, log());
+        add(db, "k@1");
+        EXPECT_FALSE(db.persistent()) << bad;
+        EXPECT_TRUE(has(db, "k@1")) << bad;
+        EXPECT_THAT(lines, ElementsAre(HasSubstr(reason))) << bad;
+    }
+    EXPECT_NE(error_of([&] {
+        TimingDb(path).flush();
+        TimingFile(path, TimingFile::Use::read).copy_to("");
+    }), "");
+    EXPECT_EQ(fs::file_size("-wal"), 4U) << "no file of another is touched";
+    EXPECT_FALSE(fs::exists("t"));
+    const fs::path longest = std::string(247, 'n');
+    TimingDb db(longest, log());
+    add(db, "k@1");
+    EXPECT_TRUE(db.persistent());
+    EXPECT_TRUE(has(TimingDb(longest), "k@1"));
+    fs::current_path(before);
+}
+
+/// Files with rows, damaged so that some opener finds it sooner and some later.
+class DamagedFile : public DatabaseFaults {
+protected:
+    static constexpr int rows = 400;
+    static std::string kernel(int i) { return "kernel" + std::to_string(i); }
+
+    void SetUp() override {
+        DatabaseFaults::SetUp();
+        TimingDb db(folder / "good.db");
+        for (int i = 0; i < rows; ++i) add(db, kernel(i));
+    }
+    /// Pages, or single bytes, at places that the seed tells.
+    void damage(unsigned seed) const {
+        for (const fs::directory_entry& each : fs::directory_iterator(folder))
+            if (each.path().filename() != "good.db") fs::remove(each.path());
+        fs::copy_file(folder / "good.db", path);
+        constexpr std::size_t page = 4096;
+        const std::size_t bytes = fs::file_size(path);
+        std::mt19937 random(seed);
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        for (unsigned i = 0; i <= seed % 4; ++i) {
+            const bool whole = seed % 3 != 0;
+            const std::size_t at = random() % (bytes / page - 1) * page + page;
+            file.seekp(static_cast<std::streamoff>(whole ? at : at + random() % 16));
+            file << std::string(whole ? page : 4, whole ? '\x5a' : static_cast<char>(random()));
+        }
+    }
+    /// As a compile does: all lookups within one reading.
+    static void work(TimingDb& db, const std::string& own, bool reading) {
+        std::optional<TimingDb::Reading> held;
+        if (reading) held.emplace(db);
+        for (int i = 0; i < rows; ++i) has(db, kernel(i));
+        add(db, own);
+        for (int i = 0; i < rows; ++i) has(db, kernel(i));
+    }
+    std::vector<std::string> backups() const {
+        std::vector<std::string> names;
+        for (const fs::directory_entry& each : fs::directory_iterator(folder))
+            if (each.path().filename().string().ends_with(".corrupt")) names.push_back(each.path().filename());
+        return names;
+    }
+    /// What is wrong after openers have worked, each of which added a row of its own; `said` by all of them.
+    std::string fault(const std::vector<std::string>& said, const std::vector<std::string>& own) const {
+        std::string all;
+        for (const std::string& line : said) all += line + "; ";
+        const auto told = std::count_if(said.begin(), said.end(),
+                                        [](const std::string& line) { return line.find("set aside as") != line.npos; });
+        if (said.size() > 1 || told != static_cast<std::ptrdiff_t>(said.size())) return "said: " + all;
+        if (backups().size() != said.size()) return "backups: " + std::to_string(backups().size());
+        for (const std::string& kernel : own)
+            if (!file_has(kernel)) return "lost: " + kernel + "; " + all;
+        if (!said.empty() && !TimingFile(path, TimingFile::Use::read).check().empty()) return "the new file is damaged";
+        return {};
+    }
+};
+
+TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralThreads) {
+    int found = 0;
+    for (unsigned seed = 0; seed < 48; ++seed) {
+        damage(seed);
+        std::mutex mutex;
+        lines.clear();
+        const auto log = [&](std::string_view line) {
+            const std::scoped_lock lock(mutex);
+            lines.emplace_back(line);
+        };
+        std::vector<std::string> own;
+        for (int i = 0; i < 3; ++i) own.push_back("own" + std::to_string(i));
+        if (seed % 2 == 0) {
+            // One after the other, all open.
+            std::deque<TimingDb> all;
+            for (int i = 0; i < 3; ++i) all.emplace_back(path, log);
+            for (int i = 0; i < 3; ++i) work(all[static_cast<std::size_t>(i)], own[static_cast<std::size_t>(i)], seed % 8 < 4);
+        } else {
+            std::vector<std::thread> threads;
+            for (const std::string& name : own)
+                threads.emplace_back([&] {
+                    TimingDb db(path, log);
+                    work(db, name, seed % 8 < 4);
+                });
+            for (std::thread& thread : threads) thread.join();
+        }
+        EXPECT_EQ(fault(lines, own), "") << "seed " << seed;
+        found += lines.empty() ? 0 : 1;
+    }
+    EXPECT_GT(found, 20);
+}
+
+TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralProcesses) {
+    int found = 0;
+    for (unsigned seed = 100; seed < 124; ++seed) {
+        damage(seed);
+        std::vector<std::string> own;
+        std::string said;
+        {
+            std::vector<Process> processes;
+            for (int i = 0; i < 3; ++i) {
+                own.push_back("own" + std::to_string(i));
+                processes.emplace_back([&](const auto& say) {
+                    TimingDb db(path, [&](std::string_view line) { say(std::string(line) + '\n'); });
+                    work(db, own.back(), seed % 2 == 0);
+                });
+            }
+            for (Process& process : processes) said += process.finish();
+        }
+        lines.clear();
+        std::istringstream text(said);
+        for (std::string line; std::getline(text, line);) lines.push_back(line);
+        EXPECT_EQ(fault(lines, own), "") << "seed " << seed;
+        found += lines.empty() ? 0 : 1;
+    }
+    EXPECT_GT(found, 10);
 }
 
 TEST_F(DatabaseFaults, AFolderThatComesLaterGetsAllRows) {

@@ -286,6 +286,19 @@ TEST_F(TimingFiles, CheckListsWhatCanBeNoRow) {
     EXPECT_EQ(other.merge(reading()), 11U) << "nonsense stays where it is";
 }
 
+TEST_F(TimingFiles, CheckComparesRowsWithTheirIds) {
+    ASSERT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
+    for (const char* const changed : {"UPDATE measurement SET median=median*1.0001", "UPDATE measurement SET time=time+1",
+                                      "UPDATE choice SET answer='b'", "UPDATE rule SET kernel='other'"}) {
+        std::filesystem::copy_file(path, folder / "changed.db", std::filesystem::copy_options::overwrite_existing);
+        for (const char* const tail : {"-wal", "-shm"}) std::filesystem::remove(folder / ("changed.db" + std::string(tail)));
+        change(folder / "changed.db", changed);
+        const std::vector<std::string> faults = TimingFile(folder / "changed.db", TimingFile::Use::read).check();
+        ASSERT_FALSE(faults.empty()) << changed;
+        EXPECT_THAT(faults[0], HasSubstr("its id is not the digest of")) << changed;
+    }
+}
+
 TEST_F(TimingFiles, RulesOfAFile) {
     const KernelRule ban{"k@?", "matmul *", Verdict::ban, "slow"}, pin{"x", "*", Verdict::pin, "why"};
     TimingFile file(path, Use::write);
