@@ -64,9 +64,15 @@ struct CompileOptions {
     /// kernel times can hardly tell apart are run whole, on made-up data. That takes memory for the weights of two of
     /// them, at most half of what is free.
     bool run_rivals = true;
-    /// Of Mode::replay: what CompiledGraph::write_lock() wrote. Problems that are not in it are solved by no kernel:
-    /// compile() throws Error(unsupported) that names them and what in the file has no use any more; Error(file) where
-    /// there is no such file, or where it was changed. Automatic splits become those it was written for.
+    /// Of Mode::replay: what CompiledGraph::write_lock() wrote. For the graph, the tolerances, the disabled stages and
+    /// the ranges of sizes that it was written for, compile() reproduces its programs: the same text, with as many
+    /// threads, whatever was cut, measured or limited when they were selected; nothing is searched. For another graph
+    /// or other options, which one log line tells, only the calls in it are allowed, and the cheapest programs made of
+    /// them are selected, by the costs in it. Automatic splits become those it was written for.
+    ///
+    /// compile() throws Error(unsupported) where a step cannot be taken again (a kernel is missing, say) or a Problem
+    /// has no kernel in it, naming these and what in the file has no use any more; Error(file) where there is no such
+    /// file, where it was changed, or where it has the format of another version.
     std::filesystem::path lock = {};
     std::vector<Split> splits = {};
     /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken,
@@ -105,7 +111,8 @@ struct CompileOptions {
     /// this machine, with these threads, kernels and this version, it is loaded and nothing is chosen or measured; else
     /// it is written. So what a later tune would find is not looked for until the file is gone. A graph that was loaded
     /// explains what it runs, not why. The file is never required: what cannot be read or written is told in one log
-    /// line. Beside `dump_stages` it is left alone.
+    /// line. All of it is under a digest, which every load checks: a file with a changed byte is written anew. Beside
+    /// `dump_stages` it is left alone.
     std::filesystem::path saved = {};
 };
 

@@ -33,7 +33,8 @@ struct Compilation {
     Compilation(Graph given, const Context& context, CompileOptions as, std::string variant = {})
         : graph(std::move(given)),
           options(std::move(as)),
-          stages(graph, context, options, std::move(variant)),
+          stored(std::move(variant)),
+          stages(graph, context, options, stored),
           buckets(stages.prepare()),
           select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(), options.stop,
                          options.seconds_per_kept_byte} {
@@ -62,6 +63,7 @@ struct Compilation {
 
     const Graph graph;
     const CompileOptions options;
+    const std::string stored;  // dtype of states, where it is narrower than declared
     Stages stages;
     std::vector<PreparedBucket> buckets;
     select::Options select_options;
@@ -105,6 +107,7 @@ double most_gain(const select::Selections& covers) {
 CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
     const TimingDb::Reading reading(*context.parts()->timings);
     const CompileOptions options = with_split_points(graph, context, given);
+    if (std::optional<CompiledGraph> replayed = replay_covers(graph, context, options)) return *std::move(replayed);
     Compilation declared(graph, context, options);
     double measuring = declared.stages.measuring_seconds();
     const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, measuring);
@@ -122,6 +125,7 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     declared.end_choosing();
     auto reasons = std::make_shared<const select::Reasons>(*std::exchange(best.covers.memo, nullptr),
                                                            selectable(best.buckets), options.stop);
+    runtime::Subject subject = subject_of(graph, options, best.buckets, best.stored);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < best.buckets.size(); ++b) {
         // Nothing of a bucket but its program is left.
@@ -135,7 +139,8 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     CompiledGraph compiled =
         best.stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path),
                                                          most_gain(best.covers), std::move(duels), std::move(tuning),
-                                                         notes_on_times(best.stages.costs())));
+                                                         notes_on_times(best.stages.costs())),
+                          std::move(subject));
     check_limit(compiled.memory(), options);
     return compiled;
 }
@@ -162,7 +167,7 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported) throw;
         throw Error(ErrorKind::unsupported, "compile",
-                    lock_difference(*read_lock(options.lock), graph, context, options));
+                    lock_difference(*read_lock(options.lock), graph, context, options, error.what()));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/exact_beside.hpp"
 
 #include "pipeline/memory_limit.hpp"
+#include "select/locked.hpp"
 
 #include <algorithm>
 #include <string>
@@ -103,6 +104,7 @@ void add_exact(const PreparedBucket& bucket, const select::Selection& chosen, co
     const std::string name = name_of(bucket.cut.ranges);
     StageDriver driver(options, name.empty() ? "exact" : name + "_exact");
     program.exact = exact.stages.program_of(exact.bucket, exact.selection, driver);
+    program.exact_steps = select::steps_of(exact.selection);
 }
 
 }  // namespace cairn::inline v0

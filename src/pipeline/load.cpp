@@ -228,14 +228,10 @@ std::string read_saved(const std::filesystem::path& path) {
 
 CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context) {
     const Context::Parts& parts = *context.parts();
-    const std::size_t tail = text.rfind("# digest ");
-    const bool whole =
-        tail != std::string::npos &&
-        text.substr(tail) == "# digest " + to_string(digest(std::string_view(text).substr(0, tail))) + '\n';
-    if (!whole)
+    if (!runtime::is_whole(text))
         throw Error(ErrorKind::file, "load",
                     path.string() + " is damaged or no compiled graph: its digest does not fit");
-    text.resize(tail);
+    text.resize(text.rfind("# digest "));
     const auto refuse = [&](const char* reason) -> Error {
         return {ErrorKind::file, "load", path.string() + ": " + reason};
     };

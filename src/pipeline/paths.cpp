@@ -4,6 +4,7 @@
 #include "pipeline/exact_beside.hpp"
 #include "pipeline/memory_limit.hpp"
 #include "pipeline/origin.hpp"
+#include "pipeline/replay.hpp"
 #include "pipeline/split_points.hpp"
 #include "pipeline/stages.hpp"
 #include "pipeline/time_notes.hpp"
@@ -258,7 +259,8 @@ CompiledGraph Path::compile() const {
     }
     CompiledGraph compiled =
         all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1, {}, {},
-                                                         notes_on_times(all.stages.costs())));
+                                                        notes_on_times(all.stages.costs())),
+                        subject_of(all.graph, all.options, all.buckets));
     check_limit(compiled.memory(), all.options);
     return compiled;
 }

@@ -1,11 +1,18 @@
 #include "pipeline/replay.hpp"
 
+#include "device/context_parts.hpp"
+#include "pipeline/exact_beside.hpp"
+#include "pipeline/memory_limit.hpp"
+#include "pipeline/state_storage.hpp"
 #include "runtime/whole_file.hpp"
+#include "select/locked.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -21,7 +28,119 @@ std::string told(const std::vector<std::string>& problems) {
     return text;
 }
 
+std::string digest_of(const Graph& graph, const CompileOptions& options) {
+    std::string text = "tolerance " + to_string(options.tolerance) + '\n';
+    for (const OutputTolerance& output : options.output_tolerances)
+        text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
+    const std::set<std::string> left_out(options.disable.begin(), options.disable.end());
+    for (const std::string& stage : left_out) text += "without " + stage + '\n';
+    return to_string(digest(text + to_string(graph)));
+}
+
+/// A graph up to its candidates.
+struct Prepared {
+    Prepared(Graph given, const Context& context, const CompileOptions& as, std::string variant)
+        : graph(std::move(given)), options(as), stages(graph, context, options, variant), buckets(stages.prepare()) {
+        for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
+    }
+    Prepared(const Prepared&) = delete;
+    Prepared& operator=(const Prepared&) = delete;
+
+    const Graph graph;
+    const CompileOptions options;
+    Stages stages;
+    std::vector<PreparedBucket> buckets;
+};
+
+/// Replays the covers of a lock.
+class Replay {
+public:
+    Replay(const Graph& graph, const Context& context, const CompileOptions& options, const program::Lock& lock)
+        : lock_(lock),
+          options_(options),
+          select_options_{.stop = options.stop, .seconds_per_kept_byte = options.seconds_per_kept_byte},
+          declared_(std::make_unique<Prepared>(graph, context, options, "")) {
+        if (lock.stored.empty()) return;
+        for (StoredStates& stored : narrower_states(graph, options))
+            if (to_string(stored.dtype) == lock.stored)
+                narrower_ = std::make_unique<Prepared>(std::move(stored.graph), context, options, lock.stored);
+        if (narrower_ == nullptr)
+            throw Error(ErrorKind::unsupported, "compile",
+                        fmt::format("states cannot be stored in {}, as the lock has it", lock.stored));
+    }
+
+    /// Whether the lock has a cover of each bucket.
+    bool has_all() {
+        for (const PreparedBucket& bucket : declared_->buckets) {
+            const auto cover =
+                std::find_if(lock_.covers.begin(), lock_.covers.end(),
+                             [&](const program::Lock::Cover& each) { return each.ranges == bucket.cut.ranges; });
+            if (cover == lock_.covers.end()) return false;
+            covers_.push_back(&*cover);
+        }
+        return covers_.size() == lock_.covers.size();
+    }
+
+    CompiledGraph compile() {
+        Prepared& main = narrower_ != nullptr ? *narrower_ : *declared_;
+        const std::vector<select::Bucket> seen = selectable(main.buckets);
+        std::vector<const program::Steps*> steps;
+        for (const program::Lock::Cover* cover : covers_) steps.push_back(&cover->steps);
+        select::Selections covers = select::replayed(seen, steps, lock_.states, select_options_);
+        for (std::size_t b = 0; b < main.buckets.size(); ++b)
+            main.buckets[b].driver.end(
+                "select", [] { return std::string(); }, [&] { return select::to_string(covers, b); });
+        auto reasons = std::make_shared<const select::Reasons>(*covers.memo, seen, options_.stop);
+        std::vector<runtime::BucketProgram> programs;
+        for (std::size_t b = 0; b < main.buckets.size(); ++b) {
+            PreparedBucket& bucket = main.buckets[b];
+            programs.push_back(main.stages.emit(bucket, covers.buckets[b], bucket.driver));
+            if (!covers_[b]->exact.empty()) add_exact_of(b, bucket, covers.buckets[b], programs.back());
+        }
+        CompiledGraph compiled =
+            main.stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(covers.path), 0),
+                             {lock_.subject, lock_.stored, lock_.states});
+        check_limit(compiled.memory(), options_);
+        return compiled;
+    }
+
+private:
+    void add_exact_of(std::size_t b, const PreparedBucket& bucket, const select::Selection& chosen,
+                      runtime::BucketProgram& program) {
+        PreparedBucket& beside = declared_->buckets[b];
+        const select::Bucket seen = selectable(declared_->buckets)[b];
+        const program::Steps* const steps = &covers_[b]->exact;
+        const select::Selections exact =
+            select::replayed(std::span(&seen, 1), std::span(&steps, 1), lock_.states, select_options_);
+        add_exact(bucket, chosen, {declared_->stages, beside, exact.buckets[0]}, options_, program);
+    }
+
+    const program::Lock& lock_;
+    const CompileOptions& options_;
+    const select::Options select_options_;
+    const std::unique_ptr<Prepared> declared_;
+    std::unique_ptr<Prepared> narrower_;
+    std::vector<const program::Lock::Cover*> covers_;  // of each bucket
+};
+
 }  // namespace
+
+runtime::Subject subject_of(const Graph& graph, const CompileOptions& options,
+                            const std::vector<PreparedBucket>& buckets, std::string stored) {
+    return {digest_of(graph, options), std::move(stored), buckets.front().candidates->devices().of_states};
+}
+
+std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options) {
+    if (options.mode != Mode::replay) return std::nullopt;
+    const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
+    if (lock->subject == digest_of(graph, options))
+        if (Replay replay(graph, context, options, *lock); replay.has_all()) return replay.compile();
+    context.parts()->log(LogLevel::info,
+                         fmt::format("{} was written for another graph, other sizes or other options: its calls are "
+                                     "used, the cover is selected among them",
+                                     options.lock.string()));
+    return std::nullopt;
+}
 
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path) {
     const std::string text = runtime::read_file(path, "compile", "the lock");
@@ -31,7 +150,7 @@ std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path
 }
 
 std::string lock_difference(const program::Lock& lock, const Graph& graph, const Context& context,
-                            const CompileOptions& options) {
+                            const CompileOptions& options, std::string_view reason) {
     CompileOptions unlocked = options;
     unlocked.mode = Mode::off;
     unlocked.dump_stages.clear();
@@ -43,7 +162,8 @@ std::string lock_difference(const program::Lock& lock, const Graph& graph, const
                 missing.push_back(instruction.chosen.problem);
     for (const auto& [problem, calls] : lock.calls)
         if (!wanted.contains(problem)) unused.push_back(problem);
-    std::string text = fmt::format("the lock {} does not fit graph \"{}\"", options.lock.string(), graph.name());
+    std::string text =
+        fmt::format("the lock {} does not fit graph \"{}\": {}", options.lock.string(), graph.name(), reason);
     if (!missing.empty()) text += "; without it these would be solved, of which it says nothing:" + told(missing);
     if (!unused.empty()) text += "\nand these would not, which are in it:" + told(unused);
     return text;

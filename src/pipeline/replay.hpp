@@ -1,11 +1,14 @@
 #pragma once
 
 #include "cairn/compile.hpp"
+#include "pipeline/stages.hpp"
 #include "program/lock.hpp"
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 /// Mode::replay: what a lock says is chosen again.
 namespace cairn::inline v0 {
@@ -13,8 +16,20 @@ namespace cairn::inline v0 {
 /// Throws Error(file) naming the path.
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path);
 
+/// What covers of a graph are selected for: the graph, and the options that decide which covers are right: tolerances
+/// and stages left out. Measured times, limits and budgets are not among them. `buckets` tell where states lie.
+runtime::Subject subject_of(const Graph& graph, const CompileOptions& options,
+                            const std::vector<PreparedBucket>& buckets, std::string stored = {});
+
+/// The programs whose covers the lock of Mode::replay records: no search, no time and no database decides anything.
+/// Nothing where the mode is another one, and where the lock was written for another graph, other ranges of sizes or
+/// other options: then its calls restrict an ordinary selection, and the log says so. Throws Error(unsupported) naming
+/// the step that cannot be taken again.
+std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options);
+
 /// In words what a lock lacks for a graph, and what in it the graph has no use for: by what would be chosen without it.
+/// `reason` is what the replay failed by.
 std::string lock_difference(const program::Lock& lock, const Graph& graph, const Context& context,
-                            const CompileOptions& options);
+                            const CompileOptions& options, std::string_view reason);
 
 }  // namespace cairn::inline v0

@@ -11,6 +11,7 @@
 #include "program/peak.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "select/emit.hpp"
+#include "select/locked.hpp"
 #include "select/narrow.hpp"
 #include "simplify/simplify.hpp"
 #include "timing/contest.hpp"
@@ -307,7 +308,9 @@ program::Program Stages::program_of(PreparedBucket& bucket, const select::Select
 
 runtime::BucketProgram Stages::emit(PreparedBucket& bucket, const select::Selection& selection,
                                     StageDriver& driver) const {
-    return {bucket.cut.ranges, program_of(bucket, selection, driver)};
+    runtime::BucketProgram made{bucket.cut.ranges, program_of(bucket, selection, driver)};
+    made.steps = select::steps_of(selection);
+    return made;
 }
 
 void Stages::plan(program::Program& program, StageDriver& driver) const {
@@ -328,12 +331,14 @@ void Stages::plan(program::Program& program, StageDriver& driver) const {
         "plan", [&] { return judge_plan(program); }, [&] { return program::to_string(program); });
 }
 
-CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons) const {
+CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons,
+                           runtime::Subject subject) const {
     StageDriver(options_, "").go_on();
     if (options_.verify) verify_own_kernels(buckets, context_, options_.stop);
     runtime::ProgramSet set = frame_;
     set.buckets = std::move(buckets);
     set.reasons = std::move(reasons);
+    set.subject = std::move(subject);
     return runtime::make_compiled_graph(context_, std::move(set), options_.stop);
 }
 

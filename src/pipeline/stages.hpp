@@ -63,8 +63,9 @@ public:
     program::Program program_of(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
     /// The same, with the sizes that it is for.
     runtime::BucketProgram emit(PreparedBucket& bucket, const select::Selection& selection, StageDriver& driver) const;
-    /// The programs made ready to run, and to tell why they are what they are.
-    CompiledGraph link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons = nullptr) const;
+    /// The programs made ready to run, and to tell why they are what they are and what they were selected for.
+    CompiledGraph link(std::vector<runtime::BucketProgram> buckets, runtime::Reasons reasons = nullptr,
+                       runtime::Subject subject = {}) const;
 
 private:
     std::string driver_name(const Cut& cut) const;

@@ -14,6 +14,16 @@ program::Lock lock_of(const ProgramSet& set) {
         if (bucket.exact) lock.add(*bucket.exact);
         for (const Range& range : bucket.ranges) ends[range.symbol].insert(range.high);
     }
+    if (!set.subject.digest.empty()) {
+        lock.subject = set.subject.digest, lock.stored = set.subject.stored, lock.states = set.subject.states;
+        for (const BucketProgram& bucket : set.buckets) {
+            program::Lock::Cover& cover = lock.covers.emplace_back();
+            cover.ranges = bucket.ranges, cover.steps = bucket.steps;
+            if (bucket.exact) cover.exact = bucket.exact_steps;
+            lock.add_calls(cover.steps);
+            lock.add_calls(cover.exact);
+        }
+    }
     for (auto& [symbol, highs] : ends) {
         highs.erase(std::prev(highs.end()));
         if (!highs.empty()) lock.ends[symbol].assign(highs.begin(), highs.end());

@@ -5,7 +5,8 @@
 
 namespace cairn::inline v0::runtime {
 
-/// What all programs of a set call, those that verify others among them, and where their ranges end.
+/// The lock of a set: the calls of all programs, those that verify others among them, where ranges of sizes end, and
+/// the cover of each bucket.
 program::Lock lock_of(const ProgramSet& set);
 
 }  // namespace cairn::inline v0::runtime

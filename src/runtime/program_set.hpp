@@ -2,6 +2,7 @@
 
 #include "cairn/compiled_graph.hpp"
 #include "device/context_parts.hpp"
+#include "program/lock.hpp"
 #include "program/peak.hpp"
 #include "program/program.hpp"
 
@@ -34,6 +35,14 @@ struct BucketProgram {
     /// Beside a program that holds anything inexact: the one it is verified by, and in what.
     std::optional<program::Program> exact = {};
     std::vector<InexactValue> inexact = {};
+    program::Steps steps = {}, exact_steps = {};  ///< what `program` and `exact` were selected as, for a lock
+};
+
+/// What the covers of all buckets were selected for (program::Lock).
+struct Subject {
+    std::string digest;  ///< empty: not known
+    std::string stored;  ///< dtype that states are stored in where it is narrower than declared
+    Device states = Device::cpu;
 };
 
 /// True where some state is stored in another dtype than users see.
@@ -52,6 +61,7 @@ struct ProgramSet {
     std::vector<program::Port> inputs;  ///< by name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
     Reasons reasons;  ///< none: it was loaded
+    Subject subject = {};
 };
 
 /// A TensorArg to be: which buffer, from which element on, with which sizes.

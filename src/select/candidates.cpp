@@ -129,7 +129,7 @@ bool Candidates::try_kernel(const Kernel& row, const fuse::Tile& tile, int index
                             std::vector<Candidate>& found) {
     const Kernel& kernel = judge_.best_setting(*asked.question, row);
     const Judged& judged = judge_.judged(*asked.question, kernel);
-    if (!judged.refusal.empty()) return judged.locked_out;
+    if (!judged.refusal.empty()) return false;
     const auto first = asked.sources.begin() + (changes_state(tile) ? 1 : 0);
     // Of those with equal forms those stay that none is faster than and at least as right.
     const auto is_rival = [&](const Candidate& other) {

@@ -260,7 +260,6 @@ void Judge::ask(Question& question, Question::Answer& answer) const {
     if (!refusal.empty()) return;
     if (costs_.lock != nullptr) {
         refusal = look_up(kernel, question, answer.judged.estimate);
-        answer.judged.locked_out = !refusal.empty();
         by = RefusedBy::lock;
     } else {
         Estimate of_error;

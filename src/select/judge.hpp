@@ -24,7 +24,6 @@ struct Judged {
     Refusal refusal;    ///< empty: it accepts
     Estimate estimate;  ///< of one that accepts
     bool prepared = false;
-    bool locked_out = false;  ///< it would accept, but the lock names others
     RefusedBy by = RefusedBy::nobody;
 };
 

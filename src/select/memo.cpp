@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace cairn::inline v0::select {
 namespace {
@@ -24,8 +25,9 @@ constexpr int unnumbered = -1, always = -2;
 
 class MemoBuilder {
 public:
-    MemoBuilder(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop, double price)
-        : stop_(stop), price_(price), ways_(ways_of(buckets, breadth, stop)), kept_(buckets, *ways_) {
+    MemoBuilder(std::span<const Bucket> buckets, std::shared_ptr<std::deque<Ways>> ways, const std::stop_token& stop,
+                double price)
+        : stop_(stop), price_(price), ways_(std::move(ways)), kept_(buckets, *ways_) {
         memo_.ways = ways_;
         for (std::size_t b = 0; b < buckets.size(); ++b)
             parts_.push_back({static_cast<int>(b), buckets[b], (*ways_)[b], narrow_places(buckets[b], (*ways_)[b]),
@@ -55,13 +57,6 @@ private:
         std::size_t next = 0;
         std::unordered_map<int, std::size_t> places = {};  // of kept values, in the order
     };
-
-    static std::shared_ptr<std::deque<Ways>> ways_of(std::span<const Bucket> buckets, Breadth breadth,
-                                                     const std::stop_token& stop) {
-        auto ways = std::make_shared<std::deque<Ways>>();
-        for (const Bucket& bucket : buckets) ways->emplace_back(bucket, breadth, stop);
-        return ways;
-    }
 
     /// All programs go side by side from one narrow place to the next, in the steps of the first one: the forms of a
     /// weight are then needed within one such block, whoever reads it.
@@ -247,7 +242,14 @@ private:
 }  // namespace
 
 Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop, double price) {
-    return MemoBuilder(buckets, breadth, stop, price).build();
+    auto ways = std::make_shared<std::deque<Ways>>();
+    for (const Bucket& bucket : buckets) ways->emplace_back(bucket, breadth, stop);
+    return memo_of(buckets, std::move(ways), stop, price);
+}
+
+Memo memo_of(std::span<const Bucket> buckets, std::shared_ptr<std::deque<Ways>> ways, const std::stop_token& stop,
+             double price) {
+    return MemoBuilder(buckets, std::move(ways), stop, price).build();
 }
 
 }  // namespace cairn::inline v0::select

@@ -58,5 +58,8 @@ struct Memo {
 /// thousandth of its seconds; a byte that is kept so many seconds as `price` tells.
 Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop = {},
              double price = seconds_per_kept_byte);
+/// The same of the ways given, those of each bucket.
+Memo memo_of(std::span<const Bucket> buckets, std::shared_ptr<std::deque<Ways>> ways, const std::stop_token& stop,
+             double price);
 
 }  // namespace cairn::inline v0::select

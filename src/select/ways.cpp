@@ -24,10 +24,33 @@ Ways::Ways(const Bucket& bucket, Breadth breadth, std::stop_token stop)
     for (const ir::StateInfo& state : bucket.graph.states())
         if (state.latest != state.read) roots_.insert(home(state.latest));
     add_conversions();
+    order_goals();
+}
+
+void Ways::order_goals() {
+    order_.clear();
     for_each_goal([&](int number) {
         if (!is_bound(at(number).goal.value)) visit(number);
     });
     for (const Goal& root : roots_) visit(number_of(root));
+}
+
+void Ways::leave(const std::function<bool(int number, Way& way)>& stays) {
+    for (std::size_t number = 0; number < entries_.size(); ++number) {
+        go_on();
+        Entry& entry = entries_[number];
+        types::ShortList<Way*, 6> left;
+        for (Way* way : entry.ways)
+            if (stays(static_cast<int>(number), *way)) left.push_back(way);
+        entry.ways = std::move(left);
+        entry.exists = entry.visited = false;
+    }
+    for (std::size_t number = 0; number < entries_.size(); ++number)
+        for (const Way* way : entries_[number].ways) {
+            entries_[number].exists = true;
+            for (const int provided : provided_by(static_cast<int>(number), *way)) at(provided).exists = true;
+        }
+    order_goals();
 }
 
 void Ways::go_on() const {

@@ -7,6 +7,7 @@
 #include "types/short_list.hpp"
 
 #include <deque>
+#include <functional>
 #include <memory_resource>
 #include <optional>
 #include <set>
@@ -66,6 +67,8 @@ public:
     std::size_t size() const noexcept { return entries_.size(); }
     const Goal& goal(int number) const { return at(number).goal; }
     std::span<const Way* const> ways(int number) const { return {at(number).ways.data(), at(number).ways.size()}; }
+    /// Removes each way for which `stays` is false, which may change the others' candidates, and orders the goals anew.
+    void leave(const std::function<bool(int number, Way& way)>& stays);
     /// Further goals that a way of `number` reaches.
     List provided_by(int number, const Way& way);
     /// What has to be there after a run: outputs and the last versions of states, ascending.
@@ -105,6 +108,7 @@ private:
     List needs_of(const Candidate& candidate, ir::NodeId top);
     std::vector<int> below(int number);
     void visit(int root);
+    void order_goals();
 
     Bucket bucket_;
     Influence influence_;

@@ -41,7 +41,7 @@ TEST_F(DbLock, IsReplayedWithoutTheDatabase) {
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0]["lock"], lock);
     EXPECT_EQ(told[0]["measured"], told[0]["instructions"]);
-    EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 1\n"));
+    EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
     std::filesystem::remove(database);
     EXPECT_EQ(digests(replays({"explain", graph})), chosen);
     EXPECT_EQ(digests(replays({"explain", graph, "--db", database})), chosen);

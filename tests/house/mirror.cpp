@@ -53,6 +53,7 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/runtime/save.cpp", "tests/runtime/compiled_graph_test.cpp", "saved, loaded and damaged files"},
     {"src/runtime/state_slot.cpp", "tests/runtime/states_test.cpp", "contents and lengths of states"},
     {"src/runtime/verify_set.cpp", "tests/pipeline/load_test.cpp", "files that do not fit"},
+    {"src/select/locked.cpp", "tests/pipeline/replay_test.cpp", "locks of cut searches, replayed"},
     {"src/simplify/rewriter.cpp", "tests/simplify/simplify_test.cpp", "fixed points, chases and wrong replacements"},
     {"src/text/added_tokens.cpp", "tests/text/byte_level_bpe_test.cpp", "special tokens in the text"},
     {"src/text/frame.cpp", "tests/text/byte_level_bpe_test.cpp", "lengths and pairs"},

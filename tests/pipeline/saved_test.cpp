@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <random>
 
 /// CompileOptions::saved: compiled once, loaded from then on, and never for anything else.
 namespace cairn {
@@ -101,6 +102,28 @@ TEST_F(ASavedGraph, IsMadeAnewWhereItIsDamaged) {
         EXPECT_FALSE(is_loaded(again));
         EXPECT_THAT(log_, ElementsAre(HasSubstr("compiled anew")));
         EXPECT_TRUE(is_loaded(made({})));
+    }
+}
+
+// All of it is under its digest.
+TEST_F(ASavedGraph, IsRefusedWhereverBytesHaveChanged) {
+    made({});
+    EXPECT_THAT(check_kept(file()), IsEmpty());
+    std::string whole;
+    {
+        std::ifstream in(file(), std::ios::binary);
+        whole.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    const Context context;
+    std::mt19937 random(1);
+    for (int round = 0; round < 400; ++round) {
+        std::string damaged = whole;
+        for (std::size_t at = random() % whole.size(), left = 1 + random() % 3; at < whole.size() && left > 0; ++at, --left)
+            damaged[at] = static_cast<char>(damaged[at] ^ (1 + random() % 255));
+        if (round % 4 == 0) damaged.resize(random() % whole.size());
+        std::ofstream(file(), std::ios::binary) << damaged;
+        EXPECT_THAT(check_kept(file()), testing::Not(IsEmpty())) << round;
+        EXPECT_THROW(CompiledGraph::load(file(), context), Error) << round;
     }
 }
 

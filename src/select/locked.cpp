@@ -1,0 +1,191 @@
+#include "select/locked.hpp"
+
+#include "cairn/error.hpp"
+#include "types/knobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace cairn::inline v0::select {
+namespace {
+
+using ir::NodeId;
+using program::Step;
+
+constexpr char brought_mark = '+';
+
+std::string place_text(NodeId node, std::string_view form, std::string_view layout, Device device, bool brought) {
+    std::string text = fmt::format("%{}", node);
+    if (!form.empty()) text += fmt::format(":{}", form);
+    if (!layout.empty()) text += fmt::format("[{}]", layout);
+    if (device != Device::cpu) text += fmt::format("@{}", cairn::to_string(device));
+    if (brought) text += brought_mark;
+    return text;
+}
+
+std::string text_of(const Goal& goal) {
+    return place_text(goal.value, goal.place.in_state ? "state" : "", goal.place.layout, goal.place.device,
+                      goal.brought);
+}
+
+std::string text_of(const Source& source) {
+    return place_text(source.node, source.form == Form::dense ? "dense" : "", source.layout, source.device,
+                      source.brought);
+}
+
+std::string text_of(NodeId value) { return place_text(value, {}, {}, Device::cpu, false); }
+
+template <typename List>
+std::string texts_of(const List& list) {
+    std::string text;
+    for (const auto& each : list) text.append(text.empty() ? "" : " ").append(text_of(each));
+    return text;
+}
+
+/// The values that the words of some steps mark as brought from another device.
+std::vector<bool> travellers_in(const program::Steps& steps, std::size_t values) {
+    std::vector<bool> may(values, false);
+    const auto mark = [&](std::string_view words) {
+        for (std::size_t from = 0; from < words.size();) {
+            const std::string_view word = words.substr(from, words.find(' ', from) - from);
+            from += word.size() + 1;
+            if (!word.ends_with(brought_mark)) continue;
+            std::size_t value = 0;
+            for (std::size_t at = 1; at < word.size() && word[at] >= '0' && word[at] <= '9' && value < values; ++at)
+                value = 10 * value + static_cast<std::size_t>(word[at] - '0');
+            if (value < values) may[value] = true;
+        }
+    };
+    for (const Step& step : steps) {
+        mark(step.result);
+        mark(step.operands);
+    }
+    return may;
+}
+
+/// Finds the candidates that the steps of one bucket are.
+class Matcher {
+public:
+    Matcher(const Bucket& bucket, const program::Steps& steps) : bucket_(bucket), steps_(steps) {
+        for (std::size_t s = 0; s < steps.size(); ++s)
+            if (!places_.emplace(steps[s].result, s).second) fail(steps[s], "is there twice");
+    }
+
+    /// Leaves the candidates of the steps and no others.
+    void restrict(Ways& ways) {
+        std::vector<bool> found(steps_.size(), false);
+        ways.leave([&](int number, Ways::Way& way) -> bool {
+            const Goal& goal = ways.goal(number);
+            if (goal.kept) return true;
+            const auto place = places_.find(text_of(goal));
+            // A value that no step brings was computed where it is wanted.
+            if (way.candidate.kernel == nullptr) return place == places_.end();
+            if (place == places_.end() || found[place->second] || !is_step(way.candidate, steps_[place->second]))
+                return false;
+            found[place->second] = true;
+            return true;
+        });
+        for (std::size_t s = 0; s < steps_.size(); ++s)
+            if (!found[s]) fail(steps_[s], "is none of its candidates");
+    }
+
+    /// Puts what was chosen in the order of the steps.
+    void sort(Selection& selection) const {
+        if (selection.chosen.size() != steps_.size())
+            throw Error(ErrorKind::unsupported, "select",
+                        fmt::format("the lock has {} steps, of which {} can be used", steps_.size(),
+                                    selection.chosen.size()));
+        std::vector<std::size_t> order(steps_.size());
+        for (std::size_t c = 0; c < order.size(); ++c) order[places_.at(text_of(selection.chosen[c].goal))] = c;
+        std::vector<Choice> sorted;
+        for (const std::size_t c : order) sorted.push_back(std::move(selection.chosen[c]));
+        selection.chosen = std::move(sorted);
+    }
+
+private:
+    /// Whether a candidate is the call of a step; then it is given the kernel's setting and the costs of the step.
+    bool is_step(Candidate& candidate, const Step& step) {
+        if (kernel_of(candidate.kernel->id) != kernel_of(step.kernel) || candidate.rounding != step.rounding ||
+            texts_of(candidate.sources) != step.operands || texts_of(candidate.outputs) != step.results ||
+            name_of(candidate.problem) != step.problem)
+            return false;
+        if (candidate.kernel->id != step.kernel) {
+            const std::vector<const Kernel*> settings = bucket_.candidates.settings(candidate);
+            const auto setting = std::find_if(settings.begin(), settings.end(),
+                                              [&](const Kernel* kernel) { return kernel->id == step.kernel; });
+            if (setting == settings.end()) return false;
+            candidate.kernel = *setting;
+        }
+        candidate.estimate.seconds = candidate.estimate.low = candidate.estimate.high = step.seconds;
+        candidate.estimate.error = step.error;
+        return true;
+    }
+
+    const std::string& name_of(const AskedProblem& problem) {
+        std::string& name = names_[&problem.kept()];
+        if (name.empty()) name = program::name_of(cairn::to_string(*problem));
+        return name;
+    }
+
+    [[noreturn]] static void fail(const Step& step, std::string_view why) {
+        throw Error(ErrorKind::unsupported, "select",
+                    fmt::format("the step \"{} {} {} {} -> {}\" of the lock {}", step.result, step.kernel, step.problem,
+                                step.operands, step.results, why));
+    }
+
+    const Bucket& bucket_;
+    const program::Steps& steps_;
+    std::unordered_map<std::string, std::size_t> places_;  // of each step, by its result
+    std::unordered_map<const KeptProblem*, std::string> names_;
+};
+
+}  // namespace
+
+program::Steps steps_of(const Selection& selection) {
+    program::Steps steps;
+    for (const auto& [goal, candidate, number] : selection.chosen) {
+        Step& step = steps.emplace_back();
+        step.result = text_of(goal);
+        step.kernel = candidate.kernel->id;
+        step.operands = texts_of(candidate.sources);
+        step.results = texts_of(candidate.outputs);
+        step.seconds = candidate.estimate.seconds;
+        step.error = candidate.estimate.error;
+        step.rounding = candidate.rounding;
+        step.asked = candidate.problem.shared();
+    }
+    return steps;
+}
+
+Selections replayed(std::span<const Bucket> buckets, std::span<const program::Steps* const> steps, Device states,
+                    const Options& options) {
+    auto ways = std::make_shared<std::deque<Ways>>();
+    std::vector<Matcher> matchers;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        Candidates& candidates = buckets[b].candidates;
+        if (Devices devices = candidates.devices(); devices.all.size() > 1) {
+            devices.of_states = states;
+            devices.may_travel = travellers_in(*steps[b], buckets[b].graph.nodes().size());
+            candidates.set_devices(std::move(devices));
+        }
+        matchers.emplace_back(buckets[b], *steps[b]).restrict(ways->emplace_back(buckets[b], Breadth::all, options.stop));
+    }
+    Memo memo = memo_of(buckets, std::move(ways), options.stop, options.seconds_per_kept_byte);
+    std::vector<int> path(static_cast<std::size_t>(memo.problem.alternatives()));
+    std::iota(path.begin(), path.end(), 0);
+    Selections selections = covers_of(memo, buckets, path);
+    for (std::size_t b = 0; b < buckets.size(); ++b) matchers[b].sort(selections.buckets[b]);
+    for (const int choice : path) selections.cost += memo.problem.cost(choice);
+    if (!can_prepare(buckets, selections, options.stop))
+        throw Error(ErrorKind::unsupported, "select", "a kernel of the lock cannot prepare its problem");
+    selections.memo = std::make_shared<const Memo>(std::move(memo));
+    return selections;
+}
+
+}  // namespace cairn::inline v0::select
