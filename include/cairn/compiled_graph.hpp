@@ -129,11 +129,29 @@ struct RunOptions {
 /// which reads it in place: its pages are shared by all processes that do. Where it is missing, damaged, or made from
 /// other weights or for programs that need other forms, all is computed and the file written anew, beside its name and
 /// renamed. It is never required: what cannot be read or written is told in one log line.
+///
+/// The file holds a 64-bit checksum of each block of at most 1 MiB, and a digest of its index: names, places, sizes,
+/// checksums, and which weights it was made from. Each bind() checks the size of the file, the index, and the bytes of
+/// all values of at most 64 KiB. It reads no larger value, so that pages are read when the first run touches them:
+/// changed bytes in these are found with `check_all`, or by check_kept(), and give wrong results without.
+///
+/// Replace the file by renaming another to its name, as bind() does. A file that is overwritten in place while a
+/// process has it mapped changes that process's weights; one that is made shorter ends the process with SIGBUS.
 struct PackedFile {
     std::filesystem::path path;  ///< of the file, in a folder that exists
     /// Tells the weights from others: Safetensors::fingerprint(), or a version of the caller's own. Empty is an error.
     std::string weights;
+    /// Checks every byte in bind(), with all threads of the Context: the whole file is read once, at the speed of the
+    /// memory where the system has it cached, else of the disk. A file whose bytes have changed is written anew.
+    bool check_all = false;
 };
+
+/// Reads a whole file that was kept for later (packed weights, a compiled graph, a lock) and compares it with the
+/// checksums in it. Returns what is wrong, a sentence for each packed value or one for the file; empty: every byte is as
+/// it was written. A file of another kind is a fault too. Throws Error(file) where the file cannot be read.
+///
+///     for (const std::string& fault : check_kept("gpt2/model.packed")) std::cerr << fault << '\n';
+CAIRN_API std::vector<std::string> check_kept(const std::filesystem::path& file);
 
 /// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
 /// states. Made by compile() or load(). Movable; each instance is for one thread at a time, different instances may run
@@ -160,7 +178,7 @@ public:
     /// The same from a file, whose maps stay open as long as weights are read in them.
     void bind(const Safetensors& weights, const ProgressSink& progress = {}, std::stop_token stop = {});
     /// The same with all that runs read kept in a file, about as large as the weights: the next process only maps it
-    /// and asks `source` for nothing. Throws Error(argument) without a path or with nothing that tells the weights.
+    /// and asks `source` for nothing. What is checked of the file, and when, is said at PackedFile. Throws Error(argument) without a path or with nothing that tells the weights.
     ///
     ///     const Safetensors weights = Safetensors::open("gpt2");
     ///     model.bind(weights.source(), {"gpt2/model.packed", weights.fingerprint()});

@@ -46,7 +46,7 @@ constexpr const char* footer =
     "  cairn bench 'matmul | f32[8,64] f32[64,64] -> f32[8,64]'\n"
     "                                                   every kernel that accepts it, and why others do not\n"
     "  cairn diff a.cairn b.cairn                       what two graphs, or two saved programs, do otherwise\n"
-    "  cairn db lock gpt2.cairn --output gpt2.lock      which kernel for which problem, for --mode replay\n"
+    "  cairn db lock gpt2.cairn --output gpt2.lock      what the programs consist of, for --mode replay\n"
     "\n"
     "cairn COMMAND --help tells the options of a command. Results go to standard output, all else to standard\n"
     "error. A fault is one sentence and exit code 2; Ctrl-C keeps what was measured and exits with 130.";
@@ -66,7 +66,8 @@ int run_command(int argc, char** argv) {
     Work chosen;
     CLI::App app(description, "cairn");
     describe(app);
-    for (const auto add : {add_tune, add_paths, add_explain, add_bench, add_check, add_diff, add_db, add_doctor})
+    for (const auto add :
+         {add_tune, add_paths, add_explain, add_bench, add_check, add_verify, add_diff, add_db, add_doctor})
         add(app, chosen);
     app.footer(footer);
     if (const std::string missing = missing_command(app, argc, argv); !missing.empty()) {

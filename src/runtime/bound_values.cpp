@@ -146,7 +146,7 @@ private:
         std::error_code unknown;
         if (!std::filesystem::exists(request_.packed->path, unknown)) return false;
         try {
-            std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept);
+            std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept, context_.pool);
             std::size_t i = 0;
             for (const auto& [key, value] : kept_)
                 made_.like(*value.buffer)[value.buffer->name] = std::move(found[i++]);
@@ -161,7 +161,7 @@ private:
         std::vector<const std::byte*> data;
         for (const auto& [key, value] : kept_) data.push_back(made_.like(*value.buffer).at(value.buffer->name).get());
         try {
-            write_packed(*request_.packed, kept, data);
+            write_packed(*request_.packed, kept, data, context_.pool);
         } catch (const Error& error) {
             context_.log(LogLevel::warning, fmt::format("packed weights are not kept: {}", error.what()));
         }

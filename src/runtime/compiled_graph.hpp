@@ -30,6 +30,8 @@ ProgramSet parse_program_set(std::string_view text);
 /// Writes that text to a file that CompiledGraph::load() reads, and what it was made for, if anything. Throws
 /// Error(file).
 void save(std::string text, const std::string& purpose, const std::filesystem::path& path);
+/// Whether the text of a saved file ends with the digest of what stands before it.
+bool is_whole(std::string_view text);
 /// What the text of a saved file says it was made for; empty where it does not.
 std::string_view purpose_of(std::string_view text);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/compiled_graph.hpp"
+#include "device/cpu/thread_pool.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +19,17 @@ struct KeptValue {
     std::int64_t bytes = 0;
 };
 
-/// Where each of `wanted` lies in the file's own pages, which stay mapped as long as any of them is held. Throws
-/// Error(file) with the reason where the file is missing, damaged, made from other weights, or lacks one of them.
-std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& file, std::span<const KeptValue> wanted);
+/// Where each of `wanted` lies in the file's own pages, which stay mapped as long as any of them is held. Checks what
+/// PackedFile says is checked. Throws Error(file) with the reason where the file is missing, damaged, made from other
+/// weights, or lacks one of them.
+std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& file, std::span<const KeptValue> wanted,
+                                                          device::ThreadPool& pool);
+
+/// What is wrong with a file of packed weights, every byte of which is read; empty: nothing.
+std::vector<std::string> packed_faults(const std::filesystem::path& file);
 
 /// Writes the values, which lie at `data`, beside the file's name and renames. Throws Error(file).
-void write_packed(const PackedFile& file, std::span<const KeptValue> values, std::span<const std::byte* const> data);
+void write_packed(const PackedFile& file, std::span<const KeptValue> values, std::span<const std::byte* const> data,
+                  device::ThreadPool& pool);
 
 }  // namespace cairn::inline v0::runtime

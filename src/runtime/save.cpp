@@ -13,7 +13,7 @@
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::string_view magic = "cairn compiled graph 3", purpose_kind = "for";
+constexpr std::string_view magic = "cairn compiled graph 3", purpose_kind = "for", digest_headline = "# digest ";
 
 /// A part of the file: a headline and the text up to the next headline.
 struct Section {
@@ -128,7 +128,13 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
 
 void runtime::save(std::string text, const std::string& purpose, const std::filesystem::path& path) {
     if (!purpose.empty()) text += fmt::format("# {} {}\n", purpose_kind, purpose);
-    write_file(path, fmt::format("{}# digest {}\n", text, to_string(digest(text))), "save");
+    write_file(path, fmt::format("{}{}{}\n", text, digest_headline, to_string(digest(text))), "save");
+}
+
+bool runtime::is_whole(std::string_view text) {
+    const std::size_t tail = text.rfind(digest_headline);
+    return tail != std::string::npos &&
+           text.substr(tail) == std::string(digest_headline) + to_string(digest(text.substr(0, tail))) + '\n';
 }
 
 std::string_view runtime::purpose_of(std::string_view text) {

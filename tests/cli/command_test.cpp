@@ -25,7 +25,8 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-const std::vector<std::string> all_commands = {"tune", "paths", "explain", "bench", "check", "diff", "db", "doctor"};
+const std::vector<std::string> all_commands = {"tune",   "paths", "explain", "bench", "check",
+                                               "verify", "diff",  "db",      "doctor"};
 
 TEST(Command, HelpIsAPage) {
     const Outcome help = run(CAIRN_COMMAND, {"--help"});

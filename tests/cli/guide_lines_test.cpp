@@ -29,7 +29,7 @@ TEST(GuideLines, Run) {
         const bool writes_files = line.find("--html") != std::string::npos;
         EXPECT_EQ(outcome.out.empty(), writes_files) << line;
     }
-    EXPECT_EQ(run_lines, 27);
+    EXPECT_EQ(run_lines, 28);
     for (const char* name : {"layer.saved", "layer.html", "layer.json", "layer.dot", "cache/cairn/timings.db",
                              "times.jsonl", "team.db", "layer.seed", "layer.lock"})
         EXPECT_TRUE(std::filesystem::exists(temp / name)) << name;

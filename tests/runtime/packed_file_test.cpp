@@ -1,4 +1,6 @@
 #include "cairn/cairn.hpp"
+#include "runtime/block_sum.hpp"
+#include "runtime/packed_index.hpp"
 #include "tests/errors/message.hpp"
 #include "tests/weights/file_maker.hpp"
 
@@ -6,12 +8,16 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <random>
+#include <thread>
 
 /// What bind() keeps in a file for the next process, and that nothing but time depends on it.
 namespace cairn {
@@ -21,6 +27,16 @@ using test::message, test::TempFolder;
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 constexpr std::int64_t width = 70, columns = 33;
+// Of a model with values of each kind: of more blocks than one, of one block, and small ones.
+constexpr std::int64_t large_width = 700;
+
+Graph large_model() {
+    Graph g("large");
+    const Tensor x = g.input("x", DType::f32, {3, width});
+    const Tensor y = linear(x, g.weight("w", DType::f32, {width, large_width}), g.weight("b", DType::f32, {large_width}));
+    g.output("y", linear(y, g.weight("v", DType::f32, {large_width, large_width}), g.weight("s", DType::f32, {large_width})));
+    return g;
+}
 
 /// Weights that are packed, and some that are read as they are, of sizes that fill no cache lines.
 Graph small_model() {
@@ -52,7 +68,8 @@ protected:
 
     /// The results with the weights as they are now; what was asked of the source, and logged, stands in `asked_`
     /// and `log_`.
-    std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {}) {
+    std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {},
+                           bool check_all = false) {
         asked_.clear();
         log_.clear();
         CompiledGraph model = compile(small_model(), context_);
@@ -60,7 +77,7 @@ protected:
             asked_.emplace_back(name);
             return view_of(name);
         };
-        model.bind(source, {path.empty() ? file() : path, weights});
+        model.bind(source, {path.empty() ? file() : path, weights, check_all});
         model.set("x", x_.data(), {3, width});
         model.run();
         const std::span<const float> y = model.output("y").as<float>();
@@ -108,8 +125,7 @@ TEST_F(PackedWeights, OtherWeightsMakeItAnew) {
     EXPECT_THAT(asked_, IsEmpty());
 }
 
-// Cut at every size, and with each byte of the header changed in turn, it is either refused or as good as before: what
-// tells weights and kernels stands in the header alone.
+// Cut at every size, and with each byte of the header changed in turn, it is refused.
 TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
@@ -129,12 +145,157 @@ TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
         EXPECT_EQ(run(), expected) << "byte " << at;
         refused += log_.empty() ? 0 : 1;
     }
-    EXPECT_GT(refused, 20);
+    EXPECT_GT(refused, 100);
     for (const std::string& other : {std::string("no such format"), std::string(5000, '\0')}) {
         write(file(), other);
         EXPECT_EQ(run(), expected);
         EXPECT_EQ(bytes_of(file()), whole);
     }
+}
+
+/// Two threads: checksums are computed by all of a pool.
+class LargePackedWeights : public PackedWeights {
+protected:
+    std::vector<float> run_large(bool check_all) {
+        asked_.clear();
+        log_.clear();
+        CompiledGraph model = compile(large_model(), threads_);
+        model.bind(
+            [this](std::string_view name) {
+                asked_.emplace_back(name);
+                InputView view;
+                view.data = values_.data() + (name == "w" ? 1 : name == "v" ? 2 : name == "b" ? 3 : 4);
+                if (name == "w") view.shape = {width, large_width};
+                if (name == "v") view.shape = {large_width, large_width};
+                if (name == "b" || name == "s") view.shape = {large_width};
+                return view;
+            },
+            {file(), "v1", check_all});
+        model.set("x", x_.data(), {3, width});
+        model.run();
+        const std::span<const float> y = model.output("y").as<float>();
+        return {y.begin(), y.end()};
+    }
+
+    const std::vector<float> values_ = [] {
+        std::vector<float> values(large_width * large_width + 4);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7919 % 1000) * 1e-3F - 0.5F;
+        return values;
+    }();
+    const Context threads_{{.threads = 2, .log = [this](LogLevel, std::string_view line) { log_.emplace_back(line); }}};
+};
+
+// Whatever bytes have changed anywhere: with every byte checked the results are right and the file is made anew, else
+// as far as is promised: where header, index or a small value have changed.
+TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
+    const std::vector<float> expected = run_large(false);
+    const std::string whole = bytes_of(file());
+    EXPECT_THAT(check_kept(file()), IsEmpty());
+    std::uint64_t header = 0;
+    std::memcpy(&header, whole.data(), sizeof header);
+    ASSERT_GT(whole.size(), header + (std::size_t{2} << 20)) << "no value has more blocks than one";
+    std::vector<std::pair<std::size_t, std::size_t>> small;  // of the values that each start checks
+    {
+        const Safetensors packed = Safetensors::open(file());
+        const std::byte* base = nullptr;
+        for (const Safetensors::Tensor& tensor : packed.tensors()) {
+            const auto* data = static_cast<const std::byte*>(packed.view(tensor.name).data);
+            if (base == nullptr || data < base) base = data;
+        }
+        for (const Safetensors::Tensor& tensor : packed.tensors())
+            if (tensor.shape[0] <= 65536) {
+                const auto* data = static_cast<const std::byte*>(packed.view(tensor.name).data);
+                const std::size_t at = 8 + header + static_cast<std::size_t>(data - base);
+                small.emplace_back(at, at + static_cast<std::size_t>(tensor.shape[0]));
+            }
+    }
+    ASSERT_EQ(small.size(), 2U);
+    std::mt19937 random(3);
+    int found = 0, promised = 0;
+    for (int round = 0; round < 120; ++round) {
+        std::string damaged = whole;
+        const std::size_t first = round % 3 == 0 ? random() % (header + 8 - 64)  // behind it there may be spaces
+                                  : round % 3 == 1 ? small[random() % 2].first + random() % 64
+                                                   : random() % whole.size();
+        const std::size_t length = round % 5 == 0 ? 1 + random() % 5000 : 1;
+        for (std::size_t at = first; at < std::min(first + length, whole.size()); ++at)
+            damaged[at] = round % 7 == 0 ? '\0' : static_cast<char>(damaged[at] ^ (1 + random() % 255));
+        if (damaged == whole) continue;
+        const bool is_small = std::any_of(small.begin(), small.end(), [&](const auto& value) {
+            return first >= value.first && first < value.second;
+        });
+        write(file(), damaged);
+        EXPECT_THAT(check_kept(file()), testing::Not(IsEmpty())) << "byte " << first;
+        if (first < header + 8 || is_small) {
+            ++promised;
+            EXPECT_EQ(run_large(false), expected) << "byte " << first;
+            EXPECT_EQ(bytes_of(file()), whole) << "byte " << first;
+            write(file(), damaged);
+        }
+        EXPECT_EQ(run_large(true), expected) << "byte " << first;
+        EXPECT_THAT(log_, ElementsAre(HasSubstr("made anew"))) << "byte " << first;
+        EXPECT_FALSE(asked_.empty());
+        EXPECT_EQ(bytes_of(file()), whole) << "byte " << first;
+        ++found;
+    }
+    EXPECT_GT(found, 100);
+    EXPECT_GT(promised, 60);
+    EXPECT_EQ(run_large(true), expected);
+    EXPECT_THAT(log_, IsEmpty());
+    EXPECT_THAT(asked_, IsEmpty());
+}
+
+TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
+    run_large(false);
+    std::string bytes = bytes_of(file());
+    bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 1);
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    write(file(), bytes);
+    const std::vector<std::string> faults = check_kept(file());
+    EXPECT_EQ(faults.size(), 2U);
+    for (const std::string& fault : faults) EXPECT_THAT(fault, HasSubstr("of the file's data have changed"));
+    write(file(), "cairn");
+    EXPECT_EQ(check_kept(file()).size(), 1U);
+    EXPECT_THROW(check_kept(folder_.path()), Error);
+    EXPECT_THROW(check_kept(folder_ / "none"), Error);
+}
+
+// A file is replaced by renaming: what was mapped stays what it was, and each start sees one file or the other.
+TEST_F(PackedWeights, AFileThatIsReplacedWhileItIsMappedServesBoth) {
+    const std::vector<float> first = run();
+    CompiledGraph model = compile(small_model(), context_);
+    model.bind([this](std::string_view name) { return view_of(name); }, {file(), "v1"});
+    w_[5] += 1;
+    const std::vector<float> second = run("v2");
+    EXPECT_NE(second, first);
+    model.set("x", x_.data(), {3, width});
+    model.run();
+    const std::span<const float> y = model.output("y").as<float>();
+    EXPECT_EQ(std::vector<float>(y.begin(), y.end()), first);
+}
+
+TEST_F(PackedWeights, TwoThatWriteAtOnceLeaveAWholeFile) {
+    const std::vector<float> expected = run();
+    const std::string whole = bytes_of(file());
+    const Context quiet;
+    for (int round = 0; round < 8; ++round) {
+        std::filesystem::remove(file());
+        std::vector<std::thread> threads;
+        std::atomic<int> right = 0;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&] {
+                CompiledGraph model = compile(small_model(), quiet);
+                model.bind([this](std::string_view name) { return view_of(name); }, {file(), "v1", true});
+                model.set("x", x_.data(), {3, width});
+                model.run();
+                const std::span<const float> y = model.output("y").as<float>();
+                right += std::equal(y.begin(), y.end(), expected.begin(), expected.end());
+            });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(right, 4);
+        EXPECT_EQ(bytes_of(file()), whole);
+    }
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "partial files are left";
 }
 
 TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
@@ -145,22 +306,36 @@ TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
     EXPECT_THAT(log_, ElementsAre(HasSubstr("holds no packed weights")));
     write_safetensors(file(), {}, {{"cairn.packed_weights", "v1"}});
     EXPECT_EQ(run(), expected);
+    EXPECT_THAT(log_, ElementsAre(HasSubstr("has no checksums")));
+    const auto write_values = [&](const std::vector<NamedTensor>& tensors, const runtime::PackedIndex& index) {
+        write_safetensors(file(), tensors,
+                          {{"cairn.packed_weights", "v1"}, {"cairn.packed_index", to_string(index, "v1")}});
+    };
+    write_values({}, {});
+    EXPECT_EQ(run(), expected);
     EXPECT_THAT(log_, ElementsAre(HasSubstr("was made for other programs")));
     // The right names, wrong sizes.
     std::vector<NamedTensor> tensors;
-    const float value = 1;
+    runtime::PackedIndex index;
+    const std::byte value{1};
     {
         const Safetensors packed = Safetensors::open(file());
         for (const Safetensors::Tensor& tensor : packed.tensors()) {
             InputView view;
             view.data = &value;
+            view.dtype = DType::u8;
             view.shape = {1};
+            index.values[tensor.name] = {tensors.size(), 1, {runtime::block_sum({&value, 1})}};
             tensors.push_back({tensor.name, view});
         }
     }
-    write_safetensors(file(), tensors, {{"cairn.packed_weights", "v1"}});
+    write_values(tensors, index);
     EXPECT_EQ(run(), expected);
     EXPECT_THAT(log_, ElementsAre(HasSubstr("another size")));
+    index.values.begin()->second.offset += 1;
+    write_values(tensors, index);
+    EXPECT_EQ(run(), expected);
+    EXPECT_THAT(log_, ElementsAre(HasSubstr("its index has other values")));
     EXPECT_EQ(bytes_of(file()), whole);
 }
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "device/cpu/thread_pool.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The index of a file of packed weights: which values it holds, where, and checksums of their bytes.
+namespace cairn::inline v0::runtime {
+
+/// Bytes that one checksum covers at most.
+inline constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
+
+struct PackedIndex {
+    struct Value {
+        std::uint64_t offset = 0, bytes = 0;  ///< in the file's data
+        std::vector<std::uint64_t> sums;      ///< block_sum of each block
+        friend bool operator==(const Value&, const Value&) = default;
+    };
+    std::map<std::string, Value, std::less<>> values;  ///< by name
+    friend bool operator==(const PackedIndex&, const PackedIndex&) = default;
+};
+
+/// Lines: what is summed, a line for each value, and a digest of those lines and `weights`.
+///
+///     xxh64 of blocks of 1048576
+///     5f0c... 0 2359296 8d1a... 77b0... 0c52...
+///     digest 9a3e...
+std::string to_string(const PackedIndex& index, std::string_view weights);
+/// Throws Error(argument) with the reason for a text that to_string() has not made for these weights.
+PackedIndex parse_packed_index(std::string_view text, std::string_view weights);
+
+/// A block to be summed.
+struct Block {
+    std::span<const std::byte> bytes;
+    std::uint64_t sum = 0;
+};
+
+/// Cuts a value into blocks; their sums are those of `value`, or 0 where it has none.
+void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<Block>& blocks);
+/// Sums all blocks, with the threads of a pool where there is one.
+std::vector<std::uint64_t> sums_of(std::span<const Block> blocks, device::ThreadPool* pool);
+
+}  // namespace cairn::inline v0::runtime
