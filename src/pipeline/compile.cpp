@@ -142,6 +142,7 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
                                                          notes_on_times(best.stages.costs())),
                           std::move(subject));
     check_limit(compiled.memory(), options);
+    if (options.mode == Mode::replay) log_replay_by_calls(context, options);
     return compiled;
 }
 

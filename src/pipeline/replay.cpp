@@ -1,9 +1,12 @@
 #include "pipeline/replay.hpp"
 
 #include "device/context_parts.hpp"
+#include "ir/graph_data.hpp"
+#include "ir/print.hpp"
 #include "pipeline/exact_beside.hpp"
 #include "pipeline/memory_limit.hpp"
 #include "pipeline/state_storage.hpp"
+#include "runtime/block_sum.hpp"
 #include "runtime/whole_file.hpp"
 #include "select/locked.hpp"
 
@@ -28,13 +31,40 @@ std::string told(const std::vector<std::string>& problems) {
     return text;
 }
 
+// Of an array that is larger a sum stands in the graph's text: printing a million numbers takes half a second.
+constexpr std::size_t most_printed = 64;
+
+template <typename T>
+std::uint64_t sum_of(const std::vector<T>& values) {
+    return runtime::block_sum(std::as_bytes(std::span(values)));
+}
+
+/// A text that tells the graph from others.
+std::string identity_text(const ir::GraphData& graph) {
+    ir::GraphData brief(graph.name(), graph.symbols());
+    std::vector<ir::NodeId> map;
+    std::string sums;
+    for (const ir::Node& node : graph.nodes()) {
+        ir::Node copy = node;
+        if (node.values != nullptr && node.values->size() > most_printed) {
+            sums += fmt::format("%{} {:016x}\n", map.size(), node.wide ? sum_of(*node.wide) : sum_of(*node.values));
+            // Equal nodes may become one: its place keeps each apart.
+            copy.values = std::make_shared<const std::vector<double>>(1, static_cast<double>(map.size()));
+            copy.wide = nullptr;
+        }
+        map.push_back(ir::copy_node(copy, map, brief));
+    }
+    ir::copy_ends(graph, map, brief);
+    return ir::print(brief) + sums;
+}
+
 std::string digest_of(const Graph& graph, const CompileOptions& options) {
     std::string text = "tolerance " + to_string(options.tolerance) + '\n';
     for (const OutputTolerance& output : options.output_tolerances)
         text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
     const std::set<std::string> left_out(options.disable.begin(), options.disable.end());
     for (const std::string& stage : left_out) text += "without " + stage + '\n';
-    return to_string(digest(text + to_string(graph)));
+    return to_string(digest(text + identity_text(*graph.data())));
 }
 
 /// A graph up to its candidates.
@@ -135,11 +165,14 @@ std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& co
     const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
     if (lock->subject == digest_of(graph, options))
         if (Replay replay(graph, context, options, *lock); replay.has_all()) return replay.compile();
+    return std::nullopt;
+}
+
+void log_replay_by_calls(const Context& context, const CompileOptions& options) {
     context.parts()->log(LogLevel::info,
                          fmt::format("{} was written for another graph, other sizes or other options: its calls are "
                                      "used, the cover is selected among them",
                                      options.lock.string()));
-    return std::nullopt;
 }
 
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path) {
@@ -162,8 +195,8 @@ std::string lock_difference(const program::Lock& lock, const Graph& graph, const
                 missing.push_back(instruction.chosen.problem);
     for (const auto& [problem, calls] : lock.calls)
         if (!wanted.contains(problem)) unused.push_back(problem);
-    std::string text =
-        fmt::format("the lock {} does not fit graph \"{}\": {}", options.lock.string(), graph.name(), reason);
+    std::string text = fmt::format("the lock {} does not fit graph \"{}\"", options.lock.string(), graph.name());
+    if (lock.subject == digest_of(graph, options)) text += fmt::format(": {}", reason);
     if (!missing.empty()) text += "; without it these would be solved, of which it says nothing:" + told(missing);
     if (!unused.empty()) text += "\nand these would not, which are in it:" + told(unused);
     return text;

@@ -23,12 +23,14 @@ runtime::Subject subject_of(const Graph& graph, const CompileOptions& options,
 
 /// The programs whose covers the lock of Mode::replay records: no search, no time and no database decides anything.
 /// Nothing where the mode is another one, and where the lock was written for another graph, other ranges of sizes or
-/// other options: then its calls restrict an ordinary selection, and the log says so. Throws Error(unsupported) naming
-/// the step that cannot be taken again.
+/// other options: then its calls restrict an ordinary selection. Throws Error(unsupported) naming the step that cannot
+/// be taken again.
 std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options);
+/// Logs that a selection was restricted to the calls of a lock, whose covers are for something else.
+void log_replay_by_calls(const Context& context, const CompileOptions& options);
 
 /// In words what a lock lacks for a graph, and what in it the graph has no use for: by what would be chosen without it.
-/// `reason` is what the replay failed by.
+/// `reason` is what the replay of covers failed by.
 std::string lock_difference(const program::Lock& lock, const Graph& graph, const Context& context,
                             const CompileOptions& options, std::string_view reason);
 

@@ -162,7 +162,7 @@ private:
     }
 
     Lock lock_;
-    Steps* steps_ = nullptr;                                        // of the latest `cover` or `exact`
+    Steps* steps_ = nullptr;                                           // of the latest `cover` or `exact`
     std::map<std::pair<std::string, std::string>, Lock::Call> named_;  // by the Problem's name and kernel
 };
 
@@ -247,7 +247,7 @@ Lock parse_lock(std::string_view text) {
         throw fail(fmt::format("it has the format \"{}\", expected \"{}\": write it anew",
                                text.substr(0, std::min(text.find('\n'), first_line.size())),
                                first_line.substr(0, first_line.size() - 1)));
-    if (!text.starts_with(first_line)) throw fail("it is no lock: it does not begin as one");
+    if (!text.starts_with(first_line)) throw fail("it does not begin as a lock");
     const std::size_t last = text.rfind(digest_word);
     if (last == text.npos || text[last - 1] != '\n' ||
         text.substr(last) != std::string(digest_word) + sha256_of(text.substr(0, last)) + '\n')

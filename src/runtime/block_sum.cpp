@@ -50,7 +50,8 @@ std::uint64_t block_sum(std::span<const std::byte> bytes) noexcept {
         hash = std::rotl(hash ^ (load<std::uint32_t>(bytes.data()) * prime1), 23) * prime2 + prime3;
         bytes = bytes.subspan(4);
     }
-    for (const std::byte byte : bytes) hash = std::rotl(hash ^ (std::to_integer<std::uint64_t>(byte) * prime5), 11) * prime1;
+    for (const std::byte byte : bytes)
+        hash = std::rotl(hash ^ (std::to_integer<std::uint64_t>(byte) * prime5), 11) * prime1;
     return avalanche(hash);
 }
 

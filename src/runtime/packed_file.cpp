@@ -58,10 +58,10 @@ public:
         for (std::size_t b = 0; b < blocks.size(); ++b) {
             const bool is_told = b > 0 && names[b] == names[b - 1] && sums[b - 1] != blocks[b - 1].sum;
             if (sums[b] != blocks[b].sum && !is_told)
-                faults.push_back(fmt::format("value {}: bytes {} to {} of the file's data have changed", *names[b],
-                                             blocks[b].bytes.data() - base_,
-                                             blocks[b].bytes.data() - base_ +
-                                                 static_cast<std::ptrdiff_t>(blocks[b].bytes.size())));
+                faults.push_back(
+                    fmt::format("value {}: bytes {} to {} of the file's data have changed", *names[b],
+                                blocks[b].bytes.data() - base_,
+                                blocks[b].bytes.data() - base_ + static_cast<std::ptrdiff_t>(blocks[b].bytes.size())));
         }
         return faults;
     }
@@ -118,9 +118,9 @@ std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& pack
     const OpenPacked file(packed.path, packed.weights);
     std::vector<std::shared_ptr<const std::byte>> found;
     for (const KeptValue& value : wanted) found.push_back(file.find(value));
-    const std::vector<std::string> faults =
-        packed.check_all ? file.changed(std::numeric_limits<std::uint64_t>::max(), &pool)
-                         : file.changed(small_value_bytes, nullptr);
+    const std::vector<std::string> faults = packed.check_all
+                                                ? file.changed(std::numeric_limits<std::uint64_t>::max(), &pool)
+                                                : file.changed(small_value_bytes, nullptr);
     if (!faults.empty()) refuse_packed(packed.path, "is damaged: " + faults.front());
     return found;
 }

@@ -98,9 +98,9 @@ public:
     /// Puts what was chosen in the order of the steps.
     void sort(Selection& selection) const {
         if (selection.chosen.size() != steps_.size())
-            throw Error(ErrorKind::unsupported, "select",
-                        fmt::format("the lock has {} steps, of which {} can be used", steps_.size(),
-                                    selection.chosen.size()));
+            throw Error(
+                ErrorKind::unsupported, "select",
+                fmt::format("the lock has {} steps, of which {} can be used", steps_.size(), selection.chosen.size()));
         std::vector<std::size_t> order(steps_.size());
         for (std::size_t c = 0; c < order.size(); ++c) order[places_.at(text_of(selection.chosen[c].goal))] = c;
         std::vector<Choice> sorted;
@@ -174,7 +174,8 @@ Selections replayed(std::span<const Bucket> buckets, std::span<const program::St
             devices.may_travel = travellers_in(*steps[b], buckets[b].graph.nodes().size());
             candidates.set_devices(std::move(devices));
         }
-        matchers.emplace_back(buckets[b], *steps[b]).restrict(ways->emplace_back(buckets[b], Breadth::all, options.stop));
+        matchers.emplace_back(buckets[b], *steps[b])
+            .restrict(ways->emplace_back(buckets[b], Breadth::all, options.stop));
     }
     Memo memo = memo_of(buckets, std::move(ways), options.stop, options.seconds_per_kept_byte);
     std::vector<int> path(static_cast<std::size_t>(memo.problem.alternatives()));

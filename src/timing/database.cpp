@@ -74,7 +74,8 @@ bool Database::was_set_aside() const { return identity_ && identity_ == identity
 SqliteFile* Database::use() {
     if (file_ != nullptr) {
         if (!is_another()) return file_.get();
-        if (is_writable_ && !was_set_aside()) say("it was deleted or replaced; what was recorded here is written again");
+        if (is_writable_ && !was_set_aside())
+            say("it was deleted or replaced; what was recorded here is written again");
         close();
         next_try_ = {};
     }

@@ -97,7 +97,7 @@ TEST_F(DbLock, RefusesWhatItCannotWrite) {
     EXPECT_EQ(read_file(lock), "mine");
     EXPECT_TRUE(refuses(locks({"--check", lock}), {"g.lock", "does not begin as a lock"}));
     EXPECT_TRUE(succeeds(locks({"--output", lock, "--force"})));
-    EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 1\n"));
+    EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
 }
 
 TEST_F(DbLock, ModesAndLocksGoTogether) {

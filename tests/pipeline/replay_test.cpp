@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cairn {
 namespace {
@@ -125,9 +126,8 @@ CompileOptions any_options(const Graph& graph, std::mt19937& random) {
     for (const Symbols::Symbol& symbol : graph.data()->symbols()->list()) {
         // A size of a state cannot be split.
         const bool is_of_state = std::any_of(
-            graph.data()->states().begin(), graph.data()->states().end(), [&](const ir::StateInfo& state) {
-                return to_string(state.shape).find(symbol.name) != std::string::npos;
-            });
+            graph.data()->states().begin(), graph.data()->states().end(),
+            [&](const ir::StateInfo& state) { return to_string(state.shape).find(symbol.name) != std::string::npos; });
         if (is_of_state || symbol.low == symbol.high || random() % 4 == 0) continue;
         std::vector<std::int64_t> ends{symbol.low};
         if (const std::int64_t middle = (symbol.low + symbol.high) / 2; middle > symbol.low && middle < symbol.high)
@@ -201,13 +201,44 @@ TEST(Replay, WhatIsAddedElsewhereIsNamed) {
     EXPECT_NE(fault.find(lock.string()), std::string::npos) << fault;
 
     compile(three_lines(true), Context()).write_lock(lock);
-    EXPECT_EQ(error_of_replay(three_lines(false), replaying(lock)), "") << "the rest is as it was";
+    std::vector<std::string> log;
+    const Context logging({.log = [&](LogLevel, std::string_view line) { log.emplace_back(line); }});
+    EXPECT_EQ(error_of_replay(three_lines(true), replaying(lock), logging), "");
+    EXPECT_TRUE(log.empty());
+    EXPECT_EQ(error_of_replay(three_lines(false), replaying(lock), logging), "") << "the rest is as it was";
+    ASSERT_EQ(log.size(), 1U);
+    EXPECT_NE(log[0].find("was written for another graph"), std::string::npos) << log[0];
     Graph other("other");
     other.output("y", exp(other.input("x", DType::f32, {7})));
     const std::string unlike = error_of_replay(other, replaying(lock));
     EXPECT_NE(unlike.find("=exp(0):f32} | f32[7] -> f32[7]"), std::string::npos) << unlike;
     EXPECT_NE(unlike.find("which are in it:"), std::string::npos) << unlike;
     EXPECT_NE(unlike.find("softmax axis=(-1)"), std::string::npos) << unlike;
+}
+
+// The numbers of large constants are part of what a lock is for.
+TEST(Replay, AChangedConstantIsAnotherGraph) {
+    const std::filesystem::path lock = lock_file("constant");
+    std::vector<std::string> log;
+    const Context logging({.log = [&](LogLevel, std::string_view line) { log.emplace_back(line); }});
+    const auto check = [&]<typename T>(T, DType dtype) {
+        const auto graph_with = [dtype](std::size_t changed) {
+            std::vector<T> numbers(1000);
+            for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<T>(i * 37 % 101);
+            numbers[changed] += 1;
+            Graph g("constant");
+            g.output("y", g.input("x", dtype, {1000}) + g.constant(numbers, {1000}));
+            return g;
+        };
+        compile(graph_with(1), logging).write_lock(lock);
+        log.clear();
+        compile(graph_with(1), logging, replaying(lock));
+        EXPECT_TRUE(log.empty());
+        compile(graph_with(998), logging, replaying(lock));
+        EXPECT_EQ(log.size(), 1U) << "by calls";
+    };
+    check(float(), DType::f32);
+    check(std::int64_t(), DType::i64);
 }
 
 TEST(Replay, AutomaticSplitsAreThoseOfTheLock) {

@@ -118,7 +118,8 @@ TEST_F(ASavedGraph, IsRefusedWhereverBytesHaveChanged) {
     std::mt19937 random(1);
     for (int round = 0; round < 400; ++round) {
         std::string damaged = whole;
-        for (std::size_t at = random() % whole.size(), left = 1 + random() % 3; at < whole.size() && left > 0; ++at, --left)
+        for (std::size_t at = random() % whole.size(), left = 1 + random() % 3; at < whole.size() && left > 0;
+             ++at, --left)
             damaged[at] = static_cast<char>(damaged[at] ^ (1 + random() % 255));
         if (round % 4 == 0) damaged.resize(random() % whole.size());
         std::ofstream(file(), std::ios::binary) << damaged;

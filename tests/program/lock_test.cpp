@@ -31,7 +31,8 @@ Lock lock_with_covers() {
     const std::string linear = name_of("linear | f32[T,64] f32[64,64]! -> f32[T,64] where T in 2..12"),
                       exp = name_of("exp | f32[] -> f32[]");
     const Step packed{"%3[panel.f32]", "a@1", linear, "%7", "", 1.2e-5, 0, 0},
-        made{"%5", "b@2", linear, "%1 %3[panel.f32]", "%5 %6", 0.1, 0.5, 0}, other{"%5@cuda+", "c@1", exp, "%1:dense", "%5", 1e-9, 0.25, 0.125};
+        made{"%5", "b@2", linear, "%1 %3[panel.f32]", "%5 %6", 0.1, 0.5, 0},
+        other{"%5@cuda+", "c@1", exp, "%1:dense", "%5", 1e-9, 0.25, 0.125};
     lock.covers = {{{{"T", 1, 1}, {"B", 1, 4}}, {packed, made}, {other}}, {{{"T", 2, 12}, {"B", 1, 4}}, {}, {}}};
     return lock;
 }
@@ -61,7 +62,8 @@ TEST(Lock, TextAndBack) {
 }
 
 TEST(Lock, AnOlderFormatIsRefusedByItsName) {
-    const std::string fault = fault_of_lock("cairn lock 1\nsha256 eadf74885207eaffb62191d5eb06ec9f333433fb7791ea0db23c92d59dffa4ca\n");
+    const std::string fault =
+        fault_of_lock("cairn lock 1\nsha256 eadf74885207eaffb62191d5eb06ec9f333433fb7791ea0db23c92d59dffa4ca\n");
     EXPECT_NE(fault.find("the format \"cairn lock 1\", expected \"cairn lock 2\": write it anew"), fault.npos) << fault;
     EXPECT_NE(fault_of_lock("cairn lock 3").find("cairn lock 3"), std::string::npos);
 }
@@ -108,11 +110,29 @@ TEST(Lock, AnyChangeShows) {
 }
 
 TEST(Lock, LinesThatAreNoneAreNamed) {
-    for (const char* const line :
-         {"call P 1e-5 0 k", "call P x 0 k p", "call P -1 0 k p", "call P inf 0 k p", "call P nan 0 k p",
-          "call P 1 0.5x k p", "call 0 1 0 k p", "call 1 0 k p", "split", "split T", "split T 4 4", "split T x",
-          "cal P 1 0 k p", "graph", "graph g states", "graph g states cpu", "graph g place cuda", "exact",
-          "step %1 k P ->", "cover T", "cover T 1", "cover T 1 x", ""}) {
+    for (const char* const line : {"call P 1e-5 0 k",
+                                   "call P x 0 k p",
+                                   "call P -1 0 k p",
+                                   "call P inf 0 k p",
+                                   "call P nan 0 k p",
+                                   "call P 1 0.5x k p",
+                                   "call 0 1 0 k p",
+                                   "call 1 0 k p",
+                                   "split",
+                                   "split T",
+                                   "split T 4 4",
+                                   "split T x",
+                                   "cal P 1 0 k p",
+                                   "graph",
+                                   "graph g states",
+                                   "graph g states cpu",
+                                   "graph g place cuda",
+                                   "exact",
+                                   "step %1 k P ->",
+                                   "cover T",
+                                   "cover T 1",
+                                   "cover T 1 x",
+                                   ""}) {
         std::string named = line;
         if (const std::size_t at = named.find(" P "); at != named.npos) named.replace(at + 1, 1, name_of("p"));
         const std::string fault = fault_of_lock(sealed("cairn lock 2\nsplit B 4\n" + named + "\n"));
@@ -120,8 +140,9 @@ TEST(Lock, LinesThatAreNoneAreNamed) {
     }
     const std::string begin = "cairn lock 2\ngraph g\ncall " + name_of("p") + " 1 0 k p\ncover\n";
     EXPECT_EQ(fault_of_lock(sealed(begin + "step %1 k " + name_of("p") + " %0 -> %1\n")), "");
-    for (const char* const line : {"step %1 k P %0", "step %1 k P %0 -> -> %1", "step %1 j P %0 -> %1", "step %1 k Q %0 -> %1",
-                                   "step %1 k P cost 1 0 %0 -> %1", "step %1 k P cost 1 0 nan %0 -> %1", "exact x"}) {
+    for (const char* const line :
+         {"step %1 k P %0", "step %1 k P %0 -> -> %1", "step %1 j P %0 -> %1", "step %1 k Q %0 -> %1",
+          "step %1 k P cost 1 0 %0 -> %1", "step %1 k P cost 1 0 nan %0 -> %1", "exact x"}) {
         std::string named = line;
         if (const std::size_t at = named.find(" P "); at != named.npos) named.replace(at + 1, 1, name_of("p"));
         EXPECT_NE(fault_of_lock(sealed(begin + named + "\n")).find("line 5"), std::string::npos) << line;

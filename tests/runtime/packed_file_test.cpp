@@ -33,8 +33,10 @@ constexpr std::int64_t large_width = 700;
 Graph large_model() {
     Graph g("large");
     const Tensor x = g.input("x", DType::f32, {3, width});
-    const Tensor y = linear(x, g.weight("w", DType::f32, {width, large_width}), g.weight("b", DType::f32, {large_width}));
-    g.output("y", linear(y, g.weight("v", DType::f32, {large_width, large_width}), g.weight("s", DType::f32, {large_width})));
+    const Tensor y =
+        linear(x, g.weight("w", DType::f32, {width, large_width}), g.weight("b", DType::f32, {large_width}));
+    g.output("y", linear(y, g.weight("v", DType::f32, {large_width, large_width}),
+                         g.weight("s", DType::f32, {large_width})));
     return g;
 }
 
@@ -214,7 +216,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
     int found = 0, promised = 0;
     for (int round = 0; round < 120; ++round) {
         std::string damaged = whole;
-        const std::size_t first = round % 3 == 0 ? random() % (header + 8 - 64)  // behind it there may be spaces
+        const std::size_t first = round % 3 == 0   ? random() % (header + 8 - 64)  // behind it there may be spaces
                                   : round % 3 == 1 ? small[random() % 2].first + random() % 64
                                                    : random() % whole.size();
         const std::size_t length = round % 5 == 0 ? 1 + random() % 5000 : 1;

@@ -39,7 +39,8 @@ TEST(PackedIndex, BlocksCoverEachByteOnce) {
     std::mt19937 random(5);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
     device::ThreadPool pool(2);
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{block_bytes}, std::size_t{block_bytes} + 1, bytes.size()}) {
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{block_bytes}, std::size_t{block_bytes} + 1, bytes.size()}) {
         std::vector<Block> blocks;
         add_blocks(std::span(bytes).first(size), {0, size, {5}}, blocks);
         std::size_t next = 0;

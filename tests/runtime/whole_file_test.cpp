@@ -21,9 +21,11 @@ TEST(WholeFile, IsWrittenAndRead) {
         write_file(folder / "f", text, "save");
         EXPECT_EQ(read_file(folder / "f", "load", "the file"), text);
     }
-    EXPECT_THAT(test::message([&] { write_file(folder / "none" / "f", "x", "save"); }), testing::HasSubstr("cannot write"));
+    EXPECT_THAT(test::message([&] { write_file(folder / "none" / "f", "x", "save"); }),
+                testing::HasSubstr("cannot write"));
     EXPECT_THAT(test::message([&] { write_file(folder.path(), "x", "save"); }), testing::HasSubstr("cannot write"));
-    EXPECT_THAT(test::message([&] { read_file(folder.path(), "load", "the file"); }), testing::HasSubstr("cannot read the file"));
+    EXPECT_THAT(test::message([&] { read_file(folder.path(), "load", "the file"); }),
+                testing::HasSubstr("cannot read the file"));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is left beside it";
 }
 

@@ -116,9 +116,9 @@ TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
 TEST_F(DatabaseFaults, APathIsAPath) {
     const fs::path before = fs::current_path();
     fs::current_path(folder);
-    for (const char* const name : {":memory:", "file:t.db", "file:t.db?mode=memory", "file::memory:?cache=shared", "file:",
-                                   "a?b.db", "a#b.db", "a%41.db", "a%.db", "%00.db", " ", "-", "a b.db", "'\".db", "\xff.db",
-                                   "a\nb.db", "sub/../t.db"}) {
+    for (const char* const name :
+         {":memory:", "file:t.db", "file:t.db?mode=memory", "file::memory:?cache=shared", "file:", "a?b.db", "a#b.db",
+          "a%41.db", "a%.db", "%00.db", " ", "-", "a b.db", "'\".db", "\xff.db", "a\nb.db", "sub/../t.db"}) {
         fs::create_directories("sub");
         const bool is_uri = std::string_view(name).find_first_of("?#%") != std::string_view::npos;
         for (const fs::path& each : is_uri ? std::vector<fs::path>{name, folder / name} : std::vector<fs::path>{name}) {
@@ -185,9 +185,10 @@ TEST_F(DatabaseFaults, APathThatNoFileCanHaveIsRefused) {
         EXPECT_THAT(lines, ElementsAre(HasSubstr(reason))) << bad;
     }
     EXPECT_NE(error_of([&] {
-        TimingDb(path).flush();
-        TimingFile(path, TimingFile::Use::read).copy_to("");
-    }), "");
+                  TimingDb(path).flush();
+                  TimingFile(path, TimingFile::Use::read).copy_to("");
+              }),
+              "");
     EXPECT_EQ(fs::file_size("-wal"), 4U) << "no file of another is touched";
     EXPECT_FALSE(fs::exists("t"));
     const fs::path longest = std::string(247, 'n');
@@ -270,7 +271,8 @@ TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralThreads) {
             // One after the other, all open.
             std::deque<TimingDb> all;
             for (int i = 0; i < 3; ++i) all.emplace_back(path, log);
-            for (int i = 0; i < 3; ++i) work(all[static_cast<std::size_t>(i)], own[static_cast<std::size_t>(i)], seed % 8 < 4);
+            for (int i = 0; i < 3; ++i)
+                work(all[static_cast<std::size_t>(i)], own[static_cast<std::size_t>(i)], seed % 8 < 4);
         } else {
             std::vector<std::thread> threads;
             for (const std::string& name : own)

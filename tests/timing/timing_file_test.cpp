@@ -288,10 +288,12 @@ TEST_F(TimingFiles, CheckListsWhatCanBeNoRow) {
 
 TEST_F(TimingFiles, CheckComparesRowsWithTheirIds) {
     ASSERT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
-    for (const char* const changed : {"UPDATE measurement SET median=median*1.0001", "UPDATE measurement SET time=time+1",
-                                      "UPDATE choice SET answer='b'", "UPDATE rule SET kernel='other'"}) {
+    for (const char* const changed :
+         {"UPDATE measurement SET median=median*1.0001", "UPDATE measurement SET time=time+1",
+          "UPDATE choice SET answer='b'", "UPDATE rule SET kernel='other'"}) {
         std::filesystem::copy_file(path, folder / "changed.db", std::filesystem::copy_options::overwrite_existing);
-        for (const char* const tail : {"-wal", "-shm"}) std::filesystem::remove(folder / ("changed.db" + std::string(tail)));
+        for (const char* const tail : {"-wal", "-shm"})
+            std::filesystem::remove(folder / ("changed.db" + std::string(tail)));
         change(folder / "changed.db", changed);
         const std::vector<std::string> faults = TimingFile(folder / "changed.db", TimingFile::Use::read).check();
         ASSERT_FALSE(faults.empty()) << changed;
