@@ -147,8 +147,9 @@ struct PackedFile {
 };
 
 /// Reads a whole file that was kept for later (packed weights, a compiled graph, a lock) and compares it with the
-/// checksums in it. Returns what is wrong, a sentence for each packed value or one for the file; empty: every byte is as
-/// it was written. A file of another kind is a fault too. Throws Error(file) where the file cannot be read.
+/// checksums in it. Returns what is wrong, a sentence for each run of changed blocks of a packed value or one for the
+/// file; empty: every byte is as it was written. A file of another kind is a fault too. Throws Error(file) where the
+/// file cannot be read.
 ///
 ///     for (const std::string& fault : check_kept("gpt2/model.packed")) std::cerr << fault << '\n';
 CAIRN_API std::vector<std::string> check_kept(const std::filesystem::path& file);
@@ -178,7 +179,8 @@ public:
     /// The same from a file, whose maps stay open as long as weights are read in them.
     void bind(const Safetensors& weights, const ProgressSink& progress = {}, std::stop_token stop = {});
     /// The same with all that runs read kept in a file, about as large as the weights: the next process only maps it
-    /// and asks `source` for nothing. What is checked of the file, and when, is said at PackedFile. Throws Error(argument) without a path or with nothing that tells the weights.
+    /// and asks `source` for nothing. What is checked of the file, and when, is said at PackedFile. Throws
+    /// Error(argument) without a path or with nothing that tells the weights.
     ///
     ///     const Safetensors weights = Safetensors::open("gpt2");
     ///     model.bind(weights.source(), {"gpt2/model.packed", weights.fingerprint()});
