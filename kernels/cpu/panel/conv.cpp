@@ -137,8 +137,8 @@ void finish(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int
     }
 }
 
-/// Filters [begin, end) of a group at a block of places; `scratch` holds a panel, a tile of widened filters, then sums
-/// for all these filters.
+/// Filters [begin, end) of a group, at most filters_at_once, at a block of places; `scratch` holds a panel, a tile of
+/// widened filters, then sums for all these filters.
 template <typename Element>
 void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int64_t place, std::int64_t begin,
                std::int64_t end, float* scratch) {
@@ -161,11 +161,13 @@ void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::
     }
 }
 
-/// Blocks of places times parts of the filters, so many that there are some to share out.
+/// Blocks of places times parts of the filters, so many that there are some to share out and that sums of a part fit
+/// into the workspace.
 template <typename Element>
 void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team& team) {
     const std::int64_t blocks = (c.places() + places_at_once - 1) / places_at_once;
-    const std::int64_t parts = filter_parts(blocks * c.groups, c.filters);
+    const std::int64_t parts =
+        std::max(filter_parts(blocks * c.groups, c.filters), (c.filters + filters_at_once - 1) / filters_at_once);
     float* const scratch = reinterpret_cast<float*>(memory);
     const std::int64_t count = blocks * c.groups * parts;
     for (std::int64_t chunk = team.next_chunk(); chunk < count; chunk = team.next_chunk()) {
@@ -208,11 +210,11 @@ public:
         void* const blocks[] = {memory_};
         body_.run({row_, std::exchange(count_, 0), 0, columns_, pitch_}, blocks);
     }
-    /// Part of a long row.
-    void finish(std::int64_t row, std::int64_t column, std::int64_t count) {
+    /// Part of a long row, whose results begin at `from`.
+    void finish(std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t from = 0) {
         for (std::int64_t at = 0; at < count; at += block_size) {
             const std::int64_t width = std::min<std::int64_t>(block_size, count - at);
-            void* const blocks[] = {memory_ + at};
+            void* const blocks[] = {memory_ + from + at};
             body_.run({row, 1, column + at, width, width}, blocks);
         }
     }
@@ -230,8 +232,10 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
               Team& team) {
     const Planes<const Element> x(args.inputs[0], plan.image.axes);
     const Planes<Element> out(args.outputs[0], plan.image.axes);
-    WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.q)));
-    const bool are_together = c.p <= band_rows && waiting.are_short();
+    WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.p, c.q)));
+    const BandTile tile(plan.image, c.p, c.q);
+    const bool is_one_tile = tile.rows == c.p && tile.columns == c.q;
+    const bool are_together = is_one_tile && waiting.are_short();
     const auto number_of = [&](int input, std::int64_t filter) {
         const TensorArg& arg = args.inputs[2 + input];
         return reinterpret_cast<const float*>(arg.data)[filter * arg.strides[1]];
@@ -239,8 +243,7 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
     const TensorArg& result = args.outputs[0];
     const bool has_rows = result.strides[result.rank - 1] == 1 || c.q == 1;
     const bool has_tail = plan.tail.is_all && has_rows, is_stored = !plan.has_epilogue || has_tail;
-    const auto take = [&](Band& band, const BandRows& at) {
-        const std::int64_t first = at.first, count = at.count;
+    const auto take = [&](Band& band, const BandPlaces& at) {
         for (std::int64_t filter = at.c * c.filters; filter < (at.c + 1) * c.filters; ++filter) {
             FilterOfOneChannel<Element> op{c.w + filter * c.w_filter};
             if (has_tail && plan.tail.factor >= 0) op.scale = number_of(plan.tail.factor, filter);
@@ -248,12 +251,16 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
             if (has_tail && plan.tail.has_relu) op.least = 0;
             const std::int64_t row = at.b * c.groups * c.filters + filter;
             if (is_stored) {
-                band.fold(op, out.at(at.b, filter, 0, first), out.row_stride, count);
+                band.fold(op, out.at(at.b, filter, 0, at.row) + at.column, out.row_stride, at.rows, at.columns);
             } else if (are_together) {
-                band.fold(op, waiting.next(row), c.q, count);
+                band.fold(op, waiting.next(row), c.q, at.rows, at.columns);
+            } else if (at.columns == c.q) {
+                band.fold(op, waiting.memory(), c.q, at.rows, c.q);
+                waiting.finish(row, at.row * c.q, at.rows * c.q);
             } else {
-                band.fold(op, waiting.memory(), c.q, count);
-                waiting.finish(row, first * c.q, count * c.q);
+                band.fold(op, waiting.memory(), at.columns, at.rows, at.columns);
+                for (std::int64_t i = 0; i < at.rows; ++i)
+                    waiting.finish(row, (at.row + i) * c.q + at.column, at.columns, i * at.columns);
             }
         }
     };
@@ -265,7 +272,7 @@ template <typename Element>
 void conv_as(const Args& args, const ConvPlan& plan, Team& team) {
     const Conv<Element> c(args, plan);
     if (c.filters == 0 || c.places() == 0) return;
-    std::byte* const memory = args.workspace + member_bytes(plan, c.filters, c.q) * team.rank();
+    std::byte* const memory = args.workspace + member_bytes(plan, c.filters, c.p, c.q) * team.rank();
     TileBody body(plan.body, 1, args.inputs + 2, args.outputs, memory, plan.columns);
     std::byte* const rest = memory + plan.body.bytes_per_member();
     if (plan.is_of_rows) return run_rows(c, args, plan, body, rest, team);

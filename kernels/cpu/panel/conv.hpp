@@ -13,9 +13,10 @@ namespace cairn::inline v0::kernels::cpu {
 /// one place.
 enum class ConvReads : std::uint8_t { image, windows, matrix };
 
-/// Floats that a member of the team holds of an image: planes, offsets of taps, filters of a tile, sums.
+/// Floats that a member of the team holds of an image: planes of `channels` channels, offsets of taps, filters of a
+/// tile, sums.
 struct ImageFloats {
-    std::int64_t planes = 0, offsets = 0, filters = 0, sums = 0;
+    std::int64_t channels = 0, planes = 0, offsets = 0, filters = 0, sums = 0;
 
     std::int64_t all() const { return planes + offsets + filters + sums; }
 };
@@ -41,14 +42,17 @@ struct ConvPlan {
     Body body;  ///< its first input are the sums
 };
 
-/// Taps of a gathered panel that are summed over at once; places of a tile, filters of a tile at most.
-inline constexpr std::int64_t taps_at_once = 1024, places_at_once = 32, most_tile_height = 12;
+/// Taps of a gathered panel that are summed over at once; places of a tile, filters of a tile at most; filters whose
+/// sums are held beside a panel.
+inline constexpr std::int64_t taps_at_once = 1024, places_at_once = 32, most_tile_height = 12, filters_at_once = 2048;
 
-/// What a member of the team holds where windows are gathered: a panel, a tile of filters, sums of all filters of a
+/// What a member of the team holds where windows are gathered: a panel, a tile of filters, sums of some filters of a
 /// group.
 template <typename Size>
 Size block_floats(const Size& filters) {
-    return filters * Size(places_at_once) + Size(taps_at_once * (places_at_once + most_tile_height));
+    using std::min;
+    return min(filters, Size(filters_at_once)) * Size(places_at_once) +
+           Size(taps_at_once * (places_at_once + most_tile_height));
 }
 
 /// How filters go over what is kept of an image: so many channels are summed over at once, so that what tiles read
@@ -58,12 +62,35 @@ Size block_floats(const Size& filters) {
 struct ImageBlocks {
     static constexpr std::int64_t taps = 512, places = 256, most_columns = 272, tiles = 8, vector = 16;
     static constexpr std::int64_t plane_gap = vector, single_rows = vector / 2;
+    /// Floats of planes that a member may hold whatever the operands are. Planes of more channels than fit are brought
+    /// in parts, once for each block of filters.
+    static constexpr std::int64_t most_planes = std::int64_t{5} << 16;
+    /// Places of a band: fewer where planes of so many would not fit.
+    static std::int64_t places_of(const ImagePlan& image) {
+        std::int64_t count = places;
+        while (count > vector && widest_plane(image, count) > most_planes) count /= 2;
+        return count;
+    }
+    /// Floats of a plane for `count` places, and those up to a whole vector, in one row. One for as many in several
+    /// rows has no more.
+    static std::int64_t widest_plane(const ImagePlan& image, std::int64_t count) {
+        return plane_rows(image, std::int64_t{1}) * band_pitch(image, count + vector);
+    }
+    /// Taps of a channel at most; rows of places for which it is decided how rows of an image are held.
+    static constexpr std::int64_t most_taps = 4096, usual_rows = 4;
 
     /// As many for each part.
     static std::int64_t channels(const ImagePlan& image, std::int64_t all) {
         const std::int64_t most = std::max<std::int64_t>(taps / image.taps(), 1);
         const std::int64_t parts = std::max<std::int64_t>((all + most - 1) / most, 1);
         return std::max<std::int64_t>((all + parts - 1) / parts, 1);
+    }
+    /// All channels, or some such parts whose planes have at most `floats` floats, at least one.
+    static std::int64_t held_channels(const ImagePlan& image, std::int64_t all, std::int64_t plane,
+                                      std::int64_t floats) {
+        if (planes(image, all, plane) <= floats) return all;
+        const std::int64_t at_once = channels(image, all);
+        return std::max<std::int64_t>(floats / planes(image, at_once, plane), 1) * at_once;
     }
     /// So many floats, and those up to a whole vector.
     static std::int64_t in_vectors(std::int64_t floats) { return (floats + vector - 1) / vector * vector; }
@@ -84,8 +111,9 @@ struct ImageBands {
     std::int64_t rows, columns;  ///< of places at most
 
     ImageBands(const ImagePlan& image, std::int64_t p, std::int64_t q) : rows(1), columns(q) {
-        constexpr std::int64_t vector = ImageBlocks::vector, places = ImageBlocks::places;
-        if (q > ImageBlocks::most_columns) {
+        constexpr std::int64_t vector = ImageBlocks::vector;
+        const std::int64_t places = ImageBlocks::places_of(image);
+        if (q > places + vector) {
             const std::int64_t count = (q + places - 1) / places;
             columns = ImageBlocks::in_vectors((q + count - 1) / count);
             return;
@@ -103,12 +131,17 @@ struct ImageBands {
     }
 };
 
-/// Bytes a member of the team holds, for results in rows of q places.
+/// Bytes a member of the team holds, for results of p rows of q places.
 template <typename Size>
-Size member_bytes(const ConvPlan& plan, const Size& filters, const Size& q) {
+Size member_bytes(const ConvPlan& plan, const Size& filters, const Size& p, const Size& q) {
+    using std::min;
     Size rest = block_floats(filters) * Size(4);
     if (plan.reads == ConvReads::image) rest = Size(plan.floats.all() * 4);
-    if (plan.is_of_rows) rest = band_bytes(plan.image, q) + (q * Size(band_rows) + Size(block_size)) * Size(4);
+    if (plan.is_of_rows) {
+        // A tile has fewer places than its band has floats.
+        const Size places = min(min(p, Size(band_rows)) * q, Size(most_band_floats));
+        rest = band_bytes(plan.image, p, q) + (places + Size(block_size)) * Size(4);
+    }
     return rest + Size(plan.body.bytes_per_member());
 }
 

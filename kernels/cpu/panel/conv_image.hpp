@@ -12,7 +12,8 @@
 /// Filters over an image: its planes are brought into the cache with their padding, elements a stride apart side by
 /// side, and register tiles read what each tap sees straight from there, at an offset of its own. Places are taken in
 /// one run over all rows. Planes of few channels are kept once, and what lies between two rows of places is dropped
-/// before the results are stored; of others each column of taps has its own, and nothing lies between.
+/// before the results are stored; of others each column of taps has its own, and nothing lies between. Where planes of
+/// all channels take more memory than they should, those of some channels are held at a time.
 ///
 /// Members that take filters of the same places each bring planes of their own: lines that another core has written
 /// cost more than that.
@@ -20,12 +21,13 @@ namespace CAIRN_LEVEL {
 
 static_assert(filter_height <= most_tile_height);
 
-/// What is kept of the channels of a group.
+/// What is kept of some channels of a group.
 struct KeptPlanes {
     BandLayout layout;
-    std::int64_t columns, channels, taps;  ///< of places of a row; taps of a channel
+    std::int64_t columns, channels, taps;  ///< of places of a row; channels that there is room for; taps of a channel
     std::int64_t plane;                    ///< floats from one channel to the next
     float *planes, *singles;
+    std::int64_t block = -1, first = 0;  ///< the block of places, and the first channel, that are held
 
     KeptPlanes(const ImagePlan& image, std::int64_t rows, std::int64_t columns, std::int64_t channels, float* memory)
         : layout(image, rows, columns),
@@ -36,13 +38,18 @@ struct KeptPlanes {
           planes(memory),
           singles(memory + ImageBlocks::singles(channels, layout.plane_size())) {}
 
+    /// What is held of a channel: its plane, and of a single place what its taps see.
+    float* plane_of(std::int64_t channel) const { return planes + (channel - first) * plane; }
+    float* single_of(std::int64_t place, std::int64_t channel) const {
+        return singles + (place * channels + channel - first) * taps;
+    }
     /// Places of some rows and columns, with what lies between.
     std::int64_t places(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
-    /// How many of the last ones are summed one by one, if they see enough.
-    std::int64_t single(std::int64_t places) const {
+    /// How many of the last ones are summed one by one, if they see enough taps in all.
+    static std::int64_t single(std::int64_t places, std::int64_t all_taps) {
         constexpr std::int64_t enough_taps = 8 * lanes;
         const std::int64_t rest = places % lanes;
-        return 2 * rest <= lanes && channels * taps >= enough_taps ? rest : 0;
+        return 2 * rest <= lanes && all_taps >= enough_taps ? rest : 0;
     }
 };
 
@@ -65,22 +72,19 @@ public:
     /// Bands times parts of the filters, so many that there are some to share out.
     void run(Team& team) {
         const ImageBands bands(plan_.image, c_.p, c_.q);
-        const KeptPlanes kept(plan_.image, bands.rows, bands.columns, c_.channels, planes_);
+        KeptPlanes kept(plan_.image, bands.rows, bands.columns, plan_.floats.channels, planes_);
         set_offsets(kept);
         const std::int64_t rows = (c_.p + bands.rows - 1) / bands.rows;
         const std::int64_t columns = (c_.q + bands.columns - 1) / bands.columns;
         const std::int64_t blocks = c_.batch * c_.groups * rows * columns;
         const std::int64_t parts = parts_of(blocks, team.size());
-        std::int64_t filled = -1;
         for (std::int64_t chunk = team.next_chunk(); chunk < blocks * parts; chunk = team.next_chunk()) {
             const std::int64_t block = chunk / parts, row = block / columns, image = row / rows;
             const Where at{image / c_.groups, image % c_.groups, row % rows * bands.rows,
                            block % columns * bands.columns};
             const std::int64_t places =
                 kept.places(std::min(bands.rows, c_.p - at.p), std::min(bands.columns, c_.q - at.q));
-            if (filled != block) fill(kept, at, places);
-            filled = block;
-            run_filters(kept, at, places, Range{0, c_.filters}.part(chunk % parts, parts));
+            run_filters(kept, block, at, places, Range{0, c_.filters}.part(chunk % parts, parts));
         }
     }
 
@@ -114,33 +118,43 @@ private:
         kept.layout.set_taps(offsets_, std::min(channels_at_once(), c_.channels), kept.plane);
     }
 
-    void fill(const KeptPlanes& kept, const Where& at, std::int64_t places) {
-        const std::int64_t single = kept.single(places);
-        for (std::int64_t channel = 0; channel < c_.channels; ++channel) {
-            float* const plane = kept.planes + channel * kept.plane;
+    std::int64_t single(std::int64_t places) const { return KeptPlanes::single(places, c_.taps()); }
+
+    void fill(const KeptPlanes& kept, const Where& at, std::int64_t places, std::int64_t end) {
+        const std::int64_t count = single(places);
+        for (std::int64_t channel = kept.first; channel < end; ++channel) {
+            float* const plane = kept.plane_of(channel);
             kept.layout.fill(plane, x_.at(at.b, at.group * c_.channels + channel, 0, 0), x_.height, x_.width,
                              x_.row_stride, at.p, at.q);
-            for (std::int64_t i = 0; i < single; ++i)
+            for (std::int64_t i = 0; i < count; ++i)
                 for (std::int64_t t = 0; t < kept.taps; ++t)
-                    kept.singles[i * c_.taps() + channel * kept.taps + t] = plane[offsets_[t] + places - single + i];
+                    kept.single_of(i, channel)[t] = plane[offsets_[t] + places - count + i];
         }
     }
 
     /// Some tiles of filters at once, so that their sums stay in the second-level cache.
-    void run_filters(const KeptPlanes& kept, const Where& at, std::int64_t places, const Range& filters) {
+    void run_filters(KeptPlanes& kept, std::int64_t block, const Where& at, std::int64_t places, const Range& filters) {
         constexpr std::int64_t most = ImageBlocks::tiles * filter_height;
         const std::int64_t pieces = (filters.count() + most - 1) / most;
         const std::int64_t parts = (c_.channels + channels_at_once() - 1) / channels_at_once();
+        const std::int64_t held = kept.channels == c_.channels ? parts : kept.channels / channels_at_once();
+        const auto channels = [&](std::int64_t part) { return Range{0, c_.channels}.part(part, parts); };
         for (std::int64_t piece = 0; piece < pieces; ++piece)
-            for (std::int64_t part = 0; part < parts; ++part)
-                run_block(kept, at, places, filters.part(piece, pieces), Range{0, c_.channels}.part(part, parts));
+            for (std::int64_t part = 0; part < parts; ++part) {
+                if (const std::int64_t begin = channels(part / held * held).begin;
+                    kept.block != block || kept.first != begin) {
+                    kept.block = block, kept.first = begin;
+                    fill(kept, at, places, channels(std::min(part / held * held + held, parts) - 1).end);
+                }
+                run_block(kept, at, places, filters.part(piece, pieces), channels(part));
+            }
     }
 
     /// Adds what some channels give to the sums.
     void run_block(const KeptPlanes& kept, const Where& at, std::int64_t places, const Range& filters,
                    const Range& channels) {
         const std::int64_t tiles = (filters.count() + filter_height - 1) / filter_height;
-        const std::int64_t whole = places - kept.single(places);
+        const std::int64_t whole = places - single(places);
         const bool is_all = channels.count() == c_.channels, is_last = channels.end == c_.channels;
         float* sums = sums_;
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
@@ -177,12 +191,10 @@ private:
     void run_tile(const KeptPlanes& kept, const PlaceSource& source, int height, std::int64_t channel,
                   const Range& some, std::int64_t whole, float* sums, std::int64_t pitch) const {
         const std::int64_t in_vectors = std::clamp<std::int64_t>(whole - some.begin, 0, some.count());
-        run_places(source, kept.planes + channel * kept.plane + some.begin, height, (in_vectors + lanes - 1) / lanes,
-                   sums);
+        run_places(source, kept.plane_of(channel) + some.begin, height, (in_vectors + lanes - 1) / lanes, sums);
         if (in_vectors < some.count())
-            sum_single_places(source,
-                              kept.singles + (some.begin + in_vectors - whole) * c_.taps() + channel * kept.taps,
-                              c_.taps(), some.count() - in_vectors, height, sums + in_vectors, pitch);
+            sum_single_places(source, kept.single_of(some.begin + in_vectors - whole, channel),
+                              kept.channels * kept.taps, some.count() - in_vectors, height, sums + in_vectors, pitch);
     }
 
     /// Brings places together, without what lies between their rows, and does what follows.

@@ -48,21 +48,25 @@ Refusal accepts_windows(const Problem& problem) {
     return problem.inputs[0].shape.size() == 2 + 2 * axes ? Refusal() : "needs windows of each axis";
 }
 
+/// Few filters that see one channel of an image.
+bool is_of_rows(const Problem& problem) {
+    constexpr std::int64_t few_filters = 4;
+    if (!is_of_image(problem.definition)) return false;
+    const TensorDesc &x = problem.inputs[0], &w = problem.inputs[1];
+    return w.shape[1] == Dim(1) && provably_le(w.shape[0], x.shape[1] * Dim(few_filters - 1));
+}
+
 Refusal accepts_image_and_filters(const Problem& problem) {
     if (Refusal no = accepts_filters(problem); !no.empty()) return no;
     if (Refusal no = accepts_image(problem); !no.empty()) return no;
     if (problem.inputs[0].shape.size() != problem.inputs[1].shape.size())
         return "needs filters of the axes of the image";
     if (problem.attributes.number("value") != 0) return "needs padding of zeros";
+    const ImagePlan image = image_plan(problem);
+    if (least_band_floats(image) > most_least_floats) return "needs windows of fewer places";
+    if (!is_of_rows(problem) && image.taps() > ImageBlocks::most_taps)
+        return "needs windows of " + std::to_string(ImageBlocks::most_taps) + " places at most";
     return {};
-}
-
-/// Few filters that see one channel of an image, in few enough taps.
-bool is_of_rows(const Problem& problem) {
-    constexpr std::int64_t few_filters = 4;
-    if (!is_of_image(problem.definition)) return false;
-    const TensorDesc &x = problem.inputs[0], &w = problem.inputs[1];
-    return w.shape[1] == Dim(1) && provably_le(w.shape[0], x.shape[1] * Dim(few_filters - 1));
 }
 
 /// Windows of one place, at each place of the image.
@@ -104,31 +108,44 @@ bool is_compact(const Problem& problem) {
     return !provably_le(w[0], x[1] / w[1] * Dim(few_filters)) && w.back().constant() <= many_columns;
 }
 
-/// What is held of an image; where the size of the result is not known, as much as of any.
-ImageFloats image_floats(const Problem& conv, const ConvPlan& plan) {
+/// Floats of the plane of a channel in the largest band; where the size of the result is not known, of any.
+std::int64_t floats_of_plane(const Problem& conv, const ConvPlan& plan) {
     const ImagePlan& image = plan.image;
-    const std::int64_t at_once = ImageBlocks::channels(image, plan.channels),
-                       offsets = ImageBlocks::in_vectors(at_once * image.taps());
-    constexpr std::int64_t groups = (ImageBlocks::most_columns + places_at_once - 1) / places_at_once;
-    ImageFloats floats{0, offsets, most_tile_height * offsets,
-                       ImageBlocks::tiles * groups * most_tile_height * places_at_once};
     const Shape& out = conv.outputs[0].shape;
     const Dim p = out.size() == 4 ? out[2] : Dim(1), q = out.back();
-    const auto add = [&](std::int64_t rows, std::int64_t columns) {
+    const auto of_bands = [&](std::int64_t rows, std::int64_t columns) {
         const ImageBands bands(image, rows, columns);
-        const std::int64_t plane = plane_rows(image, bands.rows) * band_pitch(image, bands.columns);
-        floats.planes = std::max(floats.planes, ImageBlocks::planes(image, plan.channels, plane));
+        return plane_rows(image, bands.rows) * band_pitch(image, bands.columns);
     };
     if (p.is_constant() && q.is_constant()) {
-        add(p.constant(), q.constant());
-        if (plan.is_of_places) add(1, p.constant() * q.constant());
-    } else {
-        const std::int64_t pitch = band_pitch(image, ImageBlocks::most_columns),
-                           phases = plane_rows(image, 1) - plane_rows(image, 0);
-        floats.planes =
-            ImageBlocks::planes(image, plan.channels, plane_rows(image, 1) * pitch + phases * ImageBlocks::places);
+        const std::int64_t floats = of_bands(p.constant(), q.constant());
+        return plan.is_of_places ? std::max(floats, of_bands(1, p.constant() * q.constant())) : floats;
     }
-    return floats;
+    return ImageBlocks::widest_plane(image, ImageBlocks::places_of(image));
+}
+
+/// What a member holds of an image: planes of all channels unless those of all members take more than the operands.
+ImageFloats image_floats(const Problem& conv, const ConvPlan& plan, int threads) {
+    const ImagePlan& image = plan.image;
+    const std::int64_t offsets = ImageBlocks::in_vectors(ImageBlocks::channels(image, plan.channels) * image.taps());
+    constexpr std::int64_t groups = (ImageBlocks::most_columns + places_at_once - 1) / places_at_once;
+    const bool is_widened = conv.inputs[0].dtype != DType::f32;
+    const Dim operands = element_count(conv.inputs[0].shape) + element_count(conv.inputs[1].shape);
+    const std::int64_t plane = floats_of_plane(conv, plan),
+                       most = std::max(ImageBlocks::most_planes, operands.lower_bound() / threads),
+                       channels = ImageBlocks::held_channels(image, plan.channels, plane, most);
+    return {channels, ImageBlocks::planes(image, channels, plane), offsets, is_widened ? most_tile_height * offsets : 0,
+            ImageBlocks::tiles * groups * most_tile_height * places_at_once};
+}
+
+/// How rows and columns of an image are held for tiles of filters.
+void set_sets(const Problem& conv, ImagePlan& image) {
+    const Dim& q = conv.outputs[0].shape.back();
+    const std::int64_t columns = std::min(q.is_constant() ? q.constant() : wide_tile, wide_tile);
+    image.rows = image.rows.with_smaller_sets(ImageBlocks::usual_rows, 1);
+    image.columns = image.columns.with_smaller_sets(columns, 2);
+    if (is_compact(conv)) image.columns.has_set_per_tap = true;
+    image = with_least_band(image);
 }
 
 /// What follows the sums.
@@ -188,7 +205,7 @@ FilterTail tail_of(const Problem& epilogue, const Body& body) {
     return tail;
 }
 
-ConvPlan plan_of(const Problem& problem) {
+ConvPlan plan_of(const Problem& problem, int threads) {
     ConvPlan plan{ConvReads::image, false, false, problem.definition == "fused", {}, 0, 1, {}, {}, {}};
     const auto parts = parts_of_fused(problem);
     const Problem& conv = parts ? parts->product : problem;
@@ -209,21 +226,21 @@ ConvPlan plan_of(const Problem& problem) {
     plan.image.dtype = conv.outputs[0].dtype;
     if (plan.reads == ConvReads::image && !plan.is_of_rows) {
         plan.is_of_places = is_of_places(conv);
-        plan.image.is_compact = is_compact(conv);
-        plan.floats = image_floats(conv, plan);
+        set_sets(conv, plan.image);
+        plan.floats = image_floats(conv, plan, threads);
     }
     return plan;
 }
 
-std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    return std::make_shared<ConvPlan>(plan_of(problem));
+std::shared_ptr<const void> prepare(const Problem& problem, int threads) {
+    return std::make_shared<ConvPlan>(plan_of(problem, threads));
 }
 
 Dim workspace(const Problem& problem, int threads) {
     const Shape& out = problem.outputs[0].shape;
-    const ConvPlan plan = plan_of(problem);
+    const ConvPlan plan = plan_of(problem, threads);
     const Dim filters = plan.reads == ConvReads::matrix ? out[out.size() - 2] : out[1];
-    return member_bytes(plan, filters, out.back()) * Dim(threads);
+    return member_bytes(plan, filters, plan.columns == 2 ? out[2] : Dim(1), out.back()) * Dim(threads);
 }
 
 Cost cost_of_conv(const Problem& problem) {
@@ -292,7 +309,8 @@ std::string same_size() { return windows("3,3", "1,1,1,1", "1,1", "1,1"); }
 std::string half_size() { return windows("3,3", "1,1,1,1", "2,2", "1,1"); }
 
 /// Of each dtype: padded on all sides and on some, by more than the image and the filter are large, of strides and
-/// dilations, groups, one channel in few and in many filters, images of one place and of none, many taps.
+/// dilations, groups, one channel in few and in many filters, images of one place and of none, many taps; rows too long
+/// for one tile, taps so far apart that each has elements of its own.
 std::vector<std::string> image_samples(const std::string& dtype) {
     const auto sample = [&](const std::string& windows, const std::string& x, const std::string& w,
                             const std::string& out) {
@@ -318,6 +336,10 @@ std::vector<std::string> image_samples(const std::string& dtype) {
         sample(half_size(), "[2,20,2*P,2*Q]", "[30,20,3,3]", "[2,30,P,Q] where P in 1..9, Q in 1..40"),
         sample(windows("2,3", "0,3,4,0", "3,1", "1,2"), "[1,17,3*P,Q+1]", "[25,17,2,3]",
                "[1,25,P+1,Q] where P in 1..4, Q in 1..20"),
+        sample(same_size(), "[1,1,17,4100]", "[1,1,3,3]", "[1,1,17,4100]"),
+        sample(windows("3,3", "30,700,30,700", "1,1", "30,700"), "[1,2,H,50]", "[2,1,3,3]",
+               "[1,2,H,50] where H in 9..30"),
+        sample(windows("3,3", "30,70,30,70", "1,1", "30,70"), "[1,3,H,20]", "[5,3,3,3]", "[1,5,H,20] where H in 9..30"),
     };
 }
 
@@ -388,6 +410,8 @@ std::vector<std::string> fused_samples() {
         "{3=image_conv1d(0,1):f32 4=add(3,2):f32 "
         "5=gelu(4):f32} | f32[2,5,L] f32[20,5,3]! f32[2,20,L]:(0,1,0)! -> "
         "f32[2,20,L] results (5) where L in 1..90",
+        sample(same_size(), "3=image_conv2d(0,1):f32 4=add(3,2):f32 5=silu(4):f32",
+               "f32[1,1,17,4100] f32[2,1,3,3]! f32[1,2,17,4100]:(0,1,0,0)! -> f32[1,2,17,4100] results (5)"),
         "fused {3=conv2d(0,1):f32 4=add(2,3):f32} | "
         "f32[2,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) "
         "f32[5,3,3,3]! f32[2,5,P,Q] -> f32[2,5,P,Q] results (4) where P in 1..9, "
@@ -409,6 +433,9 @@ void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
     image.cost = cost_of_conv;
     for (const char* const dtype : {"f32", "f16", "bf16"})
         for (std::string& sample : image_samples(dtype)) image.samples.push_back(std::move(sample));
+    // With several threads planes of some channels are held at a time, twice.
+    image.samples.push_back("image_conv2d " + windows("1,1", "0,0,0,0", "1,1", "1,1") +
+                            " value=0 | f32[1,1230,13,20] f32[100,1230,1,1]! -> f32[1,100,13,20]");
     kernels.push_back(std::move(image));
     Kernel windows = kernel(needs, table, "conv2d", "conv2d@4");
     windows.accepts = accepts_windows;
@@ -436,6 +463,7 @@ void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         "matmul | f32[B,1,M,33]:(0,0,40,1) f32[B,1,33,N] -> "
         "f32[B,1,M,N] where B in 1..3, M in 1..30, "
         "N in 1..50",
+        "matmul | f32[M,3] f32[3,40] -> f32[M,40] where M in 2040..2100",
         "matmul | f32[2,60,1100]:(0,1100,1)! "
         "f32[2,1100,49]:(60000,50,1) -> f32[2,60,49]"};
     kernels.push_back(std::move(product));

@@ -106,9 +106,9 @@ public:
     BandLayout(const ImagePlan& plan, std::int64_t rows, std::int64_t q)
         : plan_(plan),
           pitch_(band_pitch(plan, q)),
-          rows_(rows + plan.rows.reach() / plan.rows.stride),
-          row_sets_(plan.rows.phases()),
-          column_sets_(plan.column_sets()) {}
+          rows_(rows + plan.rows.overhang()),
+          row_sets_(plan.rows.sets()),
+          column_sets_(plan.columns.sets()) {}
 
     std::int64_t pitch() const { return pitch_; }
     std::int64_t plane_size() const { return row_sets_ * column_sets_ * rows_ * pitch_; }
@@ -117,14 +117,11 @@ public:
     template <typename Offset>
     void set_taps(Offset* taps, std::int64_t planes, std::int64_t distance) const {
         const Slide &rows = plan_.rows, &columns = plan_.columns;
-        const std::int64_t row_period = rows.period(), column_period = columns.period();
         for (std::int64_t j = 0; j < rows.size; ++j)
             for (std::int64_t k = 0; k < columns.size; ++k) {
-                const std::int64_t set = plan_.is_compact ? k : k % column_period;
                 const std::int64_t row =
-                    (j % row_period * column_sets_ + set) * rows_ + j * rows.dilation / rows.stride;
-                const std::int64_t column = plan_.is_compact ? 0 : k * columns.dilation / columns.stride;
-                taps[j * columns.size + k] = static_cast<Offset>(row * pitch_ + column);
+                    (rows.set_of(j) * column_sets_ + columns.set_of(k)) * rows_ + rows.offset_of(j);
+                taps[j * columns.size + k] = static_cast<Offset>(row * pitch_ + columns.offset_of(k));
             }
         const std::int64_t count = rows.size * columns.size;
         for (std::int64_t t = count; t < planes * count; ++t) taps[t] = taps[t - count] + static_cast<Offset>(distance);
@@ -136,11 +133,9 @@ public:
               std::int64_t p, std::int64_t q = 0) const {
         const Slide &rows = plan_.rows, &columns = plan_.columns;
         for (std::int64_t j = 0; j < row_sets_; ++j) {
-            const std::int64_t first = p * rows.stride + j * rows.dilation % rows.stride - rows.before;
+            const std::int64_t first = p * rows.stride + rows.first_of(j) - rows.before;
             for (std::int64_t k = 0; k < column_sets_; ++k) {
-                const std::int64_t from = k * columns.dilation;
-                const std::int64_t at =
-                    q * columns.stride + (plan_.is_compact ? from : from % columns.stride) - columns.before;
+                const std::int64_t at = q * columns.stride + columns.first_of(k) - columns.before;
                 const Inside inside(at, columns.stride, pitch_, width);
                 for (std::int64_t r = 0; r < rows_; ++r, to += pitch_) {
                     const std::int64_t y = first + r * rows.stride;
@@ -183,10 +178,9 @@ struct Planes {
 /// What a member of the team holds of one plane, or of those that lie behind one another in a window.
 class Band {
 public:
-    Band(const ImagePlan& plan, std::int64_t p, std::int64_t q, std::byte* memory)
+    Band(const ImagePlan& plan, const BandTile& tile, std::byte* memory)
         : plan_(plan),
-          layout_(plan, std::min(p, band_rows), q),
-          q_(q),
+          layout_(plan, tile.rows, tile.columns),
           pitch_(layout_.pitch()),
           tap_count_(plan.taps()),
           taps_(reinterpret_cast<std::int64_t*>(memory)),
@@ -195,33 +189,35 @@ public:
         layout_.set_taps(taps_, plan.depths.size, layout_.plane_size());
     }
 
-    /// What rows of places from p on read of the planes that windows at `depth` see.
+    /// What places from row p and column q on read of the planes that windows at `depth` see.
     template <typename Element>
-    void fill(const Planes<const Element>& x, std::int64_t b, std::int64_t c, std::int64_t depth, std::int64_t p) {
+    void fill(const Planes<const Element>& x, std::int64_t b, std::int64_t c, std::int64_t depth, std::int64_t p,
+              std::int64_t q) {
         const Slide& depths = plan_.depths;
         float* to = plane_;
         for (std::int64_t i = 0; i < depths.size; ++i, to += layout_.plane_size()) {
             const std::int64_t z = depth * depths.stride + i * depths.dilation - depths.before;
             if (z >= 0 && z < x.depth)
-                layout_.fill(to, x.at(b, c, z, 0), x.height, x.width, x.row_stride, p);
+                layout_.fill(to, x.at(b, c, z, 0), x.height, x.width, x.row_stride, p, q);
             else
                 fill_outside(to, 0, layout_.plane_size(), plan_.outside);
         }
     }
 
-    /// out[i * out_row + j] = op.finish(the fold of op.take() over the taps at place j of row i), for `count` rows.
+    /// out[i * out_row + j] = op.finish(the fold of op.take() over the taps at place j of row i), for `rows` rows of
+    /// `columns` places.
     template <typename Op, typename Element>
-    void fold(const Op& op, Element* out, std::int64_t out_row, std::int64_t count) {
+    void fold(const Op& op, Element* out, std::int64_t out_row, std::int64_t rows, std::int64_t columns) {
         if constexpr (sizeof(Element) == 4)
-            if (q_ >= 2 * lanes) {
-                for (std::int64_t i = 0; i < count; ++i) fold_row(op, plane_ + i * pitch_, out + i * out_row, q_);
+            if (columns >= 2 * lanes) {
+                for (std::int64_t i = 0; i < rows; ++i) fold_row(op, plane_ + i * pitch_, out + i * out_row, columns);
                 return;
             }
         // Narrow rows in one run, with what lies between them.
-        const std::int64_t n = (count - 1) * pitch_ + q_;
+        const std::int64_t n = (rows - 1) * pitch_ + columns;
         std::int64_t at = 0;
         for (; at < n; at += 4 * lanes) fold_part<4>(op, plane_ + at, results_ + at);
-        for (std::int64_t i = 0; i < count; ++i) store_row(out + i * out_row, results_ + i * pitch_, q_);
+        for (std::int64_t i = 0; i < rows; ++i) store_row(out + i * out_row, results_ + i * pitch_, columns);
     }
 
 private:
@@ -256,35 +252,45 @@ private:
 
     const ImagePlan& plan_;
     BandLayout layout_;
-    std::int64_t q_, pitch_, tap_count_;
+    std::int64_t pitch_, tap_count_;
     std::int64_t* taps_;
     float *plane_, *results_;
 };
 
-/// Rows [first, first + count) of the places of a plane.
-struct BandRows {
-    std::int64_t b, c, depth, first, count;
+/// Places [row, row + rows) x [column, column + columns) of a plane of the results.
+struct BandPlaces {
+    std::int64_t b, c, depth, row, column, rows, columns;
 };
 
-/// Calls take(band, rows) with each band of each plane of the results [depths,p,q] of an image, filled with what these
-/// rows read; from each plane are made `each` of them. What is taken one after the other follows each other, until
-/// done() is called.
+/// Calls take(band, places) with each tile of each plane of the results [depths,p,q] of an image, the band being filled
+/// with what these places read; from each plane are made `each` of them. What is taken one after the other follows each
+/// other, until done() is called.
 template <typename Element, typename Take, typename Done>
 void each_band(const ImagePlan& plan, const Planes<const Element>& x, std::int64_t depths, std::int64_t p,
                std::int64_t q, std::int64_t each, Team& team, std::byte* memory, Take take, Done done) {
-    const std::int64_t bands = (p + band_rows - 1) / band_rows, items = x.batch * x.channels * depths * bands;
-    if (items == 0 || q == 0 || each == 0) return;
-    Band band(plan, p, q, memory);
-    const std::int64_t cells = std::min(p, band_rows) * q * plan.taps() * each;
+    if (p == 0 || q == 0 || each == 0) return;
+    const BandTile tile(plan, p, q);
+    const std::int64_t down = (p + tile.rows - 1) / tile.rows, across = (q + tile.columns - 1) / tile.columns;
+    const std::int64_t items = x.batch * x.channels * depths * down * across;
+    if (items == 0) return;
+    Band band(plan, tile, memory);
+    const std::int64_t cells = tile.rows * tile.columns * plan.taps() * each;
     const std::int64_t at_once = cells < 32768 ? 32768 / std::max<std::int64_t>(cells, 1) : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < items; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(items, (chunk + 1) * at_once);
         for (std::int64_t item = chunk * at_once; item < end; ++item) {
-            const std::int64_t first = item % bands * band_rows, plane = item / bands, channel = plane / depths;
-            const BandRows rows{channel / x.channels, channel % x.channels, plane % depths, first,
-                                std::min(band_rows, p - first)};
-            band.fill(x, rows.b, rows.c, rows.depth, first);
-            take(band, rows);
+            const std::int64_t column = item % across * tile.columns, band_number = item / across;
+            const std::int64_t row = band_number % down * tile.rows, plane = band_number / down;
+            const std::int64_t channel = plane / depths;
+            const BandPlaces places{channel / x.channels,
+                                    channel % x.channels,
+                                    plane % depths,
+                                    row,
+                                    column,
+                                    std::min(tile.rows, p - row),
+                                    std::min(tile.columns, q - column)};
+            band.fill(x, places.b, places.c, places.depth, row, column);
+            take(band, places);
         }
         done();
     }

@@ -33,10 +33,12 @@ Refusal accepts_image(const Problem& problem) {
 
 ImagePlan image_plan(const Problem& problem) {
     const std::size_t axes = axes_of(problem);
-    ImagePlan plan{axes > 1 ? slide(problem, axes - 2) : Slide(), slide(problem, axes - 1), problem.inputs[0].dtype,
-                   static_cast<float>(problem.attributes.number("value")), static_cast<int>(axes)};
+    const Slide rows = axes > 1 ? slide(problem, axes - 2) : Slide(), columns = slide(problem, axes - 1);
+    ImagePlan plan{rows.with_smaller_sets(band_rows, 1), columns.with_smaller_sets(wide_tile, 2),
+                   problem.inputs[0].dtype, static_cast<float>(problem.attributes.number("value")),
+                   static_cast<int>(axes)};
     if (axes == 3) plan.depths = slide(problem, 0);
-    return plan;
+    return with_least_band(plan);
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

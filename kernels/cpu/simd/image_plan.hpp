@@ -12,6 +12,7 @@ namespace cairn::inline v0::kernels::cpu {
 /// Along one axis.
 struct Slide {
     std::int64_t size = 1, before = 0, stride = 1, dilation = 1;
+    bool has_set_per_tap = false;  ///< a band holds the elements of each tap apart; else taps of one phase share them
 
     /// How far the last tap of a window lies from its first.
     std::int64_t reach() const { return (size - 1) * dilation; }
@@ -20,44 +21,111 @@ struct Slide {
     std::int64_t period() const { return stride / std::gcd(stride, dilation); }
     /// The phases that taps read.
     std::int64_t phases() const { return std::min(size, period()); }
+
+    /// Sets of elements that a band holds: of each tap or of each phase.
+    std::int64_t sets() const { return has_set_per_tap ? size : phases(); }
+    /// Elements of a set beyond one for each place.
+    std::int64_t overhang() const { return has_set_per_tap ? 0 : reach() / stride; }
+    std::int64_t set_of(std::int64_t tap) const { return has_set_per_tap ? tap : tap % period(); }
+    /// Where a tap begins in its set.
+    std::int64_t offset_of(std::int64_t tap) const { return has_set_per_tap ? 0 : tap * dilation / stride; }
+    /// The place of the padded axis where a set begins.
+    std::int64_t first_of(std::int64_t set) const { return has_set_per_tap ? set * dilation : set * dilation % stride; }
+    /// With a set for each tap, if sets for `places` places are then less than 1 / factor as large. Dilated windows
+    /// skip most of what lies between their taps.
+    Slide with_smaller_sets(std::int64_t places, std::int64_t factor) const {
+        Slide slide = *this;
+        slide.has_set_per_tap = factor * size * places < phases() * (places + reach() / stride);
+        return slide;
+    }
 };
 
 struct ImagePlan {
     Slide rows, columns;
     DType dtype = DType::f32;
     float outside = 0;
-    int axes = 2;             ///< one: the image is a row; three: of each channel there are planes behind one another
-    Slide depths = {};        ///< of those
-    bool is_compact = false;  ///< each column of taps reads planes of its own, whose rows lie without gaps
+    int axes = 2;       ///< one: the image is a row; three: of each channel there are planes behind one another
+    Slide depths = {};  ///< of those
 
     std::int64_t taps() const { return depths.size * rows.size * columns.size; }
-    /// What is kept of a row of the image: so many rows.
-    std::int64_t column_sets() const { return is_compact ? columns.size : columns.phases(); }
 };
 
-/// Taps of a pool along an axis at most; rows of the result made at once, from what a member of the team holds of a
-/// plane; floats behind that, up to which whole vectors read and write.
+/// Taps of a pool along an axis at most; rows of a tile of results at most; floats behind a band, up to which whole
+/// vectors read and write.
 inline constexpr std::int64_t most_taps = 32, band_rows = 16, band_slack = 64;
+/// Floats of a band and its results at most, so that both stay in the second-level cache; of those of the narrowest
+/// tile, beyond which windows are refused; columns of a tile that is narrower than the result, at least where one row
+/// of them fits, and a multiple of `narrowest_tile`.
+inline constexpr std::int64_t most_band_floats = std::int64_t{1} << 16, most_least_floats = std::int64_t{1} << 18,
+                              wide_tile = 256, narrowest_tile = 16;
 
 /// Why code that reads windows of images does not take these, whatever their dtype: of operand 0, for output 0.
 Refusal accepts_image(const Problem& problem);
 /// As the last attributes of a definition of images say.
 ImagePlan image_plan(const Problem& problem);
-/// Elements of a row of what is kept of a plane for rows of q places, and rows of it, of all phases, for so many rows
-/// of places.
+/// Elements of a row of a band for rows of q places, and rows of a band of one plane, of all sets, for so many rows of
+/// places.
 template <typename Size>
 Size band_pitch(const ImagePlan& plan, const Size& q) {
-    return q + Size(plan.is_compact ? 0 : plan.columns.reach() / plan.columns.stride);
+    return q + Size(plan.columns.overhang());
 }
-inline std::int64_t plane_rows(const ImagePlan& plan, std::int64_t rows) {
-    return plan.rows.phases() * plan.column_sets() * (rows + plan.rows.reach() / plan.rows.stride);
-}
-/// Bytes a member of the team holds for rows of q places, a multiple of 8: the taps, a band of the planes, and one of
-/// the result.
 template <typename Size>
-Size band_bytes(const ImagePlan& plan, const Size& q) {
-    const std::int64_t rows = (plan.depths.size * plane_rows(plan, band_rows) + band_rows + 1) / 2 * 2;
-    return (band_pitch(plan, q) * Size(rows) + Size(2 * band_slack)) * Size(4) + Size(plan.taps() * 8);
+Size plane_rows(const ImagePlan& plan, const Size& rows) {
+    return Size(plan.rows.sets() * plan.columns.sets()) * (rows + Size(plan.rows.overhang()));
+}
+/// Rows of the bands of all planes of a window, and of its results; floats of these.
+template <typename Size>
+Size band_lines(const ImagePlan& plan, const Size& rows) {
+    return Size(plan.depths.size) * plane_rows(plan, rows) + rows;
+}
+template <typename Size>
+Size band_floats(const ImagePlan& plan, const Size& rows, const Size& columns) {
+    return band_lines(plan, rows) * band_pitch(plan, columns);
+}
+
+/// Rows and columns of places, at most, that a member of the team computes from one band: all columns of up to
+/// `band_rows` rows where that band fits into most_band_floats, else some columns, of fewer rows if need be.
+///
+///     3 x 3 over 1 row of 2^20 places: 65 tiles of 16144 columns
+struct BandTile {
+    std::int64_t rows, columns;
+
+    BandTile(const ImagePlan& plan, std::int64_t p, std::int64_t q) : rows(std::min(p, band_rows)), columns(q) {
+        while (band_floats(plan, rows, columns) > most_band_floats) {
+            const std::int64_t room = most_band_floats / band_lines(plan, rows) - plan.columns.overhang();
+            if (room < std::min(q, wide_tile) && rows > 1) {
+                rows = (rows + 1) / 2, columns = q;
+                continue;
+            }
+            // As many columns for each tile.
+            const std::int64_t most = std::max(room / narrowest_tile, std::int64_t{1}) * narrowest_tile;
+            const std::int64_t tiles = (q + most - 1) / most, share = (q + tiles - 1) / tiles;
+            columns = std::min((share + narrowest_tile - 1) / narrowest_tile * narrowest_tile, q);
+            return;
+        }
+    }
+};
+
+/// Floats of the band and results of the narrowest tile.
+inline std::int64_t least_band_floats(const ImagePlan& plan) {
+    return band_floats(plan, std::int64_t{1}, narrowest_tile);
+}
+/// The plan with a set for each tap where that makes the band of the narrowest tile smaller, if that is very large.
+inline ImagePlan with_least_band(ImagePlan plan) {
+    if (least_band_floats(plan) > most_band_floats) plan.columns = plan.columns.with_smaller_sets(narrowest_tile, 1);
+    if (least_band_floats(plan) > most_band_floats) plan.rows = plan.rows.with_smaller_sets(1, 1);
+    return plan;
+}
+inline std::int64_t whole_vectors(std::int64_t floats) { return (floats + 15) / 16 * 16; }
+inline Dim whole_vectors(const Dim& floats) { return ceildiv(floats, 16) * 16; }
+/// Bytes a member of the team holds for p rows of q places, a multiple of 8: the taps, the band of a tile, and its
+/// results.
+template <typename Size>
+Size band_bytes(const ImagePlan& plan, const Size& p, const Size& q) {
+    using std::min;
+    const Size most(std::max(most_band_floats, least_band_floats(plan)));
+    const Size floats = min(band_floats(plan, min(p, Size(band_rows)), q), most);
+    return (whole_vectors(floats) + Size(2 * band_slack)) * Size(4) + Size(plan.taps() * 8);
 }
 
 }  // namespace cairn::inline v0::kernels::cpu

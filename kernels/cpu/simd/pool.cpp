@@ -46,12 +46,12 @@ void pool_as(const Args& args, Team& team) {
     const PoolPlan& plan = *static_cast<const PoolPlan*>(args.prepared);
     const Planes<const Element> x(args.inputs[0], plan.image.axes);
     const Planes<Element> out(args.outputs[0], plan.image.axes);
-    std::byte* const memory = args.workspace + band_bytes(plan.image, out.width) * team.rank();
+    std::byte* const memory = args.workspace + band_bytes(plan.image, out.height, out.width) * team.rank();
     const auto fold = [&](const auto& op) {
         each_band<Element>(
             plan.image, x, out.depth, out.height, out.width, 1, team, memory,
-            [&](Band& band, const BandRows& rows) {
-                band.fold(op, out.at(rows.b, rows.c, rows.depth, rows.first), out.row_stride, rows.count);
+            [&](Band& band, const BandPlaces& at) {
+                band.fold(op, out.at(at.b, at.c, at.depth, at.row) + at.column, out.row_stride, at.rows, at.columns);
             },
             [] {});
     };

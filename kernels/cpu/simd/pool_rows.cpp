@@ -70,6 +70,7 @@ Refusal accepts(const Problem& problem) {
     if (reads_once(problem)) return "needs padding, windows that overlap, or elements of 8 or 16 bits";
     for (const Dim& size : problem.attributes.dims("kernel"))
         if (size.constant() > most_taps) return "needs windows of " + std::to_string(most_taps) + " places at most";
+    if (least_band_floats(image_plan(problem)) > most_least_floats) return "needs windows of fewer places";
     if (is_padded(problem) && problem.attributes.number("value") != neutral(problem))
         return "needs padding that changes nothing";
     return {};
@@ -85,7 +86,9 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 }
 
 Dim workspace(const Problem& problem, int threads) {
-    return band_bytes(image_plan(problem), problem.outputs[0].shape[problem.inputs[0].shape.size() - 1]) * Dim(threads);
+    const Shape& out = problem.outputs[0].shape;
+    const std::size_t last = problem.inputs[0].shape.size() - 1;
+    return band_bytes(image_plan(problem), last > 2 ? out[last - 1] : Dim(1), out[last]) * Dim(threads);
 }
 
 Cost cost(const Problem& problem) {
@@ -94,7 +97,8 @@ Cost cost(const Problem& problem) {
 }
 
 /// Of each dtype: padded on any side, or more than the image is large, of strides and dilations, of narrow rows and
-/// wide, more rows than are made at once, of one axis and of three, images of nothing.
+/// wide, more rows than are made at once, of one axis and of three, images of nothing. Of f32 and f16 rows too long for
+/// one tile, taps so far apart that each has elements of its own, windows of so many taps that a tile has few rows.
 std::vector<std::string> samples_of(const std::string& name, const std::string& more, const std::string& dtype) {
     const std::string least = dtype == "i8" ? "-128" : dtype == "u8" ? "0" : dtype == "i32" ? "-2147483648" : "-inf";
     const std::string outside = name == "image_max" ? least : "0";
@@ -123,6 +127,13 @@ std::vector<std::string> samples_of(const std::string& name, const std::string& 
     if (dtype != "f32")
         samples.push_back(
             sample("2,2", "0,0,0,0", "2,2", "1,1", "[2,3,2*P,2*Q]", "[2,3,P,Q,1,1] where P in 1..20, Q in 2..50"));
+    if (dtype == "f32" || dtype == "f16") {
+        of_rows("kernel=(3) padding=(1,1) stride=(1) dilation=(1)", "[1,2,Q]", "[1,2,Q,1] where Q in 32000..34000");
+        samples.push_back(sample("3,3", "1,1,1,1", "1,1", "1,1", "[1,1,17,4100]", "[1,1,17,4100,1,1]"));
+        samples.push_back(
+            sample("3,3", "20,700,20,700", "1,1", "20,700", "[1,1,H,99]", "[1,1,H,99,1,1] where H in 9..40"));
+        samples.push_back(sample("16,16", "0,1,0,0", "16,16", "1,1", "[1,1,32,4159]", "[1,1,2,260,1,1]"));
+    }
     return samples;
 }
 
