@@ -2,6 +2,7 @@
 #include "kernels/cpu/reference/rows.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -26,11 +27,16 @@ std::int64_t line_offset(const View& view, int axis, std::int64_t line) noexcept
     return offset;
 }
 
+std::int64_t count_lines(const View& view, int axis) noexcept {
+    std::int64_t lines = 1;
+    for (int i = 0; i < view.rank; ++i) lines *= i == axis ? std::min<std::int64_t>(view.shape[i], 1) : view.shape[i];
+    return lines;
+}
+
 // Calls `work` for the lines this member takes.
 template <typename Work>
 void each_line(const View& view, int axis, Team& team, const Work& work) {
-    std::int64_t lines = 1;
-    for (int i = 0; i < view.rank; ++i) lines *= i == axis ? std::min<std::int64_t>(view.shape[i], 1) : view.shape[i];
+    const std::int64_t lines = count_lines(view, axis);
     for (std::int64_t line = team.next_chunk(); line < lines; line = team.next_chunk()) work(line);
 }
 
@@ -60,17 +66,19 @@ void run_cumsum(const Args& args, Team& team) {
     });
 }
 
-// An element and where it stood.
+// An element, as an integer or as the bits of a double, and its index.
 struct Entry {
-    double real;
-    std::int64_t whole, index;
+    std::int64_t value, index;
+
+    double real() const noexcept { return std::bit_cast<double>(value); }
 };
 
 // -1, 0 or 1 as a is less than b, equal, or larger; a NaN is the largest.
 int order(const Entry& a, const Entry& b, bool is_real) noexcept {
-    if (!is_real) return a.whole < b.whole ? -1 : a.whole > b.whole ? 1 : 0;
-    if (std::isnan(a.real) || std::isnan(b.real)) return static_cast<int>(std::isnan(a.real)) - std::isnan(b.real);
-    return a.real < b.real ? -1 : a.real > b.real ? 1 : 0;
+    if (!is_real) return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+    const double x = a.real(), y = b.real();
+    if (std::isnan(x) || std::isnan(y)) return static_cast<int>(std::isnan(x)) - std::isnan(y);
+    return x < y ? -1 : x > y ? 1 : 0;
 }
 
 std::int64_t entries_bytes(std::int64_t size) noexcept {
@@ -82,13 +90,18 @@ void run_argsort(const Args& args, Team& team) {
     const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
     const std::int64_t size = in.shape[scan.axis];
     const bool is_real = is_float(scan.dtype);
-    auto* entries = reinterpret_cast<Entry*>(args.workspace + entries_bytes(size) * team.rank());
+    // Of the first line a member takes, where there are fewer lines than members; else of its rank.
+    const bool has_few_lines = count_lines(in, scan.axis) < team.size();
+    Entry* entries = nullptr;
     each_line(in, scan.axis, team, [&](std::int64_t line) {
+        if (entries == nullptr)
+            entries =
+                reinterpret_cast<Entry*>(args.workspace + entries_bytes(size) * (has_few_lines ? line : team.rank()));
         const std::int64_t from = line_offset(in, scan.axis, line), to = line_offset(out, scan.axis, line);
         Block block;
         for (std::int64_t i = 0; i < size; ++i) {
             load(block, in.data, from + i * in.strides[scan.axis], 1, 1, scan.dtype);
-            entries[i] = {is_real ? block.real[0] : 0, is_real ? 0 : block.whole[0], i};
+            entries[i] = {is_real ? std::bit_cast<std::int64_t>(block.real[0]) : block.whole[0], i};
         }
         // Ties are broken by place: std::stable_sort would allocate.
         std::sort(entries, entries + size, [&](const Entry& a, const Entry& b) {
@@ -140,7 +153,18 @@ void add_scans(std::vector<Kernel>& kernels) {
         const Shape& shape = problem.inputs[0].shape;
         const auto axis = axis_index(problem.attributes.integer("axis"), shape.size());
         const Dim bytes = shape[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(Entry));
-        return ceildiv(bytes, 64) * 64 * threads;
+        Dim lines = 1;
+        for (std::size_t i = 0; i < shape.size(); ++i)
+            if (static_cast<int>(i) != axis) lines *= shape[i];
+        return ceildiv(bytes, 64) * 64 * min(lines, threads);
+    };
+    kernels.back().cost = [](const Problem& problem) {
+        const Shape& shape = problem.inputs[0].shape;
+        const auto axis = static_cast<std::size_t>(axis_index(problem.attributes.integer("axis"), shape.size()));
+        const double elements = static_cast<double>(element_count(shape).constant()),
+                     bytes = elements * static_cast<double>(size_of(problem.inputs[0].dtype) + size_of(DType::i32));
+        // Comparisons.
+        return Cost{elements * std::log2(static_cast<double>(shape[axis].constant()) + 2), bytes, efficiency};
     };
 }
 

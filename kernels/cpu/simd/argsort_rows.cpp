@@ -93,14 +93,15 @@ void sort_by_digits(Entry<Key>* entries, Entry<Key>* other, Buckets* counts, std
 
 std::int64_t ceildiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Scratch of one member, in bytes: two lists of entries, and the buckets of all digits.
+/// Scratch of one member, in bytes: two lists of entries, one of keys of one digit, and the buckets of all digits.
 constexpr std::int64_t buckets_bytes = sizeof(std::uint64_t) * sizeof(Buckets);
 template <typename Size>
 Size scratch_bytes(Size size, DType dtype) {
     constexpr std::int64_t line =
         64 / sizeof(Entry<std::uint32_t>);  // entries that keep shares whole cache lines apart
     const std::int64_t bytes = size_of(dtype) == 8 ? sizeof(Entry<std::uint64_t>) : sizeof(Entry<std::uint32_t>);
-    return ceildiv(size, line) * Size(2 * line * bytes) + Size(buckets_bytes);
+    const std::int64_t lists = size_of(dtype) == 1 ? 1 : 2;
+    return ceildiv(size, line) * Size(lists * line * bytes) + Size(buckets_bytes);
 }
 
 template <typename Key, typename KeyOf>
@@ -131,7 +132,8 @@ void run_argsort(const Args& args, Team& team) {
     const std::int64_t size = in.shape[plan.axis], behind = count_of(in, plan.axis + 1, in.rank - plan.axis - 1);
     if (size == 0) return;
     const std::int64_t lines = count_of(in, 0, plan.axis) * behind;
-    std::byte* scratch = args.workspace + scratch_bytes(size, plan.dtype) * team.rank();
+    // Of the first line a member takes, where there are fewer lines than members; else of its rank.
+    std::byte* scratch = nullptr;
     const auto first_of = [&](const TensorArg& arg, std::int64_t line) {
         return offset_of(arg, 0, plan.axis, line / behind) +
                offset_of(arg, plan.axis + 1, arg.rank - plan.axis - 1, line % behind);
@@ -144,6 +146,9 @@ void run_argsort(const Args& args, Team& team) {
         const Key flip = plan.descending ? static_cast<Key>(~Key{0}) : Key{0};
         for (std::int64_t chunk = team.next_chunk(); chunk * at_once < lines; chunk = team.next_chunk()) {
             const std::int64_t end = std::min(lines, (chunk + 1) * at_once);
+            if (scratch == nullptr)
+                scratch = args.workspace + scratch_bytes(size, plan.dtype) *
+                                               (lines < team.size() ? chunk * at_once : std::int64_t{team.rank()});
             for (std::int64_t line = chunk * at_once; line < end; ++line)
                 sort_line(in.data + first_of(in, line) * static_cast<std::int64_t>(sizeof(Key)), in.strides[plan.axis],
                           size, flip, key_of, scratch, {out.data + first_of(out, line) * 4, out.strides[plan.axis]});
@@ -178,7 +183,10 @@ void add_argsort(std::vector<Kernel>& kernels) {
     made.workspace = [](const Problem& problem, int threads) {
         const Shape& shape = problem.inputs[0].shape;
         const int axis = axis_index(problem.attributes.integer("axis"), shape.size());
-        return scratch_bytes(shape[static_cast<std::size_t>(axis)], problem.inputs[0].dtype) * Dim(threads);
+        Dim lines = 1;
+        for (std::size_t i = 0; i < shape.size(); ++i)
+            if (static_cast<int>(i) != axis) lines *= shape[i];
+        return scratch_bytes(shape[static_cast<std::size_t>(axis)], problem.inputs[0].dtype) * min(lines, Dim(threads));
     };
     made.cost = [](const Problem& problem) {
         const double elements = static_cast<double>(element_count(problem.inputs[0].shape).constant());

@@ -136,27 +136,37 @@ Dim length_of(const Problem& problem, const AxisRun& run) {
     return length;
 }
 
-/// Of the workspace, for each member, what f16 or bf16 would round: exponentials of a row, or what is read more than
-/// once.
-Dim bytes_of_rows(const Problem& problem, const AxisRun& run) {
+/// What a kernel knows about a Problem beside its Args.
+AxisPlan plan_of(const Problem& problem, const AxisRun& run) {
+    const std::size_t wide = problem.definition.starts_with("add_") ? 2 : 1, inputs = problem.inputs.size();
+    return {static_cast<int>(run.first),
+            static_cast<int>(run.last),
+            run.is_row,
+            problem.attributes.has("eps") ? static_cast<float>(problem.attributes.number("eps")) : 0.0f,
+            inputs > wide,
+            inputs > wide + 1,
+            problem.inputs[0].dtype};
+}
+
+/// Of the workspace, for each member that has a row to work on, what f16 or bf16 would round: exponentials of a row, or
+/// what is read more than once.
+Dim bytes_of_rows(const Problem& problem, const AxisRun& run, int threads) {
     if (problem.inputs[0].dtype == DType::f32 || problem.definition == "log_softmax") return 0;
-    return ceildiv(length_of(problem, run), 16) * Dim(64) * Dim(problem.definition == "softmax" ? 1 : wide_rows);
+    Dim rows = 1;
+    for (std::size_t axis = 0; axis < run.first; ++axis) rows *= problem.inputs[0].shape[axis];
+    const int held = problem.definition == "softmax" ? 1 : held_rows(plan_of(problem, run));
+    return ceildiv(length_of(problem, run), 16) * Dim(64 * held) * min(rows, threads);
 }
 
 /// The buffer of column_walk.hpp, or a row, for each member.
 Dim workspace(const Problem& problem, int threads) {
     const AxisRun run = axes_of(problem, name_of_axes(problem));
-    if (run.is_row) return bytes_of_rows(problem, run) * Dim(threads);
+    if (run.is_row) return bytes_of_rows(problem, run, threads);
     return (min(length_of(problem, run), most_cached_rows) * Dim(buffered_row) + Dim(room_for_columns)) * Dim(threads);
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    const AxisRun run = axes_of(problem, name_of_axes(problem));
-    const std::size_t wide = problem.definition.starts_with("add_") ? 2 : 1, inputs = problem.inputs.size();
-    return std::make_shared<AxisPlan>(
-        AxisPlan{static_cast<int>(run.first), static_cast<int>(run.last), run.is_row,
-                 problem.attributes.has("eps") ? static_cast<float>(problem.attributes.number("eps")) : 0.0f,
-                 inputs > wide, inputs > wide + 1, problem.inputs[0].dtype});
+    return std::make_shared<AxisPlan>(plan_of(problem, axes_of(problem, name_of_axes(problem))));
 }
 
 Cost cost(const Problem& problem) {

@@ -47,13 +47,13 @@ using MomentsOf = void (*)(const float* const*, int, std::int64_t, float, Moment
 /// Rows that are read more than once, in f32: where they lie, or in a member's own memory.
 template <typename Element>
 struct WideRows {
-    float* memory;
     std::int64_t width;
 
-    WideRows(const Args& args, Team& team, std::int64_t of)
-        : memory(reinterpret_cast<float*>(args.workspace + wide_rows * row_bytes(of) * team.rank())), width(of) {}
-    const float* row(int place, const Element* x) const {
-        return widened(x, [&] { return memory + place * row_bytes(width) / 4; });
+    WideRows(const Args& args, Team& team, std::int64_t rows, std::int64_t of, int held)
+        : width(of), memory(args, team, held * row_bytes(of), rows) {}
+    /// `taken`: a row of the operands that this member has taken.
+    const float* row(int place, const Element* x, std::int64_t taken) {
+        return widened(x, [&] { return reinterpret_cast<float*>(memory.at(taken) + place * row_bytes(width)); });
     }
     /// Row r of those beside each other.
     const float* row_beside(int r, const Element* x) {
@@ -71,17 +71,21 @@ private:
             return to;
         }
     }
+    MemberMemory memory;
     alignas(64) float beside[std::is_same_v<Element, float> ? 1 : lanes * longest_row_beside];
 };
 
-/// The operands from one on that say what becomes of a normalised element; null where there is none.
+/// The operands from one on that say what becomes of a normalised element; null where there is none, and before the
+/// member's first row.
 struct Factors {
-    const float *gamma, *beta;
+    const float *gamma = nullptr, *beta = nullptr;
 
     template <typename Element>
-    Factors(const Args& args, const AxisPlan& plan, int first, const WideRows<Element>& wide)
-        : gamma(plan.has_gamma ? wide.row(1, elements<const Element>(args.inputs[first])) : nullptr),
-          beta(plan.has_beta ? wide.row(2, elements<const Element>(args.inputs[first + 1])) : nullptr) {}
+    void widen(const Args& args, const AxisPlan& plan, int first, WideRows<Element>& wide, std::int64_t taken) {
+        if (!plan.has_gamma || gamma != nullptr) return;
+        gamma = wide.row(1, elements<const Element>(args.inputs[first]), taken);
+        if (plan.has_beta) beta = wide.row(2, elements<const Element>(args.inputs[first + 1]), taken);
+    }
 };
 template <typename Element>
 [[gnu::noinline]] void scale_row(Element* y, const float* x, std::int64_t n, Moments moments, Factors factors) {
@@ -99,13 +103,14 @@ template <typename Element>
 void norm_rows(const Args& args, Team& team, const AxisPlan& plan, MomentsOf moments) {
     const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    WideRows<Element> wide(args, team, width);
-    const Factors factors(args, plan, 1, wide);
+    WideRows<Element> wide(args, team, in.count, width, held_rows(plan));
+    Factors factors;
     share_rows_beside(team, in.count, width, [&]<int n>(std::integral_constant<int, n>, std::int64_t first) {
+        factors.widen(args, plan, 1, wide, first);
         const float* x[n];
         for (int r = 0; r < n; ++r) {
             const Element* const row = elements<const Element>(args.inputs[0]) + in.offset(first + r);
-            x[r] = n == 1 ? wide.row(0, row) : wide.row_beside(r, row);
+            x[r] = n == 1 ? wide.row(0, row, first) : wide.row_beside(r, row);
         }
         Moments found[n];
         moments(x, n, width, plan.eps, found);
@@ -120,14 +125,15 @@ void norm_sums(const Args& args, Team& team, const AxisPlan& plan, MomentsOf mom
     const Rows left(args.inputs[0], plan.first), right(args.inputs[1], plan.first);
     const Rows sum(args.outputs[0], plan.first), out(args.outputs[1], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    const WideRows<Element> wide(args, team, width);
-    const Factors factors(args, plan, 2, wide);
+    WideRows<Element> wide(args, team, left.count, width, held_rows(plan));
+    Factors factors;
     share_rows(team, left.count, width, [&](std::int64_t row) {
         const auto* a = elements<const Element>(args.inputs[0]) + left.offset(row);
         const auto* b = elements<const Element>(args.inputs[1]) + right.offset(row);
         auto* s = elements<Element>(args.outputs[0]) + sum.offset(row);
         map_row(s, width, [&](auto at) { return at(a) + at(b); });
-        const float* x = wide.row(0, s);
+        factors.widen(args, plan, 2, wide, row);
+        const float* x = wide.row(0, s, row);
         Moments found;
         moments(&x, 1, width, plan.eps, &found);
         scale_row(elements<Element>(args.outputs[1]) + out.offset(row), x, width, found, factors);

@@ -76,7 +76,14 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 Dim workspace(const Problem& problem, int) {
     const Dim count = element_count(problem.inputs[0].shape);
-    const Dim of_rows = ceildiv(count, piece_size) + Dim(most_cut_rows);
+    Dim of_rows = ceildiv(count, piece_size) + Dim(most_cut_rows);
+    // Windows overlap: their elements are more than there are in memory, but few in each window.
+    Dim length = 1;
+    const std::vector<bool> folded = folded_axes(problem);
+    for (std::size_t axis = 0; axis < folded.size(); ++axis)
+        if (folded[axis]) length = length * problem.inputs[0].shape[axis];
+    if (length.is_constant())
+        of_rows = length.constant() < least_cut ? Dim(0) : min(of_rows, ceildiv(length, piece_size) * most_cut_rows);
     const Dim of_columns = min(ceildiv(count, rows_of_piece), Dim(most_pieces * most_cut_columns));
     return max(of_rows, of_columns) * Dim(16);
 }

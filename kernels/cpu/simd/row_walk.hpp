@@ -48,6 +48,24 @@ inline std::int64_t length_of(const TensorArg& arg, const AxisPlan& plan) {
     return length;
 }
 
+/// A member's own part of the workspace, which has parts for no more members than there are rows: that of the first row
+/// the member takes where there are fewer rows than members, else that of its rank.
+class MemberMemory {
+public:
+    MemberMemory(const Args& args, const Team& team, std::int64_t bytes, std::int64_t rows)
+        : workspace_(args.workspace), bytes_(bytes), rank_(team.rank()), has_few_rows_(rows < team.size()) {}
+    /// `row`: one that this member has taken.
+    std::byte* at(std::int64_t row) {
+        if (part_ < 0) part_ = has_few_rows_ ? row : rank_;
+        return workspace_ + part_ * bytes_;
+    }
+
+private:
+    std::byte* workspace_;
+    std::int64_t bytes_, rank_, part_ = -1;
+    bool has_few_rows_;
+};
+
 /// Calls f(begin, end) for this member's share of `count` rows of `width` elements; about 32 KB of input a chunk.
 template <typename F>
 CAIRN_INLINE void share_chunks(Team& team, std::int64_t count, std::int64_t width, F f) {

@@ -147,12 +147,13 @@ constexpr Stage softmax_stages[] = {
 constexpr Stage streamed_softmax_stages[] = {{look, settle_softmax, false}, {finish_softmax, nullptr, true}};
 constexpr Stage log_softmax_stages[] = {{look, settle_log_softmax, false}, {finish_log_softmax, nullptr, true}};
 
-/// f(RowsBeside) for all rows. `kept`: a row of floats.
+/// f(RowsBeside) for all rows. The workspace holds a row of `kept` bytes for each member.
 template <typename Element, typename F>
-CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, [[maybe_unused]] float* kept, F f) {
+CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, std::int64_t kept, F f) {
     const Rows in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
     [[maybe_unused]] alignas(64) float beside[std::is_same_v<Element, float> ? 1 : lanes * longest_row_beside];
+    [[maybe_unused]] MemberMemory memory(args, team, kept, in.count);
     share_rows_beside(team, in.count, width, [&]<int n>(std::integral_constant<int, n>, std::int64_t first) {
         RowsBeside<Element, n> rows;
         rows.width = width;
@@ -162,7 +163,7 @@ CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, 
             if constexpr (std::is_same_v<Element, float>)
                 rows.held[r] = rows.y[r];
             else
-                rows.held[r] = n == 1 ? kept : beside + r * longest_row_beside;
+                rows.held[r] = n == 1 ? reinterpret_cast<float*>(memory.at(first)) : beside + r * longest_row_beside;
         }
         f(rows);
     });
@@ -173,15 +174,14 @@ void softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnWork work{nullptr, softmax_stages, streamed_softmax_stages};
     if (work_by_lanes<Element>(args, team, plan, work)) return;
     const std::int64_t bytes = row_bytes(length_of(args.inputs[0], plan));
-    float* const kept = reinterpret_cast<float*>(args.workspace + bytes * team.rank());
-    each_rows<Element>(args, team, plan, kept, [](const auto& rows) { softmax_rows(rows); });
+    each_rows<Element>(args, team, plan, bytes, [](const auto& rows) { softmax_rows(rows); });
 }
 
 template <typename Element>
 void log_softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnWork work{nullptr, log_softmax_stages, log_softmax_stages};
     if (work_by_lanes<Element>(args, team, plan, work)) return;
-    each_rows<Element>(args, team, plan, nullptr, [](const auto& rows) { log_softmax_rows(rows); });
+    each_rows<Element>(args, team, plan, 0, [](const auto& rows) { log_softmax_rows(rows); });
 }
 
 }  // namespace
