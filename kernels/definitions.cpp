@@ -426,6 +426,23 @@ std::vector<std::string> mean_patterns() {
     return patterns;
 }
 
+// Windows and filters of all channels, of one channel in each group and of several. Where images, rows of places or
+// filters are one, a reshape of the product vanishes that others have. f32 stands for any float dtype; integers are
+// named one by one.
+std::vector<std::string> window_patterns(const std::string& name) {
+    using Operands = std::pair<const char*, const char*>;
+    const std::vector<Operands> rows = {
+        {"B,C,P,K", "O,C,K"}, {"B,G,P,K", "G,1,K"}, {"B,G*C,P,K", "G*O,C,K"}, {"1,C,P,K", "O,C,K"}};
+    const std::vector<Operands> planes = {{"B,C,P,Q,J,K", "O,C,J,K"},     {"B,G,P,Q,J,K", "G,1,J,K"},
+                                          {"B,G*C,P,Q,J,K", "G*O,C,J,K"}, {"1,C,1,Q,J,K", "O,C,J,K"},
+                                          {"B,C,1,Q,J,K", "1,C,J,K"},     {"B,G*C,1,Q,J,K", "G,C,J,K"}};
+    std::vector<std::string> patterns;
+    for (const std::string dtype : {"f32", "i64", "i32", "i8", "u8"})
+        for (const auto& [windows, filters] : name == "conv1d" ? rows : planes)
+            patterns.push_back(name + " | " + dtype + "[" + windows + "] " + dtype + "[" + filters + "]");
+    return patterns;
+}
+
 // Convolutions of single places, which see no windows; all others are found by these.
 std::vector<std::string> pointwise_patterns() {
     const std::string one =
@@ -502,17 +519,9 @@ std::vector<Definition> definitions() {
         {"linear_halves_swiglu", gated_by_half<swiglu>, half_patterns("linear_halves_swiglu")},
         {"linear_halves_geglu", gated_by_half<geglu>, half_patterns("linear_halves_geglu")},
         {"linear_halves_geglu_tanh", gated_by_half<geglu_tanh>, half_patterns("linear_halves_geglu_tanh")},
-        {"conv2d",
-         conv_of_windows<2>,
-         {"conv2d | f32[B,C,P,Q,J,K] f32[O,C,J,K]", "conv2d | f32[B,G,P,Q,J,K] f32[G,1,J,K]",
-          "conv2d | f32[B,G*C,P,Q,J,K] f32[G*O,C,J,K]"},
-         InBody::head},
+        {"conv2d", conv_of_windows<2>, window_patterns("conv2d"), InBody::head},
         {"image_conv2d", of_image<conv_of_windows<2>>, pointwise_patterns(), InBody::head, "conv2d"},
-        {"conv1d",
-         conv_of_windows<1>,
-         {"conv1d | f32[B,C,P,K] f32[O,C,K]", "conv1d | f32[B,G,P,K] f32[G,1,K]",
-          "conv1d | f32[B,G*C,P,K] f32[G*O,C,K]"},
-         InBody::head},
+        {"conv1d", conv_of_windows<1>, window_patterns("conv1d"), InBody::head},
         {"image_conv1d",
          of_image<conv_of_windows<1>>,
          {"image_conv1d kernel=(1) padding=(0,0) stride=(1) dilation=(1) value=0 "

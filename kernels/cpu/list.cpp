@@ -16,6 +16,7 @@ void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& t
     add_gemm(kernels, needs, table.gemm);
     add_eigen_matmul(kernels, needs, table.eigen);
     add_convolutions(kernels, needs, table.panel);
+    add_window_convolutions(kernels, needs, table.gemm);
     add_elementwise(kernels, needs, table.simd);
 }
 

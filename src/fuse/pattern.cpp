@@ -182,8 +182,13 @@ Pattern read(const Definition& definition, const std::string& text, bool has_fir
     return pattern;
 }
 
-// True when both are looked for in the same places, so that one of them finds what the other does.
+// True when both are looked for in the same places and take operands of the same dtypes, so that one of them finds what
+// the other does.
 bool look_alike(const Pattern& a, const Pattern& b) {
+    const std::vector<TensorDesc>&of_a = a.problem.inputs, &of_b = b.problem.inputs;
+    if (!std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [](const TensorDesc& x, const TensorDesc& y) { return x.dtype == y.dtype; }))
+        return false;
     const auto outermost = [](const Pattern& pattern) -> const Term& {
         return pattern.forms->canon().term((*pattern.forms)[pattern.skeleton.outputs[pattern.main]].core);
     };

@@ -1,11 +1,14 @@
 #include "kernels/cpu/gemm/product.hpp"
 #include "kernels/cpu/gemm/table.hpp"
+#include "kernels/cpu/gemm/windows.hpp"
 #include "kernels/cpu/product.hpp"
 
-/// Products of f32, f16 and bf16, summed in f32; and which column is the largest of each row.
+/// Products and convolutions of f32, f16 and bf16, summed in f32; and which column is the largest of each row.
 namespace CAIRN_LEVEL {
 
 void gemm_float(const Args& args, Team& team) { multiply_matrices<float>(args, team); }
+
+void windows_float(const Args& args, Team& team) { convolve_windows<float>(args, team); }
 
 void gemm_largest(const Args& args, Team& team) {
     const auto& plan = *static_cast<const GemmPlan*>(args.prepared);

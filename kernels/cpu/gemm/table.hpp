@@ -12,7 +12,12 @@
     ROW(gemm_double)          \
     ROW(gemm_bytes)           \
     ROW(gemm_i32)             \
-    ROW(gemm_i64)
+    ROW(gemm_i64)             \
+    ROW(windows_float)        \
+    ROW(windows_double)       \
+    ROW(windows_bytes)        \
+    ROW(windows_i32)          \
+    ROW(windows_i64)
 // clang-format on
 
 namespace cairn::inline v0::kernels::cpu {
@@ -21,8 +26,9 @@ struct GemmTable {
     CAIRN_GEMM_TABLE(CAIRN_FIELD)
 };
 
-/// Appends the Kernels of a level, in order of preference.
+/// Appends the Kernels of a level, in order of preference: products, and convolutions over windows.
 void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
+void add_window_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
 
 }  // namespace cairn::inline v0::kernels::cpu
 
