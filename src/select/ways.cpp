@@ -283,7 +283,7 @@ Goal made(Goal goal) {
 Source source_of_output(NodeId node, const ir::GraphData& graph, const Candidates& candidates) {
     const ValueView& view = candidates.views()[node];
     const bool is_readable =
-        view.strides == dense_strides(graph.node(node).shape) && !is_state_version(graph.node(view.base));
+        are_dense(graph.node(node).shape, view.strides) && !is_state_version(graph.node(view.base));
     return candidates.source_of(node, is_readable ? Form::seen : Form::dense, Device::cpu);
 }
 
