@@ -119,6 +119,14 @@ Tensor grow(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t
     return slice(padded, axis, start, stop);
 }
 
+// The elements of an axis in reverse order.
+Tensor turned_round(const Tensor& x, int axis) {
+    const std::int64_t size = x.dim(axis).constant();
+    std::vector<std::int32_t> backwards;
+    for (std::int64_t k = size; k-- > 0;) backwards.push_back(static_cast<std::int32_t>(k));
+    return gather(x, Graph(x.graph()).constant(backwards, {size}), axis);
+}
+
 // Filters w [C, O / groups, K...] of the transposed map as those of a correlation: [O, C / groups, K...], turned round.
 Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
     const Dim inside = w.dim(0) / plan.groups;
@@ -130,13 +138,104 @@ Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
         order.push_back(static_cast<int>(i) + 3);
     }
     Tensor filters = reshape(transpose(reshape(w, std::move(apart)), order), std::move(together));
-    for (std::size_t i = 0; i < plan.axes; ++i) {
-        std::vector<std::int32_t> backwards;
-        for (std::int64_t k = plan.slide.size[i]; k-- > 0;) backwards.push_back(static_cast<std::int32_t>(k));
-        const Tensor places = Graph(w.graph()).constant(backwards, {plan.slide.size[i]});
-        filters = gather(filters, places, static_cast<int>(i) + 2);
-    }
+    for (std::size_t i = 0; i < plan.axes; ++i) filters = turned_round(filters, static_cast<int>(i) + 2);
     return filters;
+}
+
+/// Along one axis of a transposed map without dilation: place m of the result is place `skipped` + m of the phases
+/// interleaved, each of which is a correlation of x, grown by `before` and `behind`, with `taps` taps.
+struct Phases {
+    std::int64_t stride, taps, before, behind, skipped;
+    Dim size;  ///< of the result
+
+    Phases(const ConvPlan& plan, std::size_t i, const Dim& length)
+        : stride(plan.slide.stride[i]), taps((plan.slide.size[i] + stride - 1) / stride) {
+        const std::int64_t more = plan.slide.size[i] - stride + plan.output_padding[i] - plan.padding.behind[i],
+                           cropped = plan.padding.before[i] / stride;
+        before = taps - 1 - cropped;
+        behind = more > 0 ? (more + stride - 1) / stride : -(-more / stride);
+        skipped = plan.padding.before[i] % stride;
+        size = length * stride + (more - plan.padding.before[i]);
+    }
+    /// Whether the result, and what is left of x, are sure to have a place.
+    bool fits(const Dim& length) const {
+        return provably_le(1, length) && provably_le(1, size) &&
+               provably_le(std::max<std::int64_t>(-before, 0) + std::max<std::int64_t>(-behind, 0), length);
+    }
+};
+
+/// Filters w [C, O / groups, K...] of the transposed map as those of the correlations of all phases: [O * strides...,
+/// C / groups, taps...], turned round. At phase r a filter sees the taps r, r + stride, ...; taps behind the last are
+/// 0.
+Tensor filters_of_phases(const Tensor& w, const ConvPlan& plan, const std::vector<Phases>& phases) {
+    const int axes = static_cast<int>(plan.axes);
+    const Dim inside = w.dim(0) / plan.groups;
+    Tensor filters = w;
+    Shape apart{plan.groups, inside, w.dim(1)}, together{w.dim(1) * plan.groups, inside};
+    std::vector<int> order{0, 2};
+    for (int i = 0; i < axes; ++i) {
+        const Phases& p = phases[static_cast<std::size_t>(i)];
+        filters = pad(filters, 2 + i, 0, p.taps * p.stride - plan.slide.size[static_cast<std::size_t>(i)]);
+        apart.insert(apart.end(), {p.taps, p.stride});
+        together[0] *= p.stride;
+        together.push_back(p.taps);
+        order.push_back(4 + 2 * i);
+    }
+    order.push_back(1);
+    for (int i = 0; i < axes; ++i) order.push_back(3 + 2 * i);
+    filters = reshape(transpose(reshape(filters, std::move(apart)), order), std::move(together));
+    for (int i = 0; i < axes; ++i) filters = turned_round(filters, 2 + i);
+    return filters;
+}
+
+/// The transposed map without dilation as a correlation of x with filters for each phase of the result, a place modulo
+/// the stride, whose results are interleaved (sub-pixel convolution: Shi et al., arXiv 1609.05158). No zeros are put
+/// between the elements of x: these would take memory and be multiplied.
+Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Tensor& w, ConvPlan plan,
+                          const std::vector<Phases>& phases) {
+    const Tensor filters = filters_of_phases(w, plan, phases);
+    Tensor wide = x;
+    for (std::size_t i = 0; i < plan.axes; ++i) {
+        wide = grow(scope, wide, static_cast<int>(i) + 2, phases[i].before, phases[i].behind);
+        plan.slide.size[i] = phases[i].taps;
+        plan.slide.stride[i] = 1;
+    }
+    // Channels are cut behind a transpose: a reshape right behind the correlation would become one with its own.
+    const Tensor correlated = correlate(scope, wide, filters, plan);
+    const int axes = static_cast<int>(plan.axes);
+    std::vector<int> channels_last{0}, order{0, 1 + axes};
+    Shape apart{x.dim(0)}, together{x.dim(0), w.dim(1) * plan.groups};
+    for (int i = 0; i < axes; ++i) {
+        const std::int64_t stride = phases[static_cast<std::size_t>(i)].stride;
+        channels_last.push_back(2 + i);
+        apart.push_back(correlated.dim(2 + i));
+        together.push_back(correlated.dim(2 + i) * stride);
+        order.insert(order.end(), {1 + i, 2 + axes + i});
+    }
+    channels_last.push_back(1);
+    apart.push_back(w.dim(1) * plan.groups);
+    for (const Phases& p : phases) apart.push_back(p.stride);
+    const Tensor cut = reshape(transpose(correlated, channels_last), std::move(apart));
+    Tensor result = reshape(transpose(cut, order), std::move(together));
+    for (int i = 0; i < axes; ++i) {
+        const Phases& p = phases[static_cast<std::size_t>(i)];
+        result = slice(result, 2 + i, p.skipped, p.size + p.skipped);
+    }
+    return result;
+}
+
+/// The phases of each axis; nothing where there is but one, where windows are dilated, and where it is not sure that
+/// the result has a place.
+std::vector<Phases> phases_of(const Tensor& x, const ConvPlan& plan) {
+    std::vector<Phases> phases;
+    bool is_strided = false;
+    for (std::size_t i = 0; i < plan.axes; ++i) {
+        const Dim length = x.dim(static_cast<int>(i) + 2);
+        phases.emplace_back(plan, i, length);
+        if (plan.slide.dilation[i] > 1 || !phases.back().fits(length)) return {};
+        is_strided = is_strided || phases.back().stride > 1;
+    }
+    return is_strided ? phases : std::vector<Phases>();
 }
 
 Tensor convolve_transposed(const CompositeScope& scope, const Operand& x, const Operand& w, const Operand* b,
@@ -144,12 +243,16 @@ Tensor convolve_transposed(const CompositeScope& scope, const Operand& x, const 
     ConvPlan plan = conv_plan(scope, x, w, options, axes);
     need_multiple(scope, x.tensor().dim(1), plan.groups, typed_name("x", x));
     check_channels(scope, x, w, x.tensor().dim(1), w.tensor().dim(0));
+    for (std::size_t i = 0; i < axes; ++i)
+        if (const std::int64_t more = plan.output_padding[i];
+            more >= std::max(plan.slide.stride[i], plan.slide.dilation[i]))
+            scope.fail("output_padding must be below stride or dilation, got " + std::to_string(more));
+    if (const std::vector<Phases> phases = phases_of(x.tensor(), plan); !phases.empty())
+        return with_bias(scope, convolve_by_phases(scope, x.tensor(), w.tensor(), plan, phases), b);
     Tensor wide = x.tensor();
     for (std::size_t i = 0; i < axes; ++i) {
         const int axis = static_cast<int>(i) + 2;
         const std::int64_t more = plan.output_padding[i];
-        if (more >= std::max(plan.slide.stride[i], plan.slide.dilation[i]))
-            scope.fail("output_padding must be below stride or dilation, got " + std::to_string(more));
         const std::int64_t reach = plan.slide.dilation[i] * (plan.slide.size[i] - 1);
         wide = grow(scope, spread(scope, wide, axis, plan.slide.stride[i]), axis, reach - plan.padding.before[i],
                     reach - plan.padding.behind[i] + more);
