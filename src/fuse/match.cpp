@@ -183,9 +183,9 @@ void Matcher::match_in_reading(NodeId node, std::vector<Tile>& tiles) {
             return std::find(parts.begin(), parts.end(), part) != parts.end();
         });
         if (!has_parts || !calls(pattern).has_operands()) continue;
-        if (auto tile = search(*this, pattern, node)) {
-            tiles.push_back(std::move(*tile));
-            looked_.found.push_back({&pattern, reading_, proved_});
+        for (Match& match : search(*this, pattern, node)) {
+            tiles.push_back(std::move(match.tile));
+            looked_.found.push_back({&pattern, reading_, std::move(match.operands)});
             found = pattern.definition;
         }
     }
@@ -252,14 +252,7 @@ bool Matcher::stands(const Pattern& pattern, ir::Op op, CanonId core) const {
 Matcher::Made Matcher::make(const Attempt& attempt) {
     const Instance& instance = *attempt.filled.instance;
     const NodeId main = instance.outputs[attempt.pattern->main];
-    std::vector<NodeId> given = instance.inputs;
-    std::vector<Scaled> values;
-    for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
-    for (const auto& [constant, value] : attempt.filled.numbers) {
-        given.push_back(constant);
-        values.push_back(forms_.canon().number(value, instance.graph->node(constant).dtype));
-    }
-    Made result{attempt.pattern, &attempt.filled, {}, {}, 0, {}};
+    Made result{attempt.pattern, &attempt.filled, {}, {}, 0, {}, false};
     result.operands.assign(attempt.operands.begin(), attempt.operands.end());
     const auto go_on = [&](NodeId id) {
         const bool is_output =
@@ -270,11 +263,24 @@ Matcher::Made Matcher::make(const Attempt& attempt) {
         if (is_known) return true;
         result.blame = instance.reads[id];
         result.unknown = name_of(made_[id].core);
+        result.has_alike = is_known_structure(forms_.canon().structure(made_[id].core));
         if (notes_misses_) note(attempt, id, fmt::format("{} is not computed here", described(*instance.graph, id)));
         return false;
     };
-    if (canon::forms_over(*instance.graph, given, values, forms_.canon(), made_, go_on)) result.main = made_[main];
+    if (form_over(attempt, go_on)) result.main = made_[main];
     return result;
+}
+
+bool Matcher::form_over(const Attempt& attempt, const std::function<bool(NodeId)>& go_on) {
+    const Instance& instance = *attempt.filled.instance;
+    std::vector<NodeId> given = instance.inputs;
+    std::vector<Scaled> values;
+    for (const NodeId id : attempt.operands) values.push_back(forms_[id]);
+    for (const auto& [constant, value] : attempt.filled.numbers) {
+        given.push_back(constant);
+        values.push_back(forms_.canon().number(value, instance.graph->node(constant).dtype));
+    }
+    return canon::forms_over(*instance.graph, given, values, forms_.canon(), made_, go_on);
 }
 
 const Matcher::Made& Matcher::made_by(const Attempt& attempt) {
@@ -293,11 +299,12 @@ const Matcher::Made& Matcher::made_by(const Attempt& attempt) {
 
 std::optional<Matcher::Verdict> Matcher::refusal(const Attempt& attempt) {
     const Made& made = made_by(attempt);
-    if (made.unknown) return Verdict{std::nullopt, made.blame, made.unknown};
+    if (made.unknown) return Verdict{std::nullopt, made.blame, made.unknown, made.has_alike};
     const Scaled& wanted = forms_[attempt.root];
     if (forms_.canon().same(made.main, wanted)) return std::nullopt;
     Verdict verdict;
     const bool is_alike = forms_.canon().structure(made.main.core) == forms_.canon().structure(wanted.core);
+    verdict.differs_in_numbers = is_alike;
     if (!is_alike) verdict.unknown = forms_.canon().structure(made.main.core);
     if (notes_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size(),
@@ -311,6 +318,20 @@ bool Matcher::computes_twice(const Tile& tile) {
         return graph_.node(id).op == ir::Op::matmul &&
                std::any_of(tile.inputs.begin(), tile.inputs.end(), [&](NodeId input) { return depends_on(input, id); });
     });
+}
+
+// True when an operand needs a product that the definition makes too, be it outside of the tile's interior.
+bool Matcher::makes_product_again(const Attempt& attempt) {
+    const ir::GraphData& made = *attempt.filled.instance->graph;
+    for (NodeId id = 0; id < made.nodes().size(); ++id) {
+        if (made.node(id).op != ir::Op::matmul) continue;
+        for (const NodeId product : forms_.nodes_of(made_[id]))
+            if (graph_.node(product).op == ir::Op::matmul &&
+                std::any_of(attempt.operands.begin(), attempt.operands.end(),
+                            [&](NodeId operand) { return depends_on(operand, product); }))
+                return true;
+    }
+    return false;
 }
 
 std::optional<Tile> Matcher::tile_of(const Attempt& attempt) {
@@ -336,7 +357,7 @@ std::optional<Tile> Matcher::tile_of(const Attempt& attempt) {
         tile.outputs.push_back(output);
     }
     tile.interior = interior(tile);
-    if (computes_twice(tile)) return std::nullopt;
+    if (computes_twice(tile) || makes_product_again(attempt)) return std::nullopt;
     for (NodeId& input : tile.inputs) input = classes_.value_of(input);
     return tile;
 }
@@ -346,11 +367,16 @@ Matcher::Verdict Matcher::prove(const Attempt& attempt) {
     if (const Made* known = &made_by(attempt); std::exchange(last_made_, known) != known)
         make(attempt);  // for all of its outputs
     std::optional<Tile> tile = tile_of(attempt);
-    if (tile) proved_.assign(attempt.operands.begin(), attempt.operands.end());
     if (!tile && notes_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size() + 1,
              "an operand is made of what it would compute");
-    return {std::move(tile), everything, std::nullopt};
+    return {std::move(tile), everything, std::nullopt, false};
+}
+
+Scaled Matcher::form_made(const Attempt& attempt) {
+    last_made_ = nullptr;
+    form_over(attempt, [](NodeId) { return true; });
+    return made_[attempt.filled.instance->outputs[attempt.pattern->main]];
 }
 
 void Matcher::note(const Attempt& attempt, std::size_t progress, const std::string& reason) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -66,8 +67,11 @@ public:
         OperandSet blame = everything;  ///< without a tile: operands that are wrong together, whatever the others are
         std::optional<std::size_t>
             unknown;  ///< names the value made of them that the graph has not; one name where only numbers differ
+        bool differs_in_numbers = false;  ///< without a tile: other numbers might make the value, or the unknown one
     };
     Verdict prove(const Attempt& attempt);
+    /// The form of what an attempt makes, whether the graph has what is computed on the way or not.
+    Scaled form_made(const Attempt& attempt);
 
     /// At how many nodes definitions were looked for.
     std::size_t looks() const noexcept { return look_; }
@@ -114,6 +118,7 @@ private:
         Scaled main;                         ///< its main output, or
         OperandSet blame = 0;                ///< what makes the value
         std::optional<std::size_t> unknown;  ///< that the graph has not, by its name
+        bool has_alike = false;              ///< the graph has a value that differs from it in numbers alone
     };
 
     static std::vector<Outline> outlines_among(std::span<const Pattern> patterns, const ir::GraphData& graph);
@@ -124,12 +129,14 @@ private:
     std::size_t name_of(CanonId unknown) const;
     bool stands(const Pattern& pattern, ir::Op op, CanonId core) const;
     Made make(const Attempt& attempt);
+    bool form_over(const Attempt& attempt, const std::function<bool(ir::NodeId)>& go_on);
     const Made& made_by(const Attempt& attempt);
     std::optional<Verdict> refusal(const Attempt& attempt);
     std::optional<Tile> tile_of(const Attempt& attempt);
     std::vector<ir::NodeId> interior(const Tile& tile);
     bool depends_on(ir::NodeId node, ir::NodeId ancestor);
     bool computes_twice(const Tile& tile);
+    bool makes_product_again(const Attempt& attempt);
     void note(const Attempt& attempt, std::size_t progress, const std::string& reason);
 
     const ir::GraphData& graph_;
@@ -152,7 +159,6 @@ private:
     std::vector<std::uint32_t> passed_;  // the last walk down that came by a node
     std::uint32_t walk_ = 0;
     std::vector<ir::NodeId> open_;
-    types::ShortList<ir::NodeId, 4> proved_;  // operands of the last tile
     Instances instances_;
     NodeTypes types_;
     std::vector<std::optional<Calls>> calls_;  // of each pattern

@@ -1,6 +1,7 @@
 #include "fuse/numbers.hpp"
 
 #include "fuse/positions.hpp"
+#include "ir/number.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -36,14 +37,6 @@ double of_fewest_digits(double value, DType dtype) {
     return value;
 }
 
-// Integers are not rounded. Layers hold the same numbers, so each is looked for once.
-double rounded(Matcher& matcher, double value, DType dtype) {
-    if (!is_float(dtype)) return value;
-    const auto [known, is_new] = matcher.rounded(dtype).try_emplace(std::bit_cast<std::uint64_t>(value), 0);
-    if (is_new) known->second = of_fewest_digits(value, dtype);
-    return known->second;
-}
-
 void add_number(std::vector<double>& numbers, double value, DType dtype) {
     if (std::isnan(value)) return;
     const auto known = [&](double other) { return Canon::close(other, value, dtype); };
@@ -64,6 +57,19 @@ std::optional<NodeId> holder_of(const Pattern& pattern, NodeId entry, double sen
     return std::nullopt;
 }
 
+// True where the pattern adds a number to something.
+bool adds_number(const Pattern& pattern) {
+    const Canon& canon = pattern.forms->canon();
+    for (CanonId id = 0; id < canon.size(); ++id) {
+        const Term& term = canon.term(id);
+        if (term.kind == TermKind::sum && std::any_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
+                return canon.term(part.core).kind == TermKind::one;
+            }))
+            return true;
+    }
+    return false;
+}
+
 // Those of most nodes are the same few: each is rounded once. Among floats only those of floats.
 void add_numbers_under(Matcher& matcher, NodeId entry, bool are_floats, std::vector<double>& numbers) {
     std::vector<NodeId> nodes;
@@ -78,7 +84,7 @@ void add_numbers_under(Matcher& matcher, NodeId entry, bool are_floats, std::vec
     const auto add_rounded = [&](double value, DType type) {
         if (std::find(seen.begin(), seen.end(), std::pair(value, type)) != seen.end()) return;
         seen.emplace_back(value, type);
-        add_number(numbers, rounded(matcher, value, type), type);
+        add_number(numbers, shortest(matcher, value, type), type);
     };
     for (const NodeId id : nodes)
         if (const auto* values = scalar(id)) add_number(numbers, as_written(values->front(), dtype(id)), dtype(id));
@@ -141,15 +147,27 @@ std::vector<Comparison> comparisons_under(Matcher& matcher, std::span<const Over
 
 }  // namespace
 
+// Layers hold the same numbers, so each is looked for once.
+double shortest(Matcher& matcher, double value, DType dtype) {
+    if (!is_float(dtype)) return value;
+    const auto [known, is_new] = matcher.rounded(dtype).try_emplace(std::bit_cast<std::uint64_t>(value), 0);
+    if (is_new) known->second = of_fewest_digits(value, dtype);
+    return known->second;
+}
+
 double as_written(double value, DType dtype) {
-    const bool is_rounded =
-        is_float(dtype) && dtype != DType::f64 && std::fabs(value) <= std::numeric_limits<float>::max();
+    const bool is_rounded = is_float(dtype) && dtype != DType::f64 && std::isfinite(value);
     const bool is_whole = std::trunc(value) == value && std::fabs(value) < 0x1p63;
-    if (!is_rounded || is_whole) return value;
-    const auto narrow = static_cast<float>(value);
-    if (static_cast<double>(narrow) != value) return value;
+    if (!is_rounded || is_whole || ir::round_to(dtype, value) != value) return value;
     char text[32];
-    return number_in({text, std::to_chars(text, text + sizeof text, narrow).ptr});
+    if (dtype == DType::f32)
+        return number_in({text, std::to_chars(text, text + sizeof text, static_cast<float>(value)).ptr});
+    for (int digits = 0; digits < 16; ++digits) {
+        const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits).ptr;
+        const double shorter = number_in({text, end});
+        if (ir::round_to(dtype, shorter) == value) return shorter;
+    }
+    return value;
 }
 
 std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pattern,
@@ -164,7 +182,8 @@ std::vector<std::vector<double>> numbers_for(Matcher& matcher, const Pattern& pa
                                   numbers.back());
         }
         // An eps of 0 leaves no trace.
-        if (pattern.holes.size() == 1 && !numbers.back().empty()) numbers.back().push_back(0);
+        const bool may_vanish = pattern.holes.size() == 1 || adds_number(pattern);
+        if (may_vanish && !numbers.back().empty()) numbers.back().push_back(0);
     }
     return numbers;
 }

@@ -12,8 +12,13 @@ struct Overlay {
     ir::NodeId skeleton, graph;
 };
 
-/// The number a program meant whose constant of this dtype holds a float: 1e-05, where 9.999999747378752e-06 is stored.
+/// The number of fewest digits that rounds to the one that a constant of this dtype holds: 1e-05, where
+/// 9.999999747378752e-06 is stored. Whole numbers, and those that the dtype cannot hold, stay as they are.
 double as_written(double value, DType dtype = DType::f32);
+
+/// The number of fewest digits that differs from a computed one by no more than two roundings to the dtype do; an
+/// integer itself.
+double shortest(Matcher& matcher, double value, DType dtype);
 
 /// For each hole of the pattern but those for whole numbers the numbers that may stand there: those of the graph's
 /// regions that lie under the sentinel, as they are and as reciprocals, the factors of forms there, and 1 (a scale left

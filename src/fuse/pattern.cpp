@@ -85,15 +85,24 @@ std::vector<bool> leading(const Problem& problem) {
     return result;
 }
 
+// One that definitions write themselves: 2, -0.5, 1.5.
+bool is_plain_exponent(double exponent) { return std::trunc(2 * exponent) == 2 * exponent; }
+
 void outline(Pattern& pattern) {
     const Canon& canon = pattern.forms->canon();
     const auto core_of = [&](ir::NodeId id) { return (*pattern.forms)[id].core; };
     const CanonId root = core_of(pattern.skeleton.outputs[pattern.main]);
     pattern.features = Features(canon).of(root);
     pattern.outside = outside_of(canon, canon.term(root));
-    // A number left free may be 0, and then it stands in no sum.
+    // A number left free may be 0, and then it stands in no sum; an exponent may have either sign.
     if (!pattern.holes.empty())
         std::erase_if(pattern.outside, [](const Outside& part) { return part.kind == TermKind::sum; });
+    bool has_free_exponent = false;
+    for (CanonId id = 0; id < canon.size(); ++id)
+        if (const Term& term = canon.term(id); term.kind == TermKind::product)
+            for (const Scaled& power : term.parts)
+                has_free_exponent = has_free_exponent || !is_plain_exponent(power.factor);
+    if (!pattern.holes.empty() && has_free_exponent) pattern.outside.clear();
     const std::uint64_t kept = ops_in(canon, root);
     for (const ir::Node& node : pattern.skeleton.graph->nodes()) {
         pattern.is_opened = pattern.is_opened || canon::is_exponential(node.op);

@@ -1,6 +1,8 @@
 #include "fuse/search.hpp"
 
 #include "fuse/numbers.hpp"
+#include "fuse/solve_numbers.hpp"
+#include "ir/op_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +14,13 @@ using ir::NodeId;
 
 // Guesses for one pattern at one node; the right one is among the first few.
 constexpr int most_guesses = 160;
+// More guesses for a match that covers more than one already found.
+constexpr int most_further = 48;
 constexpr std::size_t most_candidates = 8;
 constexpr std::size_t most_before = 16;
+
+// A factor, an exponent or a term that may be left out.
+bool is_neutral(double number) { return number == 0 || number == 1; }
 
 bool contains(std::span<const NodeId> list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
 
@@ -31,14 +38,15 @@ public:
         places_ = places_in(matcher.forms().canon(), matcher.forms()[root].core);
     }
 
-    std::optional<Tile> run() {
+    std::vector<Match> run() {
         lay(0, 0);
-        if (!found_ && pattern_.is_opened && pattern_.skeleton.inputs.size() == 1) try_all_before();
+        if (found_.empty() && pattern_.is_opened && pattern_.skeleton.inputs.size() == 1) try_all_before();
+        std::reverse(found_.begin(), found_.end());
         return std::move(found_);
     }
 
 private:
-    bool done() const { return found_.has_value() || guesses_ >= most_guesses; }
+    bool done() const { return is_whole_ || guesses_ >= most_guesses_; }
 
     // Finds a partner for each mark on the rim of overlay `at`, from the `next`-th node of its region on; then goes on
     // to the next overlay.
@@ -206,13 +214,25 @@ private:
         Call& call = calls_.of(operands);
         if (!call.fits) return everything;
         if (pattern_.holes.empty()) return attempt(operands, call, pattern_.problem.attributes).blame;
+        const std::size_t before = found_.size();
         Matcher::Verdict last;
-        for (const Attributes& known : matcher_.known_attributes(pattern_)) {
+        is_solved_ = !can_solve();
+        const std::vector<Attributes> known_attributes = matcher_.known_attributes(pattern_);
+        for (const Attributes& known : known_attributes) {
             last = attempt(operands, call, known);
-            if (found_) return everything;
-            if ((last.blame & any_number) == 0) return last.blame;
+            if (found_.size() > before) return everything;
+            const bool tells_of_others =
+                std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+                             [&](const Hole& hole) { return is_neutral(hole.number_in(known)); });
+            if (tells_of_others && (last.blame & any_number) == 0) return last.blame;
+            if (!tells_of_others) last.unknown.reset();
         }
         if (!numbers_) numbers_ = numbers_for(matcher_, pattern_, overlays_);
+        // Of numbers that leave something out, none shows whether others would make the value.
+        const auto is_untold = [](const std::vector<double>& numbers) {
+            return std::all_of(numbers.begin(), numbers.end(), is_neutral);
+        };
+        if (std::any_of(numbers_->begin(), numbers_->end(), is_untold) && solve(operands, call)) return everything;
         const auto is_empty = [](const std::vector<double>& numbers) { return numbers.empty(); };
         if (std::none_of(numbers_->begin(), numbers_->end(), is_empty))
             return fill(operands, call, *numbers_, 0, last.unknown).blame;
@@ -222,15 +242,68 @@ private:
         return fill(operands, call, numbers, 0, last.unknown).blame;
     }
 
+    bool can_solve() const {
+        return std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+                            [](const Hole& hole) { return hole.is_whole; });
+    }
+
+    // Tries the numbers for which what is made of the operands has the root's form; once for each choice of operands.
+    bool solve(std::span<const NodeId> operands, Call& call) {
+        if (std::exchange(is_solved_, true)) return false;
+        Attributes attributes = pattern_.problem.attributes;
+        const auto put = [&](std::span<const double> numbers) {
+            for (std::size_t i = 0; i < numbers.size(); ++i) pattern_.holes[i].put(numbers[i], attributes);
+        };
+        const auto pairs_of = [&](std::span<const double> numbers) -> std::optional<std::vector<NumberPair>> {
+            put(numbers);
+            const Filled* filled = calls_.filled(call, attributes);
+            if (filled == nullptr || !calls_.may_make(call, root_)) return std::nullopt;
+            const Scaled made = matcher_.form_made({&pattern_, root_, operands, *filled, attributes});
+            return number_pairs(matcher_.forms().canon(), made, matcher_.forms()[root_]);
+        };
+        // Equal parts of a maximum are in the order of their numbers: below and above 1 they may be paired otherwise.
+        for (const double scale : {1.0, 0x1p10}) {
+            std::vector<double> start;
+            for (const Hole& hole : pattern_.holes) start.push_back(hole.sentinel * scale);
+            for (const std::vector<double>& numbers : solve_numbers(pairs_of, std::move(start)))
+                if (try_signs(operands, call, numbers)) return true;
+        }
+        return false;
+    }
+
+    // Tries numbers of these magnitudes: an even function tells no sign, and what is made of a negative number may be
+    // another one than of the positive ones that were solved with.
+    bool try_signs(std::span<const NodeId> operands, Call& call, const std::vector<double>& numbers) {
+        constexpr std::size_t most_signs = 3;
+        const std::size_t before = found_.size();
+        const DType dtype = graph_.node(root_).dtype;
+        Attributes attributes = pattern_.problem.attributes;
+        for (std::size_t signs = 0; signs < std::size_t{1} << std::min(numbers.size(), most_signs); ++signs)
+            for (const bool is_short : {true, false}) {
+                for (std::size_t i = 0; i < numbers.size(); ++i) {
+                    const double number = is_short ? shortest(matcher_, numbers[i], dtype) : numbers[i];
+                    pattern_.holes[i].put(i < most_signs && (signs >> i) % 2 != 0 ? -number : number, attributes);
+                }
+                attempt(operands, call, attributes);
+                if (found_.size() == before) continue;
+                matcher_.remember(pattern_, attributes);
+                return true;
+            }
+        return false;
+    }
+
     // What two numbers fail to make alike hangs on no number of this hole.
     Matcher::Verdict fill(std::span<const NodeId> operands, Call& call, std::span<const std::vector<double>> numbers,
                           std::size_t hole, std::optional<std::size_t> unknown) {
+        const std::size_t before = found_.size();
+        const Matcher::Verdict right{std::nullopt, everything, std::nullopt, false};
         if (hole == numbers.size()) {
             Matcher::Verdict verdict = attempt(operands, call, filled_);
-            if (found_) matcher_.remember(pattern_, filled_);
-            return verdict;
+            if (found_.size() > before) matcher_.remember(pattern_, filled_);
+            if (verdict.differs_in_numbers) solve(operands, call);
+            return found_.size() > before ? right : verdict;
         }
-        Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown};
+        Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown, false};
         const auto with = [&](double number) {
             pattern_.holes[hole].put(number, filled_);
             return fill(operands, call, numbers, hole + 1, all.unknown);
@@ -238,8 +311,9 @@ private:
         for (const double number : numbers[hole]) {
             if (done()) break;
             Matcher::Verdict verdict = with(number);
+            if (found_.size() > before) return right;
             // Where a factor of 1 or a term of 0 is left out, what is made tells nothing of other numbers.
-            const bool hangs_on_none = number != 0 && number != 1 && (verdict.blame & any_number) == 0;
+            const bool hangs_on_none = !is_neutral(number) && (verdict.blame & any_number) == 0;
             if (verdict.unknown && (verdict.unknown == all.unknown || hangs_on_none)) {
                 if (!hangs_on_none && number != 0 && numbers[hole].back() == 0) with(0);
                 return verdict;
@@ -253,7 +327,7 @@ private:
 
     Matcher::Verdict attempt(std::span<const NodeId> operands, Call& call, const Attributes& attributes) {
         ++guesses_;
-        const Matcher::Verdict whatever_numbers{std::nullopt, everything & ~any_number, std::size_t{0}};
+        const Matcher::Verdict whatever_numbers{std::nullopt, everything & ~any_number, std::size_t{0}, false};
         if (!calls_.may_make(call, root_)) return whatever_numbers;
         const Filled* filled = calls_.filled(call, attributes);
         if (call.is_refused) return whatever_numbers;
@@ -265,8 +339,25 @@ private:
             if (filled == nullptr) return {};
             verdict = matcher_.prove({&pattern_, root_, operands, *filled, attributes});
         }
-        found_ = std::move(verdict.tile);
+        if (verdict.tile) add(*std::exchange(verdict.tile, std::nullopt), operands);
         return verdict;
+    }
+
+    void add(Tile tile, std::span<const NodeId> operands) {
+        if (!found_.empty() && tile.interior.size() <= found_.back().tile.interior.size()) return;
+        is_whole_ = pattern_.holes.empty() ||
+                    std::none_of(operands.begin(), operands.end(), [&](NodeId id) { return holds_number(id); });
+        found_.push_back({std::move(tile), {operands.begin(), operands.end()}});
+        most_guesses_ = std::min(most_guesses_, guesses_ + most_further);
+    }
+
+    // True for a value that is computed with a number.
+    bool holds_number(NodeId id) const {
+        const auto nodes = matcher_.region_from(id).nodes;
+        return matcher_.forms()[id].factor != 1 || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+                   const ir::Node& number = graph_.node(node);
+                   return number.op == ir::Op::constant && number.shape.empty();
+               });
     }
 
     Matcher& matcher_;
@@ -280,13 +371,15 @@ private:
     std::vector<NodeId> marks_;                                // of the skeleton, already laid
     std::optional<std::vector<std::vector<double>>> numbers_;  // for the marks as laid, made when first needed
     Attributes filled_;                                        // the pattern's with numbers in the holes
-    std::optional<Tile> found_;
-    int guesses_ = 0;
+    std::vector<Match> found_;                                 // each covers more than the one before
+    bool is_whole_ = false;                                    // no match covers more than the last found
+    bool is_solved_ = false;                                   // for the operands at hand
+    int guesses_ = 0, most_guesses_ = most_guesses;
 };
 
 }  // namespace
 
-std::optional<Tile> search(Matcher& matcher, const Pattern& pattern, NodeId root) {
+std::vector<Match> search(Matcher& matcher, const Pattern& pattern, NodeId root) {
     return Search(matcher, pattern, root).run();
 }
 
