@@ -38,12 +38,14 @@ public:
         const std::string rank = ways_.rank(way);
         Row row{{"kind", "path"},
                 {"rank", rank},
-                {"cost_ns", nanoseconds(way.seconds())},
+                {"cost_ns", nanoseconds(way.cost())},
+                {"expected_ns", nanoseconds(way.seconds())},
                 {"kept_bytes", std::to_string(static_cast<std::int64_t>(way.kept_bytes()))},
                 {"steps", std::to_string(steps.size())},
                 {"digest", digest.text()}};
-        std::string text = fmt::format("{} expected, {} steps, {} kept, digest {}", time_text(way.seconds()),
-                                       steps.size(), bytes_text(way.kept_bytes()), digest.text());
+        std::string text =
+            fmt::format("cost {}: {} expected in runs, {} steps, {} kept, digest {}", time_text(way.cost()),
+                        time_text(way.seconds()), steps.size(), bytes_text(way.kept_bytes()), digest.text());
         if (feed_) add_time(way, row, text);
         text += ", rank " + rank;
         output_.line(row, text);

@@ -9,6 +9,7 @@
 #include "pipeline/stages.hpp"
 #include "pipeline/time_notes.hpp"
 #include "search/best.hpp"
+#include "search/cheapest.hpp"
 #include "search/numbering.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +31,8 @@ struct FoundPaths {
           memo(memo_of_all()),
           exploration(select::explored(memo.problem, {.only_cheapest = false, .stop = options.stop})),
           numbering(exploration.space, exploration.paths),
-          cheapest(search::Cheapest(exploration.space, exploration.paths).choices(exploration.paths)) {}
+          order(exploration.space, exploration.paths),
+          cheapest(order.choices(exploration.paths)) {}
     FoundPaths(const FoundPaths&) = delete;
     FoundPaths& operator=(const FoundPaths&) = delete;
 
@@ -52,6 +54,7 @@ struct FoundPaths {
     select::Memo memo;
     search::Exploration exploration;
     search::Numbering numbering;
+    search::Cheapest order;  ///< counts costs as whole numbers, as the order of paths does
     std::vector<int> cheapest;
     /// Of whoever asks candidates, which note what they were asked. A progress sink may ask while a path is compiled.
     mutable std::recursive_mutex asking;
@@ -191,9 +194,9 @@ const FoundPaths& Path::found() const {
 
 double Path::cost() const {
     const FoundPaths& all = found();
-    Sum sum;
-    for (const int choice : choices_) sum.add(all.memo.problem.cost(choice));
-    return sum.value();
+    search::Exact sum = 0;
+    for (const int choice : choices_) sum += all.order.exact(all.memo.problem.cost(choice));
+    return all.order.rounded(sum);
 }
 
 double Path::seconds() const {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 #include <sstream>
@@ -83,6 +84,33 @@ TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
     std::reverse(costs.begin(), costs.end());
     EXPECT_EQ(costs_of(ways.dearest_first()), costs);
     EXPECT_EQ(ways.cheapest().cost(), costs.back());
+}
+
+// Sums that differ in their last digits alone are in the order of what cost() tells.
+TEST(Paths, CostsAreInOrderToTheBit) {
+    const Context context;
+    int same = 0, several = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const Paths ways = paths(random_model(seed), context);
+        double last = 0;
+        int count = 0;
+        for (const Path& way : ways.cheapest_first()) {
+            if (++count > 1000) break;
+            const double cost = way.cost();
+            ASSERT_GE(cost, last) << seed << ", path " << count;
+            same += cost == last;
+            last = cost;
+        }
+        several += count > 100;
+        last = std::numeric_limits<double>::infinity();
+        for (const Path& way : ways.dearest_first()) {
+            if (--count < 0) break;
+            ASSERT_LE(way.cost(), last) << seed;
+            last = way.cost();
+        }
+    }
+    EXPECT_GT(several, 20);
+    EXPECT_GT(same, 0) << "some cost the same";
 }
 
 TEST(Paths, AllKernelsAreAmongThem) {
