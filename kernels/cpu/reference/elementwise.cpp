@@ -262,14 +262,11 @@ Kernel kernel(std::string_view name, std::vector<std::string> samples) {
     for (int i = 0; i < operands; ++i) made.in_place.push_back({i, 0});
     made.workspace = workspace;
     made.cost = [](const Problem& problem) {
-        Cost cost{0, 0, efficiency};
+        double bytes = 0;
         for (const auto* list : {&problem.inputs, &problem.outputs})
-            for (const TensorDesc& tensor : *list)
-                cost.bytes += static_cast<double>(element_count(tensor.shape).constant()) *
-                              static_cast<double>(size_of(tensor.dtype));
-        cost.flops = static_cast<double>(element_count(problem.outputs[0].shape).constant()) *
-                     static_cast<double>(problem.definition == "elementwise" ? problem.body.size() : 1);
-        return cost;
+            for (const TensorDesc& tensor : *list) bytes += size_in_bytes(tensor);
+        const double steps = problem.definition == "elementwise" ? static_cast<double>(problem.body.size()) : 1;
+        return scalar_cost(static_cast<double>(element_count(problem.outputs[0].shape).constant()) * steps, bytes);
     };
     return made;
 }

@@ -201,12 +201,27 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return how;
 }
 
+/// Elements behind the axis of a gather are moved together, others one by one.
+Cost cost(const Problem& problem) {
+    constexpr double of_row = 1, of_element_in_row = 0.02;
+    const double count = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    double bytes = 2 * size_in_bytes(problem.outputs[0]);
+    if (problem.definition == "scatter") {  // a copy of the table, in which rows are written
+        bytes = size_in_bytes(problem.outputs[0]);
+        for (const TensorDesc& input : problem.inputs) bytes += size_in_bytes(input);
+        return scalar_cost(count + static_cast<double>(element_count(problem.inputs[2].shape).constant()), bytes);
+    }
+    if (problem.definition != "gather") return scalar_cost(count, bytes);
+    const Shape& table = problem.inputs[0].shape;
+    const auto axis = static_cast<std::size_t>(axis_index(problem.attributes.integer("axis"), table.size()));
+    double row = 1;
+    for (std::size_t i = axis + 1; i < table.size(); ++i) row *= static_cast<double>(table[i].constant());
+    return scalar_cost(of_element_in_row * count + of_row * count / std::max(row, 1.0), bytes);
+}
+
 Kernel kernel(const std::string& name, void (*run)(const Args&, Team&), std::vector<std::string> samples) {
     Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
-    made.cost = [](const Problem& problem) {
-        const double count = static_cast<double>(element_count(problem.outputs[0].shape).constant());
-        return Cost{count, 2 * count * static_cast<double>(size_of(problem.outputs[0].dtype)), efficiency};
-    };
+    made.cost = cost;
     made.workspace = [](const Problem& problem, int threads) {
         return Dim(scratch_bytes(static_cast<std::int64_t>(problem.outputs[0].shape.size())) * threads);
     };

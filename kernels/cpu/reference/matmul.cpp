@@ -72,13 +72,10 @@ Refusal accepts(const Problem& problem) {
 
 Cost cost(const Problem& problem) {
     const Shape& a = problem.inputs[0].shape;
-    Cost found{2 * static_cast<double>(element_count(problem.outputs[0].shape).constant()) *
-                   static_cast<double>(a.back().constant()),
-               0, efficiency};
-    for (const TensorDesc* tensor : {&problem.inputs[0], &problem.inputs[1], &problem.outputs[0]})
-        found.bytes +=
-            static_cast<double>(element_count(tensor->shape).constant()) * static_cast<double>(size_of(tensor->dtype));
-    return found;
+    const double sums = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    return scalar_cost(
+        2 * sums * static_cast<double>(a.back().constant()),
+        size_in_bytes(problem.inputs[0]) + size_in_bytes(problem.inputs[1]) + size_in_bytes(problem.outputs[0]));
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {

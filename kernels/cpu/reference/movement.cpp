@@ -99,8 +99,46 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return movement;
 }
 
+/// How far apart neighbours of the last axis of the output lie in the input; a row of the input, not of the output, has
+/// an end where `reshape` cuts it.
+Dim inner_stride_of_input(const Problem& problem) {
+    const TensorDesc& in = problem.inputs[0];
+    const std::size_t rank = in.shape.size();
+    if (rank == 0 || in.strides.empty()) return 1;
+    if (problem.definition == "transpose") {
+        const Dim& axis = problem.attributes.dims("permutation").back();
+        return in.strides[static_cast<std::size_t>(axis_index(axis.constant(), rank))];
+    }
+    if (problem.definition == "window") {
+        const auto axis = static_cast<std::size_t>(axis_index(problem.attributes.integer("axis"), rank));
+        return in.strides[axis] * problem.attributes.integer("dilation");
+    }
+    const bool is_stepped = problem.definition == "slice" &&
+                            axis_index(problem.attributes.integer("axis"), rank) == static_cast<int>(rank) - 1;
+    return in.strides.back() * (is_stepped ? problem.attributes.integer("step") : 1);
+}
+
+/// Elements that follow each other on both sides are moved a row at a time, others one by one.
+Cost cost(const Problem& problem) {
+    constexpr double of_row = 1, of_element_in_row = 0.02, of_element = 0.5;
+    const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];
+    const double count = static_cast<double>(element_count(out.shape).constant());
+    const double bytes = 2 * size_in_bytes(out);
+    if (in.is_dense() && out.is_dense() &&
+        (problem.definition == "reshape" || problem.definition == "copy" || problem.definition == "copy_to"))
+        return scalar_cost(of_element_in_row * count, bytes);
+    const bool is_by_row =
+        inner_stride_of_input(problem) == Dim(1) && (out.strides.empty() || out.strides.back() == Dim(1));
+    if (!is_by_row) return scalar_cost(of_element * count, bytes);
+    double row = out.shape.empty() ? 1 : static_cast<double>(out.shape.back().constant());
+    if (problem.definition == "reshape" && !in.shape.empty())
+        row = std::min(row, static_cast<double>(in.shape.back().constant()));
+    return scalar_cost(of_element_in_row * count + of_row * count / std::max(row, 1.0), bytes);
+}
+
 Kernel kernel(const std::string& name, std::vector<std::string> samples) {
     Kernel made = reference_kernel(name, accepts, run, prepare, std::move(samples));
+    made.cost = cost;
     made.workspace = [](const Problem& problem, int threads) {
         return Dim(scratch_bytes(static_cast<std::int64_t>(problem.outputs[0].shape.size())) * threads);
     };

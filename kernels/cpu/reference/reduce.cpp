@@ -143,7 +143,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 Cost cost(const Problem& problem) {
     const double count = static_cast<double>(element_count(problem.inputs[0].shape).constant());
-    return {count, count * static_cast<double>(size_of(problem.inputs[0].dtype)), efficiency};
+    return scalar_cost(count, size_in_bytes(problem.inputs[0]) + size_in_bytes(problem.outputs[0]));
 }
 
 Kernel kernel(const std::string& name, std::vector<std::string> samples) {

@@ -16,4 +16,13 @@ Kernel reference_kernel(std::string_view definition, Refusal (*accepts)(const Pr
     return made;
 }
 
+Cost scalar_cost(double operations, double bytes) {
+    constexpr double of_bandwidth = 0.8;
+    return {operations, bytes / of_bandwidth, efficiency};
+}
+
+double size_in_bytes(const TensorDesc& tensor) {
+    return static_cast<double>(element_count(tensor.shape).constant()) * static_cast<double>(size_of(tensor.dtype));
+}
+
 }  // namespace cairn::inline v0::kernels::cpu::reference

@@ -130,6 +130,16 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
         Scan{axis, problem.inputs[0].dtype, sorts && problem.attributes.integer("descending") != 0});
 }
 
+// A sort compares each element with as many others as its line is halved times.
+Cost cost(const Problem& problem) {
+    const Shape& shape = problem.inputs[0].shape;
+    const auto axis = static_cast<std::size_t>(axis_index(problem.attributes.integer("axis"), shape.size()));
+    const double length = std::max(2.0, static_cast<double>(shape[axis].constant()));
+    const double steps = problem.definition == "argsort" ? std::log2(length) : 1;
+    return scalar_cost(steps * static_cast<double>(element_count(shape).constant()),
+                       size_in_bytes(problem.inputs[0]) + size_in_bytes(problem.outputs[0]));
+}
+
 }  // namespace
 
 void add_scans(std::vector<Kernel>& kernels) {
@@ -140,6 +150,7 @@ void add_scans(std::vector<Kernel>& kernels) {
          "cumsum axis=(-1) | bf16[7,3]:(1,7) -> bf16[7,3]:(1,7)", "cumsum axis=(-1) | i8[40,9] -> i8[40,9]",
          "cumsum axis=(-2) | u8[9,4]:(0,1) -> u8[9,4]", "cumsum axis=(-1) | i32[2,90] -> i32[2,90]",
          "cumsum axis=(-1) | i64[20] -> i64[20]"}));
+    kernels.back().cost = cost;
     kernels.push_back(reference_kernel("argsort", accepts, run_argsort, prepare,
                                        {"argsort axis=(-1) descending=(0) | f32[3,N] -> i32[3,N] where N in 0..300",
                                         "argsort axis=(-2) descending=(1) | f64[4,5,6]:(60,6,1) -> i32[4,5,6]",
@@ -149,6 +160,7 @@ void add_scans(std::vector<Kernel>& kernels) {
                                         "argsort axis=(-1) descending=(1) | u8[40,9] -> i32[40,9]",
                                         "argsort axis=(-1) descending=(0) | i32[33] -> i32[33]",
                                         "argsort axis=(-1) descending=(1) | i64[2,33] -> i32[2,33]"}));
+    kernels.back().cost = cost;
     kernels.back().workspace = [](const Problem& problem, int threads) {
         const Shape& shape = problem.inputs[0].shape;
         const auto axis = axis_index(problem.attributes.integer("axis"), shape.size());
