@@ -1,5 +1,8 @@
 #include "kernels/cpu/product.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace cairn::inline v0::kernels::cpu {
 namespace {
 
@@ -66,6 +69,19 @@ Cost product_cost(const Problem& problem, double efficiency) {
     Cost cost{2 * outputs * static_cast<double>(problem.inputs[0].shape.back().constant()), 0, efficiency};
     for (const TensorDesc& tensor : problem.inputs) cost.bytes += bytes_of(tensor);
     for (const TensorDesc& tensor : problem.outputs) cost.bytes += bytes_of(tensor);
+    return cost;
+}
+
+Cost tiled_product_cost(const Problem& problem, double efficiency, double tile_rows, double tile_columns) {
+    Cost cost = product_cost(problem, efficiency);
+    const Shape& shape = problem.outputs[0].shape;
+    if (shape.size() < 2) return cost;
+    const auto in_tiles = [](const Dim& size, double tile) {
+        const double count = std::max(1.0, static_cast<double>(size.constant()));
+        return std::ceil(count / tile) * tile / count;
+    };
+    cost.flops *= in_tiles(shape[shape.size() - 2], tile_rows) * in_tiles(shape.back(), tile_columns);
+    cost.bytes += 2 * bytes_of(problem.inputs[1]);
     return cost;
 }
 

@@ -20,12 +20,16 @@ bool same_leading_axes(const TensorDesc& x, const TensorDesc& output);
 Refusal refuse_bias(const TensorDesc& bias, const TensorDesc& weight);
 /// An output that tells one column of each row of x.
 Refusal refuse_places(const TensorDesc& out, const TensorDesc& x);
-/// What finding the largest column of each row keeps: for each thread a number and its place in as many lanes as a level
-/// has at most.
+/// What finding the largest column of each row keeps: for each thread a number and its place in as many lanes as a
+/// level has at most.
 Dim bytes_of_largest(const Problem& problem, int threads);
 
 /// 2 M N K operations and each operand's bytes once; strides of 0 read nothing anew.
 Cost product_cost(const Problem& problem, double efficiency);
+
+/// The same for a kernel that computes tiles of so many rows and columns, broken ones as whole ones, and that lays the
+/// right operand out anew, or reads it in short runs, on each call: it is counted three times.
+Cost tiled_product_cost(const Problem& problem, double efficiency, double tile_rows, double tile_columns);
 
 /// At run time: the number of rows of [..., K] and the distance between them.
 struct Rows {

@@ -74,7 +74,10 @@ Dim workspace(const Problem& problem, int threads) {
 }
 
 Cost cost(const Problem& problem) {
-    Cost cost = product_cost(problem, 0.5);
+    // One row is a product of a matrix and a vector, for which nothing is packed.
+    const Shape& shape = problem.outputs[0].shape;
+    const bool is_one_row = shape.size() < 2 || shape[shape.size() - 2] == Dim(1);
+    Cost cost = is_one_row ? product_cost(problem, 0.5) : tiled_product_cost(problem, 0.5, 16, 8);
     if (problem.definition != "fused") return cost;
     const TensorDesc& out = problem.outputs[0];
     cost.flops += epilogue_flops(problem, cost.efficiency);

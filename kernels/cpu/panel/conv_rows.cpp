@@ -266,7 +266,7 @@ Cost cost_of_fused(const Problem& problem) {
     return cost;
 }
 
-Cost cost_of_product(const Problem& problem) { return product_cost(problem, 0.75); }
+Cost cost_of_product(const Problem& problem) { return tiled_product_cost(problem, 0.75, 6, 32); }
 
 Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& definition, const std::string& id) {
     Kernel made;
