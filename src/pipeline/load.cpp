@@ -244,7 +244,12 @@ CompiledGraph load_text(std::string text, const std::filesystem::path& path, con
             if (bucket.exact) InstructionChecker(*bucket.exact, parts, problems).check();
         }
     } catch (const std::exception& error) { throw refuse(error.what()); }
-    return runtime::make_compiled_graph(context, std::move(set));
+    try {
+        return runtime::make_compiled_graph(context, std::move(set));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::graph) throw;
+        throw refuse(error.what());  // sizes that do not fit into 64 bits
+    }
 }
 
 }  // namespace cairn::inline v0
