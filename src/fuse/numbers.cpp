@@ -57,19 +57,6 @@ std::optional<NodeId> holder_of(const Pattern& pattern, NodeId entry, double sen
     return std::nullopt;
 }
 
-// True where the pattern adds a number to something.
-bool adds_number(const Pattern& pattern) {
-    const Canon& canon = pattern.forms->canon();
-    for (CanonId id = 0; id < canon.size(); ++id) {
-        const Term& term = canon.term(id);
-        if (term.kind == TermKind::sum && std::any_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
-                return canon.term(part.core).kind == TermKind::one;
-            }))
-            return true;
-    }
-    return false;
-}
-
 // Those of most nodes are the same few: each is rounded once. Among floats only those of floats.
 void add_numbers_under(Matcher& matcher, NodeId entry, bool are_floats, std::vector<double>& numbers) {
     std::vector<NodeId> nodes;
@@ -146,6 +133,36 @@ std::vector<Comparison> comparisons_under(Matcher& matcher, std::span<const Over
 }
 
 }  // namespace
+
+namespace {
+
+template <typename Test>
+bool adds_number(const Pattern& pattern, const Test& test) {
+    const Canon& canon = pattern.forms->canon();
+    for (CanonId id = 0; id < canon.size(); ++id) {
+        const Term& term = canon.term(id);
+        if (term.kind == TermKind::sum && std::any_of(term.parts.begin(), term.parts.end(), [&](const Scaled& part) {
+                return canon.term(part.core).kind == TermKind::one && test(part.factor);
+            }))
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool adds_number(const Pattern& pattern) {
+    return adds_number(pattern, [](double) { return true; });
+}
+
+bool adds_free_number(const Pattern& pattern) {
+    return adds_number(pattern, [&](double number) {
+        return std::any_of(pattern.holes.begin(), pattern.holes.end(), [&](const Hole& hole) {
+            const double times = number / hole.sentinel, whole = std::round(times);
+            return whole != 0 && std::fabs(times - whole) <= 1e-9 * std::fabs(times);
+        });
+    });
+}
 
 // Layers hold the same numbers, so each is looked for once.
 double shortest(Matcher& matcher, double value, DType dtype) {

@@ -20,6 +20,11 @@ double as_written(double value, DType dtype = DType::f32);
 /// integer itself.
 double shortest(Matcher& matcher, double value, DType dtype);
 
+/// True if the pattern adds a number to a value; and if it adds a whole multiple of the number in a hole, as a norm of n
+/// elements adds n times its eps to a sum.
+bool adds_number(const Pattern& pattern);
+bool adds_free_number(const Pattern& pattern);
+
 /// For each hole of the pattern but those for whole numbers the numbers that may stand there: those of the graph's
 /// regions that lie under the sentinel, as they are and as reciprocals, the factors of forms there, and 1 (a scale left
 /// out). What was computed is rounded: 0.5 for 0.70710678 * 0.70710678.

