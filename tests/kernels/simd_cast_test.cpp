@@ -120,6 +120,30 @@ TEST_P(SimdCast, DoublesAreRoundedOnce) {
     }
 }
 
+// A value that is rounded to 16 bits on the way to a wider result, which its store does not round: alone, and beside a
+// result of 16 bits that is the same value.
+TEST_P(SimdCast, NarrowingOnTheWayRounds) {
+    const std::vector<double> x = {-0x1p63, 65520, 1 + 0x1p-20, 1.0 / 3, -0x1p-26, 0};
+    const std::string size = "[" + std::to_string(x.size()) + "]";
+    for (const std::string half : {"f16", "bf16"})
+        for (const std::string from : {"f32", "f64"})
+            for (const std::string also : {"", "before", "behind"}) {
+                const std::string wide = "f32" + size, narrow = half + size;
+                std::string text = "elementwise {1=cast(0):" + half + " 2=cast(1):f32} | " + from + size + " -> ";
+                if (also.empty()) text += wide + " results (2)";
+                if (also == "before") text += narrow + " " + wide + " results (1,2)";
+                if (also == "behind") text += wide + " " + narrow + " results (2,1)";
+                SimdCase c(text), rounded("cast | " + from + size + " -> " + narrow);
+                for (std::size_t i = 0; i < x.size(); ++i)
+                    for (SimdCase* each : {&c, &rounded}) each->inputs[0].set(static_cast<std::int64_t>(i), x[i]);
+                c.run(find(kernels_of(GetParam()), "elementwise"));
+                rounded.run(find(kernels_of(GetParam()), "cast"));
+                for (const Operand& output : c.outputs)
+                    for (std::int64_t i = 0; i < output.size(); ++i)
+                        EXPECT_EQ(output.get(i), rounded.outputs[0].get(i)) << text << " at " << i;
+            }
+}
+
 // Against the reference kernel.
 TEST_P(SimdCast, FloatsAreTruncatedAndHeld) {
     std::vector<Kernel> reference;

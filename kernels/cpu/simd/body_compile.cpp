@@ -224,12 +224,21 @@ private:
 
     /// More digits than a float has.
     static bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::i64 || dtype == DType::i32; }
-    /// A value that is stored and not read need not be rounded before; an input only if nothing else is stored.
+    /// True if every result that is this value has the dtype, so that its store rounds it.
+    bool is_stored_as(int value, DType dtype) const {
+        return std::all_of(source_.results.begin(), source_.results.end(), [&](int r) {
+            const auto result = static_cast<std::size_t>(r);
+            return values_.at(result) != value || dtypes_.at(result) == dtype;
+        });
+    }
+    /// Drops the rounding of a value that is only stored, in the dtype it is rounded to: the store rounds. An f32 result
+    /// that was f16 before keeps it. Of an input only if nothing else is stored.
     int without_rounding(int value, bool is_only) {
         const auto draft =
             std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& d) { return d.result == value; });
         const bool is_rounded =
-            draft != drafts_.end() && (draft->code == BlockCode::round_f16 || draft->code == BlockCode::round_bf16);
+            draft != drafts_.end() && ((draft->code == BlockCode::round_f16 && is_stored_as(value, DType::f16)) ||
+                                       (draft->code == BlockCode::round_bf16 && is_stored_as(value, DType::bf16)));
         const bool is_read = std::any_of(drafts_.begin(), drafts_.end(), [&](const Draft& d) {
             return std::find(std::begin(d.operand), std::end(d.operand), value) != std::end(d.operand);
         });
