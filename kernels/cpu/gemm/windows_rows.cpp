@@ -17,16 +17,6 @@ namespace {
 
 bool is_of_image(const Problem& problem) { return problem.definition.starts_with("image_"); }
 
-/// What the convolutions of f32, f16 and bf16 take: filters of known sizes without gaps, and rows of results.
-bool is_of_panels(const Problem& problem) {
-    const TensorDesc &w = problem.inputs[1], &out = problem.outputs[0];
-    if (!is_panel_dtype(out.dtype) || !has_unit_stride(out, out.shape.size() - 1)) return false;
-    Dim taps = 1;
-    for (std::size_t axis = w.shape.size(); axis-- > 1; taps = taps * w.shape[axis])
-        if (!w.shape[axis].is_constant() || (!(w.shape[axis] == Dim(1)) && !(w.strides[axis] == taps))) return false;
-    return true;
-}
-
 Refusal accepts_windows(const Problem& problem) {
     const std::size_t axes = problem.inputs[1].shape.size() - 2;
     if (!is_of_image(problem))
@@ -58,8 +48,7 @@ Refusal accepts(const Problem& problem) {
     const std::size_t rank = problem.inputs[1].shape.size();
     if ((rank != 3 && rank != 4) || problem.outputs[0].shape.size() != rank)
         return "needs filters and a result with one axis or two";
-    if (Refusal no = accepts_windows(problem); !no.empty()) return no;
-    return is_of_panels(problem) ? "is left to the convolutions of f32, f16 and bf16" : Refusal();
+    return accepts_windows(problem);
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
@@ -97,7 +86,7 @@ Cost cost(const Problem& problem) {
 
 /// Dense images, of strides and dilations, padded on some sides and by more than they are large, groups and single
 /// channels; more taps, places and filters than are taken at once; images and results of nothing. `#` stands for the
-/// dtype. Results are transposed, or channels symbolic: kernels of panels take others of f32.
+/// dtype.
 struct Sample {
     const char *definition, *operands;
 };
@@ -115,14 +104,14 @@ const Sample samples[] = {
     {"conv1d", "#[2,5,P,3]:(5*(2*P+1),2*P+1,2,1) #[7,5,3]:(20,3,1)! -> #[2,7,P]:(7*P,1,7) where P in 0..600"},
     {"conv1d", "#[2,C,P,9]:(C*(P+8),P+8,1,1) #[30,C,9]! -> #[2,30,P] where C in 1..40, P in 1..70"},
     {"image_conv2d kernel=(3,3) padding=(1,1,1,1) stride=(1,1) dilation=(1,1) value=0",
-     "#[B,C,H,W] #[5,C,3,3]! -> #[B,5,H,W] where B in 0..2, C in 1..40, H in 1..9, W in 1..40"},
+     "#[B,C,H,W] #[5,C,3,3]! -> #[B,5,H,W]:(5*H*W,1,5*W,5) where B in 0..2, C in 1..40, H in 1..9, W in 1..40"},
     {"image_conv2d kernel=(2,3) padding=(0,3,4,0) stride=(3,1) dilation=(1,2) value=0",
      "#[1,4,3*P,Q+1]:(12*P*(Q+9),3*P*(Q+9),1,3*P) #[6,2,2,3]:(13,6,3,1) -> #[1,6,P+1,Q]:(9000,1,6*Q,6) where P in "
      "1..4, Q in 1..20"},
     {"image_conv2d kernel=(3,3) padding=(30,40,30,40) stride=(1,1) dilation=(30,40) value=0",
      "#[1,C,H,9] #[6,C,3,3] -> #[1,6,H,9] where C in 1..5, H in 1..40"},
     {"image_conv1d kernel=(5) padding=(4,0) stride=(2) dilation=(3) value=0",
-     "#[2,C,2*L+7] #[15,C,5] -> #[2,15,L] where C in 1..60, L in 1..40"},
+     "#[2,C,2*L+7] #[15,C,5] -> #[2,15,L]:(15*L,1,15) where C in 1..60, L in 1..40"},
 };
 
 std::string with_dtype(std::string text, std::string_view dtype) {
