@@ -13,6 +13,8 @@ namespace cairn::inline v0::timing {
 namespace {
 
 constexpr std::chrono::milliseconds pause_when_busy{50}, pause_when_refused{1000};
+constexpr int most_renamed = 4;  // while it is opened
+constexpr const char* replaced = "it was deleted or replaced; what was recorded here is written again";
 
 bool is_there(const std::filesystem::path& path) {
     std::error_code ignored;
@@ -74,8 +76,7 @@ bool Database::was_set_aside() const { return identity_ && identity_ == identity
 SqliteFile* Database::use() {
     if (file_ != nullptr) {
         if (!is_another()) return file_.get();
-        if (is_writable_ && !was_set_aside())
-            say("it was deleted or replaced; what was recorded here is written again");
+        if (is_writable_ && !was_set_aside()) say(replaced);
         close();
         next_try_ = {};
     }
@@ -120,8 +121,17 @@ void Database::open() {
 
 void Database::open_for_writing() {
     if (!is_there(folder_of(path_))) throw DatabaseFault{"there is no such folder"};
+    for (int attempt = 0; attempt < most_renamed && !open_in_place(); ++attempt) {}
+    if (file_ == nullptr) throw DatabaseFault{"other processes replace it all the time", FaultKind::busy};
+}
+
+/// Opens the file at the path. False where another opener renamed it meanwhile: then nothing is open.
+bool Database::open_in_place() {
     try {
-        if (!is_unmade(path_)) return open_and_set_up();
+        if (!is_unmade(path_)) {
+            open_and_set_up();
+            return is_in_place();
+        }
         const FolderLock lock(folder_of(path_));
         if (!is_there(path_)) {
             // Those of a file that was deleted would be taken for the new one's.
@@ -129,13 +139,23 @@ void Database::open_for_writing() {
             remove(companion("-shm"));
         }
         open_and_set_up();
+        return is_in_place();
     } catch (const DatabaseFault& fault) {
+        if (file_ != nullptr && !is_in_place()) return false;
         if (fault.kind != FaultKind::refused || !is_there(path_)) throw;
         close();
         open_for_reading();
         next_try_ = Clock::now() + pause_when_refused;
         say("it may only be read: new timings are kept in memory");
+        return true;
     }
+}
+
+/// Closes a file that was renamed since it was opened.
+bool Database::is_in_place() {
+    if (!file_->has_moved()) return true;
+    close();
+    return false;
 }
 
 void Database::open_and_set_up() {
@@ -182,6 +202,13 @@ void Database::open_for_reading() {
 }
 
 void Database::fault(const DatabaseFault& fault) {
+    if (fault.kind == FaultKind::refused && file_ != nullptr && is_writable_ && file_->has_moved()) {
+        // SQLite refuses to write to a file that was renamed.
+        if (!was_set_aside()) say(replaced);
+        close();
+        next_try_ = {};
+        return;
+    }
     last_fault_ = fault.kind;
     reason_ = fault.reason;
     switch (fault.kind) {

@@ -174,7 +174,9 @@ TEST_F(DatabaseFaults, APathThatNoFileCanHaveIsRefused) {
         for (const TimingFile::Use use : {TimingFile::Use::read, TimingFile::Use::write}) {
             const std::string fault = error_of([&] { TimingFile(bad, use); });
             EXPECT_NE(fault, "") << bad;
-            if (use == TimingFile::Use::write || bad.native().size() < 10) EXPECT_THAT(fault, HasSubstr(reason)) << bad;
+            if (use == TimingFile::Use::write || bad.native().size() < 10) {
+                EXPECT_THAT(fault, HasSubstr(reason)) << bad;
+            }
         }
         if (bad.empty()) continue;  // rows in memory
         lines.clear();
