@@ -112,7 +112,12 @@ std::string short_text(const Explanation& why, const Graph& graph, const Options
 }
 
 int explain_graph(const ExplainOptions& options, Output& output, const std::stop_token& stop) {
-    if (options.html.empty() && options.trace.empty()) refuse_run_options(options.all, "--html or --trace");
+    if (options.html.empty() && options.trace.empty()) {
+        // The text is about the sizes that are named.
+        Options run = options.all;
+        run.sizes.clear();
+        refuse_run_options(run, "--html or --trace");
+    }
     for (const std::string* path : {&options.html, &options.dot, &options.trace}) check_can_write(*path);
     const Graph graph = read_graph(options.all.graph);
     const Context context = make_context(options.all);

@@ -51,16 +51,6 @@ private:
     std::string_view rest_;
 };
 
-bool read_split(Words words, Lock& lock) {
-    std::vector<std::int64_t>& ends = lock.ends[std::string(words.next())];
-    while (!words.at_end()) {
-        const std::optional<std::int64_t> end = words.number<std::int64_t>();
-        if (!end || (!ends.empty() && *end <= ends.back())) return false;
-        ends.push_back(*end);
-    }
-    return !ends.empty();
-}
-
 bool is_amount(const std::optional<double>& amount) { return amount && *amount >= 0 && *amount < 1e18; }
 
 /// Reads a lock line by line. Each read_... returns false for a line that is ill-formed.

@@ -122,8 +122,10 @@ private:
             if (setting == settings.end()) return false;
             candidate.kernel = *setting;
         }
-        candidate.estimate.seconds = candidate.estimate.low = candidate.estimate.high = step.seconds;
-        candidate.estimate.error = step.error;
+        Estimate known;
+        known.seconds = known.low = known.high = step.seconds;
+        known.error = step.error;
+        candidate.estimate = known;
         return true;
     }
 
@@ -155,7 +157,7 @@ program::Steps steps_of(const Selection& selection) {
         step.kernel = candidate.kernel->id;
         step.operands = texts_of(candidate.sources);
         step.results = texts_of(candidate.outputs);
-        step.seconds = candidate.estimate.seconds;
+        step.seconds = candidate.estimate.time();
         step.error = candidate.estimate.error;
         step.rounding = candidate.rounding;
         step.asked = candidate.problem.shared();

@@ -124,7 +124,6 @@ TEST(Command, OptionsWithoutEffectAreRefused) {
     const std::string problem = "softmax axis=(-1) | f32[N,8] -> f32[N,8] where N in 1..9";
     const std::string nothing_run = "nothing is run without --html or --trace";
     const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> cases = {
-        {{"explain", graph, "--size", "N=1000"}, {"--size has no effect", nothing_run}},
         {{"explain", graph, "--size", "N=1000", "--html", html}, {"N = 1000 is not in 1..8"}},
         {{"explain", graph, "--seed", "0"}, {"--seed has no effect", nothing_run}},
         {{"explain", graph, "--weights", "w"}, {"--weights has no effect", nothing_run}},
