@@ -96,7 +96,7 @@ protected:
         }
         const std::vector<T> among = powers(kernel("pow"), pairs);
         for (std::size_t i = 0; i < alone.size(); ++i)
-            if (i % 3 != 0) ASSERT_EQ(alone[i], among[i]) << pairs.x[i] << " to the power of " << pairs.y[i];
+            if (i % 3 != 0) { ASSERT_EQ(alone[i], among[i]) << pairs.x[i] << " to the power of " << pairs.y[i]; }
     }
 
     // Each special number to the power of each: the cases of C (Annex F).

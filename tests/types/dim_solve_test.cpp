@@ -142,8 +142,8 @@ TEST(DimSolve, AgreesWithTryingAllValues) {
                                : right.size() > 1 ? SolutionCount::several
                                                   : SolutionCount::one)
             << size << " = " << wanted << " at a = " << values[0];
-        if (!right.empty()) ASSERT_EQ(found.value, right[0]) << size << " = " << wanted;
-        if (right.size() > 1) ASSERT_EQ(found.second, right[1]) << size << " = " << wanted;
+        if (!right.empty()) { ASSERT_EQ(found.value, right[0]) << size << " = " << wanted; }
+        if (right.size() > 1) { ASSERT_EQ(found.second, right[1]) << size << " = " << wanted; }
         const Attainable nearest = detail::nearest_attainable(equation, unknown);
         ASSERT_EQ(nearest.below, below) << size << " near " << wanted << " at a = " << values[0];
         ASSERT_EQ(nearest.above, above) << size << " near " << wanted << " at a = " << values[0];
