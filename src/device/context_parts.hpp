@@ -38,6 +38,7 @@ struct Context::Parts {
     std::shared_ptr<const void> patterns;  ///< of the definitions, once compile has made them
     std::size_t pattern_axes = 0;          ///< of the values in graphs that they are made for
     bool patterns_round = false;           ///< whether they are made for graphs that round to 16-bit floats
+    bool patterns_of_integers = false;     ///< whether they are made for graphs that multiply matrices of integers
     std::optional<Calibration> machine;    ///< what it can do, once it has been measured
     std::mutex measuring;                  ///< held by who measures: others would disturb it
     std::shared_ptr<void> operand_memory;  ///< what measured kernels read and write; kept while somebody measures

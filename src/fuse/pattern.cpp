@@ -214,6 +214,8 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
     };
     Pattern written = read(definition, text, has_first_axes);
     if (written.most_axes > sought.axes) return;
+    const bool is_of_integers = !written.problem.inputs.empty() && !is_float(written.problem.inputs[0].dtype);
+    if (is_of_integers && !sought.multiplies_integers) return;
     std::vector<Instance> skeletons = skeletons_of(definition, written, sought.rounds);
     if (skeletons.empty()) refuse();
     for (Instance& skeleton : skeletons) {

@@ -109,6 +109,9 @@ Sought::Sought(const ir::GraphData& graph)
       rounds(std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const ir::Node& node) {
           return node.op == ir::Op::cast && is_widening(node.dtype, DType::f32) &&
                  is_widening(node.dtype, graph.node(node.operands[0]).dtype);
+      })),
+      multiplies_integers(std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const ir::Node& node) {
+          return node.op == ir::Op::matmul && !is_float(node.dtype);
       })) {}
 
 Patterns patterns_of(std::span<const Definition> definitions, const Sought& sought, const std::stop_token& stop) {

@@ -359,13 +359,17 @@ private:
             if (filled == nullptr) return {};
             verdict = matcher_.prove({&pattern_, root_, operands, *filled, attributes});
         }
-        if (verdict.tile) add(*std::exchange(verdict.tile, std::nullopt), operands);
+        if (verdict.tile) add(*std::exchange(verdict.tile, std::nullopt), operands, attributes);
         return verdict;
     }
 
-    void add(Tile tile, std::span<const NodeId> operands) {
+    void add(Tile tile, std::span<const NodeId> operands, const Attributes& attributes) {
         if (!found_.empty() && tile.interior.size() <= found_.back().tile.interior.size()) return;
-        is_whole_ = pattern_.holes.empty() ||
+        // Where no number is solved for, one that leaves nothing out is the program's own.
+        const bool is_own = !can_solve() && std::none_of(pattern_.holes.begin(), pattern_.holes.end(), [&](const Hole& hole) {
+            return is_neutral(hole.number_in(attributes));
+        });
+        is_whole_ = pattern_.holes.empty() || is_own ||
                     std::none_of(operands.begin(), operands.end(), [&](NodeId id) { return holds_number(id); });
         found_.push_back({std::move(tile), {operands.begin(), operands.end()}});
         most_guesses_ = std::min(most_guesses_, guesses_ + most_further);

@@ -6,6 +6,7 @@
 #include "ir/graph_data.hpp"
 #include "types/short_list.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -67,11 +68,19 @@ struct Sought {
     /// Some cast rounds a wider float to f16 or bf16. What computes 16-bit floats in f32, as most composites do, ends
     /// in such a cast.
     bool rounds;
+    bool multiplies_integers;  ///< some matmul is of integers, as convolutions of integers are
 
-    Sought(std::size_t axes = 9, bool rounds = true) : axes(axes), rounds(rounds) {}
+    Sought(std::size_t axes = 9, bool rounds = true, bool multiplies_integers = true)
+        : axes(axes), rounds(rounds), multiplies_integers(multiplies_integers) {}
     explicit Sought(const ir::GraphData& graph);
     /// True if patterns for this serve graphs with the properties `other` too.
-    bool covers(const Sought& other) const { return axes >= other.axes && (rounds || !other.rounds); }
+    bool covers(const Sought& other) const {
+        return axes >= other.axes && (rounds || !other.rounds) && (multiplies_integers || !other.multiplies_integers);
+    }
+    /// The properties of either.
+    Sought operator|(const Sought& other) const {
+        return {std::max(axes, other.axes), rounds || other.rounds, multiplies_integers || other.multiplies_integers};
+    }
 };
 /// Throws Cancelled on a stop, Error(argument) where a pattern's text cannot be read or its definition refuses it.
 Patterns patterns_of(std::span<const Definition> definitions, const Sought& sought, const std::stop_token& stop = {});

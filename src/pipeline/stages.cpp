@@ -210,12 +210,13 @@ fuse::Patterns Stages::patterns(const ir::GraphData& graph) const {
     Context::Parts& parts = *context_.parts();
     const fuse::Sought sought(graph);
     const std::lock_guard lock(parts.patterns_mutex);
-    if (const fuse::Sought made(parts.pattern_axes, parts.patterns_round);
+    if (const fuse::Sought made(parts.pattern_axes, parts.patterns_round, parts.patterns_of_integers);
         parts.patterns == nullptr || !made.covers(sought)) {
-        const fuse::Sought both(std::max(made.axes, sought.axes), made.rounds || sought.rounds);
+        const fuse::Sought both = made | sought;
         parts.patterns = fuse::patterns_of(parts.kernels.definitions, both, options_.stop);
         parts.pattern_axes = both.axes;
         parts.patterns_round = both.rounds;
+        parts.patterns_of_integers = both.multiplies_integers;
     }
     return std::static_pointer_cast<const fuse::PatternSet>(parts.patterns);
 }
