@@ -31,8 +31,8 @@ CAIRN_API std::filesystem::path default_timing_db();
 /// What a Context is made with. The defaults touch nothing outside the process: one thread, no file, no output.
 struct ContextOptions {
     /// As the command `cairn` makes its Context, so that a program finds what `cairn tune` has measured: all
-    /// usable_cpus() as threads, and default_timing_db() as timing database, whose folder is made where it is not there.
-    /// No other function of the library reads an environment variable.
+    /// usable_cpus() as threads, and default_timing_db() as timing database, whose folder is made where it is not
+    /// there. No other function of the library reads an environment variable.
     ///
     ///     const Context context(ContextOptions::like_the_command());
     CAIRN_API static ContextOptions like_the_command();

@@ -25,20 +25,21 @@ enum class RefusedBy : std::uint8_t {
 
 /// What a kernel said when it was asked for something, and what it is expected to cost.
 struct KernelVerdict {
-    std::string kernel;           ///< Kernel::id
-    std::string problem;          ///< the text form of what it was asked for, operands as they lie, copied or packed
-    std::string refusal;          ///< why it is not taken, whatever it costs; empty: it may be
-    /// Of one call, as a mean over ExplainedBucket::sizes: a time that was measured, or one that is expected. 0 where it
-    /// is refused, and where a measurement failed.
+    std::string kernel;   ///< Kernel::id
+    std::string problem;  ///< the text form of what it was asked for, operands as they lie, copied or packed
+    std::string refusal;  ///< why it is not taken, whatever it costs; empty: it may be
+    /// Of one call, as a mean over ExplainedBucket::sizes: a time that was measured, or one that is expected. 0 where
+    /// it is refused, and where a measurement failed.
     double seconds = 0;
-    bool measured = false;        ///< false: `seconds` is an estimate
-    std::string expected_from;    ///< the machine, told of by a seed, that the estimate is carried over from; mostly empty
+    bool measured = false;  ///< false: `seconds` is an estimate
+    std::string
+        expected_from;  ///< the machine, told of by a seed, that the estimate is carried over from; mostly empty
     /// Why the estimate is not by the kernel's own cost; of a kernel that takes less than the one taken for the same
     /// operands, why it was not taken. Mostly empty.
     std::string note;
-    double error = 0;             ///< relative, as Kernel::error counts it; 0: exact
-    bool error_measured = false;  ///< false: `error` is what the kernel promises
-    bool is_reference = false;    ///< one of the plain kernels that stand behind all others
+    double error = 0;                          ///< relative, as Kernel::error counts it; 0: exact
+    bool error_measured = false;               ///< false: `error` is what the kernel promises
+    bool is_reference = false;                 ///< one of the plain kernels that stand behind all others
     RefusedBy refused_by = RefusedBy::nobody;  ///< where there is a refusal
     /// Where a measurement of it failed: at which sizes, and why (`at N = 4: out of memory`). It is taken only where no
     /// other kernel can be.
@@ -66,8 +67,8 @@ struct ExplainedInstruction {
 
 /// What instructions of a bucket hand to one another.
 struct ExplainedBuffer {
-    std::string kind;  ///< as of BufferMemory, or `input`
-    std::string name;  ///< of a weight, state, input or output; else empty
+    std::string kind;        ///< as of BufferMemory, or `input`
+    std::string name;        ///< of a weight, state, input or output; else empty
     std::int64_t bytes = 0;  ///< where the size is constant, as of all weights; else 0
     friend bool operator==(const ExplainedBuffer&, const ExplainedBuffer&) = default;
 };
@@ -81,15 +82,15 @@ struct ExplainedWay {
     std::vector<KernelVerdict> kernels;  ///< each kernel of the definition once: its best answer to all it was asked
     int best = -1;        ///< the kernel that the cheapest program with this way takes here; -1: none can be taken
     bool chosen = false;  ///< it is in the program
-    /// How much longer a run takes, in seconds, by the cheapest program of this bucket with the way than by the cheapest
-    /// one with the way that was taken for the value (where none was taken: than by the cheapest program): sums of the
-    /// times of kernels, the programs of other buckets staying as they are. Only times of a run: neither what is done
-    /// once nor `price` is among them. Below 0 where sums say that the way is faster: `decided_by` tells why it was not
-    /// taken, or it keeps more bytes. Nothing where no program has the way.
+    /// How much longer a run takes, in seconds, by the cheapest program of this bucket with the way than by the
+    /// cheapest one with the way that was taken for the value (where none was taken: than by the cheapest program):
+    /// sums of the times of kernels, the programs of other buckets staying as they are. Only times of a run: neither
+    /// what is done once nor `price` is among them. Below 0 where sums say that the way is faster: `decided_by` tells
+    /// why it was not taken, or it keeps more bytes. Nothing where no program has the way.
     std::optional<double> slower = {};
     double more_bytes = 0;  ///< that the same program keeps in memory for good; below 0: fewer
-    /// What selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work that is done
-    /// once, in seconds: the way with the least sum of both is taken.
+    /// What selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work that is
+    /// done once, in seconds: the way with the least sum of both is taken.
     double price = 0;
     /// Why it is not taken although `slower + price` is below 0: `slower when run whole: 1.03x`. Else empty.
     std::string decided_by = {};
@@ -144,13 +145,13 @@ struct ExplainedDuel {
     /// `0 | cpu.eigen_avx2.matmul@1 | matmul | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31`
     std::vector<std::string> without;
     bool as_unmeasured = false;  ///< they ask for what the programs of a compile without measuring do, by any kernel
-    double expected = 0;       ///< how much longer they take by sums, as a part of what all buckets take
-    double ratio = 1;          ///< their time by that of the best so far, of the buckets in which they differ
-    double low = 1, high = 1;  ///< the interval that it lies in, with a confidence of 0.98
+    double expected = 0;         ///< how much longer they take by sums, as a part of what all buckets take
+    double ratio = 1;            ///< their time by that of the best so far, of the buckets in which they differ
+    double low = 1, high = 1;    ///< the interval that it lies in, with a confidence of 0.98
     /// Times that each was measured. 0: no run could tell, and since sums do not promise enough, what a compile without
     /// measuring chooses was kept.
     int samples = 0;
-    bool won = false;          ///< they were the best from then on
+    bool won = false;  ///< they were the best from then on
     friend bool operator==(const ExplainedDuel&, const ExplainedDuel&) = default;
 };
 
@@ -189,8 +190,8 @@ struct Explanation {
     /// No other programs cost less by more than this part of what all of these cost together: 0 where the best were
     /// found, 1 where nothing is known.
     double most_gain = 0;
-    /// What else there is to know of the times that were used, a sentence each: `times in the database were measured with 2
-    /// threads, this Context has 1`.
+    /// What else there is to know of the times that were used, a sentence each: `times in the database were measured
+    /// with 2 threads, this Context has 1`.
     std::vector<std::string> notes = {};
     friend bool operator==(const Explanation&, const Explanation&) = default;
 };
@@ -212,8 +213,9 @@ CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explana
 ///     ...
 CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket);
 
-/// All of it. For each bucket its instructions, each with the answers of its rivals, then the values that can be come by
-/// in several ways, with what each other way would cost. Answers are told once, equal values (of equal layers) counted.
+/// All of it. For each bucket its instructions, each with the answers of its rivals, then the values that can be come
+/// by in several ways, with what each other way would cost. Answers are told once, equal values (of equal layers)
+/// counted.
 ///
 ///     bucket T in 2..12, judged at T = 3 and T = 5 and T = 9: 0.0004 s a run
 ///       cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64] of softmax

@@ -84,9 +84,9 @@ struct Kernel {
     /// may take the Setting as a last parameter; `run` sees what `prepare` makes of it. With the first values it must
     /// accept all that it accepts with others, and each must keep to its error. At most `most_settings`.
     std::vector<Knob> knobs;
-    /// Why a setting other than the first is not worth trying on `problem`: at all of its sizes the first computes in the
-    /// same way (`reads all of a panel at once`). Such a setting is not measured and not chosen, but it must still run:
-    /// what `accepts` says holds for it too. Empty or null: the setting is tried.
+    /// Why a setting other than the first is not worth trying on `problem`: at all of its sizes the first computes in
+    /// the same way (`reads all of a panel at once`). Such a setting is not measured and not chosen, but it must still
+    /// run: what `accepts` says holds for it too. Empty or null: the setting is tried.
     OfSetting<Refusal(const Problem& problem)> repeats = {};
     std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };

@@ -182,14 +182,15 @@ inline Tensor& operator*=(Tensor& x, const Operand& y) { return x = mul(Operand(
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x = div(Operand(x, y.where()), y); }
 // clang-format on
 
-/// Names a value, for people: explain(), profiles, errors and text forms show the name. Returns the tensor. Names change
-/// no result, no choice and no digest of a choice, and they stay with a value as long as a compile has need of it.
+/// Names a value, for people: explain(), profiles, errors and text forms show the name. Returns the tensor. Names
+/// change no result, no choice and no digest of a choice, and they stay with a value as long as a compile has need of
+/// it.
 ///
 ///     Tensor scores = name(matmul(q, k), "scores");
 ///
-/// Equal ops on equal operands are one value, so the last name given to it counts. A name that another value of the graph
-/// has gets a number: `scores`, `scores 2`, `scores 3`. Throws Error(graph) for an empty Tensor, and for a name that is
-/// empty, that is longer than 200 bytes, that is not UTF-8 or that has control characters.
+/// Equal ops on equal operands are one value, so the last name given to it counts. A name that another value of the
+/// graph has gets a number: `scores`, `scores 2`, `scores 3`. Throws Error(graph) for an empty Tensor, and for a name
+/// that is empty, that is longer than 200 bytes, that is not UTF-8 or that has control characters.
 CAIRN_API Tensor name(const Tensor& tensor, std::string_view name,
                       std::source_location where = std::source_location::current());
 /// The name that a value was given; empty: none.

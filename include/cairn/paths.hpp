@@ -43,8 +43,8 @@ struct PathStep {
 class CAIRN_API Path {
 public:
     /// What paths are ordered by: seconds(), and beside them little for bytes that stay in memory, and for work done
-    /// once when weights are bound; and a second and more for each call that was not measured while others were, or whose
-    /// measurement failed, so that it comes last. In seconds.
+    /// once when weights are bound; and a second and more for each call that was not measured while others were, or
+    /// whose measurement failed, so that it comes last. In seconds.
     double cost() const;
     /// One run of each bucket, times its weight (Split::weights): the sum of its steps' times.
     double seconds() const;

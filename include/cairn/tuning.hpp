@@ -32,14 +32,14 @@ CAIRN_API TimingEnvironment timing_environment(const Context& context);
 
 /// What this machine can do: the roofline that estimates stand on.
 struct Calibration {
-    double flops = 0;                     ///< f32, multiply-adds count two, all threads, the unit that does most
-    double bandwidth = 0;                 ///< bytes read a second from memory, all threads
-    double bandwidth_bytes = 0;           ///< the working set that was read for it; 0: not known
-    double barrier_seconds = 0;           ///< one barrier of the context's threads
-    double timer_seconds = 0;             ///< the smallest step of the clock
-    double cache_bandwidth = 0;           ///< bytes read a second of what was touched just before; 0: not known
-    double cache_bytes = 0;               ///< read again and again, so many are read markedly faster than from memory
-    double noise = 0;                     ///< relative, of blocks of equal work: their standard deviation
+    double flops = 0;            ///< f32, multiply-adds count two, all threads, the unit that does most
+    double bandwidth = 0;        ///< bytes read a second from memory, all threads
+    double bandwidth_bytes = 0;  ///< the working set that was read for it; 0: not known
+    double barrier_seconds = 0;  ///< one barrier of the context's threads
+    double timer_seconds = 0;    ///< the smallest step of the clock
+    double cache_bandwidth = 0;  ///< bytes read a second of what was touched just before; 0: not known
+    double cache_bytes = 0;      ///< read again and again, so many are read markedly faster than from memory
+    double noise = 0;            ///< relative, of blocks of equal work: their standard deviation
     /// Operations a second of each Unit that the context's features have, all threads; 0: not known.
     std::array<double, unit_count> unit_flops{};
     /// What reading and writing 4 KiB takes a thread more where another has just written them, beside the barrier.

@@ -111,8 +111,8 @@ private:
         for (const std::vector<std::int64_t>& sizes : sizes_within(variation)) {
             const Problem sized = at_sizes(variation.problem, sizes);
             if (const Refusal refusal = kernel_.accepts(sized); !refusal.empty())
-                return fault("accepts a range and refuses a size within it: " + refusal,
-                             variation.problem, to_string(sized));
+                return fault("accepts a range and refuses a size within it: " + refusal, variation.problem,
+                             to_string(sized));
         }
         try {
             for (const std::vector<std::int64_t>& sizes : variation.sizes) prepare_at(variation, sizes);

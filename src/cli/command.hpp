@@ -28,8 +28,8 @@ void add_doctor(CLI::App& app, Work& chosen);
 void add_diff(CLI::App& app, Work& chosen);
 
 /// Everything but `main`: parses the line, does the work, and tells faults as one sentence on standard error. The exit
-/// code: 0; 1 where `diff` found a difference, `check`, `verify` or `db check` a fault, or a lock does not fit; 2 for what
-/// is wrong with the line or the input; 130 after Ctrl-C.
+/// code: 0; 1 where `diff` found a difference, `check`, `verify` or `db check` a fault, or a lock does not fit; 2 for
+/// what is wrong with the line or the input; 130 after Ctrl-C.
 int run_command(int argc, char** argv);
 
 }  // namespace cairn::cli

@@ -47,12 +47,13 @@ void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, O
 void put_environments(const TimingFileInfo& info, const TimingEnvironment& here, Output& output) {
     for (const auto& [environment, times] : info.environments) {
         const bool is_here = environment.hard == here.hard;
-        output.line({{"kind", "environment"},
-                     {"environment", environment.hard},
-                     {"soft", environment.soft},
-                     {"times", std::to_string(times)},
-                     {"here", is_here}},
-                    fmt::format("{:<9} {} times of {}", place_text(environment.hard, here.hard), times, environment.hard));
+        output.line(
+            {{"kind", "environment"},
+             {"environment", environment.hard},
+             {"soft", environment.soft},
+             {"times", std::to_string(times)},
+             {"here", is_here}},
+            fmt::format("{:<9} {} times of {}", place_text(environment.hard, here.hard), times, environment.hard));
     }
 }
 

@@ -77,7 +77,9 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
     put(quota_fact(cpu_quota()));
     put(noise_fact(context, stop));
     const Calibration machine = calibrate(context);
-    put({"read bandwidth", fmt::format("{:.3g} GB/s over {:.0f} MB", machine.bandwidth / 1e9, machine.bandwidth_bytes / 1e6), {}});
+    put({"read bandwidth",
+         fmt::format("{:.3g} GB/s over {:.0f} MB", machine.bandwidth / 1e9, machine.bandwidth_bytes / 1e6),
+         {}});
     for (std::size_t unit = 0; unit < unit_count; ++unit)
         if (const double rate = machine.unit_flops[unit]; rate > 0)
             put({std::string(to_string(static_cast<Unit>(unit))), fmt::format("{:.3g} GFLOP/s", rate / 1e9), {}});

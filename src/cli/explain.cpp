@@ -59,9 +59,9 @@ Row row_of(const ExplainedValue& value, const ExplainedWay& way, const std::stri
 }
 
 Row row_of(const ExplainedDuel& duel) {
-    return {{"kind", "duel"},        {"ratio", duel.ratio},     {"low", duel.low},
-            {"high", duel.high},     {"samples", duel.samples}, {"expected", duel.expected},
-            {"won", duel.won},       {"without", duel.without}, {"as_unmeasured", duel.as_unmeasured}};
+    return {{"kind", "duel"},    {"ratio", duel.ratio},     {"low", duel.low},
+            {"high", duel.high}, {"samples", duel.samples}, {"expected", duel.expected},
+            {"won", duel.won},   {"without", duel.without}, {"as_unmeasured", duel.as_unmeasured}};
 }
 
 /// What details() tells, as objects.

@@ -81,7 +81,10 @@ private:
                 {"where", step.where}};
         if (!step.expected_from.empty()) row["expected_from"] = step.expected_from;
         if (!step.failure.empty()) row["failure"] = step.failure;
-        const char* const how = !step.failure.empty() ? "failed" : step.measured ? "measured" : step.expected_from.empty() ? "estimated" : "expected";
+        const char* const how = !step.failure.empty()        ? "failed"
+                                : step.measured              ? "measured"
+                                : step.expected_from.empty() ? "estimated"
+                                                             : "expected";
         output_.line(row, fmt::format("  {:>8} {}{} {} | {}", time_text(step.seconds), how, step.once ? " once" : "",
                                       step.kernel, step.problem));
     }

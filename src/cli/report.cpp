@@ -85,22 +85,24 @@ std::string memory(const Study& study) {
 std::string ways(const Study& study) {
     if (!study.runner_up)
         return section("The runner-up", "Among the cheapest ways there is none with other steps for these sizes.", {});
-    return section("The runner-up",
-                   fmt::format("The next of all other ways by sums of times: the steps that only one of them has. It keeps {} "
-                               "in memory for good.",
-                               bytes_text(study.runner_up->kept_bytes)),
-                   panel(ways_table(study, *study.runner_up, "runner-up")));
+    return section(
+        "The runner-up",
+        fmt::format("The next of all other ways by sums of times: the steps that only one of them has. It keeps {} "
+                    "in memory for good.",
+                    bytes_text(study.runner_up->kept_bytes)),
+        panel(ways_table(study, *study.runner_up, "runner-up")));
 }
 
 /// Where the chosen way is not the cheapest by sums.
 std::string least_by_sums(const Study& study) {
     if (!study.least_by_sums) return {};
-    return section("Cheaper by sums",
-                   fmt::format("Sums of times of single kernels say that this way costs less than the chosen one. It was not "
-                               "taken{}. It keeps {} in memory for good.",
-                               study.decided_by.empty() ? "" : ": " + study.decided_by,
-                               bytes_text(study.least_by_sums->kept_bytes)),
-                   panel(ways_table(study, *study.least_by_sums, "cheaper by sums")));
+    return section(
+        "Cheaper by sums",
+        fmt::format("Sums of times of single kernels say that this way costs less than the chosen one. It was not "
+                    "taken{}. It keeps {} in memory for good.",
+                    study.decided_by.empty() ? "" : ": " + study.decided_by,
+                    bytes_text(study.least_by_sums->kept_bytes)),
+        panel(ways_table(study, *study.least_by_sums, "cheaper by sums")));
 }
 
 /// What `cairn explain` prints.

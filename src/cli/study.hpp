@@ -32,8 +32,8 @@ struct Study {
     double run_seconds = 0;                     ///< the median of some runs
     std::vector<InstructionProfile> profile;    ///< of another one
     std::map<std::string, std::string> groups;  ///< of each problem of `why` the atomic ops in it, as group_members()
-    /// The cheapest way that has other steps in that bucket than the one taken and costs no less by sums; none where all
-    /// have the same.
+    /// The cheapest way that has other steps in that bucket than the one taken and costs no less by sums; none where
+    /// all have the same.
     std::optional<OtherWay> runner_up;
     /// The cheapest way of all by sums of single kernels, where the one taken costs more.
     std::optional<OtherWay> least_by_sums = {};

@@ -58,8 +58,7 @@ std::string ways_table(const Study& study, const OtherWay& other, std::string_vi
         count_call(left, each.once, each.chosen.kernel, each.chosen.problem, each.chosen.seconds);
         left_seconds += each.once ? 0 : each.chosen.seconds;
     }
-    for (const PathStep& step : other.steps)
-        count_call(right, step.once, step.kernel, step.problem, step.seconds);
+    for (const PathStep& step : other.steps) count_call(right, step.once, step.kernel, step.problem, step.seconds);
     const std::vector<CountedCall> gone = beyond(left, right), come = beyond(right, left);
     std::string table = fmt::format(
         "<table>\n<tr><th>chosen</th><th class=\"number\">time</th><th>{}</th><th class=\"number\">time</th></tr>\n",

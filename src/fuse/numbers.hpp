@@ -20,8 +20,8 @@ double as_written(double value, DType dtype = DType::f32);
 /// integer itself.
 double shortest(Matcher& matcher, double value, DType dtype);
 
-/// True if the pattern adds a number to a value; and if it adds a whole multiple of the number in a hole, as a norm of n
-/// elements adds n times its eps to a sum.
+/// True if the pattern adds a number to a value; and if it adds a whole multiple of the number in a hole, as a norm of
+/// n elements adds n times its eps to a sum.
 bool adds_number(const Pattern& pattern);
 bool adds_free_number(const Pattern& pattern);
 

@@ -106,10 +106,11 @@ std::size_t axes_in(const ir::GraphData& graph) {
 
 Sought::Sought(const ir::GraphData& graph)
     : axes(axes_in(graph)),
-      rounds(std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const ir::Node& node) {
-          return node.op == ir::Op::cast && is_widening(node.dtype, DType::f32) &&
-                 is_widening(node.dtype, graph.node(node.operands[0]).dtype);
-      })),
+      rounds(std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                         [&](const ir::Node& node) {
+                             return node.op == ir::Op::cast && is_widening(node.dtype, DType::f32) &&
+                                    is_widening(node.dtype, graph.node(node.operands[0]).dtype);
+                         })),
       multiplies_integers(std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const ir::Node& node) {
           return node.op == ir::Op::matmul && !is_float(node.dtype);
       })) {}

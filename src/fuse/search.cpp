@@ -248,9 +248,8 @@ private:
     // multiple, with another eps, and all these candidates would tie unrelated values together.
     bool can_solve() const {
         const auto& nodes = skeleton_.nodes();
-        const bool has_reduction = std::any_of(nodes.begin(), nodes.end(), [](const ir::Node& node) {
-            return ir::is(node, ir::OpClass::reduction);
-        });
+        const bool has_reduction = std::any_of(
+            nodes.begin(), nodes.end(), [](const ir::Node& node) { return ir::is(node, ir::OpClass::reduction); });
         return !(has_reduction && adds_free_number(pattern_)) &&
                std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
                             [](const Hole& hole) { return hole.is_whole; });
@@ -366,9 +365,9 @@ private:
     void add(Tile tile, std::span<const NodeId> operands, const Attributes& attributes) {
         if (!found_.empty() && tile.interior.size() <= found_.back().tile.interior.size()) return;
         // Where no number is solved for, one that leaves nothing out is the program's own.
-        const bool is_own = !can_solve() && std::none_of(pattern_.holes.begin(), pattern_.holes.end(), [&](const Hole& hole) {
-            return is_neutral(hole.number_in(attributes));
-        });
+        const bool is_own =
+            !can_solve() && std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+                                         [&](const Hole& hole) { return is_neutral(hole.number_in(attributes)); });
         is_whole_ = pattern_.holes.empty() || is_own ||
                     std::none_of(operands.begin(), operands.end(), [&](NodeId id) { return holds_number(id); });
         found_.push_back({std::move(tile), {operands.begin(), operands.end()}});

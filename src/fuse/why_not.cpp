@@ -71,7 +71,8 @@ std::optional<Miss> nearest_miss(const ir::GraphData& graph, std::span<const Nod
         std::find_if(definitions.begin(), definitions.end(), [&](const Definition& d) { return d.name == name; });
     if (definition == definitions.end())
         throw Error(ErrorKind::argument, "fuse", fmt::format("there is no definition {}", name));
-    const std::vector<Pattern> patterns = make_patterns({&*definition, 1}, {}, Sought(graph) | Sought(most_axes + 1, false));
+    const std::vector<Pattern> patterns =
+        make_patterns({&*definition, 1}, {}, Sought(graph) | Sought(most_axes + 1, false));
     if (patterns.empty()) return Miss{nodes.front(), fmt::format("{} is not looked for: it has no pattern", name)};
     std::vector<NodeId> made;
     for (const NodeId node : nodes)

@@ -84,9 +84,12 @@ Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, 
         Inferred result = by_family(rule);
         element_count(result.shape);
         return result;
-    } catch (const ShapeFault& fault) { refuse(graph.part_name(op), fault.text + names_of(graph, operands), where); } catch (const Error& error) {
+    } catch (const ShapeFault& fault) {
+        refuse(graph.part_name(op), fault.text + names_of(graph, operands), where);
+    } catch (const Error& error) {
         // Arithmetic on sizes fails without knowing for whom it is done.
-        refuse(graph.part_name(op), fmt::format("{}: {}{}", error.what(), rule.text(), names_of(graph, operands)), where);
+        refuse(graph.part_name(op), fmt::format("{}: {}{}", error.what(), rule.text(), names_of(graph, operands)),
+               where);
     }
 }
 

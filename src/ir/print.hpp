@@ -27,9 +27,8 @@
 /// enum. A state without axis and capacity has a fixed size, and zeros in it at first where no `initial` values are
 /// told; rows are written where `start` tells, one size an axis. Values print with the shortest digits that read back
 /// to the same ones: a scalar's bare, others in braces. After the nodes, `output` lines name results and a
-/// `state` line tells which version of each state a run commits. A value that the user named has `as "scores"` behind its
-/// type. The reader also takes empty lines and lines that begin
-/// with `#`.
+/// `state` line tells which version of each state a run commits. A value that the user named has `as "scores"` behind
+/// its type. The reader also takes empty lines and lines that begin with `#`.
 namespace cairn::inline v0::ir {
 
 /// Without the names that users gave to values: what digests are made of.

@@ -83,8 +83,7 @@ Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightS
         x = name(x, own + "feed-forward norm");
     }
     const Tensor first = reshape(slice(x, 1, 0, 1), {batch, config.width});
-    g.output("logits",
-             name(project(relu(project(first, "pre_classifier", weight)), "classifier", weight), "logits"));
+    g.output("logits", name(project(relu(project(first, "pre_classifier", weight)), "classifier", weight), "logits"));
     return g;
 }
 

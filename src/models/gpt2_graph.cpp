@@ -105,10 +105,11 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
     };
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = block_prefix(layer);
-        x = named(x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight), layer,
-                  "attention residual");
-        const Tensor h = activate(config.activation, linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"),
-                                                            weight(prefix + "mlp.c_fc.bias")));
+        x = named(x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight),
+                  layer, "attention residual");
+        const Tensor h = activate(
+            config.activation,
+            linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias")));
         x = x + linear(named(h, layer, "feed-forward hidden"), weight(prefix + "mlp.c_proj.weight"),
                        weight(prefix + "mlp.c_proj.bias"));
         x = named(x, layer, "feed-forward residual");

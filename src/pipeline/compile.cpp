@@ -137,10 +137,10 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
         add_exact(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
     }
     CompiledGraph compiled =
-        best.stages.link(std::move(programs), reasons_of(std::move(reasons), std::move(best.covers.path),
-                                                         most_gain(best.covers), std::move(duels), std::move(tuning),
-                                                         notes_on_times(best.stages.costs())),
-                          std::move(subject));
+        best.stages.link(std::move(programs),
+                         reasons_of(std::move(reasons), std::move(best.covers.path), most_gain(best.covers),
+                                    std::move(duels), std::move(tuning), notes_on_times(best.stages.costs())),
+                         std::move(subject));
     check_limit(compiled.memory(), options);
     if (options.mode == Mode::replay) log_replay_by_calls(context, options);
     return compiled;

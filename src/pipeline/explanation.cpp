@@ -99,8 +99,7 @@ std::string value_text(const ExplainedValue& value) {
     const bool is_needed =
         std::any_of(value.ways.begin(), value.ways.end(), [](const ExplainedWay& way) { return way.chosen; });
     if (value.ways.size() < 2 || !is_needed) return {};
-    std::string text =
-        fmt::format("{}{}{}\n", value.value, value_place(value), value.once ? ", once" : "");
+    std::string text = fmt::format("{}{}{}\n", value.value, value_place(value), value.once ? ", once" : "");
     for (const ExplainedWay& way : value.ways) text += way_text(way);
     return text;
 }
@@ -110,8 +109,7 @@ std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     std::set<std::string> told;
     for (const auto& [chosen, rivals, once, op, where, reads, writes, names] : bucket.instructions) {
         text += fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
-                            chosen.problem, place_text(op, where),
-                            names.empty() ? "" : ", \"" + joined(names) + '"');
+                            chosen.problem, place_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
         if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
         for (const KernelVerdict& rival : rivals)
             text += fmt::format("    {:<44} {}{}\n", rival.kernel, cost_of(rival),
@@ -150,10 +148,10 @@ std::string duels_text(const std::vector<ExplainedDuel>& duels) {
     std::string text = duels.empty() ? "" : "programs run whole beside the best so far\n";
     const auto percent = [](double ratio) { return 100 * (ratio - 1); };
     for (const ExplainedDuel& duel : duels) {
-        text += fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} times each; by sums {:+.2f} %), {}, {}\n",
-                            percent(duel.ratio), percent(duel.low), percent(duel.high), duel.samples,
-                            100 * duel.expected, duel.won ? "taken" : "left",
-                            duel.as_unmeasured ? "as without measuring" : "without");
+        text +=
+            fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} times each; by sums {:+.2f} %), {}, {}\n",
+                        percent(duel.ratio), percent(duel.low), percent(duel.high), duel.samples, 100 * duel.expected,
+                        duel.won ? "taken" : "left", duel.as_unmeasured ? "as without measuring" : "without");
         for (const std::string& kind : duel.without) text += "    " + kind + '\n';
     }
     return text;
@@ -204,8 +202,9 @@ std::string outcome(const ExplainedValue& value, const ExplainedWay& way, std::s
     if (!is_best && way.best >= 0) {
         const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
         const double more = verdict.failure.empty() ? verdict.seconds - best.seconds : 0;
-        text += !verdict.failure.empty() ? "" : more > 0 ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
-                         : fmt::format(", no faster than {}", best.kernel);
+        text += !verdict.failure.empty() ? ""
+                : more > 0               ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
+                                         : fmt::format(", no faster than {}", best.kernel);
     }
     if (way.chosen) return text;
     const auto chosen =
@@ -215,7 +214,8 @@ std::string outcome(const ExplainedValue& value, const ExplainedWay& way, std::s
     if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
     text += fmt::format("; a run with {} here takes {:+.3g} s", way_name(way), *way.slower);
     if (way.more_bytes != 0)
-        text += fmt::format(" and keeps {} {}", size_text(std::abs(way.more_bytes)), way.more_bytes > 0 ? "more" : "less");
+        text +=
+            fmt::format(" and keeps {} {}", size_text(std::abs(way.more_bytes)), way.more_bytes > 0 ? "more" : "less");
     return way.decided_by.empty() ? text : text + ", " + way.decided_by;
 }
 
@@ -240,10 +240,11 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
                                   cost_of(chosen, is_loaded)));
         for (const KernelVerdict& rival : each.rivals)
             if (kernels.contains(rival.kernel))
-                lines.add(fmt::format("{}{} for {}: {}{}\n", prefix, rival.kernel, rival.problem, cost_of(rival),
-                                      rival.refusal.empty() && rival.failure.empty() ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel,
-                                                                          rival.seconds - chosen.seconds)
-                                                            : ""));
+                lines.add(fmt::format(
+                    "{}{} for {}: {}{}\n", prefix, rival.kernel, rival.problem, cost_of(rival),
+                    rival.refusal.empty() && rival.failure.empty()
+                        ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel, rival.seconds - chosen.seconds)
+                        : ""));
     }
 }
 

@@ -260,10 +260,10 @@ CompiledGraph Path::compile() const {
         if (exact)
             add_exact(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]}, all.options, programs.back());
     }
-    CompiledGraph compiled =
-        all.stages.link(std::move(programs), reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1, {}, {},
-                                                        notes_on_times(all.stages.costs())),
-                        subject_of(all.graph, all.options, all.buckets));
+    CompiledGraph compiled = all.stages.link(
+        std::move(programs),
+        reasons_of(all.reasons(), choices_, all.exploration.exact ? 0 : 1, {}, {}, notes_on_times(all.stages.costs())),
+        subject_of(all.graph, all.options, all.buckets));
     check_limit(compiled.memory(), all.options);
     return compiled;
 }
@@ -305,13 +305,12 @@ Paths paths(const Graph& graph, const Context& context, const CompileOptions& op
 std::string to_string(const Path& path) {
     std::string text = fmt::format("{:.4g} s in runs, {} bytes kept\n", path.seconds(), path.kept_bytes());
     for (const PathStep& step : path.steps())
-        text +=
-            fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ", step.kernel,
-                        step.seconds,
-                        step.failure.empty() ? origin_of(step.measured, step.expected_from)
-                                             : "failed when measured " + step.failure,
-                        step.once ? " once" : "",
-                        step.problem, step.where.empty() ? "" : " (", step.where, step.where.empty() ? "" : ")");
+        text += fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ",
+                            step.kernel, step.seconds,
+                            step.failure.empty() ? origin_of(step.measured, step.expected_from)
+                                                 : "failed when measured " + step.failure,
+                            step.once ? " once" : "", step.problem, step.where.empty() ? "" : " (", step.where,
+                            step.where.empty() ? "" : ")");
     return text;
 }
 

@@ -94,19 +94,18 @@ double expected_seconds(const std::vector<PreparedBucket>& buckets, const select
 runtime::Reasons reasons_of(std::shared_ptr<const select::Reasons> all, std::vector<int> path, double most_gain,
                             std::vector<ExplainedDuel> duels, std::vector<TuningPoint> tuning,
                             std::vector<std::string> notes) {
-    return
-        [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels), tuning = std::move(tuning),
-         notes = std::move(notes)](
-            const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
-            std::vector<const program::Program*> programs;
-            for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
-            explanation.is_exact = most_gain == 0;
-            explanation.most_gain = most_gain;
-            explanation.duels = duels;
-            explanation.tuning = tuning;
-            explanation.notes = notes;
-            all->explain(path, programs, explanation, stop);
-        };
+    return [all = std::move(all), path = std::move(path), most_gain, duels = std::move(duels),
+            tuning = std::move(tuning), notes = std::move(notes)](
+               const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
+        std::vector<const program::Program*> programs;
+        for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
+        explanation.is_exact = most_gain == 0;
+        explanation.most_gain = most_gain;
+        explanation.duels = duels;
+        explanation.tuning = tuning;
+        explanation.notes = notes;
+        all->explain(path, programs, explanation, stop);
+    };
 }
 
 Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant)

@@ -91,7 +91,8 @@ private:
     void add(std::string line) {
         if (line.size() > longest_line) {
             std::size_t end = longest_line - 3;
-            while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;  // no half of a character
+            while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U)
+                --end;  // no half of a character
             line = line.substr(0, end) + "...";
         }
         lines_.push_back(std::move(line));
@@ -194,14 +195,16 @@ private:
         };
         std::vector<Other> others, faster;
         for (const ExplainedValue& value : bucket_.values) {
-            const auto taken = std::find_if(value.ways.begin(), value.ways.end(), [](const auto& way) { return way.chosen; });
+            const auto taken =
+                std::find_if(value.ways.begin(), value.ways.end(), [](const auto& way) { return way.chosen; });
             if (taken == value.ways.end()) continue;
             for (const ExplainedWay& way : value.ways) {
                 if (way.chosen || !way.slower || way.best < 0) continue;
                 const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
-                const std::string made = fmt::format("{}{}{} by {}", value.name.empty() ? value.value : '"' + value.name + '"',
-                                                     origin_text(value.op, value.where),
-                                                     way.view.empty() ? "" : ", seen in " + way.definition, best.kernel);
+                const std::string made =
+                    fmt::format("{}{}{} by {}", value.name.empty() ? value.value : '"' + value.name + '"',
+                                origin_text(value.op, value.where),
+                                way.view.empty() ? "" : ", seen in " + way.definition, best.kernel);
                 Other other{*way.slower + way.price, *way.slower, way.more_bytes, best.measured, made};
                 if (other.cost < 0) other.text += ": " + way.decided_by;
                 (other.cost < 0 ? faster : others).push_back(std::move(other));
@@ -211,22 +214,24 @@ private:
             for (const KernelVerdict& rival : calls.first().rivals) {
                 if (!rival.refusal.empty() || !rival.failure.empty()) continue;
                 const double more = rival.seconds - calls.first().chosen.seconds;
-                const bool is_decided = more < 0 && rival.problem == calls.first().chosen.problem && !rival.note.empty();
+                const bool is_decided =
+                    more < 0 && rival.problem == calls.first().chosen.problem && !rival.note.empty();
                 if (more < 0 && !is_decided) continue;
-                (more < 0 ? faster : others).push_back({more, more, 0, rival.measured && calls.first().chosen.measured,
-                                  fmt::format("{} by {} in place of {}{}", definition_of(rival), rival.kernel,
-                                              calls.first().chosen.kernel,
-                                              origin_text(calls.first().op, calls.first().where)) +
-                                      (more < 0 ? ": " + rival.note : "")});
+                (more < 0 ? faster : others)
+                    .push_back(
+                        {more, more, 0, rival.measured && calls.first().chosen.measured,
+                         fmt::format("{} by {} in place of {}{}", definition_of(rival), rival.kernel,
+                                     calls.first().chosen.kernel, origin_text(calls.first().op, calls.first().where)) +
+                             (more < 0 ? ": " + rival.note : "")});
             }
         const auto is_less = [](const Other& a, const Other& b) { return a.cost < b.cost; };
         const auto told = [&](const Other& other) {
-            const std::string kept =
-                other.bytes == 0 ? ""
-                                 : fmt::format(", {} {} kept in memory", size_text(std::abs(other.bytes)),
-                                               other.bytes > 0 ? "more" : "less");
-            return fmt::format("{} a run ({:+.2g} %){}, {}: {}", difference_text(other.slower), share(other.slower), kept,
-                               other.measured ? "measured" : "estimated", other.text);
+            const std::string kept = other.bytes == 0
+                                         ? ""
+                                         : fmt::format(", {} {} kept in memory", size_text(std::abs(other.bytes)),
+                                                       other.bytes > 0 ? "more" : "less");
+            return fmt::format("{} a run ({:+.2g} %){}, {}: {}", difference_text(other.slower), share(other.slower),
+                               kept, other.measured ? "measured" : "estimated", other.text);
         };
         if (others.empty())
             add("runner-up: no other program was found");
@@ -249,8 +254,8 @@ private:
             // Of a duel that was won the one that lost is told of.
             const double ratio = duel->won ? base : duel->ratio * base;
             if (duel->samples > 0)
-                told.push_back(fmt::format("{:.3g}x ({} runs each{})", ratio, duel->samples,
-                                           duel->won ? ", the one beaten" : ""));
+                told.push_back(
+                    fmt::format("{:.3g}x ({} runs each{})", ratio, duel->samples, duel->won ? ", the one beaten" : ""));
             else
                 told.push_back("undecided, so the choice of a compile without measuring was kept");
         }
@@ -353,18 +358,20 @@ private:
             return add("loaded from a file: what else there was to choose from is not kept there");
         const double estimated = share(bucket_.seconds - measured_);
         if (bucket_.seconds > 0 && estimated >= 0.5)
-            add(fmt::format("{:.0f} % of the time is estimated: measure it by `cairn tune`, or Mode::normal and a timing "
-                            "database (ContextOptions::like_the_command)",
-                            estimated));
+            add(fmt::format(
+                "{:.0f} % of the time is estimated: measure it by `cairn tune`, or Mode::normal and a timing "
+                "database (ContextOptions::like_the_command)",
+                estimated));
         if (unknown_ > 0) add(count_text(unknown_, "call") + " without a time: the measurement failed");
         for (std::size_t i = 0; i < std::min<std::size_t>(2, explanation_.notes.size()); ++i)
             add(explanation_.notes[i]);
         const auto is_won = [](const ExplainedDuel& duel) { return duel.won; };
         const bool has_won = std::any_of(explanation_.duels.begin(), explanation_.duels.end(), is_won);
         if (!explanation_.is_exact && !has_won)
-            add(explanation_.most_gain < 1 ? fmt::format("the search was cut: no program is faster by more than {:.2g} %",
-                                                         100 * explanation_.most_gain)
-                                           : "the search was cut: there may be faster programs");
+            add(explanation_.most_gain < 1
+                    ? fmt::format("the search was cut: no program is faster by more than {:.2g} %",
+                                  100 * explanation_.most_gain)
+                    : "the search was cut: there may be faster programs");
         add("all of it: --all, or details(); of one kernel or definition: --why-not NAME, or why_not()");
     }
 
@@ -390,9 +397,9 @@ std::string summary(const Explanation& explanation, std::size_t bucket) {
 
 std::string to_string(const Explanation& explanation) {
     if (explanation.buckets.empty()) return {};
-    const auto longest = std::max_element(
-        explanation.buckets.begin(), explanation.buckets.end(),
-        [](const ExplainedBucket& a, const ExplainedBucket& b) { return a.seconds < b.seconds; });
+    const auto longest =
+        std::max_element(explanation.buckets.begin(), explanation.buckets.end(),
+                         [](const ExplainedBucket& a, const ExplainedBucket& b) { return a.seconds < b.seconds; });
     return summary(explanation, static_cast<std::size_t>(longest - explanation.buckets.begin()));
 }
 

@@ -16,8 +16,8 @@ std::vector<std::string> notes_on_times(const select::CostSource& costs) {
     for (const TimingEnvironment& each : costs.timings->environments()) {
         if (each.hard == costs.environment.hard) return {};  // there are times that count
         auto there = timing::parse_environment(each.hard);
-        if (there && timing::farness(*here, *there) ==
-                         timing::Farness{0, timing::farness(*here, *there).threads, 0, 0, 0, 0})
+        if (there &&
+            timing::farness(*here, *there) == timing::Farness{0, timing::farness(*here, *there).threads, 0, 0, 0, 0})
             others.insert(there->threads);
     }
     std::vector<std::string> notes;

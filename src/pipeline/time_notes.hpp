@@ -7,8 +7,8 @@
 
 namespace cairn::inline v0 {
 
-/// What a timing database holds of this machine that does not count, since it was measured with another number of threads:
-/// `times in the database were measured with 2 threads, this Context has 1`.
+/// What a timing database holds of this machine that does not count, since it was measured with another number of
+/// threads: `times in the database were measured with 2 threads, this Context has 1`.
 std::vector<std::string> notes_on_times(const select::CostSource& costs);
 
 }  // namespace cairn::inline v0

@@ -21,7 +21,14 @@ std::vector<std::string> told(const std::vector<select::Kind>& kinds) {
 
 /// What duels of an earlier compile came to, all together.
 ExplainedDuel remembered(const Choice& choice, const tune::Standing& standing) {
-    return {told(standing.terms.without), !standing.terms.only.empty(), 0, choice.ratio, choice.low, choice.high, choice.samples, true};
+    return {told(standing.terms.without),
+            !standing.terms.only.empty(),
+            0,
+            choice.ratio,
+            choice.low,
+            choice.high,
+            choice.samples,
+            true};
 }
 
 /// The answer that is kept: how much faster the best is than what sums would choose.
@@ -77,20 +84,22 @@ std::vector<ExplainedDuel> run_beside_rivals(const Stages& stages, std::vector<P
         const tune::Sides sides(seen, best, rival, make_program, select_options);
         return sides.fit_in_memory() ? sides.race(context, most, seed, end) : timing::RaceResult();
     };
-    tune::Duels duels =
-        tune::fight(std::move(covers), seen, run_beside, select_options,
-                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort}, stages.unmeasured_plan(), standing);
+    tune::Duels duels = tune::fight(std::move(covers), seen, run_beside, select_options,
+                                    {seconds, options.progress, options.stop, tune::usual_hang_seconds, effort},
+                                    stages.unmeasured_plan(), standing);
     covers = std::move(duels.covers);
     if (!duels.fought.empty() || duels.standing.terms != select::Terms())
         context.parts()->timings->record_choice(question, environment, costs.policy, answer_of(duels, known));
     std::vector<ExplainedDuel> all;
     const tune::Standing& standing_now = duels.standing;
-    const bool has_won = std::any_of(duels.fought.begin(), duels.fought.end(), [](const auto& duel) { return duel.won; });
+    const bool has_won =
+        std::any_of(duels.fought.begin(), duels.fought.end(), [](const auto& duel) { return duel.won; });
     // What won in an earlier compile, or is kept since nothing is decided.
     if (!has_won && standing_now.terms != select::Terms())
         all.push_back(known && standing ? remembered(*known, standing_now) : remembered(Choice(), standing_now));
     for (const tune::Duel& duel : duels.fought)
-        all.push_back({told(duel.terms.without), !duel.terms.only.empty(), duel.expected, duel.ratio, duel.low, duel.high, duel.samples, duel.won});
+        all.push_back({told(duel.terms.without), !duel.terms.only.empty(), duel.expected, duel.ratio, duel.low,
+                       duel.high, duel.samples, duel.won});
     return all;
 }
 

@@ -46,8 +46,8 @@ struct Instruction {
     std::shared_ptr<const Problem> problem;  ///< never null; one for many calls that do the same
     std::vector<View> inputs, outputs;       ///< one each of the problem's inputs and outputs
     int workspace = -1;                      ///< a workspace buffer, or none
-    double seconds = 0;  ///< what selection expected it to take at representative sizes; 0: not known
-    int choice = -1;     ///< that it was made for, of whoever chose; -1: of none, or read from a text
+    double seconds = 0;                   ///< what selection expected it to take at representative sizes; 0: not known
+    int choice = -1;                      ///< that it was made for, of whoever chose; -1: of none, or read from a text
     std::vector<std::string> names = {};  ///< that the user gave to values it computes, results first
     // Neither of these is in the text form.
     double error = 0;                           ///< of the kernel, relative, as selection counted it; 0: exact
@@ -66,7 +66,7 @@ struct StatePort {
     int buffer = -1;
     int axis = 0;       ///< that grows: non-negative, of the buffer's shape; -1: none, the state has a fixed size
     Dim before, after;  ///< live length: the state's symbol before the run, and what it is after; 0 where none grows
-    TensorDesc live;    ///< what is live before the run, as if dense, in the dtype that users see: the buffer's, or wider
+    TensorDesc live;  ///< what is live before the run, as if dense, in the dtype that users see: the buffer's, or wider
     bool overwritten = false;  ///< a run replaces elements that were live before it
 };
 

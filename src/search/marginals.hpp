@@ -21,9 +21,10 @@ struct Marginal {
 };
 
 /// Of each alternative of a problem the cheapest path that has it; nothing where no path of the set has it. The set is
-/// one of all paths (not of the cheapest alone), `path` need not be in it. Costs are added exactly and the difference is
-/// rounded once: what costs the same differs by 0. `amounts` has a row for each alternative, or none; of paths that cost
-/// the same the sums are those of one of them. Alternatives that stand for one another in equal layers have equal rows.
+/// one of all paths (not of the cheapest alone), `path` need not be in it. Costs are added exactly and the difference
+/// is rounded once: what costs the same differs by 0. `amounts` has a row for each alternative, or none; of paths that
+/// cost the same the sums are those of one of them. Alternatives that stand for one another in equal layers have equal
+/// rows.
 ///
 ///     goal 1: 5 (0) or 9 ()   goal 0: 2 ()   root 1   path {1: 5, 0: 2}   ->   0, 2, 0
 ///

@@ -192,7 +192,8 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostS
     result.seconds = std::max(fitted, result.low);
     result.high = fit.uncertainty * result.seconds;
     if (source.timings != nullptr)
-        if (const auto timing = source.timings->find(problem.text(), kernel.id, environment_of(kernel, source), source.policy)) {
+        if (const auto timing =
+                source.timings->find(problem.text(), kernel.id, environment_of(kernel, source), source.policy)) {
             const bool is_failed = timing->status == TimingStatus::failed;
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound

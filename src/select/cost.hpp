@@ -26,9 +26,9 @@ struct Estimate {
     double seconds = 0;        ///< what selection counts with
     double low = 0, high = 0;  ///< it is between these; equal to `seconds` when measured
     bool measured = false;
-    double error = 0;             ///< relative, as Kernel::error counts; 0: exact
-    bool error_measured = false;  ///< else it is what the kernel promises
-    std::string note = {};        ///< why the kernel's own cost was not used, for explain()
+    double error = 0;                              ///< relative, as Kernel::error counts; 0: exact
+    bool error_measured = false;                   ///< else it is what the kernel promises
+    std::string note = {};                         ///< why the kernel's own cost was not used, for explain()
     std::shared_ptr<const std::string> from = {};  ///< another machine that `seconds` are expected from, if one is
     /// What a call takes more in a program than again and again by itself: its operands lie in caches of other threads.
     double handover = 0;
@@ -45,8 +45,8 @@ struct Estimate {
 
 /// Where costs and errors come from; one for a compile.
 struct CostSource {
-    const TimingDb* timings = nullptr;  ///< none: estimates only
-    TimingEnvironment environment;  ///< of the CPU
+    const TimingDb* timings = nullptr;                ///< none: estimates only
+    TimingEnvironment environment;                    ///< of the CPU
     std::map<Device, TimingEnvironment> others = {};  ///< of other devices; of one that is missing the CPU's counts
     TimingPolicy policy;
     std::vector<KernelRule> rules = {};     ///< the user's, above all times

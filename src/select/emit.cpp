@@ -176,15 +176,16 @@ private:
         instruction.error = candidate.estimate.error - candidate.rounding;
         instruction.choice = choice.number;
         if (candidate.tile >= 0 && static_cast<std::size_t>(candidate.tile) < tiles_.size())
-            instruction.names = names_in(graph_, candidates_.classes(), tiles_[static_cast<std::size_t>(candidate.tile)]);
+            instruction.names =
+                names_in(graph_, candidates_.classes(), tiles_[static_cast<std::size_t>(candidate.tile)]);
         for (std::size_t s = 0; s < candidate.sources.size(); ++s) {
             const auto copied = snapshot_of_.find({i, static_cast<int>(s)});
             instruction.inputs.push_back(copied == snapshot_of_.end() ? view_of(candidate.sources[s])
                                                                       : View{copied->second, 0});
             if (copied == snapshot_of_.end()) continue;
             instruction.asked = candidate.problem.shared();
-            instruction.problem = seen_densely(instruction.problem, s, graph_.node(candidate.sources[s].node).shape,
-                                               *candidate.kernel);
+            instruction.problem =
+                seen_densely(instruction.problem, s, graph_.node(candidate.sources[s].node).shape, *candidate.kernel);
         }
         if (candidate.outputs.empty()) {
             instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
@@ -236,10 +237,9 @@ private:
             throw Error(ErrorKind::unsupported, "emit",
                         "no kernel can copy the old contents of state " +
                             state_of(graph_, candidates_.views()[node].base).name);
-        const Candidate& cheapest =
-            *std::min_element(copies.begin(), copies.end(), [](const Candidate& a, const Candidate& b) {
-                return a.estimate.seconds < b.estimate.seconds;
-            });
+        const Candidate& cheapest = *std::min_element(
+            copies.begin(), copies.end(),
+            [](const Candidate& a, const Candidate& b) { return a.estimate.seconds < b.estimate.seconds; });
         Instruction copy;
         copy.kernel = cheapest.kernel->id;
         copy.problem = cheapest.problem.shared();

@@ -11,8 +11,8 @@ namespace cairn::inline v0::select {
 /// Gives every value a buffer, every candidate an instruction, and brings them into an order: operands first, readers
 /// of a state's old contents before the instruction that overwrites them (where that cannot be, the old contents are
 /// copied first). What depends on weights only goes into the `bind` section, in the order the run needs it. No memory
-/// is planned yet. `tiles` are those that candidates are of: what users named of the values inside them is noted. Throws
-/// Cancelled on a stop.
+/// is planned yet. `tiles` are those that candidates are of: what users named of the values inside them is noted.
+/// Throws Cancelled on a stop.
 program::Program emit(const ir::GraphData& graph, const Selection& selection, Candidates& candidates, int threads,
                       const std::stop_token& stop = {}, std::span<const fuse::Tile> tiles = {});
 

@@ -304,9 +304,11 @@ Question::Answer& Judge::answer(Question& question, const Kernel& kernel) const 
     if (question.answers_.empty()) question.answers_.reserve(kernels_of(kernel.definition).size());
     Question::Answer& answer = question.answers_.emplace_back(Question::Answer{&kernel});
     if (const FeatureSet missing = kernel.needs - features_; !missing.empty())
-        answer.judged.by = RefusedBy::features, answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
+        answer.judged.by = RefusedBy::features,
+        answer.judged.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
     else if (!is_there(costs_.devices, kernel.device))
-        answer.judged.by = RefusedBy::device, answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
+        answer.judged.by = RefusedBy::device,
+        answer.judged.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else
         ask(question, answer);
     return answer;

@@ -150,8 +150,7 @@ private:
         const bool once = part.bucket.candidates.bound()[part.ways.goal(goal).value];
         memo_.problem.add_alternative(
             once ? estimate.seconds * bind_weight : (estimate.seconds + estimate.handover) * part.bucket.weight,
-                                      std::span(needs.data(), needs.size()),
-                                      std::span(provides.data(), provides.size()));
+            std::span(needs.data(), needs.size()), std::span(provides.data(), provides.size()));
         if (way.candidate.estimate.error > 0) add_errors(part, part.ways.goal(goal), way.candidate);
         memo_.candidates.push_back(&way.candidate);
     }

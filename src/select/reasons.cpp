@@ -161,8 +161,8 @@ private:
         int& known = value_at_[value];
         if (known >= 0) return known;
         const ir::Node& node = bucket_.graph.node(value);
-        part_.values.push_back({node.dtype, node.shape, name_of(node), node.where, candidates_.bound()[value], {},
-                               node.label});
+        part_.values.push_back(
+            {node.dtype, node.shape, name_of(node), node.where, candidates_.bound()[value], {}, node.label});
         return known = static_cast<int>(part_.values.size()) - 1;
     }
 
@@ -174,7 +174,8 @@ private:
         part_.texts += cairn::to_string(*kept.whole());
         asked.text_end = part_.texts.size();
         const auto add = [&](const Kernel& kernel, const Judged& judged) {
-            part_.answers.push_back({&kernel, &*part_.refusals.insert(judged.refusal).first, judged.estimate, judged.by});
+            part_.answers.push_back(
+                {&kernel, &*part_.refusals.insert(judged.refusal).first, judged.estimate, judged.by});
         };
         question.for_each_answer(add);
         asked.answer_end = part_.answers.size();
@@ -195,7 +196,9 @@ private:
 };
 
 Reasons::Reasons(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop)
-    : problem_(memo.problem), bucket_of_(memo.sides), choices_(memo.candidates.size()),
+    : problem_(memo.problem),
+      bucket_of_(memo.sides),
+      choices_(memo.candidates.size()),
       amounts_(memo.candidates.size()),
       errors_(memo.errors) {
     std::vector<std::unique_ptr<Collector>> collectors;
@@ -300,8 +303,7 @@ std::vector<KernelVerdict> Reasons::verdicts(const Part& part, const Tile& tile,
             KernelVerdict fresh = verdict(part, one, answer, tile);
             const auto [it, is_new] = best.try_emplace(answer.kernel, fresh);
             const bool is_better =
-                fresh.refusal.empty() &&
-                                   (!it->second.refusal.empty() || rank_of(fresh) < rank_of(it->second));
+                fresh.refusal.empty() && (!it->second.refusal.empty() || rank_of(fresh) < rank_of(it->second));
             if (!is_new && is_better) it->second = std::move(fresh);
         }
     }
@@ -394,10 +396,12 @@ ExplainedWay Reasons::way(const Part& part, const Way& way, const Found& found, 
 }
 
 ExplainedValue Reasons::value(const Part& part, const Value& value, const Found& found) const {
-    ExplainedValue told{cairn::to_string(value.dtype, value.shape), value.op, place_of(value.where), value.once, {}, value.name};
+    ExplainedValue told{
+        cairn::to_string(value.dtype, value.shape), value.op, place_of(value.where), value.once, {}, value.name};
     int taken = -1;
     for (const Way& each : value.ways)
-        if (const int best = found.best_of(each); best >= 0 && found.chosen[static_cast<std::size_t>(best)]) taken = best;
+        if (const int best = found.best_of(each); best >= 0 && found.chosen[static_cast<std::size_t>(best)])
+            taken = best;
     for (const Way& each : value.ways) told.ways.push_back(way(part, each, found, taken));
     std::stable_sort(told.ways.begin(), told.ways.end(), is_nearer);
     return told;
@@ -427,7 +431,7 @@ Reasons::Found Reasons::search(int bucket, std::span<const int> path, const std:
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto name = static_cast<std::size_t>(names[i]);
         amounts.push_back(is_there[static_cast<std::size_t>(problem_.goal_of(names[i]))] ? search::Amounts()
-                                                                                          : amounts_[name]);
+                                                                                         : amounts_[name]);
         own.set_cost(static_cast<int>(i), amounts[i][run] + amounts[i][price]);
         if (found.chosen[name]) own_path.push_back(static_cast<int>(i));
     }

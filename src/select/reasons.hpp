@@ -101,8 +101,8 @@ private:
     Found search(int bucket, std::span<const int> path, const std::stop_token& stop) const;
 
     search::Problem problem_;
-    std::vector<int> bucket_of_;   // of each goal; search::shared: kept for any
-    std::vector<Choice> choices_;  // of each alternative
+    std::vector<int> bucket_of_;            // of each goal; search::shared: kept for any
+    std::vector<Choice> choices_;           // of each alternative
     std::vector<search::Amounts> amounts_;  // of each: see Counted
     std::vector<Memo::Errors> errors_;
     std::vector<Part> parts_;  // of each bucket

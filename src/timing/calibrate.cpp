@@ -125,9 +125,10 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
 std::vector<timing::ReadRate> rates_beyond(std::size_t first, Probe& probe, Context::Parts& parts,
                                            const Repetitions& often) {
     double most = longest_stretch;
-    if (const auto free = device::free_memory()) most = std::min(most, static_cast<double>(*free) / part_of_free_memory);
-    device::Arena memory = device::Arena::reserve(std::max(static_cast<std::size_t>(most), first),
-                                                  device::ArenaOptions::suited_to(first));
+    if (const auto free = device::free_memory())
+        most = std::min(most, static_cast<double>(*free) / part_of_free_memory);
+    device::Arena memory =
+        device::Arena::reserve(std::max(static_cast<std::size_t>(most), first), device::ArenaOptions::suited_to(first));
     return timing::rates_to_plateau(static_cast<double>(first), most, [&](double bytes) {
         memory.touch(static_cast<std::size_t>(bytes), &parts.pool);
         return read_rate(probe, memory.data(), static_cast<std::size_t>(bytes), often);

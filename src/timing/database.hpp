@@ -94,7 +94,7 @@ private:
     std::int64_t version_ = 0;
     int lock_wait_ = 250;
     std::vector<std::function<void()>> before_closing_;
-    Stamp stamp_;  // of an immutable file
+    Stamp stamp_;                                                      // of an immutable file
     std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_;  // of the open file
     Clock::time_point next_try_ = {};
     std::set<std::string> said_;

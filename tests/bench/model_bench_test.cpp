@@ -60,8 +60,8 @@ TEST(ModelBench, Prefill) {
 // Of the f32 engines that bench/peers compares, the closest to float64 has 9e-7.
 TEST(ModelBench, LogitsOfFullSizeModelsAreWithinAMillionth) {
     for (const char* model : {"gpt2", "distilbert"}) {
-        const json all = bench_of(
-            {"--model", model, "--synthetic", "--length", "128", "--threads", "1", "--iterations", "1"});
+        const json all =
+            bench_of({"--model", model, "--synthetic", "--length", "128", "--threads", "1", "--iterations", "1"});
         ASSERT_TRUE(all.is_object());
         EXPECT_LT(all["error"].get<double>(), 1e-6) << model;
     }

@@ -202,11 +202,10 @@ TEST(CheckKernel, SeesASizeRefusedWithinAnAcceptedRange) {
 TEST(CheckKernel, SeesASizeThatCannotBePreparedWithinAnAcceptedRange) {
     const auto accepts = [](const Problem& problem) -> Refusal { return is_f32(problem) ? "" : "needs f32"; };
     EXPECT_TRUE(report_of_range(accepts).faults.empty());
-    const KernelReport found =
-        report_of_range(accepts, [](const Problem& problem, int) -> std::shared_ptr<const void> {
-            if (problem.inputs[0].shape[0] == Dim(17)) throw Error(ErrorKind::memory, "test", "no room");
-            return nullptr;
-        });
+    const KernelReport found = report_of_range(accepts, [](const Problem& problem, int) -> std::shared_ptr<const void> {
+        if (problem.inputs[0].shape[0] == Dim(17)) throw Error(ErrorKind::memory, "test", "no room");
+        return nullptr;
+    });
     ASSERT_FALSE(found.faults.empty());
     EXPECT_NE(found.faults[0].find("cannot be prepared at a size within it: [test] no room"), std::string::npos);
 }

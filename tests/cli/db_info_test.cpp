@@ -32,7 +32,10 @@ TEST_F(DbInfo, CountsRowsOfEachKind) {
     EXPECT_EQ(info[0]["newest"], std::to_string(known.newest));
     const std::string text = db({"info"}).out;
     EXPECT_THAT(text, HasSubstr("4 times"));
-    EXPECT_THAT(text, HasSubstr("schema 3: 2 problems, 3 kernels, 0 figures of machines, 1 errors, 1 choices, 1 rules, 3 sessions\n"));
+    EXPECT_THAT(
+        text,
+        HasSubstr(
+            "schema 3: 2 problems, 3 kernels, 0 figures of machines, 1 errors, 1 choices, 1 rules, 3 sessions\n"));
     EXPECT_THAT(text, testing::ContainsRegex("times are from 20..-..-..T..:..:..Z to 20"));
 }
 

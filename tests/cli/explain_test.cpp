@@ -125,7 +125,8 @@ TEST_F(ExplainCommand, ATraceHasARowForEachThread) {
     const Tensor x = graph.input("x", DType::f32, {256, 256});
     graph.output("y", exp(matmul(x, graph.weight("w", DType::f32, {256, 256}))));
     const std::string file = temp.write("wide.cairn", to_string(graph)).string();
-    const Outcome outcome = cairn_command({"explain", file, "--threads", "2", "--mode", "off", "--trace", (temp / "t.json").string()});
+    const Outcome outcome =
+        cairn_command({"explain", file, "--threads", "2", "--mode", "off", "--trace", (temp / "t.json").string()});
     EXPECT_TRUE(succeeds(outcome, seeded_weights_line));
     const nlohmann::json trace = nlohmann::json::parse(read_file(temp / "t.json"));
     std::map<int, double> ends;

@@ -47,7 +47,8 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/program/verify.cpp", "tests/pipeline/seeded_faults_test.cpp", "programs with one fault each"},
     {"src/program/verify_sizes.cpp", "tests/pipeline/load_test.cpp", "saved programs with wrong sizes"},
     {"src/runtime/compiled_graph_states.cpp", "tests/runtime/states_test.cpp", "reading, setting and zeroing states"},
-    {"src/runtime/explain.cpp", "tests/pipeline/explanation_test.cpp", "instructions, buffers and names of every choice"},
+    {"src/runtime/explain.cpp", "tests/pipeline/explanation_test.cpp",
+     "instructions, buffers and names of every choice"},
     {"src/runtime/instance.cpp", "tests/runtime/compiled_graph_test.cpp", "runs, and calls that are wrong"},
     {"src/runtime/memory_report.cpp", "tests/program/peak_test.cpp", "what is reported is what runs take"},
     {"src/runtime/program_set.cpp", "tests/runtime/frame_test.cpp", "operands, sizes and workspaces as linked"},
@@ -89,9 +90,7 @@ std::string mirror_of(std::string_view source) {
     return "tests" + std::string(source.substr(root.size(), source.size() - root.size() - suffix.size())) + "_test.cpp";
 }
 
-bool is_in_a_room(std::string_view path) {
-    return is_under(path, "src") && path.ends_with(".cpp");
-}
+bool is_in_a_room(std::string_view path) { return is_under(path, "src") && path.ends_with(".cpp"); }
 
 }  // namespace
 

@@ -38,7 +38,7 @@ TEST(ValueNames, ATakenNameGetsANumberAndTheLastOneCounts) {
     EXPECT_EQ(name_of(name(exp(x), "a")), "a");
     EXPECT_EQ(name_of(name(log(x), "a")), "a 2");
     EXPECT_EQ(name_of(name(sin(x), "a")), "a 3");
-    EXPECT_EQ(name_of(name(log(x), "a")), "a 2") << "it has it already" ;
+    EXPECT_EQ(name_of(name(log(x), "a")), "a 2") << "it has it already";
     EXPECT_EQ(name_of(name(exp(x), "b")), "b");
     EXPECT_EQ(name_of(name(cos(x), "a")), "a") << "which is free again";
 }
@@ -46,7 +46,8 @@ TEST(ValueNames, ATakenNameGetsANumberAndTheLastOneCounts) {
 TEST(ValueNames, OddOnesAreRefused) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4});
-    EXPECT_THAT(message([&] { name(x, ""); }), testing::StartsWith("[name] the name of a value is empty (value_names_test.cpp:"));
+    EXPECT_THAT(message([&] { name(x, ""); }),
+                testing::StartsWith("[name] the name of a value is empty (value_names_test.cpp:"));
     EXPECT_THAT(message([&] { name(x, "a\nb"); }), HasSubstr("holds a control character"));
     EXPECT_THAT(message([&] { name(x, "\xff"); }), HasSubstr("is not valid UTF-8"));
     EXPECT_THAT(message([&] { name(x, std::string(1025, 'a')); }), HasSubstr("has more than 1024 bytes"));
@@ -62,7 +63,8 @@ TEST(ValueNames, TextsWithAnOddOneAreRefused) {
     const auto fault = [](const std::string& line) {
         return message([&] { parse_graph("graph g\n%0 = input \"x\" : f32[4] as \"a\"\n" + line); });
     };
-    EXPECT_THAT(fault("%1 = exp %0 : f32[4] as \"a\""), HasSubstr("line 3, column 25: a value is called \"a\" already"));
+    EXPECT_THAT(fault("%1 = exp %0 : f32[4] as \"a\""),
+                HasSubstr("line 3, column 25: a value is called \"a\" already"));
     EXPECT_THAT(fault("%1 = exp %0 : f32[4] as \"\""), HasSubstr("the name is empty"));
     EXPECT_THAT(fault("%1 = exp %0 : f32[4] as"), HasSubstr("line 3"));
     EXPECT_THAT(fault("%1 = exp %0 : f32[4] as \"b\" x"), HasSubstr("the end of the line"));

@@ -153,9 +153,7 @@ TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
         EXPECT_EQ(each.reads.size() + each.writes.size(), operands) << problem;
         for (const int buffer : each.reads) {
             const ExplainedBuffer& memory = bucket.buffers.at(static_cast<std::size_t>(buffer));
-            if (memory.kind == "transient" || memory.kind == "bound") {
-                EXPECT_LT(maker.at(buffer), i);
-            }
+            if (memory.kind == "transient" || memory.kind == "bound") { EXPECT_LT(maker.at(buffer), i); }
             if (!memory.name.empty()) read.insert(memory.kind + ' ' + memory.name);
         }
         for (const int buffer : each.writes) {
@@ -219,7 +217,7 @@ TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
     EXPECT_EQ(chosen.kernel, "my.fast@1");
     EXPECT_TRUE(chosen.error == 5e-3 && !chosen.error_measured);
     EXPECT_THAT(details(loose), AllOf(HasSubstr("  the errors of output \"y\" add up to 0.005, allowed is 0.01\n"),
-                                        HasSubstr(" s estimated, error 0.005 promised | floor_exp | ")));
+                                      HasSubstr(" s estimated, error 0.005 promised | floor_exp | ")));
     // Right enough for one output, not for the other.
     Graph two = floor_of_exp();
     two.output("z", floor(exp(two.input("u", DType::f32, {128, 512}))));
@@ -249,8 +247,7 @@ TEST(Explanation, HasABucketForEachRangeAndTheSizesItIsJudgedAt) {
         EXPECT_NEAR(way_by(bucket.values[1], "floor").slower.value(), apart - bucket.seconds, 1e-15)
             << "of one run, however often the bucket runs";
     }
-    EXPECT_THAT(details(told),
-                StartsWith("bucket N in 1..8, judged at N = 1 and N = 3 and N = 6: 1.03e-06 s a run\n"));
+    EXPECT_THAT(details(told), StartsWith("bucket N in 1..8, judged at N = 1 and N = 3 and N = 6: 1.03e-06 s a run\n"));
     EXPECT_THAT(why_not(told, "my.shy@1"),
                 AllOf(HasSubstr("N in 1..8: my.shy@1 "), HasSubstr("N in 9..64: my.shy@1 ")));
 }

@@ -92,7 +92,8 @@ TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
     };
     const Context with = test::context_with({own});
     Context::Parts& parts = *with.parts();
-    for (const auto& [id, seconds] : {std::pair{"my.exp@1", 2e-9}, {"my.exp@1{step=2}", 1.5e-9}, {"my.exp@1{step=4}", 1e-9}})
+    for (const auto& [id, seconds] :
+         {std::pair{"my.exp@1", 2e-9}, {"my.exp@1{step=2}", 1.5e-9}, {"my.exp@1{step=4}", 1e-9}})
         parts.timings->record(parse_problem(problem, *Symbols::create()), id, timing::environment_of(parts),
                               {.threads = with.threads()}, test::took(seconds));
     const CompiledGraph program = compile(graph(), with, {.mode = Mode::cached});

@@ -53,12 +53,12 @@ TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
     expect_short(told);
     const std::string text = summary(told, 0);
     EXPECT_THAT(text, StartsWith("gpt2, T in 1..1"));
-    EXPECT_THAT(text, AllOf(HasSubstr("a run, 0 % of it measured"), HasSubstr("other sizes: "),
-                            HasSubstr("what takes longest, equal calls together ("), HasSubstr(" 6 x "),
-                            HasSubstr("transformer.h.0..5."), HasSubstr("\"layer 0..5 feed-forward hidden\""),
-                            HasSubstr("\"logits\""), HasSubstr("transformer.wte.weight"), HasSubstr("runner-up: +"),
-                            HasSubstr("packed once for their kernels: "), HasSubstr("`cairn tune`"),
-                            HasSubstr("--why-not")));
+    EXPECT_THAT(text,
+                AllOf(HasSubstr("a run, 0 % of it measured"), HasSubstr("other sizes: "),
+                      HasSubstr("what takes longest, equal calls together ("), HasSubstr(" 6 x "),
+                      HasSubstr("transformer.h.0..5."), HasSubstr("\"layer 0..5 feed-forward hidden\""),
+                      HasSubstr("\"logits\""), HasSubstr("transformer.wte.weight"), HasSubstr("runner-up: +"),
+                      HasSubstr("packed once for their kernels: "), HasSubstr("`cairn tune`"), HasSubstr("--why-not")));
     EXPECT_THAT(text, Not(HasSubstr("e-0"))) << "units people read";
     EXPECT_EQ(to_string(told), summary(told, 2)) << "of the bucket that takes longest";
     EXPECT_THAT(message([&] { summary(told, 3); }), HasSubstr("there is no bucket 3: there are 3"));
@@ -87,10 +87,11 @@ TEST(Summary, TellsWhatWasRefusedAndCouldBeAllowed) {
     g.output("y", exp(name(g.input("x", DType::f32, {256, 256}), "pixels")));
     const Context context = context_with({loose});
     const Explanation told = compile(g, context).explain();
-    EXPECT_THAT(to_string(told),
-                AllOf(HasSubstr("refused, of what takes longest:"),
-                      HasSubstr("my.loose.exp@1 for exp: its relative error is 0.005, the tolerance is exact; allow it by "
-                                "CompileOptions::tolerance (--tolerance)")));
+    EXPECT_THAT(
+        to_string(told),
+        AllOf(HasSubstr("refused, of what takes longest:"),
+              HasSubstr("my.loose.exp@1 for exp: its relative error is 0.005, the tolerance is exact; allow it by "
+                        "CompileOptions::tolerance (--tolerance)")));
     int refused = 0;
     for (const ExplainedValue& value : told.buckets[0].values)
         for (const ExplainedWay& way : value.ways)

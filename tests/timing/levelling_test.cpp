@@ -37,9 +37,8 @@ double mixed_rate(double bytes, double cached, double from_cache, double from_me
 }
 
 TEST(Levelling, WorkingSetsGrowUntilCachesNoLongerShow) {
-    const auto rates = rates_to_plateau(64 * mb, 1024 * mb, [](double bytes) {
-        return mixed_rate(bytes, 64 * mb, 220, 37);
-    });
+    const auto rates =
+        rates_to_plateau(64 * mb, 1024 * mb, [](double bytes) { return mixed_rate(bytes, 64 * mb, 220, 37); });
     ASSERT_EQ(rates.size(), 5u);
     EXPECT_EQ(rates.back().bytes, 1024 * mb);
     EXPECT_LT(rates.back().rate, 1.07 * 37) << "at 128 MB it is 1.7 times as much";

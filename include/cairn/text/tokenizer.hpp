@@ -102,16 +102,16 @@ public:
 /// tokenizer_config.json beside them gives names of special tokens, added and additional special tokens,
 /// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `clean_up_tokenization_spaces`,
 /// `add_bos_token`, `split_special_tokens`, `truncation_side`, `model_max_length`. Without an `added_tokens_decoder`
-/// there, special_tokens_map.json and added_tokens.json are read too; without a `tokenizer_class`, config.json names the
-/// class by `tokenizer_class` or `model_type`. Truncation and padding stored in tokenizer.json are not used:
+/// there, special_tokens_map.json and added_tokens.json are read too; without a `tokenizer_class`, config.json names
+/// the class by `tokenizer_class` or `model_type`. Truncation and padding stored in tokenizer.json are not used:
 /// `EncodeOptions::max_length` says what a call wants.
 ///
 /// Where tokenizer.json and tokenizer_config.json state a setting differently, the class decides, as in transformers:
 ///
 ///     BertTokenizer, DistilBertTokenizer, ...    `do_lower_case`, `strip_accents` and `tokenize_chinese_chars` of the
 ///                                                configuration hold, and true, null and true where it has none
-///     GPT2Tokenizer                              `add_prefix_space` of the configuration holds, false where it has none
-///     PreTrainedTokenizerFast, TokenizersBackend tokenizer.json holds
+///     GPT2Tokenizer                              `add_prefix_space` of the configuration holds, false where it has
+///     none PreTrainedTokenizerFast, TokenizersBackend tokenizer.json holds
 ///
 /// A contradiction that versions 4 and 5 of transformers read differently, or that stands beside an unknown class or
 /// none, is an Error (unsupported) that names both values.

@@ -113,8 +113,8 @@ void run_tile(const Conv<Element>& c, const Element* w, int height, const float*
     else
         for (int row = 0; row < height; ++row) copy_places(wide + row * depth, w + row * c.w_filter, 1, depth);
     for (int group = 0; group < panel_vectors && group * lanes < places; group += group_vectors)
-        filter_tiles[static_cast<std::size_t>(height - 1)](
-            {left, stride, panel + group * lanes, depth, panel, 0, adds}, sums + group * lanes);
+        filter_tiles[static_cast<std::size_t>(height - 1)]({left, stride, panel + group * lanes, depth, panel, 0, adds},
+                                                           sums + group * lanes);
 }
 
 /// What follows the sums of filters from `filter` on at the block of places that begins at `place`, image by image.

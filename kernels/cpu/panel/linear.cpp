@@ -138,9 +138,7 @@ void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, s
     const std::int64_t parts = product.parts, weights = product.gated != nullptr ? 2 : 1;
     // Parts begin where chains of multiply-adds do.
     const std::int64_t blocks = (product.depth + sum_block - 1) / sum_block;
-    const auto first_of = [&](std::int64_t part) {
-        return std::min(blocks * part / parts * sum_block, product.depth);
-    };
+    const auto first_of = [&](std::int64_t part) { return std::min(blocks * part / parts * sum_block, product.depth); };
     const auto part_of_panel = [&](std::int64_t part, std::int64_t panel, std::int64_t weight) {
         return (weight == 0 ? product.panel(panel) : product.gated_panel(panel)) + first_of(part) * panel_width;
     };

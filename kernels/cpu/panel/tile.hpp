@@ -149,6 +149,7 @@ template <typename Weight>
 inline constexpr auto whole_tiles =
     tiles<Weight, panel_vectors, row_lines<Weight>, true>(std::make_integer_sequence<int, whole_height>());
 template <typename Weight>
-inline constexpr auto group_tiles = tiles<Weight, group_vectors, 1, false>(std::make_integer_sequence<int, tile_height>());
+inline constexpr auto group_tiles =
+    tiles<Weight, group_vectors, 1, false>(std::make_integer_sequence<int, tile_height>());
 
 }  // namespace CAIRN_LEVEL

@@ -231,8 +231,8 @@ private:
             return values_.at(result) != value || dtypes_.at(result) == dtype;
         });
     }
-    /// Drops the rounding of a value that is only stored, in the dtype it is rounded to: the store rounds. An f32 result
-    /// that was f16 before keeps it. Of an input only if nothing else is stored.
+    /// Drops the rounding of a value that is only stored, in the dtype it is rounded to: the store rounds. An f32
+    /// result that was f16 before keeps it. Of an input only if nothing else is stored.
     int without_rounding(int value, bool is_only) {
         const auto draft =
             std::find_if(drafts_.begin(), drafts_.end(), [&](const Draft& d) { return d.result == value; });
