@@ -25,9 +25,11 @@ double cached_bytes(std::span<const ReadRate> rates, double told_bytes) {
 std::vector<ReadRate> rates_to_plateau(double first, double most, const std::function<double(double)>& rate_of) {
     std::vector<ReadRate> rates{{first, rate_of(first)}};
     while (2 * rates.back().bytes <= most) {
-        const double before = rates.back().rate, bytes = 2 * rates.back().bytes;
+        const double bytes = 2 * rates.back().bytes;
         rates.push_back({bytes, rate_of(bytes)});
-        if (rates.back().rate >= level * before) break;
+        // Two steps: one may be level by chance.
+        if (rates.size() > 2 && rates.back().rate >= level * std::max(rates.end()[-2].rate, rates.end()[-3].rate))
+            break;
     }
     return rates;
 }

@@ -19,7 +19,7 @@ struct ReadRate {
 ///     {1: 60, 2: 30, 4: 29, 8: 12, 16: 11}  ->  4
 double cached_bytes(std::span<const ReadRate> rates, double told_bytes);
 
-/// Read rates of working sets that double from `first` bytes on until a rate is within a twentieth of the one before,
+/// Read rates of working sets that double from `first` bytes on until a rate is within a twentieth of both before it,
 /// which is the plateau of memory, or the next would exceed `most` bytes. `rate_of` measures one, in bytes a second.
 ///
 ///     a cache of 64 MB at 220 GB/s before memory at 37, first = 64 MB: reads 64, 128, 256, 512 MB and 1 GB

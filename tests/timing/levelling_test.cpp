@@ -45,11 +45,15 @@ TEST(Levelling, WorkingSetsGrowUntilCachesNoLongerShow) {
     EXPECT_EQ(rates_to_plateau(64 * mb, 1024 * mb, [](double bytes) { return mixed_rate(bytes, 8 * mb, 220, 37); })
                   .back()
                   .bytes,
-              256 * mb);
+              512 * mb);
 }
 
-TEST(Levelling, APlateauIsSeenAtOnceAndMemoryIsNotExceeded) {
-    EXPECT_EQ(rates_to_plateau(64 * mb, 1024 * mb, [](double) { return 37; }).size(), 2u);
+TEST(Levelling, APlateauTakesTwoStepsAndMemoryIsNotExceeded) {
+    EXPECT_EQ(rates_to_plateau(64 * mb, 1024 * mb, [](double) { return 37; }).size(), 3u);
+    EXPECT_EQ(
+        rates_to_plateau(64 * mb, 1024 * mb, [](double bytes) { return bytes < 200 * mb ? 50 : 37; }).back().bytes,
+        1024 * mb)
+        << "two equal rates by chance";
     EXPECT_EQ(rates_to_plateau(64 * mb, 300 * mb, [](double bytes) { return 1 / bytes; }).back().bytes, 256 * mb);
     EXPECT_EQ(rates_to_plateau(64 * mb, 0, [](double) { return 37; }).size(), 1u) << "there is always one rate";
 }
