@@ -213,9 +213,9 @@ CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explana
 ///     ...
 CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket);
 
-/// All of it. For each bucket its instructions, each with the answers of its rivals, then the values that can be come
-/// by in several ways, with what each other way would cost. Answers are told once, equal values (of equal layers)
-/// counted.
+/// The whole explanation as text: for each bucket its instructions with the verdicts on the other kernels, then the
+/// values that several alternatives compute, with the cost of each. Equal verdicts are printed once; equal values (those
+/// of equal layers) are counted.
 ///
 ///     bucket T in 2..12, judged at T = 3 and T = 5 and T = 9: 0.0004 s a run
 ///       cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64] of softmax

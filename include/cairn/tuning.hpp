@@ -38,7 +38,7 @@ struct Calibration {
     double barrier_seconds = 0;  ///< one barrier of the context's threads
     double timer_seconds = 0;    ///< the smallest step of the clock
     double cache_bandwidth = 0;  ///< bytes read a second of what was touched just before; 0: not known
-    double cache_bytes = 0;      ///< read again and again, so many are read markedly faster than from memory
+    double cache_bytes = 0;      ///< the largest working set that is read markedly faster than memory
     double noise = 0;            ///< relative, of blocks of equal work: their standard deviation
     /// Operations a second of each Unit that the context's features have, all threads; 0: not known.
     std::array<double, unit_count> unit_flops{};

@@ -27,8 +27,8 @@ Dim bytes_of_largest(const Problem& problem, int threads);
 /// 2 M N K operations and each operand's bytes once; strides of 0 read nothing anew.
 Cost product_cost(const Problem& problem, double efficiency);
 
-/// The same for a kernel that computes tiles of so many rows and columns, broken ones as whole ones, and that lays the
-/// right operand out anew, or reads it in short runs, on each call: it is counted three times.
+/// product_cost for a kernel that rounds rows and columns up to whole tiles and repacks the right operand on each call,
+/// or reads it in short runs: its bytes count three times.
 Cost tiled_product_cost(const Problem& problem, double efficiency, double tile_rows, double tile_columns);
 
 /// At run time: the number of rows of [..., K] and the distance between them.

@@ -35,8 +35,8 @@ struct Repeat {
 
     /// A choice numbered in full: the choice of the problem that is like it, and how many blocks below it that lies.
     std::pair<int, int> written(int in_full) const noexcept;
-    /// The number in full of a choice of the problem: of one of a block as it is called so many blocks further up; of
-    /// one above all blocks behind those that are not there.
+    /// The number of a choice of the folded problem in the whole problem. A choice of a block is that of the block `up`
+    /// blocks higher; a choice above all blocks is shifted past the blocks that were folded away.
     int in_full(int choice, int up) const noexcept {
         if (choice < first) return choice;
         return choice + (choice < first + blocks * choices ? up : more) * choices;

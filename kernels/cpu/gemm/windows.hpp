@@ -73,7 +73,8 @@ public:
           tile_(reinterpret_cast<T*>(memory + WindowBlocks::panel_bytes)),
           sums_(reinterpret_cast<T*>(memory + WindowBlocks::panel_bytes + WindowBlocks::tile_bytes)) {}
 
-    /// Blocks of places times parts of the filters, so many that there are some to share out.
+    /// Computes all blocks of output positions. The filters are split into parts, so that there are at least `enough`
+    /// chunks of work for the team.
     void run(Team& team) {
         constexpr std::int64_t enough = 16;
         const std::int64_t blocks = (o_.places() + width - 1) / width, all = o_.batch * o_.groups * blocks;

@@ -161,8 +161,8 @@ void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::
     }
 }
 
-/// Blocks of places times parts of the filters, so many that there are some to share out and that sums of a part fit
-/// into the workspace.
+/// Computes all blocks of output positions. The filters are split into parts, so that each member has chunks of work
+/// and the sums of a part fit into the workspace.
 template <typename Element>
 void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team& team) {
     const std::int64_t blocks = (c.places() + places_at_once - 1) / places_at_once;

@@ -55,24 +55,23 @@ Size block_floats(const Size& filters) {
            Size(taps_at_once * (places_at_once + most_tile_height));
 }
 
-/// How filters go over what is kept of an image: so many channels are summed over at once, so that what tiles read
-/// again and again stays in the second-level cache and filters of a tile in the first; so many places and tiles of
-/// filters make a block. Up to half of a vector of places, those behind the last whole one, are summed one by one, and
-/// each has a row of what its taps see.
+/// Cache blocking of a convolution that reads a cached image: `taps` bounds the depth of one pass, so that the planes
+/// stay in the second-level cache and the filters of a tile in the first; `places` output positions and `tiles` tiles of
+/// filters make a block. A remainder of at most half a vector of positions is computed one position at a time, each from
+/// a row that holds the elements its taps read.
 struct ImageBlocks {
     static constexpr std::int64_t taps = 512, places = 256, most_columns = 272, tiles = 8, vector = 16;
     static constexpr std::int64_t plane_gap = vector, single_rows = vector / 2;
-    /// Floats of planes that a member may hold whatever the operands are. Planes of more channels than fit are brought
-    /// in parts, once for each block of filters.
+    /// Upper bound of the floats of cached planes for each team member, independent of the operands' sizes. Planes that
+    /// exceed it are cached some channels at a time, once for each block of filters.
     static constexpr std::int64_t most_planes = std::int64_t{5} << 16;
-    /// Places of a band: fewer where planes of so many would not fit.
+    /// Output positions of a band: `places`, halved until the planes for them fit into `most_planes`.
     static std::int64_t places_of(const ImagePlan& image) {
         std::int64_t count = places;
         while (count > vector && widest_plane(image, count) > most_planes) count /= 2;
         return count;
     }
-    /// Floats of a plane for `count` places, and those up to a whole vector, in one row. One for as many in several
-    /// rows has no more.
+    /// Upper bound of the floats of a plane for `count` output positions: that of one row, padded by a vector.
     static std::int64_t widest_plane(const ImagePlan& image, std::int64_t count) {
         return plane_rows(image, std::int64_t{1}) * band_pitch(image, count + vector);
     }

@@ -28,10 +28,10 @@ Kernel reference_kernel(std::string_view definition, Refusal (*accepts)(const Pr
 /// The share of peak arithmetic that a reference kernel is expected to reach.
 constexpr double efficiency = 0.005;
 
-/// The cost of so many scalar operations, and of reading and writing `bytes`: elements that are taken one by one reach
-/// four fifths of the bandwidth that vectors do. So a vector kernel that takes the same Problem has the lower estimate.
+/// The cost of a scalar loop: `operations` scalar operations and `bytes` read and written at four fifths of the bandwidth
+/// that vector code reaches. A vector kernel that accepts the same Problem therefore has the lower estimate.
 Cost scalar_cost(double operations, double bytes);
-/// The size of all elements of a tensor, those that a stride of 0 repeats too.
+/// Bytes of all elements of a tensor; elements that a stride of 0 repeats count each time.
 double size_in_bytes(const TensorDesc& tensor);
 
 }  // namespace cairn::inline v0::kernels::cpu::reference

@@ -25,8 +25,8 @@ inline constexpr std::int64_t piece_rows = 32, cached_columns = 64, most_cached_
 inline constexpr std::int64_t buffered_row = (cached_columns + 16) * 4,
                               room_for_columns = piece_rows * (buffered_columns + 16) * 4;
 
-/// A row of f32, for each member that works along rows of f16 or bf16; and so many where they are normalised: x and, as
-/// far as they are given, gamma and beta.
+/// Bytes of the f32 copy of a row of f16 or bf16, and the number of such copies that a team member holds for a norm: x,
+/// and gamma and beta if they are given.
 inline constexpr std::int64_t row_bytes(std::int64_t length) { return (length + 15) / 16 * 64; }
 inline constexpr int held_rows(const AxisPlan& plan) { return plan.has_beta ? 3 : plan.has_gamma ? 2 : 1; }
 

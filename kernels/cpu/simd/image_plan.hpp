@@ -53,9 +53,9 @@ struct ImagePlan {
 /// Taps of a pool along an axis at most; rows of a tile of results at most; floats behind a band, up to which whole
 /// vectors read and write.
 inline constexpr std::int64_t most_taps = 32, band_rows = 16, band_slack = 64;
-/// Floats of a band and its results at most, so that both stay in the second-level cache; of those of the narrowest
-/// tile, beyond which windows are refused; columns of a tile that is narrower than the result, at least where one row
-/// of them fits, and a multiple of `narrowest_tile`.
+/// Upper bound of the floats of a band and its results, so that both stay in the second-level cache; the bound for the
+/// narrowest tile, beyond which windows are refused; the least columns of a tile that is narrower than the result, if
+/// one row of them fits; and the divisor of a tile's columns.
 inline constexpr std::int64_t most_band_floats = std::int64_t{1} << 16, most_least_floats = std::int64_t{1} << 18,
                               wide_tile = 256, narrowest_tile = 16;
 
@@ -63,8 +63,8 @@ inline constexpr std::int64_t most_band_floats = std::int64_t{1} << 16, most_lea
 Refusal accepts_image(const Problem& problem);
 /// As the last attributes of a definition of images say.
 ImagePlan image_plan(const Problem& problem);
-/// Elements of a row of a band for rows of q places, and rows of a band of one plane, of all sets, for so many rows of
-/// places.
+/// Size of the band of one plane: elements of a row for output rows of `q` positions, and rows, of all sets, for `rows`
+/// output rows.
 template <typename Size>
 Size band_pitch(const ImagePlan& plan, const Size& q) {
     return q + Size(plan.columns.overhang());
@@ -73,7 +73,7 @@ template <typename Size>
 Size plane_rows(const ImagePlan& plan, const Size& rows) {
     return Size(plan.rows.sets() * plan.columns.sets()) * (rows + Size(plan.rows.overhang()));
 }
-/// Rows of the bands of all planes of a window, and of its results; floats of these.
+/// Rows of the bands of all planes of a window plus the rows of its results, and the floats of both.
 template <typename Size>
 Size band_lines(const ImagePlan& plan, const Size& rows) {
     return Size(plan.depths.size) * plane_rows(plan, rows) + rows;
@@ -83,8 +83,8 @@ Size band_floats(const ImagePlan& plan, const Size& rows, const Size& columns) {
     return band_lines(plan, rows) * band_pitch(plan, columns);
 }
 
-/// Rows and columns of places, at most, that a member of the team computes from one band: all columns of up to
-/// `band_rows` rows where that band fits into most_band_floats, else some columns, of fewer rows if need be.
+/// Output tile that a team member computes from one band: up to `band_rows` rows of all columns if that band fits into
+/// `most_band_floats`; otherwise fewer columns, and fewer rows if necessary.
 ///
 ///     3 x 3 over 1 row of 2^20 places: 65 tiles of 16144 columns
 struct BandTile {
@@ -97,7 +97,7 @@ struct BandTile {
                 rows = (rows + 1) / 2, columns = q;
                 continue;
             }
-            // As many columns for each tile.
+            // Tiles of about equal width.
             const std::int64_t most = std::max(room / narrowest_tile, std::int64_t{1}) * narrowest_tile;
             const std::int64_t tiles = (q + most - 1) / most, share = (q + tiles - 1) / tiles;
             columns = std::min((share + narrowest_tile - 1) / narrowest_tile * narrowest_tile, q);
@@ -110,7 +110,7 @@ struct BandTile {
 inline std::int64_t least_band_floats(const ImagePlan& plan) {
     return band_floats(plan, std::int64_t{1}, narrowest_tile);
 }
-/// The plan with a set for each tap where that makes the band of the narrowest tile smaller, if that is very large.
+/// The plan with a separate set for each tap if the band of the narrowest tile is too large and that makes it smaller.
 inline ImagePlan with_least_band(ImagePlan plan) {
     if (least_band_floats(plan) > most_band_floats) plan.columns = plan.columns.with_smaller_sets(narrowest_tile, 1);
     if (least_band_floats(plan) > most_band_floats) plan.rows = plan.rows.with_smaller_sets(1, 1);
@@ -118,8 +118,8 @@ inline ImagePlan with_least_band(ImagePlan plan) {
 }
 inline std::int64_t whole_vectors(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 inline Dim whole_vectors(const Dim& floats) { return ceildiv(floats, 16) * 16; }
-/// Bytes a member of the team holds for p rows of q places, a multiple of 8: the taps, the band of a tile, and its
-/// results.
+/// Workspace of a team member for `p` output rows of `q` positions: taps, the band of a tile, and its results. A
+/// multiple of 8 bytes.
 template <typename Size>
 Size band_bytes(const ImagePlan& plan, const Size& p, const Size& q) {
     using std::min;
