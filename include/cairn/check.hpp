@@ -41,7 +41,7 @@ struct KernelReport {
 ///   (Kernel::error) within that;
 /// * the bits are the same each time;
 /// * nothing is written outside the outputs and the workspace, nothing read that shows;
-/// * a range of sizes that is accepted is accepted at each size in it, with a workspace, and can be prepared there;
+/// * if it accepts a range of sizes, it accepts each size in it, and workspace() and prepare() succeed there;
 /// * with an output in an input's memory, where the kernel says so: the same bits again;
 /// * run() makes no heap call, the cost is a finite number, the workspace is enough.
 ///
@@ -55,14 +55,15 @@ CAIRN_API KernelReport check_kernel(const Context& context, std::string_view id,
 CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions,
                                     const CheckOptions& options = {});
 
-/// Checks all kernels of a Context, those of ContextOptions::extra first, each at all its settings: a report for each,
-/// in their order. A kernel that this machine cannot run, or whose packed form is not known here, has a reason in
-/// KernelReport::not_checked. The built-in kernels pass; they take minutes. A program checks its own in its tests:
+/// Checks all kernels of a Context, those of ContextOptions::extra first, each at all its settings, and returns a
+/// report for each in that order. KernelReport::not_checked gives the reason for a kernel that this machine cannot run
+/// or whose packed layout is unknown. The built-in kernels pass; they take minutes. A program checks its own in its
+/// tests:
 ///
 ///     for (const KernelReport& report : check_kernels(context, {.only_own = true}))
 ///         for (const std::string& fault : report.faults) std::puts(fault.c_str());
 ///
-/// What a program really calls a kernel with is checked by CompileOptions::verify. Throws Cancelled.
+/// CompileOptions::verify checks a kernel on the Problems that a program calls it with. Throws Cancelled.
 CAIRN_API std::vector<KernelReport> check_kernels(const Context& context, const CheckOptions& options = {});
 
 /// What a Problem means: a graph of atomic ops with an input `in0`, `in1`, ... for each of its inputs and an output

@@ -64,15 +64,15 @@ struct CompileOptions {
     /// kernel times can hardly tell apart are run whole, on made-up data. That takes memory for the weights of two of
     /// them, at most half of what is free.
     bool run_rivals = true;
-    /// Of Mode::replay: what CompiledGraph::write_lock() wrote. For the graph, the tolerances, the disabled stages and
-    /// the ranges of sizes that it was written for, compile() reproduces its programs: the same text, with as many
-    /// threads, whatever was cut, measured or limited when they were selected; nothing is searched. For another graph
-    /// or other options, which one log line tells, only the calls in it are allowed, and the cheapest programs made of
-    /// them are selected, by the costs in it. Automatic splits become those it was written for.
+    /// The lock file for Mode::replay, written by CompiledGraph::write_lock(). For the graph, tolerances, disabled
+    /// stages and ranges of sizes that it was written for, compile() reproduces its programs without a search: the same
+    /// text for the same number of threads, even if the original search was truncated. For another graph or other
+    /// options, selection is restricted to the calls in the lock, by the costs in it, and one log line says so.
+    /// Automatic splits become those of the lock.
     ///
-    /// compile() throws Error(unsupported) where a step cannot be taken again (a kernel is missing, say) or a Problem
-    /// has no kernel in it, naming these and what in the file has no use any more; Error(file) where there is no such
-    /// file, where it was changed, or where it has the format of another version.
+    /// Throws Error(unsupported) if a step cannot be reproduced (its kernel is missing, for example) or a Problem has
+    /// no call in the lock, naming these and the calls that are no longer used; Error(file) if the file is missing,
+    /// was modified, or has the format of another version.
     std::filesystem::path lock = {};
     std::vector<Split> splits = {};
     /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken,
@@ -91,12 +91,12 @@ struct CompileOptions {
     std::vector<std::string> disable = {};
     /// A folder that gets the text form after each stage that changed something.
     std::filesystem::path dump_stages = {};
-    /// Checks the result of each stage; a fault throws InternalError. Kernels of ContextOptions::extra that the
-    /// programs call run against their definitions on the Problems that they are called with, strides and all, as by
-    /// check_kernel, at up to four values of symbols each: Error(argument) names the kernel, the Problem and what
-    /// differs. That takes seconds, and threads of its own while the call lasts. What cannot be compared (a packed form
-    /// of its own, a Problem that would take minutes) is logged. Built-in kernels are not run: check_kernels() is for
-    /// them. CompiledGraph::load() checks no kernel.
+    /// Checks the result of each stage; a fault throws InternalError. Each kernel of ContextOptions::extra that a
+    /// program calls is compared with its definition, as by check_kernel, on the Problems of those calls, strides
+    /// included, at up to four values of their symbols; Error(argument) names the kernel, the Problem and the
+    /// difference. This takes seconds and threads of its own during the call. A Problem that cannot be compared (its
+    /// own packed layout, or minutes of work) is logged. Built-in kernels are not run: check_kernels() runs them.
+    /// CompiledGraph::load() checks no kernel.
     bool verify = false;
     /// Bytes for bound + states + arena + constants + verification. The fastest way to run within them is taken:
     /// weights are read as they are stored where packed ones would not fit. Where none is found Error(memory) tells the

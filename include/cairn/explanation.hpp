@@ -12,7 +12,7 @@
 
 namespace cairn::inline v0 {
 
-/// Who refuses a kernel, and so what changes it.
+/// What refused a kernel, and therefore which option could admit it.
 enum class RefusedBy : std::uint8_t {
     nobody,     ///< it may be taken
     kernel,     ///< itself: Kernel::accepts, or another of its functions
@@ -28,24 +28,24 @@ struct KernelVerdict {
     std::string kernel;   ///< Kernel::id
     std::string problem;  ///< the text form of what it was asked for, operands as they lie, copied or packed
     std::string refusal;  ///< why it is not taken, whatever it costs; empty: it may be
-    /// Of one call, as a mean over ExplainedBucket::sizes: a time that was measured, or one that is expected. 0 where
-    /// it is refused, and where a measurement failed.
+    /// Time of one call, measured or estimated, as a mean over ExplainedBucket::sizes. 0 if the kernel was refused or
+    /// its measurement failed.
     double seconds = 0;
     bool measured = false;  ///< false: `seconds` is an estimate
     std::string
         expected_from;  ///< the machine, told of by a seed, that the estimate is carried over from; mostly empty
-    /// Why the estimate is not by the kernel's own cost; of a kernel that takes less than the one taken for the same
-    /// operands, why it was not taken. Mostly empty.
+    /// Why the estimate is not the kernel's own cost, or why the kernel was not taken although it is faster than the
+    /// one that was. Usually empty.
     std::string note;
     double error = 0;                          ///< relative, as Kernel::error counts it; 0: exact
     bool error_measured = false;               ///< false: `error` is what the kernel promises
     bool is_reference = false;                 ///< one of the plain kernels that stand behind all others
     RefusedBy refused_by = RefusedBy::nobody;  ///< where there is a refusal
-    /// Where a measurement of it failed: at which sizes, and why (`at N = 4: out of memory`). It is taken only where no
-    /// other kernel can be.
+    /// Sizes and reason of a failed measurement (`at N = 4: out of memory`). Such a kernel is taken only if there is no
+    /// other.
     std::string failure = {};
-    /// It was not measured while others were, since the tune was cut short: it is taken only where nothing measured can
-    /// be, whatever is expected of it.
+    /// True if the tune ended before this kernel was measured and others were: it is taken only if no measured kernel
+    /// can be.
     bool counts_last = false;
     bool at_least = false;  ///< the measurement was cut short: `seconds` are a lower bound
     friend bool operator==(const KernelVerdict&, const KernelVerdict&) = default;
@@ -60,7 +60,7 @@ struct ExplainedInstruction {
     std::string op;                     ///< what the program calls the value: `layer_norm`, `matmul`
     std::string where;                  ///< the line that made the value (`model.cpp:17`); empty where it is not known
     std::vector<int> reads, writes;     ///< numbers in ExplainedBucket::buffers, one each of the problem's operands
-    /// Names that name() gave to values it computes, results first: `layer 3 attention`.
+    /// Names given by name() to the values it computes, results first: `layer 3 attention`.
     std::vector<std::string> names = {};
     friend bool operator==(const ExplainedInstruction&, const ExplainedInstruction&) = default;
 };
@@ -82,15 +82,15 @@ struct ExplainedWay {
     std::vector<KernelVerdict> kernels;  ///< each kernel of the definition once: its best answer to all it was asked
     int best = -1;        ///< the kernel that the cheapest program with this way takes here; -1: none can be taken
     bool chosen = false;  ///< it is in the program
-    /// How much longer a run takes, in seconds, by the cheapest program of this bucket with the way than by the
-    /// cheapest one with the way that was taken for the value (where none was taken: than by the cheapest program):
-    /// sums of the times of kernels, the programs of other buckets staying as they are. Only times of a run: neither
-    /// what is done once nor `price` is among them. Below 0 where sums say that the way is faster: `decided_by` tells
-    /// why it was not taken, or it keeps more bytes. Nothing where no program has the way.
+    /// Difference in run time, in seconds, between the cheapest program of this bucket with this alternative and the
+    /// cheapest one with the alternative that was taken for the value (the cheapest program, if none was taken). It is
+    /// a difference of sums of kernel times; the programs of other buckets are unchanged; work done once and `price`
+    /// are not included. Negative if the sums favour this alternative: then `decided_by` says why it was not taken, or
+    /// it keeps more bytes. Empty if no program has it.
     std::optional<double> slower = {};
     double more_bytes = 0;  ///< that the same program keeps in memory for good; below 0: fewer
-    /// What selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work that is
-    /// done once, in seconds: the way with the least sum of both is taken.
+    /// Seconds that selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work
+    /// that is done once. The alternative with the least sum of both is taken.
     double price = 0;
     /// Why it is not taken although `slower + price` is below 0: `slower when run whole: 1.03x`. Else empty.
     std::string decided_by = {};
@@ -190,8 +190,8 @@ struct Explanation {
     /// No other programs cost less by more than this part of what all of these cost together: 0 where the best were
     /// found, 1 where nothing is known.
     double most_gain = 0;
-    /// What else there is to know of the times that were used, a sentence each: `times in the database were measured
-    /// with 2 threads, this Context has 1`.
+    /// Notes on the times that were used, a sentence each: `times in the database were measured with 2 threads, this
+    /// Context has 1`.
     std::vector<std::string> notes = {};
     friend bool operator==(const Explanation&, const Explanation&) = default;
 };
@@ -214,8 +214,8 @@ CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explana
 CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket);
 
 /// The whole explanation as text: for each bucket its instructions with the verdicts on the other kernels, then the
-/// values that several alternatives compute, with the cost of each. Equal verdicts are printed once; equal values (those
-/// of equal layers) are counted.
+/// values that several alternatives compute, with the cost of each. Equal verdicts are printed once; equal values
+/// (those of equal layers) are counted.
 ///
 ///     bucket T in 2..12, judged at T = 3 and T = 5 and T = 9: 0.0004 s a run
 ///       cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64] of softmax

@@ -182,9 +182,8 @@ inline Tensor& operator*=(Tensor& x, const Operand& y) { return x = mul(Operand(
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x = div(Operand(x, y.where()), y); }
 // clang-format on
 
-/// Names a value, for people: explain(), profiles, errors and text forms show the name. Returns the tensor. Names
-/// change no result, no choice and no digest of a choice, and they stay with a value as long as a compile has need of
-/// it.
+/// Gives a value a name that explain(), profiles, errors and text forms show, and returns the tensor. A name changes
+/// neither results nor selection nor digests, and it survives rewriting as long as the value does.
 ///
 ///     Tensor scores = name(matmul(q, k), "scores");
 ///

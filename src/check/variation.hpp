@@ -20,8 +20,8 @@ struct Variation {
 std::vector<Variation> variations_of(const Kernel& kernel, const std::string& sample,
                                      const std::shared_ptr<Symbols>& symbols);
 
-/// Sizes within the bounds of a variation's symbols, at which what a kernel accepts is asked again: those it runs at,
-/// and the smallest ones, where kernels change how they compute.
+/// Sizes within the bounds of a variation's symbols at which accepts() is asked again: those the kernel runs at, and
+/// the smallest ones, where kernels switch between algorithms.
 std::vector<std::vector<std::int64_t>> sizes_within(const Variation& variation);
 
 }  // namespace cairn::inline v0::check

@@ -14,7 +14,7 @@ std::string outcome_text(const Timing& timing);
 /// Adds what a measurement came to: `cost_ns`, `reason` or `at_least_ns`, each behind `prefix`.
 void add_outcome(Row& row, const std::string& prefix, const Timing& timing);
 
-/// What the times of an environment are to this one, both by their hard parts: `here`, where they count; `here,
+/// How the times of one environment apply to another, compared by their hard parts: `here`, where they count; `here,
 /// measured with 2 threads, not 1`; `elsewhere`.
 std::string place_text(std::string_view hard, std::string_view here);
 

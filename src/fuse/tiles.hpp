@@ -62,11 +62,10 @@ using Patterns = std::shared_ptr<const PatternSet>;
 /// The most axes that a value has, or four: patterns for more are of no use.
 std::size_t axes_in(const ir::GraphData& graph);
 
-/// What patterns are made for: graphs with these properties.
+/// Properties of graphs that decide which patterns are worth building.
 struct Sought {
     std::size_t axes;  ///< the most that a value has
-    /// Some cast rounds a wider float to f16 or bf16. What computes 16-bit floats in f32, as most composites do, ends
-    /// in such a cast.
+    /// Some cast rounds a wider float to f16 or bf16, as the composites do that compute 16-bit floats in f32.
     bool rounds;
     bool multiplies_integers;  ///< some matmul is of integers, as convolutions of integers are
 

@@ -9,8 +9,8 @@
 
 namespace cairn::inline v0::ir {
 
-/// For each input of a Problem of constant sizes: the number of elements that its elements index, where the definition
-/// uses them as indices (of gather, scatter or take_along_axis), directly or moved. Legal values are 0 .. limit - 1.
+/// For each input of a Problem of constant sizes that the definition uses as indices of gather, scatter or
+/// take_along_axis, directly or through views: the length of the indexed axis. Legal values are 0 .. limit - 1.
 ///
 ///     embedding | f32[50,8] i32[3]   ->   {none, 50}
 ///

@@ -7,7 +7,7 @@
 
 namespace cairn::inline v0 {
 
-/// Names in few words: those that differ in one number are told as one, of the others at most `most` are.
+/// A short list of names: names that differ in one number are joined into one, and at most `most` are printed.
 ///
 ///     {"h.0.w", "h.1.w", "h.2.w", "x"}   ->   h.0..2.w, x
 std::string joined_names(const std::vector<std::string>& names, std::size_t most = 3);

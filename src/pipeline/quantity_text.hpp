@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// Times and bytes as people read them: three digits and a unit.
+/// Formats times and bytes with three significant digits and a unit.
 namespace cairn::inline v0 {
 
 /// `16.9 ms`, `462 us`; below a nanosecond `0 ns`.

@@ -16,15 +16,14 @@ namespace cairn::inline v0 {
 /// Throws Error(file) naming the path.
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path);
 
-/// What covers of a graph are selected for: the graph, and the options that decide which covers are right: tolerances
-/// and stages left out. Measured times, limits and budgets are not among them. `buckets` tell where states lie.
+/// The subject of a selection: a digest of the graph and of the options that decide which covers are valid (tolerances,
+/// disabled stages). Measured times, limits and budgets are not included. `buckets` give the device of states.
 runtime::Subject subject_of(const Graph& graph, const CompileOptions& options,
                             const std::vector<PreparedBucket>& buckets, std::string stored = {});
 
-/// The programs whose covers the lock of Mode::replay records: no search, no time and no database decides anything.
-/// Nothing where the mode is another one, and where the lock was written for another graph, other ranges of sizes or
-/// other options: then its calls restrict an ordinary selection. Throws Error(unsupported) naming the step that cannot
-/// be taken again.
+/// The programs that the lock of Mode::replay records, without a search or a database. Empty in another mode, and if
+/// the lock was written for another graph, other ranges of sizes or other options: then its calls restrict an ordinary
+/// selection. Throws Error(unsupported) naming a step that cannot be reproduced.
 std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options);
 /// Logs that a selection was restricted to the calls of a lock, whose covers are for something else.
 void log_replay_by_calls(const Context& context, const CompileOptions& options);

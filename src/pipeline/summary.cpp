@@ -251,7 +251,7 @@ private:
         std::vector<std::string> told;
         for (auto duel = explanation_.duels.rbegin(); duel != explanation_.duels.rend(); ++duel) {
             if (duel->won && duel->samples > 0) base /= duel->ratio;
-            // Of a duel that was won the one that lost is told of.
+            // If a challenger won, the line is about the incumbent that lost.
             const double ratio = duel->won ? base : duel->ratio * base;
             if (duel->samples > 0)
                 told.push_back(

@@ -7,7 +7,7 @@
 
 namespace cairn::inline v0 {
 
-/// What a timing database holds of this machine that does not count, since it was measured with another number of
+/// Notes on times of this machine in the database that are unusable because they were measured with another number of
 /// threads: `times in the database were measured with 2 threads, this Context has 1`.
 std::vector<std::string> notes_on_times(const select::CostSource& costs);
 

@@ -74,9 +74,10 @@ std::string name_of(std::string_view problem);
 ///     cairn lock 2
 ///     graph 0f3c9be2b7a1d5c4e8f60a1b2c3d4e5f
 ///     split T 1 12
-///     call 5d0a3cc6b1f2e977 1.2e-05 0 cpu.avx2.linear.f32@1 linear | f32[T,64] f32[64,64]! -> f32[T,64] where T
-///     in 2..12 cover T 2 12 step %5 cpu.avx2.linear.f32@1 5d0a3cc6b1f2e977 %0 %3 -> %5 sha256
-///     9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+///     call 5d0a3cc6b1f2e977 1.2e-05 0 cpu.avx2.exp.f32@1 exp | f32[T,64] -> f32[T,64] where T in 2..12
+///     cover T 2 12
+///     step %5 cpu.avx2.exp.f32@1 5d0a3cc6b1f2e977 %0 -> %5
+///     sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 std::string to_string(const Lock& lock);
 /// Throws Error(argument) naming the line, for a text that was changed, and for another version of the format.
 Lock parse_lock(std::string_view text);

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// Values of symbols from the sizes of inputs and states: what their shapes as the graph has them say of those that
-/// came.
+/// Solves for the values of symbols: the declared shapes of inputs and states against the shapes that were given.
 namespace cairn::inline v0::runtime {
 
 /// A size of a tensor that was given: of one axis, or its number of elements.
@@ -29,14 +28,14 @@ inline GivenSize given_size(const program::Port& input, int axis, std::int64_t s
     return {"input", input.name, &input.desc, axis, size};
 }
 
-/// Solves given sizes for symbols. But for faults only its constructor allocates memory.
+/// Solves given sizes for symbols. Only the constructor and error messages allocate memory.
 ///
 ///     input f32[1,3,32*h,32*w], given 64 on axis 2 and 96 on axis 3   ->   h = 2, w = 3
 class SizeSolver {
 public:
     /// For the inputs of a graph.
     explicit SizeSolver(const ProgramSet& set);
-    /// For sizes over these symbols, in the order of their table; at most so many are given.
+    /// For sizes over these symbols, in the order of their table. `most_given` bounds the sizes that are added.
     SizeSolver(std::vector<Symbols::Symbol> symbols, std::size_t most_given);
 
     /// Forgets all values and sizes.

@@ -83,9 +83,8 @@ private:
         std::vector<Bound> bounds;
         double weight = 1;
     };
-    /// What is counted of an alternative: seconds of the runs, of all buckets as they count; bytes kept; seconds that
-    /// stand for those bytes and for what is done once; calls whose measurement failed; calls that were not measured
-    /// while others were.
+    /// Amounts summed along a path besides its cost: run time over all weighted buckets; bytes kept; the price of those
+    /// bytes and of work done once, in seconds; calls whose measurement failed; calls left unmeasured by a tune.
     enum Counted : std::uint8_t { run, bytes, price, failed, unmeasured };
     class Collector;
     struct Found;

@@ -32,8 +32,8 @@ public:
     SqliteFile* use_for_writing();
     /// The file if it is open, whatever became of the path meanwhile.
     SqliteFile* open_file() const noexcept { return file_.get(); }
-    /// To be called with what a use of the file threw. A damaged file that may be written is renamed by exactly one of
-    /// those who have it open, threads and processes; for the others it is gone, and the next use opens the new one.
+    /// Handles a fault that a use of the file threw. A damaged file is renamed by exactly one of the threads and
+    /// processes that have it open for writing; the others open the new file at their next use.
     void fault(const DatabaseFault& fault);
     /// Why it could not be used.
     const std::string& reason() const noexcept { return reason_; }

@@ -110,8 +110,8 @@ public:
 ///
 ///     BertTokenizer, DistilBertTokenizer, ...    `do_lower_case`, `strip_accents` and `tokenize_chinese_chars` of the
 ///                                                configuration hold, and true, null and true where it has none
-///     GPT2Tokenizer                              `add_prefix_space` of the configuration holds, false where it has
-///     none PreTrainedTokenizerFast, TokenizersBackend tokenizer.json holds
+///     GPT2Tokenizer                              `add_prefix_space` of the configuration holds; default false
+///     PreTrainedTokenizerFast, TokenizersBackend tokenizer.json holds
 ///
 /// A contradiction that versions 4 and 5 of transformers read differently, or that stands beside an unknown class or
 /// none, is an Error (unsupported) that names both values.

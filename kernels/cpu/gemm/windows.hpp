@@ -6,17 +6,17 @@
 
 #include <algorithm>
 
-/// Convolutions over an image or over windows that are views, for any dtype and strides: the windows of some places are
-/// gathered into a panel that stays in the cache (im2col of one block: Chellapilla et al., 2006), which the register
-/// tiles of plain products multiply by filters. Every sum is one chain over channels and taps.
+/// Convolutions of an image or of windows that are views, for any dtype and strides. The windows of a block of output
+/// positions are gathered into a panel that stays in the cache (im2col of one block: Chellapilla et al., 2006); the
+/// micro-kernels of plain products multiply it by the filters. Every sum is one chain over channels and taps.
 namespace CAIRN_LEVEL {
 
 static_assert(gemm_height <= WindowBlocks::tile_rows);
 static_assert(sizeof(F32) <= WindowBlocks::vector_bytes);
 
-/// y[b, g, o, p, q] = the sum over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k], strides in elements. With one
-/// axis of places p and j are 0. Windows of an image are its elements at the places of `rows` and `columns`, and zeros
-/// outside of it.
+/// Operands of y[b, g, o, p, q] = sum over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k]; strides in elements.
+/// With one spatial axis p and j are 0. If x is an image, its windows follow from `rows` and `columns`, with zeros
+/// outside.
 struct WindowOperands {
     const std::byte *x, *w;
     std::byte* y;
@@ -55,7 +55,7 @@ struct WindowOperands {
         w_j = weights.strides[2], y_p = result.strides[2];
     }
 
-    /// Of an image, where the first tap of the first place lies.
+    /// Offset of the first tap of the first output position of an image.
     std::int64_t origin() const { return -rows.before * row_stride() - columns.before * column_stride(); }
     std::int64_t row_stride() const { return x_p / rows.stride; }
     std::int64_t column_stride() const { return x_q / columns.stride; }
@@ -93,12 +93,12 @@ public:
 private:
     static constexpr std::int64_t width = WindowBlocks::vectors * wide_lanes<T>, tile_width = 2 * wide_lanes<T>;
 
-    /// Some places of an image and some filters of a group.
+    /// A block of output positions of one image times some filters of a group.
     struct Block {
         std::int64_t batch, group, place, places, filter, filters;
     };
 
-    /// Calls f(row, column, count, place in the block) for each run of places in a row.
+    /// Calls f(row, column, count, position in the block) for each run of output positions in one row.
     template <typename F>
     void each_run(const Block& block, F f) const {
         for (std::int64_t at = 0, count = 0; at < block.places; at += count) {
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    /// panel[t][place] = what tap `tap` + t sees there, and zeros behind the last place up to a whole tile.
+    /// panel[t][position] = the element that tap `tap` + t reads there, with zeros up to a whole tile.
     void gather(const Block& block, std::int64_t tap, std::int64_t depth) {
         const std::int64_t image = block.batch * o_.x_batch + block.group * o_.channels * o_.x_channel;
         const std::int64_t end = (block.places + tile_width - 1) / tile_width * tile_width;
@@ -151,8 +151,8 @@ private:
         for (std::int64_t t = 0; t < depth && block.places < end; ++t)
             std::fill(panel_ + t * width + block.places, panel_ + t * width + end, T{});
     }
-    /// Elements of row y of an image at columns x, x + stride, ..., the first of them `from` elements behind the
-    /// origin.
+    /// Reads `count` elements of row y of an image at columns x, x + stride, ..., zeros outside. `from` is the offset
+    /// of the first from the origin.
     void read_image(T* to, std::int64_t from, std::int64_t y, std::int64_t x, std::int64_t count) const {
         if (y < 0 || y >= o_.height) {
             std::fill(to, to + count, T{});

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// What windows_rows.cpp tells windows.hpp.
+/// The plan that registration (windows_rows.cpp) passes to the code of each level (windows.hpp).
 namespace cairn::inline v0::kernels::cpu {
 
 struct WindowsPlan {
@@ -12,9 +12,9 @@ struct WindowsPlan {
     ImagePlan image;  ///< of windows the dtype alone
 };
 
-/// How a convolution over windows is cut: places of a block, in vectors; taps that are gathered at once; filters whose
-/// sums are held. Bytes of a member: gathered windows, a tile of filters, sums; vectors have 64 bytes at most, and a
-/// tile 12 rows of 8-byte numbers.
+/// Block sizes of a convolution over windows: output positions of a block, in vectors; taps gathered at a time; filters
+/// whose sums are held. The bytes are the workspace of a team member: gathered windows, a tile of filters, sums, for
+/// vectors of at most 64 bytes and tiles of at most 12 rows of 8-byte numbers.
 struct WindowBlocks {
     static constexpr std::int64_t vectors = 8, depth = 256, filters = 192, vector_bytes = 64, tile_rows = 12;
     static constexpr std::int64_t panel_bytes = depth * vectors * vector_bytes, tile_bytes = tile_rows * depth * 8,

@@ -13,8 +13,8 @@ namespace cairn::inline v0::kernels::cpu {
 /// one place.
 enum class ConvReads : std::uint8_t { image, windows, matrix };
 
-/// Floats that a member of the team holds of an image: planes of `channels` channels, offsets of taps, filters of a
-/// tile, sums.
+/// Workspace of a team member for a cached image, in floats: planes of `channels` channels, offsets of taps, filters of
+/// a tile, sums.
 struct ImageFloats {
     std::int64_t channels = 0, planes = 0, offsets = 0, filters = 0, sums = 0;
 
@@ -42,8 +42,8 @@ struct ConvPlan {
     Body body;  ///< its first input are the sums
 };
 
-/// Taps of a gathered panel that are summed over at once; places of a tile, filters of a tile at most; filters whose
-/// sums are held beside a panel.
+/// Block sizes of a gathered panel: taps of one pass, output positions of a tile, filters of a tile at most, filters
+/// whose sums are held beside the panel.
 inline constexpr std::int64_t taps_at_once = 1024, places_at_once = 32, most_tile_height = 12, filters_at_once = 2048;
 
 /// What a member of the team holds where windows are gathered: a panel, a tile of filters, sums of some filters of a
@@ -56,9 +56,9 @@ Size block_floats(const Size& filters) {
 }
 
 /// Cache blocking of a convolution that reads a cached image: `taps` bounds the depth of one pass, so that the planes
-/// stay in the second-level cache and the filters of a tile in the first; `places` output positions and `tiles` tiles of
-/// filters make a block. A remainder of at most half a vector of positions is computed one position at a time, each from
-/// a row that holds the elements its taps read.
+/// stay in the second-level cache and the filters of a tile in the first; `places` output positions and `tiles` tiles
+/// of filters make a block. A remainder of at most half a vector of positions is computed one position at a time, each
+/// from a row that holds the elements its taps read.
 struct ImageBlocks {
     static constexpr std::int64_t taps = 512, places = 256, most_columns = 272, tiles = 8, vector = 16;
     static constexpr std::int64_t plane_gap = vector, single_rows = vector / 2;
@@ -75,7 +75,7 @@ struct ImageBlocks {
     static std::int64_t widest_plane(const ImagePlan& image, std::int64_t count) {
         return plane_rows(image, std::int64_t{1}) * band_pitch(image, count + vector);
     }
-    /// Taps of a channel at most; rows of places for which it is decided how rows of an image are held.
+    /// Upper bound of the taps of a channel; output rows for which the storage of image rows is decided.
     static constexpr std::int64_t most_taps = 4096, usual_rows = 4;
 
     /// As many for each part.
@@ -84,7 +84,7 @@ struct ImageBlocks {
         const std::int64_t parts = std::max<std::int64_t>((all + most - 1) / most, 1);
         return std::max<std::int64_t>((all + parts - 1) / parts, 1);
     }
-    /// All channels, or some such parts whose planes have at most `floats` floats, at least one.
+    /// Channels cached at a time: all, or as many whole parts as fit into `floats` floats, at least one.
     static std::int64_t held_channels(const ImagePlan& image, std::int64_t all, std::int64_t plane,
                                       std::int64_t floats) {
         if (planes(image, all, plane) <= floats) return all;

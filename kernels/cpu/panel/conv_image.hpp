@@ -21,7 +21,7 @@ namespace CAIRN_LEVEL {
 
 static_assert(filter_height <= most_tile_height);
 
-/// What is kept of some channels of a group.
+/// The cached planes of some channels of a group.
 struct KeptPlanes {
     BandLayout layout;
     std::int64_t columns, channels, taps;  ///< of places of a row; channels that there is room for; taps of a channel
@@ -38,14 +38,14 @@ struct KeptPlanes {
           planes(memory),
           singles(memory + ImageBlocks::singles(channels, layout.plane_size())) {}
 
-    /// What is held of a channel: its plane, and of a single place what its taps see.
+    /// The cached plane of a channel, and the elements that the taps of a single output position read of it.
     float* plane_of(std::int64_t channel) const { return planes + (channel - first) * plane; }
     float* single_of(std::int64_t place, std::int64_t channel) const {
         return singles + (place * channels + channel - first) * taps;
     }
     /// Places of some rows and columns, with what lies between.
     std::int64_t places(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
-    /// How many of the last ones are summed one by one, if they see enough taps in all.
+    /// The number of trailing positions that are computed one at a time; 0 if they have too few taps for that to pay.
     static std::int64_t single(std::int64_t places, std::int64_t all_taps) {
         constexpr std::int64_t enough_taps = 8 * lanes;
         const std::int64_t rest = places % lanes;

@@ -262,9 +262,9 @@ struct BandPlaces {
     std::int64_t b, c, depth, row, column, rows, columns;
 };
 
-/// Calls take(band, places) with each tile of each plane of the results [depths,p,q] of an image, the band being filled
-/// with what these places read; from each plane are made `each` of them. What is taken one after the other follows each
-/// other, until done() is called.
+/// Calls take(band, places) for each tile of each plane of the results [depths,p,q] of an image, after filling the band
+/// with the elements that the tile reads; `each` result planes are computed from each plane. Tiles are consecutive
+/// until done() is called.
 template <typename Element, typename Take, typename Done>
 void each_band(const ImagePlan& plan, const Planes<const Element>& x, std::int64_t depths, std::int64_t p,
                std::int64_t q, std::int64_t each, Team& team, std::byte* memory, Take take, Done done) {

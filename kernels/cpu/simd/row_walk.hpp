@@ -48,8 +48,8 @@ inline std::int64_t length_of(const TensorArg& arg, const AxisPlan& plan) {
     return length;
 }
 
-/// A member's own part of the workspace, which has parts for no more members than there are rows: that of the first row
-/// the member takes where there are fewer rows than members, else that of its rank.
+/// The part of the workspace that belongs to a team member. There are at most as many parts as rows: with fewer rows
+/// than members the part is numbered by the first row the member takes, otherwise by its rank.
 class MemberMemory {
 public:
     MemberMemory(const Args& args, const Team& team, std::int64_t bytes, std::int64_t rows)
