@@ -15,16 +15,16 @@ std::vector<std::string> notes_on_times(const select::CostSource& costs) {
     std::set<int> others;
     for (const TimingEnvironment& each : costs.timings->environments()) {
         if (each.hard == costs.environment.hard) return {};  // there are times that count
-        auto there = timing::parse_environment(each.hard);
-        if (there &&
-            timing::farness(*here, *there) == timing::Farness{0, timing::farness(*here, *there).threads, 0, 0, 0, 0})
-            others.insert(there->threads);
+        const auto there = timing::parse_environment(each.hard);
+        if (!there || there->threads == here->threads) continue;
+        timing::Farness apart = timing::farness(*here, *there);
+        apart.threads = 0;
+        if (apart == timing::Farness{}) others.insert(there->threads);
     }
     std::vector<std::string> notes;
     for (const int threads : others)
-        if (threads != here->threads)
-            notes.push_back(fmt::format("times in the database were measured with {} thread{}, this Context has {}",
-                                        threads, threads == 1 ? "" : "s", here->threads));
+        notes.push_back(fmt::format("times in the database were measured with {} thread{}, this Context has {}",
+                                    threads, threads == 1 ? "" : "s", here->threads));
     return notes;
 }
 
