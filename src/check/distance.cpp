@@ -89,4 +89,14 @@ double steps_of(const Problem& problem, std::span<const Definition> definitions)
     return steps;
 }
 
+bool halve(std::vector<std::int64_t>& sizes, std::span<const Symbols::Symbol> symbols) {
+    bool changed = false;
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+        const std::int64_t half = std::max({symbols[s].low, std::int64_t{1}, sizes[s] / 2});
+        changed = changed || half < sizes[s];
+        sizes[s] = std::min(half, sizes[s]);
+    }
+    return changed;
+}
+
 }  // namespace cairn::inline v0::check

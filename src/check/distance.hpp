@@ -31,4 +31,7 @@ Distance distance(const Kernel& kernel, const Problem& problem, std::span<const 
 /// The products, sums and other steps that the reference takes for a Problem of constant sizes.
 double steps_of(const Problem& problem, std::span<const Definition> definitions);
 
+/// Each symbol at half of its value, as far as its bounds allow; false where nothing changed.
+bool halve(std::vector<std::int64_t>& sizes, std::span<const Symbols::Symbol> symbols);
+
 }  // namespace cairn::inline v0::check

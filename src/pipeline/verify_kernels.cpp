@@ -36,17 +36,6 @@ Effort effort_on(const Problem& sized, std::span<const Definition> definitions) 
 
 using Point = std::vector<std::int64_t>;
 
-/// Each symbol at half of its value, as far as its bounds allow; false where nothing changed.
-bool halve(Point& point, const std::vector<Symbols::Symbol>& symbols) {
-    bool changed = false;
-    for (std::size_t s = 0; s < point.size(); ++s) {
-        const std::int64_t half = std::max({symbols[s].low, std::int64_t{1}, point[s] / 2});
-        changed = changed || half < point[s];
-        point[s] = std::min(half, point[s]);
-    }
-    return changed;
-}
-
 /// Values of symbols to try a Problem at: these, made smaller where the comparison would take long. Of points at which
 /// the Problem is the same one is left. None where the smallest sizes take too much.
 std::vector<Point> points_for(const Problem& problem, const program::Program& program,
@@ -57,7 +46,7 @@ std::vector<Point> points_for(const Problem& problem, const program::Program& pr
     for (Point point : program::sample_points(program, most_points)) {
         Problem sized = at_sizes(problem, point);
         Effort effort = effort_on(sized, definitions);
-        while (!effort.is_within(usual) && halve(point, symbols)) {
+        while (!effort.is_within(usual) && check::halve(point, symbols)) {
             sized = at_sizes(problem, point);
             effort = effort_on(sized, definitions);
         }

@@ -3,7 +3,6 @@
 #include "cairn/error.hpp"
 #include "check/distance.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace cairn::inline v0::tune {
@@ -11,17 +10,6 @@ namespace {
 
 // The reference takes about a tenth of a second for as many.
 constexpr double most_steps = 1e8;
-
-/// Each symbol at half of its value, as far as its bounds allow; false where nothing changed.
-bool halve(std::vector<std::int64_t>& sizes, const std::vector<Symbols::Symbol>& symbols) {
-    bool changed = false;
-    for (std::size_t s = 0; s < sizes.size(); ++s) {
-        const std::int64_t half = std::max({symbols[s].low, std::int64_t{1}, sizes[s] / 2});
-        changed = changed || half < sizes[s];
-        sizes[s] = std::min(half, sizes[s]);
-    }
-    return changed;
-}
 
 }  // namespace
 
@@ -35,7 +23,7 @@ std::optional<Problem> comparable(const Kernel& kernel, const Problem& problem, 
         do {
             Problem sized = at_sizes(problem, sizes);
             if (check::steps_of(sized, definitions) <= most_steps) return sized;
-        } while (halve(sizes, symbols));
+        } while (check::halve(sizes, symbols));
     } catch (const InternalError&) { throw; } catch (const Error&) {
     }  // its definition refuses it
     return std::nullopt;
