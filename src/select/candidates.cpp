@@ -3,6 +3,7 @@
 #include "ir/op_table.hpp"
 #include "select/moved_results.hpp"
 #include "select/origins.hpp"
+#include "types/dense.hpp"
 #include "types/knobs.hpp"
 
 #include <fmt/format.h>
@@ -121,7 +122,7 @@ NodeId Candidates::memory_of(NodeId output) const {
     if (view.base == output) return classes_.value_of(output);
     const Shape &shape = graph_->node(output).shape, &base = graph_->node(view.base).shape;
     const bool same =
-        view.offset == Dim(0) && are_dense(shape, view.strides) && element_count(shape) == element_count(base);
+        view.offset == Dim(0) && types::are_dense(shape, view.strides) && element_count(shape) == element_count(base);
     return classes_.value_of(same ? view.base : output);
 }
 
@@ -232,7 +233,7 @@ bool Candidates::is_worth_moving(const fuse::Tile& tile, std::size_t output) con
     const ir::Node& node = graph_->node(id);
     if (bound_[tile.moved[output][0]]) return false;
     if (ir::is(node, ir::OpClass::effect)) return !may_read_late(*graph_, classes_, views_, tile);
-    return views_[id].base == id || !are_dense(node.shape, views_[id].strides);
+    return views_[id].base == id || !types::are_dense(node.shape, views_[id].strides);
 }
 
 std::vector<Candidate> Candidates::of_tile(const fuse::Tile& tile, int index, bool cheapest) {

@@ -115,16 +115,6 @@ std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::v
     return i == old_shape.size() ? std::optional(result) : std::nullopt;
 }
 
-bool are_dense(const Shape& shape, const std::vector<Dim>& strides) {
-    Dim step = 1;
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-        if (shape[axis] == Dim(1)) continue;
-        if (!(strides[axis] == step)) return false;
-        step = step * shape[axis];
-    }
-    return true;
-}
-
 std::vector<Dim> broadcast_strides(const Shape& shape, const std::vector<Dim>& strides, const Shape& target) {
     std::vector<Dim> result(target.size(), Dim(0));
     const std::size_t added = target.size() - shape.size();

@@ -28,9 +28,6 @@ std::vector<ValueView> views_of(const ir::GraphData& graph);
 std::optional<std::vector<Dim>> reshape_strides(const Shape& shape, const std::vector<Dim>& strides,
                                                 const Shape& target);
 
-/// True for the strides of dense row-major memory. Those of axes of one element may be anything.
-bool are_dense(const Shape& shape, const std::vector<Dim>& strides);
-
 /// Strides that repeat a tensor of `shape` up to `target` (NumPy broadcasting): 0 on repeated and added axes.
 std::vector<Dim> broadcast_strides(const Shape& shape, const std::vector<Dim>& strides, const Shape& target);
 

@@ -1,6 +1,7 @@
 #include "select/ways.hpp"
 
 #include "ir/op_table.hpp"
+#include "types/dense.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -283,7 +284,7 @@ Goal made(Goal goal) {
 Source source_of_output(NodeId node, const ir::GraphData& graph, const Candidates& candidates) {
     const ValueView& view = candidates.views()[node];
     const bool is_readable =
-        are_dense(graph.node(node).shape, view.strides) && !is_state_version(graph.node(view.base));
+        types::are_dense(graph.node(node).shape, view.strides) && !is_state_version(graph.node(view.base));
     return candidates.source_of(node, is_readable ? Form::seen : Form::dense, Device::cpu);
 }
 
