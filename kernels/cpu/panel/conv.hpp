@@ -91,15 +91,13 @@ struct ImageBlocks {
         const std::int64_t at_once = channels(image, all);
         return std::max<std::int64_t>(floats / planes(image, at_once, plane), 1) * at_once;
     }
-    /// So many floats, and those up to a whole vector.
-    static std::int64_t in_vectors(std::int64_t floats) { return (floats + vector - 1) / vector * vector; }
     /// Planes, behind which the rows of single places lie.
     static std::int64_t singles(std::int64_t channels, std::int64_t plane) {
-        return in_vectors(channels * (plane + plane_gap)) + 2 * band_slack;
+        return whole_vectors(channels * (plane + plane_gap)) + 2 * band_slack;
     }
     /// Planes and rows of single places.
     static std::int64_t planes(const ImagePlan& image, std::int64_t channels, std::int64_t plane) {
-        return singles(channels, plane) + single_rows * in_vectors(channels * image.taps());
+        return singles(channels, plane) + single_rows * whole_vectors(channels * image.taps());
     }
 };
 
@@ -114,7 +112,7 @@ struct ImageBands {
         const std::int64_t places = ImageBlocks::places_of(image);
         if (q > places + vector) {
             const std::int64_t count = (q + places - 1) / places;
-            columns = ImageBlocks::in_vectors((q + count - 1) / count);
+            columns = whole_vectors((q + count - 1) / count);
             return;
         }
         const std::int64_t pitch = band_pitch(image, q);

@@ -127,7 +127,7 @@ std::int64_t floats_of_plane(const Problem& conv, const ConvPlan& plan) {
 /// What a member holds of an image: planes of all channels unless those of all members take more than the operands.
 ImageFloats image_floats(const Problem& conv, const ConvPlan& plan, int threads) {
     const ImagePlan& image = plan.image;
-    const std::int64_t offsets = ImageBlocks::in_vectors(ImageBlocks::channels(image, plan.channels) * image.taps());
+    const std::int64_t offsets = whole_vectors(ImageBlocks::channels(image, plan.channels) * image.taps());
     constexpr std::int64_t groups = (ImageBlocks::most_columns + places_at_once - 1) / places_at_once;
     const bool is_widened = conv.inputs[0].dtype != DType::f32;
     const Dim operands = element_count(conv.inputs[0].shape) + element_count(conv.inputs[1].shape);

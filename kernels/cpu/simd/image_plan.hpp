@@ -116,6 +116,7 @@ inline ImagePlan with_least_band(ImagePlan plan) {
     if (least_band_floats(plan) > most_band_floats) plan.rows = plan.rows.with_smaller_sets(1, 1);
     return plan;
 }
+/// So many floats, up to whole vectors of 16.
 inline std::int64_t whole_vectors(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 inline Dim whole_vectors(const Dim& floats) { return ceildiv(floats, 16) * 16; }
 /// Workspace of a team member for `p` output rows of `q` positions: taps, the band of a tile, and its results. A
