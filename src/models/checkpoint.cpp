@@ -61,12 +61,18 @@ private:
     InputView view_;
 };
 
-/// The tied names of a tensor under which the file stores other contents than under the first one.
-std::string tied_fault(const WeightSpec& spec, const Safetensors& file, const std::string& prefix) {
+/// The names under which the file has a weight: its own first, then those tied to it.
+std::vector<std::string> stored_names(const WeightSpec& spec, const Safetensors& file, const std::string& prefix) {
     std::vector<std::string> stored;
     if (const auto name = find(spec.name, file, prefix)) stored.push_back(*name);
     for (const std::string& tied : spec.tied_names)
         if (const auto name = find(tied, file, prefix)) stored.push_back(*name);
+    return stored;
+}
+
+/// The tied names of a tensor under which the file stores other contents than under the first one.
+std::string tied_fault(const WeightSpec& spec, const Safetensors& file, const std::string& prefix) {
+    const std::vector<std::string> stored = stored_names(spec, file, prefix);
     for (std::size_t i = 1; i < stored.size(); ++i)
         if (!(ReadTensor(file, stored[0]) == ReadTensor(file, stored[i])))
             return stored[0] + " and " + stored[i] +
@@ -90,10 +96,8 @@ std::string name_in_file(const std::string& name, const Safetensors& file, const
 }
 
 std::string name_in_file(const WeightSpec& weight, const Safetensors& file, const std::string& prefix) {
-    if (auto name = find(weight.name, file, prefix)) return *std::move(name);
-    for (const std::string& tied : weight.tied_names)
-        if (auto name = find(tied, file, prefix)) return *std::move(name);
-    return weight.name;
+    const std::vector<std::string> stored = stored_names(weight, file, prefix);
+    return stored.empty() ? weight.name : stored.front();
 }
 
 WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Safetensors& file,
