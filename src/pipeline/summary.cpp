@@ -185,19 +185,18 @@ private:
         add(std::move(text));
     }
 
-    /// The cheapest other program: one that differs in how one value is made, or in one kernel.
-    void add_runner_up() {
-        if (!explanation_.has_rivals) return;
-        struct Other {
-            double cost, slower, bytes;
-            bool measured;
-            std::string text;
-        };
-        std::vector<Other> others, faster;
+    /// A program that differs from the one taken in how one value is made, or in one kernel.
+    struct Other {
+        double cost, slower, bytes;
+        bool measured;
+        std::string text;
+        bool is_faster() const noexcept { return cost < 0; }
+    };
+
+    void list_other_ways(std::vector<Other>& others) const {
         for (const ExplainedValue& value : bucket_.values) {
-            const auto taken =
-                std::find_if(value.ways.begin(), value.ways.end(), [](const auto& way) { return way.chosen; });
-            if (taken == value.ways.end()) continue;
+            const auto is_chosen = [](const ExplainedWay& way) { return way.chosen; };
+            if (std::none_of(value.ways.begin(), value.ways.end(), is_chosen)) continue;
             for (const ExplainedWay& way : value.ways) {
                 if (way.chosen || !way.slower || way.best < 0) continue;
                 const KernelVerdict& best = way.kernels[static_cast<std::size_t>(way.best)];
@@ -206,42 +205,55 @@ private:
                                 origin_text(value.op, value.where),
                                 way.view.empty() ? "" : ", seen in " + way.definition, best.kernel);
                 Other other{*way.slower + way.price, *way.slower, way.more_bytes, best.measured, made};
-                if (other.cost < 0) other.text += ": " + way.decided_by;
-                (other.cost < 0 ? faster : others).push_back(std::move(other));
+                if (other.is_faster()) other.text += ": " + way.decided_by;
+                others.push_back(std::move(other));
             }
         }
-        for (const Calls& calls : calls_)
-            for (const KernelVerdict& rival : calls.first().rivals) {
+    }
+
+    void list_other_kernels(std::vector<Other>& others) const {
+        for (const Calls& calls : calls_) {
+            const ExplainedInstruction& first = calls.first();
+            for (const KernelVerdict& rival : first.rivals) {
                 if (!rival.refusal.empty() || !rival.failure.empty()) continue;
-                const double more = rival.seconds - calls.first().chosen.seconds;
-                const bool is_decided =
-                    more < 0 && rival.problem == calls.first().chosen.problem && !rival.note.empty();
-                if (more < 0 && !is_decided) continue;
-                (more < 0 ? faster : others)
-                    .push_back(
-                        {more, more, 0, rival.measured && calls.first().chosen.measured,
-                         fmt::format("{} by {} in place of {}{}", definition_of(rival), rival.kernel,
-                                     calls.first().chosen.kernel, origin_text(calls.first().op, calls.first().where)) +
-                             (more < 0 ? ": " + rival.note : "")});
+                const double more = rival.seconds - first.chosen.seconds;
+                const bool is_decided = rival.problem == first.chosen.problem && !rival.note.empty();
+                Other other{more, more, 0, rival.measured && first.chosen.measured,
+                            fmt::format("{} by {} in place of {}{}", definition_of(rival), rival.kernel,
+                                        first.chosen.kernel, origin_text(first.op, first.where))};
+                if (other.is_faster() && !is_decided) continue;
+                if (other.is_faster()) other.text += ": " + rival.note;
+                others.push_back(std::move(other));
             }
+        }
+    }
+
+    std::string text_of(const Other& other) const {
+        const std::string kept = other.bytes == 0
+                                     ? ""
+                                     : fmt::format(", {} {} kept in memory", size_text(std::abs(other.bytes)),
+                                                   other.bytes > 0 ? "more" : "less");
+        return fmt::format("{} a run ({:+.2g} %){}, {}: {}", difference_text(other.slower), share(other.slower), kept,
+                           other.measured ? "measured" : "estimated", other.text);
+    }
+
+    /// The cheapest other program, and those that look faster.
+    void add_runner_up() {
+        if (!explanation_.has_rivals) return;
+        std::vector<Other> others;
+        list_other_ways(others);
+        list_other_kernels(others);
         const auto is_less = [](const Other& a, const Other& b) { return a.cost < b.cost; };
-        const auto told = [&](const Other& other) {
-            const std::string kept = other.bytes == 0
-                                         ? ""
-                                         : fmt::format(", {} {} kept in memory", size_text(std::abs(other.bytes)),
-                                                       other.bytes > 0 ? "more" : "less");
-            return fmt::format("{} a run ({:+.2g} %){}, {}: {}", difference_text(other.slower), share(other.slower),
-                               kept, other.measured ? "measured" : "estimated", other.text);
-        };
-        if (others.empty())
-            add("runner-up: no other program was found");
-        else
-            add("runner-up: " + told(*std::min_element(others.begin(), others.end(), is_less)));
-        if (faster.empty()) return;
-        std::stable_sort(faster.begin(), faster.end(), is_less);
+        const auto slower =
+            std::stable_partition(others.begin(), others.end(), [](const Other& other) { return other.is_faster(); });
+        const auto next = std::min_element(slower, others.end(), is_less);
+        add("runner-up: " + (next == others.end() ? "no other program was found" : text_of(*next)));
+        std::stable_sort(others.begin(), slower, is_less);
+        const auto count = static_cast<std::size_t>(slower - others.begin());
+        if (count == 0) return;
         add(fmt::format("faster by the sum of times of single kernels, and not taken ({}):",
-                        count_text(faster.size(), "value")));
-        for (std::size_t i = 0; i < std::min<std::size_t>(2, faster.size()); ++i) add("  " + told(faster[i]));
+                        count_text(count, "value")));
+        for (std::size_t i = 0; i < std::min<std::size_t>(2, count); ++i) add("  " + text_of(others[i]));
     }
 
     /// What runs of whole programs decided, all by the program that was taken.
