@@ -113,12 +113,15 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 cairn::Context make_context(const Options& options) {
-    const bool has_own_database = options.mode == "off" || !options.timing_db.empty();
-    cairn::ContextOptions context =
-        has_own_database ? cairn::ContextOptions() : cairn::ContextOptions::like_the_command();
+    cairn::ContextOptions context;
+    if (options.mode != "off") {
+        if (options.timing_db.empty())
+            context = cairn::ContextOptions::like_the_command();
+        else
+            context.timing_db = options.timing_db;
+        context.timing_seeds = shipped_seeds();
+    }
     context.threads = options.threads.value_or(cairn::usable_cpus());
-    if (options.mode != "off" && has_own_database) context.timing_db = options.timing_db;
-    if (options.mode != "off") context.timing_seeds = shipped_seeds();
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     return cairn::Context(context);
 }
