@@ -46,9 +46,9 @@ struct Job {
 };
 
 /// Asks for a stop once the thread that makes it has worked for so many seconds more, and tells how far it was then.
-class Watch {
+class StopTimer {
 public:
-    explicit Watch(double seconds)
+    explicit StopTimer(double seconds)
         : watched_(clock_of_this_thread()), thread_([this, seconds] {
               std::unique_lock lock(mutex_);
               for (double left = seconds; left > 0; left = seconds - 1e-3 * worked(watched_) + begun_)
@@ -56,7 +56,7 @@ public:
               asked_ = worked(watched_);
               source_.request_stop();
           }) {}
-    ~Watch() {
+    ~StopTimer() {
         {
             const std::lock_guard lock(mutex_);
             is_done_ = true;
@@ -91,7 +91,7 @@ void compile(Job& job) {
     };
     cairn::CompileOptions options;
     options.progress = [&](const cairn::Progress& progress) { begin(progress.phase); };
-    Watch watch(job.seconds);
+    StopTimer watch(job.seconds);
     options.stop = watch.token();
     const double start = worked();
     std::printf("%-10s %6zu ", std::string(job.family->name).c_str(), graph.size());
@@ -122,7 +122,7 @@ void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments)
         cairn::CompileOptions options;
         options.progress = [&](const cairn::Progress& progress) { stage = progress.phase; };
         const double seconds = 1e-3 * whole * (moment - 0.5) / moments;
-        Watch watch(moment == 0 ? 1e6 : seconds);
+        StopTimer watch(moment == 0 ? 1e6 : seconds);
         options.stop = watch.token();
         const double start = worked();
         try {

@@ -120,13 +120,13 @@ struct Result {
 };
 
 /// A turn of a layer that is ready: fills in the best time of runs during so many seconds.
-struct Ready {
+struct CompiledLayer {
     CompiledGraph compiled;
     std::vector<float> filters, bias, variances, image;  ///< read by each run
     std::vector<std::uint16_t> halves;
     Result result;
 
-    void turn(double seconds) {
+    void time_runs(double seconds) {
         using Clock = std::chrono::steady_clock;
         for (const auto end = Clock::now() + std::chrono::duration<double>(seconds); Clock::now() < end;) {
             const auto begin = Clock::now();
@@ -136,7 +136,7 @@ struct Ready {
     }
 };
 
-Ready make_ready(const Layer& layer, const Context& context, const CompileOptions& options) {
+CompiledLayer compile_layer(const Layer& layer, const Context& context, const CompileOptions& options) {
     Graph g;
     const Shape image{layer.batch, layer.channels, layer.size, layer.size};
     const Tensor x = g.input("x", layer.dtype, image);
@@ -161,13 +161,13 @@ Ready make_ready(const Layer& layer, const Context& context, const CompileOption
     }
     g.output("y", y);
     const std::int64_t pixels = element_count(image).constant();
-    Ready ready{compile(g, context, options),
-                some_numbers(filter_count),
-                some_numbers(layer.filters),
-                std::vector<float>(static_cast<std::size_t>(layer.filters), 1.0f),
-                some_numbers(pixels),
-                {},
-                {}};
+    CompiledLayer ready{compile(g, context, options),
+                        some_numbers(filter_count),
+                        some_numbers(layer.filters),
+                        std::vector<float>(static_cast<std::size_t>(layer.filters), 1.0f),
+                        some_numbers(pixels),
+                        {},
+                        {}};
     if (layer.filters > 0)
         ready.compiled.bind([&](std::string_view name) -> InputView {
             if (name == "w")
@@ -240,11 +240,11 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     for (const Layer& layer : layers) {
         if (std::string_view(layer.name).find(group) == std::string_view::npos) continue;
-        Ready ready = make_ready(layer, context, {.mode = tune ? Mode::quick : Mode::off});
+        CompiledLayer ready = compile_layer(layer, context, {.mode = tune ? Mode::quick : Mode::off});
         for (int i = 0; i < turns; ++i) {
             std::string line;
             if (wait && !std::getline(std::cin, line)) return 0;
-            ready.turn(seconds);
+            ready.time_runs(seconds);
             print(layer, ready.result, context.threads(), json);
         }
     }

@@ -8,8 +8,8 @@
 //     model_bench --model gpt2 --synthetic --length 512 --profile
 //     model_bench --calibrate
 #include "bench/model_report.hpp"
-#include "examples/host.hpp"
-#include "examples/logit_rows.hpp"
+#include "examples/logit_output.hpp"
+#include "examples/support.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -20,15 +20,15 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using bench::Work;
+using bench::Workload;
 
 struct Options {
-    std::string model = "gpt2", work, mode = "cached", db, logits, lock, kept_in;
+    std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder;
     std::optional<std::int64_t> length;
     std::int64_t batch = 1;
     int threads = 0;
     std::optional<double> budget;
-    bench::Turns turns;
+    bench::IterationLimits turns;
     bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, profile = false,
          as_json = false;
 };
@@ -43,19 +43,20 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"prefill", "decode", "classify"}));
     app.add_option("--length", options.length,
                    "tokens of a text, those before the one that decode adds; 128, or 64 for a bundled model")
-        ->check(host::at_least(1));
-    app.add_option("--batch", options.batch, "texts at once")->check(host::at_least(1));
+        ->check(support::at_least(1));
+    app.add_option("--batch", options.batch, "texts at once")->check(support::at_least(1));
     app.add_flag("--all-logits", options.all_logits, "of every position");
     app.add_flag("--last-logits", options.last_logits, "of the last position, as without it");
-    app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check(host::at_least(1));
+    app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")
+        ->check(support::at_least(1));
     app.add_option("--mode", options.mode, "where times come from")
         ->check(CLI::IsMember({"off", "cached", "quick", "normal", "exhaustive"}));
     app.add_option("--budget", options.budget, "seconds for measuring; the mode's own when not given")
-        ->check(host::seconds());
+        ->check(support::seconds());
     app.add_option("--db", options.db, "file of the timing database; the user's cache folder when not given");
-    app.add_option("--iterations", options.turns.iterations, "timed ones")->check(host::at_least(1));
+    app.add_option("--iterations", options.turns.iterations, "timed ones")->check(support::at_least(1));
     app.add_option("--seconds", options.turns.seconds, "further iterations until they have taken so long")
-        ->check(host::seconds());
+        ->check(support::seconds());
     app.add_flag("--beside", options.beside,
                  "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
     app.add_flag("--profile", options.profile,
@@ -63,36 +64,39 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--calibrate", options.calibrate, "only measures the machine");
     app.add_option("--logits", options.logits, "file for the work's logits, f32 after f32");
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
-    app.add_option("--kept-in", options.kept_in, "folder in which a model from files is kept ready for the next start");
+    app.add_option("--kept-in", options.cache_folder,
+                   "folder in which a model from files is kept ready for the next start");
     app.add_flag("--json", options.as_json, "one JSON object");
 }
 
-Work work_of(const Options& options) {
+Workload workload_of(const Options& options) {
     if (options.all_logits && options.last_logits) refuse("give --all-logits or --last-logits, not both");
-    Work work{.length = options.length.value_or(128), .batch = options.batch, .all_logits = options.all_logits};
+    Workload work{.length = options.length.value_or(128), .batch = options.batch, .all_logits = options.all_logits};
     const bool bundled = !options.synthetic && (options.model == "gpt2" || options.model == "distilbert");
     if (bundled && !options.length) work.length = 64;
     const std::string name = !options.work.empty()           ? options.work
                              : options.model == "distilbert" ? "classify"
                                                              : "prefill";
-    work.kind = name == "prefill" ? Work::Kind::prefill : name == "decode" ? Work::Kind::decode : Work::Kind::classify;
-    const bool is_classifier = work.kind == Work::Kind::classify;
+    work.kind = name == "prefill"  ? Workload::Kind::prefill
+                : name == "decode" ? Workload::Kind::decode
+                                   : Workload::Kind::classify;
+    const bool is_classifier = work.kind == Workload::Kind::classify;
     if ((options.model == "gpt2" && is_classifier) || (options.model == "distilbert" && !is_classifier))
         refuse(options.model + " has no work '" + name + "': prefill and decode are for gpt2, classify for distilbert");
     return work;
 }
 
-bench::Source source_of(const Options& options, const Work& work) {
+bench::ModelSource source_of(const Options& options, const Workload& work) {
     const std::filesystem::path golden = CAIRN_GOLDEN_DIR, models = CAIRN_EXAMPLES_DIR "/models";
-    const bool is_classifier = work.kind == Work::Kind::classify;
-    if (!options.lock.empty() && !options.kept_in.empty()) refuse("give --lock or --kept-in, not both");
+    const bool is_classifier = work.kind == Workload::Kind::classify;
+    if (!options.lock.empty() && !options.cache_folder.empty()) refuse("give --lock or --kept-in, not both");
     if (options.model != "gpt2" && options.model != "distilbert") {
         if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for a folder");
-        return {options.model, {}, options.kept_in};
+        return {options.model, {}, options.cache_folder};
     }
-    if (options.synthetic && !options.kept_in.empty()) refuse("--kept-in is for models from files");
-    bench::Source source;
-    source.kept_in = options.kept_in;
+    if (options.synthetic && !options.cache_folder.empty()) refuse("--kept-in is for models from files");
+    bench::ModelSource source;
+    source.cache_folder = options.cache_folder;
     if (options.synthetic) source.golden = golden / "full_size_random.json";
     if (!options.synthetic) source.folder = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
     if (!options.synthetic) source.golden = golden / (is_classifier ? "sst2_distilbert.json" : "shakespeare_gpt2.json");
@@ -119,36 +123,36 @@ void calibrate(const Options& options) {
 void run(const Options& options, Clock::time_point started) {
     if (options.calibrate) return calibrate(options);
     bench::Report report;
-    report.work = work_of(options);
-    const bench::Source source = source_of(options, report.work);
+    report.work = workload_of(options);
+    const bench::ModelSource source = source_of(options, report.work);
     std::optional<bench::BusyProcess> busy;
     if (options.beside) busy.emplace();
-    host::Options of_host;
+    support::Options of_host;
     if (options.threads > 0) of_host.threads = options.threads;
     of_host.mode = options.mode;
     of_host.timing_db = options.db;
-    const cairn::Context context = host::make_context(of_host);
+    const cairn::Context context = support::make_context(of_host);
     cairn::CompileOptions compile;
-    compile.mode = host::mode_of(options.mode);
+    compile.mode = support::mode_of(options.mode);
     compile.tune_seconds = options.budget;
 
     const Clock::time_point compiling = Clock::now();
-    const auto subject = bench::make_subject(report.work, source, context, compile);
+    const auto subject = bench::make_benchmarked_model(report.work, source, context, compile);
     report.compile_seconds = nanoseconds(Clock::now() - compiling) / 1e9;
     subject->prepare();
     const std::span<const float> logits = subject->run();
     const Clock::time_point first = Clock::now();
     report.first_logits = nanoseconds(first - started);
     report.first_logits_clock = nanoseconds(first.time_since_epoch());
-    logit_rows::check_finite("model_bench", logits);
+    logit_output::check_finite("model_bench", logits);
     if (!options.logits.empty()) write_floats(options.logits, logits);
     if (!options.lock.empty()) subject->compiled().write_lock(options.lock);
 
     // The machine is measured before and after, in memory of its own: not before the peak of the model's is known.
-    report.resident_bytes = host::peak_resident_bytes();
+    report.resident_bytes = support::peak_resident_bytes();
     report.before = cairn::calibrate(context);
     if (busy) {
-        report.beside = bench::time_beside(*subject, options.turns, *busy);
+        report.beside = bench::time_beside_load(*subject, options.turns, *busy);
         report.iterations = report.beside->alone;
         report.busy_cpu = busy->cpu();
     } else {
@@ -180,7 +184,7 @@ int main(int argc, char** argv) {
     const Clock::time_point started = Clock::now();
     Options options;
     CLI::App app("Times a model beside the limits of the machine");
-    host::add_version_and_defaults(app);
+    support::add_version_and_defaults(app);
     add_options(app, options);
-    return host::guarded(app, argc, argv, [&] { run(options, started); });
+    return support::guarded(app, argc, argv, [&] { run(options, started); });
 }

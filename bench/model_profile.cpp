@@ -1,6 +1,6 @@
 #include "bench/model_profile.hpp"
 
-#include "bench/model_turns.hpp"
+#include "bench/model_timing.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ struct Kind {
 
 }  // namespace
 
-std::vector<KindOfInstruction> by_kind(std::span<const std::vector<cairn::InstructionProfile>> iterations) {
+std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn::InstructionProfile>> iterations) {
     std::map<std::pair<std::string, std::string>, Kind> kinds;
     for (std::size_t i = 0; i < iterations.size(); ++i)
         for (const cairn::InstructionProfile& one : iterations[i]) {
@@ -28,7 +28,7 @@ std::vector<KindOfInstruction> by_kind(std::span<const std::vector<cairn::Instru
             for (const cairn::ThreadSpan& span : one.threads) kind.busy += span.end - span.begin;
             ++kind.count;
         }
-    std::vector<KindOfInstruction> all;
+    std::vector<InstructionGroup> all;
     for (const auto& [name, kind] : kinds) {
         const double idle = kind.of_threads > 0 ? std::max(1 - kind.busy / kind.of_threads, 0.0) : 0;
         all.push_back(
@@ -38,7 +38,7 @@ std::vector<KindOfInstruction> by_kind(std::span<const std::vector<cairn::Instru
     return all;
 }
 
-std::vector<KindOfInstruction> profile_of(Subject& subject) {
+std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject) {
     constexpr std::size_t untimed = 2, timed = 7;
     std::vector<std::vector<cairn::InstructionProfile>> iterations;
     subject.profile(true);
@@ -48,7 +48,7 @@ std::vector<KindOfInstruction> profile_of(Subject& subject) {
         if (i >= untimed) iterations.push_back(subject.compiled().profile());
     }
     subject.profile(false);
-    return by_kind(iterations);
+    return group_by_kernel(iterations);
 }
 
 }  // namespace bench

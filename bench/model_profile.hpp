@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/model_work.hpp"
+#include "bench/model_workload.hpp"
 
 #include <span>
 #include <string>
@@ -9,7 +9,7 @@
 namespace bench {
 
 /// The instructions of an iteration that run one kernel on one problem.
-struct KindOfInstruction {
+struct InstructionGroup {
     std::string kernel, problem;
     int count = 0;
     double seconds = 0;  ///< all of them together; the middle one of the profiled iterations
@@ -17,9 +17,9 @@ struct KindOfInstruction {
 };
 
 /// What took longest first.
-std::vector<KindOfInstruction> by_kind(std::span<const std::vector<cairn::InstructionProfile>> iterations);
+std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn::InstructionProfile>> iterations);
 
 /// Of some iterations, after untimed ones.
-std::vector<KindOfInstruction> profile_of(Subject& subject);
+std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject);
 
 }  // namespace bench

@@ -10,8 +10,8 @@
 namespace bench {
 namespace {
 
-const char* name_of(Work::Kind kind) {
-    return kind == Work::Kind::prefill ? "prefill" : kind == Work::Kind::decode ? "decode" : "classify";
+const char* name_of(Workload::Kind kind) {
+    return kind == Workload::Kind::prefill ? "prefill" : kind == Workload::Kind::decode ? "decode" : "classify";
 }
 
 double best(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
@@ -27,8 +27,9 @@ double best(const std::vector<double>& values) { return *std::min_element(values
 
 }  // namespace
 
-Limit limit_of(const Needs& needs, const cairn::Calibration& before, const cairn::Calibration& after) {
-    Limit limit{std::max(before.flops, after.flops), std::max(before.bandwidth, after.bandwidth)};
+RooflineLimit roofline_limit(const MinimumWork& needs, const cairn::Calibration& before,
+                             const cairn::Calibration& after) {
+    RooflineLimit limit{std::max(before.flops, after.flops), std::max(before.bandwidth, after.bandwidth)};
     if (needs.bytes <= std::max(before.cache_bytes, after.cache_bytes))
         limit.bandwidth = std::max({limit.bandwidth, before.cache_bandwidth, after.cache_bandwidth});
     limit.compute_seconds = needs.flops / limit.flops;
@@ -48,7 +49,7 @@ std::string line_of(const cairn::Calibration& machine) {
 }
 
 nlohmann::ordered_json json_of(const Report& report) {
-    const Limit limit = limit_of(report.needs, report.before, report.after);
+    const RooflineLimit limit = roofline_limit(report.needs, report.before, report.after);
     const double middle = median(report.iterations), least = best(report.iterations);
     nlohmann::ordered_json all{
         {"model", report.model},
@@ -90,7 +91,7 @@ nlohmann::ordered_json json_of(const Report& report) {
                          {"alone_ns", report.beside->alone},
                          {"beside_ns", report.beside->beside},
                          {"slowdown_median", median(report.beside->beside) / median(report.beside->alone)}};
-    for (const KindOfInstruction& kind : report.profile)
+    for (const InstructionGroup& kind : report.profile)
         all["profile"].push_back({{"kernel", kind.kernel},
                                   {"problem", kind.problem},
                                   {"count", kind.count},
@@ -100,7 +101,7 @@ nlohmann::ordered_json json_of(const Report& report) {
 }
 
 std::string table_of(const Report& report) {
-    const Limit limit = limit_of(report.needs, report.before, report.after);
+    const RooflineLimit limit = roofline_limit(report.needs, report.before, report.after);
     const double middle = median(report.iterations), least = best(report.iterations);
     std::string text;
     const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
@@ -131,7 +132,7 @@ std::string table_of(const Report& report) {
                  "beside", median(report.beside->alone) / 1e6, report.busy_cpu, median(report.beside->beside) / 1e6,
                  median(report.beside->beside) / median(report.beside->alone));
     if (!report.profile.empty()) text += "  profile, in milliseconds\n";
-    for (const KindOfInstruction& kind : report.profile)
+    for (const InstructionGroup& kind : report.profile)
         add_line(text, "  %9.3f %3d times, %4.1f %% waiting  %s  %s", 1e3 * kind.seconds, kind.count, 100 * kind.idle,
                  kind.kernel.c_str(), kind.problem.c_str());
     return text;

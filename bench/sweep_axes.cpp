@@ -76,13 +76,13 @@ struct Line {
     double ratio() const { return seconds / limit; }
 };
 
-double flops_of(const cairn::bench::Swept& swept, const cairn::Problem& problem, const cairn::Kernel* kernel) {
+double flops_of(const cairn::bench::SweepProblem& swept, const cairn::Problem& problem, const cairn::Kernel* kernel) {
     if (!swept.flops) return kernel != nullptr && kernel->cost ? kernel->cost(problem).flops : 0;
     const auto& largest = problem.inputs.empty() ? problem.outputs[0] : problem.inputs[0];
     return *swept.flops * static_cast<double>(element_count(largest.shape).constant());
 }
 
-Line time_of(const cairn::bench::Swept& swept, const cairn::Problem& problem, Machine& machine) {
+Line time_of(const cairn::bench::SweepProblem& swept, const cairn::Problem& problem, Machine& machine) {
     Line line{"", machine.threads()};
     for (const auto* side : {&problem.inputs, &problem.outputs})
         for (const cairn::TensorDesc& tensor : *side) line.bytes += bytes_of(tensor);
@@ -95,7 +95,7 @@ Line time_of(const cairn::bench::Swept& swept, const cairn::Problem& problem, Ma
     return line;
 }
 
-void print(const cairn::bench::Swept& swept, const Line& line, bool json) {
+void print(const cairn::bench::SweepProblem& swept, const Line& line, bool json) {
     if (json) {
         const nlohmann::json row = {{"group", swept.group},  {"problem", swept.problem},   {"threads", line.threads},
                                     {"kernel", line.kernel}, {"seconds", line.seconds},    {"bytes", line.bytes},
@@ -128,12 +128,12 @@ int main(int argc, char** argv) {
     app.add_option("--above", above, "only what takes longer than so many times its limit");
     app.add_option("--seconds", seconds, "of measuring, a problem");
     CLI11_PARSE(app, argc, argv);
-    std::vector<cairn::bench::Swept> all;
+    std::vector<cairn::bench::SweepProblem> all;
     for (const std::string& problem : problems) all.push_back({"given", problem, std::nullopt});
     if (problems.empty()) all = cairn::bench::sweep_problems();
     for (const int count : threads) {
         Machine machine(count, seconds);
-        for (const cairn::bench::Swept& swept : all) {
+        for (const cairn::bench::SweepProblem& swept : all) {
             if (swept.group.find(group) == std::string::npos && swept.problem.find(group) == std::string::npos)
                 continue;
             const auto symbols = cairn::Symbols::create();

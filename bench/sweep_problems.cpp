@@ -21,7 +21,7 @@ Sizes with_one(Sizes sizes, const Sizes& axes) {
     return sizes;
 }
 
-void add_reduction(std::vector<Swept>& all, const std::string& op, const std::string& dtype, const Sizes& shape,
+void add_reduction(std::vector<SweepProblem>& all, const std::string& op, const std::string& dtype, const Sizes& shape,
                    const Sizes& axes) {
     const std::string x = tensor(dtype, shape), kept = listed(with_one(shape, axes));
     if (op == "argmax")
@@ -44,7 +44,7 @@ void add_reduction(std::vector<Swept>& all, const std::string& op, const std::st
     }
 }
 
-void add_reductions(std::vector<Swept>& all) {
+void add_reductions(std::vector<SweepProblem>& all) {
     const std::vector<Sizes> shapes = {{4096, 768}, {64, 64, 768}, {8, 512, 7, 5}};
     for (const char* op :
          {"sum", "mean", "max_reduce", "variance", "argmax", "softmax", "log_softmax", "layer_norm", "rms_norm"})
@@ -72,7 +72,7 @@ void add_reductions(std::vector<Swept>& all) {
     for (const char* op : {"softmax", "layer_norm"}) add_reduction(all, op, "f64", {4096, 768}, {-1});
 }
 
-void add_elementwise(std::vector<Swept>& all) {
+void add_elementwise(std::vector<SweepProblem>& all) {
     constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16,   DType::i64,
                                 DType::i32, DType::i8,  DType::u8,  DType::boolean};
     for (const DType from : dtypes)
@@ -102,7 +102,7 @@ void add_elementwise(std::vector<Swept>& all) {
     }
 }
 
-void add_movement(std::vector<Swept>& all) {
+void add_movement(std::vector<SweepProblem>& all) {
     const auto add = [&](const char* group, const std::string& problem) { all.push_back({group, problem}); };
     for (const std::string dtype : {"i8", "f16", "f32", "f64"}) {
         add("transpose", "transpose permutation=(-1,-2) | " + dtype + "[768,3072] -> " + dtype + "[3072,768]");
@@ -152,7 +152,7 @@ void add_movement(std::vector<Swept>& all) {
 }
 
 // Windows are views: the strides walk over the same rows again.
-void add_pooling(std::vector<Swept>& all) {
+void add_pooling(std::vector<SweepProblem>& all) {
     for (const char* op : {"max_reduce", "sum"})
         for (const std::string dtype : {"f32", "f16"}) {
             const std::string name = std::string(op) + " axes=(-1,-2) | " + dtype;
@@ -166,8 +166,8 @@ void add_pooling(std::vector<Swept>& all) {
 
 }  // namespace
 
-std::vector<Swept> sweep_problems() {
-    std::vector<Swept> all;
+std::vector<SweepProblem> sweep_problems() {
+    std::vector<SweepProblem> all;
     add_reductions(all);
     add_elementwise(all);
     add_movement(all);

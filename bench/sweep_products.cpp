@@ -4,7 +4,7 @@
 //
 //     build/release/bench/sweep_products --shape 768x2304 [--axis columns --rows 128] [--json]
 #include "cairn/tuning.hpp"
-#include "examples/host.hpp"
+#include "examples/support.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -105,5 +105,5 @@ int main(int argc, char** argv) {
     app.add_option("--seconds", options.seconds, "for one size of one family at most")->capture_default_str();
     app.add_flag("--transposed", options.is_transposed, "columns of plain weights lie one behind the other");
     app.add_flag("--json", options.is_json, "one line a size");
-    return host::guarded(app, argc, argv, [&] { sweep(options); });
+    return support::guarded(app, argc, argv, [&] { sweep(options); });
 }

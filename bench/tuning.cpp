@@ -11,7 +11,7 @@
 //     --layers N    of the model (12)          --turns N     runs of each program, in turns (30)
 //     --seconds S   budget of `spread` (60) and of exhaustive in `modes` (none)
 //     --quick S     budget of quick in `modes` (its own)
-//     --seed FILE   of `modes` as build/release/share/cairn/seed.db (none, and no first start)
+//     --seed FILE   of `modes` as build/release/share/cairn/shipped_timings.db (none, and no first start)
 //     --splits A,B  upper bounds of T's buckets (1,12)       --prompt N    tokens of the prompt (64)
 //
 // Times of programs are compared in pairs, one run of each right after the other, in changing order: what is told of
@@ -107,7 +107,7 @@ public:
     Tuned tuned(std::string name, Mode mode, std::optional<double> seconds) const {
         ContextOptions options;
         options.threads = settings_.threads;
-        if (mode == Mode::cached) options.timing_seeds = {settings_.seed};
+        if (mode == Mode::cached) options.shipped_timings = {settings_.seed};
         Context context(options);
         CompileOptions compile;
         compile.mode = mode;

@@ -8,10 +8,10 @@
 
 #include "cairn/models/distilbert.hpp"
 #include "cairn/text/tokenizer.hpp"
-#include "examples/host.hpp"
-#include "examples/id_lines.hpp"
-#include "examples/logit_rows.hpp"
+#include "examples/logit_output.hpp"
+#include "examples/support.hpp"
 #include "examples/synthetic_weights.hpp"
+#include "examples/token_id_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,7 +28,7 @@ using cairn::models::DistilBert;
 using nlohmann::json;
 
 struct Options {
-    host::Options host;
+    support::Options support;
     std::string model = CAIRN_EXAMPLES_DIR "/models/sst2-distilbert";
     std::string text, input, input_ids;
     bool lines = false, as_json = false, synthetic = false, text_given = false;
@@ -46,14 +46,14 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
     app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
-        ->check(host::at_least(1));
+        ->check(support::at_least(1));
     app.add_option(
            "--max-length", options.max_length,
            "tokens of a text that are looked at, [CLS] and [SEP] among them; what the model takes when not given. "
            "A text that is cut is named on standard error")
-        ->check(host::at_least(2));
+        ->check(support::at_least(2));
     app.add_flag("--json", options.as_json, "one JSON object a line");
-    host::add_options(app, options.host);
+    support::add_options(app, options.support);
 }
 
 cairn::models::DistilBertConfig config_of(const Options& options) {
@@ -70,11 +70,11 @@ cairn::Graph graph_of(const Options& options, const cairn::models::DistilBertCon
 }
 
 DistilBert load(const Options& options) {
-    const cairn::Context context = host::make_context(options.host);
-    host::ProgressDisplay display(options.host.no_progress);
-    const cairn::CompileOptions compile = host::compile_options(options.host, display);
+    const cairn::Context context = support::make_context(options.support);
+    support::ProgressDisplay display(options.support.no_progress);
+    const cairn::CompileOptions compile = support::compile_options(options.support, display);
     if (!options.synthetic)
-        return DistilBert::load(options.model, context, options.batch, compile, host::kept_in(options.host));
+        return DistilBert::load(options.model, context, options.batch, compile, support::cache_folder(options.support));
     const auto config = config_of(options);
     const auto weights = cairn::models::distilbert_weights(config);
     return DistilBert(config, weights, synthetic::source(weights), context, options.batch, compile);
@@ -84,11 +84,11 @@ std::vector<std::string> read_texts(const Options& options) {
     if (options.text_given) return {options.text};
     std::vector<std::string> texts;
     if (options.lines) {
-        std::istringstream lines(host::read_text(options.input));
+        std::istringstream lines(support::read_text(options.input));
         for (std::string line; std::getline(lines, line);) texts.push_back(line);
         return texts;
     }
-    host::for_each_line(options.input, [&](const std::string& line) -> std::string {
+    support::for_each_line(options.input, [&](const std::string& line) -> std::string {
         const json value = json::parse(line, nullptr, false);
         if (!value.is_string()) return "expected a JSON string";
         texts.push_back(value.get<std::string>());
@@ -113,10 +113,10 @@ void print(const DistilBert& model, const std::string& text, std::span<const flo
     const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
     if (as_json)
         std::cout << "{\"text\": " << json(text).dump(-1, ' ', false, json::error_handler_t::replace)
-                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << logit_rows::number(score)
-                  << ", \"logits\": " << logit_rows::row_text(logits) << "}\n";
+                  << ", \"label\": " << json(label).dump() << ", \"probability\": " << logit_output::number(score)
+                  << ", \"logits\": " << logit_output::row_text(logits) << "}\n";
     else
-        std::cout << label << ' ' << logit_rows::number(score) << ' ' << text << '\n';
+        std::cout << label << ' ' << logit_output::number(score) << ' ' << text << '\n';
 }
 
 /// The most tokens of a text. Throws cairn::Error(argument) where more are asked for than the model has positions.
@@ -154,7 +154,7 @@ void classify(const Options& options) {
         for (std::size_t i = 0; i < count; ++i)
             rows.push_back(ids_of(*tokenizer, texts[first + i], first + i + 1, longest));
         const std::span<const float> logits = model.forward(rows);
-        logit_rows::check_finite("distilbert", logits);
+        logit_output::check_finite("distilbert", logits);
         for (std::size_t i = 0; i < count; ++i)
             print(model, texts[first + i], logits.subspan(i * labels, labels), options.as_json);
     }
@@ -163,36 +163,38 @@ void classify(const Options& options) {
 /// Rows of ids as they are, each run alone.
 void run_ids(const Options& options) {
     const auto config = config_of(options);
-    const std::vector<id_lines::Line> lines = id_lines::read(options.input_ids, {config.vocabulary, config.positions});
+    const std::vector<token_id_file::Line> lines =
+        token_id_file::read(options.input_ids, {config.vocabulary, config.positions});
     DistilBert model = load(options);
-    for (const id_lines::Line& line : lines) {
+    for (const token_id_file::Line& line : lines) {
         const std::span<const float> logits = model.forward({&line.ids, 1}, {&line.mask, 1});
-        logit_rows::check_finite("distilbert", logits);
-        std::cout << logit_rows::row_text(logits) << '\n';
+        logit_output::check_finite("distilbert", logits);
+        std::cout << logit_output::row_text(logits) << '\n';
     }
 }
 
 /// Refuses options that another one makes nothing of.
 void check_options(const CLI::App& app, const Options& options) {
-    host::refuse_without_effect(app, options.host);
+    support::refuse_without_effect(app, options.support);
     const std::initializer_list<const char*> texts = {"text",        "--input", "--lines",
                                                       "--input-ids", "--json",  "--max-length"};
-    if (!options.host.save_graph.empty())
-        host::refuse_given(app, texts, "--save-graph writes the graph and runs nothing");
-    if (host::asks_for_choice(options.host)) host::refuse_given(app, texts, "--explain and --why-not classify nothing");
-    if (options.synthetic) host::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
-    if (options.input.empty()) host::refuse_given(app, {"--lines"}, "it is for --input");
+    if (!options.support.save_graph.empty())
+        support::refuse_given(app, texts, "--save-graph writes the graph and runs nothing");
+    if (support::asks_for_choice(options.support))
+        support::refuse_given(app, texts, "--explain and --why-not classify nothing");
+    if (options.synthetic) support::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
+    if (options.input.empty()) support::refuse_given(app, {"--lines"}, "it is for --input");
     if (!options.input_ids.empty())
-        host::refuse_given(app, {"--json", "--batch", "--max-length"},
-                           "lines of --input-ids are run one by one as they are, and logits printed");
+        support::refuse_given(app, {"--json", "--batch", "--max-length"},
+                              "lines of --input-ids are run one by one as they are, and logits printed");
 }
 
 void run(const Options& options) {
-    if (!options.host.save_graph.empty())
-        return host::save_graph(options.host.save_graph, graph_of(options, config_of(options)));
-    if (host::asks_for_choice(options.host)) {
+    if (!options.support.save_graph.empty())
+        return support::save_graph(options.support.save_graph, graph_of(options, config_of(options)));
+    if (support::asks_for_choice(options.support)) {
         DistilBert model = load(options);
-        return host::print_choice(options.host, model.compiled(), graph_of(options, model.config()));
+        return support::print_choice(options.support, model.compiled(), graph_of(options, model.config()));
     }
     const int sources =
         (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);
@@ -211,9 +213,9 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Classifies sentences with a DistilBERT");
-    host::add_version_and_defaults(app);
+    support::add_version_and_defaults(app);
     add_options(app, options);
-    return host::guarded(app, argc, argv, [&] {
+    return support::guarded(app, argc, argv, [&] {
         options.text_given = app.count("text") > 0;
         check_options(app, options);
         run(options);

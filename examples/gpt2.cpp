@@ -12,11 +12,11 @@
 #include "cairn/text/sampler.hpp"
 #include "cairn/text/stream_decoder.hpp"
 #include "cairn/text/tokenizer.hpp"
-#include "examples/host.hpp"
-#include "examples/id_lines.hpp"
-#include "examples/logit_rows.hpp"
+#include "examples/logit_output.hpp"
 #include "examples/report.hpp"
+#include "examples/support.hpp"
 #include "examples/synthetic_weights.hpp"
+#include "examples/token_id_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ using cairn::models::Gpt2;
 using cairn::models::Gpt2Config;
 
 struct Options {
-    host::Options host;
+    support::Options support;
     std::string model = CAIRN_EXAMPLES_DIR "/models/shakespeare-gpt2";
     std::string prompt, prompt_ids, score;
     std::optional<std::int64_t> tokens;
@@ -47,7 +47,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--prompt-ids", options.prompt_ids,
                    "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line; needs no tokenizer");
     app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")
-        ->check(host::at_least(0));
+        ->check(support::at_least(0));
     app.add_flag("--greedy", options.greedy, "always take the likeliest token");
     app.add_option("--temperature", options.sampling.temperature,
                    "logits are divided by it: below 1 likely tokens become likelier, above 1 less so, 0 is greedy");
@@ -63,7 +63,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--print-logits", options.print_logits, "print the logits after each prompt as a JSON array");
     app.add_option("--score", options.score, "print the mean negative log likelihood of a text file's tokens and stop");
     app.add_flag("--report", options.report, "print what was chosen, memory and speed, and stop");
-    host::add_options(app, options.host);
+    support::add_options(app, options.support);
 }
 
 using TokenizerPointer = std::unique_ptr<cairn::text::Tokenizer>;
@@ -100,19 +100,19 @@ cairn::Graph graph_of(const Options& options, const Gpt2Config& config) {
 struct Loaded {
     Gpt2 model;
     TokenizerPointer tokenizer;
-    host::Phases phases;
+    support::Phases phases;
 };
 
 Loaded load(const Options& options, Known known, const cairn::models::Gpt2Options& gpt2_options) {
-    const cairn::Context context = host::make_context(options.host);
-    host::ProgressDisplay display(options.host.no_progress);
-    const cairn::CompileOptions compile = host::compile_options(options.host, display);
+    const cairn::Context context = support::make_context(options.support);
+    support::ProgressDisplay display(options.support.no_progress);
+    const cairn::CompileOptions compile = support::compile_options(options.support, display);
     if (options.synthetic) {
         const auto weights = cairn::models::gpt2_weights(known.config);
         Gpt2 model(known.config, weights, synthetic::source(weights), context, gpt2_options, compile);
         return {std::move(model), nullptr, display.finish()};
     }
-    Gpt2 model = Gpt2::load(options.model, context, gpt2_options, compile, host::kept_in(options.host));
+    Gpt2 model = Gpt2::load(options.model, context, gpt2_options, compile, support::cache_folder(options.support));
     return {std::move(model), std::move(known.tokenizer), display.finish()};
 }
 
@@ -131,8 +131,8 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
     Gpt2& model = loaded.model;
     model.rewind();
     std::span<const float> logits = model.forward(prompt);
-    logit_rows::check_finite("gpt2", logits);
-    if (options.print_logits) std::cout << logit_rows::row_text(logits) << '\n';
+    logit_output::check_finite("gpt2", logits);
+    if (options.print_logits) std::cout << logit_output::row_text(logits) << '\n';
     std::vector<std::int32_t> all = prompt;
     std::optional<cairn::text::StreamDecoder> stream;
     if (loaded.tokenizer != nullptr && tokens > 0) {
@@ -148,7 +148,7 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
         all.push_back(next);
         if (stream) std::cout << stream->push(next) << std::flush;
         if (i + 1 < tokens) logits = model.forward({&all.back(), 1});
-        logit_rows::check_finite("gpt2", logits);
+        logit_output::check_finite("gpt2", logits);
     }
     if (stream) std::cout << stream->finish() << '\n';
     const bool nothing_else = loaded.tokenizer == nullptr && !options.print_logits;
@@ -162,7 +162,7 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
 void score(const Options& options) {
     if (options.synthetic)
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
-    const std::string text = host::read_text(options.score);
+    const std::string text = support::read_text(options.score);
     Known known = look_at(options);
     const std::vector<std::int32_t> ids = known.tokenizer->encode(text);
     if (ids.size() < 2)
@@ -170,7 +170,7 @@ void score(const Options& options) {
     check_length(known.config, ids, 0);
     Loaded loaded = load(options, std::move(known), {.logits = cairn::models::Logits::all});
     const std::span<const float> logits = loaded.model.forward(ids);
-    logit_rows::check_finite("gpt2", logits);
+    logit_output::check_finite("gpt2", logits);
     const auto vocabulary = static_cast<std::size_t>(loaded.model.config().vocabulary);
     double total = 0;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
@@ -187,43 +187,45 @@ void score(const Options& options) {
 /// Refuses options that another one makes nothing of.
 void check_options(const CLI::App& app, const Options& options) {
     const auto refuse_writing = [&](const std::string& reason) {
-        host::refuse_given(app,
-                           {"--prompt", "--prompt-ids", "--tokens", "--greedy", "--temperature", "--top-k", "--top-p",
-                            "--repetition-penalty", "--seed", "--ignore-eos", "--print-ids", "--print-logits"},
-                           reason);
+        support::refuse_given(
+            app,
+            {"--prompt", "--prompt-ids", "--tokens", "--greedy", "--temperature", "--top-k", "--top-p",
+             "--repetition-penalty", "--seed", "--ignore-eos", "--print-ids", "--print-logits"},
+            reason);
     };
-    host::refuse_without_effect(app, options.host);
-    if (!options.host.save_graph.empty()) {
-        host::refuse_given(app, {"--score", "--report"}, "--save-graph writes the graph and runs nothing");
+    support::refuse_without_effect(app, options.support);
+    if (!options.support.save_graph.empty()) {
+        support::refuse_given(app, {"--score", "--report"}, "--save-graph writes the graph and runs nothing");
         refuse_writing("--save-graph writes the graph and runs nothing");
     }
     if (!options.score.empty()) {
-        host::refuse_given(app, {"--report", "--explain", "--why-not"}, "--score prints the likelihood and stops");
+        support::refuse_given(app, {"--report", "--explain", "--why-not"}, "--score prints the likelihood and stops");
         refuse_writing("--score prints the likelihood of a file and writes no text");
     }
     if (options.report) {
-        host::refuse_given(app, {"--explain", "--why-not"}, "--report prints its own and stops");
+        support::refuse_given(app, {"--explain", "--why-not"}, "--report prints its own and stops");
         refuse_writing("--report writes no text");
     }
-    if (host::asks_for_choice(options.host)) refuse_writing("--explain and --why-not write no text");
+    if (support::asks_for_choice(options.support)) refuse_writing("--explain and --why-not write no text");
     if (options.synthetic) {
-        host::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
-        host::refuse_given(app, {"--ignore-eos"}, "--synthetic has no tokenizer that names an end of text");
+        support::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
+        support::refuse_given(app, {"--ignore-eos"}, "--synthetic has no tokenizer that names an end of text");
     }
     const std::initializer_list<const char*> sampling = {"--top-k", "--top-p", "--seed"};
     if (options.greedy) {
-        host::refuse_given(app, {"--temperature"}, "--greedy always takes the likeliest token");
-        host::refuse_given(app, sampling, "--greedy always takes the likeliest token");
+        support::refuse_given(app, {"--temperature"}, "--greedy always takes the likeliest token");
+        support::refuse_given(app, sampling, "--greedy always takes the likeliest token");
     }
     if (options.sampling.temperature == 0)
-        host::refuse_given(app, sampling, "temperature 0 always takes the likeliest token");
+        support::refuse_given(app, sampling, "temperature 0 always takes the likeliest token");
 }
 
 void run(const Options& options) {
     if (!options.score.empty()) return score(options);
     if (!options.prompt_ids.empty() && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "give --prompt or --prompt-ids, not both");
-    const bool only_tells = options.report || host::asks_for_choice(options.host) || !options.host.save_graph.empty();
+    const bool only_tells =
+        options.report || support::asks_for_choice(options.support) || !options.support.save_graph.empty();
     if (!only_tells && options.prompt_ids.empty() && options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
     if (options.synthetic && !options.prompt.empty())
@@ -232,20 +234,21 @@ void run(const Options& options) {
     if (options.greedy) sampling.temperature = 0;
     const cairn::text::Sampler sampler(sampling);
     Known known = look_at(options);
-    if (!options.host.save_graph.empty())
-        return host::save_graph(options.host.save_graph, graph_of(options, known.config));
-    std::vector<id_lines::Line> prompts;
+    if (!options.support.save_graph.empty())
+        return support::save_graph(options.support.save_graph, graph_of(options, known.config));
+    std::vector<token_id_file::Line> prompts;
     if (!options.prompt_ids.empty())
-        prompts = id_lines::read(options.prompt_ids, {known.config.vocabulary, known.config.positions});
+        prompts = token_id_file::read(options.prompt_ids, {known.config.vocabulary, known.config.positions});
     else if (!options.prompt.empty())
         prompts.push_back({known.tokenizer->encode(options.prompt), {}});
     const std::int64_t tokens = options.tokens.value_or(options.print_logits ? 0 : 100);
-    for (const id_lines::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
+    for (const token_id_file::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
     Loaded loaded = load(options, std::move(known), {});
     if (options.report) return report::print(loaded.model, loaded.phases);
-    if (host::asks_for_choice(options.host))
-        return host::print_choice(options.host, loaded.model.compiled(), graph_of(options, loaded.model.config()));
-    for (const id_lines::Line& prompt : prompts) write(loaded, options, sampler, prompt.ids, tokens);
+    if (support::asks_for_choice(options.support))
+        return support::print_choice(options.support, loaded.model.compiled(),
+                                     graph_of(options, loaded.model.config()));
+    for (const token_id_file::Line& prompt : prompts) write(loaded, options, sampler, prompt.ids, tokens);
 }
 
 }  // namespace
@@ -253,9 +256,9 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Writes text with a GPT-2");
-    host::add_version_and_defaults(app);
+    support::add_version_and_defaults(app);
     add_options(app, options);
-    return host::guarded(app, argc, argv, [&] {
+    return support::guarded(app, argc, argv, [&] {
         check_options(app, options);
         run(options);
     });

@@ -80,7 +80,7 @@ void print_memory(Gpt2& model) {
     const std::int64_t planned = model.compiled().memory({{"T", model.capacity()}, {"past", 0}}).arena;
     std::printf("  planned arena peak %lld, measured %lld; peak resident %lld\n", static_cast<long long>(planned),
                 static_cast<long long>(model.compiled().arena_bytes_touched()),
-                static_cast<long long>(host::peak_resident_bytes()));
+                static_cast<long long>(support::peak_resident_bytes()));
 }
 
 void print_change_of_length(Gpt2& model) {
@@ -128,7 +128,7 @@ void print_speed(Gpt2& model) {
 
 }  // namespace
 
-void print(Gpt2& model, const host::Phases& phases) {
+void print(Gpt2& model, const support::Phases& phases) {
     std::printf("compile and bind %.3f s:", phases.total);
     for (const char* name : {"simplify", "fuse", "tune", "select", "emit", "plan", "bind"})
         std::printf(" %s %.3f", name, phases.of(name));

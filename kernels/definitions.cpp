@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cairn::inline v0::kernels {
+namespace cairn::kernels {
 namespace {
 
 using Operands = std::span<const Tensor>;
@@ -475,11 +475,11 @@ std::vector<Definition> definitions() {
     const std::string gated_operands = " | f32[R,K] f32[K,N] f32[K,N] f32[N]? f32[N]?";
     return {
         {"copy", [](Operands x, const A&) -> Tensors { return {at(x, 0)}; }, {}},
-        {"relu", unary<relu>, {"relu | f32[R]"}, InBody::step},
-        {"sigmoid", unary<sigmoid>, {"sigmoid | f32[R]"}, InBody::step},
-        {"silu", unary<silu>, {"silu | f32[R]"}, InBody::step},
-        {"gelu", unary<gelu>, {"gelu | f32[R]"}, InBody::step},
-        {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}, InBody::step},
+        {"relu", unary<relu>, {"relu | f32[R]"}, FusionRole::step},
+        {"sigmoid", unary<sigmoid>, {"sigmoid | f32[R]"}, FusionRole::step},
+        {"silu", unary<silu>, {"silu | f32[R]"}, FusionRole::step},
+        {"gelu", unary<gelu>, {"gelu | f32[R]"}, FusionRole::step},
+        {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}, FusionRole::step},
         {"mean", mean_of, mean_patterns()},
         {"variance",
          [](Operands x, const A& a) -> Tensors { return {variance(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
@@ -509,7 +509,7 @@ std::vector<Definition> definitions() {
         {"linear",
          [](Operands x, const A&) -> Tensors { return {linear_of(x)}; },
          {"linear | f32[R,K] f32[K,N] f32[N]?"},
-         InBody::product},
+         FusionRole::product},
         {"linear_argmax",
          [](Operands x, const A&) -> Tensors { return {argmax(linear_of(x), -1, true)}; },
          {"linear_argmax | f32[R,K] f32[K,N] f32[N]?"}},
@@ -519,14 +519,14 @@ std::vector<Definition> definitions() {
         {"linear_halves_swiglu", gated_by_half<swiglu>, half_patterns("linear_halves_swiglu")},
         {"linear_halves_geglu", gated_by_half<geglu>, half_patterns("linear_halves_geglu")},
         {"linear_halves_geglu_tanh", gated_by_half<geglu_tanh>, half_patterns("linear_halves_geglu_tanh")},
-        {"conv2d", conv_of_windows<2>, window_patterns("conv2d"), InBody::head},
-        {"image_conv2d", of_image<conv_of_windows<2>>, pointwise_patterns(), InBody::head, "conv2d"},
-        {"conv1d", conv_of_windows<1>, window_patterns("conv1d"), InBody::head},
+        {"conv2d", conv_of_windows<2>, window_patterns("conv2d"), FusionRole::anchor},
+        {"image_conv2d", of_image<conv_of_windows<2>>, pointwise_patterns(), FusionRole::anchor, "conv2d"},
+        {"conv1d", conv_of_windows<1>, window_patterns("conv1d"), FusionRole::anchor},
         {"image_conv1d",
          of_image<conv_of_windows<1>>,
          {"image_conv1d kernel=(1) padding=(0,0) stride=(1) dilation=(1) value=0 "
           "| f32[B,C,P] f32[O,C,1]"},
-         InBody::head,
+         FusionRole::anchor,
          "conv1d"},
         {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .of_windows = "sum"},
         {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .of_windows = "mean"},
@@ -539,4 +539,4 @@ std::vector<Definition> definitions() {
     };
 }
 
-}  // namespace cairn::inline v0::kernels
+}  // namespace cairn::kernels

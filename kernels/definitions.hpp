@@ -6,7 +6,7 @@
 
 /// The functions that kernels may compute in one go: the composites, and the few chains of them that kernels fuse. Each
 /// is made by calling composites and ops and by nothing else, so there is one spelling of each in the tree.
-namespace cairn::inline v0::kernels {
+namespace cairn::kernels {
 
 /// The row of each, smaller functions first. A row without patterns (`rope`, whose table depends on its size) is never
 /// searched for in graphs.
@@ -15,4 +15,4 @@ namespace cairn::inline v0::kernels {
 ///     f32[D]`
 std::vector<Definition> definitions();
 
-}  // namespace cairn::inline v0::kernels
+}  // namespace cairn::kernels

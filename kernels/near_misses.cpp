@@ -2,7 +2,7 @@
 
 #include "cairn/composites.hpp"
 
-namespace cairn::inline v0::kernels {
+namespace cairn::kernels {
 namespace {
 
 using Operands = std::span<const Tensor>;
@@ -170,4 +170,4 @@ std::vector<NearMiss> near_misses() {
     return list;
 }
 
-}  // namespace cairn::inline v0::kernels
+}  // namespace cairn::kernels

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::inline v0::kernels {
+namespace cairn::kernels {
 
 /// A function that is taken for a definition and is another one. It is looked for only to tell why a value is no match.
 struct NearMiss {
@@ -18,4 +18,4 @@ struct NearMiss {
 ///     (x - m) * rsqrt(mean(x * x) - m * m + eps)   for layer_norm: loses the digits of the variance
 std::vector<NearMiss> near_misses();
 
-}  // namespace cairn::inline v0::kernels
+}  // namespace cairn::kernels

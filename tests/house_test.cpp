@@ -42,40 +42,45 @@ TEST(House, IncludesFollowTheArrows) { EXPECT_KEPT(forbidden_arrows); }
 
 TEST(House, ArrowsThatAreNotDrawnAreRefused) {
     const auto refused = [](const char* path, const char* include) {
-        Tree tree = {
-            {"include/cairn/error.hpp", ""}, {"include/cairn/models/gpt2.hpp", ""}, {"include/cairn/text/bpe.hpp", ""},
-            {"include/cairn/types.hpp", ""}, {"kernels/cpu/list.hpp", ""},          {"src/ir/print.hpp", ""},
-            {"src/plan/pack.hpp", ""},       {"src/runtime/state.hpp", ""},         {"src/text/unicode.hpp", ""},
-            {"src/types/dim.hpp", ""},       {"src/simplify/rule.hpp", ""}};
+        Tree tree = {{"include/cairn/error.hpp", ""},          {"include/cairn/models/gpt2.hpp", ""},
+                     {"include/cairn/text/bpe.hpp", ""},       {"include/cairn/types.hpp", ""},
+                     {"kernels/cpu/registry.hpp", ""},         {"src/graph/ir/print.hpp", ""},
+                     {"src/program/memory_plan/pack.hpp", ""}, {"src/runtime/state.hpp", ""},
+                     {"src/apps/text/unicode.hpp", ""},        {"src/types/dim.hpp", ""},
+                     {"src/rewrite/simplify/rule.hpp", ""}};
         tree.push_back({path, std::string("#include \"") + include + "\"\n"});
         std::sort(tree.begin(), tree.end(), [](const File& a, const File& b) { return a.path < b.path; });
         return forbidden_arrows(tree);
     };
-    EXPECT_THAT(refused("src/ir/a.cpp", "simplify/rule.hpp"),
+    EXPECT_THAT(refused("src/ir/a.cpp", "rewrite/simplify/rule.hpp"),
                 ElementsAre(HasSubstr("src/ir/a.cpp:1: ir may not see simplify")));
     EXPECT_THAT(refused("src/plan/a.cpp", "cairn/types.hpp"), ElementsAre(HasSubstr("plan may not see face")));
     EXPECT_THAT(refused("src/plan/a.cpp", "cairn/error.hpp"), ElementsAre(HasSubstr("plan may not see error")));
     EXPECT_THAT(refused("src/text/a.cpp", "cairn/types.hpp"), ElementsAre(HasSubstr("text may not see face")));
-    EXPECT_THAT(refused("src/models/a.cpp", "text/unicode.hpp"), ElementsAre(HasSubstr("models may not see text")));
+    EXPECT_THAT(refused("src/models/a.cpp", "apps/text/unicode.hpp"),
+                ElementsAre(HasSubstr("models may not see text")));
     EXPECT_THAT(refused("src/models/a.cpp", "types/dim.hpp"), ElementsAre(HasSubstr("models may not see types")));
-    EXPECT_THAT(refused("kernels/cpu/simd/a.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("kernels may not see ir")));
+    EXPECT_THAT(refused("kernels/cpu/simd/a.cpp", "graph/ir/print.hpp"),
+                ElementsAre(HasSubstr("kernels may not see ir")));
     EXPECT_THAT(refused("src/select/a.cpp", "runtime/state.hpp"), ElementsAre(HasSubstr("select may not see runtime")));
-    EXPECT_THAT(refused("src/select/a.cpp", "kernels/cpu/list.hpp"),
+    EXPECT_THAT(refused("src/select/a.cpp", "kernels/cpu/registry.hpp"),
                 ElementsAre(HasSubstr("select may not see kernels")));
-    EXPECT_THAT(refused("src/select/a.cpp", "plan/pack.hpp"), ElementsAre(HasSubstr("select may not see plan")));
-    EXPECT_THAT(refused("src/pipeline/compile.cpp", "cairn/models/gpt2.hpp"),
+    EXPECT_THAT(refused("src/select/a.cpp", "program/memory_plan/pack.hpp"),
+                ElementsAre(HasSubstr("select may not see plan")));
+    EXPECT_THAT(refused("src/driver/compile.cpp", "cairn/models/gpt2.hpp"),
                 ElementsAre(HasSubstr("pipeline may not see face/models")));
-    EXPECT_THAT(refused("src/loose.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("no room 'loose.cpp'")));
-    EXPECT_THAT(refused("include/cairn/graph.hpp", "ir/print.hpp"), ElementsAre(HasSubstr("face may not see ir")));
+    EXPECT_THAT(refused("src/loose.cpp", "graph/ir/print.hpp"), ElementsAre(HasSubstr("no room 'loose.cpp'")));
+    EXPECT_THAT(refused("include/cairn/graph.hpp", "graph/ir/print.hpp"),
+                ElementsAre(HasSubstr("face may not see ir")));
     EXPECT_THAT(refused("include/cairn/cairn.hpp", "cairn/text/bpe.hpp"),
                 ElementsAre(HasSubstr("face may not see face/text")));
-    EXPECT_THAT(refused("examples/a.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("examples may not see ir")));
-    EXPECT_THAT(refused("src/attic/a.cpp", "ir/print.hpp"), ElementsAre(HasSubstr("no room 'attic'")));
+    EXPECT_THAT(refused("examples/a.cpp", "graph/ir/print.hpp"), ElementsAre(HasSubstr("examples may not see ir")));
+    EXPECT_THAT(refused("src/attic/a.cpp", "graph/ir/print.hpp"), ElementsAre(HasSubstr("no room 'attic'")));
     EXPECT_THAT(refused("src/ir/a.cpp", "print.hpp"), ElementsAre(HasSubstr("no file \"print.hpp\"")));
     EXPECT_THAT(refused("src/ir/a.cpp", "types/dim.hpp"), IsEmpty());
     EXPECT_THAT(refused("src/text/a.cpp", "cairn/error.hpp"), IsEmpty());
-    EXPECT_THAT(refused("src/pipeline/context.cpp", "kernels/cpu/list.hpp"), IsEmpty());
-    EXPECT_THAT(refused("tests/ir/a_test.cpp", "plan/pack.hpp"), IsEmpty());
+    EXPECT_THAT(refused("src/driver/context.cpp", "kernels/cpu/registry.hpp"), IsEmpty());
+    EXPECT_THAT(refused("tests/ir/a_test.cpp", "program/memory_plan/pack.hpp"), IsEmpty());
     EXPECT_THAT(refused("tests/ir/a_test.cpp", "a_test.cpp"), IsEmpty());
     EXPECT_THAT(refused("tests/ir/a_test.cpp", "b_test.cpp"), ElementsAre(HasSubstr("no file \"b_test.cpp\"")));
 }
@@ -112,7 +117,7 @@ TEST(House, LinksFollowTheArrows) { EXPECT_KEPT(wrong_links); }
 TEST(House, WrongLinksAreRefused) {
     const auto refused = [](const char* build, const char* include = "") {
         return wrong_links({{"src/fuse/rule.hpp", ""},
-                            {"src/ir/CMakeLists.txt", build},
+                            {"src/graph/ir/CMakeLists.txt", build},
                             {"src/ir/a.cpp", include},
                             {"src/types/dim.hpp", ""}});
     };
@@ -135,21 +140,21 @@ TEST(House, WrongLinksAreRefused) {
 TEST(House, LayoutPageIsTrue) { EXPECT_KEPT(wrong_layout_page); }
 
 TEST(House, WrongLayoutPageIsRefused) {
-    std::string page = "`src/ir/`\n## Arrows\n";
+    std::string page = "`src/graph/ir/`\n## Arrows\n";
     for (const auto& [room, seen] : allowed_arrows()) {
         page += "| `" + room + "` |";
         for (const auto& name : seen) page += " `" + name + "`";
         page += " |\n";
     }
     const auto faults = [](const std::string& text) {
-        return wrong_layout_page({{"docs/layout.md", text}, {"src/ir/print.cpp", ""}});
+        return wrong_layout_page({{"docs/layout.md", text}, {"src/graph/ir/print.cpp", ""}});
     };
     EXPECT_THAT(faults(page), IsEmpty());
-    EXPECT_THAT(faults(page.substr(9)), ElementsAre(HasSubstr("does not tell what `src/ir/` is for")));
+    EXPECT_THAT(faults(page.substr(9)), ElementsAre(HasSubstr("does not tell what `src/graph/ir/` is for")));
     EXPECT_THAT(faults(page + "| `attic` | `ir` |\n"), ElementsAre(HasSubstr("no room `attic`")));
     EXPECT_THAT(faults(page + "| `ir` | `fuse` |\n"),
                 ElementsAre(HasSubstr("`ir` sees fuse there, but face types in the test")));
-    EXPECT_THAT(faults("`src/ir/`").size(), allowed_arrows().size());
+    EXPECT_THAT(faults("`src/graph/ir/`").size(), allowed_arrows().size());
     EXPECT_THAT(wrong_layout_page({}), ElementsAre(HasSubstr("is not there")));
 }
 
@@ -171,7 +176,7 @@ TEST(House, ForeignIncludesInFaceAreRefused) {
     for (const char* line :
          {"#include <unistd.h>", "#include <sys/mman.h>", "#include <pthread.h>", "#include <Eigen/Core>",
           "#include <fmt/format.h>", "#include \"sqlite3.h\"", "#include <stdint.h>", "#  include <dlfcn.h>",
-          "#include <iostream>", "#include \"ir/print.hpp\""})
+          "#include <iostream>", "#include \"graph/ir/print.hpp\""})
         EXPECT_EQ(refused(line).size(), 1u) << line;
     EXPECT_THAT(refused("#include <vector>\n#include \"cairn/types.hpp\"\n// #include <unistd.h>\n"), IsEmpty());
 }
@@ -210,10 +215,10 @@ TEST(House, LibrariesOutOfPlaceAreRefused) {
     EXPECT_EQ(libraries_out_of_place({{"kernels/cpu/simd/a.cpp", "#include <Eigen/Core>"}}).size(), 1u);
     EXPECT_EQ(libraries_out_of_place({{"src/ir/a.cpp", "#include <unsupported/Eigen/MatrixFunctions>"}}).size(), 1u);
     EXPECT_EQ(libraries_out_of_place({{"src/models/a.cpp", "#include \"utf8proc.h\""}}).size(), 1u);
-    EXPECT_EQ(libraries_out_of_place({{"src/search/natural.hpp", "#include <tommath.h>"}}).size(), 1u);
+    EXPECT_EQ(libraries_out_of_place({{"src/selection/search/natural.hpp", "#include <tommath.h>"}}).size(), 1u);
     EXPECT_THAT(libraries_out_of_place({{"kernels/cpu/eigen/a.cpp", "#include <Eigen/Core>"},
-                                        {"src/timing/timing_db.cpp", "#include <sqlite3.h>"},
-                                        {"src/search/natural.cpp", "#include <tommath.h>"},
+                                        {"src/autotune/database/timing_db.cpp", "#include <sqlite3.h>"},
+                                        {"src/selection/search/natural.cpp", "#include <tommath.h>"},
                                         {"tests/timing/a_test.cpp", "#include <sqlite3.h>"}}),
                 IsEmpty());
 }
@@ -224,9 +229,9 @@ TEST(House, InstructionsOutOfPlaceAreRefused) {
     for (const char* code : {"x = _mm256_sqrt_ps(x);", "asm(\"nop\");", "__m512i x;",
                              "#if defined(__AVX512F__)\n#endif", "__builtin_ia32_pause();", "#include <immintrin.h>"})
         EXPECT_EQ(instructions_out_of_place({{"kernels/cpu/simd/a.cpp", code}}).size(), 1u) << code;
-    EXPECT_THAT(instructions_out_of_place({{"kernels/cpu/simd/instructions.hpp", "asm(\"nop\");"},
+    EXPECT_THAT(instructions_out_of_place({{"kernels/cpu/simd/vector/instructions.hpp", "asm(\"nop\");"},
                                            {"kernels/cpu/simd/a.cpp", "// as _mm256_sqrt_ps does"},
-                                           {"src/timing/peak.cpp", "asm(\"nop\");"}}),
+                                           {"src/autotune/measurement/peak_throughput.cpp", "asm(\"nop\");"}}),
                 IsEmpty());
 }
 
@@ -246,7 +251,7 @@ TEST(House, TouchingTheHostIsRefused) {
     EXPECT_THAT(refused("static_assert(true); // exit(1)\nf(\"abort()\"); team.exit(); snprintf(b, 1, \"\");"),
                 IsEmpty());
     EXPECT_THAT(refused("bool abort = early; void abort(int why); void Barrier::abort(int) {}"), IsEmpty());
-    EXPECT_THAT(host_is_sacred({{"examples/gpt2.cpp", "std::cout << 1;"}, {"src/cli/main.cpp", "exit(2);"}}),
+    EXPECT_THAT(host_is_sacred({{"examples/gpt2.cpp", "std::cout << 1;"}, {"src/apps/cli/main.cpp", "exit(2);"}}),
                 IsEmpty());
 }
 
@@ -254,7 +259,7 @@ TEST(House, NothingIsForgotten) { EXPECT_KEPT(forgotten_lines); }
 
 TEST(House, ForgottenLinesAreRefused) {
     EXPECT_THAT(
-        forgotten_lines({{"src/ir/CMakeLists.txt", "cairn_room(ir SOURCES a.cpp)"},
+        forgotten_lines({{"src/graph/ir/CMakeLists.txt", "cairn_room(ir SOURCES a.cpp)"},
                          {"src/ir/a.cpp", ""},
                          {"src/ir/b.cpp", ""},
                          {"src/ir/b.hpp", "#pragma twice"}}),
@@ -282,10 +287,10 @@ TEST(House, PageOnOpsIsTrue) { EXPECT_KEPT(wrong_op_page); }
 TEST(House, WrongPagesOnOpsAreRefused) {
     const auto refused = [](const File& more) {
         Tree tree = {{"docs/add_an_op.md",
-                      "| `include/ops.hpp` | |\n| `src/ir/op_list.hpp` | |\n| `tests/a_test.cpp` | |\nNothing is "
+                      "| `include/ops.hpp` | |\n| `src/graph/ir/op_list.hpp` | |\n| `tests/a_test.cpp` | |\nNothing is "
                       "needed in `src/laws/`: x"},
                      {"include/ops.hpp", "Tensor floor(const Operand& x);"},
-                     {"src/ir/op_list.hpp",
+                     {"src/graph/ir/op_list.hpp",
                       "#define CAIRN_UNARY_OPS(OP) OP(floor, floats)\n#define CAIRN_OTHER_OPS(OP) OP(sum, x)"},
                      {"src/laws/a.cpp", "Op::floor"},
                      {"src/sums.cpp", "Op::sum; std::floor(x); // Op::floor \"floor\""},

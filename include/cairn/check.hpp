@@ -70,6 +70,6 @@ CAIRN_API std::vector<KernelReport> check_kernels(const Context& context, const 
 /// `out0`, ... for each of its outputs; strides and layouts mean nothing. Throws Error(argument) where its name is that
 /// of no op and no definition, where axes do not count from the end as in all Problems, and where its outputs are not
 /// what it makes of its inputs; Error(graph) for inputs that it does not take.
-CAIRN_API Graph meaning_of(const Problem& problem, const Context& context);
+CAIRN_API Graph reference_graph(const Problem& problem, const Context& context);
 
 }  // namespace cairn::inline v0

@@ -26,7 +26,7 @@ enum class Mode {
     quick,
     /// As cached, and whatever the best ways to run may need is measured: all that estimates choose, then what may be
     /// faster than the best that is measured, until nothing unknown may be. Then programs run whole
-    /// (CompileOptions::run_rivals).
+    /// (CompileOptions::run_program_trials).
     normal,
     /// As normal, and every kernel that accepts any part of the graph is measured in every form of its operands,
     /// whether that can change the choice or not; times that are far apart are taken again, more rivals run whole.
@@ -63,7 +63,7 @@ struct CompileOptions {
     /// Of Mode::normal and Mode::exhaustive: once all times are known, in the time that is left, programs that sums of
     /// kernel times can hardly tell apart are run whole, on made-up data. That takes memory for the weights of two of
     /// them, at most half of what is free.
-    bool run_rivals = true;
+    bool run_program_trials = true;
     /// The lock file for Mode::replay, written by CompiledGraph::write_lock(). For the graph, tolerances, disabled
     /// stages and ranges of sizes that it was written for, compile() reproduces its programs without a search: the same
     /// text for the same number of threads, even if the original search was truncated. For another graph or other
@@ -113,7 +113,7 @@ struct CompileOptions {
     /// explains what it runs, not why. The file is never required: what cannot be read or written is told in one log
     /// line. All of it is under a digest, which every load checks: a file with a changed byte is written anew. Beside
     /// `dump_stages` it is left alone.
-    std::filesystem::path saved = {};
+    std::filesystem::path cache_file = {};
 };
 
 /// Graph > simplify > expand > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws

@@ -133,7 +133,7 @@ struct RunOptions {
 /// The file holds a 64-bit checksum of each block of at most 1 MiB, and a digest of its index: names, places, sizes,
 /// checksums, and which weights it was made from. Each bind() checks the size of the file, the index, and the bytes of
 /// all values of at most 64 KiB. It reads no larger value, so that pages are read when the first run touches them:
-/// changed bytes in these are found with `check_all`, or by check_kept(), and give wrong results without.
+/// changed bytes in these are found with `check_all`, or by verify_checksums(), and give wrong results without.
 ///
 /// Replace the file by renaming another to its name, as bind() does. A file that is overwritten in place while a
 /// process has it mapped changes that process's weights; one that is made shorter ends the process with SIGBUS.
@@ -151,8 +151,8 @@ struct PackedFile {
 /// file; empty: every byte is as it was written. A file of another kind is a fault too. Throws Error(file) where the
 /// file cannot be read.
 ///
-///     for (const std::string& fault : check_kept("gpt2/model.packed")) std::cerr << fault << '\n';
-CAIRN_API std::vector<std::string> check_kept(const std::filesystem::path& file);
+///     for (const std::string& fault : verify_checksums("gpt2/model.packed")) std::cerr << fault << '\n';
+CAIRN_API std::vector<std::string> verify_checksums(const std::filesystem::path& file);
 
 /// A graph made ready to run: flat programs, one for each bucket of sizes, over one arena, one set of weights and
 /// states. Made by compile() or load(). Movable; each instance is for one thread at a time, different instances may run

@@ -157,7 +157,7 @@ CAIRN_API Tensor upsample_linear(const Operand& x, const IntList& scale);
 
 /// Where place p of a resized axis lies on the axis of x, which has `in` elements where the result has `out`:
 /// (p + 1/2) in/out - 1/2 | p (in - 1) / (out - 1), so that the ends meet (0 where out = 1) | p in/out.
-enum class ResizePlaces : std::uint8_t { half_pixel, align_corners, asymmetric };
+enum class CoordinateTransformation : std::uint8_t { half_pixel, align_corners, asymmetric };
 /// Which element a place between two takes: the nearest, of two as near the lower or the higher one | the lower one |
 /// the higher one.
 enum class ResizeRounding : std::uint8_t { prefer_lower, prefer_higher, down, up };
@@ -165,12 +165,14 @@ enum class ResizeRounding : std::uint8_t { prefer_lower, prefer_higher, down, up
 /// each place, as ONNX's Resize with sizes. No spatial axis of x may be empty. `asymmetric` and `down` are what is
 /// elsewhere called nearest.
 ///
-///     resize_nearest(image, {224, 224}, ResizePlaces::asymmetric, ResizeRounding::down)
-CAIRN_API Tensor resize_nearest(const Operand& x, const Shape& size, ResizePlaces places = ResizePlaces::half_pixel,
+///     resize_nearest(image, {224, 224}, CoordinateTransformation::asymmetric, ResizeRounding::down)
+CAIRN_API Tensor resize_nearest(const Operand& x, const Shape& size,
+                                CoordinateTransformation coordinates = CoordinateTransformation::half_pixel,
                                 ResizeRounding rounding = ResizeRounding::prefer_lower);
 /// The same by linear interpolation along each axis, beyond the edge of x its edge: no smoothing where it shrinks.
 /// Float.
-CAIRN_API Tensor resize_linear(const Operand& x, const Shape& size, ResizePlaces places = ResizePlaces::half_pixel);
+CAIRN_API Tensor resize_linear(const Operand& x, const Shape& size,
+                               CoordinateTransformation coordinates = CoordinateTransformation::half_pixel);
 
 /// x @ w + b: x [..., K], w [K, N], b [N]. A weight stored as [N, K] is passed as transpose(w, {1, 0}).
 CAIRN_API Tensor linear(const Operand& x, const Operand& w, const Operand& b);

@@ -34,8 +34,8 @@ struct ContextOptions {
     /// usable_cpus() as threads, and default_timing_db() as timing database, whose folder is made where it is not
     /// there. No other function of the library reads an environment variable.
     ///
-    ///     const Context context(ContextOptions::like_the_command());
-    CAIRN_API static ContextOptions like_the_command();
+    ///     const Context context(ContextOptions::command_line_defaults());
+    CAIRN_API static ContextOptions command_line_defaults();
 
     /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
     int threads = 1;
@@ -44,7 +44,7 @@ struct ContextOptions {
     std::filesystem::path timing_db = {};
     /// Databases that are read besides, and never written: shipped with the program, or a team's. Of all files the best
     /// measurement of a kernel counts.
-    std::vector<std::filesystem::path> timing_seeds = {};
+    std::vector<std::filesystem::path> shipped_timings = {};
     /// The program's name, as the database notes who measured.
     std::string program = {};
     LogSink log = {};

@@ -24,7 +24,7 @@ enum class RefusedBy : std::uint8_t {
 };
 
 /// What a kernel said when it was asked for something, and what it is expected to cost.
-struct KernelVerdict {
+struct ExplainedKernel {
     std::string kernel;   ///< Kernel::id
     std::string problem;  ///< the text form of what it was asked for, operands as they lie, copied or packed
     std::string refusal;  ///< why it is not taken, whatever it costs; empty: it may be
@@ -46,20 +46,20 @@ struct KernelVerdict {
     std::string failure = {};
     /// True if the tune ended before this kernel was measured and others were: it is taken only if no measured kernel
     /// can be.
-    bool counts_last = false;
+    bool ranked_last = false;
     bool at_least = false;  ///< the measurement was cut short: `seconds` are a lower bound
-    friend bool operator==(const KernelVerdict&, const KernelVerdict&) = default;
+    friend bool operator==(const ExplainedKernel&, const ExplainedKernel&) = default;
 };
 
 /// One call of a kernel in a program.
 struct ExplainedInstruction {
-    KernelVerdict chosen;               ///< of a loaded program: kernel, problem and the seconds once expected
-    std::vector<KernelVerdict> rivals;  ///< every other kernel for the same, in the order of KernelSet; copies that
-                                        ///< save what a state held before it is written over have none
-    bool once = false;                  ///< done once when weights are bound, not in each run
-    std::string op;                     ///< what the program calls the value: `layer_norm`, `matmul`
-    std::string where;                  ///< the line that made the value (`model.cpp:17`); empty where it is not known
-    std::vector<int> reads, writes;     ///< numbers in ExplainedBucket::buffers, one each of the problem's operands
+    ExplainedKernel chosen;                      ///< of a loaded program: kernel, problem and the seconds once expected
+    std::vector<ExplainedKernel> other_kernels;  ///< every other kernel for the same, in the order of KernelSet; copies
+                                                 ///< that save what a state held before it is written over have none
+    bool once = false;               ///< done once when weights are bound, not in each run
+    std::string op;                  ///< what the program calls the value: `layer_norm`, `matmul`
+    std::string where;               ///< the line that made the value (`model.cpp:17`); empty where it is not known
+    std::vector<int> reads, writes;  ///< numbers in ExplainedBucket::buffers, one each of the problem's operands
     /// Names given by name() to the values it computes, results first: `layer 3 attention`.
     std::vector<std::string> names = {};
     friend bool operator==(const ExplainedInstruction&, const ExplainedInstruction&) = default;
@@ -74,12 +74,12 @@ struct ExplainedBuffer {
 };
 
 /// One way to come by a value: by a match of a definition, fused or not, in one spelling of the value.
-struct ExplainedWay {
+struct ExplainedAlternative {
     std::string definition;  ///< of the match: `linear`, `elementwise`, an op's name
     std::string view;        ///< the value is not made itself but seen so (`slice`) in another one that `definition` is
                              ///< of, or copied out of it: q in the merged product of q, k and v; else empty
     std::string laws;        ///< by which this spelling equals the program's: `exact`, `distributed reassociated`
-    std::vector<KernelVerdict> kernels;  ///< each kernel of the definition once: its best answer to all it was asked
+    std::vector<ExplainedKernel> kernels;  ///< each kernel of the definition once: its best answer to all it was asked
     int best = -1;        ///< the kernel that the cheapest program with this way takes here; -1: none can be taken
     bool chosen = false;  ///< it is in the program
     /// Difference in run time, in seconds, between the cheapest program of this bucket with this alternative and the
@@ -94,17 +94,17 @@ struct ExplainedWay {
     double price = 0;
     /// Why it is not taken although `slower + price` is below 0: `slower when run whole: 1.03x`. Else empty.
     std::string decided_by = {};
-    friend bool operator==(const ExplainedWay&, const ExplainedWay&) = default;
+    friend bool operator==(const ExplainedAlternative&, const ExplainedAlternative&) = default;
 };
 
 /// A value that something was found to compute. Where no way is chosen the program has no need of it: what is made of
 /// it is computed whole, or in another spelling.
 struct ExplainedValue {
-    std::string value;               ///< its type: `f32[N,64]`
-    std::string op, where;           ///< as of an instruction
-    bool once = false;               ///< made when weights are bound
-    std::vector<ExplainedWay> ways;  ///< the chosen one first, then by `slower + price`
-    std::string name = {};           ///< that name() gave it; mostly empty
+    std::string value;                               ///< its type: `f32[N,64]`
+    std::string op, where;                           ///< as of an instruction
+    bool once = false;                               ///< made when weights are bound
+    std::vector<ExplainedAlternative> alternatives;  ///< the chosen one first, then by `slower + price`
+    std::string name = {};                           ///< that name() gave it; mostly empty
     friend bool operator==(const ExplainedValue&, const ExplainedValue&) = default;
 };
 
@@ -140,7 +140,7 @@ struct ExplainedBucket {
 
 /// Programs that were run whole beside the best so far, since a sum of kernel times is not the time of a program: those
 /// that cost least by sums without some kinds of calls, or as a compile without measuring would compute it all.
-struct ExplainedDuel {
+struct ProgramTrial {
     /// Of each kind its bucket, kernel, problem and the line that made the value, with bars between:
     /// `0 | cpu.eigen_avx2.matmul@1 | matmul | f32[T,64] f32[64,64]! -> f32[T,64] | model.cpp:31`
     std::vector<std::string> without;
@@ -152,7 +152,7 @@ struct ExplainedDuel {
     /// measuring chooses was kept.
     int samples = 0;
     bool won = false;  ///< they were the best from then on
-    friend bool operator==(const ExplainedDuel&, const ExplainedDuel&) = default;
+    friend bool operator==(const ProgramTrial&, const ProgramTrial&) = default;
 };
 
 /// How far a tune had come at some time.
@@ -171,25 +171,25 @@ struct TuningPoint {
 ///         std::cout << each.chosen.kernel << " of " << each.rivals.size() + 1 << '\n';
 struct Explanation {
     /// A kernel that the Context has.
-    struct Known {
+    struct AvailableKernel {
         std::string kernel, definition;  ///< Kernel::id, Kernel::definition
-        friend bool operator==(const Known&, const Known&) = default;
+        friend bool operator==(const AvailableKernel&, const AvailableKernel&) = default;
     };
     std::string graph;  ///< its name
     std::vector<ExplainedBucket> buckets;
-    std::vector<Known> kernels;        ///< in the order of KernelSet
-    std::vector<ExplainedDuel> duels;  ///< of this compile, in their order
+    std::vector<AvailableKernel> kernels;  ///< in the order of KernelSet
+    std::vector<ProgramTrial> trials;      ///< of this compile, in their order
     /// How the tune that led to these programs went, in this compile or an earlier one that the timing database tells
     /// of: where the plan in hand changed. The last point is the plan that was taken. Empty where none did.
     std::vector<TuningPoint> tuning;
     /// False of what was loaded from a file: it keeps the instructions, their expected seconds and no more.
-    bool has_rivals = false;
+    bool has_alternatives = false;
     /// False: a search was cut, or programs that cost more by sums were faster as a whole; some `slower` are missing
     /// or too large.
     bool is_exact = true;
     /// No other programs cost less by more than this part of what all of these cost together: 0 where the best were
     /// found, 1 where nothing is known.
-    double most_gain = 0;
+    double optimality_gap = 0;
     /// Notes on the times that were used, a sentence each: `times in the database were measured with 2 threads, this
     /// Context has 1`.
     std::vector<std::string> notes = {};

@@ -20,11 +20,12 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::inline v0 {
-
-namespace ir {
+namespace cairn::ir {
 class GraphData;
 }
+
+namespace cairn::inline v0 {
+
 class Safetensors;
 
 /// A value of a graph: a handle of two words. Copying it copies nothing, and it keeps its graph alive, so `auto y =
@@ -69,23 +70,23 @@ public:
         : scalar_(static_cast<double>(value)), kind_(Kind::number), where_(where) {
         if (!std::in_range<std::int64_t>(value + 0)) return;  // no dtype has it but a float, which rounds it
         size_ = Dim(static_cast<std::int64_t>(value));
-        kind_ = Kind::whole;
+        kind_ = Kind::integral;
     }
     Operand(Dim size, std::source_location where = std::source_location::current()) noexcept
-        : size_(std::move(size)), kind_(Kind::whole), where_(where) {}
+        : size_(std::move(size)), kind_(Kind::integral), where_(where) {}
 
-    /// True for numbers and sizes; is_whole for integers and sizes, whose value is whole(), scalar() being that of
+    /// True for numbers and sizes; is_integral for integers and sizes, whose value is whole(), scalar() being that of
     /// other numbers.
     bool is_scalar() const noexcept { return kind_ != Kind::tensor; }
-    bool is_whole() const noexcept { return kind_ == Kind::whole; }
+    bool is_integral() const noexcept { return kind_ == Kind::integral; }
     double scalar() const noexcept { return scalar_; }
-    const Dim& whole() const noexcept { return size_; }
+    const Dim& integral() const noexcept { return size_; }
     /// The tensor, and the caller's line.
     const Tensor& tensor() const noexcept { return tensor_; }
     const std::source_location& where() const noexcept { return where_; }
 
 private:
-    enum class Kind : std::uint8_t { tensor, number, whole };
+    enum class Kind : std::uint8_t { tensor, number, integral };
     Tensor tensor_;
     double scalar_ = 0;
     Dim size_;

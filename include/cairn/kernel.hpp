@@ -59,44 +59,44 @@ struct Kernel {
     FeatureSet needs;  ///< what its code needs, with all that this stands on; none: it runs anywhere
     /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all
     /// sizes within them, so `problem` with any of these sizes is accepted too (check_kernel tries it).
-    OfSetting<Refusal(const Problem& problem)> accepts;
+    KernelFunction<Refusal(const Problem& problem)> accepts;
     void (*run)(const Args& args, Team& team) = nullptr;
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
     std::vector<PackedInput> packed_inputs;  ///< asked for only where the input is bound
     /// Inputs that may come as they are stored: in a narrower float dtype from which a cast to that of its definition
     /// loses nothing, f16 or bf16 for f32. Which ones it takes `accepts` says; the definition must mean the same of
     /// them as of what they are cast to. Any other kernel gets them cast.
-    std::vector<int> widens;
+    std::vector<int> widened_inputs;
     /// Bytes of scratch memory with this many threads; null: none. Part of the plan, so a run never allocates.
-    OfSetting<Dim(const Problem& problem, int threads)> workspace;
+    KernelFunction<Dim(const Problem& problem, int threads)> workspace;
     /// The work at constant sizes; null: estimated from operand bytes.
-    OfSetting<Cost(const Problem& problem)> cost;
+    KernelFunction<Cost(const Problem& problem)> cost;
     /// How far from its definition in float64 an output may be, its operands being exact: the relative L2 error, and a
     /// tenth of the largest |y - r| / max(|r|, RMS r). Asked as `accepts` is, and true for all sizes. Null or 0: every
     /// op is computed and accumulated in at least its dtype. A kernel that states one is taken where
     /// CompileOptions::tolerance lets it; one that was measured to be further off is not taken again.
-    OfSetting<double(const Problem& problem)> error;
+    KernelFunction<double(const Problem& problem)> error;
     /// Called at compile and when a program is loaded, not in a run, once for all instructions of a program that
     /// compute the same Problem; the result reaches `run` of each as Args::prepared. Null: nothing to prepare.
-    OfSetting<std::shared_ptr<const void>(const Problem& problem, int threads)> prepare;
+    KernelFunction<std::shared_ptr<const void>(const Problem& problem, int threads)> prepare;
     /// What can be set in its code. Each setting is a kernel of its own wherever kernels are named, timed or stored:
     /// the id with the values that are not the first, `cpu.panel_avx512.linear.f32@1{depth=512}`. The functions above
     /// may take the Setting as a last parameter; `run` sees what `prepare` makes of it. With the first values it must
-    /// accept all that it accepts with others, and each must keep to its error. At most `most_settings`.
+    /// accept all that it accepts with others, and each must keep to its error. At most `max_settings`.
     std::vector<Knob> knobs;
     /// Why a setting other than the first is not worth trying on `problem`: at all of its sizes the first computes in
     /// the same way (`reads all of a panel at once`). Such a setting is not measured and not chosen, but it must still
     /// run: what `accepts` says holds for it too. Empty or null: the setting is tried.
-    OfSetting<Refusal(const Problem& problem)> repeats = {};
+    KernelFunction<Refusal(const Problem& problem)> redundant = {};
     std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
 };
 
 /// What a match of a Definition is in the body of a `fused` Problem.
-enum class InBody : std::uint8_t {
+enum class FusionRole : std::uint8_t {
     none,     ///< nothing: it is a tile
     step,     ///< a tile, and a step: of one operand, each element computed from the one at its place (`gelu`)
     product,  ///< what the body begins with: x and w, or these and a bias that is added (`linear`); no tile of its own
-    head,     ///< a tile of two operands and one result, and what a body begins with in place of a matmul (`conv2d`)
+    anchor,   ///< a tile of two operands and one result, and what a body begins with in place of a matmul (`conv2d`)
 };
 
 /// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in
@@ -112,7 +112,8 @@ struct Definition {
     /// `f32[D]?` at the end an operand that may be missing; all other attributes and constants must agree: `layer_norm
     /// axis=?(-1) eps=? | f32[R?,D] f32[D]? f32[D]?`. The first that matches counts.
     std::vector<std::string> patterns;
-    InBody in_body = InBody::none;  ///< what it is where a product and what follows it are computed together
+    FusionRole fusion_role =
+        FusionRole::none;  ///< what it is where a product and what follows it are computed together
     /// Not empty: of an image [B,C,H,W], its first operand, it computes what the op or Definition of this name computes
     /// of windows [B,C,P,Q,J,K] of it, with the same other operands and attributes. Behind these come `kernel=(J,K)
     /// padding=(top,left,bottom,right) stride=(2,2) dilation=(1,1)` and `value`, that of the padding; of a row [B,C,L]

@@ -21,7 +21,7 @@ struct Knob {
 };
 
 /// How many settings a kernel may have: the product of the numbers of values of its knobs.
-inline constexpr std::size_t most_settings = 32;
+inline constexpr std::size_t max_settings = 32;
 
 /// A value for each knob of a kernel.
 class CAIRN_API Setting {
@@ -43,21 +43,21 @@ private:
 ///
 ///     kernel.prepare = [](const Problem& problem, int threads, const Setting& setting) { ... };
 template <typename F>
-class OfSetting;
+class KernelFunction;
 /// One that is asked A and says R.
 template <typename R, typename... A>
-class OfSetting<R(A...)> {
+class KernelFunction<R(A...)> {
 public:
     /// None: there is nothing to call.
-    OfSetting(std::nullptr_t = nullptr) noexcept {}
+    KernelFunction(std::nullptr_t = nullptr) noexcept {}
     /// The same for every setting.
     template <typename F>
-        requires std::convertible_to<F, R (*)(A...)>
-    OfSetting(F function) noexcept : plain_(function) {}
+    requires std::convertible_to<F, R (*)(A...)> KernelFunction(F function)
+    noexcept : plain_(function) {}
     /// What it says depends on the setting.
     template <typename F>
-        requires std::convertible_to<F, R (*)(A..., const Setting&)>
-    OfSetting(F function) noexcept : set_(function) {}
+    requires std::convertible_to<F, R (*)(A..., const Setting&)> KernelFunction(F function)
+    noexcept : set_(function) {}
 
     /// What it says, with the setting it was bound to.
     R operator()(A... asked) const {
@@ -70,12 +70,12 @@ public:
         if (set_ != nullptr) bound_ = setting;
     }
     /// True where both say the same to whatever is asked.
-    friend bool operator==(const OfSetting& a, const OfSetting& b) noexcept {
+    friend bool operator==(const KernelFunction& a, const KernelFunction& b) noexcept {
         const bool same_setting = a.bound_ == b.bound_ || (a.bound_ && b.bound_ && *a.bound_ == *b.bound_);
         return a.plain_ == b.plain_ && a.set_ == b.set_ && same_setting;
     }
     /// True where there is nothing to call.
-    friend bool operator==(const OfSetting& function, std::nullptr_t) noexcept { return !function; }
+    friend bool operator==(const KernelFunction& function, std::nullptr_t) noexcept { return !function; }
 
 private:
     R (*plain_)(A...) = nullptr;

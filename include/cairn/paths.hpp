@@ -33,7 +33,7 @@ struct PathStep {
     std::string where;      ///< the line that made the value (`model.cpp:17`); empty where it is not known
     /// The machine, told of by a seed, that the estimate is carried over from; mostly empty.
     std::string expected_from = {};
-    std::string failure = {};  ///< as KernelVerdict::failure: then there is no time
+    std::string failure = {};  ///< as ExplainedKernel::failure: then there is no time
     friend bool operator==(const PathStep&, const PathStep&) = default;
 };
 
@@ -170,7 +170,7 @@ public:
     /// The same by the caller's own generator of 64 bits: `std::mt19937_64 random; ways.sample(random);`.
     template <Random64 Random>
     Path sample(Random& random) const {
-        return drawn(std::ref(random));
+        return sample_with(std::ref(random));
     }
 
     /// The library's own view of it.
@@ -178,7 +178,7 @@ public:
     explicit Paths(std::shared_ptr<const FoundPaths> found) noexcept : found_(std::move(found)) {}
 
 private:
-    Path drawn(const std::function<std::uint64_t()>& random) const;
+    Path sample_with(const std::function<std::uint64_t()>& random) const;
     std::shared_ptr<const FoundPaths> found_;
 };
 

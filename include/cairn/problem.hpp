@@ -78,7 +78,7 @@ struct Step {
 /// have the batch axes of the output; broadcasting then shows as stride 0. A packed input keeps the shape of the matrix
 /// that was packed. `fused` is a product and an elementwise body that goes on from it: its first step is a matmul of
 /// inputs 0 and 1, which are as in `matmul` and are read by no other step; all else is as in `elementwise`. In place of
-/// the matmul may stand a Definition that is a head (InBody): the attributes are then its own. With the attribute
+/// the matmul may stand a Definition that is a head (FusionRole): the attributes are then its own. With the attribute
 /// `columns` of a matmul each output holds some columns of its value, from the one told there on: it has the leading
 /// axes of the product, and behind them one axis or several that are as many columns.
 struct Problem {

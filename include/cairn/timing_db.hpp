@@ -46,7 +46,7 @@ struct Timing {
 };
 
 /// How far the results of a kernel that states an error lay from its definition in float64, on one Problem.
-struct ErrorFigures {
+struct ErrorMeasurement {
     double relative = 0;   ///< L2 of y - r by L2 of r: of the output where it is largest
     double largest = 0;    ///< the largest |y - r| / max(|r|, RMS r) of any element
     double promised = 0;   ///< what Kernel::error said
@@ -67,29 +67,29 @@ struct Choice {
 };
 
 /// What a rule says of the kernels it names.
-enum class Verdict : std::uint8_t {
+enum class RuleAction : std::uint8_t {
     ban,  ///< never use them on these problems
     pin,  ///< where one of them can do such a problem, use none but them
 };
 /// `ban`, `pin`.
-CAIRN_API std::string_view to_string(Verdict verdict) noexcept;
+CAIRN_API std::string_view to_string(RuleAction action) noexcept;
 
 /// A rule of the user's about kernels: it stands above times, in every compile that reads the database. In patterns `*`
 /// is any text and `?` any character.
 ///
-///     {"cpu.eigen_*", "matmul | f32[1,*", Verdict::ban, "slow on one row"}
+///     {"cpu.eigen_*", "matmul | f32[1,*", RuleAction::ban, "slow on one row"}
 struct KernelRule {
-    std::string kernel = "*";        ///< pattern of Kernel::id
-    std::string problem = "*";       ///< pattern of the text form, that with plain operands or that with packed ones
-    Verdict verdict = Verdict::ban;  ///< what it says
-    std::string reason = {};         ///< as refusals repeat it
+    std::string kernel = "*";   ///< pattern of Kernel::id
+    std::string problem = "*";  ///< pattern of the text form, that with plain operands or that with packed ones
+    RuleAction action = RuleAction::ban;  ///< what it says
+    std::string reason = {};              ///< as refusals repeat it
     /// True of what both patterns cover.
     CAIRN_API bool covers(std::string_view kernel_id, std::string_view problem_text) const noexcept;
     friend bool operator==(const KernelRule&, const KernelRule&) = default;
 };
 
 /// A time that a seed holds.
-struct SeedTime {
+struct ShippedTiming {
     std::string problem;  ///< its text form
     std::string kernel;   ///< its id
     Timing timing;        ///< the best of those it has
@@ -99,7 +99,7 @@ struct SeedTime {
 struct TimingDbOptions {
     /// Databases that are read and never written: shipped with a program, of a team. What is known best counts,
     /// whichever file it is in: by quality, then samples, then how late it was.
-    std::vector<std::filesystem::path> seeds = {};
+    std::vector<std::filesystem::path> shipped_timings = {};
     std::string program = {};  ///< who measures, as sessions note it
 };
 
@@ -150,15 +150,15 @@ public:
     void record(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                 const TimingPolicy& policy, const Timing& timing);
     /// The largest error measured of `kernel` on a Problem of constant sizes.
-    std::optional<ErrorFigures> find_error(const Problem& problem, std::string_view kernel,
-                                           const TimingEnvironment& environment) const;
+    std::optional<ErrorMeasurement> find_error(const Problem& problem, std::string_view kernel,
+                                               const TimingEnvironment& environment) const;
     /// The worst measurement that was above what the kernel promised, on any Problem that differs from this one in
     /// sizes, strides and numbers alone: `matmul` of the same dtypes and layouts, say. Sizes may be symbols.
-    std::optional<ErrorFigures> broken_promise(const Problem& problem, std::string_view kernel,
-                                               const TimingEnvironment& environment) const;
+    std::optional<ErrorMeasurement> find_error_violation(const Problem& problem, std::string_view kernel,
+                                                         const TimingEnvironment& environment) const;
     /// Adds a measurement of an error.
     void record_error(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
-                      const ErrorFigures& figures);
+                      const ErrorMeasurement& figures);
     /// The latest answer to a question.
     std::optional<Choice> find_choice(std::string_view question, const TimingEnvironment& environment,
                                       const TimingPolicy& policy) const;
@@ -169,9 +169,10 @@ public:
     /// The environments that the file itself tells of, by their hard parts.
     std::vector<TimingEnvironment> environments() const;
     /// The environments that seeds tell of, by their hard parts.
-    std::vector<TimingEnvironment> seed_environments() const;
+    std::vector<TimingEnvironment> shipped_environments() const;
     /// All times that seeds hold of an environment and policy, in the order of problem and kernel.
-    std::vector<SeedTime> seed_times(const TimingEnvironment& environment, const TimingPolicy& policy) const;
+    std::vector<ShippedTiming> shipped_timings_of(const TimingEnvironment& environment,
+                                                  const TimingPolicy& policy) const;
 
     /// The rules in force, those of seeds among them, in the order of their patterns. Of two for the same patterns the
     /// later counts.
@@ -186,7 +187,7 @@ public:
     /// Rows recorded here that the file does not hold (yet).
     std::size_t unwritten() const;
     /// Rows met so far that can be no measurement.
-    std::size_t nonsense() const;
+    std::size_t invalid_rows() const;
     /// Times known, those of seeds apart; figures of calibrations are none.
     std::size_t size() const;
     /// Whether rows reach the file: it is open for writing now.

@@ -34,7 +34,7 @@ struct TimingFilter {
     std::int64_t since = 0;         ///< nanoseconds since 1970
     bool best_only = false;         ///< of each problem, kernel, environment and policy the one that counts
     /// Also what calibrations found, as the time that something takes: rows whose problem is `machine |`.
-    bool with_figures = false;
+    bool with_calibrations = false;
 };
 
 /// What a database holds, in numbers.
@@ -58,13 +58,13 @@ struct TimingSession {
 };
 
 /// What goes into a seed. The defaults let in what was measured on a quiet machine.
-struct SeedOptions {
-    TimingFilter times = {};        ///< of these; `best_only` is implied
-    int least_quality = 2;          ///< see Timing::quality
-    double most_spread = 0.5;       ///< of its blocks: (p90 - p10) / median
-    bool errors = true;             ///< and the largest error measured of each problem, kernel and environment
-    bool rules = false;             ///< and the rules in force
-    std::uintmax_t most_bytes = 4 << 20;  ///< a file that would be larger is not written
+struct ShippedTimingsOptions {
+    TimingFilter times = {};             ///< of these; `best_only` is implied
+    int min_quality = 2;                 ///< see Timing::quality
+    double max_spread = 0.5;             ///< of its blocks: (p90 - p10) / median
+    bool errors = true;                  ///< and the largest error measured of each problem, kernel and environment
+    bool rules = false;                  ///< and the rules in force
+    std::uintmax_t max_bytes = 4 << 20;  ///< a file that would be larger is not written
 };
 
 /// What two databases know differently: the best time that each has, of one problem, kernel, environment and policy.
@@ -74,7 +74,7 @@ struct TimingDifference {
 };
 
 /// Which rows TimingFile::collect removes.
-struct TimingCollection {
+struct TimingRetention {
     std::int64_t before = 0;             ///< times, errors and choices made earlier, but for the ones that count still
     std::string keep_environment = "*";  ///< and all those of environments whose `hard` does not match this pattern
 };
@@ -114,14 +114,15 @@ public:
     /// Writes all rows to a new file that is safe to copy, and to be read by who may write neither it nor its folder.
     void copy_to(const std::filesystem::path& path) const;
 
-    /// Writes a new file to be shipped and read as ContextOptions::timing_seeds: of each problem, kernel, environment
-    /// and policy the best time that can be trusted, with what calibrations found of the machines. It is read also
-    /// where neither it nor its folder may be written. Throws Error(file) too where there is such a file, and for one
-    /// that would have too many bytes. What it holds, its size among it.
-    TimingFileInfo write_seed(const std::filesystem::path& path, const SeedOptions& options = {}) const;
+    /// Writes a new file to be shipped and read as ContextOptions::shipped_timings: of each problem, kernel,
+    /// environment and policy the best time that can be trusted, with what calibrations found of the machines. It is
+    /// read also where neither it nor its folder may be written. Throws Error(file) too where there is such a file, and
+    /// for one that would have too many bytes. What it holds, its size among it.
+    TimingFileInfo write_shipped_timings(const std::filesystem::path& path,
+                                         const ShippedTimingsOptions& options = {}) const;
 
     /// Removes rows and gives the space back; the number of times, errors and choices removed.
-    std::size_t collect(const TimingCollection& which);
+    std::size_t collect(const TimingRetention& which);
     /// What is wrong with it: damaged pages, rows that can be none. Empty: all is well.
     std::vector<std::string> check() const;
 

@@ -43,9 +43,9 @@ struct Calibration {
     /// Operations a second of each Unit that the context's features have, all threads; 0: not known.
     std::array<double, unit_count> unit_flops{};
     /// What reading and writing 4 KiB takes a thread more where another has just written them, beside the barrier.
-    double handover_seconds = 0;
+    double cross_core_transfer_seconds = 0;
     /// What a byte takes all threads more to be read and written again where another has just written it, beside that.
-    double handover_byte_seconds = 0;
+    double cross_core_transfer_byte_seconds = 0;
 };
 /// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
 /// measure() uses too. The read bandwidth is that of a working set which is doubled until the rate no longer falls, up

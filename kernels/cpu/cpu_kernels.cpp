@@ -1,7 +1,7 @@
 #include "cairn/kernels.hpp"
 
-#include "kernels/cpu/build.hpp"
-#include "kernels/cpu/list.hpp"
+#include "kernels/cpu/build_info.hpp"
+#include "kernels/cpu/registry.hpp"
 #include "kernels/definitions.hpp"
 
 namespace cairn::inline v0 {
@@ -11,7 +11,7 @@ KernelSet cpu_kernels() {
             kernels::cpu::layout_list(),
             kernels::cpu::kernel_list(),
             {},
-            kernels::cpu::build_text()};
+            kernels::cpu::build_info()};
 }
 
 }  // namespace cairn::inline v0

@@ -14,7 +14,7 @@
 /// `x - floor(x)` is fast everywhere at once. A function that no vector has is applied lane by lane, until someone
 /// writes it for vectors:
 ///
-///     ROW(atan, 1, floats, same, 12, each_lane(x, [](auto v) { return std::atan(v); }))
+///     ROW(atan, 1, floats, same, 12, for_each_lane(x, [](auto v) { return std::atan(v); }))
 ///
 /// `cast` and `where` are no functions of equal operands and stand where blocks are computed.
 // clang-format off
@@ -50,7 +50,7 @@
     ROW(logical_not, 1, booleans, truth, 12, !x)
 // clang-format on
 
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 enum class ElementCode : std::uint8_t {
 #define CAIRN_CODE(name, ...) name,
@@ -98,7 +98,7 @@ constexpr const ElementOp* find_element_op(std::string_view name) noexcept {
     return nullptr;
 }
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu
 
 /// `Formula<ElementCode::exp>{}(x, y)`, made where the functions of the types it is computed in can be seen: expand
 /// CAIRN_ELEMENT_OPS(CAIRN_FORMULA) behind `template <ElementCode code> struct Formula;`.

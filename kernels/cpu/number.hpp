@@ -5,7 +5,7 @@
 #include <type_traits>
 
 /// One number as formulas of elementwise ops see it (element_ops.hpp).
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 /// A float with the functions of <cmath>, or an integer that wraps modulo 2^bits. What is called with one is found
 /// beside this class, so the same formula serves for it and for vectors.
@@ -67,9 +67,9 @@ struct Number {
     friend Number pow(Number x, Number y) { return std::pow(x.value, y.value); }
     /// f(x), which vectors do for each of their lanes.
     template <typename F>
-    friend Number each_lane(Number x, F f) {
+    friend Number for_each_lane(Number x, F f) {
         return f(x.value);
     }
 };
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu

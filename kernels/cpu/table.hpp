@@ -6,7 +6,7 @@
 #include "kernels/cpu/simd/table.hpp"
 
 /// What the code compiled for one level offers: the table of each family.
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 struct CpuTable {
     EigenTable eigen;
@@ -15,7 +15,7 @@ struct CpuTable {
     SimdTable simd;
 };
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu
 
 extern const cairn::kernels::cpu::CpuTable cairn_table_baseline;
 extern const cairn::kernels::cpu::CpuTable cairn_table_avx2;

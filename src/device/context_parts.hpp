@@ -18,7 +18,7 @@ namespace cairn::inline v0 {
 inline bool is_reference(std::string_view kernel) noexcept { return kernel.find(".reference.") != kernel.npos; }
 
 /// True of the CPU, and of a device that has rates.
-inline bool is_there(std::span<const DeviceRates> devices, Device device) noexcept {
+inline bool is_available(std::span<const DeviceRates> devices, Device device) noexcept {
     return device == Device::cpu || std::any_of(devices.begin(), devices.end(),
                                                 [&](const DeviceRates& rates) { return rates.device == device; });
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 using detail::Atom;
@@ -20,8 +20,8 @@ Interval bounds_of(const Atom& atom, const Box& box) {
     for (std::size_t i = 1; i < atom.args.size(); ++i) {
         const Interval next = bounds_over(atom.args[i], box);
         switch (atom.kind) {
-            case AtomKind::min: result = smaller(result, next); break;
-            case AtomKind::max: result = larger(result, next); break;
+            case AtomKind::min: result = interval_min(result, next); break;
+            case AtomKind::max: result = interval_max(result, next); break;
             case AtomKind::floordiv: result = quotient_bounds(result, next); break;
             default: result = remainder_bounds(result, next);
         }
@@ -47,12 +47,12 @@ bool depends_on(const Polynomial& size, std::size_t symbol) {
 Interval step_of(const Atom& atom, std::size_t symbol, const Box& box) {
     if (!depends_on(atom, symbol)) return {0, 0};
     if (atom.kind == AtomKind::symbol) return {1, 1};
-    const Interval first = step_over(atom.args[0], symbol, box);
+    const Interval first = forward_difference_over(atom.args[0], symbol, box);
     if (atom.kind == AtomKind::min || atom.kind == AtomKind::max) {
         // The step of a choice lies between the steps of what there is to choose from.
         Interval hull = first;
         for (std::size_t i = 1; i < atom.args.size(); ++i) {
-            const Interval next = step_over(atom.args[i], symbol, box);
+            const Interval next = forward_difference_over(atom.args[i], symbol, box);
             hull = {std::min(hull.low, next.low), std::max(hull.high, next.high)};
         }
         return hull;
@@ -104,7 +104,7 @@ Interval bounds_over(const Polynomial& size, const Box& box) {
     return sum;
 }
 
-Interval step_over(const Polynomial& size, std::size_t symbol, const Box& box) {
+Interval forward_difference_over(const Polynomial& size, std::size_t symbol, const Box& box) {
     Interval sum{0, 0};
     for (const Term& term : size.terms) sum = add(sum, times(step_of(term.factors, symbol, box), term.coefficient));
     return sum;
@@ -128,4 +128,4 @@ bool is_convex(const Polynomial& size, std::size_t symbol, const Box& box) {
     return true;
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "cairn/types.hpp"
-#include "types/polynomial.hpp"
+#include "graph/types/polynomial.hpp"
 
 #include <cstdint>
 #include <vector>
 
 /// Sizes over a part of all symbol values: bounds, and how they move with one symbol.
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 using detail::Interval;
 using detail::Polynomial;
@@ -36,10 +36,10 @@ Interval bounds_over(const Polynomial& size, const Box& box);
 /// Bounds of what one step up of a symbol adds to `size` anywhere in the box.
 ///
 ///     N * N, N in 2..4     ->     4..8
-Interval step_over(const Polynomial& size, std::size_t symbol, const Box& box);
+Interval forward_difference_over(const Polynomial& size, std::size_t symbol, const Box& box);
 
 /// True when it is proved that `size` bends upwards along the symbol everywhere in the box, so that it is largest at
 /// one of the two ends, whatever the other symbols are. A straight line bends upwards.
 bool is_convex(const Polynomial& size, std::size_t symbol, const Box& box);
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

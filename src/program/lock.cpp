@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 constexpr std::string_view format_words = "cairn lock ", first_line = "cairn lock 2\n", digest_word = "sha256 ";
@@ -67,13 +67,13 @@ public:
         return kind == "step" && read_step(words);
     }
     /// Without a graph that the covers are for there are none.
-    bool is_whole() const { return lock_.covers.empty() == lock_.subject.empty(); }
+    bool is_whole() const { return lock_.covers.empty() == lock_.selection_key.empty(); }
     Lock take() { return std::move(lock_); }
 
 private:
     bool read_subject(Words words) {
-        if (!lock_.subject.empty()) return false;
-        lock_.subject = words.next();
+        if (!lock_.selection_key.empty()) return false;
+        lock_.selection_key = words.next();
         while (!words.at_end()) {
             const std::string_view what = words.next(), value = words.next();
             if (what == "states" && value == cairn::to_string(Device::cuda))
@@ -83,7 +83,7 @@ private:
             else
                 return false;
         }
-        return !lock_.subject.empty();
+        return !lock_.selection_key.empty();
     }
 
     bool read_split(Words words) {
@@ -101,7 +101,7 @@ private:
         const std::optional<double> seconds = words.number<double>(), error = words.number<double>();
         const std::string kernel(words.next());
         if (!is_amount(seconds) || !is_amount(error) || kernel.empty() || words.at_end()) return false;
-        if (name != name_of(words.rest())) return false;
+        if (name != problem_digest(words.rest())) return false;
         const Lock::Call call{kernel, *seconds, *error};
         lock_.calls[std::string(words.rest())].push_back(call);
         return named_.try_emplace(std::pair(std::string(name), kernel), call).second;
@@ -127,7 +127,7 @@ private:
 
     bool read_step(Words words) {
         if (lock_.covers.empty()) return false;
-        Step step;
+        CoverStep step;
         step.result = words.next(), step.kernel = words.next(), step.problem = words.next();
         const auto call = named_.find(std::pair(step.problem, step.kernel));
         if (call == named_.end()) return false;
@@ -152,7 +152,7 @@ private:
     }
 
     Lock lock_;
-    Steps* steps_ = nullptr;                                           // of the latest `cover` or `exact`
+    CoverSteps* steps_ = nullptr;                                      // of the latest `cover` or `exact`
     std::map<std::pair<std::string, std::string>, Lock::Call> named_;  // by the Problem's name and kernel
 };
 
@@ -169,30 +169,33 @@ const Lock::Call* Lock::find(std::string_view problem, std::string_view kernel) 
 void Lock::add(const Program& program) {
     for (const auto* section : {&program.bind, &program.run})
         for (const Instruction& instruction : *section) {
-            const Problem& chosen_for = instruction.asked != nullptr ? *instruction.asked : *instruction.problem;
+            const Problem& chosen_for =
+                instruction.chosen_for != nullptr ? *instruction.chosen_for : *instruction.problem;
             const std::string problem = cairn::to_string(chosen_for);
             if (find(problem, instruction.kernel) == nullptr)
                 calls[problem].push_back({instruction.kernel, instruction.seconds, instruction.error});
         }
 }
 
-void Lock::add_calls(Steps& steps) {
+void Lock::add_calls(CoverSteps& steps) {
     std::map<const Problem*, std::string> texts;
-    for (Step& step : steps) {
-        std::string& text = texts[step.asked.get()];
-        if (text.empty()) text = cairn::to_string(*step.asked);
-        step.problem = name_of(text);
+    for (CoverStep& step : steps) {
+        std::string& text = texts[step.chosen_for.get()];
+        if (text.empty()) text = cairn::to_string(*step.chosen_for);
+        step.problem = problem_digest(text);
         if (find(text, step.kernel) == nullptr)
             calls[text].push_back({step.kernel, step.seconds, std::max(step.error - step.rounding, 0.0)});
     }
 }
 
-std::string name_of(std::string_view problem) { return cairn::to_string(digest(problem)).substr(0, name_digits); }
+std::string problem_digest(std::string_view problem) {
+    return cairn::to_string(digest(problem)).substr(0, name_digits);
+}
 
 std::string to_string(const Lock& lock) {
     std::string text(first_line);
-    if (!lock.subject.empty()) {
-        text += "graph " + lock.subject;
+    if (!lock.selection_key.empty()) {
+        text += "graph " + lock.selection_key;
         if (lock.states != Device::cpu) text += fmt::format(" states {}", cairn::to_string(lock.states));
         if (!lock.stored.empty()) text += " stored " + lock.stored;
         text += '\n';
@@ -201,14 +204,14 @@ std::string to_string(const Lock& lock) {
     std::map<std::pair<std::string_view, std::string_view>, const Lock::Call*> named;
     std::deque<std::string> names;
     for (const auto& [problem, calls] : lock.calls) {
-        const std::string& name = names.emplace_back(name_of(problem));
+        const std::string& name = names.emplace_back(problem_digest(problem));
         for (const Lock::Call& call : calls) {
             named[{name, call.kernel}] = &call;
             text += fmt::format("call {} {} {} {} {}\n", name, call.seconds, call.error, call.kernel, problem);
         }
     }
-    const auto add_steps = [&](const Steps& steps) {
-        for (const Step& step : steps) {
+    const auto add_steps = [&](const CoverSteps& steps) {
+        for (const CoverStep& step : steps) {
             text += fmt::format("step {} {} {}", step.result, step.kernel, step.problem);
             const Lock::Call& call = *named.at({step.problem, step.kernel});
             if (step.seconds != call.seconds || step.error != call.error || step.rounding != 0)
@@ -254,4 +257,4 @@ Lock parse_lock(std::string_view text) {
     return reader.take();
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

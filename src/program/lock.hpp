@@ -11,27 +11,27 @@
 #include <string_view>
 #include <vector>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 /// One kernel call of a cover. Values are named by their node numbers in the graph after the expand stage, and by where
 /// they lie: `%7` dense, `%7[panel.f32]` packed, `%7:state` in the memory of a state.
-struct Step {
-    std::string result;                              ///< the value that is computed
-    std::string kernel;                              ///< Kernel::id
-    std::string problem;                             ///< name_of its Problem's text
-    std::string operands;                            ///< one word for each
-    std::string results;                             ///< one word for each; none of a packing
-    double seconds = 0, error = 0, rounding = 0;     ///< as selection counted them; `error` includes `rounding`
-    std::shared_ptr<const Problem> asked = nullptr;  ///< of a step that was not read from a text
-    /// Of all but `asked`.
-    friend bool operator==(const Step& a, const Step& b) {
+struct CoverStep {
+    std::string result;                                   ///< the value that is computed
+    std::string kernel;                                   ///< Kernel::id
+    std::string problem;                                  ///< problem_digest its Problem's text
+    std::string operands;                                 ///< one word for each
+    std::string results;                                  ///< one word for each; none of a packing
+    double seconds = 0, error = 0, rounding = 0;          ///< as selection counted them; `error` includes `rounding`
+    std::shared_ptr<const Problem> chosen_for = nullptr;  ///< of a step that was not read from a text
+    /// Of all but `chosen_for`.
+    friend bool operator==(const CoverStep& a, const CoverStep& b) {
         return a.result == b.result && a.kernel == b.kernel && a.problem == b.problem && a.operands == b.operands &&
                a.results == b.results && a.seconds == b.seconds && a.error == b.error && a.rounding == b.rounding;
     }
 };
 
 /// The kernel calls that one program was chosen to consist of, in the order in which selection lists them.
-using Steps = std::vector<Step>;
+using CoverSteps = std::vector<CoverStep>;
 
 /// What was selected: for each Problem that programs solve the kernel, where ranges of sizes end, and of the graph that
 /// was compiled the whole cover of each range. The covers reproduce the programs of that graph; the calls alone
@@ -45,15 +45,16 @@ struct Lock {
     /// The selection for one range of sizes.
     struct Cover {
         std::vector<ExplainedBucket::Range> ranges;  ///< none: all sizes
-        Steps steps;
-        Steps exact;  ///< of the exact program that verifies an inexact one; none: there is no such program
+        CoverSteps steps;
+        CoverSteps exact;  ///< of the exact program that verifies an inexact one; none: there is no such program
         friend bool operator==(const Cover&, const Cover&) = default;
     };
     std::map<std::string, std::vector<Call>, std::less<>> calls;         ///< by the text of the Problem
     std::map<std::string, std::vector<std::int64_t>, std::less<>> ends;  ///< of each symbol that splits cut, as
                                                                          ///< Split::upper_bounds
-    std::string subject;  ///< digest of the graph and the options that the covers are for; empty: there are no covers
-    std::string stored;   ///< dtype that states are stored in where it is narrower than declared; else empty
+    std::string
+        selection_key;   ///< digest of the graph and the options that the covers are for; empty: there are no covers
+    std::string stored;  ///< dtype that states are stored in where it is narrower than declared; else empty
     Device states = Device::cpu;  ///< in the memory of which states lie
     std::vector<Cover> covers;
 
@@ -62,12 +63,12 @@ struct Lock {
     /// Adds what a program calls, in runs and once. Of one that was read from a text not all is known.
     void add(const Program& program);
     /// Names the Problems of recorded steps and adds their calls.
-    void add_calls(Steps& steps);
+    void add_calls(CoverSteps& steps);
     friend bool operator==(const Lock&, const Lock&) = default;
 };
 
 /// A short name of a Problem's text: the first 16 digits of its digest.
-std::string name_of(std::string_view problem);
+std::string problem_digest(std::string_view problem);
 
 /// Lines, the last of which is a SHA-256 of those before it:
 ///
@@ -82,4 +83,4 @@ std::string to_string(const Lock& lock);
 /// Throws Error(argument) naming the line, for a text that was changed, and for another version of the format.
 Lock parse_lock(std::string_view text);
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <queue>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 // 2^n corners are looked at for n ranges.
@@ -21,10 +21,10 @@ struct Part {
     bool operator<(const Part& other) const noexcept { return bound < other.bound; }
 };
 
-class Search {
+class BranchAndBound {
 public:
-    Search(const Quantity& quantity, const Symbols& symbols, std::span<const Polynomial> limits,
-           const MaximumOptions& options)
+    BranchAndBound(const Quantity& quantity, const Symbols& symbols, std::span<const Polynomial> limits,
+                   const MaximumOptions& options)
         : quantity_(quantity), limits_(limits), options_(options), whole_(symbols), sizes_(quantity.sizes.size()) {
         for (const Polynomial& size : quantity.sizes)
             rounds_.push_back(std::any_of(size.terms.begin(), size.terms.end(), [&](const detail::Term& term) {
@@ -86,7 +86,7 @@ private:
     bool settle(Box& box, std::size_t symbol) const {
         bool grows = true, falls = true;
         for (const Polynomial& size : quantity_.sizes) {
-            const Interval step = step_over(size, symbol, box);
+            const Interval step = forward_difference_over(size, symbol, box);
             grows = grows && step.low >= 0;
             falls = falls && step.high <= 0;
             if (!grows && !falls) return false;
@@ -94,7 +94,7 @@ private:
         // A limit that binds must not stand in the way to that end.
         for (const Polynomial& limit : limits_) {
             if (bounds_over(limit, box).high <= 0) continue;
-            const Interval step = step_over(limit, symbol, box);
+            const Interval step = forward_difference_over(limit, symbol, box);
             grows = grows && step.high <= 0;
             falls = falls && step.low >= 0;
         }
@@ -110,7 +110,7 @@ private:
     bool cut(Box& box, std::size_t symbol) const {
         bool changed = false;
         for (const Polynomial& limit : limits_) {
-            if (step_over(limit, symbol, box).low < 0) continue;
+            if (forward_difference_over(limit, symbol, box).low < 0) continue;
             Box end = box;
             const auto broken_at = [&](std::int64_t value) {
                 end.ranges[symbol] = {value, value};
@@ -188,7 +188,7 @@ private:
     /// The box with each symbol that the size only grows or only falls with at the end where it is largest.
     static Box best_end(const Polynomial& size, Box box, const std::vector<std::size_t>& wide) {
         for (const std::size_t symbol : wide) {
-            const Interval step = step_over(size, symbol, box);
+            const Interval step = forward_difference_over(size, symbol, box);
             Box::Range& range = box.ranges[symbol];
             if (step.low >= 0)
                 range.low = range.high;
@@ -221,7 +221,7 @@ private:
         for (const std::size_t symbol : open_ranges(box)) {
             Wide moved = 0;
             for (const Polynomial& size : quantity_.sizes) {
-                const Interval step = step_over(size, symbol, box);
+                const Interval step = forward_difference_over(size, symbol, box);
                 moved = std::max(moved, std::max(step.high, -step.low));
             }
             const Box::Range& range = box.ranges[symbol];
@@ -246,7 +246,7 @@ private:
 
 Maximum maximum_of(const Quantity& quantity, const Symbols& symbols, std::span<const Polynomial> limits,
                    const MaximumOptions& options) {
-    return Search(quantity, symbols, limits, options).run();
+    return BranchAndBound(quantity, symbols, limits, options).run();
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -7,7 +7,7 @@
 #include <vector>
 
 /// The largest value of a quantity over all legal symbol values, by branch and bound.
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 /// A quantity made of sizes: the longest path through them, their sum, or one alone.
 struct Quantity {
@@ -42,4 +42,4 @@ struct MaximumOptions {
 Maximum maximum_of(const Quantity& quantity, const Symbols& symbols, std::span<const Polynomial> limits,
                    const MaximumOptions& options = {});
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -1,15 +1,15 @@
 #include "program/nonnegative.hpp"
 
+#include "graph/types/dim_table.hpp"
+#include "graph/types/polynomial_division.hpp"
 #include "program/maximum.hpp"
-#include "program/peak.hpp"
-#include "types/dim_table.hpp"
-#include "types/polynomial_division.hpp"
+#include "program/peak_memory.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 using detail::Atom;
@@ -150,4 +150,4 @@ bool NonnegativeProver::proved(const Dim& size) {
     return known->second;
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 /// True when `size` >= 0 is proved for all symbol values at which no polynomial of limits_of(program) is above 0. In
 /// turn: the algebra of sizes (provably_le), residue classes, branch and bound.
@@ -45,4 +45,4 @@ private:
     int divisions_ = 0;         // by factors so far: their number is limited
 };
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

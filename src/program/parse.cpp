@@ -1,6 +1,6 @@
 #include "program/program.hpp"
 
-#include "types/text_cursor.hpp"
+#include "graph/types/text_cursor.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 /// What texts mean that were read before: layers are alike, so most stand there many times. Keys are parts of the
@@ -309,4 +309,4 @@ Program parse_program(std::string_view text) {
     return program;
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

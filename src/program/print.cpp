@@ -1,5 +1,5 @@
+#include "graph/types/text_cursor.hpp"
 #include "program/program.hpp"
-#include "types/text_cursor.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@
 //     state "k" 3 axis 2 before {past} after {T + past} live f32[12,past,64] overwritten 0
 //     storage bytes {3072*T} life 0 7 buffers 4 6 below 1 2
 //     order 0 2 1
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -91,4 +91,4 @@ std::string to_string(const Program& program) {
     return out;
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -9,7 +9,7 @@
 #include <vector>
 
 /// A flat instruction list: where the compile wing ends and the run wing begins.
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 enum class BufferKind : std::uint8_t {
     weight,     ///< bound by name, read-only
@@ -30,7 +30,7 @@ struct Buffer {
     TensorDesc desc;   ///< what it holds: dense but for packed layouts; of a workspace u8[bytes]
     Dim bytes;
     std::vector<std::byte> data;  ///< of a constant; of a state what it begins with, none: zeros
-    int storage = -1;             ///< the storage it lies in (Plan::storages); arena kinds only, set by the plan stage
+    int storage = -1;  ///< the storage it lies in (MemoryPlan::storages); arena kinds only, set by the plan stage
     Device device = Device::cpu;  ///< in the memory of which
 };
 
@@ -50,8 +50,8 @@ struct Instruction {
     int choice = -1;                      ///< that it was made for, of whoever chose; -1: of none, or read from a text
     std::vector<std::string> names = {};  ///< that the user gave to values it computes, results first
     // Neither of these is in the text form.
-    double error = 0;                           ///< of the kernel, relative, as selection counted it; 0: exact
-    std::shared_ptr<const Problem> asked = {};  ///< that it was chosen for, where an operand lies elsewhere since
+    double error = 0;                                ///< of the kernel, relative, as selection counted it; 0: exact
+    std::shared_ptr<const Problem> chosen_for = {};  ///< that it was chosen for, where an operand lies elsewhere since
 };
 
 /// A value that crosses the border of a run.
@@ -79,7 +79,7 @@ struct Storage {
     std::vector<int> below;   ///< storages that lie directly below: offset = max over them of align(offset + bytes, 64)
 };
 
-struct Plan {
+struct MemoryPlan {
     std::vector<Storage> storages;
     std::vector<int> order;  ///< storages, each after those below it
 };
@@ -92,7 +92,7 @@ struct Program {
     std::vector<Instruction> bind, run;
     std::vector<Port> inputs, outputs;
     std::vector<StatePort> states;
-    Plan plan;
+    MemoryPlan plan;
 };
 
 /// The text form: exact, and parsed back by parse_program. See print.cpp for the grammar.
@@ -106,4 +106,4 @@ Program parse_program(std::string_view text);
 /// the program was made, and no kernel.
 std::string verify(const Program& program);
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

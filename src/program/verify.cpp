@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 class Verifier {
@@ -156,7 +156,7 @@ private:
     }
 
     void check_plan() {
-        const Plan& plan = program_.plan;
+        const MemoryPlan& plan = program_.plan;
         const int count = static_cast<int>(plan.storages.size());
         if (plan.order.size() != plan.storages.size())
             fault("the plan orders {} of {} storages", plan.order.size(), count);
@@ -197,7 +197,7 @@ private:
 
     /// Of two storages alive at once one lies below the other: then they have no byte in common at any sizes.
     void check_disjoint() {
-        const Plan& plan = program_.plan;
+        const MemoryPlan& plan = program_.plan;
         const std::size_t count = plan.storages.size(), words = (count + 63) / 64;
         std::vector<std::uint64_t> below(count * words, 0);
         for (std::size_t p = 0; p < count; ++p) {
@@ -258,4 +258,4 @@ private:
 
 std::string verify(const Program& program) { return Verifier(program).check(); }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

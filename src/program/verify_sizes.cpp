@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 // Sums of a few sizes below this cannot leave 64 bits.
@@ -115,7 +115,7 @@ private:
             fault("{} sees buffer {} of {} as {}", where, view.buffer, to_string(memory.desc.dtype),
                   to_string(desc.dtype));
         check_desc(desc, where);
-        const Region region{view.offset, desc.shape, desc.strides, memory.desc.shape};
+        const ViewRegion region{view.offset, desc.shape, desc.strides, memory.desc.shape};
         if (!begins_within(region, prover_)) fault("{} may see what lies before buffer {}", where, view.buffer);
         if (desc.layout.empty() != memory.desc.layout.empty())
             return fault("{} sees buffer {}, one of them is packed", where, view.buffer);
@@ -138,7 +138,7 @@ private:
     }
 
     /// A run begins only where every state has room: as much as is left there may be taken off.
-    bool ends_within_state(const Region& region, int memory) {
+    bool ends_within_state(const ViewRegion& region, int memory) {
         return std::any_of(program_.states.begin(), program_.states.end(), [&](const StatePort& state) {
             if (state.buffer != memory || state.axis < 0) return false;
             const TensorDesc& desc = buffer(memory).desc;
@@ -160,4 +160,4 @@ std::string verify_sizes(const Program& program) {
     } catch (const Error& error) { return error.what(); }
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 /// The first size of a program that is not proved right for every legal symbol value, in words; empty when all are: no
 /// size is negative, buffers hold what they say, every view ends within its buffer, storages are as large as what lies
@@ -12,4 +12,4 @@ namespace cairn::inline v0::program {
 /// in range.
 std::string verify_sizes(const Program& program);
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

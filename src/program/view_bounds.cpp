@@ -1,13 +1,13 @@
 #include "program/view_bounds.hpp"
 
-#include "types/dim_table.hpp"
-#include "types/polynomial_division.hpp"
+#include "graph/types/dim_table.hpp"
+#include "graph/types/polynomial_division.hpp"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 namespace {
 
 using detail::DimTable;
@@ -32,16 +32,16 @@ std::vector<Polynomial> suffix_products(std::span<const Dim> sizes) {
 
 class EndProof {
 public:
-    EndProof(const Region& region, NonnegativeProver& prover)
+    EndProof(const ViewRegion& region, NonnegativeProver& prover)
         : prover_(prover), buffer_(suffix_products(region.buffer)) {
         splits_ = buffer_;
         for (const Dim& stride : region.strides) splits_.push_back(DimTable::polynomial(stride));
     }
 
-    bool holds(const Region& region, const Dim& room, const Dim& room_stride) {
+    bool holds(const ViewRegion& region, const Dim& slack, const Dim& slack_stride) {
         Side whole{buffer_.empty() ? number(1) : buffer_.back(), DimTable::polynomial(region.offset), {}};
         for (std::size_t i = 0; i < region.sizes.size(); ++i) add_axis(whole, region.sizes[i] - 1, region.strides[i]);
-        add_axis(whole, room, room_stride);
+        add_axis(whole, slack, slack_stride);
         for (const bool by_all_means : {false, true}) {
             by_all_means_ = by_all_means;
             left_ = by_all_means ? most_by_all_means : most_by_algebra;
@@ -110,7 +110,7 @@ private:
 
 }  // namespace
 
-bool begins_within(const Region& region, NonnegativeProver& prover) {
+bool begins_within(const ViewRegion& region, NonnegativeProver& prover) {
     if (prover.proved(region.offset)) return true;
     try {
         Polynomial rest = DimTable::polynomial(region.offset);
@@ -129,12 +129,12 @@ bool begins_within(const Region& region, NonnegativeProver& prover) {
     return false;
 }
 
-bool ends_within(const Region& region, NonnegativeProver& prover, const Dim& room, const Dim& room_stride) {
+bool ends_within(const ViewRegion& region, NonnegativeProver& prover, const Dim& slack, const Dim& slack_stride) {
     try {
-        return EndProof(region, prover).holds(region, room, room_stride);
+        return EndProof(region, prover).holds(region, slack, slack_stride);
     } catch (const detail::SizeOverflow&) { return false; } catch (const Error&) {
         return false;
     }  // a number that does not fit into 64 bits
 }
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

@@ -4,17 +4,17 @@
 
 #include <span>
 
-namespace cairn::inline v0::program {
+namespace cairn::program {
 
 /// What of a dense buffer a strided view sees: offset + sum of index * stride, 0 <= index < size on each axis.
-struct Region {
+struct ViewRegion {
     Dim offset = 0;
     std::span<const Dim> sizes, strides;
     std::span<const Dim> buffer;  ///< the sizes of the buffer
 };
 
 /// True when it is proved that the offset of the view is not negative.
-bool begins_within(const Region& region, NonnegativeProver& prover);
+bool begins_within(const ViewRegion& region, NonnegativeProver& prover);
 
 /// True when it is proved that the last element of the view lies in its buffer:
 ///
@@ -28,8 +28,9 @@ bool begins_within(const Region& region, NonnegativeProver& prover);
 ///     [floordiv(N-1,2), 2, floordiv(M-1,2), 2] by strides [2*(M-1), M-1, 2, 1] of a buffer [N-1, M-1]:
 ///     2*floordiv(N-1,2) - 1 <= N - 2   and   2*floordiv(M-1,2) - 1 <= M - 2
 ///
-/// `room`, if any, is an axis of more elements, of `room_stride`, that are known to fit behind the view: a state has
+/// `slack`, if any, is an axis of more elements, of `slack_stride`, that are known to fit behind the view: a state has
 /// room for its capacity less its length after the run.
-bool ends_within(const Region& region, NonnegativeProver& prover, const Dim& room = 0, const Dim& room_stride = 0);
+bool ends_within(const ViewRegion& region, NonnegativeProver& prover, const Dim& slack = 0,
+                 const Dim& slack_stride = 0);
 
-}  // namespace cairn::inline v0::program
+}  // namespace cairn::program

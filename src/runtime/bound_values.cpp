@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <set>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::Buffer;
@@ -23,7 +23,7 @@ const Buffer& buffer_of(const LinkedProgram& program, int buffer) {
 
 std::string key_of(const Buffer& buffer) { return (buffer.kind == BufferKind::weight ? "w " : "b ") + buffer.name; }
 
-bool is_kept_by_name(const Buffer& buffer) {
+bool is_shared_by_name(const Buffer& buffer) {
     return buffer.kind == BufferKind::weight || buffer.kind == BufferKind::bound;
 }
 
@@ -61,12 +61,12 @@ public:
     }
 
     void run() {
-        const std::vector<KeptValue> kept = request_.packed != nullptr ? kept_values() : std::vector<KeptValue>();
-        if (!kept.empty() && take_packed(kept)) return;
+        const std::vector<PackedValue> kept = request_.packed != nullptr ? packed_values() : std::vector<PackedValue>();
+        if (!kept.empty() && load_packed(kept)) return;
         compute();
         for (const auto& [key, value] : kept_) fetch(*value.buffer);
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
-        if (!kept.empty()) keep_packed(kept);
+        if (!kept.empty()) store_packed(kept);
     }
 
     /// What a program reads in runs.
@@ -74,9 +74,9 @@ public:
         BoundMemory memory;
         const auto take = [&](const LinkedOperand& operand) {
             const Buffer& buffer = buffer_of(program, operand.buffer);
-            if (!is_kept_by_name(buffer)) return;
-            const auto it = made_.like(buffer).find(buffer.name);
-            if (it != made_.like(buffer).end()) memory.like(buffer).insert(*it);
+            if (!is_shared_by_name(buffer)) return;
+            const auto it = made_.by_kind(buffer).find(buffer.name);
+            if (it != made_.by_kind(buffer).end()) memory.by_kind(buffer).insert(*it);
         };
         for (const LinkedInstruction& instruction : program.run())
             for (int i = 0; i < instruction.inputs; ++i)
@@ -118,7 +118,7 @@ private:
     }
 
     /// What runs read, with what it is made of, in the order of `kept_`.
-    std::vector<KeptValue> kept_values() const {
+    std::vector<PackedValue> packed_values() const {
         std::map<std::string, std::string> origins;
         for (const Work& work : work_) {
             std::string made_by = work.instruction->kernel->id;
@@ -132,7 +132,7 @@ private:
                 origins[key] = to_string(digest(key + ' ' + made_by));  // its name tells all but the kernels
             }
         }
-        std::vector<KeptValue> kept;
+        std::vector<PackedValue> kept;
         for (const auto& [key, value] : kept_) {
             const Buffer& buffer = *value.buffer;
             const auto it = origins.find(key);
@@ -142,14 +142,14 @@ private:
         return kept;
     }
 
-    bool take_packed(const std::vector<KeptValue>& kept) {
+    bool load_packed(const std::vector<PackedValue>& kept) {
         std::error_code unknown;
         if (!std::filesystem::exists(request_.packed->path, unknown)) return false;
         try {
             std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept, context_.pool);
             std::size_t i = 0;
             for (const auto& [key, value] : kept_)
-                made_.like(*value.buffer)[value.buffer->name] = std::move(found[i++]);
+                made_.by_kind(*value.buffer)[value.buffer->name] = std::move(found[i++]);
             return true;
         } catch (const Error& error) {
             context_.log(LogLevel::info, fmt::format("packed weights are made anew: {}", error.what()));
@@ -157,9 +157,10 @@ private:
         }
     }
 
-    void keep_packed(const std::vector<KeptValue>& kept) const {
+    void store_packed(const std::vector<PackedValue>& kept) const {
         std::vector<const std::byte*> data;
-        for (const auto& [key, value] : kept_) data.push_back(made_.like(*value.buffer).at(value.buffer->name).get());
+        for (const auto& [key, value] : kept_)
+            data.push_back(made_.by_kind(*value.buffer).at(value.buffer->name).get());
         try {
             write_packed(*request_.packed, kept, data, context_.pool);
         } catch (const Error& error) {
@@ -175,7 +176,7 @@ private:
 
     void keep(const LinkedProgram& program, int buffer) {
         const Buffer& b = buffer_of(program, buffer);
-        if (!is_kept_by_name(b)) return;
+        if (!is_shared_by_name(b)) return;
         kept_.try_emplace(key_of(b), &b).first->second.readers.insert(&program);
     }
 
@@ -189,7 +190,7 @@ private:
         try {
             view = request_.source(buffer.name);
         } catch (const Error& error) { return refuse(buffer, error.what()); }
-        auto held = std::make_shared<const HeldView>(view);
+        auto held = std::make_shared<const ScopedInputView>(view);
         Shape wanted = buffer.desc.shape, given;
         for (const std::int64_t size : view.shape) given.emplace_back(size);
         if (view.data == nullptr && element_count(wanted).constant() != 0) return refuse(buffer, "missing");
@@ -232,10 +233,10 @@ private:
             workspace = device::Arena::reserve(bytes);
             workspace.touch(bytes, &context_.pool);
         }
-        const Step step{instruction.kernel->run,
-                        {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
-                         workspace.data(), instruction.prepared.get()}};
-        Region region;
+        const KernelLaunch step{instruction.kernel->run,
+                                {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
+                                 workspace.data(), instruction.prepared.get()}};
+        ParallelRegion region;
         region.steps = &step;
         region.count = 1;
         region.team = &team_;
@@ -274,9 +275,9 @@ private:
     }
 
     void let_go(const Buffer& buffer) {
-        if (!is_kept_by_name(buffer)) return;
+        if (!is_shared_by_name(buffer)) return;
         const std::string key = key_of(buffer);
-        if (--uses_[key] <= 0 && !kept_.contains(key)) made_.like(buffer).erase(buffer.name);
+        if (--uses_[key] <= 0 && !kept_.contains(key)) made_.by_kind(buffer).erase(buffer.name);
     }
 
     Context::Parts& context_;
@@ -292,24 +293,24 @@ private:
 };
 
 /// One thread's turn to bind.
-class BoundValues::Turn {
+class BoundValues::BindLock {
 public:
-    Turn(BoundValues& values, const std::stop_token& stop) : values_(values) {
+    BindLock(BoundValues& values, const std::stop_token& stop) : values_(values) {
         const std::thread::id self = std::this_thread::get_id();
         std::unique_lock lock(values_.mutex_);
         if (values_.binder_ == self)
             throw Error(ErrorKind::busy, "bind", "called from inside a bind of the same graph");
-        if (!values_.turn_.wait(lock, stop, [&] { return values_.binder_ == std::thread::id(); }))
+        if (!values_.binding_done_.wait(lock, stop, [&] { return values_.binder_ == std::thread::id(); }))
             throw Cancelled("bind");
         values_.binder_ = self;
     }
-    ~Turn() {
+    ~BindLock() {
         const std::scoped_lock lock(values_.mutex_);
         values_.binder_ = {};
-        values_.turn_.notify_all();
+        values_.binding_done_.notify_all();
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    BindLock(const BindLock&) = delete;
+    BindLock& operator=(const BindLock&) = delete;
 
 private:
     BoundValues& values_;
@@ -317,7 +318,7 @@ private:
 
 void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
                        const BindRequest& request) {
-    const Turn turn(*this, request.stop);
+    const BindLock bind_lock(*this, request.stop);
     if (ready())
         throw Error(ErrorKind::argument, "bind", "the weights are bound already; compile or load again for others");
     Binding binding(programs, context, request);
@@ -332,9 +333,9 @@ void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& program
 std::byte* BoundMemory::find(const Buffer& buffer) const {
     // Kernels take one pointer type for all operands; nothing writes through these.
     if (buffer.kind == BufferKind::constant) return const_cast<std::byte*>(buffer.data.data());
-    if (!is_kept_by_name(buffer)) return nullptr;
-    const auto it = like(buffer).find(buffer.name);
-    return it == like(buffer).end() ? nullptr : const_cast<std::byte*>(it->second.get());
+    if (!is_shared_by_name(buffer)) return nullptr;
+    const auto it = by_kind(buffer).find(buffer.name);
+    return it == by_kind(buffer).end() ? nullptr : const_cast<std::byte*>(it->second.get());
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

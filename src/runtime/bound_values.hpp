@@ -15,19 +15,19 @@
 #include <vector>
 
 /// Weights, and what is computed from them once: casts, packed forms. One for a CompiledGraph and all its instances.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// A borrowed InputView that gives it back when it goes.
-class HeldView {
+class ScopedInputView {
 public:
-    HeldView() = default;
-    explicit HeldView(InputView view) noexcept : view_(std::move(view)) {}
-    HeldView(HeldView&& other) noexcept : view_(std::exchange(other.view_, {})) {}
-    HeldView& operator=(HeldView&& other) noexcept {
+    ScopedInputView() = default;
+    explicit ScopedInputView(InputView view) noexcept : view_(std::move(view)) {}
+    ScopedInputView(ScopedInputView&& other) noexcept : view_(std::exchange(other.view_, {})) {}
+    ScopedInputView& operator=(ScopedInputView&& other) noexcept {
         std::swap(view_, other.view_);
         return *this;
     }
-    ~HeldView() {
+    ~ScopedInputView() {
         if (view_.release != nullptr) view_.release(view_.owner);
     }
     const InputView& view() const noexcept { return view_; }
@@ -42,10 +42,10 @@ struct BoundMemory {
     ByName weights, values;
 
     /// Of these the ones of the buffer's kind.
-    ByName& like(const program::Buffer& buffer) {
+    ByName& by_kind(const program::Buffer& buffer) {
         return buffer.kind == program::BufferKind::weight ? weights : values;
     }
-    const ByName& like(const program::Buffer& buffer) const {
+    const ByName& by_kind(const program::Buffer& buffer) const {
         return buffer.kind == program::BufferKind::weight ? weights : values;
     }
 
@@ -80,12 +80,12 @@ public:
     bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
 
 private:
-    class Turn;
+    class BindLock;
 
     std::atomic<bool> ready_{false};
     std::mutex mutex_;
-    std::condition_variable_any turn_;
+    std::condition_variable_any binding_done_;
     std::thread::id binder_;  // who binds; nobody when default-made
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -3,60 +3,61 @@
 #include <algorithm>
 #include <utility>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop)
     : values_(bucket.inexact),
-      chosen_(std::make_shared<BoundProgram>(bucket.program, context, stop)),
+      active_(std::make_shared<BoundProgram>(bucket.program, context, stop)),
       keeps_exact_(stores_states_narrower(bucket.program)),
-      verdict_(bucket.exact ? Verdict::open : Verdict::within) {
-    if (bucket.exact) beside_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
+      status_(bucket.exact ? VerificationStatus::pending : VerificationStatus::passed) {
+    if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
     errors_.reserve(values_.size());  // so that settle() does not fail
 }
 
-std::shared_ptr<BoundProgram> BucketPrograms::chosen() const {
+std::shared_ptr<BoundProgram> BucketPrograms::active() const {
     const std::lock_guard lock(mutex_);
-    return chosen_;
+    return active_;
 }
 
-std::shared_ptr<BoundProgram> BucketPrograms::beside() const {
-    if (verdict() != Verdict::open) return nullptr;
+std::shared_ptr<BoundProgram> BucketPrograms::reference_program() const {
+    if (status() != VerificationStatus::pending) return nullptr;
     const std::lock_guard lock(mutex_);
-    return beside_;
+    return reference_program_;
 }
 
 std::shared_ptr<BoundProgram> BucketPrograms::exact() const {
     const std::lock_guard lock(mutex_);
-    return keeps_exact_ ? beside_ : nullptr;
+    return keeps_exact_ ? reference_program_ : nullptr;
 }
 
-bool BucketPrograms::allows(std::span<const double> errors) const {
-    bool within = true;
-    for (std::size_t v = 0; v < errors.size(); ++v) within = within && errors[v] <= values_[v].allowed;
-    return within;
+bool BucketPrograms::within_tolerance(std::span<const double> errors) const {
+    bool passed = true;
+    for (std::size_t v = 0; v < errors.size(); ++v) passed = passed && errors[v] <= values_[v].allowed;
+    return passed;
 }
 
-bool BucketPrograms::settle(std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
-    const bool within = allows(errors);
-    std::shared_ptr<BoundProgram> beside, beaten;  // given back behind the lock
+bool BucketPrograms::resolve(std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
+    const bool passed = within_tolerance(errors);
+    std::shared_ptr<BoundProgram> reference_program, replaced;  // given back behind the lock
     const std::lock_guard lock(mutex_);
     errors_.resize(values_.size(), 0);
     for (std::size_t v = 0; v < errors.size(); ++v) errors_[v] = std::max(errors_[v], errors[v]);
-    if (!keeps_exact_) beside = std::move(beside_);
-    if (within && verdict_ == Verdict::open) verdict_.store(Verdict::within, std::memory_order_release);
-    if (!within && verdict_ != Verdict::beyond) {
-        beaten = std::exchange(chosen_, std::move(exact));
-        verdict_.store(Verdict::beyond, std::memory_order_release);
+    if (!keeps_exact_) reference_program = std::move(reference_program_);
+    if (passed && status_ == VerificationStatus::pending)
+        status_.store(VerificationStatus::passed, std::memory_order_release);
+    if (!passed && status_ != VerificationStatus::failed) {
+        replaced = std::exchange(active_, std::move(exact));
+        status_.store(VerificationStatus::failed, std::memory_order_release);
     }
-    return within;
+    return passed;
 }
 
 void BucketPrograms::fall_back() {
-    std::shared_ptr<BoundProgram> beaten;
+    std::shared_ptr<BoundProgram> replaced;
     const std::lock_guard lock(mutex_);
-    if (verdict_ == Verdict::beyond) return;
-    beaten = std::exchange(chosen_, beside_);
-    verdict_.store(Verdict::beyond, std::memory_order_release);
+    if (status_ == VerificationStatus::failed) return;
+    replaced = std::exchange(active_, reference_program_);
+    status_.store(VerificationStatus::failed, std::memory_order_release);
 }
 
 std::vector<double> BucketPrograms::errors() const {
@@ -64,4 +65,4 @@ std::vector<double> BucketPrograms::errors() const {
     return errors_;
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// Memory from an address on.
 struct ByteRange {
@@ -26,4 +26,4 @@ inline std::size_t byte_count(const TensorArg& tensor, DType dtype) noexcept {
     return bytes;
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::BufferKind;
@@ -30,7 +30,7 @@ CallerOutputs::CallerOutputs(const Program& program) : program_(&program) {
     }
 }
 
-void CallerOutputs::settle(const Frame& frame, std::span<const ByteRange> inputs, std::span<OutputSlot> slots) const {
+void CallerOutputs::resolve(const Frame& frame, std::span<const ByteRange> inputs, std::span<OutputSlot> slots) const {
     for (std::size_t o = 0; o < slots.size(); ++o) {
         OutputSlot& slot = slots[o];
         if (slot.data == nullptr) continue;
@@ -79,4 +79,4 @@ void CallerOutputs::copy(const Frame& frame, std::span<const OutputSlot> slots) 
         }
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

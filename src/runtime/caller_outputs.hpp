@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Outputs in the caller's memory: which are computed right there, and which are copied there at the end of a run.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 struct OutputSlot {
     void* data = nullptr;  ///< the caller's memory, or null
@@ -22,7 +22,7 @@ public:
 
     /// Checks the memory given and settles what is computed in place: an output that has its buffer, and all of it, to
     /// itself, and whose memory no input shares. Throws Error(argument) where memory is too small or outputs overlap.
-    void settle(const Frame& frame, std::span<const ByteRange> inputs, std::span<OutputSlot> slots) const;
+    void resolve(const Frame& frame, std::span<const ByteRange> inputs, std::span<OutputSlot> slots) const;
     /// Once all pointers are set: throws Error(argument) where an output that is seen in an input's memory would be
     /// lost, because another output goes there.
     void check_views(const Frame& frame, std::span<const OutputSlot> slots) const;
@@ -34,4 +34,4 @@ private:
     std::vector<bool> own_buffer_, in_input_;
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,7 +1,7 @@
 #include "runtime/compiled_graph.hpp"
 
+#include "graph/types/element_type.hpp"
 #include "runtime/input_data.hpp"
-#include "types/elements.hpp"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,15 @@ namespace cairn::inline v0 {
 namespace {
 
 std::size_t output_index(const runtime::Instance& instance, std::string_view name, std::string_view part) {
-    const auto& ports = instance.core->set.buckets[0].program.outputs;
+    const auto& ports = instance.executable->set.buckets[0].program.outputs;
     for (std::size_t i = 0; i < ports.size(); ++i)
         if (ports[i].name == name) return i;
     throw Error(ErrorKind::argument, part, fmt::format("there is no output called \"{}\"", name));
 }
 
-void bind_to(runtime::Core& core, const runtime::BindRequest& request) {
-    if (core.bound.ready() && !core.needs_weights) return;
-    core.bound.bind(core.programs(), *core.context.parts(), request);
+void bind_to(runtime::Executable& executable, const runtime::BindRequest& request) {
+    if (executable.bound.ready() && !executable.needs_weights) return;
+    executable.bound.bind(executable.programs(), *executable.context.parts(), request);
 }
 
 /// Lets sizes be tried out: what was set before comes back with its end.
@@ -48,9 +48,9 @@ private:
 }  // namespace
 
 void OutputView::check(DType given) const {
-    if (types::is_made_of(dtype, given)) return;
+    if (types::is_element_type_of(dtype, given)) return;
     throw Error(ErrorKind::argument, "output",
-                fmt::format("its elements are {}, asked for as {}", to_string(dtype), types::element_text(given)));
+                fmt::format("its elements are {}, asked for as {}", to_string(dtype), types::element_type_text(given)));
 }
 
 CompiledGraph::CompiledGraph(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -64,14 +64,14 @@ CompiledGraph::State& CompiledGraph::valid() const {
 }
 
 void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progress, std::stop_token stop) {
-    bind_to(*valid().instance.core, {source, nullptr, progress, stop});
+    bind_to(*valid().instance.executable, {source, nullptr, progress, stop});
 }
 
 void CompiledGraph::bind(const WeightSource& source, const PackedFile& packed, const ProgressSink& progress,
                          std::stop_token stop) {
     if (packed.path.empty() || packed.weights.empty())
         throw Error(ErrorKind::argument, "bind", "a packed file needs a path and what tells its weights from others");
-    bind_to(*valid().instance.core, {source, &packed, progress, stop});
+    bind_to(*valid().instance.executable, {source, &packed, progress, stop});
 }
 
 void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progress, std::stop_token stop) {
@@ -79,7 +79,7 @@ void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progres
 }
 
 void CompiledGraph::set(std::string_view input, const void* data, std::span<const std::int64_t> shape) {
-    runtime::set_input(valid().instance.idle("set"), input, data, shape);
+    runtime::set_input(valid().instance.require_idle("set"), input, data, shape);
 }
 
 void CompiledGraph::set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape) {
@@ -87,20 +87,20 @@ void CompiledGraph::set(std::string_view input, const void* data, std::initializ
 }
 
 void CompiledGraph::set(std::string_view input, const InputView& view) {
-    runtime::set_input(valid().instance.idle("set"), input, view);
+    runtime::set_input(valid().instance.require_idle("set"), input, view);
 }
 
 void CompiledGraph::set_elements(std::string_view input, const detail::ElementSpan& elements,
                                  const std::span<const std::int64_t>* shape) {
-    runtime::set_input(valid().instance.idle("set"), input, elements, shape);
+    runtime::set_input(valid().instance.require_idle("set"), input, elements, shape);
 }
 
 void CompiledGraph::set(std::string_view symbol, std::int64_t value) {
-    runtime::set_size(valid().instance.idle("set"), symbol, value);
+    runtime::set_size(valid().instance.require_idle("set"), symbol, value);
 }
 
 void CompiledGraph::set_output(std::string_view output, void* data, std::size_t bytes) {
-    runtime::Instance& instance = valid().instance.idle("set_output");
+    runtime::Instance& instance = valid().instance.require_idle("set_output");
     instance.outputs[output_index(instance, output, "set_output")] = {data, data == nullptr ? 0 : bytes};
     instance.bucket = -1;
 }
@@ -108,7 +108,7 @@ void CompiledGraph::set_output(std::string_view output, void* data, std::size_t 
 void CompiledGraph::set_output_elements(std::string_view output, void* data, const detail::ElementSpan& elements) {
     const runtime::Instance& instance = valid().instance;
     const program::Port& port =
-        instance.core->set.buckets[0].program.outputs[output_index(instance, output, "set_output")];
+        instance.executable->set.buckets[0].program.outputs[output_index(instance, output, "set_output")];
     runtime::check_dtype("set_output", "output", port.name, port.desc, elements.dtype);
     set_output(output, data, elements.count * size_of(port.desc.dtype));
 }
@@ -120,56 +120,42 @@ OutputView CompiledGraph::output(std::string_view name) const {
 }
 
 void CompiledGraph::rewind(std::string_view symbol, std::int64_t length) {
-    valid().instance.idle("rewind").rewind(symbol, length);
+    valid().instance.require_idle("rewind").rewind(symbol, length);
 }
 
-CompiledGraph CompiledGraph::instance() const { return CompiledGraph(std::make_unique<State>(valid().instance.core)); }
+CompiledGraph CompiledGraph::instance() const {
+    return CompiledGraph(std::make_unique<State>(valid().instance.executable));
+}
 
-MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*valid().instance.core); }
+MemoryReport CompiledGraph::memory() const { return runtime::memory_report(*valid().instance.executable); }
 
 MemoryReport CompiledGraph::memory(std::initializer_list<std::pair<std::string_view, std::int64_t>> sizes) const {
     return memory(std::span(sizes.begin(), sizes.size()));
 }
 
 MemoryReport CompiledGraph::memory(std::span<const std::pair<std::string_view, std::int64_t>> sizes) const {
-    runtime::Instance& instance = valid().instance.idle("memory");
+    runtime::Instance& instance = valid().instance.require_idle("memory");
     const SizeOverride scope(instance);
     for (runtime::SizeSlot& slot : instance.sizes) slot.value = slot.high;
     for (const auto& [name, value] : sizes) scope.set(name, value);
     std::vector<std::int64_t> values;
     for (const runtime::SizeSlot& slot : instance.sizes) values.push_back(slot.value);
-    return runtime::memory_report(*instance.core, instance.pick_bucket(), values);
+    return runtime::memory_report(*instance.executable, instance.pick_bucket(), values);
 }
 
 void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes) {
-    runtime::Instance& instance = valid().instance.idle("reserve");
+    runtime::Instance& instance = valid().instance.require_idle("reserve");
     const SizeOverride scope(instance);
     for (const auto& [name, value] : sizes) scope.set(name, value);
     instance.reserve();
     instance.bucket = -1;
 }
 
-std::vector<VerifiedError> runtime::verified_errors_of(const Core& core, std::size_t b) {
-    std::vector<VerifiedError> rows;
-    const BucketProgram& bucket = core.set.buckets[b];
-    const std::vector<double> errors = core.buckets[b]->errors();
-    const bool fell_back = core.buckets[b]->verdict() == Verdict::beyond;
-    for (std::size_t v = 0; v < bucket.inexact.size(); ++v) {
-        const InexactValue& value = bucket.inexact[v];
-        const auto port = static_cast<std::size_t>(value.port);
-        const std::string name = value.is_state ? fmt::format("state \"{}\"", bucket.program.states[port].name)
-                                                : fmt::format("output \"{}\"", bucket.program.outputs[port].name);
-        rows.push_back({to_string(bucket.ranges), name, value.allowed, value.expected, !errors.empty(),
-                        errors.empty() ? 0 : errors[v], fell_back});
-    }
-    return rows;
-}
-
 std::vector<VerifiedError> CompiledGraph::verified_errors() const {
-    const runtime::Core& core = *valid().instance.core;
+    const runtime::Executable& executable = *valid().instance.executable;
     std::vector<VerifiedError> rows;
-    for (std::size_t b = 0; b < core.buckets.size(); ++b)
-        for (VerifiedError& row : runtime::verified_errors_of(core, b)) rows.push_back(std::move(row));
+    for (std::size_t b = 0; b < executable.buckets.size(); ++b)
+        for (VerifiedError& row : runtime::verified_errors_of(executable, b)) rows.push_back(std::move(row));
     return rows;
 }
 
@@ -185,25 +171,47 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
         if (bucket != instance.profiled_bucket || i >= profile.seconds.size()) continue;
         rows.back().seconds = profile.seconds[i];
         const std::size_t members = profile.spans.size() / profile.seconds.size();
-        for (const runtime::Span& span : std::span(profile.spans).subspan(i * members, members))
+        for (const runtime::TimeSpan& span : std::span(profile.spans).subspan(i * members, members))
             rows.back().threads.push_back({span.begin, span.end});
     }
     return rows;
 }
 
 std::string CompiledGraph::program() const {
-    const runtime::Core& core = *valid().instance.core;
+    const runtime::Executable& executable = *valid().instance.executable;
     std::vector<bool> fell_back;
-    for (const auto& bucket : core.buckets) fell_back.push_back(bucket->verdict() == runtime::Verdict::beyond);
-    return runtime::to_string(core.set, fell_back);
+    for (const auto& bucket : executable.buckets)
+        fell_back.push_back(bucket->status() == runtime::VerificationStatus::failed);
+    return runtime::to_string(executable.set, fell_back);
 }
 
 std::int64_t CompiledGraph::arena_bytes_touched() const {
     return static_cast<std::int64_t>(valid().instance.arena().touched_bytes());
 }
 
-CompiledGraph runtime::make_compiled_graph(const Context& context, ProgramSet set, const std::stop_token& stop) {
-    return CompiledGraph(std::make_unique<CompiledGraph::State>(std::make_shared<Core>(context, std::move(set), stop)));
+}  // namespace cairn::inline v0
+
+namespace cairn::runtime {
+
+std::vector<VerifiedError> verified_errors_of(const Executable& executable, std::size_t b) {
+    std::vector<VerifiedError> rows;
+    const BucketProgram& bucket = executable.set.buckets[b];
+    const std::vector<double> errors = executable.buckets[b]->errors();
+    const bool fell_back = executable.buckets[b]->status() == VerificationStatus::failed;
+    for (std::size_t v = 0; v < bucket.inexact.size(); ++v) {
+        const InexactValue& value = bucket.inexact[v];
+        const auto port = static_cast<std::size_t>(value.port);
+        const std::string name = value.is_state ? fmt::format("state \"{}\"", bucket.program.states[port].name)
+                                                : fmt::format("output \"{}\"", bucket.program.outputs[port].name);
+        rows.push_back({to_string(bucket.ranges), name, value.allowed, value.expected, !errors.empty(),
+                        errors.empty() ? 0 : errors[v], fell_back});
+    }
+    return rows;
 }
 
-}  // namespace cairn::inline v0
+CompiledGraph make_compiled_graph(const Context& context, ProgramSet set, const std::stop_token& stop) {
+    return CompiledGraph(
+        std::make_unique<CompiledGraph::State>(std::make_shared<Executable>(context, std::move(set), stop)));
+}
+
+}  // namespace cairn::runtime

@@ -59,12 +59,12 @@ std::vector<std::int64_t> shape_of(const runtime::Instance& instance, const prog
 }  // namespace
 
 OutputView CompiledGraph::state(std::string_view name) const {
-    runtime::Instance& instance = valid().instance.idle("state");
+    runtime::Instance& instance = valid().instance.require_idle("state");
     return runtime::show_state(instance, runtime::find_state(instance, name, "state"), "state");
 }
 
 void CompiledGraph::set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape) {
-    runtime::Instance& instance = valid().instance.idle(set_part);
+    runtime::Instance& instance = valid().instance.require_idle(set_part);
     set_checked(instance, {runtime::find_state(instance, state, set_part),
                            static_cast<const std::byte*>(data),
                            {shape.begin(), shape.end()}});
@@ -75,8 +75,8 @@ void CompiledGraph::set_state(std::string_view state, const void* data, std::ini
 }
 
 void CompiledGraph::set_state(std::string_view state, const InputView& view) {
-    const runtime::HeldView held(view);
-    const runtime::Instance& instance = valid().instance.idle(set_part);
+    const runtime::ScopedInputView held(view);
+    const runtime::Instance& instance = valid().instance.require_idle(set_part);
     const auto& port = instance.states[runtime::find_state(instance, state, set_part)].port();
     const auto refuse = [&](const std::string& why) {
         throw Error(ErrorKind::argument, set_part,
@@ -91,7 +91,7 @@ void CompiledGraph::set_state(std::string_view state, const InputView& view) {
 
 void CompiledGraph::set_state_elements(std::string_view state, const detail::ElementSpan& elements,
                                        const std::span<const std::int64_t>* shape) {
-    runtime::Instance& instance = valid().instance.idle(set_part);
+    runtime::Instance& instance = valid().instance.require_idle(set_part);
     const std::size_t s = runtime::find_state(instance, state, set_part);
     const program::StatePort& port = instance.states[s].port();
     runtime::check_dtype(set_part, "state", port.name, port.live, elements.dtype);
@@ -100,10 +100,10 @@ void CompiledGraph::set_state_elements(std::string_view state, const detail::Ele
     set_checked(instance, {s, static_cast<const std::byte*>(elements.data), live});
 }
 
-void CompiledGraph::reset_states() { runtime::reset_states(valid().instance.idle("reset_states")); }
+void CompiledGraph::reset_states() { runtime::reset_states(valid().instance.require_idle("reset_states")); }
 
 void CompiledGraph::save_states(const std::filesystem::path& path) const {
-    runtime::Instance& instance = valid().instance.idle("save_states");
+    runtime::Instance& instance = valid().instance.require_idle("save_states");
     std::vector<NamedTensor> tensors;
     for (std::size_t s = 0; s < instance.states.size(); ++s) {
         const OutputView live = runtime::show_state(instance, s, "save_states");
@@ -117,11 +117,11 @@ void CompiledGraph::save_states(const std::filesystem::path& path) const {
 }
 
 void CompiledGraph::load_states(const std::filesystem::path& path) {
-    runtime::Instance& instance = valid().instance.idle("load_states");
+    runtime::Instance& instance = valid().instance.require_idle("load_states");
     const Safetensors file = Safetensors::open(path);
     std::string faults;
     const auto fault = [&](const std::string& text) { faults += (faults.empty() ? "" : "; ") + text; };
-    std::vector<runtime::HeldView> held;
+    std::vector<runtime::ScopedInputView> held;
     std::vector<StateContents> contents;
     for (std::size_t s = 0; s < instance.states.size(); ++s) {
         const program::StatePort& port = instance.states[s].port();

@@ -2,14 +2,18 @@
 
 #include <chrono>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 /// One member's way through a region.
 class Member {
 public:
-    Member(Region& region, int rank, int size) noexcept
-        : region_(region), shared_(*region.team), rank_(rank), team_(rank, size, &shared_), alone_(0, 1, &shared_) {}
+    Member(ParallelRegion& region, int rank, int size) noexcept
+        : region_(region),
+          shared_(*region.team),
+          rank_(rank),
+          team_(rank, size, &shared_),
+          solo_team_(0, 1, &shared_) {}
 
     void run() {
         if (rank_ == 0) region_.reached = 0;
@@ -21,9 +25,9 @@ public:
             } else {
                 if (rank_ == 0) run_alone(i, end);
                 if (end == region_.count) return;  // nobody has anything left to do
-                meet(end);
+                wait_at_barrier(end);
             }
-            if (region_.halted) return;
+            if (region_.stop_agreed) return;
             i = end;
         }
     }
@@ -31,20 +35,20 @@ public:
 private:
     std::int64_t stretch_at(std::int64_t i) const noexcept {
         if (team_.size() == 1) return region_.count - i;
-        return region_.alone != nullptr ? region_.alone[i] : 0;
+        return region_.serial_steps != nullptr ? region_.serial_steps[i] : 0;
     }
 
     void share(std::int64_t i) {
         call(i, team_);
         if (rank_ == 0 && wants_stop(i)) region_.stopped = i + 1;
-        meet(i + 1);
+        wait_at_barrier(i + 1);
         if (rank_ == 0) tell(i);
     }
 
     void run_alone(std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end && region_.stopped < 0; ++i) {
             region_.reached = i;
-            call(i, alone_);
+            call(i, solo_team_);
             if (region_.failed.load(std::memory_order_relaxed) >= 0) throw device::RegionAborted{};
             shared_.next_chunk.store(0, std::memory_order_relaxed);
             tell(i);
@@ -53,18 +57,18 @@ private:
     }
 
     // Whether to go on is settled while nobody is past the barrier, so that all members leave after the same step.
-    void meet(std::int64_t done) {
-        const bool met = shared_.barrier.wait([&]() noexcept {
+    void wait_at_barrier(std::int64_t done) {
+        const bool arrived = shared_.barrier.wait([&]() noexcept {
             shared_.next_chunk.store(0, std::memory_order_relaxed);
-            region_.halted = region_.stopped >= 0;
+            region_.stop_agreed = region_.stopped >= 0;
             region_.reached = done;
         });
-        if (!met) throw device::RegionAborted{};
+        if (!arrived) throw device::RegionAborted{};
     }
 
     // All who see a failure here are at the step that failed: nobody has passed the meeting behind it.
     void call(std::int64_t i, Team& team) {
-        Span* const span = region_.spans == nullptr ? nullptr : region_.spans + i * team_.size() + rank_;
+        TimeSpan* const span = region_.spans == nullptr ? nullptr : region_.spans + i * team_.size() + rank_;
         if (span != nullptr) span->begin = now() - region_.began;
         try {
             region_.steps[i].run(region_.steps[i].args, team);
@@ -92,10 +96,10 @@ private:
         if (region_.progress != nullptr) region_.progress(region_.caller, i + 1);
     }
 
-    Region& region_;
+    ParallelRegion& region_;
     device::TeamState& shared_;
     const int rank_;
-    Team team_, alone_;
+    Team team_, solo_team_;
     double begun_ = 0;
 };
 
@@ -105,8 +109,10 @@ double now() noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void run_member(Region& region, int rank, int size) { Member(region, rank, size).run(); }
+void run_team_member(ParallelRegion& region, int rank, int size) { Member(region, rank, size).run(); }
 
-void run_region(void* region, int rank, int size) { run_member(*static_cast<Region*>(region), rank, size); }
+void run_region(void* region, int rank, int size) {
+    run_team_member(*static_cast<ParallelRegion*>(region), rank, size);
+}
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -9,34 +9,34 @@
 #include <exception>
 
 /// The loop that runs a program. It sees plain arrays only: all names, sizes and choices were settled before.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// One instruction, ready to be called.
-struct Step {
+struct KernelLaunch {
     void (*run)(const Args& args, Team& team);
     Args args;
 };
 
 /// When a member worked on a step, in seconds since the region began.
-struct Span {
+struct TimeSpan {
     double begin = 0, end = 0;
 };
 
 /// One parallel region over a list of steps; every member of the pool works through it.
-struct Region {
-    const Step* steps = nullptr;
+struct ParallelRegion {
+    const KernelLaunch* steps = nullptr;
     std::int64_t count = 0;
     /// Of each step, how many steps from it on are too small to share: rank 0 runs such a stretch alone, and the
     /// members meet once behind it. Null: all are shared.
-    const std::int32_t* alone = nullptr;
+    const std::int32_t* serial_steps = nullptr;
     device::TeamState* team = nullptr;
-    double* seconds = nullptr;                                    ///< of each step, filled in when not null
-    Span* spans = nullptr;  ///< of each step those of all members, filled in when `seconds` are
-    double began = 0;       ///< by now(), where there are `spans`
-    bool (*should_stop)(void* caller) = nullptr;                  ///< asked between steps by rank 0; null: never
+    double* seconds = nullptr;                    ///< of each step, filled in when not null
+    TimeSpan* spans = nullptr;                    ///< of each step those of all members, filled in when `seconds` are
+    double began = 0;                             ///< by now(), where there are `spans`
+    bool (*should_stop)(void* caller) = nullptr;  ///< asked between steps by rank 0; null: never
     void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< told after each step by rank 0
     void* caller = nullptr;
-    bool halted = false;  ///< set while all meet: the caller wants to stop
+    bool stop_agreed = false;  ///< set while all meet: the caller wants to stop
 
     /// How it ended.
     std::int64_t stopped = -1;             ///< steps that were complete when the caller wanted to stop; -1: it did not
@@ -52,8 +52,8 @@ struct Region {
 double now() noexcept;
 
 /// What each member does: step, meet, step, meet. All members leave after the same step.
-void run_member(Region& region, int rank, int size);
+void run_team_member(ParallelRegion& region, int rank, int size);
 /// The same as the body of a ThreadPool::run, whose context is the Region.
 void run_region(void* region, int rank, int size);
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

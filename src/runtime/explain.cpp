@@ -10,15 +10,15 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
     ExplainedBucket bucket;
     bucket.ranges = program.ranges;
     const auto add = [&](const program::Instruction& instruction, bool once) {
-        ExplainedInstruction& told = bucket.instructions.emplace_back();
-        told.chosen.kernel = instruction.kernel;
-        told.chosen.problem = to_string(*instruction.problem);
-        told.chosen.seconds = instruction.seconds;
-        told.chosen.is_reference = is_reference(instruction.kernel);
-        told.once = once;
-        told.names = instruction.names;
-        for (const program::View& view : instruction.inputs) told.reads.push_back(view.buffer);
-        for (const program::View& view : instruction.outputs) told.writes.push_back(view.buffer);
+        ExplainedInstruction& explained = bucket.instructions.emplace_back();
+        explained.chosen.kernel = instruction.kernel;
+        explained.chosen.problem = to_string(*instruction.problem);
+        explained.chosen.seconds = instruction.seconds;
+        explained.chosen.is_reference = is_reference(instruction.kernel);
+        explained.once = once;
+        explained.names = instruction.names;
+        for (const program::View& view : instruction.inputs) explained.reads.push_back(view.buffer);
+        for (const program::View& view : instruction.outputs) explained.writes.push_back(view.buffer);
         if (!once) bucket.seconds += instruction.seconds;
     };
     for (const program::Buffer& buffer : program.program.buffers)
@@ -31,13 +31,14 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
 }
 
 /// What the first runs of a bucket have shown.
-void add_verified(const runtime::Core& core, std::size_t b, ExplainedBucket& bucket) {
-    for (const VerifiedError& row : runtime::verified_errors_of(core, b)) {
-        auto told = std::find_if(bucket.errors.begin(), bucket.errors.end(),
-                                 [&](const ExplainedError& error) { return error.of == row.value; });
-        if (told == bucket.errors.end()) told = bucket.errors.insert(told, {row.value, row.expected, row.allowed});
-        told->verified = row.verified;
-        told->found = row.error;
+void add_verified(const runtime::Executable& executable, std::size_t b, ExplainedBucket& bucket) {
+    for (const VerifiedError& row : runtime::verified_errors_of(executable, b)) {
+        auto explained = std::find_if(bucket.errors.begin(), bucket.errors.end(),
+                                      [&](const ExplainedError& error) { return error.of == row.value; });
+        if (explained == bucket.errors.end())
+            explained = bucket.errors.insert(explained, {row.value, row.expected, row.allowed});
+        explained->verified = row.verified;
+        explained->found = row.error;
         bucket.fell_back = row.fell_back;
     }
 }
@@ -45,17 +46,17 @@ void add_verified(const runtime::Core& core, std::size_t b, ExplainedBucket& buc
 }  // namespace
 
 Explanation CompiledGraph::explain(std::stop_token stop) const {
-    const runtime::Core& core = *valid().instance.core;
+    const runtime::Executable& executable = *valid().instance.executable;
     Explanation explanation;
-    explanation.graph = core.set.name;
-    for (const Kernel& kernel : core.context.kernels().kernels)
+    explanation.graph = executable.set.name;
+    for (const Kernel& kernel : executable.context.kernels().kernels)
         explanation.kernels.push_back({kernel.id, kernel.definition});
-    for (const runtime::BucketProgram& bucket : core.set.buckets) {
+    for (const runtime::BucketProgram& bucket : executable.set.buckets) {
         if (stop.stop_requested()) throw Cancelled("explain");
         explanation.buckets.push_back(bucket_of(bucket));
     }
-    if (core.set.reasons) core.set.reasons(core.set, explanation, stop);
-    for (std::size_t b = 0; b < explanation.buckets.size(); ++b) add_verified(core, b, explanation.buckets[b]);
+    if (executable.set.explainer) executable.set.explainer(executable.set, explanation, stop);
+    for (std::size_t b = 0; b < explanation.buckets.size(); ++b) add_verified(executable, b, explanation.buckets[b]);
     return explanation;
 }
 

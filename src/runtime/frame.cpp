@@ -1,9 +1,9 @@
 #include "runtime/frame.hpp"
 
-#include "plan/buffers.hpp"
-#include "program/lifetimes.hpp"
+#include "program/memory_plan/packing_problem.hpp"
+#include "program/plan_memory.hpp"
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 // A meeting of threads costs 0.1 to 0.6 us even where all of them are awake, and one thread goes through this much
@@ -38,7 +38,7 @@ Frame::Frame(const LinkedProgram& program) : program_(&program) {
                           {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr,
                            instruction.prepared.get()}});
     }
-    alone_.resize(steps_.size());
+    serial_steps_.resize(steps_.size());
 }
 
 bool Frame::is_small(const LinkedInstruction& instruction) const noexcept {
@@ -63,12 +63,12 @@ void Frame::resize(std::span<const std::int64_t> symbol_values) {
     const auto end_of = [&](std::size_t s, std::int64_t offset) {
         offsets_[s] = offset;
         const std::int64_t bytes = values_[static_cast<std::size_t>(program_->storage_bytes()[s])];
-        return plan::align_up(offset + bytes, program::arena_alignment);
+        return memory_plan::align_up(offset + bytes, program::arena_alignment);
     };
     arena_bytes_ = program::stack_storages<std::int64_t>(program_->program().plan, ends_, end_of);
     const auto& run = program_->run();
     for (std::size_t i = run.size(); i-- > 0;)
-        alone_[i] = !is_small(run[i]) ? 0 : i + 1 < run.size() ? alone_[i + 1] + 1 : 1;
+        serial_steps_[i] = !is_small(run[i]) ? 0 : i + 1 < run.size() ? serial_steps_[i + 1] + 1 : 1;
 }
 
 std::byte* Frame::address(const LinkedOperand& operand) const noexcept {
@@ -76,7 +76,7 @@ std::byte* Frame::address(const LinkedOperand& operand) const noexcept {
            values_[static_cast<std::size_t>(operand.offset)] * operand.element_bytes;
 }
 
-void Frame::point(std::span<std::byte* const> bases, std::byte* arena) noexcept {
+void Frame::set_pointers(std::span<std::byte* const> bases, std::byte* arena) noexcept {
     const auto& buffers = program_->program().buffers;
     for (std::size_t b = 0; b < buffers.size(); ++b) {
         const int storage = buffers[b].storage;
@@ -93,4 +93,4 @@ TensorArg Frame::output(std::size_t i) const noexcept {
     return {address(operand), table_.data() + operand.shape, table_.data() + operand.strides, operand.rank};
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// One instance's view of one program: its sizes, pointers and steps at the symbol values last set. Changing sizes
 /// allocates nothing: each distinct size is evaluated once, offsets follow from the frozen plan, pointers from the
@@ -21,13 +21,15 @@ public:
     std::int64_t arena_bytes() const noexcept { return arena_bytes_; }
     /// Sets the base of every buffer that is not in the arena, then all pointers. `bases` has an entry a buffer; those
     /// of arena buffers are computed from `arena`, unless the entry is set (an output in the caller's memory).
-    void point(std::span<std::byte* const> bases, std::byte* arena) noexcept;
+    void set_pointers(std::span<std::byte* const> bases, std::byte* arena) noexcept;
 
-    const std::vector<Step>& steps() const noexcept { return steps_; }
-    /// Region::alone for the current sizes.
-    const std::int32_t* alone() const noexcept { return alone_.data(); }
+    const std::vector<KernelLaunch>& steps() const noexcept { return steps_; }
+    /// ParallelRegion::serial_steps for the current sizes.
+    const std::int32_t* serial_steps() const noexcept { return serial_steps_.data(); }
     /// Whether one thread had better run all of it.
-    bool is_small() const noexcept { return alone_.empty() || alone_[0] == static_cast<std::int32_t>(alone_.size()); }
+    bool is_small() const noexcept {
+        return serial_steps_.empty() || serial_steps_[0] == static_cast<std::int32_t>(serial_steps_.size());
+    }
     /// Output port `i` at the current sizes and pointers.
     TensorArg output(std::size_t i) const noexcept;
     std::int64_t value(int expression) const noexcept { return values_[static_cast<std::size_t>(expression)]; }
@@ -47,9 +49,9 @@ private:
     std::vector<std::int64_t> offsets_, ends_;
     std::vector<std::byte*> bases_;  // of each buffer
     std::vector<TensorArg> args_;
-    std::vector<Step> steps_;
-    std::vector<std::int32_t> alone_;
+    std::vector<KernelLaunch> steps_;
+    std::vector<std::int32_t> serial_steps_;
     std::int64_t arena_bytes_ = 0;
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,6 +1,6 @@
 #include "runtime/input_data.hpp"
 
-#include "types/elements.hpp"
+#include "graph/types/element_type.hpp"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include <cstring>
 #include <new>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using Sizes = std::span<const std::int64_t>;
 
 std::size_t index_of(const Instance& instance, std::string_view name) {
-    const auto& ports = instance.core->set.inputs;
+    const auto& ports = instance.executable->set.inputs;
     for (std::size_t i = 0; i < ports.size(); ++i)
         if (ports[i].name == name) return i;
     throw Error(ErrorKind::argument, "set", fmt::format("there is no input called \"{}\"", name));
@@ -100,7 +100,7 @@ void check_data(const program::Port& port, const void* data, Sizes shape) {
 }
 
 /// What has been checked takes effect; a view held so far is released.
-void take(Instance& instance, std::size_t i, const void* data, Sizes shape, HeldView held = {}) {
+void take(Instance& instance, std::size_t i, const void* data, Sizes shape, ScopedInputView held = {}) {
     InputSlot& slot = instance.inputs[i];
     for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
         SizeSlot& size = instance.sizes[s];
@@ -209,10 +209,10 @@ std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& p
 
 void check_dtype(std::string_view part, std::string_view kind, std::string_view name, const TensorDesc& desc,
                  DType given) {
-    if (types::is_made_of(desc.dtype, given)) return;
-    throw Error(
-        ErrorKind::argument, part,
-        fmt::format("{} \"{}\" is {}, got elements of {}", kind, name, to_string(desc), types::element_text(given)));
+    if (types::is_element_type_of(desc.dtype, given)) return;
+    throw Error(ErrorKind::argument, part,
+                fmt::format("{} \"{}\" is {}, got elements of {}", kind, name, to_string(desc),
+                            types::element_type_text(given)));
 }
 
 void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {
@@ -224,16 +224,16 @@ void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {
 
 void set_input(Instance& instance, std::string_view name, const void* data, Sizes shape) {
     const std::size_t i = index_of(instance, name);
-    const program::Port& port = instance.core->set.inputs[i];
+    const program::Port& port = instance.executable->set.inputs[i];
     check_shape(instance, port, shape);
     check_data(port, data, shape);
     take(instance, i, data, shape);
 }
 
 void set_input(Instance& instance, std::string_view name, const InputView& view) {
-    HeldView held(view);
+    ScopedInputView held(view);
     const std::size_t i = index_of(instance, name);
-    const program::Port& port = instance.core->set.inputs[i];
+    const program::Port& port = instance.executable->set.inputs[i];
     if (view.dtype != port.desc.dtype) refuse(port, "got {}", to_string(view.dtype));
     if (view.device != Device::cpu)
         throw Error(ErrorKind::unsupported, "set", fmt::format("input \"{}\" is not in host memory", name));
@@ -252,7 +252,7 @@ void set_input(Instance& instance, std::string_view name, const InputView& view)
 
 void set_input(Instance& instance, std::string_view name, const detail::ElementSpan& elements, const Sizes* given) {
     const std::size_t i = index_of(instance, name);
-    const program::Port& port = instance.core->set.inputs[i];
+    const program::Port& port = instance.executable->set.inputs[i];
     check_dtype("set", "input", port.name, port.desc, elements.dtype);
     std::vector<std::int64_t> solved;
     if (given == nullptr) solved = solve_shape(instance, port, elements.count);
@@ -269,4 +269,4 @@ void set_input(Instance& instance, std::string_view name, const detail::ElementS
     take(instance, i, slot.copy.data(), shape);
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -6,7 +6,7 @@
 #include <string_view>
 
 /// Giving inputs their data, and symbols their values. Everything is checked before anything changes.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// Throws Error(argument) when out of bounds, or the length of a state.
 void set_size(Instance& instance, std::string_view symbol, std::int64_t value);
@@ -23,4 +23,4 @@ void set_input(Instance& instance, std::string_view name, const detail::ElementS
 void check_dtype(std::string_view part, std::string_view kind, std::string_view name, const TensorDesc& desc,
                  DType given);
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,13 +1,13 @@
 #include "runtime/instance.hpp"
 
-#include "program/lifetimes.hpp"
+#include "program/plan_memory.hpp"
 #include "runtime/run_fault.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::Buffer;
@@ -15,7 +15,7 @@ using program::BufferKind;
 using program::Program;
 
 // Bytes from which on it pays to wake others to touch them.
-constexpr std::size_t worth_a_team = std::size_t{4} << 20;
+constexpr std::size_t min_parallel_bytes = std::size_t{4} << 20;
 
 /// Marks the instance as running while it lives.
 class RunningMark {
@@ -32,14 +32,14 @@ private:
 };
 
 /// A run that the caller follows.
-struct Followed {
+struct StateShape {
     const RunOptions* options;
     std::string_view phase;
     std::int64_t total;
 
-    static bool should_stop(void* self) { return static_cast<Followed*>(self)->options->stop.stop_requested(); }
+    static bool should_stop(void* self) { return static_cast<StateShape*>(self)->options->stop.stop_requested(); }
     static void progress(void* self, std::int64_t done) {
-        const Followed& run = *static_cast<Followed*>(self);
+        const StateShape& run = *static_cast<StateShape*>(self);
         run.options->progress({run.phase, done, run.total, {}, 0});
     }
 };
@@ -51,7 +51,7 @@ std::size_t index_of(const std::vector<program::Port>& ports, std::string_view n
 
 }  // namespace
 
-Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& stop)
+Executable::Executable(const Context& given, ProgramSet given_set, const std::stop_token& stop)
     : context(given), set(std::move(given_set)), stores_narrower(stores_states_narrower(set.buckets[0].program)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
     for (const BucketProgram& bucket : set.buckets) {
@@ -72,48 +72,52 @@ Core::Core(const Context& given, ProgramSet given_set, const std::stop_token& st
     if (!needs_weights) bound.bind(programs(), *context.parts(), {{}, nullptr, {}, stop});
 }
 
-std::vector<std::shared_ptr<BoundProgram>> Core::programs() const {
+std::vector<std::shared_ptr<BoundProgram>> Executable::programs() const {
     std::vector<std::shared_ptr<BoundProgram>> all;
-    for (const std::unique_ptr<BucketPrograms>& bucket : buckets) all.push_back(bucket->chosen());
+    for (const std::unique_ptr<BucketPrograms>& bucket : buckets) all.push_back(bucket->active());
     for (const std::unique_ptr<BucketPrograms>& bucket : buckets)
-        if (std::shared_ptr<BoundProgram> beside = bucket->beside()) all.push_back(std::move(beside));
+        if (std::shared_ptr<BoundProgram> reference_program = bucket->reference_program())
+            all.push_back(std::move(reference_program));
     return all;
 }
 
-void Core::fall_back() {
+void Executable::fall_back() {
     // Told before the verdicts: whoever misses a program to verify by finds that out.
     states_fell_back.store(true, std::memory_order_release);
     for (const std::unique_ptr<BucketPrograms>& bucket : buckets) bucket->fall_back();
 }
 
-bool Core::settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
-    if (stores_narrower && !buckets[bucket]->allows(errors)) fall_back();
-    return buckets[bucket]->settle(std::move(exact), errors);
+bool Executable::resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
+    if (stores_narrower && !buckets[bucket]->within_tolerance(errors)) fall_back();
+    return buckets[bucket]->resolve(std::move(exact), errors);
 }
 
-Instance::Instance(std::shared_ptr<Core> given)
-    : core(std::move(given)), solver(core->set), team_(core->context.threads(), core->context.parts()->pool.spin()) {
-    for (const Symbols::Symbol& symbol : core->set.symbols->list())
+Instance::Instance(std::shared_ptr<Executable> given)
+    : executable(std::move(given)),
+      solver(executable->set),
+      team_(executable->context.threads(), executable->context.parts()->pool.spin()) {
+    for (const Symbols::Symbol& symbol : executable->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
-    for (std::size_t b = 0; b < core->buckets.size(); ++b) {
-        const bool is_fallback = core->buckets[b]->verdict() == Verdict::beyond && !core->stores_narrower;
-        frames_.push_back(std::make_unique<BucketFrame>(core->buckets[b]->chosen()));
+    for (std::size_t b = 0; b < executable->buckets.size(); ++b) {
+        const bool is_fallback =
+            executable->buckets[b]->status() == VerificationStatus::failed && !executable->stores_narrower;
+        frames_.push_back(std::make_unique<BucketFrame>(executable->buckets[b]->active()));
         frames_.back()->is_fallback = is_fallback;
-        for (const program::StatePort& state : core->set.buckets[b].program.states)
+        for (const program::StatePort& state : executable->set.buckets[b].program.states)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
     static_assert(device::Arena::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
-    arena_ = device::Arena::reserve(core->arena_bytes, device::ArenaOptions::suited_to(core->arena_bytes));
-    const Program& first = core->set.buckets[0].program;
-    inputs.resize(core->set.inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(core->set.inputs[i].desc.shape.size());
+    arena_ = device::Arena::reserve(executable->arena_bytes, device::ArenaOptions::suited_to(executable->arena_bytes));
+    const Program& first = executable->set.buckets[0].program;
+    inputs.resize(executable->set.inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(executable->set.inputs[i].desc.shape.size());
     input_memory_.resize(inputs.size());
     outputs.resize(first.outputs.size());
     for (const program::StatePort& state : first.states) states.emplace_back(first, state);
 }
 
-Instance& Instance::idle(std::string_view part) {
+Instance& Instance::require_idle(std::string_view part) {
     if (running.load(std::memory_order_relaxed)) throw Busy(part);
     return *this;
 }
@@ -125,9 +129,9 @@ SizeSlot& Instance::size(std::string_view name) {
 }
 
 int Instance::pick_bucket() const {
-    for (std::size_t b = 0; b < core->set.buckets.size(); ++b) {
+    for (std::size_t b = 0; b < executable->set.buckets.size(); ++b) {
         bool fits = true;
-        for (const Range& range : core->set.buckets[b].ranges)
+        for (const Range& range : executable->set.buckets[b].ranges)
             for (const SizeSlot& slot : sizes)
                 if (slot.name == range.symbol) fits = fits && slot.value >= range.low && slot.value <= range.high;
         if (fits) return static_cast<int>(b);
@@ -143,7 +147,7 @@ void Instance::derive_sizes() {
         if (sizes[s].set) solver.know(s, sizes[s].value);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         for (std::size_t axis = 0; inputs[i].set && axis < inputs[i].shape.size(); ++axis)
-            solver.add(given_size(core->set.inputs[i], static_cast<int>(axis), inputs[i].shape[axis]));
+            solver.add(given_size(executable->set.inputs[i], static_cast<int>(axis), inputs[i].shape[axis]));
     if (const std::string fault = solver.solve(); !fault.empty()) throw Error(ErrorKind::argument, "run", fault);
     for (std::size_t s = 0; s < sizes.size(); ++s)
         if (!sizes[s].set && solver.knows(s)) sizes[s].value = solver.value(s), sizes[s].derived = true;
@@ -159,7 +163,7 @@ void Instance::check_inputs() {
     solver.begin();
     for (std::size_t s = 0; s < sizes.size(); ++s) solver.know(s, sizes[s].value);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const program::Port& port = core->set.inputs[i];
+        const program::Port& port = executable->set.inputs[i];
         if (!inputs[i].set) throw Error(ErrorKind::argument, "run", fmt::format("input \"{}\" is not set", port.name));
         for (std::size_t axis = 0; axis < inputs[i].shape.size(); ++axis) {
             const Dim& size = port.desc.shape[axis];
@@ -199,14 +203,14 @@ void Instance::touch_states(const Frame& frame) {
         for (auto s = static_cast<std::size_t>(rank); s < states.size(); s += static_cast<std::size_t>(size))
             states[s].touch(rows(s));
     };
-    device::ThreadPool& pool = core->context.parts()->pool;
+    device::ThreadPool& pool = executable->context.parts()->pool;
     if (bytes == 0) return;
-    if (bytes < worth_a_team || pool.size() == 1) return touch(0, 1);
+    if (bytes < min_parallel_bytes || pool.size() == 1) return touch(0, 1);
     pool.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
 }
 
-void Instance::point(BucketFrame& target, std::span<const StateSlot> state_slots,
-                     std::span<const OutputSlot> output_slots, std::byte* arena) const {
+void Instance::set_pointers(BucketFrame& target, std::span<const StateSlot> state_slots,
+                            std::span<const OutputSlot> output_slots, std::byte* arena) const {
     const Program& program = target.frame.program().program();
     auto& bases = target.bases;
     for (std::size_t b = 0; b < program.buffers.size(); ++b)
@@ -217,7 +221,7 @@ void Instance::point(BucketFrame& target, std::span<const StateSlot> state_slots
             bases[b] = nullptr;
         }
     for (const program::Port& port : program.inputs) {
-        const InputSlot& slot = inputs[index_of(core->set.inputs, port.name)];
+        const InputSlot& slot = inputs[index_of(executable->set.inputs, port.name)];
         bases[static_cast<std::size_t>(port.view.buffer)] = static_cast<std::byte*>(const_cast<void*>(slot.data));
     }
     for (std::size_t s = 0; s < state_slots.size(); ++s)
@@ -226,14 +230,14 @@ void Instance::point(BucketFrame& target, std::span<const StateSlot> state_slots
         if (output_slots[o].data != nullptr && output_slots[o].is_direct)
             bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] =
                 static_cast<std::byte*>(output_slots[o].data);
-    target.frame.point(bases, arena);
+    target.frame.set_pointers(bases, arena);
 }
 
 BucketFrame& Instance::frame_of(int bucket_index) {
     const auto b = static_cast<std::size_t>(bucket_index);
-    if (is_to_fall_back(b) && !frames_[b]->is_fallback) {
-        const BucketPrograms& programs = *core->buckets[b];
-        auto exact = std::make_unique<BucketFrame>(core->stores_narrower ? programs.exact() : programs.chosen());
+    if (must_fall_back(b) && !frames_[b]->is_fallback) {
+        const BucketPrograms& programs = *executable->buckets[b];
+        auto exact = std::make_unique<BucketFrame>(executable->stores_narrower ? programs.exact() : programs.active());
         exact->is_fallback = true;
         frames_[b] = std::move(exact);
         if (bucket == bucket_index) bucket = -1;
@@ -242,13 +246,13 @@ BucketFrame& Instance::frame_of(int bucket_index) {
     return *frames_[b];
 }
 
-bool Instance::is_to_fall_back(std::size_t b) const {
-    if (!core->stores_narrower) return core->buckets[b]->verdict() == Verdict::beyond;
+bool Instance::must_fall_back(std::size_t b) const {
+    if (!executable->stores_narrower) return executable->buckets[b]->status() == VerificationStatus::failed;
     return std::none_of(states.begin(), states.end(), [](const StateSlot& slot) { return slot.is_stored_narrower(); });
 }
 
 void Instance::widen_states() {
-    const Program& exact = *core->set.buckets[0].exact;
+    const Program& exact = *executable->set.buckets[0].exact;
     std::vector<StateSlot> widened;
     for (std::size_t s = 0; s < states.size(); ++s) {
         StateSlot& slot = widened.emplace_back(exact, exact.states[s]);
@@ -265,7 +269,7 @@ void Instance::resize(BucketFrame& target, int bucket_index) const {
     auto& values = target.symbol_values;
     bool changed = false;
     for (std::size_t s = 0; s < values.size(); ++s) {
-        const auto symbol = static_cast<std::size_t>(core->symbol_of[static_cast<std::size_t>(bucket_index)][s]);
+        const auto symbol = static_cast<std::size_t>(executable->symbol_of[static_cast<std::size_t>(bucket_index)][s]);
         changed = changed || values[s] != sizes[symbol].value;
         values[s] = sizes[symbol].value;
     }
@@ -276,41 +280,42 @@ BucketFrame& Instance::prepare(int bucket_index) {
     BucketFrame& target = frame_of(bucket_index);
     resize(target, bucket_index);
     check_states(target.frame);
-    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()), &core->context.parts()->pool);
+    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()), &executable->context.parts()->pool);
     touch_states(target.frame);
     return target;
 }
 
-void Instance::reserve() { point(prepare(pick_bucket()), states, outputs, arena_.data()); }
+void Instance::reserve() { set_pointers(prepare(pick_bucket()), states, outputs, arena_.data()); }
 
-void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase, Region& region) {
+void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase, ParallelRegion& region) {
     region.steps = frame.steps().data();
     region.count = static_cast<std::int64_t>(frame.steps().size());
-    region.alone = frame.alone();
+    region.serial_steps = frame.serial_steps();
     region.team = &team_;
     if (options.profile) {
-        const std::size_t members = frame.is_small() ? 1 : static_cast<std::size_t>(core->context.parts()->pool.size());
+        const std::size_t members =
+            frame.is_small() ? 1 : static_cast<std::size_t>(executable->context.parts()->pool.size());
         profile.seconds.assign(frame.steps().size(), 0);
         profile.spans.assign(frame.steps().size() * members, {});
         region.seconds = profile.seconds.data();
         region.spans = profile.spans.data();
         region.began = now();
     }
-    Followed followed{&options, phase, region.count};
+    StateShape followed{&options, phase, region.count};
     region.caller = &followed;
-    if (options.stop.stop_possible()) region.should_stop = Followed::should_stop;
-    if (options.progress) region.progress = Followed::progress;
+    if (options.stop.stop_possible()) region.should_stop = StateShape::should_stop;
+    if (options.progress) region.progress = StateShape::progress;
     team_.begin();
     if (frame.is_small())
         device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
     else
-        core->context.parts()->pool.run(run_region, &region, &team_.barrier);
+        executable->context.parts()->pool.run(run_region, &region, &team_.barrier);
     throw_fault(region, "run", frame.program().program(), frame.program().program().run);
     if (region.stopped >= 0) throw Cancelled("run");
 }
 
 /// What was live and what the region may have begun to overwrite is lost.
-void Instance::note_damage(const Frame& frame, const Region& region) {
+void Instance::note_damage(const Frame& frame, const ParallelRegion& region) {
     const LinkedProgram& linked = frame.program();
     for (const Overwrite& overwrite : linked.overwrites()) {
         if (overwrite.instruction >= region.begun()) continue;
@@ -323,7 +328,7 @@ void Instance::note_damage(const Frame& frame, const Region& region) {
             row = offset / states[s].desc().strides[axis].constant() % states[s].capacity();
             if (row >= frame.value(linked.state_lengths()[s].first)) continue;
         }
-        states[s].sound_rows = states[s].damaged ? std::min(states[s].sound_rows, row) : row;
+        states[s].intact_rows = states[s].damaged ? std::min(states[s].intact_rows, row) : row;
         states[s].damaged = true;
     }
 }
@@ -336,13 +341,13 @@ void Instance::commit(const Frame& frame) {
                 slot.value = frame.value(frame.program().state_lengths()[s].second);
 }
 
-void Instance::check_soundness() const {
+void Instance::check_state_integrity() const {
     for (const StateSlot& state : states) {
         if (!state.damaged) continue;
         std::string rewinding;
         for (const SizeSlot& slot : sizes)
-            if (state.port().axis >= 0 && slot.name == state.port().before.symbol() && slot.low <= state.sound_rows)
-                rewinding = fmt::format("rewind {} to {} or less, ", slot.name, state.sound_rows);
+            if (state.port().axis >= 0 && slot.name == state.port().before.symbol() && slot.low <= state.intact_rows)
+                rewinding = fmt::format("rewind {} to {} or less, ", slot.name, state.intact_rows);
         throw Error(ErrorKind::argument, "run",
                     fmt::format("a failed run has overwritten parts of state \"{}\": {}give it its contents anew, or "
                                 "reset_states() first",
@@ -350,51 +355,54 @@ void Instance::check_soundness() const {
     }
 }
 
-void Instance::settle_outputs(const BucketFrame& target) {
+void Instance::resolve_outputs(const BucketFrame& target) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t bytes = size_of(core->set.inputs[i].desc.dtype);
+        std::size_t bytes = size_of(executable->set.inputs[i].desc.dtype);
         for (const std::int64_t size : inputs[i].shape) bytes *= static_cast<std::size_t>(size);
         input_memory_[i] = {inputs[i].data, bytes};
         if (input_memory_[i].overlaps({arena_.data(), arena_.touched_bytes()}))
             throw Error(ErrorKind::argument, "run",
                         fmt::format("the data of input \"{}\" lies in a result of this object, which the run "
                                     "overwrites: copy it, or let set_output() put the result elsewhere",
-                                    core->set.inputs[i].name));
+                                    executable->set.inputs[i].name));
     }
-    target.caller_outputs.settle(target.frame, input_memory_, outputs);
+    target.caller_outputs.resolve(target.frame, input_memory_, outputs);
 }
 
 void Instance::run(const RunOptions& options) {
     const RunningMark mark(running);
-    if (!core->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
-    check_soundness();
+    if (!executable->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
+    check_state_integrity();
     if (options.stop.stop_requested()) throw Cancelled("run");
     derive_sizes();
     check_inputs();
-    const int chosen = pick_bucket();
-    std::shared_ptr<BoundProgram> beside = core->buckets[static_cast<std::size_t>(chosen)]->beside();
-    if (core->states_fell_back.load(std::memory_order_acquire) && !is_to_fall_back(static_cast<std::size_t>(chosen)))
+    const int active = pick_bucket();
+    std::shared_ptr<BoundProgram> reference_program =
+        executable->buckets[static_cast<std::size_t>(active)]->reference_program();
+    if (executable->states_fell_back.load(std::memory_order_acquire) &&
+        !must_fall_back(static_cast<std::size_t>(active)))
         widen_states();
-    BucketFrame& first = prepare(chosen);
+    BucketFrame& first = prepare(active);
     bucket = -1;
-    settle_outputs(first);
-    point(first, states, outputs, arena_.data());
+    resolve_outputs(first);
+    set_pointers(first, states, outputs, arena_.data());
     first.caller_outputs.check_views(first.frame, outputs);
     if (options.profile) profiled_bucket = -1;
     std::unique_ptr<ExactRun> exact;
-    if (beside != nullptr && !first.is_fallback) exact = run_exact(std::move(beside), chosen, options);
-    bool is_right = run_chosen(chosen, options, exact.get());
+    if (reference_program != nullptr && !first.is_fallback)
+        exact = run_exact(std::move(reference_program), active, options);
+    bool is_right = run_chosen(active, options, exact.get());
     if (is_right && exact == nullptr && is_beyond_storage(first)) {
         // States have only grown: the exact program finds them as they were.
-        exact = run_exact(core->buckets[static_cast<std::size_t>(chosen)]->exact(), chosen, options);
-        core->fall_back();
+        exact = run_exact(executable->buckets[static_cast<std::size_t>(active)]->exact(), active, options);
+        executable->fall_back();
         is_right = false;
     }
-    if (!is_right) fall_back(chosen, *exact);
-    const BucketFrame& ran = frame(chosen);
+    if (!is_right) fall_back(active, *exact);
+    const BucketFrame& ran = frame(active);
     ran.caller_outputs.copy(ran.frame, outputs);
-    bucket = chosen;
-    if (options.profile) profiled_bucket = chosen;
+    bucket = active;
+    if (options.profile) profiled_bucket = active;
     // Outputs were computed at the sizes before the commit; the frame keeps those until the next run.
     commit(ran.frame);
 }
@@ -419,8 +427,8 @@ void Instance::rewind(std::string_view symbol, std::int64_t length) {
                     fmt::format("{} is {} now; {} is not in {}..{}", symbol, slot.value, length, slot.low, slot.value));
     slot.value = length;
     for (StateSlot& state : states)
-        if (state.port().axis >= 0 && state.port().before.symbol() == symbol && length <= state.sound_rows)
+        if (state.port().axis >= 0 && state.port().before.symbol() == symbol && length <= state.intact_rows)
             state.damaged = false;
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -11,11 +11,11 @@
 #include <memory>
 #include <vector>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// What all instances of one CompiledGraph share. Immutable, but for the one bind and verdicts on inexact programs.
-struct Core {
-    Core(const Context& given, ProgramSet set, const std::stop_token& stop = {});
+struct Executable {
+    Executable(const Context& given, ProgramSet set, const std::stop_token& stop = {});
 
     Context context;
     ProgramSet set;
@@ -32,8 +32,8 @@ struct Core {
     std::vector<std::shared_ptr<BoundProgram>> programs() const;
     /// Lets all buckets fall back whose states are stored narrower.
     void fall_back();
-    /// BucketPrograms::settle() of a bucket, and of all where they stand and fall together.
-    bool settle(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
+    /// BucketPrograms::resolve() of a bucket, and of all where they stand and fall together.
+    bool resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
 };
 
 /// A symbol of the whole graph and its present value.
@@ -50,7 +50,7 @@ struct InputSlot {
     const void* data = nullptr;
     std::vector<std::int64_t> shape;
     bool set = false;
-    HeldView held;                       ///< keeps a released-by-callback view until the next one
+    ScopedInputView held;                ///< keeps a released-by-callback view until the next one
     std::vector<std::byte> copy, spare;  ///< of a strided view or a temporary; the one to come
 };
 
@@ -76,7 +76,7 @@ struct BucketFrame {
 /// What the steps of a run took, where it was profiled.
 struct Profile {
     std::vector<double> seconds;
-    std::vector<Span> spans;  ///< of each step those of all members
+    std::vector<TimeSpan> spans;  ///< of each step those of all members
 };
 
 /// A run of the exact program, on memory of its own, from the same inputs and states.
@@ -90,9 +90,9 @@ struct ExactRun {
 /// One executor: sizes, pointers, arena and states. For one thread at a time.
 class Instance {
 public:
-    explicit Instance(std::shared_ptr<Core> core);
+    explicit Instance(std::shared_ptr<Executable> executable);
 
-    std::shared_ptr<Core> core;
+    std::shared_ptr<Executable> executable;
     std::vector<SizeSlot> sizes;
     std::vector<InputSlot> inputs;    ///< in the order of ProgramSet::inputs
     std::vector<OutputSlot> outputs;  ///< in the order of the programs' outputs
@@ -111,7 +111,7 @@ public:
     void widen_states();
     /// Itself, unless it runs: what may be changed now. Throws Busy from inside a run, whose sinks are the caller's
     /// code.
-    Instance& idle(std::string_view part);
+    Instance& require_idle(std::string_view part);
     /// Touches arena and states for these sizes, whatever bucket they fall into.
     void reserve();
     /// The bucket that is for the sizes set.
@@ -128,20 +128,20 @@ private:
     void check_inputs();
     /// What is run in a bucket by the present verdict.
     BucketFrame& frame_of(int bucket);
-    bool is_to_fall_back(std::size_t bucket) const;
+    bool must_fall_back(std::size_t bucket) const;
     /// The values of a program's symbols for what is set now.
     void resize(BucketFrame& target, int bucket) const;
     /// Sizes and memory of a bucket's frame for what is set now.
     BucketFrame& prepare(int bucket);
     void check_states(const Frame& frame) const;
-    void check_soundness() const;
+    void check_state_integrity() const;
     void touch_states(const Frame& frame);
-    void settle_outputs(const BucketFrame& target);
+    void resolve_outputs(const BucketFrame& target);
     /// Sets all pointers. Outputs are in the arena, but for direct ones among `outputs`.
-    void point(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
-               std::byte* arena) const;
-    void execute(Frame& frame, const RunOptions& options, std::string_view phase, Region& region);
-    void note_damage(const Frame& frame, const Region& region);
+    void set_pointers(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
+                      std::byte* arena) const;
+    void execute(Frame& frame, const RunOptions& options, std::string_view phase, ParallelRegion& region);
+    void note_damage(const Frame& frame, const ParallelRegion& region);
     void commit(const Frame& frame);
 
     // verification.cpp
@@ -162,4 +162,4 @@ private:
     device::TeamState team_;
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 program::Lock lock_of(const ProgramSet& set) {
     program::Lock lock;
@@ -14,8 +14,9 @@ program::Lock lock_of(const ProgramSet& set) {
         if (bucket.exact) lock.add(*bucket.exact);
         for (const Range& range : bucket.ranges) ends[range.symbol].insert(range.high);
     }
-    if (!set.subject.digest.empty()) {
-        lock.subject = set.subject.digest, lock.stored = set.subject.stored, lock.states = set.subject.states;
+    if (!set.selection_key.digest.empty()) {
+        lock.selection_key = set.selection_key.digest, lock.stored = set.selection_key.stored,
+        lock.states = set.selection_key.states;
         for (const BucketProgram& bucket : set.buckets) {
             program::Lock::Cover& cover = lock.covers.emplace_back();
             cover.ranges = bucket.ranges, cover.steps = bucket.steps;
@@ -31,4 +32,4 @@ program::Lock lock_of(const ProgramSet& set) {
     return lock;
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,11 +1,11 @@
-#include "program/lifetimes.hpp"
+#include "program/plan_memory.hpp"
 #include "runtime/compiled_graph.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::Buffer;
@@ -32,16 +32,17 @@ std::int64_t live_bytes(const program::Program& program, const std::vector<std::
     return most;
 }
 
-Arena arena_at(const Core& core, std::size_t bucket, const program::Program& program,
+Arena arena_at(const Executable& executable, std::size_t bucket, const program::Program& program,
                std::vector<std::int64_t> symbol_values) {
     Arena arena;
     // A symbol that has one value in this bucket is none of its program's.
-    for (const Symbols::Symbol& symbol : core.set.symbols->list()) arena.sizes.emplace_back(symbol.name, symbol.low);
+    for (const Symbols::Symbol& symbol : executable.set.symbols->list())
+        arena.sizes.emplace_back(symbol.name, symbol.low);
     for (auto& [symbol, value] : arena.sizes)
-        for (const Range& range : core.set.buckets[bucket].ranges)
+        for (const Range& range : executable.set.buckets[bucket].ranges)
             if (range.symbol == symbol) value = range.low;
     for (std::size_t s = 0; s < symbol_values.size(); ++s)
-        arena.sizes[static_cast<std::size_t>(core.symbol_of[bucket][s])].second = symbol_values[s];
+        arena.sizes[static_cast<std::size_t>(executable.symbol_of[bucket][s])].second = symbol_values[s];
     arena.offsets = program::evaluate_plan(program, symbol_values);
     arena.bytes = arena.offsets.back();
     arena.max_live = live_bytes(program, symbol_values);
@@ -67,7 +68,7 @@ public:
     /// A program that save() may want, though it does not run.
     void add_kept(const program::Program& program);
     /// The exact program that a run of an inexact one is compared with, or was.
-    void add_exact(const program::Program& program, std::int64_t arena, bool is_open);
+    void add_exact(const program::Program& program, std::int64_t arena, bool is_pending);
     MemoryReport finish();
 
 private:
@@ -121,8 +122,8 @@ void Report::add_kept(const program::Program& program) {
     for (const Buffer& buffer : program.buffers) report_.constants += static_cast<std::int64_t>(buffer.data.size());
 }
 
-void Report::add_exact(const program::Program& program, std::int64_t arena, bool is_open) {
-    if (is_open) arena_exact_ = std::max(arena_exact_, arena);
+void Report::add_exact(const program::Program& program, std::int64_t arena, bool is_pending) {
+    if (is_pending) arena_exact_ = std::max(arena_exact_, arena);
     const std::vector<bool> read = read_in_runs(program);
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
@@ -144,47 +145,50 @@ MemoryReport Report::finish() {
 }
 
 /// Constants of the program of a bucket that is not run, or not yet.
-void add_other(Report& report, const BucketProgram& bucket, const program::Program& chosen) {
-    if (bucket.exact) report.add_kept(&chosen == &*bucket.exact ? bucket.program : *bucket.exact);
+void add_other(Report& report, const BucketProgram& bucket, const program::Program& active) {
+    if (bucket.exact) report.add_kept(&active == &*bucket.exact ? bucket.program : *bucket.exact);
 }
 
 /// Beside the program of a bucket, or null.
-std::shared_ptr<BoundProgram> exact_of(const Core& core, std::size_t b) {
-    std::shared_ptr<BoundProgram> beside = core.buckets[b]->beside();
-    return beside != nullptr ? beside : core.buckets[b]->exact();
+std::shared_ptr<BoundProgram> exact_of(const Executable& executable, std::size_t b) {
+    std::shared_ptr<BoundProgram> reference_program = executable.buckets[b]->reference_program();
+    return reference_program != nullptr ? reference_program : executable.buckets[b]->exact();
 }
 
 }  // namespace
 
-MemoryReport memory_report(const Core& core) {
+MemoryReport memory_report(const Executable& executable) {
     Report report;
-    for (std::size_t b = 0; b < core.buckets.size(); ++b) {
-        const bool is_open = core.buckets[b]->verdict() == Verdict::open;
-        const std::shared_ptr<BoundProgram> beside = exact_of(core, b), chosen = core.buckets[b]->chosen();
-        const program::Peak& peak = chosen->linked.peak();
-        Arena arena = arena_at(core, b, chosen->linked.program(), peak.at);
+    for (std::size_t b = 0; b < executable.buckets.size(); ++b) {
+        const bool is_pending = executable.buckets[b]->status() == VerificationStatus::pending;
+        const std::shared_ptr<BoundProgram> reference_program = exact_of(executable, b),
+                                            active = executable.buckets[b]->active();
+        const program::PeakMemory& peak = active->linked.peak();
+        Arena arena = arena_at(executable, b, active->linked.program(), peak.at);
         arena.bytes = peak.bytes;
         arena.is_exact = peak.is_exact();
-        report.add(chosen->linked.program(), arena);
-        add_other(report, core.set.buckets[b], chosen->linked.program());
-        if (beside != nullptr) report.add_exact(beside->linked.program(), beside->linked.peak().bytes, is_open);
+        report.add(active->linked.program(), arena);
+        add_other(report, executable.set.buckets[b], active->linked.program());
+        if (reference_program != nullptr)
+            report.add_exact(reference_program->linked.program(), reference_program->linked.peak().bytes, is_pending);
     }
     return report.finish();
 }
 
-MemoryReport memory_report(const Core& core, int bucket, const std::vector<std::int64_t>& sizes) {
+MemoryReport memory_report(const Executable& executable, int bucket, const std::vector<std::int64_t>& sizes) {
     const auto b = static_cast<std::size_t>(bucket);
     std::vector<std::int64_t> symbol_values;
-    for (const int symbol : core.symbol_of[b]) symbol_values.push_back(sizes[static_cast<std::size_t>(symbol)]);
-    const bool is_open = core.buckets[b]->verdict() == Verdict::open;
-    const std::shared_ptr<BoundProgram> beside = exact_of(core, b), chosen = core.buckets[b]->chosen();
+    for (const int symbol : executable.symbol_of[b]) symbol_values.push_back(sizes[static_cast<std::size_t>(symbol)]);
+    const bool is_pending = executable.buckets[b]->status() == VerificationStatus::pending;
+    const std::shared_ptr<BoundProgram> reference_program = exact_of(executable, b),
+                                        active = executable.buckets[b]->active();
     Report report;
-    if (beside != nullptr)
-        report.add_exact(beside->linked.program(),
-                         program::evaluate_plan(beside->linked.program(), symbol_values).back(), is_open);
-    report.add(chosen->linked.program(), arena_at(core, b, chosen->linked.program(), std::move(symbol_values)));
-    add_other(report, core.set.buckets[b], chosen->linked.program());
+    if (reference_program != nullptr)
+        report.add_exact(reference_program->linked.program(),
+                         program::evaluate_plan(reference_program->linked.program(), symbol_values).back(), is_pending);
+    report.add(active->linked.program(), arena_at(executable, b, active->linked.program(), std::move(symbol_values)));
+    add_other(report, executable.set.buckets[b], active->linked.program());
     return report.finish();
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -10,7 +10,7 @@
 #include <optional>
 
 // A safetensors file: each value is bytes under its origin; the metadata name the weights and hold the index.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 constexpr const char *weights_key = "cairn.packed_weights", *index_key = "cairn.packed_index";
@@ -19,7 +19,7 @@ constexpr std::int64_t line = device::Arena::alignment;
 constexpr std::uint64_t small_value_bytes = std::uint64_t{64} << 10;
 
 // Whole cache lines: each value then begins at one, since the first does.
-std::int64_t bytes_in_file(const KeptValue& value) { return (value.bytes + line - 1) / line * line; }
+std::int64_t bytes_in_file(const PackedValue& value) { return (value.bytes + line - 1) / line * line; }
 
 [[noreturn]] void refuse_packed(const std::filesystem::path& path, std::string_view why) {
     throw Error(ErrorKind::file, "bind", fmt::format("{}: it {}", path.string(), why));
@@ -46,18 +46,18 @@ public:
 
     /// Those that have changed, among the values of at most `most` bytes: a sentence for each.
     std::vector<std::string> changed(std::uint64_t most, device::ThreadPool* pool) const {
-        std::vector<Block> blocks;
+        std::vector<ChecksumBlock> blocks;
         std::vector<const std::string*> names;
         for (const auto& [name, value] : index_.values) {
             if (value.bytes > most) continue;
             add_blocks({data_.at(name), value.bytes}, value, blocks);
             names.resize(blocks.size(), &name);
         }
-        const std::vector<std::uint64_t> sums = sums_of(blocks, pool);
+        const std::vector<std::uint64_t> checksums = checksums_of(blocks, pool);
         std::vector<std::string> faults;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
-            const bool is_told = b > 0 && names[b] == names[b - 1] && sums[b - 1] != blocks[b - 1].sum;
-            if (sums[b] != blocks[b].sum && !is_told)
+            const bool is_told = b > 0 && names[b] == names[b - 1] && checksums[b - 1] != blocks[b - 1].sum;
+            if (checksums[b] != blocks[b].sum && !is_told)
                 faults.push_back(
                     fmt::format("value {}: bytes {} to {} of the file's data have changed", *names[b],
                                 blocks[b].bytes.data() - base_,
@@ -66,7 +66,7 @@ public:
         return faults;
     }
 
-    std::shared_ptr<const std::byte> find(const KeptValue& wanted) const {
+    std::shared_ptr<const std::byte> find(const PackedValue& wanted) const {
         const auto value = index_.values.find(wanted.origin);
         if (value == index_.values.end()) refuse_packed(path_, "was made for other programs");
         const std::byte* const data = data_.at(wanted.origin);
@@ -113,11 +113,11 @@ private:
 
 }  // namespace
 
-std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& packed, std::span<const KeptValue> wanted,
+std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& packed, std::span<const PackedValue> wanted,
                                                           device::ThreadPool& pool) {
     const OpenPacked file(packed.path, packed.weights);
     std::vector<std::shared_ptr<const std::byte>> found;
-    for (const KeptValue& value : wanted) found.push_back(file.find(value));
+    for (const PackedValue& value : wanted) found.push_back(file.find(value));
     const std::vector<std::string> faults = packed.check_all
                                                 ? file.changed(std::numeric_limits<std::uint64_t>::max(), &pool)
                                                 : file.changed(small_value_bytes, nullptr);
@@ -125,12 +125,12 @@ std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& pack
     return found;
 }
 
-void write_packed(const PackedFile& packed, std::span<const KeptValue> values, std::span<const std::byte* const> data,
+void write_packed(const PackedFile& packed, std::span<const PackedValue> values, std::span<const std::byte* const> data,
                   device::ThreadPool& pool) {
     std::vector<NamedTensor> tensors;
     std::vector<std::vector<std::byte>> padded(values.size());
     PackedIndex index;
-    std::vector<Block> blocks;
+    std::vector<ChecksumBlock> blocks;
     std::uint64_t offset = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         InputView view;
@@ -148,22 +148,22 @@ void write_packed(const PackedFile& packed, std::span<const KeptValue> values, s
         offset += bytes;
         tensors.push_back({values[i].origin, view});
     }
-    const std::vector<std::uint64_t> sums = sums_of(blocks, &pool);
-    auto sum = sums.begin();
-    for (const KeptValue& kept : values) {
+    const std::vector<std::uint64_t> checksums = checksums_of(blocks, &pool);
+    auto sum = checksums.begin();
+    for (const PackedValue& kept : values) {
         PackedIndex::Value& value = index.values[kept.origin];
-        const auto count = static_cast<std::ptrdiff_t>((value.bytes + block_bytes - 1) / block_bytes);
-        value.sums.assign(sum, sum + count);
+        const auto count = static_cast<std::ptrdiff_t>((value.bytes + checksum_block_bytes - 1) / checksum_block_bytes);
+        value.checksums.assign(sum, sum + count);
         sum += count;
     }
     write_safetensors(packed.path, tensors,
                       {{weights_key, packed.weights}, {index_key, to_string(index, packed.weights)}}, line);
 }
 
-std::vector<std::string> packed_faults(const std::filesystem::path& file) {
+std::vector<std::string> verify_packed(const std::filesystem::path& file) {
     try {
         return OpenPacked(file, std::nullopt).changed(std::numeric_limits<std::uint64_t>::max(), nullptr);
     } catch (const Error& error) { return {error.what()}; }
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -2,7 +2,7 @@
 
 #include "cairn/error.hpp"
 #include "cairn/problem.hpp"
-#include "runtime/block_sum.hpp"
+#include "runtime/xxh64.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 #include <charconv>
 #include <optional>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 constexpr std::string_view digest_key = "digest ";
 
-std::string index_headline() { return fmt::format("xxh64 of blocks of {}\n", block_bytes); }
+std::string index_headline() { return fmt::format("xxh64 of blocks of {}\n", checksum_block_bytes); }
 
 std::string digest_line(std::string_view lines, std::string_view weights) {
     return fmt::format("{}{}", digest_key, to_string(digest(fmt::format("{}\n{}", weights, lines))));
@@ -44,9 +44,10 @@ bool read_value(std::string_view line, PackedIndex& index) {
     while (!line.empty()) {
         const std::optional<std::uint64_t> sum = next_number(line, 16);
         if (!sum) return false;
-        value.sums.push_back(*sum);
+        value.checksums.push_back(*sum);
     }
-    return value.sums.size() == value.bytes / block_bytes + (value.bytes % block_bytes == 0 ? 0 : 1);
+    return value.checksums.size() ==
+           value.bytes / checksum_block_bytes + (value.bytes % checksum_block_bytes == 0 ? 0 : 1);
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ std::string to_string(const PackedIndex& index, std::string_view weights) {
     std::string lines = index_headline();
     for (const auto& [name, value] : index.values) {
         lines += fmt::format("{} {} {}", name, value.offset, value.bytes);
-        for (const std::uint64_t sum : value.sums) lines += fmt::format(" {:016x}", sum);
+        for (const std::uint64_t sum : value.checksums) lines += fmt::format(" {:016x}", sum);
         lines += '\n';
     }
     return lines + digest_line(lines, weights);
@@ -77,29 +78,29 @@ PackedIndex parse_packed_index(std::string_view text, std::string_view weights) 
     return index;
 }
 
-void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<Block>& blocks) {
-    for (std::size_t b = 0; b * block_bytes < bytes.size(); ++b) {
-        const std::size_t begin = b * block_bytes;
-        blocks.push_back({bytes.subspan(begin, std::min<std::size_t>(block_bytes, bytes.size() - begin)),
-                          b < value.sums.size() ? value.sums[b] : 0});
+void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<ChecksumBlock>& blocks) {
+    for (std::size_t b = 0; b * checksum_block_bytes < bytes.size(); ++b) {
+        const std::size_t begin = b * checksum_block_bytes;
+        blocks.push_back({bytes.subspan(begin, std::min<std::size_t>(checksum_block_bytes, bytes.size() - begin)),
+                          b < value.checksums.size() ? value.checksums[b] : 0});
     }
 }
 
-std::vector<std::uint64_t> sums_of(std::span<const Block> blocks, device::ThreadPool* pool) {
+std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::ThreadPool* pool) {
     struct Work {
-        std::span<const Block> blocks;
-        std::vector<std::uint64_t> sums;
+        std::span<const ChecksumBlock> blocks;
+        std::vector<std::uint64_t> checksums;
     } work{blocks, std::vector<std::uint64_t>(blocks.size())};
     const auto sum_part = [](void* context, int rank, int size) {
-        auto& [all, sums] = *static_cast<Work*>(context);
+        auto& [all, checksums] = *static_cast<Work*>(context);
         for (auto b = static_cast<std::size_t>(rank); b < all.size(); b += static_cast<std::size_t>(size))
-            sums[b] = block_sum(all[b].bytes);
+            checksums[b] = xxh64(all[b].bytes);
     };
     if (pool != nullptr)
         pool->run(sum_part, &work);
     else
         sum_part(&work, 0, 1);
-    return std::move(work.sums);
+    return std::move(work.checksums);
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -11,15 +11,15 @@
 #include <vector>
 
 /// The index of a file of packed weights: which values it holds, where, and checksums of their bytes.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// Bytes that one checksum covers at most.
-inline constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t checksum_block_bytes = std::uint64_t{1} << 20;
 
 struct PackedIndex {
     struct Value {
-        std::uint64_t offset = 0, bytes = 0;  ///< in the file's data
-        std::vector<std::uint64_t> sums;      ///< block_sum of each block
+        std::uint64_t offset = 0, bytes = 0;   ///< in the file's data
+        std::vector<std::uint64_t> checksums;  ///< xxh64 of each block
         friend bool operator==(const Value&, const Value&) = default;
     };
     std::map<std::string, Value, std::less<>> values;  ///< by name
@@ -36,14 +36,14 @@ std::string to_string(const PackedIndex& index, std::string_view weights);
 PackedIndex parse_packed_index(std::string_view text, std::string_view weights);
 
 /// A block to be summed.
-struct Block {
+struct ChecksumBlock {
     std::span<const std::byte> bytes;
     std::uint64_t sum = 0;
 };
 
 /// Cuts a value into blocks; their sums are those of `value`, or 0 where it has none.
-void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<Block>& blocks);
+void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<ChecksumBlock>& blocks);
 /// Sums all blocks, with the threads of a pool where there is one.
-std::vector<std::uint64_t> sums_of(std::span<const Block> blocks, device::ThreadPool* pool);
+std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::ThreadPool* pool);
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

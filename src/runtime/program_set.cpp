@@ -1,13 +1,13 @@
 #include "runtime/program_set.hpp"
 
-#include "types/hash.hpp"
+#include "graph/types/hash.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 bool stores_states_narrower(const program::Program& program) {
     return std::any_of(program.states.begin(), program.states.end(), [&](const program::StatePort& state) {
@@ -108,7 +108,7 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
 }
 
 LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
-    : program_(&program), peak_(program::peak_of(program)) {
+    : program_(&program), peak_(program::peak_memory_of(program)) {
     if (program.threads != context.threads())
         throw Error(
             ErrorKind::argument, "program",
@@ -132,4 +132,4 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
     for (const program::Storage& storage : program.plan.storages) storage_bytes_.push_back(expression(storage.bytes));
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

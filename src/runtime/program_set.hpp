@@ -3,7 +3,7 @@
 #include "cairn/compiled_graph.hpp"
 #include "device/context_parts.hpp"
 #include "program/lock.hpp"
-#include "program/peak.hpp"
+#include "program/peak_memory.hpp"
 #include "program/program.hpp"
 
 #include <functional>
@@ -16,7 +16,7 @@
 #include <vector>
 
 /// The programs of all buckets of one graph, linked to kernels: immutable, shared by all instances.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 using Range = ExplainedBucket::Range;
 
@@ -35,11 +35,11 @@ struct BucketProgram {
     /// Beside a program that holds anything inexact: the one it is verified by, and in what.
     std::optional<program::Program> exact = {};
     std::vector<InexactValue> inexact = {};
-    program::Steps steps = {}, exact_steps = {};  ///< what `program` and `exact` were selected as, for a lock
+    program::CoverSteps steps = {}, exact_steps = {};  ///< what `program` and `exact` were selected as, for a lock
 };
 
 /// What the covers of all buckets were selected for (program::Lock).
-struct Subject {
+struct SelectionKey {
     std::string digest;  ///< empty: not known
     std::string stored;  ///< dtype that states are stored in where it is narrower than declared
     Device states = Device::cpu;
@@ -53,15 +53,15 @@ std::string to_string(const std::vector<Range>& ranges);
 
 struct ProgramSet;
 /// Adds to an explanation, in which the instructions stand, why programs became what they are. Asked from any thread.
-using Reasons = std::function<void(const ProgramSet& set, Explanation& explanation, const std::stop_token& stop)>;
+using Explainer = std::function<void(const ProgramSet& set, Explanation& explanation, const std::stop_token& stop)>;
 
 struct ProgramSet {
     std::string name;
     std::shared_ptr<Symbols> symbols;   ///< with the bounds of the whole graph
     std::vector<program::Port> inputs;  ///< by name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
-    Reasons reasons;  ///< none: it was loaded
-    Subject subject = {};
+    Explainer explainer;  ///< none: it was loaded
+    SelectionKey selection_key = {};
 };
 
 /// A TensorArg to be: which buffer, from which element on, with which sizes.
@@ -108,7 +108,7 @@ public:
     /// The expressions of each state's live length before and after a run.
     const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
     /// The most arena that any sizes take.
-    const program::Peak& peak() const noexcept { return peak_; }
+    const program::PeakMemory& peak() const noexcept { return peak_; }
     /// What in a run replaces rows of a state that were there before it, so that it cannot be undone.
     const std::vector<Overwrite>& overwrites() const noexcept { return overwrites_; }
 
@@ -122,7 +122,7 @@ private:
                                                 const Context& context);
 
     const program::Program* program_;
-    program::Peak peak_;
+    program::PeakMemory peak_;
     std::vector<Dim> expressions_;
     std::unordered_multimap<std::size_t, int> expression_at_;  // by hash
     std::map<std::vector<int>, int> entries_at_;
@@ -134,4 +134,4 @@ private:
     std::vector<LinkedInstruction> run_, bind_;
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

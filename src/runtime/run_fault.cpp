@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::BufferKind;
@@ -36,7 +36,7 @@ std::string operand_text(const Program& program, const Instruction& instruction,
     return fmt::format("{}\"{}\"", is_whole ? "" : "what is seen of ", buffer.name);
 }
 
-std::string failure_text(const device::Failure& failure, const Region& region, const Program& program,
+std::string failure_text(const device::Failure& failure, const ParallelRegion& region, const Program& program,
                          const Instruction& instruction) {
     if (failure.input < 0 || failure.input >= static_cast<int>(instruction.inputs.size())) return failure.reason;
     const TensorArg& tensor = region.steps[region.failed].args.inputs[failure.input];
@@ -58,7 +58,7 @@ std::string failure_text(const device::Failure& failure, const Region& region, c
 
 }  // namespace
 
-void throw_fault(const Region& region, std::string_view part, const Program& program,
+void throw_fault(const ParallelRegion& region, std::string_view part, const Program& program,
                  std::span<const Instruction> instructions) {
     const std::int64_t at = region.failed;
     if (at < 0) return;
@@ -70,4 +70,4 @@ void throw_fault(const Region& region, std::string_view part, const Program& pro
         throw Error(ErrorKind::argument, part, prefix + failure_text(*failure, region, program, instruction));
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// Throws what ended a region when a kernel reported a failure or threw; returns when none did. `instructions` are
 /// those whose steps the region held, in their order.
@@ -15,7 +15,7 @@ namespace cairn::inline v0::runtime {
 ///     is 9
 ///
 /// A thrown Error keeps its kind; std::bad_alloc becomes ErrorKind::memory, anything else ErrorKind::argument.
-void throw_fault(const Region& region, std::string_view part, const program::Program& program,
+void throw_fault(const ParallelRegion& region, std::string_view part, const program::Program& program,
                  std::span<const program::Instruction> instructions);
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,7 +1,7 @@
 #include "runtime/compiled_graph.hpp"
+#include "runtime/file_io.hpp"
 #include "runtime/lock.hpp"
 #include "runtime/verify_set.hpp"
-#include "runtime/whole_file.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::string_view magic = "cairn compiled graph 3", purpose_kind = "for", digest_headline = "# digest ";
+constexpr std::string_view magic = "cairn compiled graph 3", cache_key_kind = "for", digest_headline = "# digest ";
 
 /// A part of the file: a headline and the text up to the next headline.
 struct Section {
@@ -65,7 +65,21 @@ std::vector<runtime::InexactValue> parse_inexact(std::string_view text) {
 
 }  // namespace
 
-std::string runtime::to_string(const ProgramSet& set, const std::vector<bool>& fell_back) {
+void CompiledGraph::save(const std::filesystem::path& path) const { runtime::save(program(), "", path); }
+
+void CompiledGraph::write_lock(const std::filesystem::path& path) const {
+    const runtime::ProgramSet& set = valid().instance.executable->set;
+    if (!set.explainer)
+        throw Error(ErrorKind::unsupported, "write_lock",
+                    "a loaded graph does not know what it was chosen for: compile it");
+    runtime::write_file(path, program::to_string(runtime::lock_of(set)), "write_lock");
+}
+
+}  // namespace cairn::inline v0
+
+namespace cairn::runtime {
+
+std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back) {
     program::Program face;
     face.name = set.name;
     face.symbols = set.symbols;
@@ -91,7 +105,7 @@ std::string runtime::to_string(const ProgramSet& set, const std::vector<bool>& f
     return text;
 }
 
-runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
+runtime::ProgramSet parse_program_set(std::string_view text) {
     if (!text.starts_with(magic))
         throw Error(ErrorKind::argument, "load", "it does not begin as a compiled graph of this version");
     ProgramSet set;
@@ -109,8 +123,8 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
             while (words >> std::ws && !words.eof()) bucket.ranges.push_back(parse_range(words));
             bucket.program = program::parse_program(section.body);
             set.buckets.push_back(std::move(bucket));
-        } else if (kind == purpose_kind) {
-            continue;  // for who asks purpose_of()
+        } else if (kind == cache_key_kind) {
+            continue;  // for who asks cache_key_of()
         } else if (set.buckets.empty()) {
             throw Error(ErrorKind::argument, "load", "a part before the first bucket is of no kind known");
         } else if (kind == "exact") {
@@ -126,33 +140,23 @@ runtime::ProgramSet runtime::parse_program_set(std::string_view text) {
     return set;
 }
 
-void runtime::save(std::string text, const std::string& purpose, const std::filesystem::path& path) {
-    if (!purpose.empty()) text += fmt::format("# {} {}\n", purpose_kind, purpose);
+void save(std::string text, const std::string& cache_key, const std::filesystem::path& path) {
+    if (!cache_key.empty()) text += fmt::format("# {} {}\n", cache_key_kind, cache_key);
     write_file(path, fmt::format("{}{}{}\n", text, digest_headline, to_string(digest(text))), "save");
 }
 
-bool runtime::is_whole(std::string_view text) {
+bool has_valid_digest(std::string_view text) {
     const std::size_t tail = text.rfind(digest_headline);
     return tail != std::string::npos &&
            text.substr(tail) == std::string(digest_headline) + to_string(digest(text.substr(0, tail))) + '\n';
 }
 
-std::string_view runtime::purpose_of(std::string_view text) {
-    const std::string headline = fmt::format("\n# {} ", purpose_kind);
+std::string_view cache_key_of(std::string_view text) {
+    const std::string headline = fmt::format("\n# {} ", cache_key_kind);
     const std::size_t at = text.rfind(headline);
     if (at == std::string::npos) return {};
     const std::size_t begin = at + headline.size();
     return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-void CompiledGraph::save(const std::filesystem::path& path) const { runtime::save(program(), "", path); }
-
-void CompiledGraph::write_lock(const std::filesystem::path& path) const {
-    const runtime::ProgramSet& set = valid().instance.core->set;
-    if (!set.reasons)
-        throw Error(ErrorKind::unsupported, "write_lock",
-                    "a loaded graph does not know what it was chosen for: compile it");
-    runtime::write_file(path, program::to_string(runtime::lock_of(set)), "write_lock");
-}
-
-}  // namespace cairn::inline v0
+}  // namespace cairn::runtime

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using detail::Solution;
@@ -44,7 +44,7 @@ std::string expression_text(const GivenSize& given) {
     return text;
 }
 
-std::string nearest_text(const detail::Attainable& nearest) {
+std::string suggestion_text(const detail::Attainable& nearest) {
     if (nearest.below && nearest.above)
         return fmt::format(": the nearest that fit are {} and {}", *nearest.below, *nearest.above);
     if (!nearest.below && !nearest.above) return {};
@@ -57,11 +57,11 @@ detail::SizeEquation GivenSize::equation() const noexcept { return {factors_of(*
 
 SizeSolver::SizeSolver(const ProgramSet& set) : SizeSolver(set.symbols->list(), axes_of(set) + 1) {}
 
-SizeSolver::SizeSolver(std::vector<Symbols::Symbol> symbols, std::size_t most_given)
+SizeSolver::SizeSolver(std::vector<Symbols::Symbol> symbols, std::size_t max_given)
     : symbols_(std::move(symbols)), values_(symbols_.size(), 0), known_(symbols_.size(), 0) {
-    given_.reserve(most_given);
-    gathered_.reserve(most_given);
-    equations_.reserve(most_given);
+    given_.reserve(max_given);
+    gathered_.reserve(max_given);
+    equations_.reserve(max_given);
 }
 
 void SizeSolver::begin() {
@@ -135,7 +135,7 @@ std::string SizeSolver::fault(std::size_t symbol) const {
             return fmt::format("{}, got {}, which is {} for no {} in {}..{}{}{}", type_text(given),
                                place_text(given, given.size), expression_text(given), name.name, name.low, name.high,
                                others_text(given, symbol),
-                               nearest_text(detail::nearest_attainable(equations_[e], unknown(symbol))));
+                               suggestion_text(detail::nearest_attainable(equations_[e], unknown(symbol))));
     const GivenSize &first = gathered_.front(), &last = gathered_.back();
     const std::string of_last = first.desc == last.desc ? "" : fmt::format(" of {} \"{}\"", last.kind, last.name);
     return fmt::format("{}, got {} and {}{}, which are {} and {} for no {} in {}..{}", type_text(first),
@@ -167,4 +167,4 @@ std::string SizeSolver::ambiguity(std::size_t symbol) {
                        solution.second);
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "graph/types/dim_solve.hpp"
 #include "runtime/program_set.hpp"
-#include "types/dim_solve.hpp"
 
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Solves for the values of symbols: the declared shapes of inputs and states against the shapes that were given.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// A size of a tensor that was given: of one axis, or its number of elements.
 struct GivenSize {
@@ -35,8 +35,8 @@ class SizeSolver {
 public:
     /// For the inputs of a graph.
     explicit SizeSolver(const ProgramSet& set);
-    /// For sizes over these symbols, in the order of their table. `most_given` bounds the sizes that are added.
-    SizeSolver(std::vector<Symbols::Symbol> symbols, std::size_t most_given);
+    /// For sizes over these symbols, in the order of their table. `max_given` bounds the sizes that are added.
+    SizeSolver(std::vector<Symbols::Symbol> symbols, std::size_t max_given);
 
     /// Forgets all values and sizes.
     void begin();
@@ -77,4 +77,4 @@ private:
     std::vector<detail::SizeEquation> equations_;
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

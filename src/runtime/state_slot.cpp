@@ -1,12 +1,12 @@
 #include "runtime/state_slot.hpp"
 
-#include "types/convert_floats.hpp"
+#include "graph/types/convert_floats.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 // Rows of a state touched ahead of need: one system call per stripe for this many steps.
@@ -92,7 +92,7 @@ void StateSlot::touch(std::int64_t rows) {
 
 /// Calls work(element in dense memory, element in the state's, elements) for what is contiguous in both.
 template <typename F>
-void StateSlot::for_each_stretch(std::span<const std::int64_t> live, F work) const {
+void StateSlot::for_each_segment(std::span<const std::int64_t> live, F work) const {
     if (std::find(live.begin(), live.end(), 0) != live.end()) return;
     std::size_t outer = live.size();
     std::int64_t elements = 1;
@@ -114,19 +114,19 @@ void StateSlot::for_each_stretch(std::span<const std::int64_t> live, F work) con
 
 void StateSlot::store(const std::byte* dense, std::span<const std::int64_t> live) {
     const DType shown_dtype = port_->live.dtype, own = desc().dtype;
-    for_each_stretch(live, [&](std::size_t from, std::size_t to, std::size_t count) {
+    for_each_segment(live, [&](std::size_t from, std::size_t to, std::size_t count) {
         copy_elements(memory.data() + to * size_of(own), own, dense + from * size_of(shown_dtype), shown_dtype, count);
     });
 }
 
 void StateSlot::load(std::byte* dense, std::span<const std::int64_t> live) const {
     const DType shown_dtype = port_->live.dtype, own = desc().dtype;
-    for_each_stretch(live, [&](std::size_t to, std::size_t from, std::size_t count) {
+    for_each_segment(live, [&](std::size_t to, std::size_t from, std::size_t count) {
         copy_elements(dense + to * size_of(shown_dtype), shown_dtype, memory.data() + from * size_of(own), own, count);
     });
 }
 
-void StateSlot::for_each_stretch(std::int64_t first, std::span<const std::int64_t> live,
+void StateSlot::for_each_segment(std::int64_t first, std::span<const std::int64_t> live,
                                  const std::function<void(std::size_t, std::size_t)>& visit) const {
     std::vector<std::int64_t> rows(live.begin(), live.end());
     std::size_t begin = 0;
@@ -135,7 +135,7 @@ void StateSlot::for_each_stretch(std::int64_t first, std::span<const std::int64_
         begin = static_cast<std::size_t>(first * row_bytes());
     }
     const std::size_t size = size_of(desc().dtype);
-    for_each_stretch(rows,
+    for_each_segment(rows,
                      [&](std::size_t, std::size_t at, std::size_t count) { visit(begin + at * size, count * size); });
 }
 
@@ -178,7 +178,7 @@ bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape
 bool StateSlot::is_as_shown(std::span<const std::int64_t> live) const {
     if (is_stored_narrower()) return false;
     int stretches = 0;
-    for_each_stretch(live, [&](std::size_t, std::size_t, std::size_t) { ++stretches; });
+    for_each_segment(live, [&](std::size_t, std::size_t, std::size_t) { ++stretches; });
     return stretches <= 1;
 }
 
@@ -196,4 +196,4 @@ void StateSlot::reset() {
         std::memset(memory.data(), 0, memory.size());
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

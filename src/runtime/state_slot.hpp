@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// A state's memory: one stretch at capacity; pages are touched as its live length reaches them, those of elements to
 /// begin with when the slot is made.
@@ -29,7 +29,7 @@ public:
     void load(std::byte* dense, std::span<const std::int64_t> shape) const;
     /// Calls visit(first byte, bytes) for each stretch of the rows from `first` on that lies in one piece, `shape`
     /// being that of the live part. A state of fixed size has no rows but all of it.
-    void for_each_stretch(std::int64_t first, std::span<const std::int64_t> shape,
+    void for_each_segment(std::int64_t first, std::span<const std::int64_t> shape,
                           const std::function<void(std::size_t at, std::size_t bytes)>& visit) const;
     /// Takes over the first rows of another slot of the same state, all of a state of fixed size; where it is stored in
     /// another dtype, rounded to that of this one.
@@ -56,13 +56,13 @@ public:
 
     device::LazyMemory memory;
     bool damaged = false;             ///< a failed run has overwritten a part of it
-    std::int64_t sound_rows = 0;      ///< then: rows of the growing axis before the first that it has overwritten
+    std::int64_t intact_rows = 0;     ///< then: rows of the growing axis before the first that it has overwritten
     std::vector<std::int64_t> shape;  ///< what was last shown of it: the shape, and the elements where they lie apart
     std::vector<std::byte> shown;
 
 private:
     template <typename F>
-    void for_each_stretch(std::span<const std::int64_t> shape, F work) const;
+    void for_each_segment(std::span<const std::int64_t> shape, F work) const;
     std::int64_t stripes() const;
     std::int64_t row_bytes() const;
 
@@ -71,4 +71,4 @@ private:
     std::int64_t touched_ = 0;  // rows of the growing axis; 1 when a state of fixed size is
 };
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

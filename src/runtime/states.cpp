@@ -1,14 +1,14 @@
 #include "runtime/states.hpp"
 
-#include "types/convert_floats.hpp"
-#include "types/stored.hpp"
+#include "graph/types/convert_floats.hpp"
+#include "graph/types/element_access.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::StatePort;
@@ -20,7 +20,7 @@ bool grows_by(const StatePort& port, std::string_view symbol) {
 /// Values of the symbols that the ports of states are written in, in their order, for these sizes of the graph.
 std::vector<std::int64_t> port_values(const Instance& instance, const std::vector<SizeSlot>& sizes) {
     std::vector<std::int64_t> values;
-    for (const int position : instance.core->symbol_of[0])
+    for (const int position : instance.executable->symbol_of[0])
         values.push_back(sizes[static_cast<std::size_t>(position)].value);
     return values;
 }
@@ -30,7 +30,7 @@ std::string type_text(const StatePort& port, const std::vector<std::int64_t>& sh
 }
 
 /// What a size may be: a length all that the memory holds, though a run needs room for more.
-std::int64_t most_of(const Instance& instance, const SizeSlot& slot) {
+std::int64_t max_length_of(const Instance& instance, const SizeSlot& slot) {
     std::int64_t most = slot.high;
     bool is_length = false;
     for (const StateSlot& state : instance.states)
@@ -63,7 +63,7 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
             if (sizes[s].name != live[axis].symbol()) continue;
             if (taken[s] && sizes[s].value != given)
                 return fmt::format("{}: {} is {} in another state", begin, sizes[s].name, sizes[s].value);
-            const std::int64_t most = most_of(instance, sizes[s]);
+            const std::int64_t most = max_length_of(instance, sizes[s]);
             if (given < sizes[s].low || given > most)
                 return fmt::format("{}: {} = {} is not in {}..{}", begin, sizes[s].name, given, sizes[s].low, most);
             take_size(sizes[s], given);
@@ -77,7 +77,7 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
 /// stays what it is. What is wrong, if anything.
 std::string solve_sizes(const Instance& instance, const std::vector<StateContents>& contents,
                         std::vector<SizeSlot>& sizes, const std::vector<bool>& taken) {
-    const std::vector<int>& positions = instance.core->symbol_of[0];
+    const std::vector<int>& positions = instance.executable->symbol_of[0];
     std::vector<Symbols::Symbol> symbols;
     std::size_t axes = 0;
     for (const int position : positions) {
@@ -123,8 +123,8 @@ bool is_beyond_storage(const StateSlot& slot, const StateContents& contents) {
         const std::byte* from = contents.data + begin * size_of(shown);
         types::convert_floats(rounded.data(), stored, from, shown, n);
         for (std::size_t i = 0; i < n; ++i)
-            if (std::isfinite(types::stored_float(shown, from, i)) &&
-                !std::isfinite(types::stored_float(stored, rounded.data(), i)))
+            if (std::isfinite(types::load_float(shown, from, i)) &&
+                !std::isfinite(types::load_float(stored, rounded.data(), i)))
                 return true;
     }
     return false;
@@ -209,7 +209,7 @@ void set_contents(Instance& instance, const std::vector<StateContents>& contents
     if (std::any_of(contents.begin(), contents.end(),
                     [&](const StateContents& each) { return is_beyond_storage(instance.states[each.state], each); })) {
         instance.widen_states();
-        instance.core->fall_back();
+        instance.executable->fall_back();
     }
     for (StateSlot& slot : instance.states)
         if (slot.port().axis >= 0) slot.touch(slot.port().before.evaluate(after));
@@ -241,4 +241,4 @@ void reset_states(Instance& instance) {
     instance.bucket = -1;
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

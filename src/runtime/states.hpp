@@ -7,7 +7,7 @@
 #include <vector>
 
 /// The states of an instance as its user reaches them: shown, given other contents, reset.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 /// New contents of one state.
 struct StateContents {
@@ -38,4 +38,4 @@ void set_contents(Instance& instance, const std::vector<StateContents>& contents
 /// Makes all states what they are in a new instance.
 void reset_states(Instance& instance);
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

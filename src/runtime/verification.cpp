@@ -1,13 +1,13 @@
-#include "runtime/difference.hpp"
+#include "graph/types/convert_floats.hpp"
 #include "runtime/instance.hpp"
 #include "runtime/states.hpp"
-#include "types/convert_floats.hpp"
+#include "runtime/tensor_error.hpp"
 
 #include <limits>
 
 // The first run of a bucket whose program is inexact: the exact one runs beside it, and its results stand where the
 // other's are too far from them.
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 
 std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> program, int bucket_index,
                                               const RunOptions& options) {
@@ -16,7 +16,7 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
     exact->bucket->is_fallback = true;
     resize(*exact->bucket, bucket_index);
     Frame& run = exact->bucket->frame;
-    exact->arena = device::Arena::reserve(core->arena_bytes);
+    exact->arena = device::Arena::reserve(executable->arena_bytes);
     exact->arena.touch(static_cast<std::size_t>(run.arena_bytes()));
     const program::Program& exact_program = run.program().program();
     for (std::size_t s = 0; s < states.size(); ++s) {
@@ -25,9 +25,9 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
         slot.touch(run.value(after));
         slot.copy(states[s], run.value(before));
     }
-    point(*exact->bucket, exact->states, {}, exact->arena.data());
+    set_pointers(*exact->bucket, exact->states, {}, exact->arena.data());
     exact->bucket->caller_outputs.check_views(run, outputs);
-    Region region;
+    ParallelRegion region;
     execute(run, options, "verify", region);
     if (options.profile) std::swap(exact->profile, profile);
     return exact;
@@ -37,8 +37,9 @@ bool Instance::run_chosen(int bucket_index, const RunOptions& options, const Exa
     const auto b = static_cast<std::size_t>(bucket_index);
     Frame& run = frames_[b]->frame;
     std::vector<double> found;
-    if (exact != nullptr) found.assign(core->set.buckets[b].inexact.size(), std::numeric_limits<double>::infinity());
-    Region region;
+    if (exact != nullptr)
+        found.assign(executable->set.buckets[b].inexact.size(), std::numeric_limits<double>::infinity());
+    ParallelRegion region;
     try {
         execute(run, options, "run", region);
         if (exact != nullptr) found = errors(bucket_index, *exact);
@@ -49,7 +50,7 @@ bool Instance::run_chosen(int bucket_index, const RunOptions& options, const Exa
             throw;
         }
     }
-    return exact == nullptr || core->settle(b, exact->bucket->program, found);
+    return exact == nullptr || executable->resolve(b, exact->bucket->program, found);
 }
 
 bool Instance::is_beyond_storage(const BucketFrame& ran) const {
@@ -65,7 +66,7 @@ bool Instance::is_beyond_storage(const BucketFrame& ran) const {
 }
 
 std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) const {
-    const BucketProgram& programs = core->set.buckets[static_cast<std::size_t>(bucket_index)];
+    const BucketProgram& programs = executable->set.buckets[static_cast<std::size_t>(bucket_index)];
     const Frame &got = frame(bucket_index).frame, &wanted = exact.bucket->frame;
     std::vector<double> found;
     for (const InexactValue& value : programs.inexact) {
@@ -76,7 +77,7 @@ std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) co
         }
         const DType dtype = programs.program.outputs[port].desc.dtype;
         const TensorArg y = got.output(port), r = wanted.output(port);
-        found.push_back(difference(dtype, [&](const CompareStretch& compare) {
+        found.push_back(tensor_error(dtype, [&](const CompareSegment& compare) {
             compare(static_cast<const std::byte*>(y.data), static_cast<const std::byte*>(r.data), byte_count(y, dtype));
         }));
     }
@@ -95,8 +96,8 @@ double Instance::state_error(std::size_t state, const Frame& got, const ExactRun
     }
     const DType stored = y.desc().dtype, wanted = r.desc().dtype;
     std::vector<std::byte> widened;
-    return difference(wanted, [&](const CompareStretch& compare) {
-        y.for_each_stretch(first, live, [&](std::size_t at, std::size_t bytes) {
+    return tensor_error(wanted, [&](const CompareSegment& compare) {
+        y.for_each_segment(first, live, [&](std::size_t at, std::size_t bytes) {
             if (stored == wanted) return compare(y.memory.data() + at, r.memory.data() + at, bytes);
             const std::size_t count = bytes / size_of(stored), size = size_of(wanted);
             widened.resize(count * size);
@@ -114,4 +115,4 @@ void Instance::fall_back(int bucket_index, ExactRun& exact) noexcept {
     for (OutputSlot& slot : outputs) slot.is_direct = false;
 }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

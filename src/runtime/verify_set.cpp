@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace cairn::inline v0::runtime {
+namespace cairn::runtime {
 namespace {
 
 using program::Buffer;
@@ -15,7 +15,7 @@ using program::BufferKind;
 using program::Program;
 
 // Combinations of sizes looked at for buckets that leave some out.
-constexpr std::size_t most_cells = 1 << 16;
+constexpr std::size_t max_cells = 1 << 16;
 
 class SetVerifier {
 public:
@@ -197,7 +197,7 @@ private:
             }
             starts.emplace_back(cuts.begin(), cuts.end());
             cells *= cuts.size();
-            if (cells > most_cells) return fault("there are more than {} combinations of sizes", most_cells);
+            if (cells > max_cells) return fault("there are more than {} combinations of sizes", max_cells);
         }
         std::vector<std::size_t> cell(symbols_.size(), 0);
         for (std::size_t c = 0; c < cells; ++c) {
@@ -225,4 +225,4 @@ private:
 
 std::string verify_set(const ProgramSet& set) { return SetVerifier(set).check(); }
 
-}  // namespace cairn::inline v0::runtime
+}  // namespace cairn::runtime

@@ -1,6 +1,6 @@
 #include "cairn/context.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -17,7 +17,7 @@ TEST(ModelProfile, AddsUpWhatRunsOneKernelOnOneProblem) {
         iterations.push_back({instruction("a@1", "x", 1 * scale, {{0, 1 * scale}, {0, 0.5 * scale}}),
                               instruction("a@1", "y", 8 / scale, {{0, 8 / scale}}),
                               instruction("a@1", "x", 2 * scale, {{0, 2 * scale}, {0, 1 * scale}})});
-    const std::vector<KindOfInstruction> kinds = by_kind(iterations);
+    const std::vector<InstructionGroup> kinds = group_by_kernel(iterations);
     ASSERT_EQ(kinds.size(), 2U);
     EXPECT_EQ(kinds[0].problem, "x");
     EXPECT_EQ(kinds[0].count, 2);
@@ -28,7 +28,7 @@ TEST(ModelProfile, AddsUpWhatRunsOneKernelOnOneProblem) {
     EXPECT_EQ(kinds[1].idle, 0);
 }
 
-TEST(ModelProfile, OfNothingIsEmpty) { EXPECT_TRUE(by_kind({}).empty()); }
+TEST(ModelProfile, OfNothingIsEmpty) { EXPECT_TRUE(group_by_kernel({}).empty()); }
 
 }  // namespace
 }  // namespace bench

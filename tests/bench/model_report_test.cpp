@@ -13,20 +13,20 @@ cairn::Calibration machine(double flops, double bandwidth) {
     return result;
 }
 
-TEST(Limit, IsTheLargerOfTheTwoAtTheBetterRates) {
-    const Limit limit = limit_of({.flops = 400, .bytes = 100}, machine(100, 20), machine(200, 10));
+TEST(RooflineLimit, IsTheLargerOfTheTwoAtTheBetterRates) {
+    const RooflineLimit limit = roofline_limit({.flops = 400, .bytes = 100}, machine(100, 20), machine(200, 10));
     EXPECT_EQ(limit.compute_seconds, 2);
     EXPECT_EQ(limit.read_seconds, 5);
     EXPECT_EQ(limit.seconds(), 5);
-    EXPECT_EQ(limit_of({.flops = 4000, .bytes = 100}, machine(100, 20), machine(200, 10)).seconds(), 20);
+    EXPECT_EQ(roofline_limit({.flops = 4000, .bytes = 100}, machine(100, 20), machine(200, 10)).seconds(), 20);
 }
 
-TEST(Limit, OfWhatFitsInACacheIsByItsRate) {
+TEST(RooflineLimit, OfWhatFitsInACacheIsByItsRate) {
     cairn::Calibration cached = machine(100, 10);
     cached.cache_bytes = 100;
     cached.cache_bandwidth = 50;
-    EXPECT_EQ(limit_of({.flops = 1, .bytes = 100}, cached, machine(1, 1)).read_seconds, 2);
-    EXPECT_EQ(limit_of({.flops = 1, .bytes = 101}, cached, machine(1, 1)).read_seconds, 10.1);
+    EXPECT_EQ(roofline_limit({.flops = 1, .bytes = 100}, cached, machine(1, 1)).read_seconds, 2);
+    EXPECT_EQ(roofline_limit({.flops = 1, .bytes = 101}, cached, machine(1, 1)).read_seconds, 10.1);
 }
 
 TEST(Median, IsOfAnOddNumberTheMiddleOne) {
@@ -40,7 +40,7 @@ TEST(ModelReport, TellsTheSameTwice) {
     report.model = "m";
     report.mode = "off";
     report.iterations = {4e6, 2e6, 3e6};
-    report.beside = Beside{{1e6, 2e6, 3e6}, {5e6, 4e6, 3e6}};
+    report.beside = PairedTimes{{1e6, 2e6, 3e6}, {5e6, 4e6, 3e6}};
     report.busy_cpu = 7;
     report.needs = {.flops = 1e6, .bytes = 1e6};
     report.before = report.after = machine(1e9, 2e9);

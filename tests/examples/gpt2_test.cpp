@@ -1,7 +1,7 @@
+#include "tests/apps/models/golden.hpp"
+#include "tests/apps/models/tiny_model.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/models/golden.hpp"
-#include "tests/models/tiny_model.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 #include "cairn/timing_db.hpp"
+#include "tests/apps/models/tiny_model.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/models/tiny_model.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 #include <csignal>
 #include <limits>

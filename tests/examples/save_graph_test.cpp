@@ -1,9 +1,9 @@
 #include "cairn/graph.hpp"
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
+#include "tests/apps/models/tiny_model.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/models/tiny_model.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 #include <gtest/gtest.h>
 

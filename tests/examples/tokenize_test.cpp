@@ -1,6 +1,6 @@
+#include "tests/apps/models/golden.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/models/golden.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 /// All golden texts through the program, one process a folder and direction.
 namespace cairn::test {

@@ -1,6 +1,6 @@
+#include "tests/apps/models/tiny_model.hpp"
 #include "tests/examples/run_program.hpp"
-#include "tests/models/tiny_model.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 /// Prompts and files of texts or ids that a sound model cannot take.
 namespace cairn::test {

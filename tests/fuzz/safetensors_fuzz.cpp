@@ -2,7 +2,7 @@
 #include <span>
 
 #include "cairn/error.hpp"
-#include "weights/safetensors_header.hpp"
+#include "io/weights/safetensors_header.hpp"
 
 /// Any bytes either are refused by a cairn::Error or describe tensors that tile the file exactly; all else stops the
 /// fuzzer.

@@ -124,7 +124,7 @@ Faults defaults_over_ops(const Tree& tree) {
 }
 
 Faults wrong_op_page(const Tree& tree) {
-    const std::string page_path = "docs/add_an_op.md", list_path = "src/ir/op_list.hpp";
+    const std::string page_path = "docs/add_an_op.md", list_path = "src/graph/ir/op_list.hpp";
     const std::string *page = text_of(tree, page_path), *list = text_of(tree, list_path);
     if (page == nullptr || list == nullptr) return {page_path + " or " + list_path + " is not there"};
     std::set<std::string> told;
@@ -136,8 +136,8 @@ Faults wrong_op_page(const Tree& tree) {
     for (const std::string& path : told)
         if (text_of(tree, path) == nullptr) faults.push_back(page_path + ": there is no " + path);
     for (const File& file : tree) {
-        // src/types knows no op: its `min` and `max` are of sizes.
-        const bool is_ours = is_under(file.path, "src") && !is_under(file.path, "src/types");
+        // src/graph/types knows no op: its `min` and `max` are of sizes.
+        const bool is_ours = is_under(file.path, "src") && !is_under(file.path, "src/graph/types");
         if (!is_ours && !is_under(file.path, "include") && !is_under(file.path, "kernels") && !told.contains(file.path))
             continue;
         const bool is_free =

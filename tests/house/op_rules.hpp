@@ -10,8 +10,8 @@ namespace cairn::house {
 Faults defaults_over_ops(const Tree& tree);
 
 /// docs/add_an_op.md is true: in include/, src/ and kernels/ exactly the files of its first table name an elementwise
-/// op of src/ir/op_list.hpp, each of them every one, besides the folders of laws and composites that the page lists;
-/// and so does the test of that table. A file names an op with `Op::floor`, `"floor"`, a row `OP(floor, ..)` or
+/// op of src/graph/ir/op_list.hpp, each of them every one, besides the folders of laws and composites that the page
+/// lists; and so does the test of that table. A file names an op with `Op::floor`, `"floor"`, a row `OP(floor, ..)` or
 /// `ROW(floor, ..)`, or its declaration `Tensor floor(`.
 Faults wrong_op_page(const Tree& tree);
 

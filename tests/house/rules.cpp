@@ -212,11 +212,11 @@ Faults libraries_out_of_place(const Tree& tree) {
         std::string_view header;
         std::string_view home;  // a folder or a file
     };
-    constexpr std::array<Library, 5> libraries = {{{"sqlite3.h", "src/timing"},
+    constexpr std::array<Library, 5> libraries = {{{"sqlite3.h", "src/autotune"},
                                                    {"Eigen/", "kernels/cpu/eigen"},
                                                    {"unsupported/Eigen/", "kernels/cpu/eigen"},
-                                                   {"utf8proc.h", "src/text"},
-                                                   {"tommath.h", "src/search/natural.cpp"}}};
+                                                   {"utf8proc.h", "src/apps/text"},
+                                                   {"tommath.h", "src/selection/search/natural.cpp"}}};
     Faults faults;
     for (const File& file : tree) {
         if (!is_source(file.path) || is_under(file.path, "tests") || is_under(file.path, "bench")) continue;
@@ -233,8 +233,8 @@ Faults libraries_out_of_place(const Tree& tree) {
 Faults instructions_out_of_place(const Tree& tree) {
     constexpr std::array<std::string_view, 9> prefixes = {"_mm",   "__m128", "__m256",   "__m512", "__builtin_ia32",
                                                           "__AVX", "__AMX",  "__F16C__", "__FMA__"};
-    constexpr std::array<std::string_view, 2> homes = {"kernels/cpu/simd/instructions.hpp",
-                                                       "kernels/cpu/simd/tile_registers.hpp"};
+    constexpr std::array<std::string_view, 2> homes = {"kernels/cpu/simd/vector/instructions.hpp",
+                                                       "kernels/cpu/simd/vector/tile_registers.hpp"};
     Faults faults;
     for (const File& file : tree) {
         if (!is_under(file.path, "kernels") || !is_source(file.path)) continue;
@@ -271,14 +271,16 @@ Faults host_is_sacred(const Tree& tree) {
         "abort",   "exit",    "_exit",  "_Exit",         "quick_exit", "terminate", "assert",    "printf", "puts",
         "putchar", "vprintf", "getenv", "secure_getenv", "setenv",     "putenv",    "setlocale", "signal", "sigaction",
         "raise",   "atexit",  "system", "fork",          "perror",     "srand",     "rand",      "popen"};
-    // A caller asks for these variables by name: ContextOptions::like_the_command().
-    const auto may_read_variables = [](const File& file) { return file.path == "src/pipeline/like_the_command.cpp"; };
+    // A caller asks for these variables by name: ContextOptions::command_line_defaults().
+    const auto may_read_variables = [](const File& file) {
+        return file.path == "src/driver/command_line_defaults.cpp";
+    };
     static const std::set<std::string> streams = {"cout", "cerr",   "clog",   "wcout",  "wcerr",
                                                   "cin",  "stdout", "stderr", "environ"};
     static const std::set<std::string> headers = {"iostream", "cassert", "assert.h", "syslog.h"};
     Faults faults;
     for (const File& file : tree) {
-        if (!is_ours(file.path) || !is_source(file.path) || is_under(file.path, "src/cli")) continue;
+        if (!is_ours(file.path) || !is_source(file.path) || is_under(file.path, "src/apps/cli")) continue;
         for (const Include& include : includes_of(file.text))
             if (headers.contains(include.name))
                 faults.push_back(at(file, include.line) + "<" + include.name + "> has no place here");

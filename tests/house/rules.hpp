@@ -18,12 +18,13 @@ Faults empty_names(const Tree& tree);
 /// hashes, locks and allocates nothing.
 Faults executor_names(const Tree& tree);
 
-/// sqlite3.h is included in src/timing only, Eigen in kernels/cpu/eigen only, tommath.h in one file (tests and bench
+/// sqlite3.h is included in src/autotune only, Eigen in kernels/cpu/eigen only, tommath.h in one file (tests and bench
 /// aside).
 Faults libraries_out_of_place(const Tree& tree);
 
-/// What names instructions in kernels/ stands in kernels/cpu/simd/instructions.hpp and tile_registers.hpp, beside its
-/// twin for machines that lack them: intrinsics, assembler, the compiler's builtins and macros of instruction sets.
+/// What names instructions in kernels/ stands in kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp,
+/// beside its twin for machines that lack them: intrinsics, assembler, the compiler's builtins and macros of
+/// instruction sets.
 Faults instructions_out_of_place(const Tree& tree);
 
 /// No test is skipped: what a machine lacks is emulated, or the test asserts less.

@@ -6,7 +6,7 @@
 
 namespace cairn::house {
 
-/// One file of the repository: its path from the root (`src/ir/print.cpp`) and its text.
+/// One file of the repository: its path from the root (`src/graph/ir/print.cpp`) and its text.
 struct File {
     std::string path;
     std::string text;
@@ -21,11 +21,11 @@ using Faults = std::vector<std::string>;
 /// All sources, build files, scripts and documents under `root`, sorted by path; no data, nothing that was built.
 Tree read_tree(const std::string& root);
 
-/// True for a path below `folder` (`src/ir` holds `src/ir/print.cpp`, not `src/iron.cpp`).
+/// True for a path below `folder` (`src/graph/ir` holds `src/graph/ir/print.cpp`, not `src/iron.cpp`).
 bool is_under(std::string_view path, std::string_view folder);
-/// `src/ir` of `src/ir/print.cpp`; empty for a file in the root.
+/// `src/graph/ir` of `src/graph/ir/print.cpp`; empty for a file in the root.
 std::string folder_of(std::string_view path);
-/// `print.cpp` of `src/ir/print.cpp`.
+/// `print.cpp` of `src/graph/ir/print.cpp`.
 std::string name_of(std::string_view path);
 /// True for C++ and CUDA sources and headers.
 bool is_source(std::string_view path);

@@ -1,14 +1,14 @@
 // Boots the object of each level without an operating system, on an emulated processor that has the level and nothing
 // above it, and compares what its kernels compute with their twins, which are run here.
+#include "accuracy/kernel_check/guarded_tensor.hpp"
+#include "accuracy/kernel_check/problem_variations.hpp"
+#include "accuracy/kernel_check/random_operands.hpp"
 #include "cairn/kernels.hpp"
-#include "check/guarded_tensor.hpp"
-#include "check/random_operand.hpp"
-#include "check/variation.hpp"
 #include "device/cpu/team.hpp"
-#include "ir/index_limits.hpp"
+#include "graph/ir/index_limits.hpp"
 #include "tests/kernels/bare/arena.hpp"
 #include "tests/kernels/bare/case.hpp"
-#include "tests/kernels/twins.hpp"
+#include "tests/kernels/emulated_levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ template <typename T>
 T* keep(const std::vector<T>& list) {
     return keep(list.data(), list.size());
 }
-TensorArg keep(check::GuardedTensor& tensor) {
+TensorArg keep(kernel_check::GuardedTensor& tensor) {
     TensorArg argument = tensor.argument();
     const auto rank = static_cast<std::size_t>(argument.rank);
     argument.data = keep(tensor.data(), tensor.size());
@@ -77,10 +77,10 @@ std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
 
 /// An operand of which two elements have a sum that f16 holds: Bochs 2.7 rounds ties to f16 away from even, where CPUs
 /// and twins do not.
-meaning::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
+interpreter::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
     const auto limits = ir::index_limits(problem, cpu_kernels().definitions);
-    meaning::Value value =
-        check::random_operand(problem.inputs[input], limits[input], input == 0, check::Special::none, random);
+    interpreter::Value value = kernel_check::random_operand(problem.inputs[input], limits[input], input == 0,
+                                                            kernel_check::Special::none, random);
     if (value.dtype == DType::f16)
         for (double& x : value.data) x = std::nearbyint(x * 0x1p8) * 0x1p-8;
     return value;
@@ -92,12 +92,12 @@ bare::Case case_of(int function, const Kernel& kernel, const Kernel& twin, const
     std::vector<TensorArg> inputs, got, wanted;
     std::vector<bare::Result> results;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        check::GuardedTensor input(problem.inputs[i], 0, 0);
+        kernel_check::GuardedTensor input(problem.inputs[i], 0, 0);
         input.write(operand_of(problem, i, random));
         inputs.push_back(keep(input));
     }
     for (const TensorDesc& desc : problem.outputs) {
-        check::GuardedTensor output(desc, 0xa5, 0);
+        kernel_check::GuardedTensor output(desc, 0xa5, 0);
         got.push_back(keep(output));
         wanted.push_back(keep(output));
         results.push_back({desc.dtype, got.back().data, wanted.back().data,
@@ -145,7 +145,7 @@ std::vector<Problem> problems_of(const Kernel& kernel) {
     std::vector<Problem> problems;
     for (const std::string& sample : kernel.samples) {
         const auto symbols = Symbols::create();
-        const std::vector<check::Variation> variations = check::variations_of(kernel, sample, symbols);
+        const std::vector<kernel_check::Variation> variations = kernel_check::variations_of(kernel, sample, symbols);
         std::vector<Problem> fit;
         for (const auto& sizes : variations.at(0).sizes) {
             Problem problem = at_sizes(variations[0].problem, sizes);
@@ -207,11 +207,12 @@ TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
     const Machine& machine = GetParam();
     bare::clear_arena();
     const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.needs, machine.table, false});
-    std::vector<Kernel> twins;
+    std::vector<Kernel> emulated_levels;
     for (const Level& level : runnable_levels())
         if (level.name == machine.twin || level.name == "baseline")
             for (Kernel& kernel : kernels_of(level))
-                twins.insert(level.name == machine.twin ? twins.begin() : twins.end(), kernel);
+                emulated_levels.insert(level.name == machine.twin ? emulated_levels.begin() : emulated_levels.end(),
+                                       kernel);
 
     std::mt19937_64 random(1);
     std::vector<std::string> texts;
@@ -225,10 +226,10 @@ TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
             return id;
         };
         // Eigen has no twin of its own: that of its baseline tells what is right.
-        const auto twin = std::find_if(twins.begin(), twins.end(), [&](const Kernel& other) {
+        const auto twin = std::find_if(emulated_levels.begin(), emulated_levels.end(), [&](const Kernel& other) {
             return without_level(other.id) == without_level(kernel.id);
         });
-        ASSERT_NE(twin, twins.end()) << kernel.id;
+        ASSERT_NE(twin, emulated_levels.end()) << kernel.id;
         for (const Problem& problem : problems_of(kernel)) {
             cases.push_back(case_of(function, kernel, *twin, problem, random));
             texts.push_back(kernel.id + " on " + to_string(problem));

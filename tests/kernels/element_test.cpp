@@ -11,7 +11,7 @@ namespace cairn::kernels::cpu::reference {
 namespace {
 
 std::uint16_t stored16(double value, DType dtype) {
-    Block block;
+    ElementBlock block;
     block.real[0] = value;
     std::uint16_t bits = 0;
     store(block, reinterpret_cast<std::byte*>(&bits), 0, 1, 1, dtype);
@@ -19,7 +19,7 @@ std::uint16_t stored16(double value, DType dtype) {
 }
 
 double loaded16(std::uint16_t bits, DType dtype) {
-    Block block;
+    ElementBlock block;
     load(block, reinterpret_cast<const std::byte*>(&bits), 0, 1, 1, dtype);
     return block.real[0];
 }
@@ -55,7 +55,7 @@ TEST(Element, HalfwayValuesGoToTheEvenNeighbour) {
 
 TEST(Element, ConversionToIntegersTruncatesAndSaturates) {
     const auto whole = [](double x, DType to) {
-        Block block;
+        ElementBlock block;
         block.real[0] = x;
         convert(block, 1, DType::f64, to);
         return block.whole[0];
@@ -73,7 +73,7 @@ TEST(Element, ConversionToIntegersTruncatesAndSaturates) {
 
 TEST(Element, LargeIntegersAreRoundedOnce) {
     const auto real = [](std::int64_t x, DType to) {
-        Block block;
+        ElementBlock block;
         block.whole[0] = x;
         convert(block, 1, DType::i64, to);
         return block.real[0];
@@ -97,10 +97,10 @@ TEST(Element, MovesBetweenShapesAndStridesInAnyPieces) {
     std::iota(source.begin(), source.end(), 0);
     const std::int64_t from_shape[] = {3, 4, 5}, from_strides[] = {5, 15, 1}, to_shape[] = {6, 10},
                        to_strides[] = {1, 6};
-    const View from{reinterpret_cast<std::byte*>(source.data()), from_shape, from_strides, 3};
+    const StridedView from{reinterpret_cast<std::byte*>(source.data()), from_shape, from_strides, 3};
     for (const std::int64_t cut : {0, 1, 7, 30, 60}) {
         std::vector<std::int32_t> target(60, -1);
-        const View to{reinterpret_cast<std::byte*>(target.data()), to_shape, to_strides, 2};
+        const StridedView to{reinterpret_cast<std::byte*>(target.data()), to_shape, to_strides, 2};
         move_elements(to, from, 4, {0, cut});
         move_elements(to, from, 4, {cut, 60});
         for (std::int64_t i = 0; i < 60; ++i)

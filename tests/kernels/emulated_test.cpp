@@ -1,8 +1,8 @@
 // Instructions against plain arithmetic, to the bit: their twins, and the real ones, which are trapped where the CPU
 // lacks them.
 #include "device/cpu/cpu_features.hpp"
+#include "graph/types/half.hpp"
 #include "tests/kernels/instruction_table.hpp"
-#include "types/half.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #if defined(__x86_64__)
-#include "tests/kernels/trap.hpp"
+#include "tests/kernels/trap_and_emulate.hpp"
 #endif
 
 namespace cairn::test {

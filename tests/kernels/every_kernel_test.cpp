@@ -1,9 +1,9 @@
+#include "accuracy/kernel_check/check_kernels.hpp"
 #include "cairn/kernels.hpp"
-#include "check/check_kernels.hpp"
 #include "device/cpu/cpu_features.hpp"
-#include "tests/check/heap_calls.hpp"
-#include "tests/kernels/twins.hpp"
-#include "types/knobs.hpp"
+#include "graph/types/knobs.hpp"
+#include "tests/accuracy/kernel_check/heap_calls.hpp"
+#include "tests/kernels/emulated_levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 // One kernel as it is for every level, with its settings: they have samples in common.
 struct Group {
     std::string name;  // the kernel's id without its level
-    std::vector<check::KernelToCheck> kernels;
+    std::vector<kernel_check::KernelToCheck> kernels;
 };
 
 // The families whose sums run in an order that the team's size does not change.
@@ -44,9 +44,9 @@ std::vector<Group> make_groups() {
         const std::string name = without_level(kernel.id);
         auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
         if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
-        for (Kernel& setting : settings_of(kernel)) {
+        for (Kernel& setting : all_settings(kernel)) {
             if (setting.id.find(',') != std::string::npos) continue;
-            const std::size_t step = every * (names_setting(setting.id) ? 8 * sizes : sizes);
+            const std::size_t step = every * (has_setting_suffix(setting.id) ? 8 * sizes : sizes);
             const bool has_same_bits = promises_same_bits(setting.id);
             group->kernels.push_back(
                 {std::move(setting), {.same_for_any_team = has_same_bits, .every = step, .heap_calls = heap_calls}});
@@ -54,7 +54,7 @@ std::vector<Group> make_groups() {
     };
     for (const Kernel& kernel : cpu_kernels().kernels)
         if (device::detect_features().includes(kernel.needs)) add(kernel, 1);
-    for (const Level& level : twins())
+    for (const Level& level : emulated_levels())
         for (const Kernel& kernel : kernels_of(level))
             add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
     return groups;
@@ -76,7 +76,7 @@ class EveryKernel : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryKernel, ComputesItsDefinition) {
     const Group& group = groups()[GetParam()];
-    const std::vector<KernelReport> reports = check::check_kernels(group.kernels, cpu_kernels().definitions);
+    const std::vector<KernelReport> reports = kernel_check::check_kernels(group.kernels, cpu_kernels().definitions);
     for (std::size_t i = 0; i < reports.size(); ++i) {
         for (const std::string& fault : reports[i].faults) ADD_FAILURE() << fault;
         EXPECT_GE(reports[i].runs, 3) << group.kernels[i].kernel.id;
@@ -86,7 +86,7 @@ TEST_P(EveryKernel, ComputesItsDefinition) {
 // Of each level above the baseline, whichever of them this machine has.
 TEST(Twins, EveryKernelOfALevelHasOne) {
     std::set<std::string> ids;
-    for (const Level& level : twins())
+    for (const Level& level : emulated_levels())
         for (const Kernel& kernel : kernels_of(level)) EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id;
     for (const Kernel& kernel : cpu_kernels().kernels)
         if (!kernel.needs.empty() && kernel.id.find("eigen") == std::string::npos) {

@@ -1,8 +1,8 @@
 #include "cairn/check.hpp"
 #include "cairn/kernels.hpp"
-#include "kernels/cpu/gemm/gemm.hpp"
+#include "kernels/cpu/gemm/gemm_plan.hpp"
 #include "kernels/cpu/table.hpp"
-#include "tests/kernels/twins.hpp"
+#include "tests/kernels/emulated_levels.hpp"
 
 #include <gtest/gtest.h>
 

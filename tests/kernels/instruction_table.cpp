@@ -1,7 +1,7 @@
 #include "tests/kernels/instruction_table.hpp"
 
-#include "kernels/cpu/simd/tile_registers.hpp"
-#include "kernels/cpu/simd/vector.hpp"
+#include "kernels/cpu/simd/vector/tile_registers.hpp"
+#include "kernels/cpu/simd/vector/vector.hpp"
 
 // Compiled once for each instruction set that the functions below name, and as their twins. What it instantiates has
 // internal linkage: the linker must not mix the compilations.

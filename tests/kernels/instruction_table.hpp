@@ -4,7 +4,7 @@
 
 namespace cairn::test {
 
-/// The functions of kernels/cpu/simd/instructions.hpp and tile_registers.hpp as one compilation of
+/// The functions of kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp as one compilation of
 /// instruction_table.cpp has them, on vectors in memory; null where it has none.
 struct InstructionTable {
     using OnVectors = void (*)(void* result, const void* a, const void* b);
@@ -13,8 +13,9 @@ struct InstructionTable {
     using OnTiles = void (*)(void* c, const void* a, const void* b, int rows, int columns, int depth);
 
     int lanes = 0;
-    OnVectors multiply_add{}, multiply_add_f64{}, multiply_add_u16{}, multiply_add_u32{}, sqrt{}, scaled{}, from_f16{}, to_f16{}, pairs_i16{}, pairs_u8_i8{}, dot_i16{}, dot_i16_saturated{},
-        dot_u8_i8{}, dot_u8_i8_saturated{}, dot_bf16{}, to_bf16{};
+    OnVectors multiply_add{}, multiply_add_f64{}, multiply_add_u16{}, multiply_add_u32{}, sqrt{}, scaled{}, from_f16{},
+        to_f16{}, pairs_i16{}, pairs_u8_i8{}, dot_i16{}, dot_i16_saturated{}, dot_u8_i8{}, dot_u8_i8_saturated{},
+        dot_bf16{}, to_bf16{};
     OnPart load_part{}, store_part{};
     OnTiles tile_i8{}, tile_u8_i8{}, tile_bf16{};
 };

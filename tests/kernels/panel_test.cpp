@@ -1,10 +1,10 @@
 #include "cairn/kernels.hpp"
 #include "device/cpu/team.hpp"
+#include "graph/types/half.hpp"
 #include "kernels/cpu/panel/layout.hpp"
-#include "kernels/cpu/panel/linear.hpp"
+#include "kernels/cpu/panel/linear_plan.hpp"
 #include "kernels/cpu/table.hpp"
-#include "tests/kernels/twins.hpp"
-#include "types/half.hpp"
+#include "tests/kernels/emulated_levels.hpp"
 
 #include <gtest/gtest.h>
 

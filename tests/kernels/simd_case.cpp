@@ -1,8 +1,8 @@
 #include "tests/kernels/simd_case.hpp"
 
 #include "device/cpu/team.hpp"
-#include "tests/kernels/twins.hpp"
-#include "types/half.hpp"
+#include "graph/types/half.hpp"
+#include "tests/kernels/emulated_levels.hpp"
 
 #include <gtest/gtest.h>
 

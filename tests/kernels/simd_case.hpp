@@ -59,7 +59,7 @@ struct SimdCase {
     std::vector<Operand> inputs, outputs;
 };
 
-/// The levels to test: the names of runnable_levels() (tests/kernels/twins.hpp).
+/// The levels to test: the names of runnable_levels() (tests/kernels/emulated_levels.hpp).
 std::vector<std::string> level_names();
 /// The kernels of a level.
 const std::vector<Kernel>& kernels_of(const std::string& level);

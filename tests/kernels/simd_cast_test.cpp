@@ -1,5 +1,5 @@
-#include "ir/number.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "graph/ir/scalar_cast.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 #include "tests/kernels/simd_case.hpp"
 
 #include <gtest/gtest.h>

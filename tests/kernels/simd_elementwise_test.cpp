@@ -1,5 +1,5 @@
-#include "kernels/cpu/reference/rows.hpp"
-#include "kernels/cpu/simd/body.hpp"
+#include "kernels/cpu/reference/registration.hpp"
+#include "kernels/cpu/simd/elementwise/block_program.hpp"
 #include "tests/kernels/simd_case.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tests/kernels/expected_rows.hpp"
+#include "tests/kernels/row_references.hpp"
 #include "tests/kernels/simd_case.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "cairn/kernels.hpp"
-#include "types/knobs.hpp"
+#include "graph/types/knobs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -156,7 +156,7 @@ std::vector<std::string> stretched(const std::string& sample) {
 
 TEST(Workspace, OfEveryKernelIsBoundedAtItsSamplesMadeLarge) {
     for (const Kernel& listed : cpu_kernels().kernels)
-        for (const Kernel& kernel : settings_of(listed)) {
+        for (const Kernel& kernel : all_settings(listed)) {
             if (!kernel.workspace || is_exception(kernel)) continue;
             Bound bound(kernel);
             for (const std::string& sample : kernel.samples)

@@ -1,6 +1,6 @@
 #include "tests/long_fuzz/check.hpp"
 
-#include "tests/pipeline/compiled_run.hpp"
+#include "tests/driver/compiled_run.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -28,13 +28,13 @@ private:
 };
 
 // By the public interface, as a host program does it.
-std::string run_with_own_outputs(const Graph& graph, CompiledGraph& model, const meaning::Inputs& inputs,
-                                 const Judged& expected) {
+std::string run_with_own_outputs(const Graph& graph, CompiledGraph& model, const interpreter::Inputs& inputs,
+                                 const ReferenceResults& expected) {
     std::map<std::string, std::vector<std::byte>> bytes;
     for (const auto& [name, value] : inputs.tensors) bytes[name] = to_bytes(value);
     for (const ir::Node& node : graph.data()->nodes())
         if (node.op == ir::Op::input) {
-            const meaning::Value& value = inputs.tensors.at(node.name);
+            const interpreter::Value& value = inputs.tensors.at(node.name);
             model.set(node.name, bytes.at(node.name).data(), std::span<const std::int64_t>(value.shape));
         }
     for (const auto& [name, size] : inputs.sizes) model.set(name, size);
@@ -44,23 +44,23 @@ std::string run_with_own_outputs(const Graph& graph, CompiledGraph& model, const
         model.set_output(name, own.data(), own.size());
     }
     model.run();
-    meaning::Results actual;
+    interpreter::Results actual;
     for (const auto& [name, value] : expected.exact.outputs) {
         GuardedBytes& own = outputs.at(name);
         if (!own.is_intact()) return name + ": memory beside the output is overwritten";
         actual.outputs[name] = from_bytes(value.dtype, value.shape, own.data());
     }
-    Judged outputs_only = expected;
+    ReferenceResults outputs_only = expected;
     outputs_only.exact.states.clear();
     return difference(actual, outputs_only);
 }
 
-void bind_weights(const Graph& graph, CompiledGraph& model, const meaning::Inputs& inputs,
+void bind_weights(const Graph& graph, CompiledGraph& model, const interpreter::Inputs& inputs,
                   std::map<std::string, std::vector<std::byte>>& bytes) {
     for (const ir::Node& node : graph.data()->nodes())
         if (node.op == ir::Op::weight) bytes[node.name] = to_bytes(inputs.tensors.at(node.name));
     model.bind([&](std::string_view name) {
-        const meaning::Value& value = inputs.tensors.at(std::string(name));
+        const interpreter::Value& value = inputs.tensors.at(std::string(name));
         InputView view;
         view.data = bytes.at(std::string(name)).data();
         view.dtype = value.dtype;
@@ -76,8 +76,8 @@ std::string fault_of_new_states(const ir::GraphData& graph, const CompiledGraph&
         if (read.values == nullptr) continue;
         const OutputView view = model.state(state.name);
         const std::vector<std::int64_t> shape(view.shape.begin(), view.shape.end());
-        const meaning::Value held = from_bytes(view.dtype, shape, static_cast<const std::byte*>(view.data));
-        const std::string fault = difference(held, meaning::make_value(read.dtype, shape, *read.values), 0);
+        const interpreter::Value held = from_bytes(view.dtype, shape, static_cast<const std::byte*>(view.data));
+        const std::string fault = difference(held, interpreter::make_value(read.dtype, shape, *read.values), 0);
         if (!fault.empty()) return state.name + " begins with " + fault;
     }
     return {};
@@ -92,10 +92,10 @@ std::string compared(const Graph& graph, const Trial& trial, const OptionSet& se
     // Memory of states is the caller's only through save and load; their runs go another way.
     const bool own = set.own_outputs && graph.data()->states().empty();
     for (const auto& sizes : random_sizes(*graph.data(), trial.sizes, trial.seed)) {
-        const meaning::Inputs inputs = random_inputs(*graph.data(), sizes, trial.seed + 17, trial.special_in);
-        Judged expected;
+        const interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, trial.seed + 17, trial.special_in);
+        ReferenceResults expected;
         try {
-            expected = judge(*graph.data(), inputs);
+            expected = reference_results(*graph.data(), inputs);
         } catch (const Error&) { continue; }
         std::string fault;
         if (own) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/ir/judge.hpp"
+#include "tests/graph/ir/reference_results.hpp"
 #include "tests/long_fuzz/options.hpp"
 
 #include <functional>

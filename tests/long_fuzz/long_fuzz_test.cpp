@@ -1,4 +1,4 @@
-#include "ir/op_table.hpp"
+#include "graph/ir/op_table.hpp"
 #include "tests/long_fuzz/check.hpp"
 
 #include <gtest/gtest.h>

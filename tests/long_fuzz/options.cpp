@@ -1,7 +1,7 @@
 #include "tests/long_fuzz/options.hpp"
 
-#include "ir/graph_data.hpp"
-#include "tests/ir/random_source.hpp"
+#include "graph/ir/graph_data.hpp"
+#include "tests/graph/ir/random_generator.hpp"
 
 #include <sched.h>
 
@@ -63,7 +63,7 @@ std::vector<ContextPair> context_pairs(int threads) {
 }
 
 CompileOptions random_options(const Graph& graph, std::uint64_t seed) {
-    RandomSource random(seed + 77);
+    RandomGenerator random(seed + 77);
     CompileOptions options;
     options.verify = random.one_in(2);
     if (random.one_in(2)) options.disable.push_back(random.pick(stage_names()));

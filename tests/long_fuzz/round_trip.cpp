@@ -1,8 +1,8 @@
-#include "ir/graph_data.hpp"
-#include "ir/verify.hpp"
-#include "tests/ir/random_source.hpp"
+#include "graph/ir/graph_data.hpp"
+#include "graph/ir/verify.hpp"
+#include "tests/driver/compiled_run.hpp"
+#include "tests/graph/ir/random_generator.hpp"
 #include "tests/long_fuzz/check.hpp"
-#include "tests/pipeline/compiled_run.hpp"
 
 #include <unistd.h>
 
@@ -49,12 +49,12 @@ private:
 /// A compiled graph with weights bound, run by the public interface.
 class Host {
 public:
-    Host(const ir::GraphData& graph, CompiledGraph model, const meaning::Inputs& weights)
+    Host(const ir::GraphData& graph, CompiledGraph model, const interpreter::Inputs& weights)
         : graph_(graph), model_(std::move(model)) {
         for (const ir::Node& node : graph.nodes())
             if (node.op == ir::Op::weight) weights_[node.name] = to_bytes(weights.tensors.at(node.name));
         model_.bind([&](std::string_view name) {
-            const meaning::Value& value = weights.tensors.at(std::string(name));
+            const interpreter::Value& value = weights.tensors.at(std::string(name));
             InputView view;
             view.data = weights_.at(std::string(name)).data();
             view.dtype = value.dtype;
@@ -63,13 +63,13 @@ public:
         });
     }
 
-    Snapshot run(const meaning::Inputs& inputs) {
+    Snapshot run(const interpreter::Inputs& inputs) {
         inputs_.clear();
         // What a state's shape is computed from is set before the state.
         for (const auto& [name, size] : inputs.sizes)
             if (!is_length(name)) model_.set(name, size);
         for (const ir::StateInfo& state : graph_.states()) {
-            const meaning::Value& value = inputs.tensors.at(graph_.node(state.read).name);
+            const interpreter::Value& value = inputs.tensors.at(graph_.node(state.read).name);
             // Rows may be few, so that the memory is some byte's in any case.
             Bytes bytes = to_bytes(value);
             bytes.resize(bytes.size() + 1);
@@ -78,7 +78,7 @@ public:
         }
         for (const ir::Node& node : graph_.nodes())
             if (node.op == ir::Op::input) {
-                const meaning::Value& value = inputs.tensors.at(node.name);
+                const interpreter::Value& value = inputs.tensors.at(node.name);
                 Bytes& bytes = inputs_[node.name] = to_bytes(value);
                 bytes.resize(bytes.size() + 1);
                 model_.set(node.name, static_cast<const void*>(bytes.data()),
@@ -107,8 +107,8 @@ private:
 
 /// One set of sizes and inputs, and what comes of them.
 struct Step {
-    meaning::Inputs inputs;
-    Judged expected;
+    interpreter::Inputs inputs;
+    ReferenceResults expected;
     Snapshot before;
 };
 
@@ -118,7 +118,7 @@ std::vector<Step> steps_of(const ir::GraphData& graph, const Trial& trial) {
     auto all = random_sizes(graph, trial.sizes, trial.seed);
     if (all.size() > 1) std::swap(all[0], all[1]);
     std::vector<Step> steps;
-    meaning::Inputs first;
+    interpreter::Inputs first;
     for (const auto& sizes : all) {
         Step step;
         step.inputs = random_inputs(graph, sizes, trial.seed + 17 + steps.size(), trial.special_in);
@@ -126,18 +126,18 @@ std::vector<Step> steps_of(const ir::GraphData& graph, const Trial& trial) {
         for (const ir::Node& node : graph.nodes())
             if (node.op == ir::Op::weight) step.inputs.tensors[node.name] = first.tensors.at(node.name);
         try {
-            step.expected = judge(graph, step.inputs);
+            step.expected = reference_results(graph, step.inputs);
         } catch (const Error&) { continue; }
         steps.push_back(std::move(step));
     }
     return steps;
 }
 
-std::string difference_of(const Snapshot& snapshot, const Judged& expected) {
-    meaning::Results actual;
+std::string difference_of(const Snapshot& snapshot, const ReferenceResults& expected) {
+    interpreter::Results actual;
     for (const auto& [name, value] : expected.exact.outputs)
         actual.outputs[name] = from_bytes(value.dtype, value.shape, snapshot.at(name).data());
-    Judged outputs_only = expected;
+    ReferenceResults outputs_only = expected;
     outputs_only.exact.states.clear();
     return difference(actual, outputs_only);
 }
@@ -210,7 +210,7 @@ std::string round_trip(const Graph& graph, const Trial& trial, const ContextPair
 }  // namespace
 
 std::string fault_of_round_trip(const Graph& graph, const Trial& trial, const std::vector<ContextPair>& contexts) {
-    RandomSource random(trial.seed + 5);
+    RandomGenerator random(trial.seed + 5);
     const ContextPair& pair = random.pick(contexts);
     const CompileOptions options = random_options(graph, trial.seed);
     std::string fault;

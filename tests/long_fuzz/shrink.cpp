@@ -1,4 +1,4 @@
-#include "ir/op_table.hpp"
+#include "graph/ir/op_table.hpp"
 #include "tests/long_fuzz/check.hpp"
 
 #include <set>
@@ -32,7 +32,7 @@ Graph rebuilt(const ir::GraphData& graph, const std::vector<ir::Output>& outputs
     ir::GraphData ends(graph.name(), graph.symbols());
     ends.states() = graph.states();
     for (const ir::Output& output : outputs) ends.add_output(output.name, output.node);
-    ir::copy_ends(ends, map, *result);
+    ir::copy_outputs_and_states(ends, map, *result);
     return Graph(result);
 }
 

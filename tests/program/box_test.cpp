@@ -1,7 +1,7 @@
 #include "program/box.hpp"
 
+#include "graph/types/dim_table.hpp"
 #include "tests/program/sizes.hpp"
-#include "types/dim_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST(Box, BoundsStepsAndConvexityHoldForEveryValue) {
             EXPECT_TRUE(bounds.low <= here && here <= bounds.high) << to_string(size);
             for (std::size_t s = 0; s < values.size(); ++s) {
                 const bool bends = is_convex(polynomial, s, box);
-                const Interval step = step_over(polynomial, s, box);
+                const Interval step = forward_difference_over(polynomial, s, box);
                 std::vector<std::int64_t> next = values, after = values;
                 ++next[s], after[s] += 2;
                 if (next[s] > box.ranges[s].high) continue;

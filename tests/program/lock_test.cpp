@@ -25,12 +25,12 @@ Lock some_lock() {
 /// With the covers of two ranges, one of them beside an exact one.
 Lock lock_with_covers() {
     Lock lock = some_lock();
-    lock.subject = "0123456789abcdef";
+    lock.selection_key = "0123456789abcdef";
     lock.stored = "f16";
     lock.states = Device::cuda;
-    const std::string linear = name_of("linear | f32[T,64] f32[64,64]! -> f32[T,64] where T in 2..12"),
-                      exp = name_of("exp | f32[] -> f32[]");
-    const Step packed{"%3[panel.f32]", "a@1", linear, "%7", "", 1.2e-5, 0, 0},
+    const std::string linear = problem_digest("linear | f32[T,64] f32[64,64]! -> f32[T,64] where T in 2..12"),
+                      exp = problem_digest("exp | f32[] -> f32[]");
+    const CoverStep packed{"%3[panel.f32]", "a@1", linear, "%7", "", 1.2e-5, 0, 0},
         made{"%5", "b@2", linear, "%1 %3[panel.f32]", "%5 %6", 0.1, 0.5, 0},
         other{"%5@cuda+", "c@1", exp, "%1:dense", "%5", 1e-9, 0.25, 0.125};
     lock.covers = {{{{"T", 1, 1}, {"B", 1, 4}}, {packed, made}, {other}}, {{{"T", 2, 12}, {"B", 1, 4}}, {}, {}}};
@@ -53,7 +53,7 @@ std::string sealed(const std::string& lines) {
 TEST(Lock, TextAndBack) {
     for (const Lock& lock : {some_lock(), lock_with_covers(), Lock()}) EXPECT_EQ(parse_lock(to_string(lock)), lock);
     EXPECT_EQ(to_string(some_lock()).substr(0, 27), "cairn lock 2\nsplit B 4\nspli");
-    const std::string text = to_string(lock_with_covers()), exp = name_of("exp | f32[] -> f32[]");
+    const std::string text = to_string(lock_with_covers()), exp = problem_digest("exp | f32[] -> f32[]");
     EXPECT_NE(text.find("\ngraph 0123456789abcdef states cuda stored f16\n"), text.npos) << text;
     EXPECT_NE(text.find("\ncall " + exp + " 0 0 c@1 exp | f32[] -> f32[]\n"), text.npos) << text;
     EXPECT_NE(text.find("\nexact\nstep %5@cuda+ c@1 " + exp + " cost 1e-09 0.25 0.125 %1:dense -> %5\n"), text.npos)
@@ -92,7 +92,8 @@ TEST(Lock, HoldsEachCallOfAProgramOnce) {
         EXPECT_EQ(parse_lock(once), lock);
         for (const auto* section : {&program.bind, &program.run})
             for (const Instruction& each : *section)
-                EXPECT_NE(lock.find(cairn::to_string(each.asked != nullptr ? *each.asked : *each.problem), each.kernel),
+                EXPECT_NE(lock.find(cairn::to_string(each.chosen_for != nullptr ? *each.chosen_for : *each.problem),
+                                    each.kernel),
                           nullptr);
     }
 }
@@ -134,17 +135,17 @@ TEST(Lock, LinesThatAreNoneAreNamed) {
                                    "cover T 1 x",
                                    ""}) {
         std::string named = line;
-        if (const std::size_t at = named.find(" P "); at != named.npos) named.replace(at + 1, 1, name_of("p"));
+        if (const std::size_t at = named.find(" P "); at != named.npos) named.replace(at + 1, 1, problem_digest("p"));
         const std::string fault = fault_of_lock(sealed("cairn lock 2\nsplit B 4\n" + named + "\n"));
         EXPECT_NE(fault.find("line 3"), std::string::npos) << line << ": " << fault;
     }
-    const std::string begin = "cairn lock 2\ngraph g\ncall " + name_of("p") + " 1 0 k p\ncover\n";
-    EXPECT_EQ(fault_of_lock(sealed(begin + "step %1 k " + name_of("p") + " %0 -> %1\n")), "");
+    const std::string begin = "cairn lock 2\ngraph g\ncall " + problem_digest("p") + " 1 0 k p\ncover\n";
+    EXPECT_EQ(fault_of_lock(sealed(begin + "step %1 k " + problem_digest("p") + " %0 -> %1\n")), "");
     for (const char* const line :
          {"step %1 k P %0", "step %1 k P %0 -> -> %1", "step %1 j P %0 -> %1", "step %1 k Q %0 -> %1",
           "step %1 k P cost 1 0 %0 -> %1", "step %1 k P cost 1 0 nan %0 -> %1", "exact x"}) {
         std::string named = line;
-        if (const std::size_t at = named.find(" P "); at != named.npos) named.replace(at + 1, 1, name_of("p"));
+        if (const std::size_t at = named.find(" P "); at != named.npos) named.replace(at + 1, 1, problem_digest("p"));
         EXPECT_NE(fault_of_lock(sealed(begin + named + "\n")).find("line 5"), std::string::npos) << line;
     }
     EXPECT_NE(fault_of_lock(sealed("cairn lock 2\ngraph g\n")), "");

@@ -1,7 +1,7 @@
 #include "program/maximum.hpp"
 
+#include "graph/types/dim_table.hpp"
 #include "tests/program/sizes.hpp"
-#include "types/dim_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "cairn/cairn.hpp"
 #include "program/program.hpp"
 #include "runtime/compiled_graph.hpp"
-#include "tests/ir/random_graph.hpp"
+#include "tests/graph/ir/random_graph.hpp"
 #include "tests/program/random_program.hpp"
 
 #include <fmt/format.h>

@@ -124,7 +124,7 @@ bool is_proved(const Drawn& drawn) {
     for (const std::vector<Dim>& sizes : {drawn.buffer, drawn.view.sizes})
         for (const Dim& size : sizes)
             if (!prover.proved(size)) return false;
-    const Region region{drawn.view.offset, drawn.view.sizes, drawn.view.strides, drawn.buffer};
+    const ViewRegion region{drawn.view.offset, drawn.view.sizes, drawn.view.strides, drawn.buffer};
     return begins_within(region, prover) && ends_within(region, prover);
 }
 
@@ -184,7 +184,7 @@ TEST(ViewBounds, AStateHasRoomForWhatItsRunAdds) {
     program.symbols = symbols;
     NonnegativeProver prover(program);
     const std::vector<Dim> sizes{t, 16}, strides{16, 1}, buffer{64, 16};
-    const Region region{p * 16, sizes, strides, buffer};
+    const ViewRegion region{p * 16, sizes, strides, buffer};
     EXPECT_FALSE(ends_within(region, prover)) << "P + T may be 68";
     EXPECT_TRUE(ends_within(region, prover, Dim(64) - (p + t), 16));
 }

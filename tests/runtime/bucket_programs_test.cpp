@@ -34,47 +34,48 @@ TEST(BucketPrograms, AnExactProgramStandsAlone) {
     pair.bucket.exact.reset();
     pair.bucket.inexact.clear();
     const BucketPrograms programs = pair.linked();
-    EXPECT_EQ(programs.verdict(), Verdict::within);
-    EXPECT_EQ(programs.beside(), nullptr);
+    EXPECT_EQ(programs.status(), VerificationStatus::passed);
+    EXPECT_EQ(programs.reference_program(), nullptr);
     EXPECT_TRUE(programs.errors().empty());
 }
 
 TEST(BucketPrograms, WhatIsNearEnoughStaysAndTheOtherGoes) {
     const Pair pair;
     BucketPrograms programs = pair.linked();
-    EXPECT_EQ(programs.verdict(), Verdict::open);
-    const std::shared_ptr<BoundProgram> own = programs.chosen();
-    std::shared_ptr<BoundProgram> exact = programs.beside();
+    EXPECT_EQ(programs.status(), VerificationStatus::pending);
+    const std::shared_ptr<BoundProgram> own = programs.active();
+    std::shared_ptr<BoundProgram> exact = programs.reference_program();
     const std::weak_ptr<BoundProgram> watched = exact;
     EXPECT_NE(exact, own);
-    EXPECT_TRUE(programs.settle(std::move(exact), near));
+    EXPECT_TRUE(programs.resolve(std::move(exact), near));
     EXPECT_TRUE(watched.expired());
-    EXPECT_EQ(programs.verdict(), Verdict::within);
-    EXPECT_EQ(programs.chosen(), own);
+    EXPECT_EQ(programs.status(), VerificationStatus::passed);
+    EXPECT_EQ(programs.active(), own);
     EXPECT_EQ(programs.errors(), std::vector<double>{1e-3});
 }
 
 TEST(BucketPrograms, WhatIsTooFarGoes) {
     const Pair pair;
     BucketPrograms programs = pair.linked();
-    const std::weak_ptr<BoundProgram> own = programs.chosen();
-    const std::shared_ptr<BoundProgram> exact = programs.beside();
-    EXPECT_FALSE(programs.settle(exact, far));
+    const std::weak_ptr<BoundProgram> own = programs.active();
+    const std::shared_ptr<BoundProgram> exact = programs.reference_program();
+    EXPECT_FALSE(programs.resolve(exact, far));
     EXPECT_TRUE(own.expired());
-    EXPECT_EQ(programs.verdict(), Verdict::beyond);
-    EXPECT_EQ(programs.chosen(), exact);
-    EXPECT_EQ(programs.beside(), nullptr);
+    EXPECT_EQ(programs.status(), VerificationStatus::failed);
+    EXPECT_EQ(programs.active(), exact);
+    EXPECT_EQ(programs.reference_program(), nullptr);
 }
 
 TEST(BucketPrograms, OneThatFoundItTooFarCounts) {
     const Pair pair;
     for (const bool near_first : {true, false}) {
         BucketPrograms programs = pair.linked();
-        const std::shared_ptr<BoundProgram> exact = programs.beside(), of_another = programs.beside();
-        EXPECT_EQ(programs.settle(exact, near_first ? near : far), near_first);
-        EXPECT_EQ(programs.settle(of_another, near_first ? far : also_near), !near_first);
-        EXPECT_EQ(programs.verdict(), Verdict::beyond);
-        EXPECT_EQ(programs.chosen(), exact);
+        const std::shared_ptr<BoundProgram> exact = programs.reference_program(),
+                                            of_another = programs.reference_program();
+        EXPECT_EQ(programs.resolve(exact, near_first ? near : far), near_first);
+        EXPECT_EQ(programs.resolve(of_another, near_first ? far : also_near), !near_first);
+        EXPECT_EQ(programs.status(), VerificationStatus::failed);
+        EXPECT_EQ(programs.active(), exact);
         EXPECT_EQ(programs.errors(), std::vector<double>{2e-2});
     }
 }
@@ -86,18 +87,18 @@ TEST(BucketPrograms, ManyThreadsSettleAtOnce) {
         std::vector<std::jthread> threads;
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([&, t] {
-                std::shared_ptr<BoundProgram> exact = programs.beside();
+                std::shared_ptr<BoundProgram> exact = programs.reference_program();
                 if (exact == nullptr) {
-                    EXPECT_NE(programs.verdict(), Verdict::open);
+                    EXPECT_NE(programs.status(), VerificationStatus::pending);
                     return;
                 }
-                programs.settle(std::move(exact), t == 2 && round % 2 == 0 ? far : near);
-                EXPECT_NE(programs.chosen(), nullptr);
+                programs.resolve(std::move(exact), t == 2 && round % 2 == 0 ? far : near);
+                EXPECT_NE(programs.active(), nullptr);
             });
         threads.clear();
-        EXPECT_NE(programs.verdict(), Verdict::open);
-        EXPECT_EQ(programs.verdict() == Verdict::beyond, programs.errors()[0] > 1e-2);
-        EXPECT_EQ(programs.beside(), nullptr);
+        EXPECT_NE(programs.status(), VerificationStatus::pending);
+        EXPECT_EQ(programs.status() == VerificationStatus::failed, programs.errors()[0] > 1e-2);
+        EXPECT_EQ(programs.reference_program(), nullptr);
     }
 }
 

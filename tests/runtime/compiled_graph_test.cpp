@@ -291,7 +291,7 @@ TEST(CompiledGraph, ProfileTimesEveryInstruction) {
 TEST(CompiledGraph, AProfileTellsWhenEachThreadWorked) {
     Graph graph("wide");
     const Tensor x = graph.input("x", DType::f32, {512, 512});
-    graph.output("y", exp(matmul(x, x)));             // large enough to share
+    graph.output("y", exp(matmul(x, x)));                        // large enough to share
     graph.output("z", sqrt(graph.input("s", DType::f32, {4})));  // one thread's alone
     CompiledGraph model = compile(graph, Context({.threads = 3}));
     const std::vector<float> values(512 * 512, 0.001f);

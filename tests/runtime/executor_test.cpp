@@ -30,33 +30,33 @@ struct Program {
             steps[i] = {note, {nullptr, nullptr, nullptr, reinterpret_cast<std::byte*>(&seen[i]), nullptr}};
     }
     std::vector<Seen> seen;
-    std::vector<Step> steps;
+    std::vector<KernelLaunch> steps;
 };
 
-void run(Region& region, device::ThreadPool& pool, device::TeamState& team) {
+void run(ParallelRegion& region, device::ThreadPool& pool, device::TeamState& team) {
     region.team = &team;
     team.begin();
-    pool.run([](void* r, int rank, int size) { run_member(*static_cast<Region*>(r), rank, size); }, &region,
-             &team.barrier);
+    pool.run([](void* r, int rank, int size) { run_team_member(*static_cast<ParallelRegion*>(r), rank, size); },
+             &region, &team.barrier);
 }
 
 TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
     for (const int threads : {1, 2, 5}) {
         device::ThreadPool pool(threads);
         device::TeamState team(threads, pool.spin());
-        for (const std::vector<std::int32_t>& alone : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 0},
-                                                       {6, 5, 4, 3, 2, 1},
-                                                       {2, 1, 0, 0, 2, 1},
-                                                       {0, 2, 1, 0, 1, 0},
-                                                       {1, 0, 1, 0, 1, 0}}) {
+        for (const std::vector<std::int32_t>& serial_steps : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 0},
+                                                              {6, 5, 4, 3, 2, 1},
+                                                              {2, 1, 0, 0, 2, 1},
+                                                              {0, 2, 1, 0, 1, 0},
+                                                              {1, 0, 1, 0, 1, 0}}) {
             Program program(6);
             for (int round = 1; round <= 50; ++round) {
                 std::vector<std::int64_t> told;
                 std::vector<double> seconds(6, -1);
-                Region region;
+                ParallelRegion region;
                 region.steps = program.steps.data();
                 region.count = 6;
-                region.alone = alone.data();
+                region.serial_steps = serial_steps.data();
                 region.seconds = seconds.data();
                 region.caller = &told;
                 region.progress = [](void* caller, std::int64_t done) {
@@ -64,7 +64,7 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
                 };
                 run(region, pool, team);
                 for (std::size_t i = 0; i < 6; ++i) {
-                    const int members = alone[i] > 0 ? 1 : threads;
+                    const int members = serial_steps[i] > 0 ? 1 : threads;
                     ASSERT_EQ(program.seen[i].members, members) << i;
                     ASSERT_EQ(program.seen[i].calls, members * round) << i;
                     ASSERT_GE(seconds[i], 0) << i;
@@ -78,7 +78,7 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
 
 TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
     for (const int threads : {1, 2, 3})
-        for (const std::vector<std::int32_t>& alone :
+        for (const std::vector<std::int32_t>& serial_steps :
              {std::vector<std::int32_t>{0, 0, 0, 0}, {4, 3, 2, 1}, {3, 2, 1, 0}, {0, 3, 2, 1}})
             for (std::int64_t at = 1; at <= 4; ++at) {
                 device::ThreadPool pool(threads);
@@ -87,10 +87,10 @@ TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
                 struct Caller {
                     std::int64_t asked = 0, at = 0;
                 } caller{0, at};
-                Region region;
+                ParallelRegion region;
                 region.steps = program.steps.data();
                 region.count = 4;
-                region.alone = alone.data();
+                region.serial_steps = serial_steps.data();
                 region.caller = &caller;
                 region.should_stop = [](void* c) {
                     auto& self = *static_cast<Caller*>(c);
@@ -110,12 +110,12 @@ TEST(Executor, AFailureInAStretchEndsAllMembers) {
         device::TeamState team(threads, pool.spin());
         Program program(5);
         program.steps[2].run = [](const Args&, Team& t) { t.fail("no"); };
-        const std::int32_t alone[] = {0, 3, 2, 1, 0};
+        const std::int32_t serial_steps[] = {0, 3, 2, 1, 0};
         for (int round = 0; round < 50; ++round) {
-            Region region;
+            ParallelRegion region;
             region.steps = program.steps.data();
             region.count = 5;
-            region.alone = alone;
+            region.serial_steps = serial_steps;
             run(region, pool, team);
             ASSERT_EQ(region.failed, 2);
             ASSERT_EQ(region.begun(), 3);

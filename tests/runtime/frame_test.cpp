@@ -1,9 +1,9 @@
 #include "runtime/frame.hpp"
 
 #include "cairn/cairn.hpp"
-#include "program/lifetimes.hpp"
+#include "program/plan_memory.hpp"
 #include "runtime/compiled_graph.hpp"
-#include "tests/ir/random_graph.hpp"
+#include "tests/graph/ir/random_graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,13 +26,13 @@ struct Framed {
         return arena.data() + frame.offset(program().buffers[static_cast<std::size_t>(buffer)].storage);
     }
     /// Points every buffer that is not in the arena at memory of `size` bytes of its own, all in one piece.
-    void point(std::size_t size = 1 << 16) {
+    void set_pointers(std::size_t size = 1 << 16) {
         memory.assign(program().buffers.size() * size, std::byte{});
         arena.assign(static_cast<std::size_t>(frame.arena_bytes()), std::byte{});
         bases.assign(program().buffers.size(), nullptr);
         for (std::size_t b = 0; b < bases.size(); ++b)
             if (program().buffers[b].storage < 0) bases[b] = memory.data() + b * size;
-        frame.point(bases, arena.data());
+        frame.set_pointers(bases, arena.data());
     }
 
     Context context;
@@ -43,7 +43,9 @@ struct Framed {
     std::vector<std::byte*> bases;
 };
 
-std::vector<std::int64_t> alone(const Frame& frame) { return {frame.alone(), frame.alone() + frame.steps().size()}; }
+std::vector<std::int64_t> serial_steps(const Frame& frame) {
+    return {frame.serial_steps(), frame.serial_steps() + frame.steps().size()};
+}
 
 using Stretches = std::vector<std::int64_t>;
 
@@ -78,8 +80,8 @@ TEST(Frame, OperandsHaveTheirSizesAndPlaces) {
     const TensorArg* input = nullptr;
     for (const std::int64_t size : {5, 0, 1, 64}) {
         framed.frame.resize({&size, 1});
-        framed.point();
-        const Step& step = framed.frame.steps().back();
+        framed.set_pointers();
+        const KernelLaunch& step = framed.frame.steps().back();
         EXPECT_TRUE(input == nullptr || input == step.args.inputs) << "nothing is made anew";
         input = step.args.inputs;
         EXPECT_EQ(std::vector<std::int64_t>(input->shape, input->shape + 2), (std::vector<std::int64_t>{2, size}));
@@ -98,7 +100,7 @@ TEST(Frame, AViewBeginsAtItsElement) {
     g.output("y", exp(slice(x, 0, 3, 8)));
     Framed framed(g);
     framed.frame.resize({});
-    framed.point();
+    framed.set_pointers();
     const LinkedOperand& operand = framed.linked.operands()[0];
     EXPECT_EQ(framed.frame.steps()[0].args.inputs[0].data,
               framed.bases[static_cast<std::size_t>(operand.buffer)] + std::ptrdiff_t{3 * 4 * 4});
@@ -109,17 +111,17 @@ TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
     g.output("y", exp(g.input("x", DType::f32, {16})));
     Framed framed(g);
     framed.frame.resize({});
-    framed.point();
+    framed.set_pointers();
     const int port = framed.linked.outputs()[0].buffer;
     const auto buffer = static_cast<std::size_t>(port);
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
     std::byte own[64];
     framed.bases[buffer] = own;
-    framed.frame.point(framed.bases, framed.arena.data());
+    framed.frame.set_pointers(framed.bases, framed.arena.data());
     EXPECT_EQ(framed.frame.output(0).data, own);
     EXPECT_EQ(framed.frame.steps()[0].args.outputs[0].data, own);
     framed.bases[buffer] = nullptr;
-    framed.frame.point(framed.bases, framed.arena.data());
+    framed.frame.set_pointers(framed.bases, framed.arena.data());
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
 }
 
@@ -132,7 +134,7 @@ TEST(Frame, SmallInstructionsMakeStretches) {
     ASSERT_EQ(framed.frame.steps().size(), 3U);
     const auto at = [&](std::int64_t size) {
         framed.frame.resize({&size, 1});
-        return alone(framed.frame);
+        return serial_steps(framed.frame);
     };
     EXPECT_EQ(at(0), (Stretches{3, 2, 1}));
     EXPECT_EQ(at(1024), (Stretches{3, 2, 1})) << "8192 bytes in and out";
@@ -150,7 +152,7 @@ TEST(Frame, AProgramOfNothingIsSmall) {
     framed.frame.resize({});
     EXPECT_TRUE(framed.frame.is_small());
     EXPECT_EQ(framed.frame.arena_bytes(), 0);
-    framed.point();
+    framed.set_pointers();
     EXPECT_EQ(framed.frame.output(0).data, framed.bases[static_cast<std::size_t>(framed.linked.outputs()[0].buffer)]);
 }
 

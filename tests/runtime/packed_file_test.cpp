@@ -1,8 +1,8 @@
 #include "cairn/cairn.hpp"
-#include "runtime/block_sum.hpp"
 #include "runtime/packed_index.hpp"
+#include "runtime/xxh64.hpp"
 #include "tests/errors/message.hpp"
-#include "tests/weights/file_maker.hpp"
+#include "tests/io/weights/test_files.hpp"
 
 #include <gmock/gmock.h>
 
@@ -192,7 +192,7 @@ protected:
 TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
     const std::vector<float> expected = run_large(false);
     const std::string whole = bytes_of(file());
-    EXPECT_THAT(check_kept(file()), IsEmpty());
+    EXPECT_THAT(verify_checksums(file()), IsEmpty());
     std::uint64_t header = 0;
     std::memcpy(&header, whole.data(), sizeof header);
     ASSERT_GT(whole.size(), header + (std::size_t{2} << 20)) << "no value has more blocks than one";
@@ -227,7 +227,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
             return first >= value.first && first < value.second;
         });
         write(file(), damaged);
-        EXPECT_THAT(check_kept(file()), testing::Not(IsEmpty())) << "byte " << first;
+        EXPECT_THAT(verify_checksums(file()), testing::Not(IsEmpty())) << "byte " << first;
         if (first < header + 8 || is_small) {
             ++promised;
             EXPECT_EQ(run_large(false), expected) << "byte " << first;
@@ -253,13 +253,13 @@ TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
     bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 1);
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     write(file(), bytes);
-    const std::vector<std::string> faults = check_kept(file());
+    const std::vector<std::string> faults = verify_checksums(file());
     EXPECT_EQ(faults.size(), 2U);
     for (const std::string& fault : faults) EXPECT_THAT(fault, HasSubstr("of the file's data have changed"));
     write(file(), "cairn");
-    EXPECT_EQ(check_kept(file()).size(), 1U);
-    EXPECT_THROW(check_kept(folder_.path()), Error);
-    EXPECT_THROW(check_kept(folder_ / "none"), Error);
+    EXPECT_EQ(verify_checksums(file()).size(), 1U);
+    EXPECT_THROW(verify_checksums(folder_.path()), Error);
+    EXPECT_THROW(verify_checksums(folder_ / "none"), Error);
 }
 
 // A file is replaced by renaming: what was mapped stays what it was, and each start sees one file or the other.
@@ -327,7 +327,7 @@ TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
             view.data = &value;
             view.dtype = DType::u8;
             view.shape = {1};
-            index.values[tensor.name] = {tensors.size(), 1, {runtime::block_sum({&value, 1})}};
+            index.values[tensor.name] = {tensors.size(), 1, {runtime::xxh64({&value, 1})}};
             tensors.push_back({tensor.name, view});
         }
     }

@@ -1,7 +1,7 @@
 #include "runtime/packed_index.hpp"
 
 #include "cairn/error.hpp"
-#include "runtime/block_sum.hpp"
+#include "runtime/xxh64.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 
 PackedIndex some_index() {
     PackedIndex index;
-    index.values["b"] = {0, 3 * block_bytes + 1, {1, 2, 0xffffffffffffffff, 4}};
-    index.values["a"] = {3 * block_bytes + 64, block_bytes, {7}};
+    index.values["b"] = {0, 3 * checksum_block_bytes + 1, {1, 2, 0xffffffffffffffff, 4}};
+    index.values["a"] = {3 * checksum_block_bytes + 64, checksum_block_bytes, {7}};
     index.values["none"] = {0, 0, {}};
     return index;
 }
@@ -35,13 +35,13 @@ TEST(PackedIndex, AnyChangeShows) {
 }
 
 TEST(PackedIndex, BlocksCoverEachByteOnce) {
-    std::vector<std::byte> bytes(2 * block_bytes + 77);
+    std::vector<std::byte> bytes(2 * checksum_block_bytes + 77);
     std::mt19937 random(5);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
     device::ThreadPool pool(2);
-    for (const std::size_t size :
-         {std::size_t{0}, std::size_t{1}, std::size_t{block_bytes}, std::size_t{block_bytes} + 1, bytes.size()}) {
-        std::vector<Block> blocks;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{checksum_block_bytes},
+                                   std::size_t{checksum_block_bytes} + 1, bytes.size()}) {
+        std::vector<ChecksumBlock> blocks;
         add_blocks(std::span(bytes).first(size), {0, size, {5}}, blocks);
         std::size_t next = 0;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -50,9 +50,9 @@ TEST(PackedIndex, BlocksCoverEachByteOnce) {
             next += blocks[b].bytes.size();
         }
         EXPECT_EQ(next, size);
-        const std::vector<std::uint64_t> sums = sums_of(blocks, &pool);
-        EXPECT_EQ(sums, sums_of(blocks, nullptr));
-        for (std::size_t b = 0; b < blocks.size(); ++b) EXPECT_EQ(sums[b], block_sum(blocks[b].bytes));
+        const std::vector<std::uint64_t> checksums = checksums_of(blocks, &pool);
+        EXPECT_EQ(checksums, checksums_of(blocks, nullptr));
+        for (std::size_t b = 0; b < blocks.size(); ++b) EXPECT_EQ(checksums[b], xxh64(blocks[b].bytes));
     }
 }
 

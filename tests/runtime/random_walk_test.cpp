@@ -1,5 +1,5 @@
 #include "cairn/cairn.hpp"
-#include "tests/ir/random_source.hpp"
+#include "tests/graph/ir/random_generator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -449,7 +449,7 @@ private:
         pupil.graph = std::move(elsewhere);
     }
 
-    RandomSource random_;
+    RandomGenerator random_;
     const std::array<Context, 2> contexts_;
     std::filesystem::path path_, states_;
     std::deque<Pupil> pupils_;

@@ -1,7 +1,7 @@
 #include "cairn/cairn.hpp"
+#include "graph/types/dim_solve.hpp"
 #include "tests/errors/message.hpp"
-#include "tests/types/random_size.hpp"
-#include "types/dim_solve.hpp"
+#include "tests/graph/types/random_size.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "cairn/cairn.hpp"
-#include "tests/tune/inexact_product.hpp"
+#include "tests/autotune/policy/inexact_product.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

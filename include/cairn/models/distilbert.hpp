@@ -11,7 +11,7 @@
 
 /// DistilBERT for sequence classification (Sanh et al., arXiv 1910.01108) as a graph, read from an ordinary Hugging
 /// Face folder.
-namespace cairn::inline v0::models {
+namespace cairn::models {
 
 /// What config.json says of a DistilBERT. The defaults are distilbert-base with two labels.
 struct DistilBertConfig {
@@ -45,10 +45,10 @@ class CAIRN_API DistilBert {
 public:
     /// Reads config.json and model.safetensors, compiles and binds. Throws Error(file) and what compile() throws.
     ///
-    /// In `kept_in`, a folder of one model and one way to compile it, made where there is none, the compiled graph and
-    /// the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
+    /// In `cache_folder`, a folder of one model and one way to compile it, made where there is none, the compiled graph
+    /// and the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
     static DistilBert load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch = 8,
-                           CompileOptions compile_options = {}, const std::filesystem::path& kept_in = {});
+                           CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// The same with weights from elsewhere, under the names and dtypes of `weights`.
     DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
                const Context& context, std::int64_t max_batch = 8, const CompileOptions& compile_options = {});
@@ -78,4 +78,4 @@ private:
     std::vector<std::uint8_t> mask_;
 };
 
-}  // namespace cairn::inline v0::models
+}  // namespace cairn::models

@@ -11,7 +11,7 @@
 #include <vector>
 
 /// GPT-2 (Radford et al. 2019) as a graph: any size of the family, read from an ordinary Hugging Face folder.
-namespace cairn::inline v0::models {
+namespace cairn::models {
 
 /// What config.json says of a GPT-2. The defaults are the 124M model.
 struct Gpt2Config {
@@ -62,10 +62,10 @@ public:
     /// Reads config.json and model.safetensors (or its shards), compiles and binds. Throws Error(file) and what
     /// compile() throws. Splits T into 1, 2..12 and 13.. where compile_options has no splits.
     ///
-    /// In `kept_in`, a folder of one model and one way to compile it, made where there is none, the compiled graph and
-    /// the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
+    /// In `cache_folder`, a folder of one model and one way to compile it, made where there is none, the compiled graph
+    /// and the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
     static Gpt2 load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options = {},
-                     CompileOptions compile_options = {}, const std::filesystem::path& kept_in = {});
+                     CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// The same with weights from elsewhere, under the names and dtypes of `weights`.
     Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
          const Context& context, const Gpt2Options& options = {}, CompileOptions compile_options = {});
@@ -102,4 +102,4 @@ private:
     std::int64_t capacity_ = 0, length_ = 0;
 };
 
-}  // namespace cairn::inline v0::models
+}  // namespace cairn::models

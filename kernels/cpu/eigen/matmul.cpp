@@ -1,6 +1,6 @@
-#include "kernels/cpu/eigen/matmul.hpp"
+#include "kernels/cpu/eigen/matmul_plan.hpp"
 #include "kernels/cpu/eigen/table.hpp"
-#include "kernels/cpu/simd/tile_body.hpp"
+#include "kernels/cpu/simd/elementwise/tile_epilogue.hpp"
 
 // Eigen must neither abort in the host's process nor start threads.
 #define EIGEN_NO_DEBUG
@@ -106,7 +106,7 @@ void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const Share& share, T
 }
 
 // A block of whole rows at a time, or of a row what fits.
-void run_body(TileBody& body, const Share& share) noexcept {
+void run_body(TileEpilogue& body, const Share& share) noexcept {
     constexpr Index few = block_size / 4;
     const Index width = std::min<Index>(share.columns, block_size),
                 height = width < few && width > 0 ? block_size / width : 1;
@@ -169,7 +169,7 @@ void run(const Args& args, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     std::byte* const blocks =
         reinterpret_cast<std::byte*>(reinterpret_cast<T*>(args.workspace) + EigenBlocks::elements * plan.threads);
-    TileBody body(plan.body, 0, inputs.list, args.outputs, blocks + plan.body.bytes_per_member() * team.rank());
+    TileEpilogue body(plan.body, 0, inputs.list, args.outputs, blocks + plan.body.bytes_per_member() * team.rank());
     // Few products are cut into one share a thread, be the team whole or of one; many are handed out whole.
     const std::int64_t parts = batches >= plan.threads ? 1 : plan.threads;
     for (std::int64_t task = team.next_chunk(); task < batches * parts; task = team.next_chunk()) {

@@ -10,7 +10,7 @@
     ROW(eigen_matmul)
 // clang-format on
 
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 struct EigenTable {
     CAIRN_EIGEN_TABLE(CAIRN_FIELD)
@@ -19,7 +19,7 @@ struct EigenTable {
 /// Appends the Kernels of a level, in order of preference.
 void add_eigen_matmul(std::vector<Kernel>& kernels, FeatureSet needs, const EigenTable& table);
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu
 
 #if defined(CAIRN_ISA)
 namespace CAIRN_LEVEL {

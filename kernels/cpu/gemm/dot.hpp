@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/cpu/gemm/block.hpp"
-#include "kernels/cpu/simd/half.hpp"
-#include "kernels/cpu/simd/joined_lanes.hpp"
+#include "kernels/cpu/gemm/packing.hpp"
+#include "kernels/cpu/simd/vector/half.hpp"
+#include "kernels/cpu/simd/vector/horizontal_reduction.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace CAIRN_LEVEL {
 
 /// The first `count` < lanes elements as a vector of the numbers that are computed with, and zeros.
 CAIRN_INLINE F32 load_part_as(const float* p, std::int64_t count) { return load_part(p, count); }
-CAIRN_INLINE F64 load_part_as(const double* p, std::int64_t count) { return wide_load_part(p, count, 0.0); }
+CAIRN_INLINE F64 load_part_as(const double* p, std::int64_t count) { return vec_load_part(p, count, 0.0); }
 template <typename Half>
 CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
     return load_part(p, count);
@@ -29,45 +29,45 @@ struct DotSource {
     std::int64_t a_stride;
     const Element* b;
     std::int64_t b_stride, ahead, depth, sum_stride;
-    bool goes_on;  ///< adds to the sums that are there
+    bool accumulates;  ///< adds to the sums that are there
 };
 
 /// to[i * stride + j] = the lanes of sum[i][j] joined, or that much more.
 template <int height, int columns, typename T>
-CAIRN_INLINE void store_joined(const Wide<T> (&sum)[height][columns], T* to, std::int64_t stride, bool goes_on) {
-    constexpr int width = wide_lanes<T>, count = height * columns, groups = (count + width - 1) / width;
+CAIRN_INLINE void store_joined(const Vec<T> (&sum)[height][columns], T* to, std::int64_t stride, bool accumulates) {
+    constexpr int width = vec_lanes<T>, count = height * columns, groups = (count + width - 1) / width;
     T joined[groups * width];
 #pragma GCC unroll 8
     for (int g = 0; g < groups; ++g) {
-        Wide<T> some[width];
+        Vec<T> some[width];
 #pragma GCC unroll 16
         for (int i = 0; i < width; ++i) {
             const int n = g * width + i;
-            some[i] = n < count ? sum[n / columns][n % columns] : Wide<T>{};
+            some[i] = n < count ? sum[n / columns][n % columns] : Vec<T>{};
         }
-        wide_store(joined + g * width, join_all<T>(some, [](Wide<T> x, Wide<T> y) { return x + y; }));
+        vec_store(joined + g * width, reduce_vectors<T>(some, [](Vec<T> x, Vec<T> y) { return x + y; }));
     }
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
         for (int j = 0; j < columns; ++j) {
             const int n = i * columns + j;
-            const T found = joined[n / width * width + joined_lane<T>(n % width)];
+            const T found = joined[n / width * width + reduced_lane<T>(n % width)];
             T& place = to[i * stride + j];
-            place = goes_on ? place + found : found;
+            place = accumulates ? place + found : found;
         }
 }
 
 /// sums[i * sum_stride + j] = a[i] . b[j], one chain for each lane, then all lanes.
 template <int height, int columns, typename T, typename Element>
 [[gnu::noinline]] void dot_tile(const DotSource<T, Element>& source, T* sums) noexcept {
-    constexpr int width = wide_lanes<T>;
+    constexpr int width = vec_lanes<T>;
     const std::int64_t a_stride = source.a_stride, b_stride = source.b_stride, ahead = source.ahead;
-    Wide<T> sum[height][columns];
+    Vec<T> sum[height][columns];
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-        for (int j = 0; j < columns; ++j) sum[i][j] = Wide<T>{};
+        for (int j = 0; j < columns; ++j) sum[i][j] = Vec<T>{};
     const T* left[(height + 2) / 3];
 #pragma GCC unroll 4
     for (int i = 0; i < (height + 2) / 3; ++i) left[i] = source.a + 3 * i * a_stride;
@@ -84,22 +84,22 @@ template <int height, int columns, typename T, typename Element>
             return load_right(from);
         };
         if constexpr (height < columns) {
-            Wide<T> rows[height];
+            Vec<T> rows[height];
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) rows[i] = row(i);
 #pragma GCC unroll 8
             for (int j = 0; j < columns; ++j) {
-                const Wide<T> value = column(j);
+                const Vec<T> value = column(j);
 #pragma GCC unroll 12
                 for (int i = 0; i < height; ++i) multiply_add(sum[i][j], rows[i], value);
             }
         } else {
-            Wide<T> values[columns];
+            Vec<T> values[columns];
 #pragma GCC unroll 8
             for (int j = 0; j < columns; ++j) values[j] = column(j);
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) {
-                const Wide<T> value = row(i);
+                const Vec<T> value = row(i);
 #pragma GCC unroll 8
                 for (int j = 0; j < columns; ++j) multiply_add(sum[i][j], value, values[j]);
             }
@@ -112,13 +112,13 @@ template <int height, int columns, typename T, typename Element>
     std::int64_t k = source.depth;
     for (; k >= width; k -= width)
         step(
-            [](const T* p) __attribute__((always_inline)) { return wide_load(p); },
+            [](const T* p) __attribute__((always_inline)) { return vec_load(p); },
             [](const Element* p) __attribute__((always_inline)) { return vector_at(p); });
     if (k > 0)
         step(
             [k](const T* p) __attribute__((always_inline)) { return load_part_as(p, k); },
             [k](const Element* p) __attribute__((always_inline)) { return load_part_as(p, k); });
-    store_joined<height, columns, T>(sum, sums, source.sum_stride, source.goes_on);
+    store_joined<height, columns, T>(sum, sums, source.sum_stride, source.accumulates);
 }
 
 template <typename T, typename Element>
@@ -134,7 +134,7 @@ constexpr std::array<DotTile<T, Element>, sizeof...(heights)> single_dots(std::i
 }
 
 /// What one of several groups of rows, which use the same columns one after another, asks for.
-struct DotAsking {
+struct DotPrefetch {
     std::int64_t near;  ///< columns from the first one on that it asks for shortly before it uses them; 0: none
     std::int64_t far;   ///< the distance to what comes behind all columns, of which it asks for a share; 0: nothing
     std::int64_t share, shares;
@@ -149,7 +149,7 @@ struct DotAsking {
 
 /// The sums of `height` rows and `count` columns; columns are asked for while those before them are computed.
 template <typename T, typename Element>
-void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, const DotAsking& asking,
+void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, const DotPrefetch& asking,
                   T* sums) noexcept {
     static constexpr auto widest = widest_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     static constexpr auto single = single_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());

@@ -1,6 +1,6 @@
-#include "kernels/cpu/gemm/product.hpp"
+#include "kernels/cpu/gemm/im2col_conv.hpp"
+#include "kernels/cpu/gemm/macro_kernel.hpp"
 #include "kernels/cpu/gemm/table.hpp"
-#include "kernels/cpu/gemm/windows.hpp"
 
 /// Products and convolutions of integers, which wrap: modulo 2^8 it does not matter what is above the lowest byte, so
 /// bytes of either kind are computed in lanes of 16 bits.
@@ -9,8 +9,8 @@ namespace CAIRN_LEVEL {
 void gemm_bytes(const Args& args, Team& team) { multiply_matrices<std::uint16_t>(args, team); }
 void gemm_i32(const Args& args, Team& team) { multiply_matrices<std::uint32_t>(args, team); }
 void gemm_i64(const Args& args, Team& team) { multiply_matrices<std::uint64_t>(args, team); }
-void windows_bytes(const Args& args, Team& team) { convolve_windows<std::uint16_t>(args, team); }
-void windows_i32(const Args& args, Team& team) { convolve_windows<std::uint32_t>(args, team); }
-void windows_i64(const Args& args, Team& team) { convolve_windows<std::uint64_t>(args, team); }
+void windows_bytes(const Args& args, Team& team) { im2col_convolution<std::uint16_t>(args, team); }
+void windows_i32(const Args& args, Team& team) { im2col_convolution<std::uint32_t>(args, team); }
+void windows_i64(const Args& args, Team& team) { im2col_convolution<std::uint64_t>(args, team); }
 
 }  // namespace CAIRN_LEVEL

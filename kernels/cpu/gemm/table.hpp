@@ -20,7 +20,7 @@
     ROW(windows_i64)
 // clang-format on
 
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 struct GemmTable {
     CAIRN_GEMM_TABLE(CAIRN_FIELD)
@@ -28,9 +28,9 @@ struct GemmTable {
 
 /// Appends the Kernels of a level, in order of preference: products, and convolutions over windows.
 void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
-void add_window_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
+void add_im2col_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu
 
 #if defined(CAIRN_ISA)
 namespace CAIRN_LEVEL {

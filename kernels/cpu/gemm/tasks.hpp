@@ -1,9 +1,9 @@
 #pragma once
 
-#include "kernels/cpu/gemm/block.hpp"
-#include "kernels/cpu/gemm/gemm.hpp"
+#include "kernels/cpu/gemm/gemm_plan.hpp"
+#include "kernels/cpu/gemm/packing.hpp"
 #include "kernels/cpu/gemm/tile.hpp"
-#include "kernels/cpu/simd/largest.hpp"
+#include "kernels/cpu/simd/reduction/product_argmax.hpp"
 
 #include <algorithm>
 
@@ -12,48 +12,48 @@
 namespace CAIRN_LEVEL {
 
 /// One product of a batch.
-struct Factors {
-    Plain a, b;
+struct GemmOperands {
+    StridedMatrix a, b;
     std::int64_t rows, depth, columns;
     std::byte* c;
     DType c_dtype;
     std::int64_t c_row_stride, c_column_stride;
-    LargestColumns* largest = nullptr;  ///< of c, which is then not written
+    ProductArgMax* largest = nullptr;  ///< of c, which is then not written
 
     std::byte* out(std::int64_t row, std::int64_t column) const {
         return c + (row * c_row_stride + column * c_column_stride) * bytes_of(c_dtype);
     }
     /// The same as c^T = b^T a^T.
-    Factors transposed() const {
+    GemmOperands transposed() const {
         return {b.transposed(), a.transposed(), columns, depth, rows, c, c_dtype, c_column_stride, c_row_stride};
     }
 };
 
-struct Span {
+struct IndexRange {
     std::int64_t begin, end;
     std::int64_t size() const { return end - begin; }
     /// Part `i` of `count` nearly equal ones.
-    Span part(std::int64_t i, std::int64_t count) const {
+    IndexRange part(std::int64_t i, std::int64_t count) const {
         return {begin + size() * i / count, begin + size() * (i + 1) / count};
     }
 };
 
 /// Whether so few rows read b as it lies in narrow pieces.
 template <typename T>
-bool is_narrow(const Factors& factors, std::int64_t rows) {
+bool is_narrow(const GemmOperands& factors, std::int64_t rows) {
     return rows <= gemm_narrow && factors.b.column_stride == 1 && is_native<T>(factors.b.dtype);
 }
 /// Columns of a piece of b for so many rows.
 template <typename T>
-std::int64_t width_of(const Factors& factors, std::int64_t rows) {
+std::int64_t width_of(const GemmOperands& factors, std::int64_t rows) {
     const int height = static_cast<int>(rows);
     const int vectors = rows > gemm_height            ? 2
                         : is_narrow<T>(factors, rows) ? narrow_vectors_of(height)
                                                       : vectors_of(height);
-    return vectors * wide_lanes<T>;
+    return vectors * vec_lanes<T>;
 }
 
-inline Plain plain_of(const TensorArg& arg, DType dtype) noexcept {
+inline StridedMatrix matrix_of(const TensorArg& arg, DType dtype) noexcept {
     return {arg.data, dtype, arg.strides[arg.rank - 2], arg.strides[arg.rank - 1]};
 }
 
@@ -83,25 +83,24 @@ inline bool is_repeated(const TensorArg& b, const TensorArg& c) noexcept {
 /// turn is fetched a run of columns ahead: a short one.
 inline std::int64_t row_bytes_of(std::int64_t rows) noexcept {
     constexpr std::int64_t piece = 2 * GemmBlocks::line_bytes;
-    if (rows > gemm_height && rows <= gemm_shared) return GemmBlocks::least_row_bytes;
-    return std::min((GemmBlocks::sum_bytes / rows - GemmBlocks::line_bytes) / piece * piece,
-                    GemmBlocks::most_row_bytes);
+    if (rows > gemm_height && rows <= gemm_shared) return GemmBlocks::min_row_bytes;
+    return std::min((GemmBlocks::sum_bytes / rows - GemmBlocks::line_bytes) / piece * piece, GemmBlocks::max_row_bytes);
 }
 
 /// Into how many blocks of rows and runs of columns a product is cut.
-struct Cuts {
+struct TaskGrid {
     std::int64_t blocks, runs;
 };
 template <typename T>
-Cuts cuts_of(const Factors& factors, std::int64_t batches, int members) noexcept {
+TaskGrid task_grid_of(const GemmOperands& factors, std::int64_t batches, int members) noexcept {
     constexpr std::int64_t least_rows = 2 * gemm_height;
     // Each task begins with a piece of b that nothing has fetched: few tasks.
     const std::int64_t per_member = factors.rows <= gemm_narrow ? 1 : 2;
-    const std::int64_t most_columns =
+    const std::int64_t max_columns =
         row_bytes_of(std::min<std::int64_t>(factors.rows, GemmBlocks::rows)) / static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors, factors.rows), 4 * wide_lanes<T>);
-    Cuts cuts{(factors.rows + GemmBlocks::rows - 1) / GemmBlocks::rows,
-              (factors.columns + most_columns - 1) / most_columns};
+    const std::int64_t least_columns = std::max<std::int64_t>(width_of<T>(factors, factors.rows), 4 * vec_lanes<T>);
+    TaskGrid cuts{(factors.rows + GemmBlocks::rows - 1) / GemmBlocks::rows,
+                  (factors.columns + max_columns - 1) / max_columns};
     while (members > 1 && batches * cuts.blocks * cuts.runs < per_member * members) {
         const std::int64_t rows = factors.rows / cuts.blocks, columns = factors.columns / cuts.runs;
         if (columns >= 2 * least_columns && (columns >= rows || rows < 2 * least_rows))
@@ -116,9 +115,9 @@ Cuts cuts_of(const Factors& factors, std::int64_t batches, int members) noexcept
 }
 
 /// The part of a product that one thread computes at a time.
-struct Task {
-    Factors factors;
-    Span rows, columns;
+struct OutputBlock {
+    GemmOperands factors;
+    IndexRange rows, columns;
 };
 
 template <typename T>
@@ -126,11 +125,11 @@ class GemmTasks {
 public:
     /// All must outlive it. With `largest`, c is not there.
     GemmTasks(const TensorArg& a, const TensorArg& b, const TensorArg& c, DType dtype, Team& team,
-              LargestColumns* largest = nullptr) noexcept
+              ProductArgMax* largest = nullptr) noexcept
         : a_(a), b_(b), c_(c), team_(team) {
         for (int i = 0; i < c_.rank - 2; ++i) batches_ *= c_.shape[i];
-        all_ = {plain_of(a_, dtype),
-                plain_of(b_, dtype),
+        all_ = {matrix_of(a_, dtype),
+                matrix_of(b_, dtype),
                 c_.shape[c_.rank - 2],
                 a_.shape[a_.rank - 1],
                 c_.shape[c_.rank - 1],
@@ -144,9 +143,9 @@ public:
             batches_ = 1;
         }
         if (batches_ == 0 || all_.rows == 0 || all_.columns == 0) return;
-        is_turned_ = all_.columns < all_.rows && all_.columns <= gemm_height && largest == nullptr;
-        cuts_ = cuts_of<T>(is_turned_ ? all_.transposed() : all_, batches_, team.size());
-        count_ = batches_ * cuts_.blocks * cuts_.runs;
+        is_transposed_ = all_.columns < all_.rows && all_.columns <= gemm_height && largest == nullptr;
+        task_grid_ = task_grid_of<T>(is_transposed_ ? all_.transposed() : all_, batches_, team.size());
+        count_ = batches_ * task_grid_.blocks * task_grid_.runs;
         per_claim_ = std::max<std::int64_t>(count_ / (16 * team.size()), 1);
     }
 
@@ -155,29 +154,29 @@ public:
     std::int64_t first() noexcept { return team_.next_chunk() * per_claim_; }
     std::int64_t behind(std::int64_t task) noexcept { return (task + 1) % per_claim_ != 0 ? task + 1 : first(); }
 
-    Task at(std::int64_t task) const noexcept {
-        Factors one = all_;
+    OutputBlock at(std::int64_t task) const noexcept {
+        GemmOperands one = all_;
         if (batches_ > 1) {
-            const std::int64_t batch = task / (cuts_.blocks * cuts_.runs), bytes = bytes_of(one.c_dtype);
+            const std::int64_t batch = task / (task_grid_.blocks * task_grid_.runs), bytes = bytes_of(one.c_dtype);
             one.a.data += batch_offset(a_, c_, batch) * bytes;
             one.b.data += batch_offset(b_, c_, batch) * bytes;
             one.c += batch_offset(c_, c_, batch) * bytes;
         }
-        if (is_turned_) one = one.transposed();
+        if (is_transposed_) one = one.transposed();
         const std::int64_t width = width_of<T>(one, one.rows), panels = (one.columns + width - 1) / width;
-        const Span columns = Span{0, panels}.part(task % cuts_.runs, cuts_.runs);
+        const IndexRange columns = IndexRange{0, panels}.part(task % task_grid_.runs, task_grid_.runs);
         return {one,
-                Span{0, one.rows}.part(task / cuts_.runs % cuts_.blocks, cuts_.blocks),
+                IndexRange{0, one.rows}.part(task / task_grid_.runs % task_grid_.blocks, task_grid_.blocks),
                 {columns.begin * width, std::min(columns.end * width, one.columns)}};
     }
 
 private:
     const TensorArg &a_, &b_, &c_;
     Team& team_;
-    Factors all_{};
+    GemmOperands all_{};
     std::int64_t batches_ = 1, count_ = 0, per_claim_ = 1;
-    bool is_turned_ = false;
-    Cuts cuts_{};
+    bool is_transposed_ = false;
+    TaskGrid task_grid_{};
 };
 
 }  // namespace CAIRN_LEVEL

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/cpu/simd/half.hpp"
-#include "kernels/cpu/simd/wide.hpp"
+#include "kernels/cpu/simd/vector/half.hpp"
+#include "kernels/cpu/simd/vector/typed_vector.hpp"
 
 #include <array>
 #include <utility>
@@ -27,11 +27,11 @@ constexpr int narrow_vectors_of(int height) {
 /// Cache lines of so many vectors of T, whose elements lie as Elements.
 template <typename T, typename Element = T>
 constexpr int lines_of(int vectors) {
-    return (vectors * wide_lanes<T> * static_cast<int>(sizeof(Element)) + 63) / 64;
+    return (vectors * vec_lanes<T> * static_cast<int>(sizeof(Element)) + 63) / 64;
 }
 
 /// What a tile does besides.
-enum class Beside : std::uint8_t { nothing, copies, asks_columns };
+enum class ExtraWork : std::uint8_t { none, copies, prefetches_columns };
 
 /// What a tile reads, and the lines it asks for while it computes: at each step of 2^ahead_shift k `lines` of them side
 /// by side, `ahead_step` bytes further than before. Where it asks for columns: one line of each of as many as make a
@@ -42,7 +42,7 @@ struct GemmSource {
     std::int64_t a_stride;
     const Element* b;
     std::int64_t b_stride, depth, sum_stride;
-    bool goes_on;  ///< adds to the sums that are there
+    bool accumulates;  ///< adds to the sums that are there
     /// How far ahead, in elements of b, lines come into the first-level cache: vectors across two lines wait long for
     /// them elsewhere. 0: none do.
     std::int64_t near;
@@ -53,17 +53,17 @@ struct GemmSource {
 };
 
 template <int lines>
-CAIRN_INLINE void ask_for(const char* ahead) {
+CAIRN_INLINE void prefetch_lines(const char* ahead) {
 #pragma GCC unroll 8
     for (int j = 0; j < lines; ++j) __builtin_prefetch(ahead + j * 64, 0, 2);
 }
 /// What is asked for at one k, and what is brought near.
-template <int height, int vectors, int lines, Beside beside, typename T, typename Element>
-CAIRN_INLINE void fetch(const GemmSource<T, Element>& source, const char*& ahead, const Element* b,
-                        const Element*& near, std::int64_t k) {
-    constexpr std::int64_t width = wide_lanes<T>, in_line = 64 / sizeof(T);
+template <int height, int vectors, int lines, ExtraWork extra_work, typename T, typename Element>
+CAIRN_INLINE void prefetch_next(const GemmSource<T, Element>& source, const char*& ahead, const Element* b,
+                                const Element*& near, std::int64_t k) {
+    constexpr std::int64_t width = vec_lanes<T>, in_line = 64 / sizeof(T);
     const std::int64_t step = source.ahead_step;
-    if constexpr (beside == Beside::asks_columns) {
+    if constexpr (extra_work == ExtraWork::prefetches_columns) {
         const std::int64_t number = k >> source.ahead_shift;
         __builtin_prefetch(ahead + number % in_line * step + number / in_line * 64, 0, 2);
         return;
@@ -71,28 +71,28 @@ CAIRN_INLINE void fetch(const GemmSource<T, Element>& source, const char*& ahead
         __builtin_prefetch(ahead + (k >> source.ahead_shift) * step, 0, 2);
     } else {
         // The shortest steps ask for more than processors keep in mind: twice.
-        ask_for<lines>(ahead);
-        if constexpr (height <= 2) ask_for<lines>(ahead + 8 * step);
+        prefetch_lines<lines>(ahead);
+        if constexpr (height <= 2) prefetch_lines<lines>(ahead + 8 * step);
         ahead += step;
     }
     // Tiles that ask for one line have no register left for one more address that moves.
     if (lines == 1 ? source.near == 0 : near == nullptr) return;
-    const Element* const brought = lines == 1 ? one_address(b + source.near) : near;
+    const Element* const brought = lines == 1 ? in_one_register(b + source.near) : near;
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) __builtin_prefetch(brought + j * width, 0, 3);
     __builtin_prefetch(brought + vectors * width - 1, 0, 3);
     near += source.b_stride;
 }
 
-template <int height, int vectors, int lines, typename T, Beside beside = Beside::nothing, typename Element = T>
+template <int height, int vectors, int lines, typename T, ExtraWork extra_work = ExtraWork::none, typename Element = T>
 [[gnu::noinline]] void product_tile(const GemmSource<T, Element>& source, T* sums) noexcept {
-    constexpr std::int64_t width = wide_lanes<T>;
-    Wide<T> sum[height][vectors];
+    constexpr std::int64_t width = vec_lanes<T>;
+    Vec<T> sum[height][vectors];
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
         for (int j = 0; j < vectors; ++j)
-            sum[i][j] = source.goes_on ? wide_load(sums + i * source.sum_stride + j * width) : Wide<T>{};
+            sum[i][j] = source.accumulates ? vec_load(sums + i * source.sum_stride + j * width) : Vec<T>{};
     // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
     const T* base[(height + 2) / 3];
 #pragma GCC unroll 4
@@ -105,31 +105,31 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
     // Only tiles that ask for one line need k: others count down, which takes one register less.
     std::int64_t k = 0;
     for (std::int64_t left_over = source.depth; lines == 1 ? k < source.depth : left_over > 0; --left_over, ++k) {
-        fetch<height, vectors, lines, beside>(source, ahead, b, near, k);
-        const auto left = [&](int i) __attribute__((always_inline)) { return wide_splat(base[i / 3][i % 3 * stride]); };
+        prefetch_next<height, vectors, lines, extra_work>(source, ahead, b, near, k);
+        const auto left = [&](int i) __attribute__((always_inline)) { return vec_splat(base[i / 3][i % 3 * stride]); };
         // A wide tile keeps its rows' broadcasts, a tall one its vectors of b: the other operand needs one register.
         if constexpr (height < vectors) {
-            Wide<T> lefts[height];
+            Vec<T> lefts[height];
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) lefts[i] = left(i);
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j) {
-                const Wide<T> right = vector_at(b + j * width);
+                const Vec<T> right = vector_at(b + j * width);
 #pragma GCC unroll 12
                 for (int i = 0; i < height; ++i) multiply_add(sum[i][j], lefts[i], right);
             }
         } else {
-            Wide<T> rights[vectors];
+            Vec<T> rights[vectors];
 #pragma GCC unroll 8
             for (int j = 0; j < vectors; ++j) rights[j] = vector_at(b + j * width);
-            if constexpr (beside == Beside::copies) {
+            if constexpr (extra_work == ExtraWork::copies) {
 #pragma GCC unroll 8
-                for (int j = 0; j < vectors; ++j) wide_store(copy + j * width, rights[j]);
+                for (int j = 0; j < vectors; ++j) vec_store(copy + j * width, rights[j]);
                 copy += vectors * width;
             }
 #pragma GCC unroll 12
             for (int i = 0; i < height; ++i) {
-                const Wide<T> value = left(i);
+                const Vec<T> value = left(i);
 #pragma GCC unroll 8
                 for (int j = 0; j < vectors; ++j) multiply_add(sum[i][j], value, rights[j]);
             }
@@ -141,7 +141,7 @@ template <int height, int vectors, int lines, typename T, Beside beside = Beside
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
-        for (int j = 0; j < vectors; ++j) wide_store(sums + i * source.sum_stride + j * width, sum[i][j]);
+        for (int j = 0; j < vectors; ++j) vec_store(sums + i * source.sum_stride + j * width, sum[i][j]);
 }
 
 template <typename T, typename Element = T>
@@ -152,7 +152,7 @@ using GemmTile = void (*)(const GemmSource<T, Element>& source, T* sums) noexcep
 template <typename T, typename Element, int... heights>
 constexpr std::array<GemmTile<T, Element>, sizeof...(heights)> widest_tiles(std::integer_sequence<int, heights...>) {
     return {product_tile<heights + 1, vectors_of(heights + 1), lines_of<T, Element>(vectors_of(heights + 1)), T,
-                         Beside::nothing, Element>...};
+                         ExtraWork::none, Element>...};
 }
 template <typename T, int vectors, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> tiles_of(std::integer_sequence<int, heights...>) {
@@ -164,19 +164,19 @@ constexpr std::array<GemmTile<T>, sizeof...(heights)> narrow_tiles(std::integer_
     return {
         product_tile<heights + 1, narrow_vectors_of(heights + 1), lines_of<T>(narrow_vectors_of(heights + 1)), T>...};
 }
-/// By height - least_height: those of the first of several tiles, which copies b for the others as it computes, and of
+/// By height - min_height: those of the first of several tiles, which copies b for the others as it computes, and of
 /// the first two, which ask for columns of the next piece.
-inline constexpr int least_height = gemm_height / 2;
-template <typename T, Beside beside, int... heights>
+inline constexpr int min_height = gemm_height / 2;
+template <typename T, ExtraWork extra_work, int... heights>
 constexpr std::array<GemmTile<T>, sizeof...(heights)> first_tiles(std::integer_sequence<int, heights...>) {
-    return {product_tile<least_height + heights, 2, 1, T, beside>...};
+    return {product_tile<min_height + heights, 2, 1, T, extra_work>...};
 }
 template <typename T>
 struct GemmTiles {
     using Heights = std::make_integer_sequence<int, gemm_height>;
-    using FirstHeights = std::make_integer_sequence<int, gemm_height - least_height + 1>;
-    static constexpr auto copying = first_tiles<T, Beside::copies>(FirstHeights());
-    static constexpr auto asking = first_tiles<T, Beside::asks_columns>(FirstHeights());
+    using FirstHeights = std::make_integer_sequence<int, gemm_height - min_height + 1>;
+    static constexpr auto copying = first_tiles<T, ExtraWork::copies>(FirstHeights());
+    static constexpr auto asking = first_tiles<T, ExtraWork::prefetches_columns>(FirstHeights());
     static constexpr auto narrow = narrow_tiles<T>(std::make_integer_sequence<int, gemm_narrow>());
     template <typename Element = T>
     static constexpr auto widest = widest_tiles<T, Element>(Heights());

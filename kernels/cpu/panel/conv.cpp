@@ -1,11 +1,11 @@
-#include "kernels/cpu/panel/conv.hpp"
+#include "kernels/cpu/panel/conv_plan.hpp"
 
-#include "kernels/cpu/panel/conv_image.hpp"
+#include "kernels/cpu/panel/conv_direct.hpp"
 #include "kernels/cpu/panel/conv_operands.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
-#include "kernels/cpu/simd/image_band.hpp"
-#include "kernels/cpu/simd/tile_body.hpp"
+#include "kernels/cpu/simd/elementwise/tile_epilogue.hpp"
+#include "kernels/cpu/simd/pooling/window_band.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -21,19 +21,19 @@ namespace {
 
 /// Places that lie behind one another in a row of x.
 template <typename Element>
-struct PlaceRun {
+struct PositionRun {
     const Element* x;
     std::int64_t first, count;
 };
 
 template <typename Element>
-struct PlaceRuns {
+struct PositionRuns {
     int count = 0;
     std::int64_t places;
-    PlaceRun<Element> run[places_at_once];
+    PositionRun<Element> run[positions_per_tile];
 
-    PlaceRuns(const Conv<Element>& c, std::int64_t group, std::int64_t begin)
-        : places(std::min(places_at_once, c.places() - begin)) {
+    PositionRuns(const ConvOperands<Element>& c, std::int64_t group, std::int64_t begin)
+        : places(std::min(positions_per_tile, c.places() - begin)) {
         for (std::int64_t at = 0; at < places;) {
             const std::int64_t place = begin + at, q = place % c.q, row = place / c.q, p = row % c.p, b = row / c.p;
             const std::int64_t n = std::min(c.q - q, places - at);
@@ -46,17 +46,17 @@ struct PlaceRuns {
 /// How a row of the panel is made of what a tap sees, whichever channel it is: vectors in the order of their places,
 /// the last of which clear what is behind them.
 template <typename Element>
-class SeenPlaces {
+class TapPositions {
 public:
-    SeenPlaces(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t j, std::int64_t k)
+    TapPositions(const ConvOperands<Element>& c, const PositionRuns<Element>& runs, std::int64_t j, std::int64_t k)
         : stride_(c.x_q) {
         for (int i = 0; i < runs.count; ++i) {
-            const PlaceRun<Element>& run = runs.run[i];
+            const PositionRun<Element>& run = runs.run[i];
             for (std::int64_t first = 0; first < run.count; first += lanes)
                 parts_[count_++] = {run.first + first, (run.x - c.x) + j * c.x_j + k * c.x_k + first * c.x_q,
                                     std::min<std::int64_t>(run.count - first, lanes)};
         }
-        while (parts_[count_ - 1].to + lanes < places_at_once) {
+        while (parts_[count_ - 1].to + lanes < positions_per_tile) {
             const std::int64_t next = parts_[count_ - 1].to + lanes;
             parts_[count_++] = {next, 0, 0};
         }
@@ -66,9 +66,9 @@ public:
     CAIRN_INLINE void copy(float* to, const Element* x) const {
         for (int i = 0; i < count_; ++i) {
             const Part& part = parts_[i];
-            __builtin_prefetch(x + part.from + places_at_once * stride_, 0, 2);
-            const F32 places = load_places(x + part.from, stride_, part.count);
-            const std::int64_t room = places_at_once - part.to;
+            __builtin_prefetch(x + part.from + positions_per_tile * stride_, 0, 2);
+            const F32 places = load_strided_elements(x + part.from, stride_, part.count);
+            const std::int64_t room = positions_per_tile - part.to;
             if (room >= lanes)
                 store(to + part.to, places);
             else
@@ -83,19 +83,19 @@ private:
 
     std::int64_t stride_;
     int count_ = 0;
-    Part parts_[2 * places_at_once];
+    Part parts_[2 * positions_per_tile];
 };
 
 /// panel[t - begin][place] = what tap t sees there, for taps [begin, end).
 template <typename Element>
-void gather(const Conv<Element>& c, const PlaceRuns<Element>& runs, std::int64_t begin, std::int64_t end,
+void gather(const ConvOperands<Element>& c, const PositionRuns<Element>& runs, std::int64_t begin, std::int64_t end,
             float* panel) {
     const std::int64_t taps = c.j * c.k;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
-        const SeenPlaces<Element> seen(c, runs, tap / c.k, tap % c.k);
+        const TapPositions<Element> seen(c, runs, tap / c.k, tap % c.k);
         std::int64_t channel = begin > tap ? (begin - tap + taps - 1) / taps : 0;
         for (std::int64_t t = channel * taps + tap; t < end; t += taps, ++channel)
-            seen.copy(panel + (t - begin) * places_at_once, c.x + channel * c.x_channel);
+            seen.copy(panel + (t - begin) * positions_per_tile, c.x + channel * c.x_channel);
     }
 }
 
@@ -104,14 +104,15 @@ constexpr auto filter_tiles = tiles<float, group_vectors, 0, false>(std::make_in
 /// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; added to the sums in memory where `adds`.
 /// Filters of 16 bits are widened into `wide`.
 template <typename Element>
-void run_tile(const Conv<Element>& c, const Element* w, int height, const float* panel, std::int64_t depth,
+void run_tile(const ConvOperands<Element>& c, const Element* w, int height, const float* panel, std::int64_t depth,
               std::int64_t places, bool adds, float* sums, float* wide) {
     const float* left = wide;
     std::int64_t stride = depth;
     if constexpr (sizeof(Element) == 4)
         left = w, stride = c.w_filter;
     else
-        for (int row = 0; row < height; ++row) copy_places(wide + row * depth, w + row * c.w_filter, 1, depth);
+        for (int row = 0; row < height; ++row)
+            copy_strided_elements(wide + row * depth, w + row * c.w_filter, 1, depth);
     for (int group = 0; group < panel_vectors && group * lanes < places; group += group_vectors)
         filter_tiles[static_cast<std::size_t>(height - 1)]({left, stride, panel + group * lanes, depth, panel, 0, adds},
                                                            sums + group * lanes);
@@ -120,9 +121,9 @@ void run_tile(const Conv<Element>& c, const Element* w, int height, const float*
 /// What follows the sums of filters from `filter` on at the block of places that begins at `place`, image by image.
 /// `spare`: a tile.
 template <typename Element>
-void finish(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int64_t filter, int height,
+void finish(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t filter, int height,
             std::int64_t place, float* sums, float* spare) {
-    const std::int64_t plane = c.p * c.q, end = std::min(place + places_at_once, c.places());
+    const std::int64_t plane = c.p * c.q, end = std::min(place + positions_per_tile, c.places());
     for (std::int64_t at = place, width = 0; at < end; at += width) {
         const std::int64_t b = at / plane, column = at % plane;
         width = std::min(plane - column, end - at);
@@ -130,23 +131,24 @@ void finish(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int
         if (width < end - place) {
             part = spare;
             for (int row = 0; row < height; ++row)
-                copy_places(spare + row * places_at_once, sums + row * places_at_once + (at - place), 1, width);
+                copy_strided_elements(spare + row * positions_per_tile, sums + row * positions_per_tile + (at - place),
+                                      1, width);
         }
         void* const blocks[] = {part};
-        body.run({(b * c.groups + group) * c.filters + filter, height, column, width, places_at_once}, blocks);
+        body.run({(b * c.groups + group) * c.filters + filter, height, column, width, positions_per_tile}, blocks);
     }
 }
 
-/// Filters [begin, end) of a group, at most filters_at_once, at a block of places; `scratch` holds a panel, a tile of
+/// Filters [begin, end) of a group, at most filters_per_block, at a block of places; `scratch` holds a panel, a tile of
 /// widened filters, then sums for all these filters.
 template <typename Element>
-void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::int64_t place, std::int64_t begin,
-               std::int64_t end, float* scratch) {
-    const PlaceRuns<Element> runs(c, group, place);
-    float *const panel = scratch, *const wide = panel + taps_at_once * places_at_once,
-                 *const sums = wide + taps_at_once * most_tile_height;
+void run_block(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t place,
+               std::int64_t begin, std::int64_t end, float* scratch) {
+    const PositionRuns<Element> runs(c, group, place);
+    float *const panel = scratch, *const wide = panel + taps_per_pass * positions_per_tile,
+                 *const sums = wide + taps_per_pass * max_tile_height;
     const Element* const w = c.w + group * c.filters * c.w_filter;
-    const std::int64_t taps = c.taps(), parts = std::max<std::int64_t>((taps + taps_at_once - 1) / taps_at_once, 1);
+    const std::int64_t taps = c.taps(), parts = std::max<std::int64_t>((taps + taps_per_pass - 1) / taps_per_pass, 1);
     const std::int64_t count = (end - begin + filter_height - 1) / filter_height;
     for (std::int64_t part = 0; part < parts; ++part) {
         const std::int64_t first = taps * part / parts, depth = taps * (part + 1) / parts - first;
@@ -154,7 +156,7 @@ void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::
         for (std::int64_t tile = 0; tile < count; ++tile) {
             const std::int64_t filter = begin + (end - begin) * tile / count;
             const int height = static_cast<int>(begin + (end - begin) * (tile + 1) / count - filter);
-            float* const of_tile = sums + (filter - begin) * places_at_once;
+            float* const of_tile = sums + (filter - begin) * positions_per_tile;
             run_tile(c, w + filter * c.w_filter + first, height, panel, depth, runs.places, part > 0, of_tile, wide);
             if (part + 1 == parts) finish(c, body, group, filter, height, place, of_tile, wide);
         }
@@ -164,15 +166,15 @@ void run_block(const Conv<Element>& c, TileBody& body, std::int64_t group, std::
 /// Computes all blocks of output positions. The filters are split into parts, so that each member has chunks of work
 /// and the sums of a part fit into the workspace.
 template <typename Element>
-void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team& team) {
-    const std::int64_t blocks = (c.places() + places_at_once - 1) / places_at_once;
+void run_blocks(const ConvOperands<Element>& c, TileEpilogue& body, std::byte* memory, Team& team) {
+    const std::int64_t blocks = (c.places() + positions_per_tile - 1) / positions_per_tile;
     const std::int64_t parts =
-        std::max(filter_parts(blocks * c.groups, c.filters), (c.filters + filters_at_once - 1) / filters_at_once);
+        std::max(filter_parts(blocks * c.groups, c.filters), (c.filters + filters_per_block - 1) / filters_per_block);
     float* const scratch = reinterpret_cast<float*>(memory);
     const std::int64_t count = blocks * c.groups * parts;
     for (std::int64_t chunk = team.next_chunk(); chunk < count; chunk = team.next_chunk()) {
         const std::int64_t part = chunk % parts, block = chunk / parts % blocks, group = chunk / parts / blocks;
-        run_block(c, body, group, block * places_at_once, c.filters * part / parts, c.filters * (part + 1) / parts,
+        run_block(c, body, group, block * positions_per_tile, c.filters * part / parts, c.filters * (part + 1) / parts,
                   scratch);
     }
 }
@@ -180,8 +182,8 @@ void run_blocks(const Conv<Element>& c, TileBody& body, std::byte* memory, Team&
 /// What a tap of one filter does, and what is done behind the last: a factor of 1, a term of -0 and a least of
 /// -infinity change nothing.
 template <typename Element>
-struct FilterOfOneChannel {
-    static constexpr float none = 0;
+struct SingleChannelFilter {
+    static constexpr float identity = 0;
     const Element* w;
     float scale = 1, term = -0.0f, least = -std::numeric_limits<float>::infinity();
 
@@ -192,9 +194,9 @@ struct FilterOfOneChannel {
 
 /// Results of filters of one channel that wait for what follows them: rows of the matrix of all results, as many as fit
 /// into a block where they are short.
-class WaitingRows {
+class PendingRows {
 public:
-    WaitingRows(std::int64_t columns, TileBody& body, float* memory)
+    PendingRows(std::int64_t columns, TileEpilogue& body, float* memory)
         : columns_(columns), pitch_((columns + 15) / 16 * 16), body_(body), memory_(memory) {
         std::fill_n(memory_, block_size, 0.0f);
     }
@@ -222,17 +224,17 @@ public:
 
 private:
     std::int64_t columns_, pitch_, row_ = 0, count_ = 0;
-    TileBody& body_;
+    TileEpilogue& body_;
     float* memory_;
 };
 
 /// Filters of one channel, a band of rows of the result at a time.
 template <typename Element>
-void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, TileBody& body, std::byte* memory,
-              Team& team) {
+void run_rows(const ConvOperands<Element>& c, const Args& args, const ConvPlan& plan, TileEpilogue& body,
+              std::byte* memory, Team& team) {
     const Planes<const Element> x(args.inputs[0], plan.image.axes);
     const Planes<Element> out(args.outputs[0], plan.image.axes);
-    WaitingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.p, c.q)));
+    PendingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.p, c.q)));
     const BandTile tile(plan.image, c.p, c.q);
     const bool is_one_tile = tile.rows == c.p && tile.columns == c.q;
     const bool are_together = is_one_tile && waiting.are_short();
@@ -243,9 +245,9 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
     const TensorArg& result = args.outputs[0];
     const bool has_rows = result.strides[result.rank - 1] == 1 || c.q == 1;
     const bool has_tail = plan.tail.is_all && has_rows, is_stored = !plan.has_epilogue || has_tail;
-    const auto take = [&](Band& band, const BandPlaces& at) {
+    const auto take = [&](Band& band, const BandOutput& at) {
         for (std::int64_t filter = at.c * c.filters; filter < (at.c + 1) * c.filters; ++filter) {
-            FilterOfOneChannel<Element> op{c.w + filter * c.w_filter};
+            SingleChannelFilter<Element> op{c.w + filter * c.w_filter};
             if (has_tail && plan.tail.factor >= 0) op.scale = number_of(plan.tail.factor, filter);
             if (has_tail && plan.tail.term >= 0) op.term = number_of(plan.tail.term, filter);
             if (has_tail && plan.tail.has_relu) op.least = 0;
@@ -270,13 +272,13 @@ void run_rows(const Conv<Element>& c, const Args& args, const ConvPlan& plan, Ti
 /// Inputs behind the first two are those of the body behind the sums.
 template <typename Element>
 void conv_as(const Args& args, const ConvPlan& plan, Team& team) {
-    const Conv<Element> c(args, plan);
+    const ConvOperands<Element> c(args, plan);
     if (c.filters == 0 || c.places() == 0) return;
     std::byte* const memory = args.workspace + member_bytes(plan, c.filters, c.p, c.q) * team.rank();
-    TileBody body(plan.body, 1, args.inputs + 2, args.outputs, memory, plan.columns);
+    TileEpilogue body(plan.body, 1, args.inputs + 2, args.outputs, memory, plan.columns);
     std::byte* const rest = memory + plan.body.bytes_per_member();
-    if (plan.is_of_rows) return run_rows(c, args, plan, body, rest, team);
-    if (plan.reads == ConvReads::image) return ImageConv<Element>(c, args.inputs[0], plan, body, rest).run(team);
+    if (plan.is_single_channel) return run_rows(c, args, plan, body, rest, team);
+    if (plan.reads == ConvReads::image) return DirectConv<Element>(c, args.inputs[0], plan, body, rest).run(team);
     run_blocks(c, body, rest, team);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/level.hpp"
-#include "kernels/cpu/panel/conv.hpp"
+#include "kernels/cpu/panel/conv_plan.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace CAIRN_LEVEL {
 
 /// sums[b, g, o, p, q] over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k].
 template <typename Element>
-struct Conv {
+struct ConvOperands {
     const Element *x, *w;
     std::int64_t batch = 1, groups = 1, filters, channels, p = 1, q, j = 1, k = 1;
     std::int64_t x_batch = 0, x_channel, w_filter;
     std::int64_t x_p = 0, x_q = 0, x_j = 0, x_k = 0;  ///< of windows and a matrix
 
-    Conv(const Args& args, const ConvPlan& plan) {
+    ConvOperands(const Args& args, const ConvPlan& plan) {
         const TensorArg &left = args.inputs[0], &right = args.inputs[1];
         if (plan.reads == ConvReads::matrix)
             set_product(left, right);
@@ -63,9 +63,9 @@ private:
 
 /// Into how many parts filters are cut for each of so many blocks, so that there are some to share out.
 inline std::int64_t filter_parts(std::int64_t blocks, std::int64_t filters) noexcept {
-    constexpr std::int64_t enough = 16, least_filters = 48;
+    constexpr std::int64_t enough = 16, min_filters = 48;
     const std::int64_t wanted = blocks < enough ? enough / std::max<std::int64_t>(blocks, 1) : 1;
-    return std::clamp<std::int64_t>(filters / least_filters, 1, wanted);
+    return std::clamp<std::int64_t>(filters / min_filters, 1, wanted);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -13,14 +13,14 @@ namespace CAIRN_LEVEL {
 
 /// Vectors of places of a tile at most; filters of one that has so many: with more places a tile reads fewer filters
 /// for as many multiply-adds.
-inline constexpr int most_place_vectors = 3;
-constexpr int place_tile_height(int vectors) { return vectors == 3 ? filter_height / 2 : filter_height; }
+inline constexpr int max_position_vectors = 3;
+constexpr int conv_tile_height(int vectors) { return vectors == 3 ? filter_height / 2 : filter_height; }
 /// From the sums of one filter to those of the next, where so many vectors are summed over.
-constexpr std::int64_t place_pitch(std::int64_t vectors) { return vectors * lanes > 32 ? 64 : 32; }
+constexpr std::int64_t position_pitch(std::int64_t vectors) { return vectors * lanes > 32 ? 64 : 32; }
 
 /// Filters, and where behind the first tap the others lie. What differs from tile to tile is told apart: what is stored
 /// bit by bit and read at once waits for memory.
-struct PlaceSource {
+struct ConvTileSource {
     const float* w;
     std::int64_t w_stride;
     const std::int32_t* offsets;
@@ -28,11 +28,11 @@ struct PlaceSource {
     bool adds;  ///< adds to the sums in memory
 };
 
-/// sums[filter * place_pitch(vectors) + place] of the filters at w and the places at x.
+/// sums[filter * position_pitch(vectors) + place] of the filters at w and the places at x.
 template <int height, int vectors>
-__attribute__((noinline)) void compute_places(const PlaceSource& source, const float* w, const float* x,
+__attribute__((noinline)) void compute_places(const ConvTileSource& source, const float* w, const float* x,
                                               float* sums) noexcept {
-    constexpr std::int64_t pitch = place_pitch(vectors);
+    constexpr std::int64_t pitch = position_pitch(vectors);
     // One pointer for three filters: an address is a base, plus once or twice the distance between filters.
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = w + 3 * i * source.w_stride;
@@ -70,30 +70,28 @@ __attribute__((noinline)) void compute_places(const PlaceSource& source, const f
     } while (k < source.depth);
 }
 
-using PlaceTile = void (*)(const PlaceSource& source, const float* w, const float* x, float* sums) noexcept;
+using ConvTile = void (*)(const ConvTileSource& source, const float* w, const float* x, float* sums) noexcept;
 /// By height - 1.
 template <int vectors, int... heights>
-constexpr std::array<PlaceTile, sizeof...(heights)> place_tiles_of(std::integer_sequence<int, heights...>) {
+constexpr std::array<ConvTile, sizeof...(heights)> conv_tiles_of(std::integer_sequence<int, heights...>) {
     return {compute_places<heights + 1, vectors>...};
 }
 template <int vectors>
-inline constexpr auto place_tiles =
-    place_tiles_of<vectors>(std::make_integer_sequence<int, place_tile_height(vectors)>());
+inline constexpr auto conv_tiles = conv_tiles_of<vectors>(std::make_integer_sequence<int, conv_tile_height(vectors)>());
 
 /// The sums of so many filters and vectors of places, at most three or 32 places.
-inline void run_places(const PlaceSource& source, const float* x, int height, std::int64_t vectors,
-                       float* sums) noexcept {
+inline void run_conv_tile(const ConvTileSource& source, const float* x, int height, std::int64_t vectors,
+                          float* sums) noexcept {
     for (std::int64_t left = vectors, now = 0; left > 0; left -= now, x += now * lanes, sums += now * lanes) {
         now = left == 3 ? 3 : left > 1 ? 2 : 1;
         if (now < 3) {
-            (now == 2 ? place_tiles<2> : place_tiles<1>)[static_cast<std::size_t>(height - 1)](source, source.w, x,
-                                                                                               sums);
+            (now == 2 ? conv_tiles<2> : conv_tiles<1>)[static_cast<std::size_t>(height - 1)](source, source.w, x, sums);
             continue;
         }
-        constexpr int at_once = place_tile_height(3);
+        constexpr int at_once = conv_tile_height(3);
         for (int first = 0; first < height; first += at_once)
-            place_tiles<3>[static_cast<std::size_t>(std::min(at_once, height - first) - 1)](
-                source, source.w + first * source.w_stride, x, sums + first * place_pitch(3));
+            conv_tiles<3>[static_cast<std::size_t>(std::min(at_once, height - first) - 1)](
+                source, source.w + first * source.w_stride, x, sums + first * position_pitch(3));
     }
 }
 

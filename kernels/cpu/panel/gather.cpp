@@ -3,10 +3,10 @@
 #include <memory>
 
 /// `gather` of rows from a packed table [V, D]: row v is one column of a panel.
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 namespace {
 
-struct GatherPlan {
+struct PanelGatherPlan {
     bool has_wide_indices;  ///< i64
     bool is_half;           ///< elements have 16 bits
 };
@@ -50,7 +50,7 @@ void gather(const Args& args, bool is_wide, Team& team) {
 }
 
 void run(const Args& args, Team& team) {
-    const GatherPlan& plan = *static_cast<const GatherPlan*>(args.prepared);
+    const PanelGatherPlan& plan = *static_cast<const PanelGatherPlan*>(args.prepared);
     if (plan.is_half) return gather<std::uint16_t>(args, plan.has_wide_indices, team);
     gather<float>(args, plan.has_wide_indices, team);
 }
@@ -79,8 +79,8 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     made.run = run;
     made.packed_inputs = {{0, std::string(panel_layout_transposed)}};
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
-        return std::make_shared<GatherPlan>(
-            GatherPlan{problem.inputs[1].dtype == DType::i64, problem.inputs[0].dtype != DType::f32});
+        return std::make_shared<PanelGatherPlan>(
+            PanelGatherPlan{problem.inputs[1].dtype == DType::i64, problem.inputs[0].dtype != DType::f32});
     };
     // Every element lies in a cache line of its own.
     made.cost = [](const Problem& problem) {
@@ -96,4 +96,4 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     kernels.push_back(std::move(made));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu

@@ -1,6 +1,6 @@
 #include "kernels/cpu/panel/layout.hpp"
 
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 namespace {
 
 Dim bytes_of(const TensorDesc& plain, const Dim& depth, const Dim& columns) {
@@ -18,4 +18,4 @@ void add_panel_layouts(std::vector<Layout>& layouts) {
                        std::string(panel_layout)});
 }
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu

@@ -13,7 +13,7 @@
 ///
 /// `panel32` is the form of W. The same bytes are `panel32.t` of the transposed matrix: a table [V, D] that is both the
 /// embedding and, transposed, the output projection is packed once, and row v of the table is column v of the panels.
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 constexpr std::int64_t panel_width = 32;
 constexpr std::string_view panel_layout = "panel32", panel_layout_transposed = "panel32.t";
@@ -29,4 +29,4 @@ void add_panel_pack(std::vector<Kernel>& kernels);
 /// `gather` of rows from a table in the form `panel32.t`.
 void add_panel_gather(std::vector<Kernel>& kernels);
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu

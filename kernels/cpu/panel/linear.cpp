@@ -1,11 +1,11 @@
-#include "kernels/cpu/panel/linear.hpp"
+#include "kernels/cpu/panel/linear_plan.hpp"
 
-#include "kernels/cpu/panel/runs.hpp"
+#include "kernels/cpu/matmul_operands.hpp"
+#include "kernels/cpu/panel/guided_schedule.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/panel/tile.hpp"
-#include "kernels/cpu/product.hpp"
-#include "kernels/cpu/simd/largest.hpp"
-#include "kernels/cpu/simd/tile_body.hpp"
+#include "kernels/cpu/simd/elementwise/tile_epilogue.hpp"
+#include "kernels/cpu/simd/reduction/product_argmax.hpp"
 
 #include <algorithm>
 
@@ -24,11 +24,11 @@ constexpr std::int64_t rows_per_block = PanelPlan::rows_per_block;
 using BlockSums = float[rows_per_block][panel_width];
 
 template <typename Weight>
-struct Product {
+struct PanelProduct {
     const float* x;
     const Weight *panels, *gated;
-    TileBody* body;  // or what is looked for
-    LargestColumns* largest;
+    TileEpilogue* body;  // or what is looked for
+    ProductArgMax* largest;
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
@@ -40,17 +40,17 @@ struct Product {
 };
 
 template <typename Weight>
-MatrixPart part_of(const Product<Weight>& product, std::int64_t row, int height, std::int64_t panel) noexcept {
+OutputTile part_of(const PanelProduct<Weight>& product, std::int64_t row, int height, std::int64_t panel) noexcept {
     const std::int64_t first = panel * panel_width;
     return {row, height, first, std::min(panel_width, product.columns - first), panel_width};
 }
 
 // Makes the results of `height` rows of panel `panel` of their sums in rows of 32, `gated` those over v.
 template <typename Weight>
-void finish(const Product<Weight>& product, std::int64_t row, int height, std::int64_t panel, float* sums,
+void finish(const PanelProduct<Weight>& product, std::int64_t row, int height, std::int64_t panel, float* sums,
             float* gated) noexcept {
-    const MatrixPart part = part_of(product, row, height, panel);
-    if (product.largest != nullptr) return product.largest->take(part, sums);
+    const OutputTile part = part_of(product, row, height, panel);
+    if (product.largest != nullptr) return product.largest->accumulate(part, sums);
     void* const blocks[] = {sums, gated};
     product.body->run(part, blocks);
 }
@@ -58,21 +58,21 @@ void finish(const Product<Weight>& product, std::int64_t row, int height, std::i
 // Few rows over the panel at `from`, which `next` is used behind. What is used soon is fetched some way ahead: the last
 // rows of a panel fetch the first ones of the next.
 template <typename Weight>
-void run_whole_panel(const Product<Weight>& product, std::int64_t row, int height, const Weight* from,
+void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t row, int height, const Weight* from,
                      const Weight* next, TileSums& sums) noexcept {
     const bool follows = next == from + product.depth * panel_width;
-    const std::int64_t turn = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
-    const Weight* const ahead = turn > 0 ? from + product.ahead * panel_width : next;
+    const std::int64_t switch_step = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
+    const Weight* const ahead = switch_step > 0 ? from + product.ahead * panel_width : next;
     whole_tiles<Weight>[static_cast<std::size_t>(height - 1)](
-        {product.x + row * product.x_stride, product.x_stride, from, product.depth, ahead, panel_width, false, turn,
-         next},
+        {product.x + row * product.x_stride, product.x_stride, from, product.depth, ahead, panel_width, false,
+         switch_step, next},
         sums.row[0]);
 }
 
 // Few rows: a panel after another or, of very few rows, several side by side; either is limited by how fast the panels
 // arrive. `next_of(panel)`: the panel that is used behind this one.
 template <typename Weight, typename Next>
-void run_whole(const Product<Weight>& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
+void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
     const int at_once = panels_at_once(height);
     const auto run_side = [&](const Weight* from, TileSums* sums) {
@@ -107,8 +107,8 @@ struct PanelPart {
 // All rows of a block over one part, in tiles of about equal height, each of which fetches an equal share of what is
 // used next. The sums of a tile stand at `sums_of` its first row.
 template <typename Weight, typename F, typename B, typename E>
-CAIRN_INLINE void run_part(const Product<Weight>& product, Rows block, const PanelPart<Weight>& part, F sums_of,
-                           B before_tile, E behind_tile) noexcept {
+CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows block, const PanelPart<Weight>& part,
+                           F sums_of, B before_tile, E behind_tile) noexcept {
     const std::int64_t tiles = (block.count + tile_height - 1) / tile_height;
     const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
     const float* const x = product.x + block.stride * product.x_stride + part.first;
@@ -133,7 +133,7 @@ CAIRN_INLINE void run_part(const Product<Weight>& product, Rows block, const Pan
 // v. With their last part, a tile fetches what its results are made of and stored to. `next_of(panel)`: the panel that
 // is used behind this one.
 template <typename Weight, typename Next>
-void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, std::int64_t end,
+void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
     const std::int64_t parts = product.parts, weights = product.gated != nullptr ? 2 : 1;
     // Parts begin where chains of multiply-adds do.
@@ -156,9 +156,9 @@ void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, s
                                            : part + 1 < parts   ? part_of_panel(part + 1, begin, 0)
                                                                 : next_of(panel);
                 // What one block of rows is made of and makes is still near from the instruction before.
-                const auto fetch = [&](std::int64_t row, int height) {
+                const auto prefetch = [&](std::int64_t row, int height) {
                     if (is_last && product.body != nullptr && product.rows > rows_per_block)
-                        product.body->fetch(part_of(product, block.stride + row, height, panel));
+                        product.body->prefetch(part_of(product, block.stride + row, height, panel));
                 };
                 const auto finish_rows = [&](std::int64_t row, int height) {
                     if (is_last)
@@ -168,7 +168,7 @@ void run_block(const Product<Weight>& product, Rows block, std::int64_t begin, s
                 run_part(
                     product, block,
                     {part_of_panel(part, panel, weight), next, first_of(part), first_of(part + 1) - first_of(part)},
-                    [&](std::int64_t row) { return sums_of(panel, weight, row); }, fetch, finish_rows);
+                    [&](std::int64_t row) { return sums_of(panel, weight, row); }, prefetch, finish_rows);
             }
 }
 
@@ -193,11 +193,11 @@ BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
 }
 
 template <typename Weight>
-Product<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
+PanelProduct<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
     const auto panels = [](const TensorArg& arg) { return reinterpret_cast<const Weight*>(arg.data); };
     const TensorArg &x = args.inputs[0], &weight = args.inputs[1];
-    const Rows x_rows = rows_of(x);
-    Product<Weight> product{};
+    const UniformRows x_rows = rows_of(x);
+    PanelProduct<Weight> product{};
     product.x = reinterpret_cast<const float*>(x.data);
     product.panels = panels(args.inputs[1]);
     product.rows = x_rows.count;
@@ -219,7 +219,7 @@ Product<Weight> product_of(const Args& args, const PanelPlan& plan) noexcept {
 /// than twelve drive each other out for longer than it takes to copy them a cache line further apart. Returns the
 /// memory behind the copy.
 template <typename Weight>
-std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byte* memory, Team& team) {
+std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* memory, Team& team) {
     constexpr std::int64_t most_left = 12;
     if (!plan.spreads) return memory;
     const std::int64_t stride = PanelPlan::spread_stride(product.depth);
@@ -238,23 +238,23 @@ std::byte* spread_rows(Product<Weight>& product, const PanelPlan& plan, std::byt
 
 /// Sets what the workspace holds of the product, and returns what lies behind it.
 template <typename Weight>
-std::byte* take_workspace(Product<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
-    const std::int64_t waiting = plan.waiting_sums * static_cast<std::int64_t>(sizeof(BlockSums));
+std::byte* take_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
+    const std::int64_t waiting = plan.pending_sums * static_cast<std::int64_t>(sizeof(BlockSums));
     product.sums = reinterpret_cast<BlockSums*>(workspace + waiting * team.rank());
-    return spread_rows(product, plan, workspace + waiting * team.size(), team);
+    return copy_rows_apart(product, plan, workspace + waiting * team.size(), team);
 }
 
 // All of it that this member takes.
 template <typename Weight>
-void run_panels(const Product<Weight>& product, Team& team) {
+void run_panels(const PanelProduct<Weight>& product, Team& team) {
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
     const int at_once = product.rows <= whole_height ? panels_at_once(static_cast<int>(product.rows)) : 1;
-    PanelRuns runs(blocks, panel_count(product.columns), at_once, team.size());
-    for (PanelRun run = runs.at(team.next_chunk()); run.begin < run.end;) {
+    GuidedPanelSchedule runs(blocks, panel_count(product.columns), at_once, team.size());
+    for (PanelRange run = runs.at(team.next_chunk()); run.begin < run.end;) {
         const std::int64_t first = product.rows * run.block / blocks, last = product.rows * (run.block + 1) / blocks;
         // The next run is claimed before the last panel of this one, so that it is known what to fetch.
-        PanelRun following{};
+        PanelRange following{};
         const auto next_of = [&](std::int64_t panel) {
             if (panel + 1 < run.end) return product.panel(panel + 1);
             following = runs.at(team.next_chunk());
@@ -271,10 +271,10 @@ void run_panels(const Product<Weight>& product, Team& team) {
 template <typename Weight>
 void run_product(const Args& args, const PanelPlan& plan, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
-    Product<Weight> product = product_of<Weight>(args, plan);
+    PanelProduct<Weight> product = product_of<Weight>(args, plan);
     std::byte* const workspace = take_workspace(product, plan, args.workspace, team);
-    TileBody body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
-                  workspace + plan.body.bytes_per_member() * team.rank());
+    TileEpilogue body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
+                      workspace + plan.body.bytes_per_member() * team.rank());
     const int leading = args.inputs[0].rank - 1;
     for (int i = 0; plan.by_columns && i < plan.body.output_count; ++i)
         body.holds(i, plan.first_column[i], args.outputs[i].rank - leading);
@@ -283,11 +283,11 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
 }
 
 template <typename Weight>
-void find_largest(const Args& args, const PanelPlan& plan, Team& team) {
-    Product<Weight> product = product_of<Weight>(args, plan);
+void find_argmax(const Args& args, const PanelPlan& plan, Team& team) {
+    PanelProduct<Weight> product = product_of<Weight>(args, plan);
     std::byte* const workspace = take_workspace(product, plan, args.workspace, team);
-    LargestColumns largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
-                           workspace, team.rank());
+    ProductArgMax largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
+                          workspace, team.rank());
     product.largest = &largest;
     run_panels(product, team);
     team.barrier();
@@ -300,7 +300,7 @@ void panel_linear(const Args& args, Team& team) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
     with_element(plan.stored, [&](auto element) {
         using Weight = decltype(element);
-        plan.is_largest ? find_largest<Weight>(args, plan, team) : run_product<Weight>(args, plan, team);
+        plan.is_argmax ? find_argmax<Weight>(args, plan, team) : run_product<Weight>(args, plan, team);
     });
 }
 

@@ -5,7 +5,7 @@
 
 /// `pack`: a plain matrix of any strides into panels of its dtype. Bound by memory, so it needs no code per instruction
 /// set.
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 namespace {
 
 struct PackPlan {
@@ -92,4 +92,4 @@ void add_panel_pack(std::vector<Kernel>& kernels) {
     kernels.push_back(std::move(made));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu

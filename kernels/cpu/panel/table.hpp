@@ -11,7 +11,7 @@
     ROW(conv2d)
 // clang-format on
 
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 struct PanelTable {
     CAIRN_PANEL_TABLE(CAIRN_FIELD)
@@ -21,7 +21,7 @@ struct PanelTable {
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu
 
 #if defined(CAIRN_ISA)
 namespace CAIRN_LEVEL {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/panel/layout.hpp"
-#include "kernels/cpu/simd/half.hpp"
+#include "kernels/cpu/simd/vector/half.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,11 +22,11 @@ inline constexpr int tile_height = lanes == 16 ? 14 : lanes == 8 ? 6 : 4;
 inline constexpr int filter_height = lanes == 16 ? 12 : tile_height;
 inline constexpr int whole_height = lanes == 16 ? 14 : lanes == 8 ? 3 : 1;
 /// Accumulators of a tile: half of them would wait for one multiply-add after another, more find no register.
-inline constexpr int most_sums = lanes == 16 ? 28 : 12;
+inline constexpr int max_sums = lanes == 16 ? 28 : 12;
 /// Panels that a tile of few rows reads side by side, where it has room for three: as many streams keep more of memory
 /// busy than one that is fetched ahead, and two do not.
 constexpr int panels_at_once(int height) {
-    const int room = most_sums / (height * panel_vectors);
+    const int room = max_sums / (height * panel_vectors);
     return room < 3 ? 1 : room > 4 ? 4 : room;
 }
 inline constexpr int most_at_once = panels_at_once(1);
@@ -41,7 +41,7 @@ struct TileSums {
 };
 
 /// Operands of a tile, and the cache lines it prefetches: `ahead_step` elements further at each k. A tile that turns
-/// prefetches from `then` on from step `turn` on.
+/// prefetches from `then` on from step `switch_step` on.
 template <typename Weight>
 struct TileSource {
     const float* x;
@@ -51,13 +51,13 @@ struct TileSource {
     const Weight* ahead;
     std::int64_t ahead_step;
     bool adds = false;  ///< adds to the sums in memory; the first step of k is then a multiple of sum_block
-    std::int64_t turn = 0;
+    std::int64_t switch_step = 0;
     const Weight* then = nullptr;
 };
 
 /// Computes `height` rows times the first `vectors` vectors of each row of `panels` consecutive panels, and prefetches
 /// `lines` cache lines at each k. Sums of the next panel stand a TileSums further.
-template <typename Weight, int height, int panels, int vectors, int lines, bool turns = false>
+template <typename Weight, int height, int panels, int vectors, int lines, bool switches_prefetch = false>
 __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
     // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
     const float* base[(height + 2) / 3];
@@ -81,7 +81,7 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
             if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
             if constexpr (lines > 1) __builtin_prefetch(ahead + 64 / sizeof(Weight), 0, 3);
             if constexpr (lines > 0) ahead += source.ahead_step;
-            if constexpr (turns) ahead = k + 1 == source.turn ? source.then : ahead;
+            if constexpr (switches_prefetch) ahead = k + 1 == source.switch_step ? source.then : ahead;
             const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
             if constexpr (height < vectors * panels) {
                 // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
@@ -112,7 +112,7 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
 #pragma GCC unroll 4
             for (int p = 0; p < panels; ++p) panel[p] += 32;
 #pragma GCC unroll 5
-            for (int i = 0; i < (height + 2) / 3; ++i) base[i] = one_address(base[i] + 1);
+            for (int i = 0; i < (height + 2) / 3; ++i) base[i] = in_one_register(base[i] + 1);
         }
 #pragma GCC unroll 4
         for (int p = 0; p < panels; ++p)
@@ -139,9 +139,9 @@ constexpr std::array<TileFunction<Weight>, sizeof...(heights)> side_by_side(std:
     return {compute_tile < Weight, heights + 1, panels_at_once(heights + 1), panel_vectors,
             panels_at_once(heights + 1) == 1 ? row_lines<Weight> : 0 > ...};
 }
-template <typename Weight, int vectors, int lines, bool turns, int... heights>
+template <typename Weight, int vectors, int lines, bool switches_prefetch, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {
-    return {compute_tile<Weight, heights + 1, 1, vectors, lines, turns>...};
+    return {compute_tile<Weight, heights + 1, 1, vectors, lines, switches_prefetch>...};
 }
 template <typename Weight>
 inline constexpr auto side_tiles = side_by_side<Weight>(std::make_integer_sequence<int, whole_height>());

@@ -1,6 +1,6 @@
 #include "kernels/cpu/reference/element.hpp"
 
-#include "types/half.hpp"
+#include "graph/types/half.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 // A float of 16 bits with `mantissa` explicit bits and a bias that makes `low` the exponent of its smallest normal
@@ -113,7 +113,7 @@ double rounded(std::int64_t value, DType dtype) noexcept {
 
 }  // namespace
 
-void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t stride, int count,
+void load(ElementBlock& block, const std::byte* from, std::int64_t offset, std::int64_t stride, int count,
           DType dtype) noexcept {
     visit(dtype, [&]<typename T>(T) {
         const T* source = reinterpret_cast<const T*>(from) + offset;
@@ -126,7 +126,7 @@ void load(Block& block, const std::byte* from, std::int64_t offset, std::int64_t
     });
 }
 
-void store(const Block& block, std::byte* to, std::int64_t offset, std::int64_t stride, int count,
+void store(const ElementBlock& block, std::byte* to, std::int64_t offset, std::int64_t stride, int count,
            DType dtype) noexcept {
     visit(dtype, [&]<typename T>(T) {
         T* target = reinterpret_cast<T*>(to) + offset;
@@ -139,7 +139,7 @@ void store(const Block& block, std::byte* to, std::int64_t offset, std::int64_t 
     });
 }
 
-void convert(Block& block, int count, DType from, DType to) noexcept {
+void convert(ElementBlock& block, int count, DType from, DType to) noexcept {
     const bool was_real = is_float(from), is_real_now = is_float(to);
     for (int i = 0; i < count; ++i) {
         if (was_real && is_real_now)
@@ -171,13 +171,13 @@ std::int64_t smallest(DType dtype) noexcept {
     return found;
 }
 
-std::int64_t element_count(const View& view) noexcept {
+std::int64_t element_count(const StridedView& view) noexcept {
     std::int64_t count = 1;
     for (int axis = 0; axis < view.rank; ++axis) count *= view.shape[axis];
     return count;
 }
 
-std::int64_t offset_of(const View& view, std::int64_t index) noexcept {
+std::int64_t offset_of(const StridedView& view, std::int64_t index) noexcept {
     std::int64_t offset = 0;
     for (int axis = view.rank - 1; axis >= 0 && index != 0; --axis) {
         offset += index % view.shape[axis] * view.strides[axis];
@@ -186,7 +186,7 @@ std::int64_t offset_of(const View& view, std::int64_t index) noexcept {
     return offset;
 }
 
-bool is_dense(const View& view) noexcept {
+bool is_dense(const StridedView& view) noexcept {
     std::int64_t expected = 1;
     for (int axis = view.rank - 1; axis >= 0; --axis) {
         if (view.shape[axis] != 1 && view.strides[axis] != expected) return false;
@@ -222,7 +222,7 @@ void move_run(std::byte* to, std::int64_t to_stride, const std::byte* from, std:
 
 }  // namespace
 
-void move_elements(const View& to, const View& from, std::size_t bytes, Range range) noexcept {
+void move_elements(const StridedView& to, const StridedView& from, std::size_t bytes, Range range) noexcept {
     const bool to_dense = is_dense(to), from_dense = is_dense(from);
     const std::int64_t to_inner = to_dense ? range.end : inner_size(to);
     const std::int64_t from_inner = from_dense ? range.end : inner_size(from);
@@ -258,4 +258,4 @@ int axis_index(std::int64_t axis, std::size_t rank) noexcept {
     return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

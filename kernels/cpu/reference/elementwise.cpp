@@ -1,7 +1,7 @@
 #include "kernels/cpu/element_ops.hpp"
 #include "kernels/cpu/number.hpp"
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <type_traits>
 
 /// Elementwise ops, one at a time or a whole body of them: a body is run step by step over blocks of elements.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 template <ElementCode code>
@@ -17,10 +17,10 @@ struct Formula;
 CAIRN_ELEMENT_OPS(CAIRN_FORMULA)
 
 /// A formula for `count` elements; integers are not yet wrapped to their dtype.
-using BlockFormula = void (*)(const Block& a, const Block& b, Block& out, int count) noexcept;
+using BlockFormula = void (*)(const ElementBlock& a, const ElementBlock& b, ElementBlock& out, int count) noexcept;
 
 template <typename F>
-void on_reals(const Block& a, const Block& b, Block& out, int count) noexcept {
+void on_reals(const ElementBlock& a, const ElementBlock& b, ElementBlock& out, int count) noexcept {
     for (int i = 0; i < count; ++i) {
         const auto result = F{}(Number<double>(a.real[i]), Number<double>(b.real[i]));
         if constexpr (std::is_same_v<decltype(result), const bool>)
@@ -30,7 +30,7 @@ void on_reals(const Block& a, const Block& b, Block& out, int count) noexcept {
     }
 }
 template <typename F>
-void on_wholes(const Block& a, const Block& b, Block& out, int count) noexcept {
+void on_wholes(const ElementBlock& a, const ElementBlock& b, ElementBlock& out, int count) noexcept {
     for (int i = 0; i < count; ++i) {
         const auto result = F{}(Number<std::int64_t>(a.whole[i]), Number<std::int64_t>(b.whole[i]));
         if constexpr (std::is_same_v<decltype(result), const bool>)
@@ -58,24 +58,26 @@ constexpr Rule rules[] = {
 #undef CAIRN_RULE
 };
 
-enum class Form { formula, cast, choice, number };
+enum class StepKind { formula, cast, choice, number };
 
 struct Operation {
-    Form form;
+    StepKind form;
     const ElementOp* op;
     int operands[3];
     DType operand_dtype, dtype;
     double number;
 };
 
-struct Body {
+struct ReferenceBody {
     std::vector<DType> inputs, outputs;
     std::vector<Operation> operations;
     std::vector<int> results;
     std::size_t values() const noexcept { return inputs.size() + operations.size(); }
 };
 
-std::int64_t scratch_bytes(std::size_t values) noexcept { return static_cast<std::int64_t>(values * sizeof(Block)); }
+std::int64_t scratch_bytes(std::size_t values) noexcept {
+    return static_cast<std::int64_t>(values * sizeof(ElementBlock));
+}
 
 Step single_step(const Problem& problem) {
     Step step{problem.definition, {}, problem.outputs.at(0).dtype, 0};
@@ -84,15 +86,15 @@ Step single_step(const Problem& problem) {
 }
 
 Operation operation_of(const Step& step, const std::vector<DType>& dtypes) {
-    Operation made{Form::formula, nullptr, {0, 0, 0}, step.dtype, step.dtype, step.number};
+    Operation made{StepKind::formula, nullptr, {0, 0, 0}, step.dtype, step.dtype, step.number};
     for (std::size_t i = 0; i < step.operands.size() && i < 3; ++i) made.operands[i] = step.operands[i];
     if (!step.operands.empty()) made.operand_dtype = dtypes.at(static_cast<std::size_t>(step.operands.front()));
     if (step.op == "const")
-        made.form = Form::number;
+        made.form = StepKind::number;
     else if (step.op == "cast")
-        made.form = Form::cast;
+        made.form = StepKind::cast;
     else if (step.op == "where")
-        made.form = Form::choice;
+        made.form = StepKind::choice;
     else
         made.op = find_element_op(step.op);
     return made;
@@ -106,13 +108,13 @@ Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
     if (std::any_of(step.operands.begin(), step.operands.end(), is_wrong))
         return "the step " + step.op + " reads a value that does not come before it";
     const Operation made = operation_of(step, dtypes);
-    if (made.form == Form::formula && made.op == nullptr) return "unknown elementwise op " + step.op;
-    const std::size_t wanted = made.form == Form::number   ? 0
-                               : made.form == Form::cast   ? 1
-                               : made.form == Form::choice ? 3
-                                                           : static_cast<std::size_t>(made.op->operands);
+    if (made.form == StepKind::formula && made.op == nullptr) return "unknown elementwise op " + step.op;
+    const std::size_t wanted = made.form == StepKind::number   ? 0
+                               : made.form == StepKind::cast   ? 1
+                               : made.form == StepKind::choice ? 3
+                                                               : static_cast<std::size_t>(made.op->operands);
     if (step.operands.size() != wanted) return "the step " + step.op + " has the wrong number of operands";
-    if (made.form == Form::formula && !made.op->takes(made.operand_dtype))
+    if (made.form == StepKind::formula && !made.op->takes(made.operand_dtype))
         return step.op + " is not defined for " + std::string(to_string(made.operand_dtype));
     return {};
 }
@@ -144,7 +146,7 @@ Refusal accepts(const Problem& problem) {
 }
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
-    auto body = std::make_shared<Body>();
+    auto body = std::make_shared<ReferenceBody>();
     std::vector<DType> dtypes;
     for (const TensorDesc& input : problem.inputs) dtypes.push_back(input.dtype);
     body->inputs = dtypes;
@@ -166,7 +168,8 @@ Dim workspace(const Problem& problem, int threads) {
 }
 
 // Each step of what is no f64 is rounded to f32, in which all kernels compute f16 and bf16 too.
-void apply_formula(const Operation& operation, const Block& a, const Block& b, Block& out, int count) noexcept {
+void apply_formula(const Operation& operation, const ElementBlock& a, const ElementBlock& b, ElementBlock& out,
+                   int count) noexcept {
     const Rule& rule = rules[static_cast<std::size_t>(operation.op->code)];
     if (is_float(operation.operand_dtype)) {
         rule.on_reals(a, b, out, count);
@@ -177,31 +180,31 @@ void apply_formula(const Operation& operation, const Block& a, const Block& b, B
     for (int i = 0; i < count; ++i) out.whole[i] = wrap(out.whole[i], operation.dtype);
 }
 
-void apply(const Operation& operation, std::span<Block> values, Block& out, int count) noexcept {
-    const Block& a = values[static_cast<std::size_t>(operation.operands[0])];
-    const Block& b = values[static_cast<std::size_t>(operation.operands[1])];
-    const Block& c = values[static_cast<std::size_t>(operation.operands[2])];
+void apply(const Operation& operation, std::span<ElementBlock> values, ElementBlock& out, int count) noexcept {
+    const ElementBlock& a = values[static_cast<std::size_t>(operation.operands[0])];
+    const ElementBlock& b = values[static_cast<std::size_t>(operation.operands[1])];
+    const ElementBlock& c = values[static_cast<std::size_t>(operation.operands[2])];
     switch (operation.form) {
-        case Form::formula: return apply_formula(operation, a, b, out, count);
-        case Form::cast: out = a; return convert(out, count, operation.operand_dtype, operation.dtype);
-        case Form::choice:
+        case StepKind::formula: return apply_formula(operation, a, b, out, count);
+        case StepKind::cast: out = a; return convert(out, count, operation.operand_dtype, operation.dtype);
+        case StepKind::choice:
             for (int i = 0; i < count; ++i) out.whole[i] = a.whole[i] != 0 ? b.whole[i] : c.whole[i];
             return;
-        case Form::number:
+        case StepKind::number:
             for (int i = 0; i < count; ++i) out.real[i] = operation.number;
             return convert(out, count, DType::f64, operation.dtype);
     }
 }
 
 // One run of at most block_size elements along the last axis: all inputs are read before an output is written.
-void run_block(const Body& body, const Args& args, std::span<Block> values, std::int64_t row, std::int64_t column,
-               int count, bool flat) noexcept {
+void run_block(const ReferenceBody& body, const Args& args, std::span<ElementBlock> values, std::int64_t row,
+               std::int64_t column, int count, bool flat) noexcept {
     const auto place = [&](const TensorArg& arg) {
-        const View view = view_of(arg);
+        const StridedView view = strided_view_of(arg);
         if (flat) return column;
         return offset_of(view, row * inner_size(view)) + column * inner_stride(view);
     };
-    const auto stride = [&](const TensorArg& arg) { return flat ? 1 : inner_stride(view_of(arg)); };
+    const auto stride = [&](const TensorArg& arg) { return flat ? 1 : inner_stride(strided_view_of(arg)); };
     for (std::size_t i = 0; i < body.inputs.size(); ++i)
         load(values[i], args.inputs[i].data, place(args.inputs[i]), stride(args.inputs[i]), count, body.inputs[i]);
     for (std::size_t i = 0; i < body.operations.size(); ++i)
@@ -212,15 +215,15 @@ void run_block(const Body& body, const Args& args, std::span<Block> values, std:
 }
 
 void run(const Args& args, Team& team) {
-    const Body& body = *static_cast<const Body*>(args.prepared);
-    const View out = view_of(args.outputs[0]);
+    const ReferenceBody& body = *static_cast<const ReferenceBody*>(args.prepared);
+    const StridedView out = strided_view_of(args.outputs[0]);
     bool flat = true;
-    for (std::size_t i = 0; i < body.inputs.size(); ++i) flat = flat && is_dense(view_of(args.inputs[i]));
-    for (std::size_t i = 0; i < body.outputs.size(); ++i) flat = flat && is_dense(view_of(args.outputs[i]));
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) flat = flat && is_dense(strided_view_of(args.inputs[i]));
+    for (std::size_t i = 0; i < body.outputs.size(); ++i) flat = flat && is_dense(strided_view_of(args.outputs[i]));
     const std::int64_t total = element_count(out), inner = flat ? total : inner_size(out);
     if (total == 0) return;
-    auto* scratch = reinterpret_cast<Block*>(args.workspace + scratch_bytes(body.values()) * team.rank());
-    const std::span<Block> values(scratch, body.values());
+    auto* scratch = reinterpret_cast<ElementBlock*>(args.workspace + scratch_bytes(body.values()) * team.rank());
+    const std::span<ElementBlock> values(scratch, body.values());
     const std::int64_t pieces = (inner + block_size - 1) / block_size, items = total / inner * pieces;
     constexpr std::int64_t items_per_chunk = 64;
     for (std::int64_t chunk = team.next_chunk(); chunk * items_per_chunk < items; chunk = team.next_chunk()) {
@@ -298,4 +301,4 @@ void add_elementwise(std::vector<Kernel>& kernels) {
                         "elementwise {1=cast(0):f32 2=exp(1):f32 3=cast(2):f16} | f16[33] -> f16[33] results (3)"}));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

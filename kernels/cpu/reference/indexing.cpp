@@ -1,5 +1,5 @@
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 /// pad, concat, gather, scatter, take_along_axis, iota: ops that are no view of one input. Members of a team share the
 /// elements evenly; who copies an element cannot change it.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 struct Indexing {
@@ -22,28 +22,28 @@ std::int64_t list_bytes(std::int64_t rank) noexcept { return rounded_to_line(ran
 std::int64_t scratch_bytes(std::int64_t rank) noexcept { return 3 * list_bytes(rank); }
 
 // The part [begin, begin + size) of `whole` along an axis, its shape written to `shape`.
-View part_of(const View& whole, int axis, std::int64_t begin, std::int64_t size, std::size_t bytes,
-             std::int64_t* shape) noexcept {
+StridedView part_of(const StridedView& whole, int axis, std::int64_t begin, std::int64_t size, std::size_t bytes,
+                    std::int64_t* shape) noexcept {
     std::copy(whole.shape, whole.shape + whole.rank, shape);
     shape[axis] = size;
     return {whole.data + begin * whole.strides[axis] * static_cast<std::int64_t>(bytes), shape, whole.strides,
             whole.rank};
 }
 
-void move_share(const View& to, const View& from, std::size_t bytes, const Team& team) noexcept {
+void move_share(const StridedView& to, const StridedView& from, std::size_t bytes, const Team& team) noexcept {
     move_elements(to, from, bytes, share(element_count(to), team.rank(), team.size()));
 }
 
 void run_pad(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
-    const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
+    const StridedView in = strided_view_of(args.inputs[0]), out = strided_view_of(args.outputs[0]);
     auto* shape = reinterpret_cast<std::int64_t*>(args.workspace + scratch_bytes(out.rank) * team.rank());
     std::int64_t* zeros = shape + list_bytes(out.rank) / 8;
     std::fill(zeros, zeros + out.rank, 0);
     Indexing local = how;
     const std::int64_t before = args.dims[how.before_at], middle = in.shape[how.axis];
     const auto fill = [&](std::int64_t begin, std::int64_t size) {
-        const View to = part_of(out, how.axis, begin, size, how.bytes, shape);
+        const StridedView to = part_of(out, how.axis, begin, size, how.bytes, shape);
         move_share(to, {local.fill, to.shape, zeros, to.rank}, how.bytes, team);
     };
     fill(0, before);
@@ -53,11 +53,11 @@ void run_pad(const Args& args, Team& team) {
 
 void run_concat(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
-    const View out = view_of(args.outputs[0]);
+    const StridedView out = strided_view_of(args.outputs[0]);
     auto* shape = reinterpret_cast<std::int64_t*>(args.workspace + scratch_bytes(out.rank) * team.rank());
     std::int64_t begin = 0;
     for (int i = 0; begin < out.shape[how.axis]; ++i) {
-        const View in = view_of(args.inputs[i]);
+        const StridedView in = strided_view_of(args.inputs[i]);
         move_share(part_of(out, how.axis, begin, in.shape[how.axis], how.bytes, shape), in, how.bytes, team);
         begin += in.shape[how.axis];
     }
@@ -66,8 +66,8 @@ void run_concat(const Args& args, Team& team) {
 // The `position`-th element of input 1, the indices, or -1 when it is outside 0 .. size - 1.
 std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int64_t size, DType dtype,
                       Team& team) noexcept {
-    Block block;
-    load(block, indices.data, offset_of(view_of(indices), position), 1, 1, dtype);
+    ElementBlock block;
+    load(block, indices.data, offset_of(strided_view_of(indices), position), 1, 1, dtype);
     const std::int64_t index = block.whole[0];
     if (index >= 0 && index < size) return index;
     team.fail("an index is outside the axis it chooses from", 1, position, index);
@@ -76,7 +76,7 @@ std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int6
 
 // The axes of a tensor before and behind one, as views that begin at its start.
 struct Sides {
-    View before, behind;
+    StridedView before, behind;
     Sides(const TensorArg& arg, int first, int count) noexcept
         : before{arg.data, arg.shape, arg.strides, first},
           behind{arg.data, arg.shape + first + count, arg.strides + first + count, arg.rank - first - count} {}
@@ -86,14 +86,14 @@ void run_gather(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
     const Sides from(table, how.axis, 1), to(out, how.axis, indices.rank);
-    const View places{nullptr, out.shape + how.axis, out.strides + how.axis, indices.rank};
+    const StridedView places{nullptr, out.shape + how.axis, out.strides + how.axis, indices.rank};
     const std::int64_t chosen = element_count(places), behind = element_count(from.behind);
     const auto bytes = static_cast<std::int64_t>(how.bytes);
     const Range rows = share(element_count(from.before) * chosen, team.rank(), team.size());
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
         const std::int64_t index = index_at(indices, row % chosen, table.shape[how.axis], how.index_dtype, team);
         if (index < 0) return;
-        View source = from.behind, target = to.behind;
+        StridedView source = from.behind, target = to.behind;
         source.data += (offset_of(from.before, row / chosen) + index * table.strides[how.axis]) * bytes;
         target.data += (offset_of(to.before, row / chosen) + offset_of(places, row % chosen)) * bytes;
         move_elements(target, source, how.bytes, {0, behind});
@@ -103,7 +103,7 @@ void run_gather(const Args& args, Team& team) {
 void run_scatter(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg &indices = args.inputs[1], &updates = args.inputs[2], &out = args.outputs[0];
-    move_share(view_of(out), view_of(args.inputs[0]), how.bytes, team);
+    move_share(strided_view_of(out), strided_view_of(args.inputs[0]), how.bytes, team);
     team.barrier();
     const Sides from(updates, how.axis, 1), to(out, how.axis, 1);
     const std::int64_t chosen = indices.shape[0], outer = element_count(to.before), behind = element_count(to.behind);
@@ -114,7 +114,7 @@ void run_scatter(const Args& args, Team& team) {
         if (index < 0) return;
         if (index % team.size() != team.rank()) continue;
         for (std::int64_t a = 0; a < outer; ++a) {
-            View source = from.behind, target = to.behind;
+            StridedView source = from.behind, target = to.behind;
             source.data += (offset_of(from.before, a) + i * updates.strides[how.axis]) * bytes;
             target.data += (offset_of(to.before, a) + index * out.strides[how.axis]) * bytes;
             move_elements(target, source, how.bytes, {0, behind});
@@ -126,7 +126,7 @@ void run_take_along_axis(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg &x = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
     const auto bytes = static_cast<std::int64_t>(how.bytes);
-    const Range range = share(element_count(view_of(out)), team.rank(), team.size());
+    const Range range = share(element_count(strided_view_of(out)), team.rank(), team.size());
     for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::int64_t index = index_at(indices, i, x.shape[how.axis], how.index_dtype, team);
         if (index < 0) return;
@@ -135,7 +135,7 @@ void run_take_along_axis(const Args& args, Team& team) {
             if (axis != how.axis) from += rest % out.shape[axis] * x.strides[axis];
             rest /= out.shape[axis];
         }
-        std::memcpy(out.data + offset_of(view_of(out), i) * bytes, x.data + from * bytes, how.bytes);
+        std::memcpy(out.data + offset_of(strided_view_of(out), i) * bytes, x.data + from * bytes, how.bytes);
     }
 }
 
@@ -146,7 +146,7 @@ void run_iota(const Args& args, Team& team) {
     const Range range = share(out.shape[0], team.rank(), team.size());
     for (std::int64_t i = range.begin; i < range.end; i += block_size) {
         const int count = static_cast<int>(std::min<std::int64_t>(block_size, range.end - i));
-        Block block;
+        ElementBlock block;
         for (int j = 0; j < count; ++j)
             block.whole[j] = static_cast<std::int64_t>(start + static_cast<std::uint64_t>(i + j));
         if (is_float(how.dtype)) convert(block, count, DType::i64, how.dtype);
@@ -156,7 +156,7 @@ void run_iota(const Args& args, Team& team) {
 
 bool can_hold(DType dtype, double value) {
     if (is_float(dtype)) return true;
-    Block block;
+    ElementBlock block;
     block.real[0] = value;
     convert(block, 1, DType::f64, dtype);
     return static_cast<double>(block.whole[0]) == value;
@@ -194,7 +194,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     if (problem.inputs.size() > 1) how->index_dtype = problem.inputs[1].dtype;
     if (problem.definition != "pad") return how;
     how->before_at = position_of_list(problem, "before");
-    Block value;
+    ElementBlock value;
     value.real[0] = problem.attributes.number("value");
     convert(value, 1, DType::f64, how->dtype);
     store(value, how->fill, 0, 1, 1, how->dtype);
@@ -258,4 +258,4 @@ void add_indexing(std::vector<Kernel>& kernels) {
                               "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

@@ -1,11 +1,11 @@
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <memory>
 
 /// Batched matmul: a block of one output row at a time, floats summed in double over k in order.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 struct Types {
@@ -13,12 +13,12 @@ struct Types {
 };
 
 // One output row's columns [column, column + count).
-void multiply(const TensorArg& a, std::int64_t a_offset, const TensorArg& b, std::int64_t b_offset, Block& sum,
+void multiply(const TensorArg& a, std::int64_t a_offset, const TensorArg& b, std::int64_t b_offset, ElementBlock& sum,
               int count, DType dtype) noexcept {
     const std::int64_t depth = a.shape[a.rank - 1], a_stride = a.strides[a.rank - 1], b_stride = b.strides[b.rank - 2];
     const bool real = is_float(dtype);
     for (int j = 0; j < count; ++j) sum.whole[j] = 0;  // all bits zero is 0.0 too
-    Block left, right;
+    ElementBlock left, right;
     for (std::int64_t k = 0; k < depth; ++k) {
         load(left, a.data, a_offset + k * a_stride, 1, 1, dtype);
         load(right, b.data, b_offset + k * b_stride, b.strides[b.rank - 1], count, dtype);
@@ -39,7 +39,7 @@ void run(const Args& args, Team& team) {
     const int batch_rank = c.rank - 2;
     const std::int64_t rows = c.shape[c.rank - 2], columns = c.shape[c.rank - 1];
     const std::int64_t pieces = (columns + block_size - 1) / block_size;
-    const View batches{nullptr, c.shape, c.strides, batch_rank};
+    const StridedView batches{nullptr, c.shape, c.strides, batch_rank};
     const std::int64_t items = element_count(batches) * rows * pieces;
     for (std::int64_t item = team.next_chunk(); item < items; item = team.next_chunk()) {
         const std::int64_t column = item % pieces * block_size, row = item / pieces % rows,
@@ -48,7 +48,7 @@ void run(const Args& args, Team& team) {
             return offset_of({nullptr, c.shape, arg.strides, batch_rank}, batch);
         };
         const int count = static_cast<int>(std::min<std::int64_t>(block_size, columns - column));
-        Block sum;
+        ElementBlock sum;
         multiply(a, start(a) + row * a.strides[a.rank - 2], b, start(b) + column * b.strides[b.rank - 1], sum, count,
                  dtype);
         store(sum, c.data, start(c) + row * c.strides[c.rank - 2] + column * c.strides[c.rank - 1],
@@ -96,4 +96,4 @@ void add_matmul(std::vector<Kernel>& kernels) {
     kernels.push_back(std::move(made));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

@@ -1,12 +1,12 @@
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <memory>
 
 /// The ops whose result is the same elements elsewhere. Each is a view of its input, given by strides made at the start
 /// of a run, and then copied; `copy` itself, between any strides, is also what stores the new rows of a state.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 enum class Motion { same, transpose, broadcast, slice, window };
@@ -50,8 +50,8 @@ std::int64_t scratch_bytes(std::int64_t rank) noexcept { return rounded_to_line(
 
 void run(const Args& args, Team& team) {
     const Movement& movement = *static_cast<const Movement*>(args.prepared);
-    const View to = view_of(args.outputs[0]);
-    View from = view_of(args.inputs[0]);
+    const StridedView to = strided_view_of(args.outputs[0]);
+    StridedView from = strided_view_of(args.inputs[0]);
     if (element_count(to) == 0) return;
     if (movement.motion != Motion::same) {
         auto* strides = reinterpret_cast<std::int64_t*>(args.workspace + scratch_bytes(to.rank) * team.rank());
@@ -171,4 +171,4 @@ void add_movement(std::vector<Kernel>& kernels) {
                                       "copy | bool[4,4]:(0,1) -> bool[4,4]", "copy | bf16[] -> bf16[]"}));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

@@ -1,5 +1,5 @@
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,28 +7,28 @@
 #include <memory>
 
 /// sum, prod, max_reduce, argmax: one output element at a time, floats in double.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
-enum class Fold { sum, prod, max, argmax };
+enum class ReduceOp { sum, prod, max, argmax };
 
 struct Reduction {
-    Fold fold;
+    ReduceOp fold;
     DType input, output;
     std::vector<bool> reduced;  ///< of each axis
 };
 
 // The state of one output element.
-struct Total {
+struct ReduceState {
     double real = 0;
     std::int64_t whole = 0, index = 0, seen = 0;
     bool is_nan = false;
 };
 
-void add_values(Total& total, const Block& block, int count, const Reduction& reduction) noexcept {
+void add_values(ReduceState& total, const ElementBlock& block, int count, const Reduction& reduction) noexcept {
     const bool real = is_float(reduction.input);
     for (int i = 0; i < count; ++i, ++total.seen) {
-        if (reduction.fold == Fold::sum) {
+        if (reduction.fold == ReduceOp::sum) {
             if (real)
                 total.real += block.real[i];
             else
@@ -36,7 +36,7 @@ void add_values(Total& total, const Block& block, int count, const Reduction& re
                                                         static_cast<std::uint64_t>(block.whole[i]));
             continue;
         }
-        if (reduction.fold == Fold::prod) {
+        if (reduction.fold == ReduceOp::prod) {
             if (real)
                 total.real *= block.real[i];
             else
@@ -58,10 +58,10 @@ void add_values(Total& total, const Block& block, int count, const Reduction& re
     }
 }
 
-Total start(const Reduction& reduction) noexcept {
-    Total total;
-    if (reduction.fold == Fold::sum) return total;
-    if (reduction.fold == Fold::prod) {
+ReduceState start(const Reduction& reduction) noexcept {
+    ReduceState total;
+    if (reduction.fold == ReduceOp::sum) return total;
+    if (reduction.fold == ReduceOp::prod) {
         total.real = 1;
         total.whole = 1;
         return total;
@@ -72,7 +72,7 @@ Total start(const Reduction& reduction) noexcept {
 }
 
 // Walks the reduced elements of one output element: axes from the first on, the last axis in blocks.
-void walk(Total& total, const Reduction& reduction, const TensorArg& in, int axis, std::int64_t offset) noexcept {
+void walk(ReduceState& total, const Reduction& reduction, const TensorArg& in, int axis, std::int64_t offset) noexcept {
     while (axis < in.rank && !reduction.reduced[static_cast<std::size_t>(axis)]) ++axis;
     int next = axis + 1;
     while (next < in.rank && !reduction.reduced[static_cast<std::size_t>(next)]) ++next;
@@ -81,7 +81,7 @@ void walk(Total& total, const Reduction& reduction, const TensorArg& in, int axi
         for (std::int64_t i = 0; i < size; ++i) walk(total, reduction, in, next, offset + i * stride);
         return;
     }
-    Block block;
+    ElementBlock block;
     for (std::int64_t i = 0; i < size; i += block_size) {
         const int count = static_cast<int>(std::min<std::int64_t>(block_size, size - i));
         load(block, in.data, offset + i * stride, stride, count, reduction.input);
@@ -92,17 +92,17 @@ void walk(Total& total, const Reduction& reduction, const TensorArg& in, int axi
 void run(const Args& args, Team& team) {
     const Reduction& reduction = *static_cast<const Reduction*>(args.prepared);
     const TensorArg& in = args.inputs[0];
-    const View out = view_of(args.outputs[0]);
+    const StridedView out = strided_view_of(args.outputs[0]);
     // The output keeps its reduced axes with size 1, so its index walks the input's first elements.
-    const View firsts{in.data, out.shape, in.strides, in.rank};
+    const StridedView firsts{in.data, out.shape, in.strides, in.rank};
     const std::int64_t count = element_count(out);
     constexpr std::int64_t per_chunk = 16;
     for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < count; chunk = team.next_chunk()) {
         for (std::int64_t i = chunk * per_chunk; i < std::min(count, (chunk + 1) * per_chunk); ++i) {
-            Total total = start(reduction);
+            ReduceState total = start(reduction);
             walk(total, reduction, in, 0, offset_of(firsts, i));
-            Block result;
-            if (reduction.fold == Fold::argmax)
+            ElementBlock result;
+            if (reduction.fold == ReduceOp::argmax)
                 result.whole[0] = total.index;
             else if (is_float(reduction.input))
                 result.real[0] = total.real;
@@ -128,10 +128,10 @@ Refusal accepts(const Problem& problem) {
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto reduction = std::make_shared<Reduction>();
-    reduction->fold = problem.definition == "sum"      ? Fold::sum
-                      : problem.definition == "prod"   ? Fold::prod
-                      : problem.definition == "argmax" ? Fold::argmax
-                                                       : Fold::max;
+    reduction->fold = problem.definition == "sum"      ? ReduceOp::sum
+                      : problem.definition == "prod"   ? ReduceOp::prod
+                      : problem.definition == "argmax" ? ReduceOp::argmax
+                                                       : ReduceOp::max;
     reduction->input = problem.inputs[0].dtype;
     reduction->output = problem.outputs[0].dtype;
     const std::size_t rank = problem.inputs[0].shape.size();
@@ -178,4 +178,4 @@ void add_reductions(std::vector<Kernel>& kernels) {
                           "argmax axis=(-1) | i8[40,9] -> i32[40,1]", "argmax axis=(-1) | i64[2,33] -> i32[2,1]"}));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

@@ -1,5 +1,5 @@
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <memory>
 
 /// cumsum, argsort: one line along the axis at a time, each by one member.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 struct Scan {
@@ -17,7 +17,7 @@ struct Scan {
 };
 
 // The first element of the `line`-th line: an offset that leaves the axis out.
-std::int64_t line_offset(const View& view, int axis, std::int64_t line) noexcept {
+std::int64_t line_offset(const StridedView& view, int axis, std::int64_t line) noexcept {
     std::int64_t offset = 0;
     for (int i = view.rank - 1; i >= 0; --i) {
         if (i == axis) continue;
@@ -27,7 +27,7 @@ std::int64_t line_offset(const View& view, int axis, std::int64_t line) noexcept
     return offset;
 }
 
-std::int64_t count_lines(const View& view, int axis) noexcept {
+std::int64_t count_lines(const StridedView& view, int axis) noexcept {
     std::int64_t lines = 1;
     for (int i = 0; i < view.rank; ++i) lines *= i == axis ? std::min<std::int64_t>(view.shape[i], 1) : view.shape[i];
     return lines;
@@ -35,14 +35,14 @@ std::int64_t count_lines(const View& view, int axis) noexcept {
 
 // Calls `work` for the lines this member takes.
 template <typename Work>
-void each_line(const View& view, int axis, Team& team, const Work& work) {
+void each_line(const StridedView& view, int axis, Team& team, const Work& work) {
     const std::int64_t lines = count_lines(view, axis);
     for (std::int64_t line = team.next_chunk(); line < lines; line = team.next_chunk()) work(line);
 }
 
 void run_cumsum(const Args& args, Team& team) {
     const Scan& scan = *static_cast<const Scan*>(args.prepared);
-    const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
+    const StridedView in = strided_view_of(args.inputs[0]), out = strided_view_of(args.outputs[0]);
     each_line(in, scan.axis, team, [&](std::int64_t line) {
         const std::int64_t from = line_offset(in, scan.axis, line), to = line_offset(out, scan.axis, line);
         const std::int64_t size = in.shape[scan.axis];
@@ -50,7 +50,7 @@ void run_cumsum(const Args& args, Team& team) {
         std::uint64_t whole = 0;
         for (std::int64_t i = 0; i < size; i += block_size) {
             const int count = static_cast<int>(std::min<std::int64_t>(block_size, size - i));
-            Block block;
+            ElementBlock block;
             load(block, in.data, from + i * in.strides[scan.axis], in.strides[scan.axis], count, scan.dtype);
             for (int j = 0; j < count; ++j) {
                 if (is_float(scan.dtype)) {
@@ -67,14 +67,14 @@ void run_cumsum(const Args& args, Team& team) {
 }
 
 // An element, as an integer or as the bits of a double, and its index.
-struct Entry {
+struct SortEntry {
     std::int64_t value, index;
 
     double real() const noexcept { return std::bit_cast<double>(value); }
 };
 
 // -1, 0 or 1 as a is less than b, equal, or larger; a NaN is the largest.
-int order(const Entry& a, const Entry& b, bool is_real) noexcept {
+int order(const SortEntry& a, const SortEntry& b, bool is_real) noexcept {
     if (!is_real) return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
     const double x = a.real(), y = b.real();
     if (std::isnan(x) || std::isnan(y)) return static_cast<int>(std::isnan(x)) - std::isnan(y);
@@ -82,29 +82,29 @@ int order(const Entry& a, const Entry& b, bool is_real) noexcept {
 }
 
 std::int64_t entries_bytes(std::int64_t size) noexcept {
-    return rounded_to_line(size * static_cast<std::int64_t>(sizeof(Entry)));
+    return rounded_to_line(size * static_cast<std::int64_t>(sizeof(SortEntry)));
 }
 
 void run_argsort(const Args& args, Team& team) {
     const Scan& scan = *static_cast<const Scan*>(args.prepared);
-    const View in = view_of(args.inputs[0]), out = view_of(args.outputs[0]);
+    const StridedView in = strided_view_of(args.inputs[0]), out = strided_view_of(args.outputs[0]);
     const std::int64_t size = in.shape[scan.axis];
     const bool is_real = is_float(scan.dtype);
     // Of the first line a member takes, where there are fewer lines than members; else of its rank.
     const bool has_few_lines = count_lines(in, scan.axis) < team.size();
-    Entry* entries = nullptr;
+    SortEntry* entries = nullptr;
     each_line(in, scan.axis, team, [&](std::int64_t line) {
         if (entries == nullptr)
-            entries =
-                reinterpret_cast<Entry*>(args.workspace + entries_bytes(size) * (has_few_lines ? line : team.rank()));
+            entries = reinterpret_cast<SortEntry*>(args.workspace +
+                                                   entries_bytes(size) * (has_few_lines ? line : team.rank()));
         const std::int64_t from = line_offset(in, scan.axis, line), to = line_offset(out, scan.axis, line);
-        Block block;
+        ElementBlock block;
         for (std::int64_t i = 0; i < size; ++i) {
             load(block, in.data, from + i * in.strides[scan.axis], 1, 1, scan.dtype);
             entries[i] = {is_real ? std::bit_cast<std::int64_t>(block.real[0]) : block.whole[0], i};
         }
         // Ties are broken by place: std::stable_sort would allocate.
-        std::sort(entries, entries + size, [&](const Entry& a, const Entry& b) {
+        std::sort(entries, entries + size, [&](const SortEntry& a, const SortEntry& b) {
             const int sign = scan.descending ? order(b, a, is_real) : order(a, b, is_real);
             return sign != 0 ? sign < 0 : a.index < b.index;
         });
@@ -164,7 +164,7 @@ void add_scans(std::vector<Kernel>& kernels) {
     kernels.back().workspace = [](const Problem& problem, int threads) {
         const Shape& shape = problem.inputs[0].shape;
         const auto axis = axis_index(problem.attributes.integer("axis"), shape.size());
-        const Dim bytes = shape[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(Entry));
+        const Dim bytes = shape[static_cast<std::size_t>(axis)] * static_cast<std::int64_t>(sizeof(SortEntry));
         Dim lines = 1;
         for (std::size_t i = 0; i < shape.size(); ++i)
             if (static_cast<int>(i) != axis) lines *= shape[i];
@@ -180,4 +180,4 @@ void add_scans(std::vector<Kernel>& kernels) {
     };
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

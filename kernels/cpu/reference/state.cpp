@@ -1,12 +1,12 @@
 #include "kernels/cpu/reference/element.hpp"
-#include "kernels/cpu/reference/rows.hpp"
+#include "kernels/cpu/reference/registration.hpp"
 
 #include <algorithm>
 #include <memory>
 
 /// state_append and state_write as ops on plain tensors: the state, then new rows behind it or over a part of it. A
 /// program that keeps its state in place needs neither, only a `copy` of the rows.
-namespace cairn::inline v0::kernels::cpu::reference {
+namespace cairn::kernels::cpu::reference {
 namespace {
 
 struct Change {
@@ -16,7 +16,8 @@ struct Change {
 
 // Elements of the result before the first one of the rows. The axis that grows is the one on which the sizes before and
 // after differ; where none does, there are no rows.
-std::int64_t place_of_rows(const Change& change, const View& state, const View& out, const Args& args) noexcept {
+std::int64_t place_of_rows(const Change& change, const StridedView& state, const StridedView& out,
+                           const Args& args) noexcept {
     std::int64_t place = 0;
     for (int axis = 0; axis < out.rank; ++axis) {
         const std::int64_t behind = state.shape[axis] == out.shape[axis] ? 0 : state.shape[axis];
@@ -25,14 +26,15 @@ std::int64_t place_of_rows(const Change& change, const View& state, const View& 
     return place;
 }
 
-void move_share(const View& to, const View& from, std::size_t bytes, const Team& team) noexcept {
+void move_share(const StridedView& to, const StridedView& from, std::size_t bytes, const Team& team) noexcept {
     if (to.data == from.data) return;
     move_elements(to, from, bytes, share(element_count(from), team.rank(), team.size()));
 }
 
 void run(const Args& args, Team& team) {
     const Change& change = *static_cast<const Change*>(args.prepared);
-    const View state = view_of(args.inputs[0]), rows = view_of(args.inputs[1]), out = view_of(args.outputs[0]);
+    const StridedView state = strided_view_of(args.inputs[0]), rows = strided_view_of(args.inputs[1]),
+                      out = strided_view_of(args.outputs[0]);
     move_share({out.data, state.shape, out.strides, out.rank}, state, change.bytes, team);
     // Rows may lie over what was kept.
     team.barrier();
@@ -73,4 +75,4 @@ void add_state_changes(std::vector<Kernel>& kernels) {
                                "state_write start=() | f32[] f32[] -> f32[]"}));
 }
 
-}  // namespace cairn::inline v0::kernels::cpu::reference
+}  // namespace cairn::kernels::cpu::reference

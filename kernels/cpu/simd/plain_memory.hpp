@@ -5,7 +5,7 @@
 #include <string>
 
 /// What `accepts` functions of the SIMD kernels ask of operands.
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 /// Plain memory, up to `rank` axes.
 inline Refusal needs_plain(const Problem& problem, int rank) {
@@ -68,4 +68,4 @@ inline double bytes_of(const Problem& problem) {
     return bytes;
 }
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu

@@ -20,7 +20,7 @@
     ROW(attention)
 // clang-format on
 
-namespace cairn::inline v0::kernels::cpu {
+namespace cairn::kernels::cpu {
 
 struct SimdTable {
     CAIRN_SIMD_TABLE(CAIRN_FIELD)
@@ -41,7 +41,7 @@ void add_argsort(std::vector<Kernel>& kernels);
 void add_iota(std::vector<Kernel>& kernels);
 void add_pad(std::vector<Kernel>& kernels);
 
-}  // namespace cairn::inline v0::kernels::cpu
+}  // namespace cairn::kernels::cpu
 
 #if defined(CAIRN_ISA)
 namespace CAIRN_LEVEL {

@@ -22,7 +22,7 @@ struct RegionAborted {};
 class Barrier {
 public:
     Barrier(int members, std::chrono::nanoseconds spin) noexcept
-        : members_(static_cast<std::uint32_t>(members)), spin_(spin, rarest_full_spin) {}
+        : members_(static_cast<std::uint32_t>(members)), spin_(spin, max_spin_pause) {}
     Barrier(const Barrier&) = delete;
     Barrier& operator=(const Barrier&) = delete;
 
@@ -58,7 +58,7 @@ public:
 
 private:
     static constexpr std::uint32_t aborted_bit = 1, step = 2;
-    static constexpr std::uint32_t rarest_full_spin = 256;
+    static constexpr std::uint32_t max_spin_pause = 256;
 
     bool wait_past(std::uint32_t epoch) noexcept;
     bool open() noexcept;

@@ -1,6 +1,6 @@
 #include "device/cpu/cpu_features.hpp"
 
-#include "types/levels.hpp"
+#include "graph/types/isa_levels.hpp"
 
 #include <array>
 

@@ -14,7 +14,7 @@ namespace cairn::device {
 /// taken by another program.
 ///
 /// A spin that ended in vain halves the budget, down to `least`; one that met its end restores it. So that a CPU that
-/// has come free is noticed, a full spin is tried now and then: after 2, 4, 8, ... waits in vain, at most `rarest`.
+/// has come free is noticed, a full spin is tried now and then: after 2, 4, 8, ... waits in vain, at most `max_pause`.
 ///
 ///     SpinBudget budget(100us, 256);
 ///     if (!budget.wait([&] { return ready.load(); })) sleep_on(ready);
@@ -25,8 +25,8 @@ public:
     static constexpr std::chrono::nanoseconds least = std::chrono::microseconds(2);
 
     /// `most` zero: wait() asks once and never spins.
-    SpinBudget(std::chrono::nanoseconds most, std::uint32_t rarest) noexcept
-        : most_(most.count()), rarest_(rarest), now_(most.count()) {}
+    SpinBudget(std::chrono::nanoseconds most, std::uint32_t max_pause) noexcept
+        : most_(most.count()), max_pause_(max_pause), now_(most.count()) {}
 
     /// Waits for `done()` without sleeping, for no longer than seems worth it. Returns whether it became true.
     template <class Done>
@@ -34,12 +34,12 @@ public:
         if (done()) return true;
         if (most_ <= 0) return false;
         const std::int64_t budget = next();
-        const bool met = spin_until(done, std::chrono::nanoseconds(budget));
-        if (!met)
-            miss(budget);
+        const bool arrived = spin_until(done, std::chrono::nanoseconds(budget));
+        if (!arrived)
+            record_miss(budget);
         else if (now_.load(std::memory_order_relaxed) != most_)
             restore();
-        return met;
+        return arrived;
     }
 
     /// What the next wait may take.
@@ -58,12 +58,12 @@ private:
     }
 
     // Threads that miss at once may lose each other's count: it only times the next try.
-    void miss(std::int64_t budget) noexcept {
+    void record_miss(std::int64_t budget) noexcept {
         if (is_least(budget)) {
             missed_.store(missed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         } else if (is_least(now_.load(std::memory_order_relaxed))) {
             missed_.store(0, std::memory_order_relaxed);
-            pause_.store(std::min(rarest_, 2 * pause_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+            pause_.store(std::min(max_pause_, 2 * pause_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
         } else {
             now_.store(std::max(budget / 2, std::min(least.count(), most_)), std::memory_order_relaxed);
         }
@@ -78,7 +78,7 @@ private:
     static constexpr std::uint32_t first_pause = 2;
 
     const std::int64_t most_;  // nanoseconds
-    const std::uint32_t rarest_;
+    const std::uint32_t max_pause_;
     std::atomic<std::int64_t> now_;
     std::atomic<std::uint32_t> missed_{0}, pause_{first_pause};
 };

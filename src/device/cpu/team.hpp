@@ -47,8 +47,8 @@ struct TeamState {
 
     /// Waits for all members, then lets the chunks start at 0 again. Throws RegionAborted when a member failed.
     void next_instruction() {
-        const bool met = barrier.wait([this]() noexcept { next_chunk.store(0, std::memory_order_relaxed); });
-        if (!met) throw RegionAborted{};
+        const bool arrived = barrier.wait([this]() noexcept { next_chunk.store(0, std::memory_order_relaxed); });
+        if (!arrived) throw RegionAborted{};
     }
 
     /// The first Team::fail since begin(), or null.

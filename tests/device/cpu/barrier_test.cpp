@@ -74,9 +74,9 @@ TEST_P(BarrierOf, AbortFreesAllWhoWait) {
     }
     barrier.reset();
     EXPECT_FALSE(barrier.aborted());
-    std::atomic<int> met{0};
-    with_threads(members, [&](int) { met += barrier.wait() ? 1 : 0; });
-    EXPECT_EQ(met, members);
+    std::atomic<int> arrived{0};
+    with_threads(members, [&](int) { arrived += barrier.wait() ? 1 : 0; });
+    EXPECT_EQ(arrived, members);
 }
 
 INSTANTIATE_TEST_SUITE_P(SpinningAndSleeping, BarrierOf,

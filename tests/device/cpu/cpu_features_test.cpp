@@ -1,6 +1,6 @@
 #include "device/cpu/cpu_features.hpp"
 
-#include "types/levels.hpp"
+#include "graph/types/isa_levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ TEST(CpuFeatures, EachPartMissingTakesWhatStandsOnIt) {
     EXPECT_EQ(without(&R::leaf7_edx, 24), all - tiles);
 }
 
-TEST(CpuFeatures, OfThisCpuStandOnWhatIsThere) { EXPECT_EQ(missing_from(detect_features()), FeatureSet()); }
+TEST(CpuFeatures, OfThisCpuStandOnWhatIsThere) { EXPECT_EQ(missing_prerequisites(detect_features()), FeatureSet()); }
 
 #if defined(__x86_64__) && defined(__linux__)
 // The system's own list of flags leaves out what it does not save.

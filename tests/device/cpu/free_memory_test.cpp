@@ -45,9 +45,7 @@ TEST_F(FreeMemory, VersionOne) {
 
 TEST_F(FreeMemory, OfThisProcess) {
     const std::optional<std::int64_t> here = free_memory();
-    if (here) {
-        EXPECT_GT(*here, 0);
-    }
+    if (here) { EXPECT_GT(*here, 0); }
 }
 
 }  // namespace

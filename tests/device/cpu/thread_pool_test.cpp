@@ -246,33 +246,33 @@ TEST(ThreadPool, HostThreadsTakeTurns) {
 TEST(ThreadPool, HostThreadsOfAPoolOfOneDoNotWaitForEachOther) {
     ThreadPool pool(1);
     Barrier both(2, std::chrono::nanoseconds(0));
-    int met[2] = {};
-    const auto host = [&](int index) { run(pool, [&, index](int, int) { met[index] = both.wait() ? 1 : 0; }); };
+    int arrived[2] = {};
+    const auto host = [&](int index) { run(pool, [&, index](int, int) { arrived[index] = both.wait() ? 1 : 0; }); };
     std::thread other([&] { host(1); });
     host(0);
     other.join();
-    EXPECT_EQ(met[0] + met[1], 2);
+    EXPECT_EQ(arrived[0] + arrived[1], 2);
 }
 
 TEST(ThreadPool, AHostThreadMayRunAloneWhileTheOthersWork) {
     ThreadPool pool(2);
     Barrier both(2, std::chrono::nanoseconds(0));
     int size = 0;
-    std::atomic<int> met{0};
+    std::atomic<int> arrived{0};
     std::thread other([&] {
         auto body = [&](int, int count) {
             size = count;
-            met += both.wait() ? 1 : 0;
+            arrived += both.wait() ? 1 : 0;
         };
         ThreadPool::run_alone(
             [](void* context, int rank, int count) { (*static_cast<decltype(body)*>(context))(rank, count); }, &body);
     });
     run(pool, [&](int rank, int) {
-        if (rank == 0) met += both.wait() ? 1 : 0;
+        if (rank == 0) arrived += both.wait() ? 1 : 0;
     });
     other.join();
     EXPECT_EQ(size, 1);
-    EXPECT_EQ(met, 2);
+    EXPECT_EQ(arrived, 2);
 }
 
 TEST(ThreadPool, MoreThreadsThanCpus) {

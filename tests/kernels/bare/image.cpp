@@ -1,8 +1,8 @@
 // Runs the calls that bare_test left in memory, by the very object of a level that the library is made of, and tells
 // over the serial line where results are not those of the twin.
+#include "graph/types/half.hpp"
 #include "kernels/cpu/table.hpp"
 #include "tests/kernels/bare/case.hpp"
-#include "types/half.hpp"
 
 #include <bit>
 #include <cmath>

@@ -1,0 +1,83 @@
+#include "bench/model_minimum_work.hpp"
+
+#include <algorithm>
+
+namespace bench {
+namespace {
+
+using cairn::models::WeightSpec;
+
+/// What the layers of a transformer compute on one text.
+struct Layers {
+    double count, width, inner;
+    double rows;       ///< positions that are new
+    double last_rows;  ///< those of them whose result the last layer owes
+    double seen;       ///< keys that all new positions see, summed
+    double last_seen;  ///< and that those of the last layer see
+};
+
+double flops_of(const Layers& a) {
+    const double square = a.width * a.width, widen = a.width * a.inner;
+    const auto layer = [&](double rows, double seen) {
+        const double keys_and_values = 2 * a.rows * 2 * square;
+        return keys_and_values + 2 * rows * (2 * square + 2 * widen) + 4 * a.width * seen;
+    };
+    return (a.count - 1) * layer(a.rows, a.seen) + layer(a.last_rows, a.last_seen);
+}
+
+double bytes_of(const WeightSpec& weight, double rows) {
+    double bytes = static_cast<double>(cairn::size_of(weight.dtype));
+    for (const std::int64_t size : weight.shape) bytes *= static_cast<double>(size);
+    const auto all = static_cast<double>(weight.shape[0]);
+    return bytes * std::min(rows, all) / all;
+}
+
+/// All weights, but of tables that are only looked up in the rows that can be: `looked_up` are their names' ends.
+double weight_bytes(const std::vector<WeightSpec>& weights, double tokens, double positions, std::string_view tokens_in,
+                    std::string_view positions_in) {
+    double bytes = 0;
+    for (const WeightSpec& weight : weights) {
+        double rows = static_cast<double>(weight.shape[0]);
+        if (!tokens_in.empty() && weight.name.ends_with(tokens_in)) rows = tokens;
+        if (weight.name.ends_with(positions_in)) rows = positions;
+        bytes += bytes_of(weight, rows);
+    }
+    return bytes;
+}
+
+}  // namespace
+
+MinimumWork gpt2_minimum_work(const Workload& work, const cairn::models::Gpt2Config& config,
+                              const std::vector<WeightSpec>& weights) {
+    const bool decodes = work.kind == Workload::Kind::decode;
+    const auto batch = static_cast<double>(work.batch), length = static_cast<double>(work.length);
+    const double past = decodes ? length : 0, rows = decodes ? 1 : length;
+    const auto width = static_cast<double>(config.width), layers = static_cast<double>(config.layers);
+    const double seen = rows * past + rows * (rows + 1) / 2;
+    const double answers = work.all_logits ? rows : 1;
+    const Layers stack{layers,  width, static_cast<double>(config.inner),   rows,
+                       answers, seen,  work.all_logits ? seen : past + rows};
+    const double head = 2 * answers * width * static_cast<double>(config.vocabulary);
+    // The embedding is the output projection too, where they are tied: all of it is read then.
+    const double bytes = weight_bytes(weights, batch * rows, rows, config.tied ? "" : ".wte.weight", ".wpe.weight");
+    const double states = 4 * 2 * layers * width * past * batch;
+    return {batch * (flops_of(stack) + head), bytes + states};
+}
+
+MinimumWork distilbert_minimum_work(const Workload& work, const cairn::models::DistilBertConfig& config,
+                                    const std::vector<WeightSpec>& weights) {
+    const auto batch = static_cast<double>(work.batch), length = static_cast<double>(work.length);
+    const auto width = static_cast<double>(config.width);
+    const Layers stack{static_cast<double>(config.layers),
+                       width,
+                       static_cast<double>(config.inner),
+                       length,
+                       1,
+                       length * length,
+                       length};
+    const double head = 2 * width * (width + static_cast<double>(config.labels.size()));
+    return {batch * (flops_of(stack) + head),
+            weight_bytes(weights, batch * length, length, ".word_embeddings.weight", ".position_embeddings.weight")};
+}
+
+}  // namespace bench

@@ -1,0 +1,202 @@
+#include "bench/model_workload.hpp"
+
+#include "bench/golden_outputs.hpp"
+#include "bench/model_minimum_work.hpp"
+#include "cairn/models/distilbert.hpp"
+#include "cairn/models/gpt2.hpp"
+#include "examples/synthetic_weights.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bench {
+namespace {
+
+using cairn::models::DistilBert;
+using cairn::models::DistilBertConfig;
+using cairn::models::Gpt2;
+using cairn::models::Gpt2Config;
+using cairn::models::WeightSpec;
+
+[[noreturn]] void refuse(const std::string& why) { throw cairn::Error(cairn::ErrorKind::argument, "model_bench", why); }
+
+void check_positions(std::int64_t needed, std::int64_t positions) {
+    if (needed > positions)
+        refuse("the work needs " + std::to_string(needed) + " positions, the model has " + std::to_string(positions));
+}
+
+/// The tensors of a model as they are stored: as the file says, or f32.
+std::vector<WeightSpec> as_stored(std::vector<WeightSpec> weights, const ModelSource& source, const char* prefix) {
+    if (source.folder)
+        cairn::models::find_weights(weights, cairn::Safetensors::open(*source.folder), prefix, *source.folder);
+    return weights;
+}
+
+class BenchmarkedGpt2 : public BenchmarkedModel {
+public:
+    BenchmarkedGpt2(const Workload& work, const ModelSource& source, const cairn::Context& context,
+                    const cairn::CompileOptions& options)
+        : work_(work),
+          golden_(source.golden),
+          model_(load(work, source, context, options)),
+          weights_(as_stored(gpt2_weights(model_.config()), source, "transformer.")),
+          ids_(workload_ids(work.batch, work.length, model_.config().vocabulary)),
+          next_(static_cast<std::size_t>(work.batch), 0),
+          starts_(static_cast<std::size_t>(work.batch), 0) {}
+
+    void prepare() override {
+        if (work_.kind == Workload::Kind::prefill) return model_.rewind();
+        if (model_.length() < work_.length) take_likeliest(forward(ids_));
+        model_.rewind(work_.length);
+    }
+
+    std::span<const float> run() override { return forward(work_.kind == Workload::Kind::prefill ? ids_ : next_); }
+
+    cairn::CompiledGraph& compiled() override { return model_.compiled(); }
+    void profile(bool is_profiled) override { model_.run_options.profile = is_profiled; }
+
+    std::vector<std::pair<std::string_view, std::int64_t>> sizes() const override {
+        const bool decodes = work_.kind == Workload::Kind::decode;
+        std::vector<std::pair<std::string_view, std::int64_t>> sizes{{"T", decodes ? 1 : work_.length},
+                                                                     {"past", decodes ? work_.length : 0}};
+        if (work_.batch > 1) sizes.emplace_back("B", work_.batch);
+        return sizes;
+    }
+
+    MinimumWork needs() const override { return gpt2_minimum_work(work_, model_.config(), weights_); }
+
+    std::optional<double> error() override {
+        if (golden_.empty()) return {};
+        const GoldenText text = golden_text(golden_);
+        if (std::cmp_greater(text.ids.size(), model_.capacity())) return {};
+        const bool decodes = work_.kind == Workload::Kind::decode;
+        std::vector<std::int32_t> front, last;
+        for (std::int64_t row = 0; row < work_.batch; ++row) {
+            front.insert(front.end(), text.ids.begin(), text.ids.end() - (decodes ? 1 : 0));
+            last.push_back(text.ids.back());
+        }
+        model_.rewind();
+        std::span<const float> logits = forward(front);
+        if (decodes) logits = forward(last);
+        // Of each row its last position.
+        const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);
+        const std::size_t row_size = logits.size() / static_cast<std::size_t>(work_.batch);
+        Distance distance;
+        for (std::size_t end = row_size; end <= logits.size(); end += row_size)
+            for (const auto& [position, expected] : text.logits)
+                distance.add(logits[end - vocabulary + position], expected);
+        return distance.relative();
+    }
+
+private:
+    static Gpt2 load(const Workload& work, const ModelSource& source, const cairn::Context& context,
+                     const cairn::CompileOptions& options) {
+        const Gpt2Config config = source.folder ? Gpt2Config::read(*source.folder / "config.json") : Gpt2Config();
+        check_positions(work.length + (work.kind == Workload::Kind::decode ? 1 : 0), config.positions);
+        const cairn::models::Gpt2Options made{
+            .logits = work.all_logits ? cairn::models::Logits::all : cairn::models::Logits::last,
+            .max_batch = work.batch};
+        if (source.folder) return Gpt2::load(*source.folder, context, made, options, source.cache_folder);
+        const std::vector<WeightSpec> weights = gpt2_weights(config);
+        return Gpt2(config, weights, synthetic::source(weights), context, made, options);
+    }
+
+    std::span<const float> forward(std::span<const std::int32_t> ids) {
+        return work_.batch > 1 ? model_.forward(ids, starts_) : model_.forward(ids);
+    }
+
+    /// What comes next in each row, from logits of the last position or of all.
+    void take_likeliest(std::span<const float> logits) {
+        const std::size_t row_size = logits.size() / next_.size();
+        const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);
+        for (std::size_t row = 0; row < next_.size(); ++row) {
+            const std::span<const float> last = logits.subspan((row + 1) * row_size - vocabulary, vocabulary);
+            next_[row] = static_cast<std::int32_t>(std::max_element(last.begin(), last.end()) - last.begin());
+        }
+    }
+
+    Workload work_;
+    std::filesystem::path golden_;
+    Gpt2 model_;
+    std::vector<WeightSpec> weights_;
+    std::vector<std::int32_t> ids_, next_, starts_;
+};
+
+class BenchmarkedDistilBert : public BenchmarkedModel {
+public:
+    BenchmarkedDistilBert(const Workload& work, const ModelSource& source, const cairn::Context& context,
+                          const cairn::CompileOptions& options)
+        : work_(work),
+          golden_(source.golden),
+          model_(load(work, source, context, options)),
+          weights_(as_stored(distilbert_weights(model_.config()), source, "distilbert.")) {
+        const std::vector<std::int32_t> ids = workload_ids(work.batch, work.length, model_.config().vocabulary);
+        for (std::int64_t row = 0; row < work.batch; ++row)
+            rows_.emplace_back(ids.begin() + row * work.length, ids.begin() + (row + 1) * work.length);
+    }
+
+    void prepare() override {}
+    std::span<const float> run() override { return model_.forward(rows_); }
+    cairn::CompiledGraph& compiled() override { return model_.compiled(); }
+    void profile(bool is_profiled) override { model_.run_options.profile = is_profiled; }
+    std::vector<std::pair<std::string_view, std::int64_t>> sizes() const override {
+        return {{"B", work_.batch}, {"S", work_.length}};
+    }
+    MinimumWork needs() const override { return distilbert_minimum_work(work_, model_.config(), weights_); }
+
+    std::optional<double> error() override {
+        if (golden_.empty()) return {};
+        const GoldenSentences all = golden_sentences(golden_);
+        const std::size_t labels = model_.config().labels.size();
+        Distance distance;
+        const auto batch = static_cast<std::size_t>(work_.batch);
+        for (std::size_t first = 0; first < all.ids.size(); first += batch) {
+            const std::size_t count = std::min(batch, all.ids.size() - first);
+            const std::span<const float> logits = model_.forward(std::span(all.ids).subspan(first, count));
+            for (std::size_t i = 0; i < count * labels; ++i)
+                distance.add(logits[i], all.logits[first + i / labels][i % labels]);
+        }
+        return distance.relative();
+    }
+
+private:
+    static DistilBert load(const Workload& work, const ModelSource& source, const cairn::Context& context,
+                           const cairn::CompileOptions& options) {
+        const DistilBertConfig config =
+            source.folder ? DistilBertConfig::read(*source.folder / "config.json") : DistilBertConfig();
+        check_positions(work.length, config.positions);
+        if (source.folder) return DistilBert::load(*source.folder, context, work.batch, options, source.cache_folder);
+        const std::vector<WeightSpec> weights = distilbert_weights(config);
+        return DistilBert(config, weights, synthetic::source(weights), context, work.batch, options);
+    }
+
+    Workload work_;
+    std::filesystem::path golden_;
+    DistilBert model_;
+    std::vector<WeightSpec> weights_;
+    std::vector<std::vector<std::int32_t>> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<BenchmarkedModel> make_benchmarked_model(const Workload& work, const ModelSource& source,
+                                                         const cairn::Context& context,
+                                                         const cairn::CompileOptions& options) {
+    if (work.kind == Workload::Kind::classify) {
+        if (work.all_logits) refuse("a classifier has no logits of positions: --all-logits is for prefill and decode");
+        return std::make_unique<BenchmarkedDistilBert>(work, source, context, options);
+    }
+    return std::make_unique<BenchmarkedGpt2>(work, source, context, options);
+}
+
+std::vector<std::int32_t> workload_ids(std::int64_t rows, std::int64_t length, std::int64_t vocabulary) {
+    std::vector<std::int32_t> ids;
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t i = 0; i < length; ++i)
+            ids.push_back(static_cast<std::int32_t>(
+                synthetic::hash(static_cast<std::uint64_t>(1000 + row), static_cast<std::uint64_t>(i)) %
+                static_cast<std::uint64_t>(vocabulary)));
+    return ids;
+}
+
+}  // namespace bench

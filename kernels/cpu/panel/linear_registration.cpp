@@ -1,0 +1,424 @@
+#include "graph/types/isa_levels.hpp"
+#include "graph/types/knobs.hpp"
+#include "kernels/cpu/matmul_operands.hpp"
+#include "kernels/cpu/panel/guided_schedule.hpp"
+#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/panel/linear_plan.hpp"
+#include "kernels/cpu/panel/table.hpp"
+#include "kernels/cpu/simd/elementwise/block_program_compiler.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+/// Products in f32 with a packed weight that is stored in f32, f16 or bf16: `matmul`, `fused`, those that pass through
+/// a gate, and the largest columns of one.
+namespace cairn::kernels::cpu {
+namespace {
+
+// A gate's activation, and whether it has a weight of its own or is one half of the columns.
+enum class Gating : std::uint8_t { none, weight, half };
+struct ProductForm {
+    const char* definition;
+    const char* activation;
+    int max_biases;
+    Gating gating;
+    bool is_argmax = false;
+};
+constexpr ProductForm forms[] = {
+    {"linear_swiglu", "silu", 2, Gating::weight},
+    {"linear_geglu", "gelu", 2, Gating::weight},
+    {"linear_geglu_tanh", "gelu_tanh", 2, Gating::weight},
+    {"linear_halves_swiglu", "silu", 1, Gating::half},
+    {"linear_halves_geglu", "gelu", 1, Gating::half},
+    {"linear_halves_geglu_tanh", "gelu_tanh", 1, Gating::half},
+    {"linear_argmax", nullptr, 1, Gating::none, true},
+    {"fused", nullptr, 0, Gating::none},
+    {"matmul", nullptr, 0, Gating::none},
+};
+
+const ProductForm* form_of(const Problem& problem) {
+    for (const ProductForm& form : forms)
+        if (problem.definition == form.definition) return &form;
+    return nullptr;
+}
+
+std::size_t weights_of(const ProductForm& form) { return form.gating == Gating::weight ? 2 : 1; }
+
+int biases_in(const Problem& problem, const ProductForm& form) {
+    return static_cast<int>(problem.inputs.size()) - 1 - static_cast<int>(weights_of(form));
+}
+
+bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
+
+// What is set first was the best in most products on one machine. Others have other caches, and memory further away.
+// `spread`, of levels whose tiles have more rows than a first-level cache may have ways: rows of x that fall into one
+// set are copied to where they do not. Some caches hold them all the same.
+std::vector<Knob> knobs(bool spreads) {
+    std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {96, 64}}};
+    if (spreads) all.push_back({"spread", {1, 0}});
+    return all;
+}
+
+Dim rows_of_x(const Problem& problem) {
+    Dim rows = 1;
+    for (std::size_t axis = 0; axis + 1 < problem.inputs[0].shape.size(); ++axis)
+        rows = rows * problem.inputs[0].shape[axis];
+    return rows;
+}
+
+/// True where rows of x lie a multiple of 4 KiB apart.
+bool rows_conflict_in_cache(const TensorDesc& x) {
+    for (std::size_t i = x.shape.size() - 1; i-- > 0;)
+        if (!(x.shape[i] == Dim(1)))
+            return x.shape.back().is_constant() && x.strides[i].is_constant() && x.strides[i].constant() > 0 &&
+                   x.strides[i].constant() % 1024 == 0;
+    return false;
+}
+
+/// activation(sums + bias) * (sums beside them + bias), in this order of inputs; of two biases the second may be
+/// missing.
+BodySteps gated_body(const char* activation, int biases) {
+    BodySteps source{std::vector<DType>(static_cast<std::size_t>(2 + biases), DType::f32), {}, {}, {}};
+    int values = 2 + biases;
+    const auto add = [&](const char* op, std::vector<int> operands) {
+        source.one.push_back({op, std::move(operands), DType::f32, 0});
+        return values++;
+    };
+    int gate = 0, passed = 1;
+    if (biases > 0) gate = add("add", {gate, 2});
+    if (biases > 1) passed = add("add", {passed, 3});
+    source.results = {add("mul", {add(activation, {gate}), passed})};
+    source.steps = source.one;
+    return source;
+}
+
+/// The output, what those hold some columns of, or what the largest columns are of.
+TensorDesc whole_of(const Problem& problem) {
+    if (problem.definition == "linear_argmax") {
+        Shape shape = problem.inputs[0].shape;
+        if (!shape.empty() && !problem.inputs[1].shape.empty()) shape.back() = problem.inputs[1].shape.back();
+        return TensorDesc::dense(DType::f32, std::move(shape));
+    }
+    if (problem.attributes.has("columns"))
+        if (auto parts = parts_of_fused(problem)) return std::move(parts->product.outputs[0]);
+    return problem.outputs[0];
+}
+
+/// What is done to the sums. A bias of halves is one of the gate and one of what passes it.
+Refusal body_of(const Problem& problem, const ProductForm& form, BlockProgram& body) {
+    const DType out = problem.outputs[0].dtype;
+    if (form.gating != Gating::none) {
+        const int biases = biases_in(problem, form) * (form.gating == Gating::half ? 2 : 1);
+        return compile_block_program(gated_body(form.activation, biases), {out}, body);
+    }
+    if (problem.definition == "matmul") {
+        body = identity_block_program(DType::f32);
+        return {};
+    }
+    const auto parts = parts_of_fused(problem);
+    if (!parts || parts->product.definition != "matmul") return "needs a body that begins with a product";
+    std::vector<DType> outputs;
+    for (const TensorDesc& output : problem.outputs) outputs.push_back(output.dtype);
+    return compile_block_program(body_steps(parts->epilogue), outputs, body);
+}
+
+Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const ProductForm& form) {
+    if (!is_panel_dtype(weight.dtype)) return "needs a weight of f32, f16 or bf16";
+    if (weight.layout != panel_layout) return "needs a weight in the layout panel32";
+    const std::size_t rank = weight.shape.size();
+    const bool by_halves = form.gating == Gating::half;
+    if (rank < 2 || x.shape.empty() || out.shape.empty() || !(weight.shape[rank - 2] == x.shape.back()) ||
+        !(weight.shape[rank - 1] == out.shape.back() * (by_halves ? 2 : 1)))
+        return by_halves ? "needs a weight [K, 2 N]" : "needs a weight [K, N]";
+    if (by_halves && !(out.shape.back().is_constant() && out.shape.back().constant() % panel_width == 0))
+        return "needs halves of a multiple of 32 columns";
+    return {};
+}
+
+/// Outputs that hold the columns from certain ones on.
+Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
+    const std::size_t leading = whole.shape.size() - 1;
+    const std::vector<Dim>& first = problem.attributes.dims("columns");
+    for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
+        const TensorDesc& out = problem.outputs[i];
+        if (!out.layout.empty()) return "writes plain memory only";
+        if (out.shape.size() <= leading ||
+            !std::equal(out.shape.begin(), out.shape.begin() + static_cast<std::ptrdiff_t>(leading),
+                        whole.shape.begin()))
+            return "needs the leading axes of x in each output";
+        Dim count = 1;
+        for (std::size_t axis = leading; axis < out.shape.size(); ++axis) count = count * out.shape[axis];
+        if (!first[i].is_constant() || !count.is_constant() || first[i].constant() < 0 ||
+            !provably_le(first[i] + count, whole.shape.back()))
+            return "needs to know which columns an output holds";
+    }
+    return {};
+}
+
+/// What the body reads beside the product.
+Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
+    for (std::size_t i = 2; i < problem.inputs.size(); ++i)
+        if (problem.inputs[i].shape != whole.shape) return "needs inputs of the shape of the output (stride 0 repeats)";
+    if (problem.definition == "fused" && !problem.body.empty() && problem.body[0].dtype != DType::f32)
+        return "needs a product in f32";
+    return {};
+}
+
+// What the first setting does as well is not measured twice: few rows read a panel at once, fetch it ahead, and lie as
+// they lie.
+template <bool spreads>
+Refusal redundant(const Problem& problem, const Setting& setting) {
+    constexpr int few = 14, left_as_they_lie = 12;
+    const TensorDesc& x = problem.inputs[0];
+    const Dim rows = rows_of_x(problem);
+    const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
+    const std::vector<Knob> all = knobs(spreads);
+    if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.shape.back(), setting["depth"])))
+        return "reads all of a panel at once, however deep its parts are";
+    if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
+        return "has a part of the next panel fetched by each tile, or reads several side by side";
+    if (spreads && !is_first(all[2]) && (provably_le(rows, left_as_they_lie) || !rows_conflict_in_cache(x)))
+        return "has no rows of x to spread";
+    return {};
+}
+
+Refusal accepts(const Problem& problem) {
+    const ProductForm* form = form_of(problem);
+    if (form == nullptr) return "computes products with a packed weight only";
+    const bool is_gated = form->gating != Gating::none, is_fused = problem.definition == "fused";
+    const int others = biases_in(problem, *form);
+    const bool by_columns = problem.attributes.has("columns");
+    if (others < 0 || (!is_fused && others > form->max_biases) || (!by_columns && problem.outputs.size() != 1))
+        return "has the wrong number of operands";
+    if (const auto parts = parts_of_fused(problem); is_fused && (!parts || parts->product.definition != "matmul"))
+        return "needs a body that begins with a product";
+    const TensorDesc &x = problem.inputs[0], out = whole_of(problem);
+    const std::size_t weights = weights_of(*form);
+    if (x.dtype != DType::f32 || (!is_fused && out.dtype != DType::f32)) return "needs f32";
+    for (std::size_t i = 1; i <= weights; ++i)
+        if (Refusal no = refuse_weight(problem.inputs[i], x, out, *form); !no.empty()) return no;
+    if (form->gating == Gating::weight && problem.inputs[1].dtype != problem.inputs[2].dtype)
+        return "needs weights of one dtype";
+    if (form->gating == Gating::half && !problem.attributes.has("gate"))
+        return "needs to be told which half is the gate";
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i)
+        if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
+            return "needs plain memory but for the weight";
+    if (Refusal no = by_columns ? refuse_columns(problem, out) : Refusal(); !no.empty()) return no;
+    if (Refusal no = form->is_argmax ? refuse_argmax_output(problem.outputs[0], x) : Refusal(); !no.empty()) return no;
+    if (!out.layout.empty()) return "writes plain memory only";
+    if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
+    if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
+    if (!has_uniform_rows(out)) return "needs rows of the output that are contiguous and lie at one distance";
+    const bool has_biases = is_gated || form->is_argmax;
+    for (std::size_t i = 1 + weights; has_biases && i < problem.inputs.size(); ++i)
+        if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;
+    if (Refusal no = has_biases ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
+    BlockProgram body;
+    if (Refusal no = form->is_argmax ? Refusal() : body_of(problem, *form, body); !no.empty()) return no;
+    return {};
+}
+
+/// Panels over which sums wait: of a depth that may be cut for its next part, of a gated product for the other weight.
+/// One row is summed at once.
+std::int64_t pending_sums(const Problem& problem, const ProductForm& form, const Setting& setting) {
+    if (provably_le(rows_of_x(problem), 1)) return 0;
+    const std::int64_t weights = form.gating == Gating::none ? 1 : 2;
+    if (!provably_le(problem.inputs[0].shape.back(), setting["depth"])) return GuidedPanelSchedule::most * weights;
+    return weights > 1 ? weights : 0;
+}
+
+template <bool spreads>
+std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
+    const ProductForm& form = *form_of(problem);
+    auto plan = std::make_shared<PanelPlan>();
+    if (form.gating == Gating::weight) plan->gate = Gate::weight;
+    if (form.gating == Gating::half) plan->gate = is_last_half(problem) ? Gate::last_half : Gate::first_half;
+    plan->is_argmax = form.is_argmax;
+    plan->is_biased = form.is_argmax && problem.inputs.size() > 2;
+    if (const Refusal no = form.is_argmax ? Refusal() : body_of(problem, form, plan->body); !no.empty())
+        throw InternalError("panel", no);
+    plan->stored = problem.inputs[1].dtype;
+    plan->by_columns = problem.attributes.has("columns");
+    for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
+        plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
+    plan->depth = setting["depth"];
+    plan->ahead = setting["ahead"];
+    plan->pending_sums = pending_sums(problem, form, setting);
+    if constexpr (spreads) plan->spreads = setting["spread"] != 0 && rows_conflict_in_cache(problem.inputs[0]);
+    return plan;
+}
+
+template <bool spreads>
+Dim workspace(const Problem& problem, int threads, const Setting& setting) {
+    const ProductForm& form = *form_of(problem);
+    const TensorDesc& x = problem.inputs[0];
+    Dim bytes = pending_sums(problem, form, setting) * PanelPlan::bytes_of_waiting_sums * threads;
+    if constexpr (spreads)
+        if (setting["spread"] != 0 && rows_conflict_in_cache(x))
+            bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::spread_stride(x.shape.back().constant()));
+    if (form.is_argmax) return bytes + argmax_workspace_bytes(problem, threads);
+    BlockProgram body;
+    if (!body_of(problem, form, body).empty()) return 0;
+    return bytes + Dim(body.bytes_per_member() * threads);
+}
+
+Cost cost(const Problem& problem) {
+    Cost cost = product_cost(problem, 0.8);
+    if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
+    if (problem.attributes.has("columns") || form_of(problem)->is_argmax) {
+        const double elements = static_cast<double>(element_count(whole_of(problem).shape).constant());
+        cost.flops = 2 * elements * static_cast<double>(problem.inputs[0].shape.back().constant());
+    }
+    if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
+    return cost;
+}
+
+std::vector<std::string> samples_by_halves(const ProductForm& form, bool is_biased) {
+    const auto sample = [&](const char* gate, const char* x, const char* w, const char* bias, const char* out) {
+        return std::string(form.definition) + " gate=(" + gate + ") | " + x + " " + w + (is_biased ? bias : "") +
+               " -> " + out;
+    };
+    return {sample("0", "f32[T,70]", "f32[70,192]@panel32!", " f32[192]!", "f32[T,96] where T in 0..400"),
+            sample("1", "f32[T,17]:(300,1)", "f32[17,3200]@panel32!", " f32[3200]!",
+                   "f32[T,1600]:(1700,1) where T in 1..20"),
+            sample("1", "f32[B,1,33]", "f32[33,64]@panel32!", " f32[64]!", "f32[B,1,32] where B in 1..9"),
+            sample("0", "f32[T,1100]:(2048,1)", "f32[1100,256]@panel32!", " f32[256]!", "f32[T,128] where T in 1..40"),
+            sample("0", "f32[2,3,1]", "f32[1,128]@panel32!", " f32[128]!", "f32[2,3,64]")};
+}
+
+// Places that lie apart, and a vocabulary that ends within a vector.
+std::vector<std::string> argmax_samples(bool is_biased) {
+    const auto sample = [&](const char* x, const char* w, const char* bias, const char* out) {
+        return std::string("linear_argmax | ") + x + " " + w + (is_biased ? bias : "") + " -> " + out;
+    };
+    return {sample("f32[T,70]", "f32[70,100]@panel32!", " f32[100]!", "i32[T,1] where T in 0..400"),
+            sample("f32[T,17]:(300,1)", "f32[17,1605]@panel32!", " f32[1605]!", "i32[T,1]:(3,1) where T in 1..20"),
+            sample("f32[B,1,33]", "f32[33,7]@panel32!", " f32[7]!", "i32[B,1,1] where B in 1..9"),
+            sample("f32[T,1100]:(2048,1)", "f32[1100,40]@panel32!", " f32[40]!", "i32[T,1] where T in 1..60"),
+            sample("f32[2,3,1]", "f32[1,64]@panel32!", " f32[64]!", "i32[2,3,1]:(1,2,1)")};
+}
+
+std::vector<std::string> samples_of(const ProductForm& form, int biases) {
+    if (form.gating == Gating::half) return samples_by_halves(form, biases > 0);
+    if (form.is_argmax) return argmax_samples(biases > 0);
+    const auto sample = [&](const char* x, const std::string& w, const std::string& columns, const char* out) {
+        std::string text = std::string(form.definition) + " | " + x + " " + w;
+        if (form.gating == Gating::weight) text += " " + w;
+        for (int i = 0; i < biases; ++i) text += " f32[" + columns + "]!";
+        return text + " -> " + out;
+    };
+    return {sample("f32[T,70]", "f32[70,100]@panel32!", "100", "f32[T,100] where T in 0..400"),
+            sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(1700,1) where T in 1..20"),
+            sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7] where B in 1..9"),
+            sample("f32[T,1030]", "f32[1030,130]@panel32!", "130",
+                   form.gating == Gating::none ? "f32[T,130] where T in 1..200" : "f32[T,130] where T in 1..30"),
+            sample("f32[T,1024]", "f32[1024,33]@panel32!", "33", "f32[T,33] where T in 1..40"),
+            sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]")};
+}
+
+// A bias alone, each activation, a residual, several operands and their strides, other dtypes beside and as the result,
+// and the product read twice; columns that end within a panel.
+std::vector<std::string> fused_samples() {
+    return {
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[T,70] f32[70,100]@panel32! f32[T,100]:(0,1)! -> f32[T,100] "
+        "results (4) where T in 0..400",
+        "fused {2=matmul(0,1):f32 3=gelu_tanh(2):f32} | f32[T,17]:(300,1) f32[17,1600]@panel32! -> "
+        "f32[T,1600]:(1700,1) "
+        "results (3) where T in 1..20",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=gelu(5):f32 7=add(6,3):f32} | f32[B,1,33] f32[33,7]@panel32! "
+        "f32[B,1,7]:(0,0,1)! f32[B,1,7] -> f32[B,1,7] results (7) where B in 1..13",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(5,3):f32} | f32[T,2100] f32[2100,40]@panel32! f32[T,40]:(0,1)! "
+        "f32[T,40]:(50,1) -> f32[T,40] results (6) where T in 1..60",
+        "fused {3=matmul(0,1):f32 4=sigmoid(3):f32 5=mul(2,4):f32} | f32[B,T,9]:(2048*T,2048,1) f32[9,40]@panel32! "
+        "f32[B,T,40] -> f32[B,T,40] results (5) where B in 1..2, T in 0..20",
+        "fused {3=matmul(0,1):f32 4=add(2,3):f32} | f32[2,3,1] f32[1,64]@panel32! f32[2,3,64] -> f32[2,3,64] results "
+        "(4)",
+        "fused {6=matmul(0,1):f32 7=mul(6,2):f32 8=add(7,3):f32 9=const(0):f32 10=where(4,8,9):f32 11=mul(10,5):f32} | "
+        "f32[B,T,20] f32[20,31]@panel32! f32[B,T,31]:(31,0,1) f32[B,T,31]:(T,1,0) bool[B,T,31] f32[B,T,31]:(0,0,0) -> "
+        "f32[B,T,31] results (11) where B in 1..3, T in 0..20",
+        "fused {3=matmul(0,1):f32 4=sigmoid(3):f32 5=mul(3,4):f32 6=cast(5):f16 7=cast(6):f32 8=add(7,2):f32 "
+        "9=cast(8):bf16} | f32[T,40] f32[40,33]@panel32! f32[T,33]:(1,T) -> bf16[T,33] results (9) where T in 1..30",
+        "fused {3=matmul(0,1):f32 4=cast(2):f32 5=add(3,4):f32 6=cast(5):f16} | f32[T,9] f32[9,1]@panel32! f16[T,1] -> "
+        "f16[T,1] results (6) where T in 1..40",
+        "fused {4=matmul(0,1):f32 5=relu(4):f32 6=cast(2):f64 7=cast(5):f64 8=mul(6,7):f64 9=cast(8):f32 "
+        "10=silu(9):f32 11=lt(10,3):bool} | f32[T,30] f32[30,70]@panel32! i8[T,70] f32[T,70]:(0,1) -> bool[T,70] "
+        "results (11) where T in 1..30",
+        "fused {2=matmul(0,1):f32 3=const(-1.5):f32 4=const(1.5):f32 5=max(2,3):f32 6=min(5,4):f32 7=tanh(6):f32} | "
+        "f32[T,8] f32[8,0]@panel32! -> f32[T,0] results (7) where T in 0..3",
+    };
+}
+
+// Outputs that hold some columns: all of them and two parts split into heads, in strides of a state that grows; heads
+// that end within a panel, parts that leave columns out or hold the same ones, of several values and dtypes.
+std::vector<std::string> samples_by_columns() {
+    return {
+        "fused columns=(0,64,128) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[B,T,40] f32[40,192]@panel32! "
+        "f32[B,T,192]:(0,0,1)! -> f32[B,T,192] f32[B,T,2,32]:(3840,32,1920,1) f32[B,T,2,32]:(3840,32,1920,1) results "
+        "(4,4,4) where B in 0..2, T in 0..60",
+        "fused columns=(5,41,0) {3=matmul(0,1):f32 4=relu(3):f32 5=mul(4,2):f32 6=cast(5):f16} | f32[T,17]:(30,1) "
+        "f32[17,90]@panel32! f32[T,90] -> f32[T,3,12]:(12,360,1) f16[T,7,7] f32[T,90]:(100,1) results (5,6,3) where T "
+        "in 1..30",
+        "fused columns=(32) {2=matmul(0,1):f32} | f32[T,9] f32[9,70]@panel32! -> f32[T,2,19]:(19,19*T,1) results (2) "
+        "where T in 0..14",
+    };
+}
+
+// The same with weights that are stored in another dtype.
+std::string stored_as(std::string_view dtype, std::string sample) {
+    const std::string packed = "@" + std::string(panel_layout);
+    for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed, at + packed.size())) {
+        const std::size_t begin = sample.rfind(' ', at) + 1, end = sample.find('[', begin);
+        sample.replace(begin, end - begin, dtype);
+        at = sample.find(packed, begin);
+    }
+    return sample;
+}
+
+// Each sample in f32, and the first ones by turns in bf16 and f16.
+std::vector<std::string> in_each_dtype(std::vector<std::string> samples) {
+    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
+    for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
+    return samples;
+}
+
+}  // namespace
+
+void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
+    for (const ProductForm& form : forms) {
+        Kernel made;
+        made.id = "cpu.panel_" + std::string(isa_level_name(needs)) + "." + form.definition +
+                  (form.is_argmax ? ".f32@3" : ".f32@4");
+        made.definition = form.definition;
+        made.needs = needs;
+        // There a tile has more rows than a first-level cache may have ways.
+        const bool spreads = needs.includes(levels::avx512);
+        made.accepts = accepts;
+        made.run = table.panel_linear;
+        made.packed_inputs = {{1, std::string(panel_layout)}};
+        made.widened_inputs = {1};
+        if (form.gating == Gating::weight) {
+            made.packed_inputs.push_back({2, std::string(panel_layout)});
+            made.widened_inputs.push_back(2);
+        }
+        made.workspace = spreads ? workspace<true> : workspace<false>;
+        made.cost = cost;
+        made.prepare = spreads ? prepare<true> : prepare<false>;
+        made.redundant = spreads ? redundant<true> : redundant<false>;
+        made.knobs = knobs(spreads);
+        if (made.definition == "fused") {
+            for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
+            made.samples = in_each_dtype(fused_samples());
+            for (std::string& sample : samples_by_columns()) made.samples.push_back(std::move(sample));
+        } else {
+            for (int biases = form.max_biases; biases >= 0; --biases)
+                for (std::string& sample :
+                     biases == 0 ? in_each_dtype(samples_of(form, biases)) : samples_of(form, biases))
+                    made.samples.push_back(std::move(sample));
+        }
+        kernels.push_back(at_default_setting(std::move(made)));
+    }
+}
+
+}  // namespace cairn::kernels::cpu

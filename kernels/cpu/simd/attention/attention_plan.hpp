@@ -1,0 +1,75 @@
+#pragma once
+
+#include "cairn/types.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+/// What attention_rows.cpp prepares for attention.cpp, how work is cut, and how both count scratch memory.
+namespace cairn::kernels::cpu {
+
+/// A row is a query of one head. Rows whose heads share their keys go in tiles of at most so many.
+inline constexpr std::int64_t max_tile_rows = 48;
+/// Fewer than this many tiles are cut along the keys too, down to so many keys.
+inline constexpr std::int64_t enough_items = 16, min_keys = 512;
+
+/// Keys whose scores are held at once, at most.
+inline constexpr std::int64_t max_key_block = 128;
+
+enum class AttentionMask : std::uint8_t { none, boolean, added };
+
+struct AttentionPlan {
+    float scale, masked_score;
+    float softcap;  ///< 0 where scores are not capped
+    bool causal;
+    std::int64_t window;  ///< keys that end at the query's own, of which none before may be seen; 0: all may
+    bool has_bias;        ///< a second operand is added to the scores; its axes go with [B, H, T, S]
+    AttentionMask mask;
+    bool mask_of_pairs;   ///< its axes go with [B, H, T, S]; else with [B, S]
+    bool mask_hides;      ///< a boolean one is true where nothing may be seen
+    bool adds_to_hidden;  ///< what is added is added to the masked score too
+    std::int64_t depth;   ///< of queries and keys
+    std::int64_t value_depth;
+    DType stored;            ///< of keys and values
+    std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 8 up to max_key_block
+    std::int64_t part_rows;  ///< rows of tiles that may be cut along the keys, at most
+
+    bool may_hide() const { return causal || window > 0 || mask == AttentionMask::boolean; }
+    std::int64_t few_block() const { return 2 * key_block; }  ///< the same where rows are few
+    /// Of a few rows' scores: no power of two, where rows would fall on the same cache sets.
+    std::int64_t score_stride() const { return few_block() + 16; }
+    std::int64_t value_stride() const { return (value_depth + 15) / 16 * 16; }
+
+    /// Floats of each part of a member's scratch.
+    std::int64_t queries_size() const { return max_tile_rows * ((depth + 15) / 16 * 16); }
+    std::int64_t scores_size() const { return std::max(max_tile_rows * key_block, 8 * score_stride()); }
+    std::int64_t state_size(std::int64_t rows) const { return rows * (value_stride() + 2); }
+    std::int64_t widened_size() const { return stored == DType::f32 ? 0 : key_block * (depth + value_depth); }
+    std::int64_t bytes_per_member() const {
+        const std::int64_t floats = queries_size() + scores_size() + state_size(max_tile_rows) + widened_size() +
+                                    value_stride() + 2 * few_block();
+        return (floats * 4 + 63) / 64 * 64;
+    }
+    /// Bytes of the states of parts of tiles, all together: at most twice enough_items of them.
+    std::int64_t bytes_of_parts() const { return 2 * enough_items * state_size(part_rows) * 4; }
+};
+
+/// How the work of one call is cut: into tiles of rows for each key head, and each of these along the keys. By sizes
+/// alone, so that results do not depend on the number of threads.
+struct AttentionSplit {
+    std::int64_t tiles, rows, parts, keys_of_part;
+
+    AttentionSplit(std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t lanes,
+                   std::int64_t most_rows, std::int64_t key_block) {
+        const std::int64_t vectors = (queries + lanes - 1) / lanes, most = most_rows / lanes;
+        tiles = std::max<std::int64_t>((vectors + most - 1) / most, 1);
+        rows = (vectors + tiles - 1) / tiles * lanes;
+        if (tiles == 1) rows = queries;
+        const std::int64_t all = std::max<std::int64_t>(heads * tiles, 1);
+        parts = all >= enough_items ? 1 : std::min((enough_items + all - 1) / all, (keys + min_keys - 1) / min_keys);
+        parts = std::max<std::int64_t>(parts, 1);
+        keys_of_part = ((keys + parts - 1) / parts + key_block - 1) / key_block * key_block;
+    }
+};
+
+}  // namespace cairn::kernels::cpu

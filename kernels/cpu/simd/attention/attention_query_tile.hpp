@@ -1,0 +1,141 @@
+#pragma once
+
+#include "kernels/cpu/simd/attention/attention_plan.hpp"
+#include "kernels/cpu/simd/reduction/row_traversal.hpp"
+
+#include <algorithm>
+
+/// A tile of attention: its rows, where each finds what belongs to it, which keys it may see, and the memory in which
+/// it is computed.
+namespace CAIRN_LEVEL {
+
+using U64 = std::uint64_t __attribute__((vector_size(4 * lanes)));
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Keys and values of one head as they lie.
+template <typename Element>
+struct KeyValueView {
+    const Element *k, *v;
+    std::int64_t k_stride, v_stride;
+};
+
+/// A member's memory for the tile it works on.
+struct AttentionScratch {
+    float *queries, *scores, *state, *widened, *unseen, *mask_row, *no_weights;
+
+    AttentionScratch(const AttentionPlan& plan, std::byte* memory) {
+        float* next = reinterpret_cast<float*>(memory);
+        const auto take = [&](std::int64_t floats) {
+            float* const taken = next;
+            next += floats;
+            return taken;
+        };
+        queries = take(plan.queries_size());
+        scores = take(plan.scores_size());
+        state = take(plan.state_size(max_tile_rows));
+        widened = take(plan.widened_size());
+        unseen = take(plan.value_stride());
+        mask_row = take(plan.few_block());
+        no_weights = take(plan.few_block());
+        std::memset(no_weights, 0, static_cast<std::size_t>(plan.few_block()) * sizeof(float));
+    }
+};
+
+/// What is known of a tile's rows after some keys: the largest score of each, the sum of weights relative to it, and of
+/// values so weighted.
+struct OnlineSoftmaxState {
+    std::int64_t rows;
+    float *largest, *total, *sums;
+
+    OnlineSoftmaxState(float* memory, std::int64_t count)
+        : rows(count), largest(memory), total(memory + rows), sums(memory + 2 * rows) {}
+};
+
+struct QueryTile {
+    const AttentionPlan& plan;
+    AttentionScratch& scratch;
+    OnlineSoftmaxState state;
+    std::int64_t rows, keys;
+
+    QueryTile(const AttentionPlan& of, AttentionScratch& memory, OnlineSoftmaxState known, std::int64_t row_count,
+              std::int64_t key_count)
+        : plan(of), scratch(memory), state(known), rows(row_count), keys(key_count) {}
+
+    const float* q[max_tile_rows];
+    float* out[max_tile_rows];
+    const std::byte *mask[max_tile_rows]{}, *bias[max_tile_rows]{};  ///< of key 0
+    std::int64_t mask_stride = 0, bias_stride = 0;                   ///< from key to key
+    bool same_mask = true, same_bias = true;                         ///< for all rows
+    std::int64_t key_begin[max_tile_rows],
+        key_end[max_tile_rows];            ///< keys that may be seen, by causal rule and window
+    const std::byte* is_finite = nullptr;  ///< of each block of keys, whether all values are; null: not known
+    float rescale[max_tile_rows];
+
+    /// Of the keys [begin, end) those that any row may see: the later a row, the later its first key and its last.
+    std::int64_t first_seen(std::int64_t begin, std::int64_t end) const { return std::clamp(key_begin[0], begin, end); }
+    std::int64_t last_seen(std::int64_t begin, std::int64_t end) const {
+        return std::clamp(key_end[rows - 1], first_seen(begin, end), end);
+    }
+};
+
+/// Whether a byte of a boolean mask lets its key be seen.
+inline bool mask_shows(const QueryTile& tile, std::byte mark) { return (mark != std::byte{0}) != tile.plan.mask_hides; }
+
+inline bool is_visible(const QueryTile& tile, std::int64_t row, std::int64_t key) {
+    if (key < tile.key_begin[row] || key >= tile.key_end[row]) return false;
+    return tile.plan.mask != AttentionMask::boolean || mask_shows(tile, tile.mask[row][key * tile.mask_stride]);
+}
+
+/// What is said of a row for `count` keys from `begin` on, one behind the other.
+template <typename T>
+const T* row_of(const QueryTile& tile, const std::byte* row, std::int64_t stride, std::int64_t begin,
+                std::int64_t count) {
+    const T* from = reinterpret_cast<const T*>(row) + begin * stride;
+    if (stride == 1) return from;
+    T* to = reinterpret_cast<T*>(tile.scratch.mask_row);
+    for (std::int64_t j = 0; j < count; ++j) to[j] = from[j * stride];
+    return to;
+}
+
+/// What a boolean mask lets the rows see of some keys: none outside of [begin, end), some or all within.
+struct VisibleKeys {
+    std::int64_t begin, end;
+    bool has_hidden;
+};
+
+/// Of at most few_block() keys.
+inline VisibleKeys visible_keys(const QueryTile& tile, std::int64_t begin, std::int64_t count) {
+    if (tile.plan.mask != AttentionMask::boolean) return {begin, begin + count, false};
+    using Bytes = signed char __attribute__((vector_size(4 * lanes)));
+    constexpr std::int64_t width = sizeof(Bytes);
+    alignas(64) signed char set[2 * max_key_block]{}, unset[2 * max_key_block]{};  // of each key, by any row
+    for (std::int64_t row = 0; row < (tile.same_mask ? 1 : tile.rows); ++row) {
+        const std::byte* const mask = row_of<std::byte>(tile, tile.mask[row], tile.mask_stride, begin, count);
+        const auto add = [&](std::int64_t at, std::size_t bytes) __attribute__((always_inline)) {
+            Bytes marks{}, is_set, is_unset;
+            std::memcpy(&marks, mask + at, bytes);
+            std::memcpy(&is_set, set + at, width);
+            std::memcpy(&is_unset, unset + at, width);
+            is_set |= marks != 0;
+            is_unset |= marks == 0;
+            std::memcpy(set + at, &is_set, width);
+            std::memcpy(unset + at, &is_unset, width);
+        };
+        std::int64_t j = 0;
+        for (; j + width <= count; j += width) add(j, width);
+        if (j == count) continue;
+        // The last vector reads what another has read, where that keeps it within the row.
+        if (count >= width)
+            add(count - width, width);
+        else
+            add(0, static_cast<std::size_t>(count));
+    }
+    const signed char *const shown = tile.plan.mask_hides ? unset : set, *const hidden = shown == set ? unset : set;
+    std::int64_t first = 0, last = count;
+    while (first < last && shown[first] == 0) ++first;
+    while (last > first && shown[last - 1] == 0) --last;
+    const bool has_hidden = std::memchr(hidden + first, 255, static_cast<std::size_t>(last - first)) != nullptr;
+    return {begin + first, begin + last, has_hidden};
+}
+
+}  // namespace CAIRN_LEVEL

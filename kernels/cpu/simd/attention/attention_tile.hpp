@@ -1,0 +1,187 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector/half.hpp"
+
+/// The products of attention on register tiles: scores with queries along the lanes, for many of them, or with the
+/// head's elements, for few; sums of values with these along the lanes. The tiles are functions of their own: where g++
+/// inlines several into one, it keeps their accumulators in memory.
+namespace CAIRN_LEVEL {
+
+// Queries along the lanes: keys are read as they lie, an element for all lanes.
+
+/// Vectors of queries side by side in a tile, and keys below each other: as many accumulators as leave registers for
+/// the operands.
+inline constexpr int tile_vectors = lanes >= 8 ? 3 : 2;
+inline constexpr int tile_steps = lanes == 16 ? 8 : 4;
+
+/// scores[r][v] = queries . keys[r], for R keys and V vectors of queries that lie `width` apart.
+template <int R, int V>
+[[gnu::noinline]] void score_tile(float* scores, std::int64_t width, const float* queries, const float* keys,
+                                  std::int64_t stride, std::int64_t depth) {
+    F32 sum[R][V];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int v = 0; v < V; ++v) sum[r][v] = F32{};
+    }
+    for (std::int64_t d = 0; d < depth; ++d) {
+        F32 q[V];
+#pragma GCC unroll 16
+        for (int v = 0; v < V; ++v) q[v] = load(queries + d * width + v * lanes);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const F32 k = splat(keys[r * stride + d]);
+#pragma GCC unroll 16
+            for (int v = 0; v < V; ++v) multiply_add(sum[r][v], k, q[v]);
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int v = 0; v < V; ++v) store(scores + r * width + v * lanes, sum[r][v]);
+    }
+}
+
+/// The same for half a vector of queries.
+template <int R>
+[[gnu::noinline]] void half_score_tile(float* scores, std::int64_t width, const float* queries, const float* keys,
+                                       std::int64_t stride, std::int64_t depth) {
+    using Half = float __attribute__((vector_size(2 * lanes)));
+    using HalfMemory = float __attribute__((vector_size(2 * lanes), aligned(4), may_alias));
+    Half sum[R]{};
+    for (std::int64_t d = 0; d < depth; ++d) {
+        const Half q = *reinterpret_cast<const HalfMemory*>(queries + d * width);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) sum[r] += keys[r * stride + d] * q;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) *reinterpret_cast<HalfMemory*>(scores + r * width) = sum[r];
+}
+
+// Elements of a head along the lanes: keys and values are read once for all rows, floats or half as wide.
+
+/// Four lanes of a vector, from lane `From` on.
+template <int From>
+CAIRN_INLINE F4 four_from(F32 x) {
+    static_assert(From + 4 <= lanes);
+    return __builtin_shufflevector(x, x, From, From + 1, From + 2, From + 3);
+}
+/// The sum of the vector's quarters, eighths, ... of four lanes.
+template <int From = 0>
+CAIRN_INLINE F4 narrow(F32 x) {
+    if constexpr (From + 4 == lanes)
+        return four_from<From>(x);
+    else
+        return four_from<From>(x) + narrow<From + 4>(x);
+}
+/// The sums of the lanes of four vectors.
+CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
+    const F4 x = narrow(a), y = narrow(b), z = narrow(c), w = narrow(d);
+    const F4 xy = __builtin_shufflevector(x, y, 0, 1, 4, 5) + __builtin_shufflevector(x, y, 2, 3, 6, 7);
+    const F4 zw = __builtin_shufflevector(z, w, 0, 1, 4, 5) + __builtin_shufflevector(z, w, 2, 3, 6, 7);
+    return __builtin_shufflevector(xy, zw, 0, 2, 4, 6) + __builtin_shufflevector(xy, zw, 1, 3, 5, 7);
+}
+
+/// Four keys, anywhere.
+template <typename Element>
+struct FourKeys {
+    const Element* at[4];
+};
+
+/// sums[r] = queries[r] . each of four keys, for R queries `stride` apart and a depth of whole vectors.
+template <int R, typename Element>
+[[gnu::noinline]] void key_tile(F4* sums, const float* queries, std::int64_t stride, const FourKeys<Element>& keys,
+                                std::int64_t depth) {
+    F32 sum[R][4];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) sum[r][0] = sum[r][1] = sum[r][2] = sum[r][3] = F32{};
+    const Element *k0 = keys.at[0], *k1 = keys.at[1], *k2 = keys.at[2], *k3 = keys.at[3];
+    for (std::int64_t d = 0; d < depth; d += lanes) {
+        const F32 a = load(k0 + d), b = load(k1 + d), c = load(k2 + d), e = load(k3 + d);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const F32 q = load(queries + r * stride + d);
+            multiply_add(sum[r][0], q, a);
+            multiply_add(sum[r][1], q, b);
+            multiply_add(sum[r][2], q, c);
+            multiply_add(sum[r][3], q, e);
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) sums[r] = four_sums(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
+}
+
+/// The same for one query and less than a vector, added.
+template <typename Element>
+[[gnu::noinline]] void add_part_of_keys(F4* sum, const float* query, const FourKeys<Element>& keys, std::int64_t depth,
+                                        std::int64_t part) {
+    const F32 x = load_part(query + depth, part);
+    *sum += four_sums(x * load_part(keys.at[0] + depth, part), x * load_part(keys.at[1] + depth, part),
+                      x * load_part(keys.at[2] + depth, part), x * load_part(keys.at[3] + depth, part));
+}
+
+/// Asks for what the line of `at` holds, unless it is null.
+template <typename Element>
+CAIRN_INLINE void prefetch(const Element* at) {
+    if (at != nullptr) __builtin_prefetch(at, 0, 2);
+}
+
+/// How weights lie: those of a row side by side, or those of a key.
+enum class WeightLayout { by_row, by_key };
+
+/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows, or the latter alone where `rescale`
+/// is null; where it is Partial, the one vector of values has `part` elements. `ahead`: what is wanted next and lies as
+/// the values do, or null. A block of keys is summed by itself first: sums over many keys are then no longer chains of
+/// as many roundings.
+template <int R, int C, bool Partial, WeightLayout Order = WeightLayout::by_row, typename Element>
+[[gnu::noinline]] void row_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
+                                const Element* values, std::int64_t value_stride, std::int64_t keys, std::int64_t part,
+                                const float* rescale, const Element* ahead) {
+    F32 sum[R][C];
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int c = 0; c < C; ++c) sum[r][c] = F32{};
+    }
+    for (std::int64_t j = 0; j < keys; ++j) {
+        if (ahead != nullptr) {
+#pragma GCC unroll 16
+            for (int c = 0; c < C; ++c)
+                if (c * lanes * static_cast<int>(sizeof(Element)) % 64 == 0)
+                    prefetch(ahead + j * value_stride + c * lanes);
+        }
+        const auto value = [&](int c) __attribute__((always_inline)) {
+            const Element* at = values + j * value_stride + c * lanes;
+            return Partial ? load_part(at, part) : load(at);
+        };
+        const auto weight = [&](int r) __attribute__((always_inline)) {
+            return splat(Order == WeightLayout::by_row ? weights[r * weight_stride + j]
+                                                       : weights[j * weight_stride + r]);
+        };
+        if constexpr (R == 1) {  // no row reads a vector again
+            const F32 w = weight(0);
+#pragma GCC unroll 16
+            for (int c = 0; c < C; ++c) multiply_add(sum[0][c], w, value(c));
+            continue;
+        }
+        F32 v[C];
+#pragma GCC unroll 16
+        for (int c = 0; c < C; ++c) v[c] = value(c);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+            const F32 w = weight(r);
+#pragma GCC unroll 16
+            for (int c = 0; c < C; ++c) multiply_add(sum[r][c], w, v[c]);
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+        for (int c = 0; c < C; ++c) {
+            float* const to = sums + r * sum_stride + c * lanes;
+            store(to, rescale == nullptr ? sum[r][c] : load(to) * rescale[r] + sum[r][c]);
+        }
+    }
+}
+
+}  // namespace CAIRN_LEVEL

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "kernels/cpu/simd/vector/register_transpose.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+/// Transposing in registers of 16 bytes, which every machine has.
+namespace cairn::kernels::cpu {
+
+/// As many elements as 16 bytes hold.
+template <typename T>
+struct Vector128 {
+    static constexpr int count = 16 / static_cast<int>(sizeof(T));
+    typedef T Vector __attribute__((vector_size(16)));
+};
+
+/// How far from a tile the one lies that is transposed next: its lines are asked for meanwhile, since the hardware does
+/// not foresee rows that lie far apart.
+struct TilePrefetch {
+    std::int64_t to = 0, from = 0;  ///< in elements
+};
+
+/// to[i * to_stride + j] = from[i + j * from_stride] for i < rows, j < columns: a tile that stays in the cache. Whole
+/// cache lines of `from` are used up at once, because those a large stride apart push each other out.
+template <typename T>
+void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t rows,
+                    std::int64_t columns, TilePrefetch ahead) noexcept {
+    constexpr std::int64_t side = Vector128<T>::count, line = 4 * side;
+    const std::int64_t whole_rows = rows / side * side, whole_columns = columns / side * side;
+    for (std::int64_t first = 0; first < whole_rows; first += line) {
+        const std::int64_t end = first + line < whole_rows ? first + line : whole_rows;
+        for (std::int64_t j = 0; j < whole_columns; j += side) {
+            if constexpr (sizeof(T) >= 4) {
+                // As many lines of the next tile are read as here, and a quarter of those that four steps write. Small
+                // elements take longer to turn than to bring.
+                const T* const read = from + ahead.from + first + j * from_stride;
+                const T* const written = to + ahead.to + (first + j % line) * to_stride + j / line * line;
+                for (int k = 0; k < side; ++k) {
+                    __builtin_prefetch(read + k * from_stride, 0, 2);
+                    __builtin_prefetch(written + k * to_stride, 1, 2);
+                }
+            }
+            for (std::int64_t i = first; i < end; i += side) {
+                typename Vector128<T>::Vector square[Vector128<T>::count];
+                for (int k = 0; k < side; ++k) std::memcpy(&square[k], from + i + (j + k) * from_stride, 16);
+                transpose_registers(square);
+                for (int k = 0; k < side; ++k) std::memcpy(to + (i + k) * to_stride + j, &square[k], 16);
+            }
+        }
+    }
+    for (std::int64_t j = 0; j < columns; ++j) {
+        for (std::int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
+            to[i * to_stride + j] = from[i + j * from_stride];
+    }
+}
+
+}  // namespace cairn::kernels::cpu

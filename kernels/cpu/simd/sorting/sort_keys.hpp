@@ -1,0 +1,46 @@
+#pragma once
+
+#include "cairn/types.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+/// Elements as unsigned numbers whose order is the order of argsort: zeros of both signs are equal, all NaNs are, and
+/// nothing is larger.
+namespace cairn::kernels::cpu {
+
+/// Of a float by its bits, of which those above `infinity` are NaNs but for the sign.
+template <typename Bits>
+Bits key_of_float(Bits bits, Bits infinity) noexcept {
+    constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1)), all = static_cast<Bits>(~Bits{0});
+    const Bits magnitude = static_cast<Bits>(bits & static_cast<Bits>(~sign));
+    const Bits number = magnitude == 0 ? Bits{0} : bits;
+    const Bits key = static_cast<Bits>(number ^ ((number & sign) != 0 ? all : sign));
+    return magnitude > infinity ? all : key;
+}
+template <typename Bits>
+Bits key_of_signed(Bits bits) noexcept {
+    return static_cast<Bits>(bits ^ static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1)));
+}
+
+/// f(size of an element as an unsigned number, the function that makes a key of its bits).
+template <typename F>
+void with_keys(DType dtype, F f) {
+    using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
+    switch (dtype) {
+        case DType::f64:
+            return f(uint64_t(), [](uint64_t x) { return key_of_float<uint64_t>(x, 0x7ff0000000000000u); });
+        case DType::f32: return f(uint32_t(), [](uint32_t x) { return key_of_float<uint32_t>(x, 0x7f800000u); });
+        case DType::f16: return f(uint16_t(), [](uint16_t x) { return key_of_float<uint16_t>(x, 0x7c00u); });
+        case DType::bf16: return f(uint16_t(), [](uint16_t x) { return key_of_float<uint16_t>(x, 0x7f80u); });
+        case DType::i64: return f(uint64_t(), [](uint64_t x) { return key_of_signed(x); });
+        case DType::i32: return f(uint32_t(), [](uint32_t x) { return key_of_signed(x); });
+        case DType::i8: return f(uint8_t(), [](uint8_t x) { return key_of_signed(x); });
+        default: return f(uint8_t(), [](uint8_t x) { return x; });
+    }
+}
+
+}  // namespace cairn::kernels::cpu

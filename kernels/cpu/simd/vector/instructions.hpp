@@ -1,0 +1,487 @@
+#pragma once
+
+#include "kernels/cpu/level.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#if defined(CAIRN_EMULATED)
+#include "kernels/cpu/simd/vector/emulated_lane.hpp"
+#elif defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+/// The instructions that kernels name, one function each; what else they do is the compiler's own arithmetic on
+/// vectors, which any machine can be given. So the sources of a level run where its instructions are missing: compiled
+/// with CAIRN_EMULATED=<lanes>, each of these is its twin in plain arithmetic, with the same results. No other file of
+/// kernels/ but tile_registers.hpp names intrinsics, assembler or the compiler's macros of instruction sets.
+namespace CAIRN_LEVEL {
+
+#define CAIRN_INLINE inline __attribute__((always_inline))
+
+#if defined(CAIRN_EMULATED)
+inline constexpr int lanes = CAIRN_EMULATED;
+#elif defined(__AVX512F__)
+inline constexpr int lanes = 16;
+#elif defined(__AVX2__)
+inline constexpr int lanes = 8;
+#else
+inline constexpr int lanes = 4;
+#endif
+
+using F32 = float __attribute__((vector_size(4 * lanes)));
+using I32 = std::int32_t __attribute__((vector_size(4 * lanes)));
+/// As many numbers of 16 bits: f16, bf16.
+using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
+using F64 = double __attribute__((vector_size(4 * lanes)));
+/// As many floats as F64 has doubles.
+using HalfF32 = float __attribute__((vector_size(2 * lanes)));
+/// As many bytes.
+using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
+using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
+
+/// The same pointer, in one register: what lies a constant distance behind it is addressed from there. Compilers would
+/// keep a register for each such distance, and move them from registers of vectors where there are too few.
+template <typename T>
+CAIRN_INLINE T* in_one_register(T* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
+#if defined(CAIRN_EMULATED)
+
+/// f(element of each vector), lane by lane.
+template <typename Result = I32, typename F, typename... V>
+CAIRN_INLINE Result for_each_lane(F f, const V&... v) {
+    Result r;
+    for (int i = 0; i < lanes; ++i) r[i] = f(v[i]...);
+    return r;
+}
+
+#define CAIRN_HAS_F16 1
+// They touch what their caller alone holds, of which sanitizers would learn nothing.
+#define CAIRN_CALL_A_VECTOR gnu::noinline, gnu::no_sanitize("address", "thread", "undefined")
+[[CAIRN_CALL_A_VECTOR]] static void fused_by_libm(float* __restrict sum, const float* __restrict a,
+                                                  const float* __restrict b) noexcept {
+    for (int i = 0; i < lanes; ++i) sum[i] = __builtin_fmaf(a[i], b[i], sum[i]);
+}
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// The CPU's own instruction, where it has it: what libm does one by one takes six times as long.
+[[CAIRN_CALL_A_VECTOR, gnu::target("fma"), gnu::optimize("O3")]] static void fused_by_instruction(
+    float* __restrict sum, const float* __restrict a, const float* __restrict b) noexcept {
+    for (int i = 0; i < lanes; ++i) sum[i] = __builtin_fmaf(a[i], b[i], sum[i]);
+}
+inline auto* fused_lanes() { return __builtin_cpu_supports("fma") != 0 ? fused_by_instruction : fused_by_libm; }
+#else
+inline auto* fused_lanes() { return fused_by_libm; }
+#endif
+CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
+    fused_lanes()(reinterpret_cast<float*>(&sum), reinterpret_cast<const float*>(&a),
+                  reinterpret_cast<const float*>(&b));
+}
+CAIRN_INLINE void multiply_add(F64& sum, F64 a, F64 b) {
+    for (int i = 0; i < lanes / 2; ++i) sum[i] = __builtin_fma(a[i], b[i], sum[i]);
+}
+template <typename V>
+CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
+    sum += a * b;
+}
+CAIRN_INLINE F32 sqrt(F32 x) {
+    return for_each_lane<F32>([](float e) { return __builtin_sqrtf(e); }, x);
+}
+CAIRN_INLINE F64 sqrt(F64 x) {
+    for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_sqrt(x[i]);
+    return x;
+}
+#define CAIRN_HAS_FLOOR 1
+CAIRN_INLINE F32 rounded_down(F32 x) {
+    return for_each_lane<F32>([](float e) { return __builtin_floorf(e); }, x);
+}
+CAIRN_INLINE F64 rounded_down(F64 x) {
+    for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_floor(x[i]);
+    return x;
+}
+#if CAIRN_EMULATED == 16
+#define CAIRN_HAS_SCALE 1
+CAIRN_INLINE F32 scaled(F32 x, F32 n) { return for_each_lane<F32>(lane::scaled, x, n); }
+#endif
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64); }
+CAIRN_INLINE F64 rounded(F64 x) {
+    asm("" : "+m"(x));
+    return x;
+}
+CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
+    F64 r = -product;
+    multiply_add(r, a, b);
+    return r;
+}
+CAIRN_INLINE std::uint32_t movemask(I32 mask) {
+    std::uint32_t all = 0;
+    for (int i = 0; i < lanes; ++i) all |= (mask[i] != 0 ? 1u : 0u) << i;
+    return all;
+}
+CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
+    F32 r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 4);
+    return r;
+}
+CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
+}
+CAIRN_INLINE Halves load_part(const std::uint16_t* p, std::int64_t count) {
+    Halves r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 2);
+    return r;
+}
+CAIRN_INLINE void store_part(std::uint16_t* p, Halves x, std::int64_t count) {
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 2);
+}
+CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE U8Lanes low_bytes(I32 x) { return __builtin_convertvector(x, U8Lanes); }
+CAIRN_INLINE F32 from_f16(Halves h) { return for_each_lane<F32>(types::f16_to_f32, h); }
+CAIRN_INLINE Halves to_f16(F32 x) { return for_each_lane<Halves>(types::f32_to_f16, x); }
+CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) { return for_each_lane(lane::pairs_i16, a, b); }
+CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) { return for_each_lane(lane::pairs_u8_i8, a, b); }
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) { sum = for_each_lane(lane::dot_i16, sum, a, b); }
+CAIRN_INLINE void dot_i16_saturated(I32& sum, I32 a, I32 b) { sum = for_each_lane(lane::dot_i16_saturated, sum, a, b); }
+CAIRN_INLINE void dot_u8_i8(I32& sum, I32 a, I32 b) { sum = for_each_lane(lane::dot_u8_i8, sum, a, b); }
+CAIRN_INLINE void dot_u8_i8_saturated(I32& sum, I32 a, I32 b) {
+    sum = for_each_lane(lane::dot_u8_i8_saturated, sum, a, b);
+}
+CAIRN_INLINE void dot_bf16(F32& sum, I32 a, I32 b) { sum = for_each_lane<F32>(lane::dot_bf16, sum, a, b); }
+CAIRN_INLINE Halves to_bf16(F32 x) { return for_each_lane<Halves>(lane::to_bf16, x); }
+
+#else
+
+/// sum += a * b, in one rounding where the level has it. Spelled in assembler, as all that sums up, because g++ 12
+/// otherwise moves accumulators of a register tile to memory.
+CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
+#if defined(__FMA__)
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+#else
+    sum += a * b;
+#endif
+}
+CAIRN_INLINE void multiply_add(F64& sum, F64 a, F64 b) {
+#if defined(__FMA__)
+    asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+#else
+    sum += a * b;
+#endif
+}
+/// Of unsigned integers of any width: wraps.
+template <typename V>
+CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
+    sum += a * b;
+#if defined(__SSE2__)
+    asm("" : "+v"(sum));
+#endif
+}
+
+// Where a plain intrinsic warns of an uninitialised value in g++ 12, it is the masked one with all lanes.
+#if defined(__AVX512F__)
+inline constexpr auto all_lanes = static_cast<__mmask16>(-1);
+#endif
+
+CAIRN_INLINE F32 sqrt(F32 x) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_sqrt_ps(all_lanes, x);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_ps(x);
+#else
+    F32 r;
+    for (int i = 0; i < lanes; ++i) r[i] = __builtin_sqrtf(x[i]);
+    return r;
+#endif
+}
+
+CAIRN_INLINE F64 sqrt(F64 x) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x);
+#elif defined(__AVX2__)
+    return _mm256_sqrt_pd(x);
+#else
+    for (int i = 0; i < lanes / 2; ++i) x[i] = __builtin_sqrt(x[i]);
+    return x;
+#endif
+}
+
+/// The larger or the smaller, b if either is NaN or both are zeros; compilers make two instructions of it.
+#if defined(__AVX512F__)
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm512_maskz_max_ps(all_lanes, a, b); }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm512_maskz_min_ps(all_lanes, a, b); }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return _mm512_maskz_max_pd(static_cast<__mmask8>(-1), a, b); }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return _mm512_maskz_min_pd(static_cast<__mmask8>(-1), a, b); }
+#elif defined(__AVX2__)
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm256_max_ps(a, b); }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm256_min_ps(a, b); }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return _mm256_max_pd(a, b); }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return _mm256_min_pd(a, b); }
+#elif defined(__SSE2__)
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm_max_ps(a, b); }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm_min_ps(a, b); }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return _mm_max_pd(a, b); }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return _mm_min_pd(a, b); }
+#else
+CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return a > b ? a : b; }
+CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
+CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
+CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
+#endif
+
+/// The largest integers not above x; CAIRN_HAS_FLOOR where the level has an instruction.
+#if defined(__AVX512F__)
+#define CAIRN_HAS_FLOOR 1
+CAIRN_INLINE F32 rounded_down(F32 x) {
+    return _mm512_maskz_roundscale_ps(all_lanes, x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+CAIRN_INLINE F64 rounded_down(F64 x) {
+    return _mm512_maskz_roundscale_pd(static_cast<__mmask8>(-1), x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+#elif defined(__AVX2__)
+#define CAIRN_HAS_FLOOR 1
+CAIRN_INLINE F32 rounded_down(F32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+CAIRN_INLINE F64 rounded_down(F64 x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+#endif
+
+/// x * 2^n for whole n in -1000..1000, rounded once; CAIRN_HAS_SCALE where the level has an instruction.
+#if defined(__AVX512F__)
+#define CAIRN_HAS_SCALE 1
+CAIRN_INLINE F32 scaled(F32 x, F32 n) { return _mm512_maskz_scalef_ps(all_lanes, x, n); }
+#endif
+
+/// Compilers convert halves of vectors and join them.
+#if defined(__AVX512F__)
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return _mm512_maskz_cvtps_pd(static_cast<__mmask8>(-1), x); }
+#elif defined(__AVX2__)
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return _mm256_cvtps_pd(x); }
+#else
+CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64); }
+#endif
+
+/// x, which the compiler does not take for a product that what follows may contain unrounded.
+CAIRN_INLINE F64 rounded(F64 x) {
+#if defined(__SSE2__)
+    asm("" : "+v"(x));
+#else
+    asm("" : "+m"(x));
+#endif
+    return x;
+}
+
+/// a * b - product, where `product` is a * b rounded: all of it, but for an error of 2^-104 of the product where the
+/// level has no multiplication of twice the digits, and for what is below the range of doubles.
+CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
+#if defined(__FMA__)
+    F64 r = -product;
+    multiply_add(r, a, b);
+    return r;
+#else
+    // Dekker: products of heads of 26 bits and of tails of 27.
+    using Bits = std::uint64_t __attribute__((vector_size(4 * lanes)));
+    constexpr std::uint64_t head = ~std::uint64_t{0x7ffffff};
+    const F64 a_head = std::bit_cast<F64>(std::bit_cast<Bits>(a) & head), a_tail = a - a_head;
+    const F64 b_head = std::bit_cast<F64>(std::bit_cast<Bits>(b) & head), b_tail = b - b_head;
+    return a_tail * b_tail - (((product - a_head * b_head) - a_tail * b_head) - a_head * b_tail);
+#endif
+}
+
+/// The lanes of a mask that are true, as bits from the lowest on.
+CAIRN_INLINE std::uint32_t movemask(I32 mask) {
+#if defined(__AVX512DQ__)
+    return _mm512_movepi32_mask(std::bit_cast<__m512i>(mask));
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(std::bit_cast<__m256>(mask)));
+#elif defined(__SSE2__) && !defined(__AVX512F__)
+    return static_cast<std::uint32_t>(_mm_movemask_ps(std::bit_cast<__m128>(mask)));
+#else
+    std::uint32_t all = 0;
+    for (int i = 0; i < lanes; ++i) all |= (mask[i] != 0 ? 1u : 0u) << i;
+    return all;
+#endif
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// True in the first `count` lanes.
+CAIRN_INLINE __m256i mask_of(std::int64_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+/// The first `count` < lanes elements, and zeros. Reads no byte behind them.
+CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
+#elif defined(__AVX2__)
+    return _mm256_maskload_ps(p, mask_of(count));
+#else
+    F32 r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 4);
+    return r;
+#endif
+}
+/// Writes the first `count` < lanes elements and nothing else.
+CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
+#elif defined(__AVX2__)
+    _mm256_maskstore_ps(p, mask_of(count), x);
+#else
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
+#endif
+}
+/// The same of numbers of 16 bits.
+CAIRN_INLINE Halves load_part(const std::uint16_t* p, std::int64_t count) {
+#if defined(__AVX512BW__)
+    return std::bit_cast<Halves>(_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), p));
+#else
+    Halves r{};
+    std::memcpy(&r, p, static_cast<std::size_t>(count) * 2);
+    return r;
+#endif
+}
+CAIRN_INLINE void store_part(std::uint16_t* p, Halves x, std::int64_t count) {
+#if defined(__AVX512BW__)
+    _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), std::bit_cast<__m256i>(x));
+#else
+    std::memcpy(p, &x, static_cast<std::size_t>(count) * 2);
+#endif
+}
+
+/// Integers without a sign to wider ones; compilers make it of halves of a vector.
+#if defined(__AVX512F__)
+CAIRN_INLINE I32 from_u16(Halves h) {
+    return std::bit_cast<I32>(_mm512_maskz_cvtepu16_epi32(all_lanes, std::bit_cast<__m256i>(h)));
+}
+#elif defined(__AVX2__)
+CAIRN_INLINE I32 from_u16(Halves h) { return std::bit_cast<I32>(_mm256_cvtepu16_epi32(std::bit_cast<__m128i>(h))); }
+#else
+CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
+#endif
+
+/// Bytes to integers, with their sign or without, which compilers make one by one; and the lowest byte of each.
+#if defined(__AVX512F__)
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) {
+    return std::bit_cast<I32>(_mm512_maskz_cvtepi8_epi32(all_lanes, std::bit_cast<__m128i>(bytes)));
+}
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) {
+    return std::bit_cast<I32>(_mm512_maskz_cvtepu8_epi32(all_lanes, std::bit_cast<__m128i>(bytes)));
+}
+CAIRN_INLINE U8Lanes low_bytes(I32 x) {
+    return std::bit_cast<U8Lanes>(_mm512_maskz_cvtepi32_epi8(all_lanes, std::bit_cast<__m512i>(x)));
+}
+#elif defined(__AVX2__)
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) {
+    return std::bit_cast<I32>(_mm256_cvtepi8_epi32(_mm_set_epi64x(0, std::bit_cast<std::int64_t>(bytes))));
+}
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) {
+    return std::bit_cast<I32>(_mm256_cvtepu8_epi32(_mm_set_epi64x(0, std::bit_cast<std::int64_t>(bytes))));
+}
+CAIRN_INLINE U8Lanes low_bytes(I32 x) {
+    const __m256i all = std::bit_cast<__m256i>(x & 0xff);
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+    return std::bit_cast<U8Lanes>(_mm_cvtsi128_si64(_mm_packus_epi16(words, words)));
+}
+#elif defined(__SSE2__)
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) {
+    const __m128i zero = _mm_setzero_si128(), four = _mm_cvtsi32_si128(std::bit_cast<std::int32_t>(bytes));
+    return std::bit_cast<I32>(_mm_unpacklo_epi16(_mm_unpacklo_epi8(four, zero), zero));
+}
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return (from_bytes(std::bit_cast<U8Lanes>(bytes)) << 24) >> 24; }
+CAIRN_INLINE U8Lanes low_bytes(I32 x) {
+    const __m128i all = std::bit_cast<__m128i>(x & 0xff), words = _mm_packs_epi32(all, all);
+    return std::bit_cast<U8Lanes>(_mm_cvtsi128_si32(_mm_packus_epi16(words, words)));
+}
+#else
+CAIRN_INLINE I32 from_bytes(I8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE I32 from_bytes(U8Lanes bytes) { return __builtin_convertvector(bytes, I32); }
+CAIRN_INLINE U8Lanes low_bytes(I32 x) { return __builtin_convertvector(x, U8Lanes); }
+#endif
+
+/// f16 to f32 and back as graph/types/half.hpp does, by the level's instruction; CAIRN_HAS_F16 where it has one.
+#if defined(__AVX512F__)
+#define CAIRN_HAS_F16 1
+CAIRN_INLINE F32 from_f16(Halves h) { return _mm512_maskz_cvtph_ps(all_lanes, std::bit_cast<__m256i>(h)); }
+CAIRN_INLINE Halves to_f16(F32 x) {
+    return std::bit_cast<Halves>(_mm512_maskz_cvtps_ph(all_lanes, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__F16C__)
+#define CAIRN_HAS_F16 1
+CAIRN_INLINE F32 from_f16(Halves h) { return _mm256_cvtph_ps(std::bit_cast<__m128i>(h)); }
+CAIRN_INLINE Halves to_f16(F32 x) {
+    return std::bit_cast<Halves>(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#endif
+
+// Of integers and bf16: a lane of 32 bits holds two or four parts, and what is summed of these in 32 bits.
+
+#if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__))
+/// Two products of signed 16 bits; wraps.
+CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) {
+    I32 r;
+    asm("vpmaddwd %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+/// Two sums of 16 bits, of two products of unsigned times signed bytes; each is held within its range.
+CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) {
+    I32 r;
+    asm("vpmaddubsw %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+#endif
+
+// The shorter VEX forms (AVX-VNNI) are all that a CPU without AVX-512 has.
+#if defined(__AVX512VNNI__)
+#define CAIRN_VNNI "%{evex%} "
+#elif defined(__AVXVNNI__)
+#define CAIRN_VNNI "%{vex%} "
+#endif
+#if defined(CAIRN_VNNI)
+/// sum += two products of signed 16 bits; wraps. `_saturated`: held within 32 bits, once, the products' sum being
+/// exact.
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+CAIRN_INLINE void dot_i16_saturated(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpwssds %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+/// sum += four products of bytes, those of `a` unsigned, of `b` signed.
+CAIRN_INLINE void dot_u8_i8(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+CAIRN_INLINE void dot_u8_i8_saturated(I32& sum, I32 a, I32 b) {
+    asm(CAIRN_VNNI "vpdpbusds %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+#undef CAIRN_VNNI
+#elif defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__))
+/// The same in two instructions, with the same results.
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
+    const I32 pairs = pairs_i16(a, b);
+    asm("vpaddd %1, %0, %0" : "+v"(sum) : "v"(pairs));
+}
+#endif
+
+#if defined(__AVX512BF16__)
+/// sum += two products of bf16, the upper first, each in one rounding to nearest. Subnormals are zero, going in and
+/// out.
+CAIRN_INLINE void dot_bf16(F32& sum, I32 a, I32 b) { asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b)); }
+/// Rounded to nearest even; subnormals become zero; a NaN stays one.
+CAIRN_INLINE Halves to_bf16(F32 x) {
+    Halves r;
+    if constexpr (lanes == 16)
+        asm("vcvtneps2bf16 %1, %t0" : "=v"(r) : "v"(x));
+    else
+        asm("vcvtneps2bf16 %1, %x0" : "=v"(r) : "v"(x));
+    return r;
+}
+#endif
+
+#endif  // CAIRN_EMULATED
+
+}  // namespace CAIRN_LEVEL

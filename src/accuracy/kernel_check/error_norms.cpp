@@ -1,0 +1,102 @@
+#include "accuracy/kernel_check/error_norms.hpp"
+
+#include "accuracy/kernel_check/guarded_tensor.hpp"
+#include "accuracy/kernel_check/random_operands.hpp"
+#include "accuracy/kernel_check/run_kernel.hpp"
+#include "accuracy/kernel_check/tolerance.hpp"
+#include "graph/ir/problem_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cairn::kernel_check {
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr ErrorNorms wrong{endless, endless};
+
+double ratio(double off, double of) { return off == 0 ? 0 : off / of; }
+
+bool is_readable(const TensorDesc& tensor) { return GuardedTensor::supports_layout(tensor.layout); }
+
+}  // namespace
+
+ErrorNorms error_norms(const interpreter::Value& got, const interpreter::Value& wanted) {
+    if (got.shape != wanted.shape || got.dtype != wanted.dtype) return wrong;
+    if (!is_float(wanted.dtype)) return got.integers == wanted.integers ? ErrorNorms{} : wrong;
+    double off = 0, squares = 0, numbers = 0;
+    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
+        const double y = got.data[i], r = wanted.data[i];
+        if (y == r || (std::isnan(y) && std::isnan(r)) || is_overflow(y, r, wanted.dtype)) {
+            if (std::isfinite(r)) squares += r * r, ++numbers;
+            continue;
+        }
+        if (!std::isfinite(y) || !std::isfinite(r)) return wrong;
+        off += (y - r) * (y - r);
+        squares += r * r, ++numbers;
+    }
+    const double rms = std::sqrt(squares / std::max(1.0, numbers));
+    ErrorNorms result{ratio(std::sqrt(off), std::sqrt(squares)), 0};
+    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
+        const double r = wanted.data[i];
+        if (std::isfinite(r) && std::isfinite(got.data[i]))
+            result.largest = std::max(result.largest, ratio(std::fabs(got.data[i] - r), std::max(std::fabs(r), rms)));
+    }
+    return result;
+}
+
+bool is_comparable(const Kernel& kernel, const Problem& problem) {
+    return kernel.definition != "pack" && std::all_of(problem.inputs.begin(), problem.inputs.end(), is_readable) &&
+           std::all_of(problem.outputs.begin(), problem.outputs.end(), is_readable);
+}
+
+ErrorNorms error_norms(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
+                       device::ThreadPool& pool) {
+    std::mt19937_64 random(1);
+    RandomInputs inputs = random_inputs(problem, definitions, SpecialValues::none, random);
+    std::vector<GuardedTensor> outputs;
+    std::vector<TensorArg> in, out;
+    for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
+    for (GuardedTensor& operand : inputs.tensors) in.push_back(operand.argument());
+    for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
+    std::string fault = run_kernel({kernel, problem, {}, in, out, pool.size()}, pool);
+    for (const GuardedTensor& output : outputs)
+        if (!output.guards_intact()) fault += " writes around an output";
+    if (!fault.empty()) throw InternalError("check_kernel", kernel.id + fault);
+    const Expected expected = evaluate_definition(problem, definitions, std::move(inputs.values));
+    ErrorNorms largest;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const ErrorNorms one = error_norms(outputs[i].read(), expected.outputs[i]);
+        largest.relative = std::max(largest.relative, one.relative);
+        largest.largest = std::max(largest.largest, one.largest);
+    }
+    return largest;
+}
+
+double reference_operation_count(const Problem& problem, std::span<const Definition> definitions) {
+    const Graph graph = ir::problem_graph(problem, definitions);
+    double steps = 0;
+    for (const ir::Node& node : graph.data()->nodes()) {
+        double elements = static_cast<double>(element_count(node.shape).constant());
+        if (node.op == ir::Op::matmul)
+            elements *= static_cast<double>(graph.data()->node(node.operands[0]).shape.back().constant());
+        for (const ir::NodeId operand : node.operands)
+            elements =
+                std::max(elements, static_cast<double>(element_count(graph.data()->node(operand).shape).constant()));
+        steps += elements;
+    }
+    return steps;
+}
+
+bool halve(std::vector<std::int64_t>& sizes, std::span<const Symbols::Symbol> symbols) {
+    bool changed = false;
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+        const std::int64_t half = std::max({symbols[s].low, std::int64_t{1}, sizes[s] / 2});
+        changed = changed || half < sizes[s];
+        sizes[s] = std::min(half, sizes[s]);
+    }
+    return changed;
+}
+
+}  // namespace cairn::kernel_check

@@ -1,0 +1,240 @@
+#include "accuracy/kernel_check/guarded_tensor.hpp"
+
+#include "cairn/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace cairn::kernel_check {
+namespace {
+
+constexpr std::size_t guard_bytes = 512;
+
+// The packed form spelled a second time: element [k, n] of the matrix (or, transposed, [n, k]) by its place among
+// 32-column panels.
+std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
+    return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
+}
+
+// IEEE encodings of 16 bits, spelled a second time.
+double decode16(std::uint16_t bits, bool is_half) {
+    if (!is_half) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+    const auto exponent = (bits >> 10) & 31u, mantissa = bits & 1023u;
+    const double magnitude = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
+                             : exponent == 0 ? mantissa * 0x1p-24
+                                             : std::bit_cast<float>((exponent + 112) << 23 | mantissa << 13);
+    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+// `value` is exactly some number of the format.
+std::uint16_t encode16(double value, bool is_half) {
+    const std::uint16_t infinity = is_half ? 0x7c00 : 0x7f80, sign = std::signbit(value) ? 0x8000 : 0;
+    if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + 1);
+    const double magnitude = std::fabs(value);
+    const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude));
+    const std::uint32_t bits = !is_half                ? single >> 16
+                               : std::isinf(magnitude) ? infinity
+                               : magnitude < 0x1p-14   ? static_cast<std::uint32_t>(magnitude * 0x1p24)
+                                                       : (single >> 13) - (112u << 10);
+    return static_cast<std::uint16_t>(sign | bits);
+}
+
+template <typename T>
+void put(std::byte* to, T value) {
+    std::memcpy(to, &value, sizeof value);
+}
+template <typename T>
+T get(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+void put_element(std::byte* to, const interpreter::Value& value, std::size_t i) {
+    switch (value.dtype) {
+        case DType::f64: return put(to, value.data[i]);
+        case DType::f32: return put(to, static_cast<float>(value.data[i]));
+        case DType::f16: return put(to, encode16(value.data[i], true));
+        case DType::bf16: return put(to, encode16(value.data[i], false));
+        case DType::i64: return put(to, value.integers[i]);
+        case DType::i32: return put(to, static_cast<std::int32_t>(value.integers[i]));
+        default: return put(to, static_cast<std::uint8_t>(value.integers[i]));
+    }
+}
+
+void get_element(const std::byte* from, interpreter::Value& value, std::size_t i) {
+    switch (value.dtype) {
+        case DType::f64: value.data[i] = get<double>(from); return;
+        case DType::f32: value.data[i] = get<float>(from); return;
+        case DType::f16: value.data[i] = decode16(get<std::uint16_t>(from), true); return;
+        case DType::bf16: value.data[i] = decode16(get<std::uint16_t>(from), false); return;
+        case DType::i64: value.integers[i] = get<std::int64_t>(from); return;
+        case DType::i32: value.integers[i] = get<std::int32_t>(from); return;
+        case DType::i8: value.integers[i] = get<std::int8_t>(from); return;
+        default: value.integers[i] = get<std::uint8_t>(from); return;
+    }
+}
+
+bool holds_only(const Bytes& memory, std::size_t begin, std::size_t end, std::uint8_t poison) {
+    // Equal to its own neighbour all the way: one call instead of a loop that sanitizers would slow down.
+    return begin == end || (memory[begin] == static_cast<std::byte>(poison) &&
+                            std::memcmp(memory.data() + begin, memory.data() + begin + 1, end - begin - 1) == 0);
+}
+
+std::int64_t count_of(const std::vector<std::int64_t>& shape) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) count *= size;
+    return count;
+}
+
+}  // namespace
+
+bool GuardedTensor::supports_layout(std::string_view layout) {
+    return layout.empty() || layout == "panel32" || layout == "panel32.t";
+}
+
+GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment)
+    : dtype_(tensor.dtype), layout_(tensor.layout), poison_(poison) {
+    for (const Dim& size : tensor.shape) shape_.push_back(size.constant());
+    const std::size_t bytes = size_of(dtype_);
+    if (!supports_layout(layout_))
+        throw Error(ErrorKind::unsupported, "check_kernel",
+                    "no packed form but panel32 can be checked, got " + layout_);
+    if (layout_.empty()) {
+        std::int64_t last = 0;
+        for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+            strides_.push_back(tensor.strides[axis].constant());
+            last += std::max<std::int64_t>(0, shape_[axis] - 1) * strides_[axis];
+        }
+        size_ = count_of(shape_) == 0 ? 0 : static_cast<std::size_t>(last + 1) * bytes;
+    } else {
+        const std::size_t rank = shape_.size();
+        const std::int64_t k = layout_ == "panel32" ? shape_.at(rank - 2) : shape_.at(rank - 1);
+        const std::int64_t n = layout_ == "panel32" ? shape_.at(rank - 1) : shape_.at(rank - 2);
+        size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
+        strides_.assign(rank, 0);
+    }
+    allocate(misalignment);
+    ElementMap ground{element_offsets(), {}};
+    ground.owned = owned(ground.element_offsets);
+    element_map_ = std::make_shared<const ElementMap>(std::move(ground));
+}
+
+GuardedTensor::GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment)
+    : dtype_(like.dtype_),
+      layout_(like.layout_),
+      shape_(like.shape_),
+      strides_(like.strides_),
+      size_(like.size_),
+      poison_(poison),
+      element_map_(like.element_map_) {
+    allocate(misalignment);
+}
+
+void GuardedTensor::allocate(int misalignment) {
+    begin_ = guard_bytes + static_cast<std::size_t>(misalignment) * size_of(dtype_);
+    memory_.assign(begin_ + size_ + guard_bytes, static_cast<std::byte>(poison_));
+}
+
+GuardedTensor::ByteRanges GuardedTensor::owned(const std::vector<std::size_t>& element_offsets) const {
+    if (!layout_.empty()) return size_ > 0 ? ByteRanges{{0, size_}} : ByteRanges{};
+    const std::size_t bytes = size_of(dtype_), count = size_ / bytes;
+    std::vector<char> is_owned(count, 0);
+    for (const std::size_t place : element_offsets) is_owned[place / bytes] = 1;
+    ByteRanges found;
+    for (auto end = is_owned.begin();;) {
+        const auto begin = std::find(end, is_owned.end(), 1);
+        if (begin == is_owned.end()) return found;
+        end = std::find(begin, is_owned.end(), 0);
+        found.emplace_back(static_cast<std::size_t>(begin - is_owned.begin()) * bytes,
+                           static_cast<std::size_t>(end - is_owned.begin()) * bytes);
+    }
+}
+
+std::vector<std::size_t> GuardedTensor::element_offsets() const {
+    const std::size_t bytes = size_of(dtype_), rank = shape_.size();
+    const bool is_packed = !layout_.empty(), is_transposed = layout_ == "panel32.t";
+    std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
+    std::vector<std::int64_t> index(rank, 0);
+    for (std::size_t& place : found) {
+        std::size_t element = 0;
+        if (is_packed) {
+            const std::size_t k = is_transposed ? rank - 1 : rank - 2, n = is_transposed ? rank - 2 : rank - 1;
+            element = panel_index(index[k], index[n], shape_[k]);
+        } else {
+            for (std::size_t axis = 0; axis < rank; ++axis)
+                element += static_cast<std::size_t>(index[axis] * strides_[axis]);
+        }
+        place = element * bytes;
+        for (std::size_t axis = rank; axis-- > 0 && ++index[axis] == shape_[axis];) index[axis] = 0;
+    }
+    return found;
+}
+
+void GuardedTensor::write(const interpreter::Value& value) {
+    if (!layout_.empty()) std::memset(data(), 0, size_);
+    const std::vector<std::size_t>& element_offsets = element_map_->element_offsets;
+    for (std::size_t i = 0; i < element_offsets.size(); ++i) put_element(data() + element_offsets[i], value, i);
+}
+
+interpreter::Value GuardedTensor::read() const {
+    interpreter::Value value;
+    value.dtype = dtype_;
+    value.shape = shape_;
+    const std::vector<std::size_t>& element_offsets = element_map_->element_offsets;
+    (is_float(dtype_) ? value.data.resize(element_offsets.size()) : value.integers.resize(element_offsets.size()));
+    for (std::size_t i = 0; i < element_offsets.size(); ++i)
+        get_element(memory_.data() + begin_ + element_offsets[i], value, i);
+    return value;
+}
+
+bool GuardedTensor::guards_intact() const {
+    std::size_t gap = 0;
+    for (const auto& [begin, end] : element_map_->owned) {
+        if (!holds_only(memory_, gap, begin_ + begin, poison_)) return false;
+        gap = begin_ + end;
+    }
+    return holds_only(memory_, gap, memory_.size(), poison_);
+}
+
+std::vector<std::uint8_t> GuardedTensor::bits() const {
+    std::vector<std::uint8_t> found;
+    for (const auto& [begin, end] : element_map_->owned) {
+        const std::size_t size = found.size();
+        found.resize(size + end - begin);
+        std::memcpy(found.data() + size, memory_.data() + begin_ + begin, end - begin);
+    }
+    return found;
+}
+
+TensorArg GuardedTensor::argument() {
+    return {data(), shape_.data(), strides_.data(), static_cast<int>(shape_.size())};
+}
+
+void GuardedTensor::close_guards([[maybe_unused]] bool closed) {
+#if defined(__SANITIZE_ADDRESS__)
+    const std::size_t behind = begin_ + size_;
+    if (closed)
+        __asan_poison_memory_region(memory_.data() + behind, memory_.size() - behind);
+    else
+        __asan_unpoison_memory_region(memory_.data(), memory_.size());
+#endif
+}
+
+GuardedWorkspace::GuardedWorkspace(std::size_t count, std::uint8_t poison)
+    : memory_(count + 2 * guard_bytes, static_cast<std::byte>(poison)),
+      begin_(guard_bytes),
+      count_(count),
+      poison_(poison) {}
+
+bool GuardedWorkspace::guards_intact() const {
+    return holds_only(memory_, 0, begin_, poison_) && holds_only(memory_, begin_ + count_, memory_.size(), poison_);
+}
+
+}  // namespace cairn::kernel_check

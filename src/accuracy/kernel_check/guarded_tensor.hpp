@@ -1,0 +1,90 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+#include "graph/interpreter/interpreter.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and
+/// behind. Bytes that no element owns (guards, gaps between rows) hold a poison which the kernel may neither change nor
+/// let show in a result.
+namespace cairn::kernel_check {
+
+/// Memory whose first byte lies at a multiple of 64, in copies of a vector as well.
+template <typename T>
+struct Aligned {
+    using value_type = T;
+    static constexpr std::align_val_t at{64};
+    T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), at)); }
+    void deallocate(T* memory, std::size_t) noexcept { ::operator delete(memory, at); }
+    bool operator==(const Aligned&) const = default;
+};
+using Bytes = std::vector<std::byte, Aligned<std::byte>>;
+
+/// A copy is an operand of its own with the same contents.
+class GuardedTensor {
+public:
+    /// True for what can be written and read: row after row, and packed forms that are known here.
+    static bool supports_layout(std::string_view layout);
+    /// `tensor` has constant sizes and a layout that is known. All memory is poison; `misalignment` elements lie
+    /// between the guard and the first element.
+    GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
+    /// Of the same shape and strides as another, whatever that holds.
+    GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment);
+
+    /// Writes a value into the elements, or into the packed form.
+    void write(const interpreter::Value& value);
+    /// The elements as a value; of a packed form, the matrix it was made from.
+    interpreter::Value read() const;
+    /// False when a byte that no element owns has changed.
+    bool guards_intact() const;
+    /// The raw bytes of all elements, in the order of memory: for comparing results bit by bit.
+    std::vector<std::uint8_t> bits() const;
+
+    TensorArg argument();
+    std::byte* data() { return memory_.data() + begin_; }
+    std::size_t size() const { return size_; }
+    /// Where the elements lie is a line for sanitizers: guards cannot be touched while `closed`.
+    void close_guards(bool closed);
+
+private:
+    using ByteRanges = std::vector<std::pair<std::size_t, std::size_t>>;
+
+    // Shared by all copies.
+    struct ElementMap {
+        std::vector<std::size_t> element_offsets;  // the byte from data() where each element lies, in row-major order
+        ByteRanges owned;                          // stretches from data() that elements lie in, ascending
+    };
+    void allocate(int misalignment);
+    std::vector<std::size_t> element_offsets() const;
+    ByteRanges owned(const std::vector<std::size_t>& element_offsets) const;
+
+    DType dtype_;
+    std::string layout_;
+    std::vector<std::int64_t> shape_, strides_;
+    Bytes memory_;
+    std::size_t begin_ = 0, size_ = 0;
+    std::uint8_t poison_;
+    std::shared_ptr<const ElementMap> element_map_;
+};
+
+/// `count` bytes of poison with guards, for workspaces.
+class GuardedWorkspace {
+public:
+    GuardedWorkspace(std::size_t count, std::uint8_t poison);
+    std::byte* data() { return memory_.data() + begin_; }
+    bool guards_intact() const;
+
+private:
+    Bytes memory_;
+    std::size_t begin_, count_;
+    std::uint8_t poison_;
+};
+
+}  // namespace cairn::kernel_check

@@ -1,0 +1,202 @@
+#include "accuracy/kernel_check/tolerance.hpp"
+
+#include "graph/ir/op_table.hpp"
+#include "graph/ir/problem_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace cairn::kernel_check {
+namespace {
+
+double unit_roundoff(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return 0x1p-53;
+        case DType::f32: return 0x1p-24;
+        case DType::f16: return 0x1p-11;
+        default: return 0x1p-8;
+    }
+}
+
+double smallest_normal(DType dtype) {
+    return dtype == DType::f64 ? std::numeric_limits<double>::min() : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
+}
+
+double largest(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return std::numeric_limits<double>::max();
+        case DType::f16: return 65504;
+        default: return std::numeric_limits<float>::max();
+    }
+}
+
+bool is_product(const std::string& name) { return name == "matmul" || name.starts_with("linear"); }
+bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
+
+bool has_two_weights(const std::string& name) { return name == "linear_swiglu" || name.starts_with("linear_geglu"); }
+bool is_gated_by_half(const std::string& name) { return name.starts_with("linear_halves_"); }
+
+// The product of some operands: x, a weight, and a bias if there is one.
+std::vector<double> product_of(Problem problem, std::span<const Definition> definitions,
+                               const std::vector<interpreter::Value>& inputs,
+                               std::initializer_list<std::size_t> operands) {
+    std::vector<interpreter::Value> values;
+    std::vector<TensorDesc> descs;
+    for (const std::size_t i : operands) {
+        if (i >= inputs.size()) continue;
+        values.push_back(inputs[i]);
+        descs.push_back(problem.inputs[i]);
+    }
+    problem.definition = values.size() == 2 ? "matmul" : "linear";
+    problem.attributes = {};
+    problem.inputs = std::move(descs);
+    return evaluate_definition(problem, definitions, std::move(values)).outputs.at(0).data;
+}
+
+// sum |terms| of a product or sum, by the same oracle on absolute values. Of gate(x @ w) * (x @ v) both factors' errors
+// count, each beside the other's largest value.
+std::vector<double> term_sums(const Problem& problem, std::span<const Definition> definitions,
+                              const Expected& expected) {
+    std::vector<interpreter::Value> inputs = expected.inputs;
+    for (interpreter::Value& input : inputs)
+        for (double& x : input.data) x = std::fabs(x);
+    if (has_two_weights(problem.definition)) {
+        std::vector<double> sums = product_of(problem, definitions, inputs, {0, 1, 3});
+        const std::vector<double> others = product_of(problem, definitions, inputs, {0, 2, 4});
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] *= 2 * others[i];
+        return sums;
+    }
+    if (is_gated_by_half(problem.definition)) {
+        const std::vector<double> both = product_of(problem, definitions, inputs, {0, 1, 2});
+        const auto columns = static_cast<std::size_t>(expected.outputs[0].shape.back());
+        std::vector<double> sums;
+        for (std::size_t i = 0; i < expected.outputs[0].size(); ++i) {
+            const std::size_t first = i / columns * 2 * columns + i % columns;
+            sums.push_back(2 * both[first] * both[first + columns]);
+        }
+        return sums;
+    }
+    if (problem.definition.starts_with("linear")) return product_of(problem, definitions, inputs, {0, 1, 2});
+    return evaluate_definition(problem, definitions, std::move(inputs)).outputs.at(0).data;
+}
+
+// The epilogue of a `fused` problem on a product, in the operands' place.
+std::vector<double> epilogue_result(const Problem& epilogue, std::span<const Definition> definitions,
+                                    const Expected& expected, interpreter::Value product, std::size_t output) {
+    std::vector<interpreter::Value> inputs{std::move(product)};
+    inputs.insert(inputs.end(), expected.inputs.begin() + 2, expected.inputs.end());
+    return evaluate_definition(epilogue, definitions, std::move(inputs)).outputs.at(output).data;
+}
+
+// How far the result of a `fused` problem moves where the product is as far off as it may be, one way or the other.
+std::vector<double> propagated_errors(const Problem& problem, std::span<const Definition> definitions,
+                                      const Expected& expected, std::size_t output) {
+    const std::optional<FusedParts> parts = parts_of_fused(problem);
+    Expected of_product{{expected.inputs[0], expected.inputs[1]}, {}};
+    of_product.outputs = evaluate_definition(parts->product, definitions, of_product.inputs).outputs;
+    const std::vector<double> errors = allowed_errors(parts->product, definitions, of_product, 0);
+    const std::vector<double>& exact = expected.outputs[output].data;
+    std::vector<double> moved(exact.size(), 0);
+    for (const double sign : {1.0, -1.0}) {
+        interpreter::Value product = of_product.outputs[0];
+        for (std::size_t i = 0; i < errors.size(); ++i) product.data[i] += sign * errors[i];
+        const std::vector<double> there =
+            epilogue_result(parts->epilogue, definitions, expected, std::move(product), output);
+        for (std::size_t i = 0; i < exact.size(); ++i) moved[i] = std::fmax(moved[i], std::fabs(there[i] - exact[i]));
+    }
+    return moved;
+}
+
+// A share of an infinity would allow any number in its place.
+double finite(double x) { return std::isfinite(x) ? std::fabs(x) : 0; }
+
+double term_count(const Problem& problem) {
+    if (is_product(problem.definition)) return static_cast<double>(problem.inputs[0].shape.back().constant());
+    const double in = static_cast<double>(element_count(problem.inputs[0].shape).constant());
+    return in / std::max(1.0, static_cast<double>(element_count(problem.outputs[0].shape).constant()));
+}
+
+}  // namespace
+
+Expected evaluate_definition(const Problem& problem, std::span<const Definition> definitions,
+                             std::vector<interpreter::Value> inputs) {
+    const Graph graph = ir::problem_graph(problem, definitions);
+    interpreter::Inputs given;
+    for (std::size_t i = 0; i < inputs.size(); ++i) given.tensors["in" + std::to_string(i)] = inputs[i];
+    interpreter::Results results = interpreter::interpret(*graph.data(), given);
+    Expected expected{std::move(inputs), {}};
+    for (std::size_t i = 0; i < problem.outputs.size(); ++i)
+        expected.outputs.push_back(results.outputs.at("out" + std::to_string(i)));
+    return expected;
+}
+
+std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
+                                   const Expected& expected, std::size_t output) {
+    const interpreter::Value& wanted = expected.outputs[output];
+    if (!is_float(wanted.dtype)) return std::vector<double>(wanted.integers.size(), 0);
+    double eps = unit_roundoff(wanted.dtype);
+    for (const interpreter::Value& input : expected.inputs)
+        if (is_float(input.dtype) && problem.definition != "cast" && problem.body.empty())
+            eps = std::max(eps, unit_roundoff(input.dtype));
+    std::vector<double> allowed;
+    const double floor = smallest_normal(wanted.dtype);
+    if (is_product(problem.definition) || is_sum(problem.definition)) {
+        const std::vector<double> sums = term_sums(problem, definitions, expected);
+        const bool is_gated = has_two_weights(problem.definition) || is_gated_by_half(problem.definition);
+        for (std::size_t i = 0; i < wanted.data.size(); ++i)
+            allowed.push_back(is_gated && !std::isfinite(wanted.data[i])
+                                  ? std::numeric_limits<double>::infinity()
+                                  : (term_count(problem) + 16) * eps * 1.13 * finite(sums[i]) +
+                                        8 * eps * finite(wanted.data[i]) + floor);
+        return allowed;
+    }
+    const std::vector<double> moved = problem.definition == "fused"
+                                          ? propagated_errors(problem, definitions, expected, output)
+                                          : std::vector<double>(wanted.data.size(), 0);
+    double squares = 0, numbers = 0;
+    for (const double r : wanted.data) squares += finite(r) * finite(r), numbers += std::isfinite(r) ? 1 : 0;
+    const double rms = std::sqrt(squares / std::max(1.0, numbers));
+    const bool is_one_op = ir::find_op(problem.definition).has_value();
+    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
+        const double r = finite(wanted.data[i]);
+        allowed.push_back((is_one_op ? 16 * eps * r : 64 * eps * (r + rms)) + moved[i] + floor);
+    }
+    return allowed;
+}
+
+bool is_too_large(double number, DType dtype) {
+    return std::fabs(number) >= largest(dtype) * (1 - 16 * unit_roundoff(dtype));
+}
+
+bool is_overflow(double y, double r, DType dtype) {
+    return std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, dtype);
+}
+
+bool is_valid_error_bound(double error) { return error >= 0 && std::isfinite(error); }
+
+std::string first_difference(const interpreter::Value& got, const interpreter::Value& wanted,
+                             const std::vector<double>& allowed) {
+    if (got.shape != wanted.shape || got.dtype != wanted.dtype) return "shape or dtype differs from the definition's";
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (!is_float(wanted.dtype)) {
+            if (got.integers[i] == wanted.integers[i]) continue;
+            return "element " + std::to_string(i) + " is " + std::to_string(got.integers[i]) + ", not " +
+                   std::to_string(wanted.integers[i]);
+        }
+        const double y = got.data[i], r = wanted.data[i];
+        if (std::isnan(y) && std::isnan(r)) continue;
+        if (y == r || std::fabs(y - r) <= allowed[i]) continue;
+        if (std::isinf(allowed[i]) && !std::isfinite(y) && !std::isfinite(r)) continue;
+        if (is_overflow(y, r, wanted.dtype) || is_overflow(r, y, wanted.dtype)) continue;
+        char text[160];
+        std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r,
+                      std::fabs(y - r), allowed[i]);
+        return text;
+    }
+    return {};
+}
+
+}  // namespace cairn::kernel_check

@@ -1,0 +1,3 @@
+#include "apps/cli/command.hpp"
+
+int main(int argc, char** argv) { return cairn::cli::run_command(argc, argv); }

@@ -1,0 +1,73 @@
+#include "apps/cli/timing_output.hpp"
+
+#include "apps/cli/timestamp.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::cli {
+
+std::string outcome_text(const Timing& timing) {
+    switch (timing.status) {
+        case TimingStatus::ok: return time_text(timing.median);
+        case TimingStatus::censored: return "> " + time_text(timing.bound);
+        case TimingStatus::failed: break;
+    }
+    return "failed";
+}
+
+void add_outcome(OutputRow& row, const std::string& prefix, const Timing& timing) {
+    switch (timing.status) {
+        case TimingStatus::ok: row[prefix + "cost_ns"] = nanoseconds(timing.median); return;
+        case TimingStatus::censored: row[prefix + "at_least_ns"] = nanoseconds(timing.bound); return;
+        case TimingStatus::failed: row[prefix + "reason"] = timing.note; return;
+    }
+}
+
+std::string environment_match_text(std::string_view hard, std::string_view here) {
+    if (hard == here) return "here";
+    constexpr std::string_view between = " | ", word = "threads ";
+    // Both are the same but for the part that begins with the number of threads.
+    std::string_view theirs, ours;
+    for (std::string_view a = hard, b = here; !a.empty() || !b.empty();) {
+        const auto take = [&](std::string_view& text) {
+            const std::size_t end = text.find(between);
+            const std::string_view part = text.substr(0, end);
+            text.remove_prefix(end == text.npos ? text.size() : end + between.size());
+            return part;
+        };
+        const std::string_view one = take(a), other = take(b);
+        if (one == other) continue;
+        if (!theirs.empty() || !one.starts_with(word) || !other.starts_with(word)) return "elsewhere";
+        theirs = one.substr(word.size(), one.find(' ', word.size()) - word.size());
+        ours = other.substr(word.size(), other.find(' ', word.size()) - word.size());
+    }
+    return theirs == ours ? "elsewhere" : fmt::format("here, measured with {} threads, not {}", theirs, ours);
+}
+
+void put_time(Output& output, const TimingRecord& record, std::string_view here) {
+    const Timing& timing = record.timing;
+    OutputRow row{{"kind", "time"}, {"kernel", record.kernel}, {"problem", record.problem}};
+    add_outcome(row, {}, timing);
+    std::string how;
+    if (timing.status == TimingStatus::ok) {
+        row["min_ns"] = nanoseconds(timing.min);
+        row["p90_ns"] = nanoseconds(timing.p90);
+        row["samples"] = std::to_string(timing.samples);
+        how = fmt::format("{} blocks of {}{}, ", timing.samples, timing.inner,
+                          timing.quality == 0   ? ", coarse"
+                          : timing.quality == 1 ? ", the machine was busy"
+                                                : "");
+    } else if (timing.status == TimingStatus::failed) {
+        how = timing.note + ", ";
+    }
+    row["quality"] = timing.quality;
+    row["policy"] = record.policy;
+    row["time"] = std::to_string(record.time);
+    row["environment"] = record.hard;
+    row["here"] = record.hard == here;
+    output.line(row,
+                fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem, how,
+                            record.policy, timestamp_text(record.time), environment_match_text(record.hard, here)));
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "cairn/composites.hpp"
+#include "cairn/models/checkpoint.hpp"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// What the model builders share: weights by name in f32, heads, activations by their Hugging Face name.
+namespace cairn::models {
+
+/// Makes each weight once, as stored, and gives it as f32.
+class WeightTable {
+public:
+    WeightTable(Graph& graph, const std::vector<WeightSpec>& specs) : graph_(graph), specs_(specs) {}
+    /// Throws Error(argument) for a name that is not in the list.
+    Tensor operator()(const std::string& name) const;
+
+private:
+    Graph& graph_;
+    const std::vector<WeightSpec>& specs_;
+};
+
+/// Throws Error(argument) for a size below 1, or above 2^31 as no tensor has; `layers` above 10,000 is refused besides.
+void check_sizes(std::string_view model, std::initializer_list<std::pair<const char*, std::int64_t>> sizes);
+/// Throws Error(argument) unless the heads share the width evenly.
+void check_heads(std::string_view model, std::int64_t width, std::int64_t heads);
+
+/// [B,T,C] to [B,heads,T,C/heads], and back.
+Tensor split_heads(const Tensor& x, std::int64_t heads);
+Tensor merge_heads(const Tensor& x);
+
+/// What is wrong with the name of an activation: `"snake" is not known; known are gelu_new, ...`; empty when nothing
+/// is.
+std::string activation_fault(std::string_view name);
+/// The activation of that name. Throws Error(unsupported) with activation_fault.
+Tensor activate(std::string_view name, const Tensor& x);
+
+}  // namespace cairn::models

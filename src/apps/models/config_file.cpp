@@ -1,0 +1,114 @@
+#include "apps/models/config_file.hpp"
+
+#include "io/json_reader/dom_parser.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+
+namespace cairn::models {
+
+using nlohmann::json;
+
+ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
+    const auto refuse = [&] { throw Error(ErrorKind::file, "config", "cannot read " + path.string()); };
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) refuse();  // opening a pipe would wait for its writer
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file.is_open() || file.bad()) refuse();
+    json_ =
+        std::make_unique<json>(json_reader::parse_json(bytes, [&](const std::string& what) { fail("it " + what); }));
+    if (!json_->is_object()) fail("it is no JSON object");
+}
+
+ConfigFile::~ConfigFile() = default;
+
+void ConfigFile::fail(std::string_view what) const {
+    throw Error(ErrorKind::file, "config", path_.string() + ": " + std::string(what));
+}
+
+void ConfigFile::unsupported(std::string_view what) const {
+    throw Error(ErrorKind::unsupported, "config", path_.string() + ": " + std::string(what));
+}
+
+const json* ConfigFile::entry(std::string_view key) const {
+    const auto it = json_->find(key);
+    return it == json_->end() || it->is_null() ? nullptr : &*it;
+}
+
+std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> otherwise) const {
+    const json* value = entry(both.name);
+    const char* key = both.name;
+    if (const json* general = both.general == nullptr ? nullptr : entry(both.general)) {
+        if (value != nullptr && *value != *general)
+            fail("entry \"" + std::string(key) + "\" is " + value->dump() + ", but \"" + both.general + "\" is " +
+                 general->dump());
+        if (value == nullptr) key = both.general;
+        value = general;
+    }
+    if (value == nullptr && otherwise) return *otherwise;
+    if (value == nullptr) fail("entry \"" + std::string(key) + "\" is missing");
+    constexpr std::int64_t largest = std::int64_t{1} << 31;
+    if (!value->is_number_integer() || value->get<std::int64_t>() < 1 || value->get<std::int64_t>() > largest)
+        fail("entry \"" + std::string(key) + "\" must be a positive integer, got " + value->dump());
+    return value->get<std::int64_t>();
+}
+
+std::int64_t ConfigFile::layers(Key key) const {
+    constexpr std::int64_t most = 10'000;
+    const std::int64_t count = size(key);
+    if (count > most)
+        fail("entry \"" + std::string(key.name) + "\" must be at most " + std::to_string(most) + ", got " +
+             std::to_string(count));
+    return count;
+}
+
+double ConfigFile::number(std::string_view key, double otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_number() || !(value->get<double>() >= 0))
+        fail("entry \"" + std::string(key) + "\" must be a number of at least 0, got " + value->dump());
+    return value->get<double>();
+}
+
+bool ConfigFile::flag(std::string_view key, bool otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_boolean()) fail("entry \"" + std::string(key) + "\" must be true or false, got " + value->dump());
+    return value->get<bool>();
+}
+
+std::string ConfigFile::text(std::string_view key, std::string_view otherwise) const {
+    const json* value = entry(key);
+    if (value == nullptr) return std::string(otherwise);
+    if (!value->is_string()) fail("entry \"" + std::string(key) + "\" must be a string, got " + value->dump());
+    return value->get<std::string>();
+}
+
+std::vector<std::string> ConfigFile::labels() const {
+    std::vector<std::string> labels;
+    const json* value = entry("id2label");
+    constexpr std::int64_t most = 1'000'000;
+    const std::int64_t count = size("num_labels", 2);
+    if (count > most)
+        fail("entry \"num_labels\" must be at most " + std::to_string(most) + ", got " + std::to_string(count));
+    if (value == nullptr) {
+        for (std::int64_t i = 0; i < count; ++i) labels.push_back("LABEL_" + std::to_string(i));
+        return labels;
+    }
+    if (!value->is_object() || value->empty()) fail("entry \"id2label\" must be an object that names the labels");
+    if (entry("num_labels") != nullptr && static_cast<std::size_t>(count) != value->size())
+        fail("entry \"num_labels\" is " + std::to_string(count) + ", but \"id2label\" names " +
+             std::to_string(value->size()) + " labels");
+    for (std::size_t i = 0; i < value->size(); ++i) {
+        const auto it = value->find(std::to_string(i));
+        if (it == value->end() || !(it->is_string() || it->is_number() || it->is_boolean()))
+            fail("entry \"id2label\" must name labels 0 to " + std::to_string(value->size() - 1));
+        labels.push_back(it->is_string() ? it->get<std::string>() : it->dump());
+    }
+    return labels;
+}
+
+}  // namespace cairn::models

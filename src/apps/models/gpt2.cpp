@@ -1,0 +1,90 @@
+#include "cairn/models/gpt2.hpp"
+
+#include "apps/models/saved_model.hpp"
+
+#include <string>
+
+namespace cairn::models {
+namespace {
+
+CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Context& context,
+                           const Gpt2Options& options, CompileOptions& compile_options) {
+    if (compile_options.splits.empty()) compile_options.splits = {{"T", {1, 12}}};
+    return compile(gpt2_graph(config, weights, options), context, compile_options);
+}
+
+std::int64_t capacity_of(const Gpt2Config& config, const Gpt2Options& options) {
+    return options.capacity == 0 ? config.positions : options.capacity;
+}
+
+}  // namespace
+
+Gpt2::Gpt2(Gpt2Config config, const Gpt2Options& options, CompiledGraph compiled, std::int64_t capacity)
+    : config_(std::move(config)), options_(options), compiled_(std::move(compiled)), capacity_(capacity) {}
+
+Gpt2::Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
+           const Context& context, const Gpt2Options& options, CompileOptions compile_options)
+    : Gpt2(config, options, compile_gpt2(config, weights, context, options, compile_options),
+           capacity_of(config, options)) {
+    compiled_.bind(source, compile_options.progress, compile_options.stop);
+}
+
+Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options,
+                CompileOptions compile_options, const std::filesystem::path& cache_folder) {
+    constexpr const char* prefix = "transformer.";
+    const Gpt2Config config = Gpt2Config::read(folder / "config.json");
+    const Safetensors file = Safetensors::open(folder);
+    std::vector<WeightSpec> weights = gpt2_weights(config);
+    find_weights(weights, file, prefix, folder);
+    const WeightSource source = stored_weights(weights, file, prefix);
+    save_compiled(compile_options, cache_folder);
+    CompiledGraph compiled = compile_gpt2(config, weights, context, options, compile_options);
+    bind_saved(compiled, source, file, cache_folder, compile_options);
+    return Gpt2(config, options, std::move(compiled), capacity_of(config, options));
+}
+
+std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids) {
+    if (options_.max_batch > 1) {
+        const std::int32_t start = 0;
+        return forward(ids, {&start, 1});
+    }
+    return run(ids, 1);
+}
+
+std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids, std::span<const std::int32_t> starts) {
+    const auto rows = static_cast<std::int64_t>(starts.size());
+    if (options_.max_batch == 1 || rows < 1 || rows > options_.max_batch)
+        throw Error(
+            ErrorKind::argument, "gpt2",
+            std::to_string(rows) + " rows, the model was made for at most " + std::to_string(options_.max_batch));
+    if (ids.size() % starts.size() != 0) throw Error(ErrorKind::argument, "gpt2", "the rows differ in length");
+    compiled_.set("start", starts.data(), {rows});
+    return run(ids, rows);
+}
+
+std::span<const float> Gpt2::run(std::span<const std::int32_t> ids, std::int64_t rows) {
+    const std::int64_t count = static_cast<std::int64_t>(ids.size()) / rows;
+    if (count == 0) throw Error(ErrorKind::argument, "gpt2", "there are no tokens");
+    if (length_ + count > capacity_)
+        throw Error(ErrorKind::argument, "gpt2",
+                    std::to_string(length_ + count) + " tokens are more than the context of " +
+                        std::to_string(capacity_) + " holds");
+    for (const std::int32_t id : ids)
+        if (id < 0 || id >= config_.vocabulary)
+            throw Error(ErrorKind::argument, "gpt2",
+                        "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                            std::to_string(config_.vocabulary));
+    compiled_.set("ids", ids.data(), {rows, count});
+    compiled_.run(run_options);
+    length_ += count;
+    return compiled_.output("logits").as<float>();
+}
+
+void Gpt2::rewind(std::int64_t length) {
+    compiled_.rewind("past", length);
+    length_ = length;
+}
+
+Gpt2 Gpt2::instance() const { return Gpt2(config_, options_, compiled_.instance(), capacity_); }
+
+}  // namespace cairn::models

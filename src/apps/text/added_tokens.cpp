@@ -1,0 +1,72 @@
+#include "apps/text/added_tokens.hpp"
+
+#include "apps/text/unicode.hpp"
+
+#include <algorithm>
+
+namespace cairn::text {
+
+namespace {
+
+/// Start of the white space that ends `text`.
+std::size_t trailing_space(std::string_view text) {
+    std::size_t start = text.size();
+    while (start > 0) {
+        std::size_t before = start - 1;
+        while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
+        const Utf8Step step = read_utf8(text.substr(before, start - before));
+        if (step.length != start - before || !is_white_space(step.code)) break;
+        start = before;
+    }
+    return start;
+}
+
+/// Length of the white space that `text` begins with.
+std::size_t leading_space(std::string_view text) {
+    std::size_t end = 0;
+    while (end < text.size()) {
+        const Utf8Step step = read_utf8(text.substr(end));
+        if (!is_white_space(step.code)) break;
+        end += step.length;
+    }
+    return end;
+}
+
+}  // namespace
+
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens) {
+    std::stable_sort(tokens.begin(), tokens.end(),
+                     [](const AddedToken& a, const AddedToken& b) { return a.content.size() > b.content.size(); });
+    for (AddedToken& token : tokens)
+        if (!token.content.empty())
+            by_first_byte_[static_cast<unsigned char>(token.content[0])].push_back(std::move(token));
+}
+
+const AddedToken* AddedTokens::match(std::string_view text, bool with_special) const {
+    for (const AddedToken& token : by_first_byte_[static_cast<unsigned char>(text[0])])
+        if ((with_special || !token.special) && text.starts_with(token.content)) return &token;
+    return nullptr;
+}
+
+std::vector<Segment> AddedTokens::split(std::string_view text, bool with_special) const {
+    std::vector<Segment> segments;
+    std::size_t plain = 0;  // start of the text not yet given out
+    for (std::size_t at = 0; at < text.size();) {
+        const AddedToken* token = match(text.substr(at), with_special);
+        if (token == nullptr) {
+            ++at;
+            continue;
+        }
+        std::string_view before = text.substr(plain, at - plain);
+        if (token->lstrip) before = before.substr(0, trailing_space(before));
+        if (!before.empty()) segments.push_back({before});
+        segments.push_back({token->content, static_cast<std::int32_t>(token->id)});
+        at += token->content.size();
+        if (token->rstrip) at += leading_space(text.substr(at));
+        plain = at;
+    }
+    if (plain < text.size()) segments.push_back({text.substr(plain)});
+    return segments;
+}
+
+}  // namespace cairn::text

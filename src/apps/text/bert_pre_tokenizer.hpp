@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cairn::text {
+
+/// The choices of BERT's normalizer; those of bert-base-uncased are all true.
+struct BertNormalizer {
+    bool clean_text;     ///< drop control characters, NUL and U+FFFD; make every white space a space
+    bool chinese_chars;  ///< put spaces around CJK ideographs
+    bool strip_accents;  ///< decompose (NFD) and drop nonspacing marks
+    bool lower_case;
+
+    /// "Ça va,\t中?" -> "ca va,  中 ?" (the tab is a space, and spaces surround the ideograph).
+    /// Ill-formed UTF-8 is read as U+FFFD. Unassigned code points stay, as Hugging Face tokenizers leaves them.
+    std::string apply(std::string_view text) const;
+};
+
+/// Cuts normalized text at white space, and each punctuation mark off as a word of its own:
+/// "don't stop!" -> "don" "'" "t" "stop" "!". The views are into `text`.
+std::vector<std::string_view> bert_pre_tokenize(std::string_view text);
+
+}  // namespace cairn::text

@@ -1,0 +1,106 @@
+#include "apps/text/byte_level_bpe.hpp"
+
+#include "apps/text/byte_alphabet.hpp"
+#include "apps/text/file_errors.hpp"
+#include "apps/text/gpt2_pre_tokenizer.hpp"
+
+#include <limits>
+
+namespace cairn::text {
+
+ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
+    : table_(parts),
+      added_(table_.added()),
+      add_prefix_space_(parts.add_prefix_space),
+      template_processor_(parts.template_tokens, table_.vocabulary(), parts.source),
+      model_max_length_(parts.model_max_length) {
+    const Vocabulary& vocabulary = table_.vocabulary();
+    const ByteAlphabet alphabet;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        const auto id = vocabulary.find(alphabet.character(static_cast<unsigned char>(byte)));
+        if (!id)
+            throw_bad_file(parts.source, "byte " + std::to_string(byte) + ", spelled " +
+                                             quoted_name(alphabet.character(static_cast<unsigned char>(byte))) +
+                                             ", has no token: a byte-level vocabulary needs all 256");
+        byte_ids_[byte] = *id;
+    }
+    bytes_.reserve(vocabulary.size());
+    for (std::size_t id = 0; id < vocabulary.size(); ++id) {
+        const std::string& token = vocabulary.token(static_cast<std::int32_t>(id));
+        bytes_.push_back(alphabet.bytes_of(token).value_or(token));
+    }
+    for (const AddedToken& token : table_.added()) bytes_[static_cast<std::size_t>(token.id)] = token.content;
+    read_merges(parts);
+}
+
+void ByteLevelBpe::read_merges(const BpeParts& parts) {
+    const Vocabulary& vocabulary = table_.vocabulary();
+    const auto find = [&](const std::string& token, std::size_t number) {
+        const auto id = vocabulary.find(token);
+        if (!id)
+            throw_bad_file(parts.merges_source, "merge " + std::to_string(number) + " needs " + quoted_name(token) +
+                                                    ", which is not in the vocabulary");
+        return *id;
+    };
+    merges_.reserve(parts.merges.size());
+    for (std::size_t rank = 0; rank < parts.merges.size(); ++rank) {
+        const auto& [left, right] = parts.merges[rank];
+        const std::size_t number = rank + 1;
+        const MergeTable::Merge merge{static_cast<std::int32_t>(rank), find(left + right, number)};
+        if (!merges_.add(find(left, number), find(right, number), merge))
+            throw_bad_file(parts.merges_source, "merge " + std::to_string(number) + " of " + quoted_name(left) +
+                                                    " and " + quoted_name(right) + " came before");
+    }
+}
+
+void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const {
+    std::string with_space;
+    if (add_prefix_space_ && !text.starts_with(' ')) {
+        with_space.append(" ").append(text);
+        text = with_space;
+    }
+    std::vector<std::int32_t> word;
+    while (!text.empty()) {
+        const std::size_t length = gpt2_word_length(text);
+        word.clear();
+        for (const char byte : text.substr(0, length)) word.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
+        merger.merge(word);
+        ids.insert(ids.end(), word.begin(), word.end());
+        text.remove_prefix(length);
+    }
+}
+
+std::vector<std::int32_t> ByteLevelBpe::encode_segments(std::string_view text, bool parse_special) const {
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+    if (text.size() >= most)
+        throw Error(
+            ErrorKind::argument, "tokenizer",
+            "expected a text of less than " + std::to_string(most) + " bytes, got " + std::to_string(text.size()));
+    std::vector<std::int32_t> ids;
+    BpeMerger merger(merges_);
+    for (const Segment& segment : added_.split(text, parse_special)) {
+        if (segment.id == Segment::plain)
+            encode_plain(segment.text, merger, ids);
+        else
+            ids.push_back(segment.id);
+    }
+    return ids;
+}
+
+std::vector<std::int32_t> ByteLevelBpe::encode(std::string_view text, const EncodeOptions& options) const {
+    return template_processor_.apply(encode_segments(text, table_.parses_special(options)), options);
+}
+
+std::vector<std::int32_t> ByteLevelBpe::encode_pair(std::string_view first, std::string_view second,
+                                                    const EncodeOptions& options) const {
+    const bool parse_special = table_.parses_special(options);
+    return template_processor_.apply(encode_segments(first, parse_special), encode_segments(second, parse_special),
+                                     options);
+}
+
+std::string ByteLevelBpe::piece(std::int32_t id, bool) const {
+    token(id);  // throws for an id outside the vocabulary
+    return bytes_[static_cast<std::size_t>(id)];
+}
+
+}  // namespace cairn::text

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "apps/text/bpe_merge.hpp"
+#include "apps/text/template_processor.hpp"
+#include "apps/text/tokenizer_parts.hpp"
+#include "cairn/text/tokenizer.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace cairn::text {
+
+/// GPT-2's tokenizer: text is cut into words by gpt2_word_length, each word's bytes are merged by rank.
+/// Lossless: every byte has a token, so any bytes at all come back from decode as they were.
+class ByteLevelBpe final : public Tokenizer {
+public:
+    /// Throws Error (file) for a byte without a token, and for a merge listed twice or of unknown tokens, or a frame of
+    /// them.
+    explicit ByteLevelBpe(const BpeParts& parts);
+
+    std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
+    std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
+                                          const EncodeOptions& options) const override;
+    std::string piece(std::int32_t id, bool first) const override;
+    std::size_t vocabulary_size() const noexcept override { return table_.vocabulary().size(); }
+    std::optional<std::int32_t> id_of(std::string_view token) const override { return table_.vocabulary().find(token); }
+    const std::string& token(std::int32_t id) const override { return table_.vocabulary().token(id); }
+    const SpecialIds& special() const noexcept override { return table_.special(); }
+    std::optional<std::size_t> model_max_length() const noexcept override { return model_max_length_; }
+
+private:
+    void read_merges(const BpeParts& parts);
+    std::vector<std::int32_t> encode_segments(std::string_view text, bool parse_special) const;
+    void encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const;
+
+    TokenTable table_;
+    AddedTokens added_;
+    MergeTable merges_;
+    std::array<std::int32_t, 256> byte_ids_;
+    std::vector<std::string> bytes_;  // what each id decodes to
+    bool add_prefix_space_;
+    TemplateProcessor template_processor_;
+    std::optional<std::size_t> model_max_length_;
+};
+
+}  // namespace cairn::text

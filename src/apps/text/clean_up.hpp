@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace cairn::text {
+
+/// Takes out the spaces that joining words leaves around English punctuation and contractions, as Hugging Face's
+/// `clean_up_tokenization_spaces` does, pattern after pattern: "i don ' t know , do you ?" -> "i don't know, do you?".
+std::string clean_up(std::string text);
+
+}  // namespace cairn::text

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cairn/error.hpp"
+#include "io/json_reader/quoted_name.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace cairn::text {
+
+using json_reader::quoted_name;
+
+/// `[tokenizer] message (source)`, where `source` is a path, with `:line` where there is one.
+[[noreturn]] inline void throw_bad_file(std::string_view source, const std::string& message) {
+    throw Error(ErrorKind::file, "tokenizer", message + " (" + std::string(source) + ")");
+}
+
+/// As throw_bad_file, for files that are sound but describe what Cairn does not build.
+[[noreturn]] inline void throw_unsupported_file(std::string_view source, const std::string& message) {
+    throw Error(ErrorKind::unsupported, "tokenizer", message + " (" + std::string(source) + ")");
+}
+
+}  // namespace cairn::text

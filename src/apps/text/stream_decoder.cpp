@@ -1,0 +1,54 @@
+#include "cairn/text/stream_decoder.hpp"
+
+#include "apps/text/clean_up.hpp"
+#include "apps/text/unicode.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace cairn::text {
+
+std::string StreamDecoder::push(std::int32_t id) {
+    pending_ += tokenizer_->piece(id, first_);
+    first_ = false;
+    return take_clean(take_complete(false), false);
+}
+
+std::string StreamDecoder::finish() {
+    first_ = true;
+    return take_clean(take_complete(true), true);
+}
+
+std::string StreamDecoder::take_complete(bool at_end) {
+    std::string text;
+    std::string_view rest = pending_;
+    while (!rest.empty()) {
+        const Utf8Step step = read_utf8(rest);
+        if (step.status == Utf8Step::Status::truncated && !at_end) break;
+        if (step.status == Utf8Step::Status::valid)
+            text += rest.substr(0, step.length);
+        else
+            append_utf8(text, 0xFFFD);
+        rest.remove_prefix(step.length);
+    }
+    pending_.erase(0, pending_.size() - rest.size());
+    return text;
+}
+
+std::string StreamDecoder::take_clean(std::string text, bool at_end) {
+    if (!tokenizer_->cleans_up()) return text;
+    unclean_ += text;
+    std::size_t end = unclean_.size();
+    // No pattern of clean_up reaches over such a space: they hold one behind their first character only after an
+    // apostrophe, and join what stands before a space to what stands behind it only before an apostrophe.
+    const auto parts = [&](std::size_t at) {
+        return unclean_[at] == ' ' && unclean_[at - 1] != ' ' && unclean_[at - 1] != '\'' && unclean_[at + 1] != '\'';
+    };
+    if (!at_end)
+        for (end = unclean_.size() < 2 ? 0 : unclean_.size() - 2; end > 0 && !parts(end);) --end;
+    std::string clean = clean_up(unclean_.substr(0, end));
+    unclean_.erase(0, end);
+    return clean;
+}
+
+}  // namespace cairn::text

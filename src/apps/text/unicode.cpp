@@ -1,0 +1,105 @@
+#include "apps/text/unicode.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+namespace cairn::text {
+
+namespace {
+
+utf8proc_category_t category(char32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
+
+utf8proc_propval_t combining_class(char32_t code) {
+    return utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->combining_class;
+}
+
+}  // namespace
+
+Utf8Step read_utf8(std::string_view bytes) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return {lead, 1, Utf8Step::Status::valid};
+    if (lead < 0xC2 || lead > 0xF4) return {0xFFFD, 1, Utf8Step::Status::invalid};
+
+    const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t code = lead & (0x7Fu >> length);
+    // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
+    unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    for (std::size_t i = 1; i < length; ++i) {
+        if (i == bytes.size()) return {0xFFFD, i, Utf8Step::Status::truncated};
+        if (byte(i) < low || byte(i) > high) return {0xFFFD, i, Utf8Step::Status::invalid};
+        code = code << 6 | (byte(i) & 0x3Fu);
+        low = 0x80;
+        high = 0xBF;
+    }
+    return {code, length, Utf8Step::Status::valid};
+}
+
+void append_utf8(std::string& out, char32_t code) {
+    utf8proc_uint8_t buffer[4];
+    const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), buffer);
+    out.append(reinterpret_cast<const char*>(buffer), static_cast<std::size_t>(length));
+}
+
+bool is_white_space(char32_t code) {
+    if (code < 0x80) return code == ' ' || (code >= '\t' && code <= '\r');
+    if (code == 0x85) return true;
+    const auto kind = category(code);
+    return kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP;
+}
+
+bool is_letter(char32_t code) {
+    const auto kind = category(code);
+    return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
+}
+
+bool is_number(char32_t code) {
+    const auto kind = category(code);
+    return kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
+}
+
+bool is_punctuation(char32_t code) {
+    const auto kind = category(code);
+    return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
+}
+
+bool is_nonspacing_mark(char32_t code) { return category(code) == UTF8PROC_CATEGORY_MN; }
+
+bool is_control(char32_t code) {
+    const auto kind = category(code);
+    return kind >= UTF8PROC_CATEGORY_CC && kind <= UTF8PROC_CATEGORY_CO;
+}
+
+void append_lower(std::u32string& out, char32_t code) {
+    // The one character whose full mapping is longer than the simple one that utf8proc knows.
+    if (code == 0x130) {
+        out += U"i\u0307";
+    } else {
+        out += static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
+    }
+}
+
+std::u32string canonical_decomposition(std::u32string_view text) {
+    std::u32string out;
+    out.reserve(text.size());
+    for (const char32_t code : text) {
+        utf8proc_int32_t parts[8];  // the longest canonical decomposition has 4 code points
+        int boundary = 0;
+        const auto count =
+            utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts, 8, UTF8PROC_DECOMPOSE, &boundary);
+        for (utf8proc_ssize_t i = 0; i < count; ++i) out += static_cast<char32_t>(parts[i]);
+    }
+    // utf8proc_decompose would order marks by exchanging neighbours: quadratic in a long run of them.
+    const auto is_starter = [](char32_t code) { return combining_class(code) == 0; };
+    for (auto run = out.begin(); run != out.end();) {
+        run = std::find_if_not(run, out.end(), is_starter);
+        const auto end = std::find_if(run, out.end(), is_starter);
+        std::stable_sort(run, end, [](char32_t a, char32_t b) { return combining_class(a) < combining_class(b); });
+        run = end;
+    }
+    return out;
+}
+
+}  // namespace cairn::text

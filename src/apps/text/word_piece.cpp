@@ -1,0 +1,114 @@
+#include "apps/text/word_piece.hpp"
+
+#include "apps/text/clean_up.hpp"
+#include "apps/text/file_errors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::text {
+
+namespace {
+
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+}  // namespace
+
+WordPiece::WordPiece(const WordPieceParts& parts)
+    : table_(parts),
+      normalizer_{.clean_text = parts.clean_text,
+                  .chinese_chars = parts.chinese_chars,
+                  .strip_accents = parts.strip_accents.value_or(parts.lower_case),
+                  .lower_case = parts.lower_case},
+      prefix_(parts.prefix),
+      max_word_characters_(parts.max_word_characters),
+      clean_up_pieces_(parts.clean_up_pieces),
+      clean_up_text_(parts.clean_up_text),
+      template_processor_(parts.template_tokens, table_.vocabulary(), parts.source),
+      model_max_length_(parts.model_max_length) {
+    const SpecialIds& special = table_.special();
+    if (!special.unk) throw_bad_file(parts.source, "WordPiece needs an unk_token in its vocabulary");
+
+    for (std::size_t id = 0; id < table_.vocabulary().size(); ++id) {
+        std::string_view token = table_.vocabulary().token(static_cast<std::int32_t>(id));
+        longest_piece_ = std::max(longest_piece_, token.size());
+        if (token.starts_with(prefix_))
+            continuations_.emplace(token.substr(prefix_.size()), static_cast<std::int32_t>(id));
+    }
+
+    std::vector<AddedToken> given;
+    std::vector<AddedToken> normalized;
+    for (AddedToken token : table_.added()) {
+        if (token.normalized) token.content = normalizer_.apply(token.content);
+        (token.normalized ? normalized : given).push_back(std::move(token));
+    }
+    added_ = AddedTokens(std::move(given));
+    added_normalized_ = AddedTokens(std::move(normalized));
+}
+
+std::optional<std::int32_t> WordPiece::find_piece(std::string_view part, bool begins_word) const {
+    if (begins_word) return table_.vocabulary().find(part);
+    const auto found = continuations_.find(part);
+    return found == continuations_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void WordPiece::append_word(std::string_view word, std::vector<std::int32_t>& ids) const {
+    const std::size_t mark = ids.size();
+    const auto is_start = [](char byte) { return !continues_character(byte); };
+    bool known = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), is_start)) <= max_word_characters_;
+    for (std::size_t start = 0; known && start < word.size();) {
+        // No piece is longer than longest_piece_, which keeps a word's cost proportional to its length.
+        std::size_t end = std::min(word.size(), start + longest_piece_);
+        known = false;
+        for (; end > start; --end) {
+            if (end < word.size() && continues_character(word[end])) continue;
+            const std::string_view part = word.substr(start, end - start);
+            const auto id = find_piece(part, start == 0);
+            if (!id) continue;
+            ids.push_back(*id);
+            start = end;
+            known = true;
+            break;
+        }
+    }
+    if (known) return;
+    ids.resize(mark);
+    ids.push_back(*table_.special().unk);
+}
+
+std::vector<std::int32_t> WordPiece::encode_plain(std::string_view text, bool parse_special) const {
+    std::vector<std::int32_t> ids;
+    for (const Segment& outer : added_.split(text, parse_special)) {
+        if (outer.id != Segment::plain) {
+            ids.push_back(outer.id);
+            continue;
+        }
+        const std::string normalized = normalizer_.apply(outer.text);
+        for (const Segment& inner : added_normalized_.split(normalized, parse_special)) {
+            if (inner.id != Segment::plain) {
+                ids.push_back(inner.id);
+                continue;
+            }
+            for (const std::string_view word : bert_pre_tokenize(inner.text)) append_word(word, ids);
+        }
+    }
+    return ids;
+}
+
+std::vector<std::int32_t> WordPiece::encode(std::string_view text, const EncodeOptions& options) const {
+    return template_processor_.apply(encode_plain(text, table_.parses_special(options)), options);
+}
+
+std::vector<std::int32_t> WordPiece::encode_pair(std::string_view first, std::string_view second,
+                                                 const EncodeOptions& options) const {
+    const bool parse_special = table_.parses_special(options);
+    return template_processor_.apply(encode_plain(first, parse_special), encode_plain(second, parse_special), options);
+}
+
+std::string WordPiece::piece(std::int32_t id, bool first) const {
+    const std::string& token = table_.vocabulary().token(id);
+    std::string text = first ? token : token.starts_with(prefix_) ? token.substr(prefix_.size()) : " " + token;
+    return clean_up_pieces_ ? clean_up(std::move(text)) : text;
+}
+
+}  // namespace cairn::text

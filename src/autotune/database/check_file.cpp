@@ -1,0 +1,86 @@
+#include "autotune/database/rules.hpp"
+#include "autotune/database/timing_file.hpp"
+
+#include <fmt/format.h>
+
+// Tending a database: what is wrong with it, and what nobody needs any more.
+namespace cairn::inline v0 {
+namespace {
+
+using autotune::SqliteFile, autotune::Statement;
+
+constexpr std::string_view better_exists = R"sql(EXISTS (SELECT 1 FROM measurement b WHERE b.key=measurement.key AND
+  (b.quality, b.samples, b.time) > (measurement.quality, measurement.samples, measurement.time)))sql";
+constexpr std::string_view worse_exists =
+    "EXISTS (SELECT 1 FROM accuracy b WHERE b.key=accuracy.key AND (b.error, b.time) > (accuracy.error, "
+    "accuracy.time))";
+constexpr std::string_view later_exists =
+    "EXISTS (SELECT 1 FROM choice b WHERE b.key=choice.key AND b.time > choice.time)";
+
+// Rows that nothing refers to any more.
+constexpr std::string_view orphans = R"sql(
+DELETE FROM session WHERE id NOT IN (SELECT session FROM measurement UNION SELECT session FROM accuracy
+  UNION SELECT session FROM choice UNION SELECT session FROM rule);
+DELETE FROM problem WHERE id NOT IN (SELECT problem FROM measurement UNION SELECT problem FROM accuracy);
+DELETE FROM candidate WHERE id NOT IN (SELECT candidate FROM measurement UNION SELECT candidate FROM accuracy);
+DELETE FROM policy WHERE id NOT IN (SELECT policy FROM measurement UNION SELECT policy FROM choice);
+DELETE FROM environment WHERE id NOT IN (SELECT environment FROM measurement UNION SELECT environment FROM accuracy
+  UNION SELECT environment FROM choice UNION SELECT environment FROM session);
+)sql";
+
+std::vector<std::string> environments_but(SqliteFile& file, std::string_view kept) {
+    std::vector<std::string> ids;
+    Statement rows = file.prepare("SELECT id, hard FROM environment");
+    while (rows.step())
+        if (!autotune::matches(kept, rows.text(1))) ids.push_back(rows.text(0));
+    return ids;
+}
+
+}  // namespace
+
+std::size_t TimingFile::collect(const TimingRetention& which) {
+    const std::size_t removed = state_->with_transaction([&](SqliteFile& file) {
+        std::int64_t count = 0;
+        const std::vector<std::string> others = environments_but(file, which.keep_environment);
+        for (const auto& [table, counts_no_more] :
+             {std::pair{"measurement", better_exists}, std::pair{"accuracy", worse_exists},
+              std::pair{"choice", later_exists}}) {
+            file.prepare(fmt::format("DELETE FROM {} WHERE time < ?1 AND {}", table, counts_no_more))
+                .bind(1, which.before)
+                .step();
+            count += file.changes();
+            for (const std::string& environment : others) {
+                file.prepare(fmt::format("DELETE FROM {} WHERE environment=?1", table))
+                    .bind_blob(1, environment)
+                    .step();
+                count += file.changes();
+            }
+        }
+        file.execute(std::string(orphans));
+        return static_cast<std::size_t>(count);
+    });
+    state_->with_file([](SqliteFile& file) {
+        file.execute("VACUUM");
+        return 0;
+    });
+    return removed;
+}
+
+std::vector<std::string> TimingFile::check() const {
+    std::vector<std::string> faults;
+    state_->with_file([&](SqliteFile& file) {
+        try {
+            Statement check = file.prepare("PRAGMA integrity_check(100)");
+            while (check.step())
+                if (const std::string line = check.text(0); line != "ok") faults.push_back(line);
+        } catch (const autotune::DatabaseFault& fault) {
+            if (fault.kind != autotune::FaultKind::corrupt) throw;
+            faults.push_back(fault.reason);
+        }
+        return 0;
+    });
+    state_->each_row({[](const autotune::Row&) {}, [&](const std::string& fault) { faults.push_back(fault); }});
+    return faults;
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,312 @@
+#include "autotune/measurement/benchmark.hpp"
+
+#include "autotune/measurement/kernel_call_errors.hpp"
+#include "autotune/measurement/operands.hpp"
+#include "autotune/measurement/stopwatch.hpp"
+#include "autotune/measurement/timing_summary.hpp"
+#include "device/cpu/cpu_info.hpp"
+#include "device/cpu/free_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace cairn::autotune {
+namespace {
+
+// A block lasts at least this long: hundreds of steps of the clock, so that reading it costs nothing that shows.
+constexpr double shortest_block = 4e-5;
+// A median absolute deviation by the median.
+constexpr double max_relative_deviation = 0.05;
+// Between the tenth and the ninetieth percentile, by the median.
+constexpr double max_relative_range = 0.15;
+// A first run longer than this, and this many times the best, needs no second look.
+constexpr double long_run = 0.02, hopeless_ratio = 3;
+constexpr std::size_t least_rotation = 32 << 20, most_rotation = 256 << 20;
+constexpr std::size_t rotation_where_little_is_free = 8 << 20;
+constexpr std::size_t usual_private_cache = 1 << 20;
+
+long involuntary_switches() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+}
+
+void check(const BenchmarkCandidate& candidate, const Context::Parts& parts) {
+    const Problem* problem = candidate.problem;
+    const Kernel* kernel = candidate.kernel;
+    if (symbols_of(*problem) != nullptr)
+        throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(*problem));
+    if (const FeatureSet missing = kernel->needs - parts.features; !missing.empty())
+        throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(missing)));
+    if (const Refusal refusal = with_kernel_errors(*kernel, [&] { return kernel->accepts(*problem); });
+        !refusal.empty())
+        throw Error(ErrorKind::argument, "measure",
+                    fmt::format("{} refuses {}: {}", kernel->id, to_string(*problem), refusal));
+}
+
+/// A contestant with all it needs to run.
+class PreparedCandidate {
+public:
+    PreparedCandidate(const BenchmarkCandidate& candidate, Context::Parts& parts, bool cold, const FillOptions& filling)
+        : operands_(with_kernel_errors(*candidate.kernel,
+                                       [&] {
+                                           return Operands(*candidate.problem, *candidate.kernel, parts.kernels,
+                                                           parts.pool.size(), operand_memory_of(parts), cold, filling);
+                                       })),
+          watch_(*candidate.kernel, operands_, parts.pool) {}
+    PreparedCandidate(const PreparedCandidate&) = delete;
+    PreparedCandidate& operator=(const PreparedCandidate&) = delete;
+
+    double time(std::int64_t calls) { return watch_.time(calls); }
+    bool is_warm() const { return operands_.is_warm(); }
+
+private:
+    Operands operands_;
+    Stopwatch watch_;
+};
+
+Timing failure(std::string note) {
+    Timing timing;
+    timing.status = TimingStatus::failed;
+    timing.note = std::move(note);
+    return timing;
+}
+
+Timing censored(double bound) {
+    Timing timing;
+    timing.status = TimingStatus::censored;
+    timing.bound = bound;
+    return timing;
+}
+
+/// Disturbed where the system took the CPU away more often than blocks were timed, and it shows.
+void mark_disturbed(Timing& timing, long switches, int blocks) {
+    const bool is_disturbed = switches > blocks && timing.mad > max_relative_deviation * timing.median;
+    if (is_disturbed && timing.samples < steady_blocks) timing.quality = 1;
+}
+
+/// Tells who runs while it does.
+class RunNotice {
+public:
+    RunNotice(const std::function<void(const BenchmarkCandidate*)>& on_run, const BenchmarkCandidate& candidate)
+        : on_run_(on_run) {
+        if (on_run_) on_run_(&candidate);
+    }
+    ~RunNotice() {
+        if (on_run_) on_run_(nullptr);
+    }
+    RunNotice(const RunNotice&) = delete;
+    RunNotice& operator=(const RunNotice&) = delete;
+
+private:
+    const std::function<void(const BenchmarkCandidate*)>& on_run_;
+};
+
+/// Contestants that race, by their numbers.
+class CandidateBenchmark {
+public:
+    CandidateBenchmark(std::span<const BenchmarkCandidate> candidates, Context::Parts& parts,
+                       const BenchmarkOptions& options)
+        : candidates_(candidates), parts_(parts), options_(options), best_(options.elimination.incumbent_seconds) {
+        result_.timings.resize(candidates.size());
+    }
+
+    BenchmarkResult run() {
+        for (std::size_t c = 0; c < candidates_.size(); ++c) run_or_fail(c, [&] { first_run(c); });
+        std::erase_if(remaining_, [&](const RemainingCandidate& each) {
+            const bool is_late = each.first > long_run && each.first > hopeless_ratio * best_;
+            if (is_late) result_.timings[each.number] = censored(each.first);
+            return is_late;
+        });
+        while (!remaining_.empty() && !run_elimination()) {}
+        for (Timing& timing : result_.timings)
+            if (options_.is_coarse && timing.status != TimingStatus::failed) timing.quality = coarse_quality;
+        return std::move(result_);
+    }
+
+private:
+    struct RemainingCandidate {
+        std::size_t number;
+        std::unique_ptr<PreparedCandidate> prepared;
+        double first;
+        bool started = false;
+    };
+
+    double left() const {
+        const std::chrono::duration<double> left = options_.until - std::chrono::steady_clock::now();
+        return std::min(options_.elimination.seconds - result_.seconds, left.count());
+    }
+
+    /// False where a contestant fails in what is tried.
+    template <typename F>
+    bool run_or_fail(std::size_t number, const F& work) {
+        try {
+            work();
+            return true;
+        } catch (const Cancelled&) { throw; } catch (const InternalError&) {
+            throw;
+        } catch (const std::exception& error) { result_.timings[number] = failure(error.what()); } catch (...) {
+            result_.timings[number] = failure("it threw what is no std::exception");
+        }
+        return false;
+    }
+
+    void check_stop() const {
+        if (options_.stop.stop_requested()) throw Cancelled("measure");
+    }
+
+    double timed(std::size_t number, PreparedCandidate& prepared, std::int64_t calls) {
+        check_stop();
+        const RunNotice on_run(options_.on_run, candidates_[number]);
+        const double seconds = prepared.time(calls);
+        result_.seconds += seconds;
+        return seconds;
+    }
+
+    /// Its first run, where there is time for one.
+    void first_run(std::size_t number) {
+        check_stop();
+        if (left() <= 0 || candidates_[number].lower_bound > best_) {
+            result_.timings[number] = censored(0);
+            return;
+        }
+        check(candidates_[number], parts_);
+        auto prepared = std::make_unique<PreparedCandidate>(candidates_[number], parts_, options_.cold,
+                                                            FillOptions{options_.stop, options_.fill_until});
+        const double first = timed(number, *prepared, 1);
+        best_ = std::min(best_, first);
+        remaining_.push_back({number, std::move(prepared), first});
+    }
+
+    /// One race of all that are left; false where one of them failed meanwhile and is left out of the next.
+    bool run_elimination() {
+        EliminationOptions race_options = options_.elimination;
+        race_options.seconds = left();
+        race_options.block_seconds = shortest_block;
+        std::size_t failed = remaining_.size();
+        const auto time = [&](int candidate, std::int64_t inner) {
+            RemainingCandidate& each = remaining_[static_cast<std::size_t>(candidate)];
+            if (!std::exchange(each.started, true) && inner == 1) return each.first;
+            double seconds = 0;
+            if (!run_or_fail(each.number, [&] { seconds = timed(each.number, *each.prepared, inner); })) {
+                failed = static_cast<std::size_t>(candidate);
+                throw Failed{};
+            }
+            return seconds;
+        };
+        const long switches = involuntary_switches();
+        try {
+            const EliminationResult result = elimination(static_cast<int>(remaining_.size()), time, race_options);
+            int blocks = 0;
+            for (const CandidateResult& candidate : result.candidates) blocks += candidate.timing.samples;
+            for (std::size_t r = 0; r < remaining_.size(); ++r) {
+                Timing& timing = result_.timings[remaining_[r].number] = result.candidates[r].timing;
+                mark_disturbed(timing, involuntary_switches() - switches, blocks);
+                if (remaining_[r].prepared->is_warm()) timing.quality = coarse_quality;
+            }
+            return true;
+        } catch (const Failed&) {
+            remaining_.erase(remaining_.begin() + static_cast<std::ptrdiff_t>(failed));
+            return false;
+        }
+    }
+
+    struct Failed {};
+
+    std::span<const BenchmarkCandidate> candidates_;
+    Context::Parts& parts_;
+    const BenchmarkOptions& options_;
+    double best_;
+    std::vector<RemainingCandidate> remaining_;
+    BenchmarkResult result_;
+};
+
+}  // namespace
+
+std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> free_bytes) {
+    const std::size_t wanted = std::clamp(2 * static_cast<std::size_t>(cache_bytes), least_rotation, most_rotation);
+    if (!free_bytes) return wanted;
+    return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
+}
+
+std::size_t rotation_bytes_of(const Context::Parts& parts) {
+    const double cache = parts.machine ? parts.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
+    return rotation_bytes_of(cache, device::free_memory());
+}
+
+std::shared_ptr<OperandMemory> operand_memory_of(Context::Parts& parts) {
+    if (parts.operand_memory == nullptr) {
+        const auto own = static_cast<std::size_t>(device::cpu_info().l2_bytes);
+        parts.operand_memory =
+            std::make_shared<OperandMemory>(rotation_bytes_of(parts), own > 0 ? own : usual_private_cache);
+    }
+    return std::static_pointer_cast<OperandMemory>(parts.operand_memory);
+}
+
+void release_operand_memory(Context::Parts& parts) {
+    const std::scoped_lock alone(parts.measuring);
+    parts.operand_memory.reset();
+}
+
+namespace {
+
+/// Times that can be no better.
+bool is_steady(const Timing& timing) {
+    return timing.status != TimingStatus::ok || timing.samples >= steady_blocks ||
+           timing.median * timing.samples * timing.inner >= steady_seconds;
+}
+
+}  // namespace
+
+bool is_noisy(const Timing& timing) {
+    return !is_steady(timing) && (timing.quality < 2 || timing.median > 3 * timing.min);
+}
+
+bool has_large_spread(const Timing& timing) {
+    // Of few blocks the median deviation misses the one that is far off.
+    const bool is_wide = timing.p90 - timing.p10 > max_relative_range * timing.median;
+    return is_noisy(timing) || (!is_steady(timing) && (is_wide || timing.mad > max_relative_deviation * timing.median));
+}
+
+Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Parts& parts, const MeasureOptions& options) {
+    check(candidate, parts);
+    const std::scoped_lock alone(parts.measuring);
+    PreparedCandidate prepared(candidate, parts, options.cold, FillOptions{options.stop});
+    const long switches = involuntary_switches();
+    double spent = 0;
+    const auto time = [&](std::int64_t calls) {
+        if (options.stop.stop_requested()) throw Cancelled("measure");
+        const double seconds = prepared.time(calls);
+        spent += seconds;
+        return seconds;
+    };
+    // The first call pays for cold code and page tables; it sets the size of a block and is not counted.
+    std::int64_t inner = 1;
+    double block = time(1);
+    if (block >= options.max_seconds) return censored(block);
+    while (block < shortest_block && spent < options.max_seconds) {
+        inner *= std::clamp<std::int64_t>(static_cast<std::int64_t>(shortest_block / std::max(block, 1e-9)) + 1, 2, 64);
+        block = time(inner);
+    }
+    std::vector<double> times;
+    do times.push_back(time(inner) / static_cast<double>(inner));
+    while (static_cast<int>(times.size()) < options.blocks && spent + block <= options.max_seconds);
+    Timing timing = summary_of(std::move(times), inner);
+    mark_disturbed(timing, involuntary_switches() - switches, timing.samples);
+    return timing;
+}
+
+BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Parts& parts,
+                                     const BenchmarkOptions& options) {
+    const std::scoped_lock alone(parts.measuring);
+    return CandidateBenchmark(candidates, parts, options).run();
+}
+
+}  // namespace cairn::autotune

@@ -1,0 +1,274 @@
+#include "autotune/measurement/calibrate.hpp"
+#include "autotune/measurement/benchmark.hpp"
+#include "autotune/measurement/operand_memory.hpp"
+#include "autotune/measurement/peak_throughput.hpp"
+#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/timing_summary.hpp"
+#include "autotune/measurement/working_set_sweep.hpp"
+#include "cairn/tuning.hpp"
+#include "device/context_parts.hpp"
+#include "device/cpu/arena.hpp"
+#include "device/cpu/cpu_info.hpp"
+#include "device/cpu/free_memory.hpp"
+#include "device/cpu/team.hpp"
+#include "graph/types/unit_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace cairn::inline v0 {
+namespace {
+
+using autotune::Clock, autotune::seconds_since;
+
+constexpr int barriers = 20, streams = 4;
+constexpr std::size_t private_stretch = 1 << 20, many_times = 32 << 20;
+// f32 counts most, and tells how even blocks are; what other units do is wanted to a few hundredths.
+constexpr double block_seconds = 1e-3, other_block_seconds = 1e-4;
+
+/// How often things are timed.
+struct Repetitions {
+    int peak_blocks, barrier_blocks, reads, short_reads;
+};
+constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
+// What is read where a brief one has no time to fill more: longer than most caches.
+constexpr std::size_t least_stretch = 32 << 20;
+// The largest working set for the read bandwidth, and the part of free memory it may take.
+constexpr double longest_stretch = 1 << 30;
+constexpr int part_of_free_memory = 4;
+
+double clock_step() {
+    double step = 1;
+    for (int i = 0; i < 64; ++i) {
+        const Clock::time_point start = Clock::now();
+        double passed = 0;
+        while (passed == 0) passed = seconds_since(start);
+        step = std::min(step, passed);
+    }
+    return step;
+}
+
+/// Work that all members do at once, timed as kernels are.
+class Probe {
+public:
+    using Work = std::function<void(int rank, int size)>;
+
+    Probe(device::ThreadPool& pool, const std::stop_token& stop)
+        : pool_(pool), stop_(stop), team_(pool.size(), pool.spin()), clock_(pool.size()) {}
+
+    double time(Work work) {
+        if (stop_.stop_requested()) throw Cancelled("calibrate");
+        work_ = std::move(work);
+        team_.begin();
+        pool_.run(&Probe::run, this, &team_.barrier);
+        return clock_.seconds();
+    }
+    double least(int times, const Work& work) {
+        double seconds = time(work);
+        for (int i = 1; i < times; ++i) seconds = std::min(seconds, time(work));
+        return seconds;
+    }
+    device::TeamState& team() { return team_; }
+    int size() const { return pool_.size(); }
+
+private:
+    static void run(void* probe, int rank, int size) {
+        Probe& self = *static_cast<Probe*>(probe);
+        self.team_.next_instruction();
+        self.clock_.start(rank);
+        self.work_(rank, size);
+        self.clock_.stop(rank);
+        self.team_.next_instruction();
+    }
+
+    device::ThreadPool& pool_;
+    const std::stop_token& stop_;
+    device::TeamState team_;
+    autotune::TeamClock clock_;
+    Work work_;
+};
+
+/// Reads all of a stretch in several streams, each asked for ahead, as products read the columns of a weight: loads by
+/// themselves keep too few lines on their way where memory is far. Returns a sum, so that the reads cannot be left out.
+std::uint64_t read(const std::byte* first, std::size_t bytes) {
+    constexpr std::size_t ahead = 1024;
+    const std::size_t stretch = bytes / streams / 64 * 64;
+    std::uint64_t sums[8] = {};
+    for (std::size_t at = 0; at < stretch; at += 64)
+        for (std::size_t stream = 0; stream < streams; ++stream) {
+            const std::byte* const from = first + stream * stretch + at;
+            __builtin_prefetch(from + ahead, 0, 2);
+            std::uint64_t line[8];
+            std::memcpy(line, from, sizeof line);
+            for (int i = 0; i < 8; ++i) sums[i] += line[i];
+        }
+    return std::accumulate(sums, sums + 8, std::uint64_t{0});
+}
+
+/// Bytes a second of all members together, each reading its part of a stretch again and again.
+double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const Repetitions& repetitions) {
+    std::atomic<std::uint64_t> kept = 0;
+    const int times = bytes <= many_times ? repetitions.short_reads : repetitions.reads;
+    const double seconds = probe.least(times, [&](int rank, int size) {
+        const std::size_t part = bytes / static_cast<std::size_t>(size) / 64 * 64;
+        kept += read(memory + static_cast<std::size_t>(rank) * part, part);
+    });
+    return static_cast<double>(bytes) / seconds;
+}
+
+/// Reads longer and longer working sets until the rate is that of memory alone. Their contents do not matter.
+std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Parts& parts,
+                                                        const Repetitions& repetitions) {
+    double most = longest_stretch;
+    if (const auto free = device::free_memory())
+        most = std::min(most, static_cast<double>(*free) / part_of_free_memory);
+    device::Arena memory =
+        device::Arena::reserve(std::max(static_cast<std::size_t>(most), first), device::ArenaOptions::suited_to(first));
+    return autotune::sweep_to_memory_plateau(static_cast<double>(first), most, [&](double bytes) {
+        memory.touch(static_cast<std::size_t>(bytes), &parts.pool);
+        return read_rate(probe, memory.data(), static_cast<std::size_t>(bytes), repetitions);
+    });
+}
+
+/// True where memory was read beyond all caches, not only as much as there was time to fill.
+bool measure_bandwidth(Probe& probe, Context::Parts& parts, Calibration& machine, const autotune::FillOptions& filling,
+                       const Repetitions& repetitions) {
+    const auto memory = autotune::operand_memory_of(parts);
+    memory->reserve(std::min(least_stretch, memory->rotation), 0, 0, filling);
+    const std::size_t all = memory->filled_bytes();
+    const std::byte* const data = memory->streamed().data();
+    std::vector<autotune::WorkingSetBandwidth> rates;
+    for (std::size_t bytes = private_stretch; bytes < all; bytes *= 2)
+        if (!memory->is_partly_filled() || rates.empty())
+            rates.push_back({static_cast<double>(bytes), read_rate(probe, data, bytes, repetitions)});
+    if (memory->is_partly_filled()) {
+        rates.push_back({static_cast<double>(all), read_rate(probe, data, all, repetitions)});
+    } else {
+        const std::vector<autotune::WorkingSetBandwidth> beyond = sweep_beyond(all, probe, parts, repetitions);
+        rates.insert(rates.end(), beyond.begin(), beyond.end());
+    }
+    machine.bandwidth = rates.back().rate;
+    machine.bandwidth_bytes = rates.back().bytes;
+    machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
+    const auto told = static_cast<double>(device::cpu_info().l3_bytes);
+    machine.cache_bytes = memory->is_partly_filled() ? told : autotune::effective_cache_bytes(rates, told);
+    return !memory->is_partly_filled();
+}
+
+/// What a block of rounds on a unit takes all members, and how even blocks are.
+Timing peak_block(Probe& probe, Unit unit, std::int64_t& rounds, int blocks, double least) {
+    const auto block = [&] { return probe.time([&](int, int) { autotune::run_peak_loop(unit, rounds); }); };
+    rounds = 1024;
+    while (block() < least) rounds *= 2;
+    std::vector<double> times;
+    for (int i = 0; i < blocks; ++i) times.push_back(block());
+    return autotune::summary_of(std::move(times), rounds);
+}
+
+void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machine, const Repetitions& repetitions) {
+    const auto rate_of = [&](const UnitInfo& row) -> double& { return machine.unit_flops[index_of(row.unit)]; };
+    for (const UnitInfo& row : unit_table) {
+        const double operations = autotune::operations_per_iteration(row.unit);
+        if (operations == 0 || !parts.features.includes(row.needs)) continue;
+        const bool is_f32 = row.arithmetic == Arithmetic::f32;
+        std::int64_t rounds = 0;
+        const Timing block =
+            peak_block(probe, row.unit, rounds, repetitions.peak_blocks, is_f32 ? block_seconds : other_block_seconds);
+        double& rate = rate_of(row);
+        rate = operations * static_cast<double>(rounds) * parts.pool.size() / block.min;
+        // Code that needs more can do all that code that needs less can.
+        for (const UnitInfo& lower : unit_table)
+            if (lower.arithmetic == row.arithmetic && row.needs.includes(lower.needs))
+                rate = std::max(rate, rate_of(lower));
+        if (!is_f32) continue;
+        machine.flops = rate;
+        machine.noise = 1.4826 * block.mad / block.median;
+    }
+}
+
+/// In blocks so short that the system takes no CPU away in some of them.
+double barrier_seconds(Probe& probe, const Repetitions& repetitions) {
+    const auto wait_at_barriers = [&](int, int) {
+        for (int i = 0; i < barriers; ++i) probe.team().next_instruction();
+    };
+    return probe.least(repetitions.barrier_blocks, wait_at_barriers) / barriers;
+}
+
+/// What is large is handed on from one instruction to the next: each member reads what another has just written, and
+/// writes anew what another has just read. Of a byte.
+double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetitions) {
+    constexpr std::size_t part = 256 << 10;  // in the caches of one CPU
+    constexpr int rounds = barriers / 2;
+    const auto members = static_cast<std::size_t>(probe.size());
+    std::vector<std::uint64_t> values(members * part / sizeof(std::uint64_t));
+    std::atomic<std::uint64_t> kept = 0;
+    const auto least = [&](std::size_t away) {
+        return probe.least(repetitions.barrier_blocks, [&](int rank, int) {
+            const auto own = static_cast<std::size_t>(rank), read_from = (own + away) % members;
+            const std::span<std::uint64_t> written = std::span(values).subspan(own * values.size() / members, part / 8);
+            for (int i = 0; i < rounds; ++i) {
+                for (std::uint64_t& value : written) ++value;
+                probe.team().next_instruction();
+                kept += read(reinterpret_cast<const std::byte*>(values.data()) + read_from * part, part);
+                probe.team().next_instruction();
+            }
+        }) / rounds;
+    };
+    const double own = least(0);
+    return std::max(least(1) - own, 0.0) / static_cast<double>(members * part);
+}
+
+/// What is small is handed on from one instruction to the next: one member works on it, then they meet.
+double cross_core_transfer_seconds(Probe& probe, const Repetitions& repetitions) {
+    alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
+    const auto least = [&](bool in_turns) {
+        const auto work = [&](int rank, int size) {
+            for (int i = 0; i < barriers; ++i) {
+                if (rank == (in_turns ? i % size : 0))
+                    for (std::uint64_t& value : values) ++value;
+                probe.team().next_instruction();
+            }
+        };
+        return probe.least(repetitions.barrier_blocks, work) / barriers;
+    };
+    const double kept = least(false);
+    return std::max(least(true) - kept, 0.0);
+}
+
+}  // namespace
+
+Calibration calibrate(const Context& context) {
+    return autotune::calibrate_within(*context.parts(), autotune::thorough_seconds, {}).machine;
+}
+
+}  // namespace cairn::inline v0
+
+namespace cairn::autotune {
+
+autotune::CalibrationRun calibrate_within(Context::Parts& parts, double seconds, const std::stop_token& stop) {
+    const std::scoped_lock alone(parts.measuring);
+    const bool is_brief = seconds < autotune::thorough_seconds;
+    const Repetitions& repetitions = is_brief ? brief : thorough;
+    autotune::FillOptions filling{stop};
+    if (is_brief) filling.until = after(seconds / 2);
+    Calibration machine;
+    machine.timer_seconds = clock_step();
+    Probe probe(parts.pool, stop);
+    measure_peaks(probe, parts, machine, repetitions);
+    const bool is_whole = measure_bandwidth(probe, parts, machine, filling, repetitions);
+    if (parts.pool.size() > 1) {
+        machine.barrier_seconds = barrier_seconds(probe, repetitions);
+        machine.cross_core_transfer_seconds = cross_core_transfer_seconds(probe, repetitions);
+        machine.cross_core_transfer_byte_seconds = cross_core_transfer_byte_seconds(probe, repetitions);
+    }
+    parts.machine = machine;
+    autotune::operand_memory_of(parts)->rotation = autotune::rotation_bytes_of(parts);
+    return {machine, !is_brief && is_whole};
+}
+
+}  // namespace cairn::autotune

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace cairn::autotune {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+constexpr double most_seconds = 1e8;  ///< what a clock can add
+
+/// So many seconds from now, or now where they are less than none.
+inline Clock::time_point after(double seconds) {
+    const std::chrono::duration<double> duration(std::clamp(seconds, 0.0, most_seconds));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(duration);
+}
+
+/// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's
+/// clock alone would miss what the others did while the system kept that member waiting.
+class TeamClock {
+public:
+    explicit TeamClock(int members) : spans_(static_cast<std::size_t>(members)) {}
+
+    /// Each member calls these two for itself, between two meetings of the team.
+    void start(int rank) noexcept { spans_[static_cast<std::size_t>(rank)].first = Clock::now(); }
+    void stop(int rank) noexcept { spans_[static_cast<std::size_t>(rank)].last = Clock::now(); }
+
+    /// To be asked after the meeting.
+    double seconds() const noexcept {
+        Span all = spans_.front();
+        for (const Span& span : spans_) all = {std::min(all.first, span.first), std::max(all.last, span.last)};
+        return std::chrono::duration<double>(all.last - all.first).count();
+    }
+
+private:
+    struct alignas(64) Span {
+        Clock::time_point first, last;
+    };
+    std::vector<Span> spans_;
+};
+
+}  // namespace cairn::autotune

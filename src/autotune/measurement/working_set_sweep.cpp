@@ -1,0 +1,38 @@
+#include "autotune/measurement/working_set_sweep.hpp"
+
+#include <algorithm>
+
+namespace cairn::autotune {
+namespace {
+
+// Rates differ by less than this for other reasons than caches.
+constexpr double markedly = 1.4;
+// Rates of a plateau differ by no more.
+constexpr double level = 0.95;
+// Smaller stretches lie in caches of one core.
+constexpr double shared_cache = 4 << 20;
+
+}  // namespace
+
+double effective_cache_bytes(std::span<const WorkingSetBandwidth> rates, double told_bytes) {
+    double bytes = 0;
+    for (const WorkingSetBandwidth& each : rates)
+        if (each.rate > markedly * rates.back().rate) bytes = std::max(bytes, each.bytes);
+    const bool shows = bytes >= shared_cache;
+    return shows ? bytes : std::max(bytes, std::min(told_bytes, rates.back().bytes / 2));
+}
+
+std::vector<WorkingSetBandwidth> sweep_to_memory_plateau(double first, double most,
+                                                         const std::function<double(double)>& rate_of) {
+    std::vector<WorkingSetBandwidth> rates{{first, rate_of(first)}};
+    while (2 * rates.back().bytes <= most) {
+        const double bytes = 2 * rates.back().bytes;
+        rates.push_back({bytes, rate_of(bytes)});
+        // Two steps: one may be level by chance.
+        if (rates.size() > 2 && rates.back().rate >= level * std::max(rates.end()[-2].rate, rates.end()[-3].rate))
+            break;
+    }
+    return rates;
+}
+
+}  // namespace cairn::autotune

@@ -1,0 +1,43 @@
+#include "autotune/policy/error_measurement.hpp"
+
+#include "accuracy/kernel_check/error_norms.hpp"
+#include "cairn/error.hpp"
+
+#include <limits>
+
+namespace cairn::autotune {
+namespace {
+
+// The reference takes about a tenth of a second for as many.
+constexpr double most_steps = 1e8;
+
+}  // namespace
+
+std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& problem, std::vector<std::int64_t> sizes,
+                                          std::span<const Definition> definitions) {
+    if (!kernel_check::is_comparable(kernel, problem)) return std::nullopt;
+    const std::shared_ptr<Symbols> table = symbols_of(problem);
+    const std::vector<Symbols::Symbol> symbols = table == nullptr ? std::vector<Symbols::Symbol>() : table->list();
+    sizes.resize(symbols.size());
+    try {
+        do {
+            Problem sized = at_sizes(problem, sizes);
+            if (kernel_check::reference_operation_count(sized, definitions) <= most_steps) return sized;
+        } while (kernel_check::halve(sizes, symbols));
+    } catch (const InternalError&) { throw; } catch (const Error&) {
+    }  // its definition refuses it
+    return std::nullopt;
+}
+
+ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, double promised,
+                               std::span<const Definition> definitions, device::ThreadPool& pool) {
+    ErrorMeasurement figures{0, 0, promised, "uniform", to_string(compared)};
+    try {
+        const kernel_check::ErrorNorms error_norms = kernel_check::error_norms(kernel, compared, definitions, pool);
+        figures.relative = error_norms.relative;
+        figures.largest = error_norms.largest;
+    } catch (...) { figures.relative = figures.largest = std::numeric_limits<double>::infinity(); }
+    return figures;
+}
+
+}  // namespace cairn::autotune

@@ -1,0 +1,86 @@
+#include "autotune/policy/paired_trial.hpp"
+
+#include "autotune/policy/program_runner.hpp"
+#include "cairn/error.hpp"
+#include "device/cpu/free_memory.hpp"
+#include "selection/choose/challenger_covers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace cairn::autotune {
+namespace {
+
+// How sure a race has to be.
+constexpr double confidence = 0.98;
+constexpr double most_memory = 0.5;
+
+/// Of weights, in whatever form, that programs read.
+double bytes_read(std::span<const program::Program> programs) {
+    std::map<std::string, std::int64_t> bytes;
+    for (const program::Program& program : programs)
+        for (const program::Buffer& buffer : program.buffers)
+            if (buffer.kind == program::BufferKind::weight || buffer.kind == program::BufferKind::bound)
+                bytes[buffer.name] = buffer.bytes.constant();
+    double sum = 0;
+    for (const auto& [name, of_one] : bytes) sum += static_cast<double>(of_one);
+    return sum;
+}
+
+}  // namespace
+
+PairedTrial::PairedTrial(std::span<const selection::Bucket> buckets, const selection::Selections& best,
+                         const selection::Selections& challenger, const MakeProgram& make_program,
+                         const selection::Options& options)
+    : buckets_(buckets), stop_(options.stop) {
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        if (selection::digest_of(best.buckets[b]) != selection::digest_of(challenger.buckets[b]))
+            differing_buckets_.push_back(b);
+    for (const selection::Selections* covers : {&best, &challenger})
+        for (const std::size_t b : differing_buckets_) programs_.push_back(make_program(b, covers->buckets[b]));
+    const double kept_byte_seconds = (challenger.kept_bytes - best.kept_bytes) * options.seconds_per_kept_byte;
+    kept_byte_seconds_[0] = std::max(-kept_byte_seconds, 0.0);
+    kept_byte_seconds_[1] = std::max(kept_byte_seconds, 0.0);
+}
+
+bool PairedTrial::fit_in_memory() const {
+    const std::optional<std::int64_t> free = device::free_memory();
+    return !free || bytes_read(programs_) <= most_memory * static_cast<double>(*free);
+}
+
+autotune::EliminationResult PairedTrial::run(const Context& context, double seconds, std::uint64_t seed,
+                                             autotune::Clock::time_point until) const {
+    std::vector<const program::Program*> all;
+    for (const program::Program& program : programs_) all.push_back(&program);
+    ProgramRunner runner(all, context, stop_, until);
+    std::vector<std::vector<std::vector<std::int64_t>>> sizes;  // of each bucket, the same on both sides
+    for (std::size_t i = 0; i < differing_buckets_.size(); ++i)
+        if (sizes.push_back(runner.sizes_of(i)); sizes.back().empty())
+            throw Error(ErrorKind::argument, "tune", "the states have no room for a run");
+    // A race counts what it spends by what it is told, so that is told at the pace of the clock.
+    std::optional<double> time_scale;
+    const auto time = [&](int side, std::int64_t runs) {
+        double sum = 0, spent = 0;
+        for (std::size_t i = 0; i < differing_buckets_.size(); ++i) {
+            if (stop_.stop_requested()) throw Cancelled("tune");
+            double bucket = 0;
+            for (const std::vector<std::int64_t>& values : sizes[i])
+                bucket += runner.seconds(static_cast<std::size_t>(side) * differing_buckets_.size() + i, values, runs);
+            sum += buckets_[differing_buckets_[i]].weight * bucket / static_cast<double>(sizes[i].size());
+            spent += bucket;
+        }
+        if (!time_scale) time_scale = spent > 0 && sum > 0 ? spent / sum : 1;
+        return *time_scale * (sum + static_cast<double>(runs) * kept_byte_seconds_[side]);
+    };
+    autotune::EliminationOptions options;
+    const std::chrono::duration<double> left = until - autotune::Clock::now();
+    options.seconds = std::min(seconds, left.count());
+    options.confidence = confidence;
+    options.seed = seed;
+    return autotune::elimination(2, time, options);
+}
+
+}  // namespace cairn::autotune

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "autotune/measurement/team_clock.hpp"
+#include "cairn/context.hpp"
+#include "device/cpu/arena.hpp"
+#include "device/cpu/team.hpp"
+#include "program/program.hpp"
+#include "runtime/bound_values.hpp"
+#include "runtime/frame.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cairn::autotune {
+
+/// Programs run whole, as an instance runs them, on made-up data: floats near 0, as many as in use, each weight in
+/// memory of its own. So times hold what sums of kernel times leave out: what an instruction finds in caches of what
+/// others left there, meetings of threads, and stretches that one of them runs alone.
+///
+/// What has the same name is shared: weights and what is made of them, inputs, states. States stay as they are: each
+/// run appends to the same rows. For one thread at a time.
+class ProgramRunner {
+public:
+    /// Makes up the weights and runs what is done once. `programs` must outlive it. Throws Error(memory), Cancelled,
+    /// Error(argument) where it is not done by then, and what kernels throw.
+    ProgramRunner(std::span<const program::Program* const> programs, const Context& context,
+                  const std::stop_token& stop, autotune::Clock::time_point until = autotune::Clock::time_point::max());
+
+    /// Sizes at which a program is timed: selection::representative_sizes, with symbols nearer to their lower bounds
+    /// where a state would have no room.
+    std::vector<std::vector<std::int64_t>> sizes_of(std::size_t program) const;
+    /// Seconds of `runs` runs of a program, one after another. Throws what kernels throw.
+    double seconds(std::size_t program, std::span<const std::int64_t> sizes, std::int64_t runs);
+
+private:
+    struct PreparedProgram {
+        std::shared_ptr<runtime::BoundProgram> bound;
+        runtime::Frame frame;
+        std::vector<std::byte*> bases;
+    };
+    void bind();
+    void check_interrupt() const;
+    std::byte* memory_of(const program::Buffer& buffer, std::size_t bytes);
+    void prepare(PreparedProgram& prepared, std::span<const std::int64_t> sizes);
+
+    Context context_;
+    std::stop_token stop_;
+    autotune::Clock::time_point until_;  // of the making
+    std::vector<std::shared_ptr<runtime::BoundProgram>> bound_;
+    std::vector<PreparedProgram> prepared_;
+    runtime::BoundValues values_;
+    device::Arena arena_;
+    std::map<std::string, device::Arena> inputs_and_states_;  // inputs and states, by kind and name
+    device::TeamState team_;
+};
+
+}  // namespace cairn::autotune

@@ -1,3 +1,0 @@
-#include "cli/command.hpp"
-
-int main(int argc, char** argv) { return cairn::cli::run_command(argc, argv); }

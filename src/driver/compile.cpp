@@ -1,0 +1,178 @@
+#include "cairn/compile.hpp"
+
+#include "autotune/measurement/team_clock.hpp"
+#include "autotune/policy/effort.hpp"
+#include "device/context_parts.hpp"
+#include "driver/compilation_cache.hpp"
+#include "driver/memory_limit.hpp"
+#include "driver/program_trials.hpp"
+#include "driver/replay.hpp"
+#include "driver/split_points.hpp"
+#include "driver/stages.hpp"
+#include "driver/state_storage.hpp"
+#include "driver/timing_notes.hpp"
+#include "driver/tuning_curve.hpp"
+#include "driver/verification_covers.hpp"
+#include "driver/verify_kernels.hpp"
+#include "runtime/compiled_graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
+                                                 "pack",     "in_place", "reuse", "specialize"};
+
+/// A graph, the ways to run it, and those that were chosen.
+struct Compilation {
+    Compilation(Graph given, const Context& context, CompileOptions as, std::string variant = {})
+        : graph(std::move(given)),
+          options(std::move(as)),
+          stored(std::move(variant)),
+          stages(graph, context, options, stored),
+          buckets(stages.prepare()),
+          select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(), options.stop,
+                         options.seconds_per_kept_byte} {
+        for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
+        const std::vector<selection::Bucket> seen = selection_buckets(buckets);
+        covers = chosen(seen, context.kernels().devices.empty());
+    }
+    Compilation(const Compilation&) = delete;
+    Compilation& operator=(const Compilation&) = delete;
+
+    void end_choosing() {
+        for (std::size_t b = 0; b < buckets.size(); ++b)
+            buckets[b].driver.end(
+                "select", [] { return std::string(); }, [&] { return selection::to_string(covers, b); });
+    }
+
+    selection::Selections chosen(const std::vector<selection::Bucket>& seen, bool on_the_cpu) {
+        if (options.memory_limit) {
+            selection::choose_state_device(seen, select_options);
+            return choose_within_limit(stages, buckets, seen, options, select_options);
+        }
+        std::optional<selection::Selections> known = stages.take_chosen();
+        const bool is_whole = known && on_the_cpu && !select_options.find_lower_bounds;
+        return is_whole ? *std::move(known) : selection::select_with_state_device(seen, select_options);
+    }
+
+    const Graph graph;
+    const CompileOptions options;
+    const std::string stored;  // dtype of states, where it is narrower than declared
+    Stages stages;
+    std::vector<PreparedBucket> buckets;
+    selection::Options select_options;
+    selection::Selections covers;
+};
+
+/// Of all ways to store states narrower the one that costs least, where it gains enough.
+std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Context& context,
+                                                  const CompileOptions& options, const Compilation& declared,
+                                                  double& measuring) {
+    std::unique_ptr<Compilation> best;
+    double least = declared.covers.cost - min_storage_gain * expected_seconds(declared.buckets, declared.covers);
+    if (!declared.select_options.search) return best;
+    for (StoredStates& stored : narrower_states(graph, options)) {
+        CompileOptions rest = options;
+        rest.tune_seconds = std::max(0.0, autotune::seconds_of(options) - measuring);
+        std::unique_ptr<Compilation> compilation;
+        try {
+            compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
+                                                        std::string(to_string(stored.dtype)));
+        } catch (const Error& error) {
+            // A lock has the calls of one dtype.
+            if (options.mode != Mode::replay || error.kind() != ErrorKind::unsupported) throw;
+            continue;
+        }
+        measuring += compilation->stages.measuring_seconds();
+        compilation->end_choosing();
+        if (compilation->covers.cost >= least) continue;
+        least = compilation->covers.cost;
+        best = std::move(compilation);
+    }
+    return best;
+}
+
+/// What other covers can gain at most, as a part of what these cost.
+double optimality_gap(const selection::Selections& covers) {
+    if (covers.exact) return 0;
+    return covers.cost > 0 ? 1 - covers.at_least / covers.cost : 1;
+}
+
+CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
+    const TimingDb::Reading reading(*context.parts()->timings);
+    const CompileOptions options = with_split_points(graph, context, given);
+    if (std::optional<CompiledGraph> replayed = replay_covers(graph, context, options)) return *std::move(replayed);
+    Compilation declared(graph, context, options);
+    double measuring = declared.stages.measuring_seconds();
+    const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, measuring);
+    Compilation& best = narrower != nullptr ? *narrower : declared;
+    const autotune::Clock::time_point begin = autotune::Clock::now();
+    std::vector<ProgramTrial> trials =
+        apply_program_trials(best.stages, best.buckets, best.covers, context, options, best.select_options,
+                             autotune::seconds_of(options) - measuring);
+    measuring += autotune::seconds_since(begin);
+    std::vector<TuningPoint> tuning =
+        tuning_of(best.stages, best.buckets, best.covers, context, best.select_options, measuring);
+    std::optional<selection::Selections> exact =
+        narrower != nullptr ? exact_covers(declared.buckets, declared.select_options)
+                            : choose_verification_covers(declared.stages, declared.buckets, declared.covers, options,
+                                                         declared.select_options);
+    declared.end_choosing();
+    auto explainer = std::make_shared<const selection::Explainer>(*std::exchange(best.covers.memo, nullptr),
+                                                                  selection_buckets(best.buckets), options.stop);
+    runtime::SelectionKey selection_key = selection_key_of(graph, options, best.buckets, best.stored);
+    std::vector<runtime::BucketProgram> programs;
+    for (std::size_t b = 0; b < best.buckets.size(); ++b) {
+        // Nothing of a bucket but its program is left.
+        PreparedBucket bucket = std::move(best.buckets[b]);
+        const selection::Selection selection = std::move(best.covers.buckets[b]);
+        programs.push_back(best.stages.emit(bucket, selection, bucket.driver));
+        if (!exact) continue;
+        PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
+        attach_exact_program(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
+    }
+    CompiledGraph compiled =
+        best.stages.link(std::move(programs),
+                         explainer_of(std::move(explainer), std::move(best.covers.path), optimality_gap(best.covers),
+                                      std::move(trials), std::move(tuning), timing_notes(best.stages.costs())),
+                         std::move(selection_key));
+    check_limit(compiled.memory(), options);
+    if (options.mode == Mode::replay) log_replay_by_calls(context, options);
+    return compiled;
+}
+
+}  // namespace
+
+CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
+    if (!options.cache_file.empty() && options.dump_stages.empty()) {
+        const std::string what = cache_key_for(graph, context, options);
+        if (std::optional<CompiledGraph> known = load_cached(options.cache_file, what, context)) {
+            if (options.verify)
+                verify_own_kernels(runtime::parse_program_set(known->program()).buckets, context, options.stop);
+            return *std::move(known);
+        }
+        CompileOptions once = options;
+        once.cache_file.clear();
+        CompiledGraph made = compile(graph, context, once);
+        store_cached(made, options.cache_file, what, context);
+        return made;
+    }
+    if (options.mode != Mode::replay) return compile_chosen(graph, context, options);
+    try {
+        return compile_chosen(graph, context, options);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+        throw Error(ErrorKind::unsupported, "compile",
+                    lock_difference(*read_lock(options.lock), graph, context, options, error.what()));
+    }
+}
+
+std::vector<std::string> stage_names() { return {stages.begin(), stages.end()}; }
+
+}  // namespace cairn::inline v0

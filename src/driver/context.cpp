@@ -1,0 +1,94 @@
+#include "cairn/context.hpp"
+
+#include "cairn/kernels.hpp"
+#include "device/context_parts.hpp"
+#include "device/cpu/affinity.hpp"
+#include "device/cpu/cpu_features.hpp"
+#include "driver/validate_kernels.hpp"
+#include "graph/types/isa_levels.hpp"
+#include "graph/types/knobs.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace cairn::inline v0 {
+namespace {
+
+#define CAIRN_TEXT_OF(x) #x
+#define CAIRN_TEXT(x) CAIRN_TEXT_OF(x)
+constexpr std::string_view version_text =
+    CAIRN_TEXT(CAIRN_VERSION_MAJOR) "." CAIRN_TEXT(CAIRN_VERSION_MINOR) "." CAIRN_TEXT(CAIRN_VERSION_PATCH);
+#undef CAIRN_TEXT
+#undef CAIRN_TEXT_OF
+
+template <typename T>
+void move_behind(std::vector<T>& to, std::vector<T>&& from) {
+    std::ranges::move(from, std::back_inserter(to));
+}
+
+void append(KernelSet& to, KernelSet from) {
+    move_behind(to.definitions, std::move(from.definitions));
+    move_behind(to.layouts, std::move(from.layouts));
+    for (Kernel& kernel : from.kernels) move_behind(to.kernels, all_settings(std::move(kernel)));
+    move_behind(to.devices, std::move(from.devices));
+    if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
+}
+
+FeatureSet features_in_use(const std::optional<FeatureSet>& asked) {
+    const FeatureSet here = device::detect_features();
+    if (!asked) return here;
+    const auto refuse = [&](const std::string& fault) {
+        throw Error(ErrorKind::argument, "context", "features " + to_string(*asked) + ": " + fault);
+    };
+    for (const Feature feature : all_features)
+        if (const FeatureSet missing = implied_by(feature) - *asked; asked->has(feature) && !missing.empty())
+            refuse(std::string(to_string(feature)) + " stands on " + to_string(missing) + ", which is not among them");
+    if (const FeatureSet lacking = *asked - here; !lacking.empty())
+        refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(here));
+    return *asked;
+}
+
+/// What a Context with reference kernels only keeps.
+bool stays_with_references(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
+
+}  // namespace
+
+int usable_cpus() { return device::usable_cpus(); }
+std::optional<double> cpu_quota() { return device::cgroup_quota(); }
+
+std::string_view version() noexcept { return version_text; }
+
+Context::Context(ContextOptions options) {
+    if (options.threads < 1)
+        throw Error(ErrorKind::argument, "context",
+                    "threads must be at least 1, got " + std::to_string(options.threads));
+    parts_ = std::make_shared<Parts>(std::move(options));
+    parts_->features = features_in_use(parts_->options.features);
+    KernelSet built_in = cpu_kernels();
+    validate_kernels(parts_->options.extra, built_in);
+    append(parts_->kernels, parts_->options.extra);
+    append(parts_->kernels, std::move(built_in));
+    if (parts_->options.reference_only)
+        std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
+    parts_->timings = std::make_unique<TimingDb>(
+        parts_->options.timing_db,
+        [sink = parts_->options.log](std::string_view line) {
+            if (sink) sink(LogLevel::warning, line);
+        },
+        TimingDbOptions{parts_->options.shipped_timings, parts_->options.program});
+    if (parts_->pool.oversubscribed())
+        parts_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
+}
+
+const std::shared_ptr<Context::Parts>& Context::parts() const {
+    if (parts_ == nullptr) throw Error(ErrorKind::argument, "context", "the handle is moved-from");
+    return parts_;
+}
+
+int Context::threads() const { return parts()->pool.size(); }
+FeatureSet Context::features() const { return parts()->features; }
+const KernelSet& Context::kernels() const { return parts()->kernels; }
+
+}  // namespace cairn::inline v0

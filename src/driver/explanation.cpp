@@ -1,0 +1,326 @@
+#include "cairn/compile.hpp"
+#include "driver/provenance.hpp"
+#include "driver/quantity_text.hpp"
+#include "runtime/program_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <ostream>
+#include <set>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ") {
+    return fmt::format("{}", fmt::join(parts, between));
+}
+
+/// `, judged at T = 3, past = 16 and T = 9, past = 64`
+std::string sizes_of(const ExplainedBucket& bucket) {
+    std::vector<std::string> points;
+    for (const auto& point : bucket.sizes) {
+        std::vector<std::string> sizes;
+        for (const auto& [symbol, value] : point) sizes.push_back(fmt::format("{} = {}", symbol, value));
+        if (!sizes.empty()) points.push_back(joined(sizes));
+    }
+    return points.empty() ? "" : ", judged at " + joined(points, " and ");
+}
+
+/// Of a loaded program it is not known how its seconds were found.
+std::string time_provenance(const ExplainedKernel& verdict, bool is_loaded) {
+    if (is_loaded) return "expected";
+    return v0::time_provenance(verdict.measured, verdict.expected_from);
+}
+
+/// `1.2e-05 s measured, error 0.005 promised, reference`
+std::string cost_of(const ExplainedKernel& verdict, bool is_loaded = false) {
+    if (!verdict.refusal.empty()) return "no, because: " + verdict.refusal;
+    if (!verdict.failure.empty()) return "no time: failed when it was measured " + verdict.failure;
+    std::string text = fmt::format("{}{:.4g} s {}", verdict.at_least ? "at least " : "", verdict.seconds,
+                                   time_provenance(verdict, is_loaded));
+    if (verdict.ranked_last) text += ", not measured while others are: it counts last";
+    if (verdict.error > 0)
+        text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "promised");
+    if (verdict.is_reference) text += ", reference";
+    if (!verdict.note.empty()) text += ", " + verdict.note;
+    return text;
+}
+
+/// ` of linear (app.cpp:9)`
+std::string place_text(const std::string& op, const std::string& where) {
+    return fmt::format("{}{}{}{}{}", op.empty() ? "" : " of ", op, where.empty() ? "" : " (", where,
+                       where.empty() ? "" : ")");
+}
+
+/// ` of linear (app.cpp:9), "scores"`
+std::string value_place(const ExplainedValue& value) {
+    return place_text(value.op, value.where) + (value.name.empty() ? "" : ", \"" + value.name + '"');
+}
+
+/// `linear`, `slice of linear`
+std::string way_name(const ExplainedAlternative& way) {
+    return way.view.empty() ? way.definition : fmt::format("{} of {}", way.view, way.definition);
+}
+
+/// What stands before the problem's text: `slice of linear, distributed | `.
+std::string expression_of(const ExplainedAlternative& way) {
+    std::vector<std::string> parts;
+    if (!way.view.empty()) parts.push_back(way_name(way));
+    if (way.laws != "exact") parts.push_back(way.laws);
+    return parts.empty() ? "" : joined(parts) + " | ";
+}
+
+std::string way_text(const ExplainedAlternative& way) {
+    const std::string verdict = way.chosen      ? "taken"
+                                : way.slower    ? fmt::format("{:+.3g} s", *way.slower)
+                                : way.best >= 0 ? "not followed"
+                                                : "in no program";
+    std::string text = fmt::format("      {:<13} ", verdict);
+    if (way.more_bytes != 0)
+        text += fmt::format("({} {} kept, which counts {:+.3g} s) ", size_text(std::abs(way.more_bytes)),
+                            way.more_bytes > 0 ? "more" : "less", way.price);
+    if (!way.decided_by.empty())
+        text += way.slower ? fmt::format("(faster by the sum of single kernels, {}) ", way.decided_by)
+                           : fmt::format("({}) ", way.decided_by);
+    if (way.best >= 0) {
+        const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
+        return text + fmt::format("{} {} | {}{}\n", best.kernel, cost_of(best), expression_of(way), best.problem);
+    }
+    text += expression_of(way) + way.definition;
+    for (const ExplainedKernel& each : way.kernels) text += fmt::format("\n{:22}{} {}", "", each.kernel, cost_of(each));
+    return text + '\n';
+}
+
+std::string value_text(const ExplainedValue& value) {
+    const bool is_needed = std::any_of(value.alternatives.begin(), value.alternatives.end(),
+                                       [](const ExplainedAlternative& way) { return way.chosen; });
+    if (value.alternatives.size() < 2 || !is_needed) return {};
+    std::string text = fmt::format("{}{}{}\n", value.value, value_place(value), value.once ? ", once" : "");
+    for (const ExplainedAlternative& way : value.alternatives) text += way_text(way);
+    return text;
+}
+
+std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
+    std::string text;
+    std::set<std::string> told;
+    for (const auto& [chosen, other_kernels, once, op, where, reads, writes, names] : bucket.instructions) {
+        text += fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
+                            chosen.problem, place_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
+        if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
+        for (const ExplainedKernel& other_candidate : other_kernels)
+            text += fmt::format("    {:<44} {}{}\n", other_candidate.kernel, cost_of(other_candidate),
+                                other_candidate.refusal.empty() && other_candidate.problem != chosen.problem
+                                    ? " | " + other_candidate.problem
+                                    : "");
+    }
+    return text;
+}
+
+/// Texts in the order of their first mention, and how often they were said.
+class CountedLines {
+public:
+    void add(std::string text) {
+        if (text.empty()) return;
+        const auto [it, fresh] = counts_.try_emplace(std::move(text), 0);
+        if (fresh) order_.push_back(&it->first);
+        ++it->second;
+    }
+    bool empty() const { return order_.empty(); }
+    std::string lines(std::string_view indent) const {
+        std::string all;
+        for (const std::string* text : order_) {
+            const int count = counts_.at(*text);
+            all += fmt::format("{}{}{}", indent, count > 1 ? fmt::format("{} x ", count) : "", *text);
+        }
+        return all;
+    }
+
+private:
+    std::map<std::string, int> counts_;
+    std::vector<const std::string*> order_;
+};
+
+/// `  -2.1 % (-2.5 to -1.7, 12 times each; by sums +0.01 %), taken, without`, then the kinds of calls; or `as without
+/// measuring`.
+std::string trials_text(const std::vector<ProgramTrial>& trials) {
+    std::string text = trials.empty() ? "" : "programs run whole beside the best so far\n";
+    const auto percent = [](double ratio) { return 100 * (ratio - 1); };
+    for (const ProgramTrial& trial : trials) {
+        text += fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} times each; by sums {:+.2f} %), {}, {}\n",
+                            percent(trial.ratio), percent(trial.low), percent(trial.high), trial.samples,
+                            100 * trial.expected, trial.won ? "taken" : "left",
+                            trial.as_unmeasured ? "as without measuring" : "without");
+        for (const std::string& kind : trial.without) text += "    " + kind + '\n';
+    }
+    return text;
+}
+
+/// What it takes to make `known` of a name: letters that are missing count little, wrong ones more.
+std::size_t distance(std::string_view name, std::string_view known) {
+    constexpr std::size_t missing = 1, wrong = 3;
+    std::vector<std::size_t> row(known.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j * missing;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], (i + 1) * wrong);
+        for (std::size_t j = 0; j < known.size(); ++j) {
+            const std::size_t above = row[j + 1];
+            row[j + 1] = std::min({above + wrong, row[j] + missing, diagonal + (name[i] == known[j] ? 0 : wrong)});
+            diagonal = above;
+        }
+    }
+    return row[known.size()];
+}
+
+/// The kernels of that id or definition.
+std::set<std::string> matching_kernels(const Explanation& explanation, std::string_view name) {
+    constexpr std::size_t most = 3;
+    std::set<std::string> kernels, names;
+    for (const auto& [kernel, definition] : explanation.kernels) {
+        if (kernel == name || definition == name) kernels.insert(kernel);
+        names.insert(kernel);
+        names.insert(definition);
+    }
+    if (!kernels.empty()) return kernels;
+    std::vector<std::pair<std::size_t, std::string>> nearest;
+    for (const std::string& known : names) nearest.emplace_back(distance(name, known), known);
+    std::sort(nearest.begin(), nearest.end());
+    std::vector<std::string> told;
+    for (std::size_t i = 0; i < std::min(most, nearest.size()); ++i) told.push_back(nearest[i].second);
+    throw Error(ErrorKind::argument, "why_not",
+                fmt::format("there is no kernel and no definition {}: the nearest are {}", name, joined(told)));
+}
+
+/// What came of a kernel among those of a way.
+std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way, std::size_t kernel) {
+    const ExplainedKernel& verdict = way.kernels[kernel];
+    if (!verdict.refusal.empty()) return cost_of(verdict);
+    const bool is_best = way.best == static_cast<int>(kernel);
+    if (way.chosen && is_best) return "taken, " + cost_of(verdict);
+    std::string text = cost_of(verdict);
+    if (!is_best && way.best >= 0) {
+        const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
+        const double more = verdict.failure.empty() ? verdict.seconds - best.seconds : 0;
+        text += !verdict.failure.empty() ? ""
+                : more > 0               ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
+                                         : fmt::format(", no faster than {}", best.kernel);
+    }
+    if (way.chosen) return text;
+    const auto chosen = std::find_if(value.alternatives.begin(), value.alternatives.end(),
+                                     [](const ExplainedAlternative& each) { return each.chosen; });
+    text += chosen == value.alternatives.end() ? ", but the value is not needed: it is fused, or spelled otherwise"
+                                               : ", but the value is made by " + way_name(*chosen);
+    if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
+    text += fmt::format("; a run with {} here takes {:+.3g} s", way_name(way), *way.slower);
+    if (way.more_bytes != 0)
+        text +=
+            fmt::format(" and keeps {} {}", size_text(std::abs(way.more_bytes)), way.more_bytes > 0 ? "more" : "less");
+    return way.decided_by.empty() ? text : text + ", " + way.decided_by;
+}
+
+/// What came of these kernels in a bucket.
+void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<std::string>& kernels,
+                  const std::string& prefix, CountedLines& lines) {
+    bool any = false;
+    for (const ExplainedValue& value : bucket.values)
+        for (const ExplainedAlternative& way : value.alternatives)
+            for (std::size_t k = 0; k < way.kernels.size() && way.view.empty(); ++k) {
+                if (!kernels.contains(way.kernels[k].kernel)) continue;
+                any = true;
+                lines.add(fmt::format("{}{} for {}{}: {}\n", prefix, way.kernels[k].kernel, value.value,
+                                      value_place(value), outcome(value, way, k)));
+            }
+    if (any) return;
+    // Copies and packings are of no value's ways.
+    for (const ExplainedInstruction& each : bucket.instructions) {
+        const ExplainedKernel& chosen = each.chosen;
+        if (kernels.contains(chosen.kernel))
+            lines.add(fmt::format("{}{} for {}: taken, {}\n", prefix, chosen.kernel, chosen.problem,
+                                  cost_of(chosen, is_loaded)));
+        for (const ExplainedKernel& other_candidate : each.other_kernels)
+            if (kernels.contains(other_candidate.kernel))
+                lines.add(fmt::format("{}{} for {}: {}{}\n", prefix, other_candidate.kernel, other_candidate.problem,
+                                      cost_of(other_candidate),
+                                      other_candidate.refusal.empty() && other_candidate.failure.empty()
+                                          ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel,
+                                                        other_candidate.seconds - chosen.seconds)
+                                          : ""));
+    }
+}
+
+/// Each refusal and each failed measurement of all kernels, equal ones counted.
+std::string all_refusals(const Explanation& explanation) {
+    CountedLines lines;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = runtime::to_string(bucket.ranges);
+        for (const ExplainedValue& value : bucket.values)
+            for (const ExplainedAlternative& way : value.alternatives)
+                for (const ExplainedKernel& each : way.kernels)
+                    if (way.view.empty() && !(each.refusal.empty() && each.failure.empty()))
+                        lines.add(fmt::format("{}{}{} for {}{}: {}\n", ranges, ranges.empty() ? "" : ": ", each.kernel,
+                                              value.value, value_place(value), cost_of(each)));
+    }
+    if (!lines.empty()) return lines.lines("");
+    return explanation.has_alternatives ? "nothing was refused\n" : "a loaded program does not tell what was refused\n";
+}
+
+}  // namespace
+
+std::string details(const Explanation& explanation) {
+    std::string text;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = runtime::to_string(bucket.ranges);
+        text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
+                            bucket.seconds);
+        for (const ExplainedError& error : bucket.errors)
+            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}{}\n", error.of, error.error,
+                                error.allowed == 0 ? "none" : fmt::format("{:.4g}", error.allowed),
+                                error.verified ? fmt::format(", found was {:.4g}", error.found) : "");
+        if (bucket.fell_back)
+            text += "  an error found was beyond what is allowed: not this program runs, but the fastest exact one\n";
+        text += instructions_text(bucket, !explanation.has_alternatives);
+        CountedLines values;
+        for (const ExplainedValue& value : bucket.values) values.add(value_text(value));
+        if (!values.empty())
+            text +=
+                "  other ways, and how much longer a run takes by the best program with each\n" + values.lines("    ");
+    }
+    if (!explanation.has_alternatives)
+        text += "loaded from a file: what else there was to choose from is not kept there\n";
+    text += trials_text(explanation.trials);
+    for (const std::string& note : explanation.notes) text += note + '\n';
+    const bool is_won = std::any_of(explanation.trials.begin(), explanation.trials.end(),
+                                    [](const ProgramTrial& trial) { return trial.won; });
+    if (is_won)
+        text +=
+            fmt::format("by sums of kernel times programs were better by {:.2g} %\n", 100 * explanation.optimality_gap);
+    else if (!explanation.is_exact)
+        text += fmt::format(
+            "a search was cut: {}, and other ways may cost less than is told\n",
+            explanation.optimality_gap == 0 ? "these programs are the best"
+            : explanation.optimality_gap < 1
+                ? fmt::format("no programs are better by more than {:.2g} %", 100 * explanation.optimality_gap)
+                : "there may be better programs");
+    return text;
+}
+
+std::string why_not(const Explanation& explanation, std::string_view kernel) {
+    if (kernel.empty()) return all_refusals(explanation);
+    const std::set<std::string> kernels = matching_kernels(explanation, kernel);
+    CountedLines lines;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = runtime::to_string(bucket.ranges);
+        add_outcomes(bucket, !explanation.has_alternatives, kernels, ranges.empty() ? "" : ranges + ": ", lines);
+    }
+    if (!lines.empty()) return lines.lines("");
+    if (!explanation.has_alternatives) return "not taken; a loaded program does not tell why\n";
+    const auto known = std::find_if(explanation.kernels.begin(), explanation.kernels.end(),
+                                    [&](const auto& each) { return kernels.contains(each.kernel); });
+    return fmt::format("never proposed: no {} was found in the graph, as the program or any other spelling has it\n",
+                       known->definition);
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,255 @@
+#include "driver/load.hpp"
+
+#include "fusion/image_matches.hpp"
+#include "fusion/pattern.hpp"
+#include "graph/ir/op_table.hpp"
+#include "graph/ir/problem_graph.hpp"
+#include "program/nonnegative.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "runtime/file_io.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+// A file whose digest fits may still hold anything: what a run relies on is checked here, once. The programs themselves
+// are judged by program::verify and runtime::verify_set; what only kernels know is judged below.
+namespace cairn::inline v0 {
+namespace {
+
+using program::Buffer;
+using program::Instruction;
+using program::Program;
+
+[[noreturn]] void refuse(const Instruction& instruction, std::string_view text) {
+    throw Error(ErrorKind::argument, "program",
+                fmt::format("{} {}: {}", instruction.kernel, text, to_string(*instruction.problem)));
+}
+
+/// Checks what a kernel and the Problem it is to compute say without the program around them: each pair once, since
+/// layers of a model are alike.
+class ProblemChecker {
+public:
+    explicit ProblemChecker(const Context::Parts& context) : context_(context) {}
+
+    void check(const Instruction& instruction, const Kernel& kernel) {
+        const std::pair pair{&kernel, instruction.problem.get()};
+        if (known_.contains(pair)) return;
+        if (kernel.definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
+        check_meaning(instruction);
+        if (const Refusal refusal = kernel.accepts(*instruction.problem); !refusal.empty())
+            refuse(instruction, "refuses (" + refusal + ")");
+        known_.insert(pair);
+    }
+
+private:
+    /// The problem is one that its definition has: operands, attributes and results fit together.
+    void check_meaning(const Instruction& instruction) const {
+        const Problem& problem = *instruction.problem;
+        if (problem.definition == "copy" || problem.definition == "pack") {
+            const bool alike = problem.inputs.size() == 1 && problem.outputs.size() == 1 &&
+                               problem.attributes.empty() && problem.inputs[0].dtype == problem.outputs[0].dtype &&
+                               problem.inputs[0].shape == problem.outputs[0].shape;
+            if (!alike) refuse(instruction, "has operands of another kind in");
+            return;
+        }
+        check_attributes(instruction);
+        const Graph meant = ir::problem_graph(problem, context_.kernels.definitions);
+        const auto& outputs = meant.data()->outputs();
+        bool same = outputs.size() == problem.outputs.size();
+        for (std::size_t o = 0; same && o < outputs.size(); ++o) {
+            const ir::Node& node = meant.data()->node(outputs[o].node);
+            same = node.dtype == problem.outputs[o].dtype && node.shape == problem.outputs[o].shape;
+        }
+        if (!same) refuse(instruction, "has results of another kind in");
+    }
+
+    /// Kernels find attributes by their places.
+    void check_attributes(const Instruction& instruction) const {
+        const Problem& problem = *instruction.problem;
+        if (problem.definition == "fused") {
+            const auto parts = parts_of_fused(problem);
+            if (!parts || !has_attributes_of(parts->product.definition, parts->product.attributes))
+                refuse(instruction, "has the attributes of no pattern in");
+            return;
+        }
+        if (problem.definition == "elementwise") {
+            if (!problem.attributes.empty()) refuse(instruction, "has attributes in");
+            return;
+        }
+        if (has_attributes_of(problem.definition, problem.attributes)) return;
+        const bool is_op = ir::find_op(problem.definition).has_value();
+        refuse(instruction, is_op ? "has other attributes than" : "has the attributes of no pattern in");
+    }
+
+    bool has_attributes_of(const std::string& name, std::span<const Attribute> attributes) const {
+        if (const auto op = ir::find_op(name))
+            return std::ranges::equal(attributes, ir::info(*op).attributes, {}, &Attribute::name);
+        const Definition* const definition = definition_of(name);
+        if (definition == nullptr) return false;
+        if (!definition->of_windows.empty()) {
+            const std::size_t more = fusion::image_attributes.size();
+            return attributes.size() >= more &&
+                   std::ranges::equal(attributes.last(more), fusion::image_attributes, {}, &Attribute::name) &&
+                   has_attributes_of(definition->of_windows, attributes.first(attributes.size() - more));
+        }
+        for (const std::string& pattern : definition->patterns)
+            for (const std::string& text : fusion::problems_of(pattern)) {
+                const std::string_view head = std::string_view(text).substr(0, text.find('|') + 1);
+                const auto symbols = Symbols::create();
+                if (std::ranges::equal(attributes, parse_problem(head, *symbols).attributes, {}, &Attribute::name,
+                                       &Attribute::name))
+                    return true;
+            }
+        return false;
+    }
+
+    const Definition* definition_of(const std::string& name) const {
+        const auto& all = context_.kernels.definitions;
+        const auto it = std::find_if(all.begin(), all.end(), [&](const Definition& d) { return d.name == name; });
+        return it == all.end() ? nullptr : &*it;
+    }
+
+    const Context::Parts& context_;
+    std::set<std::pair<const Kernel*, const Problem*>> known_;
+};
+
+/// Checks the instructions of one program against the kernels they name. Throws Error(argument).
+class InstructionChecker {
+public:
+    InstructionChecker(const Program& program, const Context::Parts& context, ProblemChecker& problems)
+        : program_(program), context_(context), problems_(problems) {}
+
+    void check() {
+        for (const auto* section : {&program_.bind, &program_.run})
+            for (const Instruction& instruction : *section) check(instruction);
+    }
+
+private:
+    const Buffer& buffer(int b) const { return program_.buffers[static_cast<std::size_t>(b)]; }
+
+    void check(const Instruction& instruction) const {
+        const Kernel* kernel = context_.find(instruction.kernel);
+        // Linking names all kernels at once that are missing here.
+        if (kernel == nullptr || !context_.features.includes(kernel->needs)) return;
+        check_device(instruction, *kernel);
+        problems_.check(instruction, *kernel);
+        check_layouts(instruction);
+        check_workspace(instruction, *kernel);
+        check_in_place(instruction, *kernel);
+    }
+
+    /// Copies are made by the kernels of the device that is not the CPU.
+    void check_device(const Instruction& instruction, const Kernel& kernel) const {
+        if (!is_available(context_.kernels.devices, kernel.device))
+            refuse(instruction, "is no kernel for a device of this context");
+        const auto on = [&](const program::View& view) { return buffer(view.buffer).device; };
+        bool is_touched = false;
+        for (const auto* views : {&instruction.inputs, &instruction.outputs})
+            for (const program::View& view : *views) is_touched = is_touched || on(view) == kernel.device;
+        if (!is_touched || (instruction.workspace >= 0 && buffer(instruction.workspace).device != kernel.device))
+            refuse(instruction, "runs on a device without the operands of");
+    }
+
+    /// What a packed form takes is told by its layout.
+    void check_layouts(const Instruction& instruction) const {
+        const Problem& problem = *instruction.problem;
+        for (const auto& [descs, views] :
+             {std::pair{&problem.inputs, &instruction.inputs}, std::pair{&problem.outputs, &instruction.outputs}})
+            for (std::size_t i = 0; i < descs->size(); ++i)
+                if (!(*descs)[i].layout.empty()) check_layout(instruction, (*descs)[i], (*views)[i].buffer);
+    }
+
+    void check_layout(const Instruction& instruction, const TensorDesc& packed, int at) const {
+        const Buffer& memory = buffer(at);
+        TensorDesc plain = TensorDesc::dense(packed.dtype, packed.shape);
+        for (const Layout& layout : context_.kernels.layouts) {
+            if (layout.name != packed.layout && layout.transposed != packed.layout) continue;
+            if (plain.shape.size() != 2) break;
+            if (layout.name != packed.layout) {
+                std::swap(plain.shape[0], plain.shape[1]);
+                plain.strides = dense_strides(plain.shape);
+            }
+            const bool same = memory.desc.layout == layout.name && memory.desc.shape == plain.shape &&
+                              memory.bytes == layout.bytes(plain);
+            if (same) return;
+        }
+        refuse(instruction, fmt::format("finds {} where it wants {} in", to_string(memory.desc), to_string(packed)));
+    }
+
+    void check_workspace(const Instruction& instruction, const Kernel& kernel) const {
+        Dim wanted = 0;
+        if (kernel.workspace != nullptr) wanted = kernel.workspace(*instruction.problem, program_.threads);
+        if (wanted == Dim(0)) return;
+        if (instruction.workspace < 0 ||
+            !program::is_nonnegative(buffer(instruction.workspace).bytes - wanted, program_))
+            refuse(instruction, fmt::format("has too little workspace ({} bytes are wanted) for", to_string(wanted)));
+    }
+
+    /// An operand may lie in the storage of another one only where the kernel says so.
+    void check_in_place(const Instruction& instruction, const Kernel& kernel) const {
+        const auto storage = [&](int b) { return b < 0 ? -1 : buffer(b).storage; };
+        for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {
+            const int written = storage(instruction.outputs[o].buffer);
+            if (written < 0) continue;
+            bool shared = storage(instruction.workspace) == written;
+            for (std::size_t other = 0; other < o; ++other)
+                shared = shared || storage(instruction.outputs[other].buffer) == written;
+            for (std::size_t i = 0; i < instruction.inputs.size(); ++i) {
+                if (storage(instruction.inputs[i].buffer) != written) continue;
+                const TensorDesc &from = instruction.problem->inputs[i], &to = instruction.problem->outputs[o];
+                const bool said = std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const InPlace& pair) {
+                    return pair.input == static_cast<int>(i) && pair.output == static_cast<int>(o);
+                });
+                shared = shared || !said || from.dtype != to.dtype || from.shape != to.shape ||
+                         from.strides != to.strides || !(instruction.inputs[i].offset == instruction.outputs[o].offset);
+            }
+            if (shared) refuse(instruction, "writes into the memory of another operand of");
+        }
+    }
+
+    const Program& program_;
+    const Context::Parts& context_;
+    ProblemChecker& problems_;
+};
+
+}  // namespace
+
+CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
+    context.parts();  // asked for first: a moved-from Context is no fault of the file
+    return load_text(read_saved(path), path, context);
+}
+
+std::string read_saved(const std::filesystem::path& path) {
+    return runtime::read_file(path, "load", "the compiled graph");
+}
+
+CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context) {
+    const Context::Parts& parts = *context.parts();
+    if (!runtime::has_valid_digest(text))
+        throw Error(ErrorKind::file, "load",
+                    path.string() + " is damaged or no compiled graph: its digest does not fit");
+    text.resize(text.rfind("# digest "));
+    const auto refuse = [&](const char* reason) -> Error {
+        return {ErrorKind::file, "load", path.string() + ": " + reason};
+    };
+    runtime::ProgramSet set;
+    try {
+        set = runtime::parse_program_set(text);
+        ProblemChecker problems(parts);
+        for (const runtime::BucketProgram& bucket : set.buckets) {
+            InstructionChecker(bucket.program, parts, problems).check();
+            if (bucket.exact) InstructionChecker(*bucket.exact, parts, problems).check();
+        }
+    } catch (const std::exception& error) { throw refuse(error.what()); }
+    try {
+        return runtime::make_compiled_graph(context, std::move(set));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::graph) throw;
+        throw refuse(error.what());  // sizes that do not fit into 64 bits
+    }
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,323 @@
+#include "cairn/paths.hpp"
+
+#include "device/context_parts.hpp"
+#include "driver/memory_limit.hpp"
+#include "driver/provenance.hpp"
+#include "driver/replay.hpp"
+#include "driver/split_points.hpp"
+#include "driver/stages.hpp"
+#include "driver/timing_notes.hpp"
+#include "driver/verification_covers.hpp"
+#include "selection/search/cheapest_paths.hpp"
+#include "selection/search/k_best.hpp"
+#include "selection/search/numbering.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <mutex>
+#include <ostream>
+
+namespace cairn::inline v0 {
+
+/// What was found, and all it was found with.
+struct FoundPaths {
+    FoundPaths(const Graph& given, const Context& with, const CompileOptions& as)
+        : graph(given),
+          context(with),
+          options(with_split_points(given, with, as)),
+          stages(graph, context, options),
+          buckets(stages.prepare()),
+          memo(memo_of_all()),
+          exploration(selection::explore_or_throw(memo.problem, {.only_cheapest = false, .stop = options.stop})),
+          numbering(exploration.dag, exploration.paths),
+          order(exploration.dag, exploration.paths),
+          cheapest(order.choices(exploration.paths)) {}
+    FoundPaths(const FoundPaths&) = delete;
+    FoundPaths& operator=(const FoundPaths&) = delete;
+
+    const selection::Memo::Request& asked(int choice) const {
+        return memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
+    }
+    const selection::Candidate& candidate(int choice) const { return memo.candidate(choice); }
+    const PreparedBucket& bucket_of(int choice) const {
+        return buckets[static_cast<std::size_t>(asked(choice).bucket)];
+    }
+    /// Work that is done when weights are bound.
+    bool is_once(int choice) const { return bucket_of(choice).candidates->bound()[asked(choice).goal.value]; }
+
+    Graph graph;
+    Context context;
+    CompileOptions options;
+    Stages stages;
+    mutable std::vector<PreparedBucket> buckets;
+    selection::Memo memo;
+    search::Exploration exploration;
+    search::Numbering numbering;
+    search::CheapestPaths order;  ///< counts costs as whole numbers, as the order of paths does
+    std::vector<int> cheapest;
+    /// Of whoever asks candidates, which note what they were asked. A progress sink may ask while a path is compiled.
+    mutable std::recursive_mutex candidates_mutex;
+
+    /// Of all that are compiled; made for the first.
+    const std::shared_ptr<const selection::Explainer>& explainer() const {
+        if (cached_explainer_ == nullptr)
+            cached_explainer_ =
+                std::make_shared<const selection::Explainer>(memo, selection_buckets(buckets), options.stop);
+        return cached_explainer_;
+    }
+
+private:
+    selection::Memo memo_of_all() {
+        for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
+        const bool search = buckets[0].driver.enabled("search");
+        selection::choose_state_device(selection_buckets(buckets),
+                                       {search, false, options.stop, options.seconds_per_kept_byte});
+        return selection::memo_of(selection_buckets(buckets),
+                                  search ? selection::Breadth::all : selection::Breadth::first, options.stop,
+                                  options.seconds_per_kept_byte);
+    }
+
+    mutable std::shared_ptr<const selection::Explainer> cached_explainer_;
+};
+
+struct PathRange::State {
+    State(std::shared_ptr<const FoundPaths> given, bool dearest_first) : found(std::move(given)) {
+        const search::Exploration& all = found->exploration;
+        if (dearest_first) {
+            negated = all.dag.negated();
+            best.emplace(*negated, all.paths);
+            advance();
+        } else {
+            path.emplace(found, found->cheapest);
+        }
+    }
+    void advance() {
+        if (!best) {
+            best.emplace(found->exploration.dag, found->exploration.paths);
+            best->next();
+        }
+        path.reset();
+        if (best->next()) path.emplace(found, best->path(best->found() - 1).choices);
+    }
+
+    std::shared_ptr<const FoundPaths> found;
+    std::optional<search::PathDag> negated;
+    std::optional<search::KBestPaths> best;  // once a second path is asked for
+    std::optional<Path> path;
+};
+
+namespace {
+
+/// A sum that is as good as exact: what is lost in one addition is added later (Neumaier).
+class Sum {
+public:
+    void add(double value) {
+        const double sum = sum_ + value;
+        lost_ += std::abs(sum_) >= std::abs(value) ? (sum_ - sum) + value : (value - sum) + sum_;
+        sum_ = sum;
+    }
+    double value() const { return sum_ + lost_; }
+
+private:
+    double sum_ = 0, lost_ = 0;
+};
+
+/// Throws Error(unsupported) naming the first kernel of a cover that cannot prepare.
+void prepare(const selection::Selection& selection, selection::Candidates& candidates) {
+    for (const auto& [goal, candidate, number] : selection.chosen) {
+        if (candidates.can_prepare(candidate)) continue;
+        std::string reason;
+        for (const selection::KernelAnswer& answer : candidates.answers(*candidate.problem))
+            if (answer.kernel == candidate.kernel->id) reason = answer.refusal;
+        throw Error(
+            ErrorKind::unsupported, "paths",
+            fmt::format("{} cannot prepare {}: {}", candidate.kernel->id, to_string(*candidate.problem), reason));
+    }
+}
+
+/// Throws Error(unsupported) naming the first bound that the errors of a cover do not keep.
+void check_errors(const selection::Selection& selection) {
+    for (const auto& [bound, error, limit] : selection.errors)
+        if (error > limit * (1 + 1e-12))
+            throw Error(ErrorKind::unsupported, "paths",
+                        fmt::format("the errors of {} add up to {:.4g}, allowed is {:.4g}", bound, error, limit));
+}
+
+}  // namespace
+
+const std::shared_ptr<const FoundPaths>& Paths::found() const {
+    if (found_ == nullptr) throw Error(ErrorKind::argument, "paths", "the handle is moved-from");
+    return found_;
+}
+
+std::string Paths::count() const { return found()->numbering.count().to_string(); }
+double Paths::log10_count() const { return found()->numbering.count().log10(); }
+bool Paths::is_exact() const { return found()->exploration.exact; }
+
+std::string Paths::not_searched() const {
+    if (is_exact()) return {};
+    return fmt::format("of {} states of the search some were not followed: ways through them are missing",
+                       found()->exploration.states);
+}
+
+Path Paths::cheapest() const { return *cheapest_first().begin(); }
+PathRange Paths::cheapest_first() const { return PathRange(std::make_unique<PathRange::State>(found(), false)); }
+PathRange Paths::dearest_first() const { return PathRange(std::make_unique<PathRange::State>(found(), true)); }
+
+Path Paths::at(std::string_view rank) const {
+    const search::Numbering& numbering = found()->numbering;
+    const std::optional<search::Natural> number = search::Natural::read(rank);
+    std::optional<search::Path> path;
+    if (number) path = numbering.unrank(*number);
+    if (!path)
+        throw Error(ErrorKind::argument, "paths",
+                    fmt::format("\"{}\" is no number of a path: there are {}, from 0 on", rank, count()));
+    return {found_, std::move(path->choices)};
+}
+
+std::string Paths::rank(const Path& path) const {
+    if (&path.found() != found().get()) throw Error(ErrorKind::argument, "paths", "the path is one of other Paths");
+    return found_->numbering.rank(path.choices()).value().to_string();
+}
+
+Path Paths::sample(std::uint64_t seed) const {
+    std::mt19937_64 random(seed);
+    return sample(random);
+}
+
+Path Paths::sample_with(const std::function<std::uint64_t()>& random) const {
+    return {found(), found()->numbering.sample(random).value().choices};
+}
+
+const FoundPaths& Path::found() const {
+    if (found_ == nullptr) throw Error(ErrorKind::argument, "paths", "the path is moved-from");
+    return *found_;
+}
+
+double Path::cost() const {
+    const FoundPaths& all = found();
+    search::ExactCost sum = 0;
+    for (const int choice : choices_) sum += all.order.exact(all.memo.problem.cost(choice));
+    return all.order.rounded(sum);
+}
+
+double Path::seconds() const {
+    const FoundPaths& all = found();
+    Sum sum;
+    for (const int choice : choices_)
+        if (!all.asked(choice).goal.kept && !all.is_once(choice)) {
+            // What selection adds to a cost, so that a call is taken last, is no time.
+            const selection::Estimate& estimate = all.candidate(choice).estimate;
+            sum.add((estimate.time() + estimate.cross_core_transfer) * all.bucket_of(choice).cut.weight);
+        }
+    return sum.value();
+}
+
+double Path::kept_bytes() const {
+    const FoundPaths& all = found();
+    double bytes = all.memo.always_kept_bytes;
+    for (const int choice : choices_)
+        if (all.asked(choice).goal.kept) bytes += all.asked(choice).bytes;
+    return bytes;
+}
+
+std::vector<PathStep> Path::steps() const {
+    const FoundPaths& all = found();
+    const std::lock_guard lock(all.candidates_mutex);
+    std::vector<PathStep> steps;
+    const selection::Selections covers = selection::covers_of(all.memo, selection_buckets(all.buckets), choices_);
+    for (std::size_t b = 0; b < all.buckets.size(); ++b) {
+        const PreparedBucket& bucket = all.buckets[b];
+        const std::string name = bucket_name(bucket.cut.ranges);
+        for (const auto& [goal, candidate, number] : covers.buckets[b].chosen) {
+            const std::source_location& where = bucket.graph->node(goal.value).where;
+            steps.push_back({name, candidate.kernel->id, to_string(*candidate.problem), candidate.estimate.time(),
+                             candidate.estimate.measured, bucket.candidates->bound()[goal.value],
+                             where.line() == 0 ? std::string() : Error::place(where),
+                             candidate.estimate.from == nullptr ? std::string() : *candidate.estimate.from,
+                             candidate.estimate.failure});
+        }
+    }
+    return steps;
+}
+
+CompiledGraph Path::compile() const {
+    const FoundPaths& all = found();
+    const std::lock_guard lock(all.candidates_mutex);
+    const selection::Selections covers = selection::covers_of(all.memo, selection_buckets(all.buckets), choices_);
+    for (std::size_t b = 0; b < all.buckets.size(); ++b) {
+        check_errors(covers.buckets[b]);
+        prepare(covers.buckets[b], *all.buckets[b].candidates);
+    }
+    const selection::Options select_options{.stop = all.options.stop,
+                                            .seconds_per_kept_byte = all.options.seconds_per_kept_byte};
+    const std::optional<selection::Selections> exact =
+        find_verification_covers(all.stages, all.buckets, covers, all.options, select_options);
+    std::vector<runtime::BucketProgram> programs;
+    for (std::size_t b = 0; b < all.buckets.size(); ++b) {
+        PreparedBucket& bucket = all.buckets[b];
+        StageDriver driver = bucket.driver;
+        driver.check_cancelled();
+        programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
+        if (exact)
+            attach_exact_program(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]}, all.options,
+                                 programs.back());
+    }
+    CompiledGraph compiled = all.stages.link(std::move(programs),
+                                             explainer_of(all.explainer(), choices_, all.exploration.exact ? 0 : 1, {},
+                                                          {}, timing_notes(all.stages.costs())),
+                                             selection_key_of(all.graph, all.options, all.buckets));
+    check_limit(compiled.memory(), all.options);
+    return compiled;
+}
+
+PathRange::PathRange(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+PathRange::PathRange(PathRange&&) noexcept = default;
+PathRange& PathRange::operator=(PathRange&&) noexcept = default;
+PathRange::~PathRange() = default;
+
+PathRange::State& PathRange::valid() const {
+    if (state_ == nullptr) throw Error(ErrorKind::argument, "paths", "the range is moved-from");
+    return *state_;
+}
+
+PathRange::Iterator PathRange::begin() {
+    Iterator iterator;
+    iterator.state_ = &valid();
+    return iterator;
+}
+
+bool PathRange::Iterator::is_at_end() const { return state_ == nullptr || !state_->path; }
+
+const Path& PathRange::Iterator::operator*() const {
+    if (is_at_end()) throw Error(ErrorKind::argument, "paths", "the iterator is at the end");
+    return *state_->path;
+}
+
+PathRange::Iterator& PathRange::Iterator::operator++() {
+    if (is_at_end()) throw Error(ErrorKind::argument, "paths", "the iterator is at the end");
+    state_->advance();
+    return *this;
+}
+
+Paths paths(const Graph& graph, const Context& context, const CompileOptions& options) {
+    const TimingDb::Reading reading(*context.parts()->timings);
+    return Paths(std::make_shared<const FoundPaths>(graph, context, options));
+}
+
+std::string to_string(const Path& path) {
+    std::string text = fmt::format("{:.4g} s in runs, {} bytes kept\n", path.seconds(), path.kept_bytes());
+    for (const PathStep& step : path.steps())
+        text += fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ",
+                            step.kernel, step.seconds,
+                            step.failure.empty() ? time_provenance(step.measured, step.expected_from)
+                                                 : "failed when measured " + step.failure,
+                            step.once ? " once" : "", step.problem, step.where.empty() ? "" : " (", step.where,
+                            step.where.empty() ? "" : ")");
+    return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Path& path) { return out << to_string(path); }
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "cairn/compile.hpp"
+#include "driver/stages.hpp"
+#include "program/lock.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Mode::replay: what a lock says is chosen again.
+namespace cairn::inline v0 {
+
+/// Throws Error(file) naming the path.
+std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path);
+
+/// The subject of a selection: a digest of the graph and of the options that decide which covers are valid (tolerances,
+/// disabled stages). Measured times, limits and budgets are not included. `buckets` give the device of states.
+runtime::SelectionKey selection_key_of(const Graph& graph, const CompileOptions& options,
+                                       const std::vector<PreparedBucket>& buckets, std::string stored = {});
+
+/// The programs that the lock of Mode::replay records, without a search or a database. Empty in another mode, and if
+/// the lock was written for another graph, other ranges of sizes or other options: then its calls restrict an ordinary
+/// selection. Throws Error(unsupported) naming a step that cannot be reproduced.
+std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options);
+/// Logs that a selection was restricted to the calls of a lock, whose covers are for something else.
+void log_replay_by_calls(const Context& context, const CompileOptions& options);
+
+/// In words what a lock lacks for a graph, and what in it the graph has no use for: by what would be chosen without it.
+/// `reason` is what the replay of covers failed by.
+std::string lock_difference(const program::Lock& lock, const Graph& graph, const Context& context,
+                            const CompileOptions& options, std::string_view reason);
+
+}  // namespace cairn::inline v0

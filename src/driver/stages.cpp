@@ -1,0 +1,350 @@
+#include "driver/stages.hpp"
+
+#include "autotune/measurement/benchmark.hpp"
+#include "autotune/measurement/calibration_records.hpp"
+#include "autotune/measurement/fingerprint.hpp"
+#include "autotune/measurement/team_clock.hpp"
+#include "autotune/policy/effort.hpp"
+#include "autotune/policy/tuner.hpp"
+#include "driver/replay.hpp"
+#include "driver/verify_kernels.hpp"
+#include "graph/ir/op_table.hpp"
+#include "graph/ir/verify.hpp"
+#include "graph/ir/verify_states.hpp"
+#include "program/memory_plan/validate.hpp"
+#include "program/peak_memory.hpp"
+#include "program/plan_memory.hpp"
+#include "rewrite/alternatives/expand.hpp"
+#include "rewrite/simplify/simplify.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "selection/choose/lock_replay.hpp"
+#include "selection/choose/narrow_cuts.hpp"
+#include "selection/emit/emit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+/// Those that kernels of a set run on.
+std::vector<Device> devices_of(const KernelSet& kernels) {
+    std::vector<Device> all{Device::cpu};
+    for (const DeviceRates& rates : kernels.devices) all.push_back(rates.device);
+    return all;
+}
+
+/// Whether a kernel of these reads operands that are narrower than its definition's.
+bool any_widened_inputs(const KernelSet& kernels, FeatureSet features) {
+    return std::any_of(kernels.kernels.begin(), kernels.kernels.end(), [&](const Kernel& kernel) {
+        return features.includes(kernel.needs) && !kernel.widened_inputs.empty();
+    });
+}
+
+void check_device(const ir::Node& copy, const KernelSet& kernels) {
+    const auto device = static_cast<Device>(copy.attributes.integer("device"));
+    if (!is_available(kernels.devices, device))
+        throw Error(ErrorKind::unsupported, "copy_to",
+                    fmt::format("device {} is not available in this library", to_string(device)), copy.where);
+}
+
+// Of a budget, what a calibration may take: a thorough one is worth half a second of two.
+constexpr double max_calibration_share = 0.25;
+// Of a shorter one nothing: memory alone takes longer.
+constexpr double min_calibration_seconds = 0.1;
+
+/// Adds what passes while it lives.
+class Measuring {
+public:
+    explicit Measuring(double& seconds) : seconds_(seconds) {}
+    ~Measuring() { seconds_ += autotune::seconds_since(begin_); }
+    Measuring(const Measuring&) = delete;
+    Measuring& operator=(const Measuring&) = delete;
+
+private:
+    double& seconds_;
+    const autotune::Clock::time_point begin_ = autotune::Clock::now();
+};
+
+/// Asks the independent validator, at the sizes the plan was made at and where it is largest.
+std::string verify_plan(const program::Program& program) {
+    if (std::string fault = program::verify(program); !fault.empty()) return fault;
+    auto samples = program::sample_points(program, 8);
+    samples.push_back(program::peak_memory_of(program).at);
+    const memory_plan::PackingProblem problem = program::planner_problem(program, samples);
+    return memory_plan::validate(problem, program::planner_solution(program, samples));
+}
+
+}  // namespace
+
+std::vector<selection::Bucket> selection_buckets(const std::vector<PreparedBucket>& buckets) {
+    std::vector<selection::Bucket> seen;
+    for (const PreparedBucket& bucket : buckets)
+        seen.push_back({*bucket.graph, bucket.matches, *bucket.candidates, bucket.cut.weight, bucket.bounds});
+    return seen;
+}
+
+double expected_seconds(const std::vector<PreparedBucket>& buckets, const selection::Selections& selections) {
+    return selection::seconds_of(selection_buckets(buckets), selections);
+}
+
+runtime::Explainer explainer_of(std::shared_ptr<const selection::Explainer> all, std::vector<int> path,
+                                double optimality_gap, std::vector<ProgramTrial> trials,
+                                std::vector<TuningPoint> tuning, std::vector<std::string> notes) {
+    return [all = std::move(all), path = std::move(path), optimality_gap, trials = std::move(trials),
+            tuning = std::move(tuning), notes = std::move(notes)](
+               const runtime::ProgramSet& set, Explanation& explanation, const std::stop_token& stop) {
+        std::vector<const program::Program*> programs;
+        for (const runtime::BucketProgram& bucket : set.buckets) programs.push_back(&bucket.program);
+        explanation.is_exact = optimality_gap == 0;
+        explanation.optimality_gap = optimality_gap;
+        explanation.trials = trials;
+        explanation.tuning = tuning;
+        explanation.notes = notes;
+        all->explain(path, programs, explanation, stop);
+    };
+}
+
+Stages::Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant)
+    : graph_(*graph.data()), context_(context), options_(options), variant_(std::move(variant)) {
+    check_options();
+    check_graph();
+    set_up_costs();
+    result_template_.name = graph_.name();
+    result_template_.symbols = graph_.symbols();
+    for (const ir::Node& node : graph_.nodes())
+        if (node.op == ir::Op::input) {
+            program::Port& port = result_template_.inputs.emplace_back();
+            port.name = node.name;
+            port.desc = TensorDesc::dense(node.dtype, node.shape);
+        }
+}
+
+std::string Stages::driver_name(const BucketRanges& cut) const {
+    const std::string ranges = bucket_name(cut.ranges);
+    return variant_.empty() || ranges.empty() ? variant_ + ranges : variant_ + '_' + ranges;
+}
+
+void Stages::check_options() const {
+    const std::vector<std::string> known = stage_names();
+    for (const std::string& name : options_.disable)
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
+    if (const double seconds = autotune::seconds_of(options_); !(seconds >= 0 && seconds <= autotune::most_seconds))
+        throw Error(ErrorKind::argument, "compile",
+                    fmt::format("tune_seconds must be in 0..{}, got {}", autotune::most_seconds, seconds));
+    if (!(options_.seconds_per_kept_byte >= 0 && std::isfinite(options_.seconds_per_kept_byte)))
+        throw Error(ErrorKind::argument, "compile",
+                    fmt::format("seconds_per_kept_byte must be finite and not below 0, got {}",
+                                options_.seconds_per_kept_byte));
+}
+
+void Stages::check_graph() const {
+    if (graph_.outputs().empty())
+        throw Error(ErrorKind::graph, "compile", fmt::format("graph \"{}\" has no output", graph_.name()));
+    for (const std::string& fault : {ir::verify_state_versions(graph_), ir::verify_state_growth(graph_)})
+        if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
+    for (const ir::Node& node : graph_.nodes())
+        if (node.op == ir::Op::copy_to) check_device(node, context_.kernels());
+}
+
+void Stages::set_up_costs() {
+    costs_.machine = selection::nominal_machine(context_.features(), context_.threads());
+    costs_.features = context_.features();
+    costs_.policy.threads = context_.threads();
+    costs_.devices = context_.kernels().devices;
+    for (const selection::ErrorBudget& bound :
+         selection::error_budgets_of(graph_, options_.tolerance, options_.output_tolerances))
+        costs_.tolerance = std::max(costs_.tolerance, bound.limit);
+    if (options_.mode == Mode::off) return;
+    if (options_.mode == Mode::replay) {
+        costs_.lock = read_lock(options_.lock);
+        return;
+    }
+    costs_.environment = autotune::environment_of(*context_.parts());
+    for (const DeviceRates& device : costs_.devices)
+        costs_.others[device.device] = autotune::environment_of(*context_.parts(), device.device);
+    costs_.timings = context_.parts()->timings.get();
+    costs_.rules = costs_.timings->rules();
+    const Measuring measuring(measuring_);
+    const double budget = autotune::measures(options_.mode) ? autotune::seconds_of(options_) : 0;
+    const double seconds = budget < min_calibration_seconds ? 0 : max_calibration_share * budget;
+    try {
+        if (auto machine =
+                autotune::calibration_of(context_, costs_.environment, costs_.policy, seconds, options_.stop)) {
+            costs_.machine = *machine;
+            costs_.is_calibrated = true;
+        }
+    } catch (...) {
+        autotune::release_operand_memory(*context_.parts());
+        throw;
+    }
+    if (!context_.parts()->options.shipped_timings.empty()) costs_.priors = priors();
+}
+
+/// Read once in a context; null where seeds tell of no other machine.
+std::shared_ptr<const selection::Priors> Stages::priors() const {
+    Context::Parts& parts = *context_.parts();
+    const std::lock_guard lock(parts.priors_mutex);
+    if (parts.priors == nullptr)
+        parts.priors = std::make_shared<const selection::Priors>(*parts.timings, costs_.environment, costs_.policy,
+                                                                 parts.kernels, context_.features());
+    const auto priors = std::static_pointer_cast<const selection::Priors>(parts.priors);
+    return priors->empty() ? nullptr : priors;
+}
+
+std::vector<PreparedBucket> Stages::prepare() {
+    const bool specialize = StageDriver(options_, "").enabled("specialize");
+    const std::vector<BucketRanges> cuts =
+        bucket_ranges_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
+    std::vector<PreparedBucket> prepared;
+    for (const BucketRanges& cut : cuts) prepared.push_back(prepare(cut));
+    const bool has_times = options_.mode == Mode::cached || autotune::measures(options_.mode);
+    if (has_times && prepared[0].driver.enabled("search")) tune(prepared);
+    return prepared;
+}
+
+/// Made once in a context, and once more when a graph comes that they do not cover.
+fusion::Patterns Stages::patterns(const ir::GraphData& graph) const {
+    Context::Parts& parts = *context_.parts();
+    const fusion::GraphTraits sought(graph);
+    const std::lock_guard lock(parts.patterns_mutex);
+    if (const fusion::GraphTraits made(parts.pattern_axes, parts.patterns_round, parts.patterns_of_integers);
+        parts.patterns == nullptr || !made.covers(sought)) {
+        const fusion::GraphTraits both = made | sought;
+        parts.patterns = fusion::patterns_of(parts.kernels.definitions, both, options_.stop);
+        parts.pattern_axes = both.axes;
+        parts.patterns_round = both.rounds;
+        parts.patterns_of_integers = both.multiplies_integers;
+    }
+    return std::static_pointer_cast<const fusion::PatternSet>(parts.patterns);
+}
+
+PreparedBucket Stages::prepare(const BucketRanges& cut) const {
+    PreparedBucket bucket{cut, StageDriver(options_, driver_name(cut)), bucket_graph(graph_, cut.ranges)};
+    StageDriver& driver = bucket.driver;
+    std::shared_ptr<ir::GraphData>& graph = bucket.graph;
+    driver.begin("graph");
+    driver.end(
+        "graph", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+    if (driver.enabled("simplify")) {
+        driver.begin("simplify");
+        simplify::Options simplify_options;
+        simplify_options.stop = options_.stop;
+        if (context_.kernels().devices.empty()) simplify_options.only_device = Device::cpu;
+        graph = simplify::simplify(*graph, simplify_options).graph;
+        driver.end(
+            "simplify", [&] { return ir::verify(*graph); }, [&] { return to_string(Graph(graph)); });
+    }
+    alternatives::EClasses classes(*graph);
+    if (driver.enabled("expand")) {
+        driver.begin("expand");
+        alternatives::Expansion expansion = alternatives::expand(
+            *graph, {options_.stop, {}, any_widened_inputs(context_.kernels(), context_.features())});
+        graph = std::move(expansion.graph);
+        classes = std::move(expansion.classes);
+        driver.end(
+            "expand",
+            [&] {
+                const std::string fault = ir::verify(*graph);
+                return fault.empty() ? alternatives::verify(*graph, classes) : fault;
+            },
+            [&] { return to_string(Graph(graph)) + alternatives::to_string(*graph, classes); });
+    }
+    driver.begin("fuse");
+    const fusion::Options fuse_options{driver.enabled("fuse"), driver.enabled("elementwise"), options_.stop,
+                                       driver.enabled("fuse")};
+    bucket.matches =
+        fusion::propose(*graph, classes, fuse_options.composites ? patterns(*graph) : nullptr, fuse_options);
+    driver.end(
+        "fuse", [&] { return fusion::verify(*graph, classes, bucket.matches, context_.kernels().definitions); },
+        [&] { return fusion::to_string(bucket.matches); });
+    if (costs_.tolerance > 0)
+        bucket.bounds = selection::less_state_rounding(
+            *graph, selection::error_budgets_of(*graph, options_.tolerance, options_.output_tolerances));
+    bucket.candidates = std::make_unique<selection::Candidates>(
+        *graph, classes, context_.kernels(), context_.features(), costs_, driver.enabled("pack"), options_.stop);
+    if (!costs_.devices.empty() && driver.enabled("search")) {
+        const selection::Bucket seen{*bucket.graph, bucket.matches, *bucket.candidates, cut.weight, bucket.bounds};
+        std::vector<bool> transferable = selection::transferable_values(seen, options_.stop);
+        bucket.candidates->set_devices({devices_of(context_.kernels()), Device::cpu, std::move(transferable)});
+    }
+    return bucket;
+}
+
+void Stages::tune(std::vector<PreparedBucket>& buckets) {
+    selection::Options select_options;
+    select_options.stop = options_.stop;
+    select_options.seconds_per_kept_byte = options_.seconds_per_kept_byte;
+    if (options_.mode == Mode::cached) {
+        chosen_ = autotune::settle(selection_buckets(buckets), costs_, select_options);
+        return;
+    }
+    for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
+    struct Release {
+        Context::Parts& parts;
+        ~Release() { autotune::release_operand_memory(parts); }
+    } const release{*context_.parts()};
+    const Measuring measuring(measuring_);
+    const autotune::Budget budget{autotune::seconds_of(options_) - measuring_, options_.progress, options_.stop,
+                                  autotune::usual_hang_seconds, autotune::effort_of(options_.mode)};
+    autotune::TuningResult profiled = autotune::run_tuner(selection_buckets(buckets), context_, costs_, select_options,
+                                                          budget, autotune::measurer_of(context_));
+    unmeasured_plan_ = std::move(profiled.plan);
+    curve_ = std::move(profiled.curve);
+    chosen_ = std::move(profiled.chosen);
+}
+
+program::Program Stages::program_of(PreparedBucket& bucket, const selection::Selection& selection,
+                                    StageDriver& driver) const {
+    driver.begin("emit");
+    program::Program program = selection::emit(*bucket.graph, selection, *bucket.candidates, context_.threads(),
+                                               options_.stop, bucket.matches);
+    driver.check_cancelled();
+    driver.end(
+        "emit", [&] { return program::verify(program); }, [&] { return program::to_string(program); });
+    plan(program, driver);
+    return program;
+}
+
+runtime::BucketProgram Stages::emit(PreparedBucket& bucket, const selection::Selection& selection,
+                                    StageDriver& driver) const {
+    runtime::BucketProgram made{bucket.cut.ranges, program_of(bucket, selection, driver)};
+    made.steps = selection::steps_of(selection);
+    return made;
+}
+
+void Stages::plan(program::Program& program, StageDriver& driver) const {
+    driver.begin("plan");
+    program::PlanOptions plan_options;
+    plan_options.in_place = driver.enabled("in_place");
+    plan_options.reuse = driver.enabled("reuse");
+    plan_options.stop = options_.stop;
+    const Context::Parts& parts = *context_.parts();
+    program::plan_memory(
+        program,
+        [&](const program::Instruction& instruction) {
+            return program::in_place_pairs(instruction, *parts.find(instruction.kernel));
+        },
+        plan_options);
+    driver.check_cancelled();
+    driver.end(
+        "plan", [&] { return verify_plan(program); }, [&] { return program::to_string(program); });
+}
+
+CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime::Explainer explainer,
+                           runtime::SelectionKey selection_key) const {
+    StageDriver(options_, "").check_cancelled();
+    if (options_.verify) verify_own_kernels(buckets, context_, options_.stop);
+    runtime::ProgramSet set = result_template_;
+    set.buckets = std::move(buckets);
+    set.explainer = std::move(explainer);
+    set.selection_key = std::move(selection_key);
+    return runtime::make_compiled_graph(context_, std::move(set), options_.stop);
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,117 @@
+#include "driver/verification_covers.hpp"
+
+#include "driver/memory_limit.hpp"
+#include "selection/choose/lock_replay.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+bool is_inexact(const selection::Selection& selection) {
+    return std::any_of(selection.chosen.begin(), selection.chosen.end(),
+                       [](const selection::Choice& choice) { return choice.candidate.estimate.error > 0; });
+}
+
+bool any_inexact(const selection::Selections& selections) {
+    return std::any_of(selections.buckets.begin(), selections.buckets.end(), is_inexact);
+}
+
+/// Buckets in which no error is allowed anywhere.
+class ExactBuckets {
+public:
+    explicit ExactBuckets(const std::vector<PreparedBucket>& buckets) : seen_(selection_buckets(buckets)) {
+        for (selection::Bucket& bucket : seen_) {
+            std::vector<selection::ErrorBudget>& bounds =
+                bounds_.emplace_back(bucket.bounds.begin(), bucket.bounds.end());
+            for (selection::ErrorBudget& bound : bounds) bound.limit = 0;
+        }
+        for (std::size_t b = 0; b < seen_.size(); ++b) seen_[b].bounds = bounds_[b];
+    }
+    std::span<const selection::Bucket> seen() const { return seen_; }
+
+private:
+    std::vector<selection::Bucket> seen_;
+    std::vector<std::vector<selection::ErrorBudget>> bounds_;
+};
+
+/// What users see of a bucket: its bounds, and the states that runs change and outputs are made of.
+std::vector<selection::ErrorBudget> seen_values(const PreparedBucket& bucket, const CompileOptions& options) {
+    const std::vector<selection::ErrorBudget> bounds =
+        selection::error_budgets_of(*bucket.graph, options.tolerance, options.output_tolerances);
+    std::vector<selection::ErrorBudget> all = bounds;
+    const selection::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), bounds);
+    const auto& states = bucket.graph->states();
+    for (int s = 0; s < static_cast<int>(states.size()); ++s) {
+        const ir::StateInfo& state = states[static_cast<std::size_t>(s)];
+        const bool is_bound = std::any_of(bounds.begin(), bounds.end(), [&](const selection::ErrorBudget& bound) {
+            return bound.is_state && bound.port == s;
+        });
+        if (!is_bound && state.latest != state.read)
+            all.push_back(selection::error_budget_of_state(*bucket.graph, s, influence.limit(state.latest)));
+    }
+    return all;
+}
+
+/// What the errors of all choices whose values show in a bound add up to.
+double error_in(const selection::Selection& selection, const selection::ErrorInfluence& influence, std::size_t bound) {
+    double sum = 0;
+    for (const auto& [goal, candidate, number] : selection.chosen)
+        if (selection::influences(goal, candidate, influence, bound)) sum += candidate.estimate.error;
+    return sum;
+}
+
+}  // namespace
+
+selection::Selections exact_covers(const std::vector<PreparedBucket>& buckets,
+                                   const selection::Options& select_options) {
+    return selection::select(ExactBuckets(buckets).seen(), select_options);
+}
+
+std::optional<selection::Selections> find_verification_covers(const Stages& stages,
+                                                              std::vector<PreparedBucket>& buckets,
+                                                              const selection::Selections& chosen,
+                                                              const CompileOptions& options,
+                                                              const selection::Options& select_options) {
+    if (!any_inexact(chosen)) return std::nullopt;
+    if (!options.memory_limit) return exact_covers(buckets, select_options);
+    return find_within_limit(stages, buckets, ExactBuckets(buckets).seen(), &chosen, options, select_options);
+}
+
+std::optional<selection::Selections> choose_verification_covers(const Stages& stages,
+                                                                std::vector<PreparedBucket>& buckets,
+                                                                selection::Selections& chosen,
+                                                                const CompileOptions& options,
+                                                                const selection::Options& select_options) {
+    if (!any_inexact(chosen)) return std::nullopt;
+    std::optional<selection::Selections> exact =
+        find_verification_covers(stages, buckets, chosen, options, select_options);
+    if (!exact) {
+        const ExactBuckets alone(buckets);
+        chosen = choose_within_limit(stages, buckets, alone.seen(), options, select_options);
+        return std::nullopt;
+    }
+    if (exact->kept_bytes > chosen.kept_bytes || expected_seconds(buckets, *exact) > expected_seconds(buckets, chosen))
+        return exact;
+    chosen = *std::move(exact);
+    return std::nullopt;
+}
+
+void attach_exact_program(const PreparedBucket& bucket, const selection::Selection& chosen, const ExactCover& exact,
+                          const CompileOptions& options, runtime::BucketProgram& program) {
+    const std::vector<selection::ErrorBudget> seen = seen_values(bucket, options);
+    const selection::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), seen);
+    for (std::size_t v = 0; v < seen.size(); ++v) {
+        const double error = error_in(chosen, influence, v) + selection::rounding_in(*bucket.graph, influence, v);
+        if (error > 0) program.inexact.push_back({seen[v].is_state, seen[v].port, seen[v].limit, error});
+    }
+    if (program.inexact.empty()) return;
+    const std::string name = bucket_name(bucket.cut.ranges);
+    StageDriver driver(options, name.empty() ? "exact" : name + "_exact");
+    program.exact = exact.stages.program_of(exact.bucket, exact.selection, driver);
+    program.exact_steps = selection::steps_of(exact.selection);
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "fusion/definition_instance.hpp"
+#include "fusion/pattern.hpp"
+#include "fusion/shape_unifier.hpp"
+#include "graph/types/hash_index.hpp"
+#include "graph/types/small_vector.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cairn::fusion {
+
+/// The dtype and shape of each node as a number: graphs have many values of few types.
+class NodeTypes {
+public:
+    explicit NodeTypes(const ir::GraphData& graph);
+    std::uint32_t of(ir::NodeId id) const { return types_[id]; }
+    std::size_t count() const noexcept { return first_.size(); }
+    /// The first node of each type.
+    std::span<const ir::NodeId> first() const noexcept { return first_; }
+
+private:
+    std::vector<std::uint32_t> types_;
+    std::vector<ir::NodeId> first_;
+};
+
+/// A constant that holds so many times the number in a hole.
+struct ConstantForHole {
+    ir::NodeId constant;
+    std::size_t hole;
+    double factor;
+};
+
+/// A pattern's definition called on operands of certain types.
+struct TypedCall {
+    std::vector<std::uint32_t> operands;  ///< their types
+    std::vector<TensorDesc> types;
+    bool fits = false;         ///< the pattern's sizes come out
+    bool is_rejected = false;  ///< by the definition, whatever the numbers are
+    /// By the numbers in the pattern's holes; null where the definition refuses these.
+    std::vector<std::pair<types::SmallVector<double, 4>, const FilledInstance*>> made;
+    types::HashIndex by_numbers;  ///< of `made`, by the bits of the numbers
+    std::optional<std::vector<ConstantForHole>>
+        constants_for_holes;  ///< of all holes, once looked for; empty where others hang on them too
+};
+
+/// What the types of operands alone tell of calls of one pattern, found out once for all values of these types.
+class CallCache {
+public:
+    CallCache(const Pattern& pattern, const ir::GraphData& graph, const NodeTypes& types, InstanceCache& instances);
+    /// True when operand `index` may have the type of the node, were there no other operands. Asked while nothing is
+    /// bound.
+    bool accepts_operand(std::size_t index, ir::NodeId id);
+    /// False when the graph has no value that may be some operand. Asked while nothing is bound.
+    bool has_operands();
+    /// What the operands chosen so far bind.
+    ShapeUnifier& sizes() noexcept { return sizes_; }
+    /// The call on these operands, which are bound.
+    TypedCall& of(std::span<const ir::NodeId> operands);
+    /// False when the call makes a value of another type than the node has, so far as is known: no number changes that.
+    bool may_produce(const TypedCall& call, ir::NodeId root) const;
+    /// The definition so called; null where it refuses. Of many numbers that it puts into constants as they are, only
+    /// the first few are built: what is found with others asks for own().
+    const FilledInstance* filled(TypedCall& call, const Attributes& attributes);
+    /// The same, built with these very numbers.
+    const FilledInstance* exact_instance(TypedCall& call, const Attributes& attributes);
+
+private:
+    enum class Known : std::uint8_t { nothing, yes, no };
+    using Numbers = types::SmallVector<double, 4>;
+
+    Numbers numbers_in(const Attributes& attributes) const;
+    std::pair<const FilledInstance**, bool> made_of(TypedCall& call, const Numbers& numbers);
+    const FilledInstance* shared(TypedCall& call, const Numbers& numbers);
+    std::vector<ConstantForHole> constants_for_holes_of(const TypedCall& call,
+                                                        const DefinitionInstance& with_sentinels);
+    const DefinitionInstance* build(const TypedCall& call, const Attributes& attributes);
+
+    const Pattern& pattern_;
+    const ir::GraphData& graph_;
+    const NodeTypes& types_;
+    InstanceCache& instances_;
+    ShapeUnifier sizes_;
+    std::vector<std::vector<Known>> may_be_;  // of each operand and type
+    Known has_operands_ = Known::nothing;
+    std::deque<TypedCall> calls_;
+    std::deque<FilledInstance> filled_;
+    types::HashIndex index_;
+};
+
+}  // namespace cairn::fusion

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "graph/ir/graph_data.hpp"
+#include "rewrite/alternatives/e_classes.hpp"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace cairn::fusion {
+
+using alternatives::EClasses;
+
+/// A graph as it reads where one spelling of each value is followed: the one of that number, the last where there are
+/// fewer. Spellings that only look into another value's memory are passed over: nothing is computed there.
+///
+///     %4 = mul %2, %1 (=%5)      number 0: operands(%6) = {%4}
+///     %6 = tanh %4               number 1: operands(%6) = {%5}
+class Extraction {
+public:
+    explicit Extraction(const ir::GraphData& graph) : graph_(graph) {}
+    /// `classes` must be of the graph.
+    Extraction(const ir::GraphData& graph, const EClasses& classes, std::size_t number);
+
+    std::span<const ir::NodeId> operands(ir::NodeId id) const {
+        const auto it = changed_.find(id);
+        if (it != changed_.end()) return it->second.operands;
+        return {graph_.node(id).operands.begin(), graph_.node(id).operands.size()};
+    }
+    /// The most spellings that may be followed at an operand.
+    std::size_t choices(ir::NodeId id) const {
+        const auto it = changed_.find(id);
+        return it == changed_.end() ? 1 : it->second.choices;
+    }
+
+private:
+    struct Changed {
+        std::vector<ir::NodeId> operands;
+        std::size_t choices;
+    };
+    const ir::GraphData& graph_;
+    std::unordered_map<ir::NodeId, Changed> changed_;  // nodes with an operand of several spellings
+};
+
+}  // namespace cairn::fusion

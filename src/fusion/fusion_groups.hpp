@@ -1,0 +1,95 @@
+#pragma once
+
+#include "fusion/ancestors.hpp"
+#include "fusion/body.hpp"
+#include "fusion/fusible_matches.hpp"
+#include "fusion/match.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace cairn::fusion {
+
+/// Groups of connected elementwise ops that one pass over memory can compute, or that can be computed on each part of a
+/// product as soon as it is there.
+///
+///     %2 = mul %0, %1      ->  elementwise {2=mul(0,1) 3=tanh(2)} (%0, %1) -> (%3)
+///     %3 = tanh %2
+///     %2 = matmul %0, %1   ->  fused {2=matmul(0,1) 3=tanh(2)} (%0, %1) -> (%3)
+///     %3 = tanh %2
+///
+/// In place of the matmul stands what is found as a definition that is a head: `fused {2=conv2d(0,1) 3=relu(2)}`.
+class FusionGroups {
+public:
+    /// Graph, classes and parts must outlive it. Throws Cancelled on a stop, as all() does.
+    FusionGroups(const ir::GraphData& graph, const alternatives::EClasses& classes, const FusibleMatches& parts,
+                 std::stop_token stop);
+    /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
+    /// too, or is spelled in several ways: compute it again, where that reads no more memory than the value itself;
+    /// read it; or provide it, where it has the shape of the root. A producer smaller than the root is taken in only
+    /// where computing it again for each element costs little. No group ends in a link of a chain that is within a long
+    /// one, unless it is `wanted`.
+    /// And the products found at each node, and the group that goes on from a product and ends there, where nothing
+    /// else reads the product or what comes of it on the way.
+    std::vector<std::vector<Match>> all(const std::vector<bool>& wanted);
+
+private:
+    struct Group;
+    struct Boundary;
+    enum class SharedPolicy { recompute, read, provide };
+    /// What a group goes on from: no product; one found where the value is spelled as the group reads it, or elsewhere.
+    enum class GroupStart : std::uint8_t { none, anchor, anchor_in_any_expression };
+    /// What there is to know of a node, so that it is looked up once.
+    struct NodeFacts {
+        std::uint32_t shape = 0;  ///< equal for equal shapes
+        bool elementwise = false, cheap = false, number = false;
+        bool shared = false;  ///< read by several, or spelled in several ways
+        bool bound = false;   ///< depends on weights and constants only
+    };
+    /// A node's part in the group in the making. Where `group` is not its number, none.
+    enum class NodeRole : std::uint8_t { none, member, read, refused, listed };
+    struct RoleMark {
+        std::uint32_t group = 0;
+        NodeRole role = NodeRole::none;
+        int value = 0;  ///< its number in the body
+    };
+
+    void at(ir::NodeId root, std::vector<Match>& matches, std::vector<bool>& passed);
+    void add_anchors(ir::NodeId root, std::vector<Match>& matches);
+    void add_epilogue_groups(ir::NodeId root, std::vector<Match>& matches);
+    bool may_join(ir::NodeId producer, const Group& group) const;
+    bool is_anchor(ir::NodeId id, const Group& group) const;
+    bool is_read_inside(ir::NodeId value, const Group& group) const;
+    std::span<const ir::NodeId> operands_of(ir::NodeId id, const Group& group) const;
+    bool grow(Group& group, SharedPolicy shared);
+    Boundary widened(Boundary boundary, ir::NodeId producer, const Group& group) const;
+    void take(ir::NodeId producer, Group& group, SharedPolicy shared);
+    void list_reads(Group& group);
+    Match match_of(const Group& group, const std::vector<ir::NodeId>& outputs);
+    Match match_of(const Group& group, const Match& anchor);
+    void add_steps(const Group& group, int values);
+    std::vector<ir::NodeId> shared_values(const Group& group);
+    std::vector<int> uses_inside(const Group& group) const;
+    bool is_link(ir::NodeId id, int steps) const;
+    void skip_chain_links(const Group& group, std::vector<bool>& passed) const;
+    NodeRole role_of(ir::NodeId id) const {
+        return boundary_ops_[id].group == group_ ? boundary_ops_[id].role : NodeRole::none;
+    }
+    void set_role(ir::NodeId id, NodeRole role) { boundary_ops_[id] = {group_, role, 0}; }
+
+    const ir::GraphData& graph_;
+    const alternatives::EClasses& classes_;
+    const FusibleMatches& parts_;
+    std::stop_token stop_;
+    std::vector<int> uses_;
+    std::vector<NodeFacts> node_facts_;
+    std::vector<RoleMark> boundary_ops_;
+    std::uint32_t group_ = 0;
+    Ancestors ancestors_;
+    BodyBuilder body_builder_;
+};
+
+}  // namespace cairn::fusion

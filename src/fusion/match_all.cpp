@@ -1,0 +1,69 @@
+#include "fusion/match_all.hpp"
+
+#include "fusion/repeat_finder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::fusion {
+namespace {
+
+using ir::NodeId;
+
+/// What is known of the nodes passed.
+class PassedNodes {
+public:
+    explicit PassedNodes(Matcher& matcher)
+        : matches(matcher.graph().nodes().size()),
+          matcher_(matcher),
+          repeats_(matcher.graph(), matcher.classes(), matcher.forms()) {}
+
+    void pass(NodeId node) {
+        const bool repeats = repeats_.pass(node);
+        Look& look = looks_.emplace_back();
+        if (repeats && may_repeat(node - repeats_.shift())) {
+            const NodeId earlier = node - repeats_.shift();
+            look.found = looks_[earlier].found;
+            for (Matcher::FoundMatch& find : look.found)
+                for (NodeId& operand : find.operands) operand = repeats_.in_place_of(operand);
+            look.is_repeated = matcher_.match_like(node, look.found, matches[earlier], matches[node]);
+        }
+        if (!look.is_repeated) static_cast<Matcher::MatchTrace&>(look) = matcher_.match_at(node, matches[node]);
+    }
+
+    std::vector<std::vector<Match>> matches;  ///< of each node
+
+private:
+    struct Look : Matcher::MatchTrace {
+        bool is_repeated = false;
+    };
+
+    /// True where all that was looked at for `earlier` was itself in the stretch, or is read by it from before: what
+    /// lies as far before again was compared too, so that forms are alike deeper than anybody looks. For what repeated
+    /// another in this stretch that was seen to: it has moved on with it.
+    bool may_repeat(NodeId earlier) const {
+        const auto knows = [&](NodeId id) { return repeats_.knows(id); };
+        const Look& look = looks_[earlier];
+        return earlier >= repeats_.begin() && std::all_of(look.at.begin(), look.at.end(), knows) &&
+               std::all_of(look.found.begin(), look.found.end(), [&](const Matcher::FoundMatch& find) {
+                   return std::all_of(find.operands.begin(), find.operands.end(), knows);
+               });
+    }
+
+    Matcher& matcher_;
+    RepeatFinder repeats_;
+    std::vector<Look> looks_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Match>> match_all(Matcher& matcher, const std::stop_token& stop) {
+    PassedNodes passed(matcher);
+    for (NodeId id = 0; id < passed.matches.size(); ++id) {
+        if (stop.stop_requested()) throw Cancelled("fuse");
+        passed.pass(id);
+    }
+    return std::move(passed.matches);
+}
+
+}  // namespace cairn::fusion

@@ -1,0 +1,184 @@
+#include "fusion/moved_results.hpp"
+
+#include "graph/ir/op_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace cairn::fusion {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+
+// Movements behind each other at most.
+constexpr std::size_t most_moves = 8;
+
+// Columns of one product that are written elsewhere: with itself as many results as a body has.
+constexpr std::size_t most_parts = 7;
+
+bool only_moves(const ir::Node& node) {
+    return ir::is(node, ir::OpClass::movement) || ir::is(node, ir::OpClass::transfer);
+}
+
+/// Of a matrix, and perhaps what follows it.
+bool is_product(const ir::GraphData& graph, const Match& match) {
+    if (match.definition == "fused") return match.body.begins_with(Op::matmul);
+    return match.definition == ir::info(Op::matmul).name && graph.node(match.inputs[1]).shape.size() == 2 &&
+           graph.node(match.inputs[0]).shape.size() >= 2;
+}
+
+using Moves = std::vector<NodeId>;
+
+/// Where a result may be written: the node that is there, and the movements before it.
+struct Destination {
+    NodeId node = 0;
+    Moves moves;
+};
+
+/// The values that movements carry to a node, each with the fewest that do it.
+std::map<NodeId, Moves> carried_to(const ir::GraphData& graph, const alternatives::EClasses& classes, NodeId to) {
+    std::map<NodeId, Moves> found;
+    std::vector<std::pair<NodeId, Moves>> open{{classes.value_of(*moved_into(graph.node(to))), {}}};
+    for (std::size_t next = 0; next < open.size(); ++next) {
+        const auto [value, moves] = open[next];
+        if (!found.emplace(value, moves).second || moves.size() == most_moves) continue;
+        for (const NodeId expression : classes.expressions(value)) {
+            const ir::Node& node = graph.node(expression);
+            if (!keeps_all(node.op)) continue;
+            Moves longer{expression};
+            longer.insert(longer.end(), moves.begin(), moves.end());
+            open.emplace_back(classes.value_of(node.operands[0]), std::move(longer));
+        }
+    }
+    return found;
+}
+
+/// Whether elements lie in another order there: reshapes alone leave them where they are.
+bool turns(const ir::GraphData& graph, const Destination& to) {
+    const auto is_turn = [&](NodeId move) { return graph.node(move).op == Op::transpose; };
+    return is_turn(to.node) || std::any_of(to.moves.begin(), to.moves.end(), is_turn);
+}
+
+/// By the value that may be written there.
+using Destinations = std::map<NodeId, std::vector<Destination>>;
+
+Destinations destinations_of(const ir::GraphData& graph, const alternatives::EClasses& classes) {
+    Destinations destinations;
+    std::set<std::pair<NodeId, NodeId>> known;  // what is written, and what is there then
+    const auto add = [&](NodeId node) {
+        for (auto& [value, moves] : carried_to(graph, classes, node)) {
+            Destination to{node, moves};
+            const bool differs = graph.node(node).op == Op::state_append || turns(graph, to);
+            if (differs && known.emplace(value, classes.value_of(node)).second)
+                destinations[value].push_back(std::move(to));
+        }
+    };
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        if (const Op op = graph.node(id).op; op == Op::state_append || op == Op::reshape) add(id);
+    for (const ir::Output& output : graph.outputs())
+        if (graph.node(output.node).op == Op::transpose) add(output.node);
+    return destinations;
+}
+
+/// One more output of a tile: what it computes, where that is carried to.
+void add_moved(Match& match, NodeId computed, const Destination& to) {
+    Nodes moved{computed};
+    for (const NodeId move : to.moves) moved.push_back(move);
+    for (const NodeId inside : moved)
+        if (std::find(match.interior.begin(), match.interior.end(), inside) == match.interior.end())
+            match.interior.push_back(inside);
+    std::sort(match.interior.begin(), match.interior.end());
+    match.outputs.push_back(to.node);
+    match.moved.push_back(std::move(moved));
+}
+
+Match written_to(const Match& match, const Destination& to) {
+    Match written = match;
+    written.outputs.clear();
+    add_moved(written, match.outputs[0], to);
+    return written;
+}
+
+/// Slices of columns, by the value they are cut from.
+std::map<NodeId, Nodes> columns_in(const ir::GraphData& graph, const alternatives::EClasses& classes) {
+    std::map<NodeId, Nodes> found;
+    for (NodeId id = 0; id < graph.nodes().size(); ++id)
+        if (const ir::Node& node = graph.node(id); cuts_columns(node))
+            found[classes.value_of(node.operands[0])].push_back(id);
+    return found;
+}
+
+/// Whether nothing has to be there before but what is there before the run.
+bool needs_no_version(const ir::GraphData& graph, const Destination& to) {
+    const ir::Node& node = graph.node(to.node);
+    return node.op != Op::state_append || ir::is_given(graph.node(node.operands[0]));
+}
+
+/// The tile as one that provides what it makes, and slices of that where they are carried to.
+std::optional<Match> written_in_parts(const ir::GraphData& graph, const alternatives::EClasses& classes,
+                                      const Match& match, const Nodes& slices, const Destinations& destinations) {
+    Match written = match;
+    const NodeId whole = match.outputs[0];
+    if (match.definition == ir::info(Op::matmul).name) {
+        written.definition = "fused";
+        written.body = std::vector<Step>{{std::string(ir::info(Op::matmul).name), {0, 1}, graph.node(whole).dtype, 0}};
+        written.results = {2};
+    }
+    written.moved = {Nodes{}};
+    std::vector<Dim> first{0};
+    for (const NodeId slice : slices) {
+        const auto found = destinations.find(classes.value_of(slice));
+        if (found == destinations.end()) continue;
+        for (const Destination& to : found->second) {
+            const bool is_known =
+                std::find(written.outputs.begin(), written.outputs.end(), to.node) != written.outputs.end();
+            if (is_known || !needs_no_version(graph, to) || first.size() > most_parts) continue;
+            add_moved(written, slice, to);
+            first.push_back(graph.node(slice).attributes.dims("start").at(0));
+            written.results.push_back(written.results[0]);
+        }
+    }
+    if (first.size() == 1) return std::nullopt;
+    written.attributes = {{"columns", std::move(first)}};
+    return written;
+}
+
+}  // namespace
+
+bool keeps_all(Op op) { return op == Op::transpose || op == Op::reshape; }
+
+std::optional<NodeId> moved_into(const ir::Node& node) {
+    if (node.op == Op::state_append) return node.operands[1];
+    return keeps_all(node.op) ? std::optional(node.operands[0]) : std::nullopt;
+}
+
+bool cuts_columns(const ir::Node& node) {
+    return node.op == Op::slice && node.attributes.integer("axis") == -1 &&
+           node.attributes.dims("step").at(0) == Dim(1);
+}
+
+std::vector<Match> with_moved_results(const ir::GraphData& graph, const alternatives::EClasses& classes,
+                                      const std::vector<Match>& matches) {
+    std::vector<Match> written;
+    const Destinations destinations = destinations_of(graph, classes);
+    if (destinations.empty()) return written;
+    const std::map<NodeId, Nodes> columns = columns_in(graph, classes);
+    for (const Match& match : matches) {
+        if (match.outputs.size() != 1) continue;
+        const ir::Node& node = graph.node(match.outputs[0]);
+        if (const auto slices = columns.find(classes.value_of(match.outputs[0]));
+            slices != columns.end() && is_product(graph, match))
+            if (auto in_parts = written_in_parts(graph, classes, match, slices->second, destinations))
+                written.push_back(*std::move(in_parts));
+        const auto found = destinations.find(classes.value_of(match.outputs[0]));
+        if (found == destinations.end() || ir::is_given(node) || ir::is(node, ir::OpClass::effect)) continue;
+        if (match.interior.empty() && match.body.empty() && only_moves(node)) continue;
+        for (const Destination& to : found->second) written.push_back(written_to(match, to));
+    }
+    return written;
+}
+
+}  // namespace cairn::fusion

@@ -1,0 +1,411 @@
+#include "fusion/pattern_search.hpp"
+
+#include "fusion/candidate_numbers.hpp"
+#include "fusion/solve_numbers.hpp"
+#include "graph/ir/op_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cairn::fusion {
+namespace {
+
+using ir::NodeId;
+
+// Guesses for one pattern at one node; the right one is among the first few.
+constexpr int most_guesses = 160;
+// More guesses for a match that covers more than one already found.
+constexpr int most_further_guesses = 48;
+constexpr std::size_t most_candidates = 8;
+constexpr std::size_t most_before = 16;
+
+// A factor, an exponent or a term that may be left out.
+bool is_neutral(double number) { return number == 0 || number == 1; }
+
+bool contains(std::span<const NodeId> list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
+
+class EmbeddingSearch {
+public:
+    EmbeddingSearch(Matcher& matcher, const Pattern& pattern, NodeId root)
+        : matcher_(matcher),
+          graph_(matcher.graph()),
+          pattern_(pattern),
+          skeleton_(*pattern.skeleton.graph),
+          calls_(matcher.calls(pattern)),
+          root_(root),
+          filled_(pattern.problem.attributes) {
+        region_pairs_.push_back({pattern.skeleton.outputs[pattern.main_output], root});
+        places_ = term_positions(matcher.forms().normalizer(), matcher.forms()[root].core);
+    }
+
+    std::vector<Embedding> run() {
+        align_regions(0, 0);
+        if (found_.empty() && pattern_.has_expanded_exponentials && pattern_.skeleton.inputs.size() == 1)
+            try_all_predecessors();
+        std::reverse(found_.begin(), found_.end());
+        return std::move(found_);
+    }
+
+private:
+    bool done() const { return is_whole_ || guesses_ >= most_guesses_; }
+
+    // Finds a partner for each mark on the rim of overlay `at`, from the `next`-th node of its region on; then goes on
+    // to the next overlay.
+    void align_regions(std::size_t at, std::size_t next) {
+        if (done()) return;
+        if (at == region_pairs_.size()) return choose_operands();
+        const RegionPair region_pair = region_pairs_[at];
+        const std::span<const NodeId> nodes = pattern_.regions->from(region_pair.skeleton).nodes;
+        while (next < nodes.size() && !is_new_mark(nodes[next])) ++next;
+        if (next == nodes.size()) return align_regions(at + 1, 0);
+
+        const ir::Node& mark = skeleton_.node(nodes[next]);
+        const std::uint64_t wanted = op_bit(mark.op);
+        const auto is_partner = [&](NodeId id) {
+            return matcher_.mark(id) == wanted && graph_.node(id).operands.size() == mark.operands.size();
+        };
+        std::span<const NodeId> there = matcher_.region_from(region_pair.graph).nodes;
+        // What does not vary along a summed axis may stand outside the sum.
+        if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.region_from(root_).nodes;
+        boundary_ops_.push_back(nodes[next]);
+        for (const NodeId candidate : there) {
+            if (!is_partner(candidate)) continue;
+            align_operands(mark, matcher_.operands(candidate), at, next);
+            if (mark.op == ir::Op::matmul && is_transposed(candidate, there) && !done())
+                align_operands(mark, std::array{matcher_.operands(candidate)[1], matcher_.operands(candidate)[0]}, at,
+                               next);
+            if (done()) break;
+        }
+        if (!done() && (pattern_.vanishing & wanted) != 0) align_regions(at, next + 1);
+        boundary_ops_.pop_back();
+    }
+
+    void align_operands(const ir::Node& mark, std::span<const NodeId> operands, std::size_t at, std::size_t next) {
+        const std::size_t size = region_pairs_.size();
+        for (std::size_t i = 0; i < operands.size(); ++i) region_pairs_.push_back({mark.operands[i], operands[i]});
+        align_regions(at, next + 1);
+        region_pairs_.resize(size);
+    }
+
+    bool is_transposed(NodeId id, std::span<const NodeId> nodes) const {
+        return std::any_of(nodes.begin(), nodes.end(), [&](NodeId other) {
+            return graph_.node(other).op == ir::Op::transpose && matcher_.operands(other)[0] == id;
+        });
+    }
+
+    // The operand may be any value shortly before: where exponentials open, no op tells where it stands.
+    void try_all_predecessors() {
+        std::vector<NodeId> before{root_};
+        numbers_.reset();
+        for (std::size_t i = 0; i < before.size() && !done(); ++i) {
+            for (const NodeId operand : matcher_.operands(before[i]))
+                if (before.size() < most_before && !contains(before, operand)) before.push_back(operand);
+            if (i > 0 && bind(0, before[i])) guess({before[i]});
+            calls_.sizes().rollback(0);
+        }
+    }
+
+    bool is_new_mark(NodeId id) const {
+        const ir::Node& node = skeleton_.node(id);
+        return !is_arithmetic(node) && !node.operands.empty() &&
+               std::find(boundary_ops_.begin(), boundary_ops_.end(), id) == boundary_ops_.end();
+    }
+
+    bool bind(std::size_t index, NodeId id) {
+        return calls_.sizes().bind(index, graph_.node(id).dtype, graph_.node(id).shape);
+    }
+
+    // A value that stays whole stands in the root's form where the operand stands in the pattern's.
+    bool is_at_pattern_position(std::size_t index, NodeId id) const {
+        const TermId core = matcher_.forms()[id].core;
+        const TermKind kind = matcher_.forms().normalizer().term(core).kind;
+        const auto& paths = pattern_.paths[index];
+        return (kind != TermKind::leaf && kind != TermKind::op) ||
+               std::all_of(paths.begin(), paths.end(), [&](std::uint32_t path) {
+                   return std::find(places_.begin(), places_.end(), TermPosition{core, path}) != places_.end();
+               });
+    }
+
+    // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest
+    // of them. Where it stands alone in one, only what has the same stem, that without a factor in front, so that a
+    // scale outside is not taken into the operand.
+    std::vector<NodeId> candidates(std::size_t index) {
+        types::SmallVector<std::span<const NodeId>, 8> regions;
+        std::size_t narrowest = 0;
+        std::optional<std::size_t> alone;
+        const NodeId input = pattern_.skeleton.inputs[index];
+        const std::size_t leaf = pattern_.layout_hashes->of((*pattern_.forms)[input].core);
+        for (const RegionPair& region_pair : region_pairs_) {
+            const std::span<const NodeId> there = pattern_.regions->from(region_pair.skeleton).nodes;
+            if (!contains(there, input)) continue;
+            regions.push_back(matcher_.region_from(region_pair.graph).nodes);
+            if (narrowest == 0 || there.size() < narrowest) {
+                narrowest = there.size();
+                std::swap(regions.front(), regions.back());
+            }
+            if (pattern_.layout_hashes->of((*pattern_.forms)[region_pair.skeleton].core) == leaf)
+                alone = matcher_.layout_hash_of(region_pair.graph);
+        }
+        std::vector<NodeId> result;
+        if (regions.empty()) return result;
+        for (const NodeId id : regions.front())
+            if (!matcher_.same_value(id, root_) && calls_.accepts_operand(index, id) &&
+                std::all_of(regions.begin() + 1, regions.end(),
+                            [&](const auto& region) { return contains(region, id); }) &&
+                is_at_pattern_position(index, id))
+                result.push_back(id);
+        if (alone) {
+            const auto rest = std::stable_partition(result.begin(), result.end(),
+                                                    [&](NodeId id) { return matcher_.layout_hash_of(id) == *alone; });
+            if (rest != result.begin()) result.erase(rest, result.end());
+            result = plainest_first(result);
+        }
+        if (result.size() > most_candidates) result.resize(most_candidates);
+        // Of conditions that say the same beside the pattern's own, the one computed from least.
+        if (pattern_.problem.inputs[index].dtype == DType::boolean) std::reverse(result.begin(), result.end());
+        return result;
+    }
+
+    // Without a factor before with one; among nodes of one form, which differ in leading axes of size 1, the oldest.
+    std::vector<NodeId> plainest_first(const std::vector<NodeId>& nearest_first) const {
+        std::vector<NodeId> result;
+        for (const NodeId nearest : nearest_first)
+            for (auto it = nearest_first.rbegin(); it != nearest_first.rend(); ++it)
+                if (matcher_.forms()[*it].core == matcher_.forms()[nearest].core && !contains(result, *it))
+                    result.push_back(*it);
+        std::stable_partition(result.begin(), result.end(),
+                              [&](NodeId id) { return matcher_.forms()[id].factor == 1; });
+        return result;
+    }
+
+    void choose_operands() {
+        std::vector<std::vector<NodeId>> choices;
+        for (std::size_t i = 0; i < pattern_.skeleton.inputs.size(); ++i) {
+            choices.push_back(candidates(i));
+            if (choices.back().empty()) return;
+        }
+        numbers_.reset();
+        std::vector<NodeId> operands;
+        choose_operand(choices, operands);
+    }
+
+    // Returns the operands to blame: where the one chosen here is not among them, no other choice of its type helps.
+    OperandMask choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands) {
+        const std::size_t index = operands.size(), bound = calls_.sizes().bound();
+        if (index == choices.size()) return guess(operands);
+        const OperandMask here = operand_bit(index);
+        OperandMask blame = 0;
+        std::vector<NodeId> hopeless;
+        for (const NodeId id : choices[index]) {
+            if (done()) return all_operands;
+            const NodeTypes& types = matcher_.types();
+            const auto same_type = [&](NodeId other) { return types.of(other) == types.of(id); };
+            if (std::any_of(hopeless.begin(), hopeless.end(), same_type)) continue;
+            operands.push_back(id);
+            const OperandMask wrong = bind(index, id) ? choose_operand(choices, operands) : all_operands;
+            operands.pop_back();
+            calls_.sizes().rollback(bound);
+            if ((wrong & here) == 0) hopeless.push_back(id);
+            blame |= wrong;
+        }
+        return blame & ~here;
+    }
+
+    OperandMask guess(const std::vector<NodeId>& operands) {
+        TypedCall& call = calls_.of(operands);
+        if (!call.fits) return all_operands;
+        if (pattern_.holes.empty()) return attempt(operands, call, pattern_.problem.attributes).blame;
+        const std::size_t before = found_.size();
+        Matcher::ProofResult last;
+        is_solved_ = !can_solve();
+        const std::vector<Attributes> known_attributes = matcher_.known_attributes(pattern_);
+        for (const Attributes& known : known_attributes) {
+            last = attempt(operands, call, known);
+            if (found_.size() > before) return all_operands;
+            const bool tells_of_others =
+                std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+                             [&](const Hole& hole) { return is_neutral(hole.number_in(known)); });
+            if (tells_of_others && (last.blame & number_bit) == 0) return last.blame;
+            if (!tells_of_others) last.unknown.reset();
+        }
+        if (!numbers_) numbers_ = candidate_numbers(matcher_, pattern_, region_pairs_);
+        // Of numbers that leave something out, none shows whether others would make the value.
+        const auto is_untold = [](const std::vector<double>& numbers) {
+            return std::all_of(numbers.begin(), numbers.end(), is_neutral);
+        };
+        if (std::any_of(numbers_->begin(), numbers_->end(), is_untold) && solve(operands, call, *numbers_))
+            return all_operands;
+        const auto is_empty = [](const std::vector<double>& numbers) { return numbers.empty(); };
+        if (std::none_of(numbers_->begin(), numbers_->end(), is_empty))
+            return fill(operands, call, *numbers_, 0, last.unknown).blame;
+        std::vector<std::vector<double>> numbers = *numbers_;
+        add_table_numbers(matcher_, pattern_, region_pairs_, call.types, numbers);
+        add_whole_numbers(matcher_, pattern_, region_pairs_, call.types, numbers);
+        return fill(operands, call, numbers, 0, last.unknown).blame;
+    }
+
+    // The numbers that norms add are those that the graph holds: the norm of a multiple is also the norm of every other
+    // multiple, with another eps, and all these candidates would tie unrelated values together.
+    bool can_solve() const {
+        const auto& nodes = skeleton_.nodes();
+        const bool has_reduction = std::any_of(
+            nodes.begin(), nodes.end(), [](const ir::Node& node) { return ir::is(node, ir::OpClass::reduction); });
+        return !(has_reduction && adds_free_constant(pattern_)) &&
+               std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+                            [](const Hole& hole) { return hole.is_whole; });
+    }
+
+    // Tries the numbers for which what is made of the operands has the root's form; once for each choice of operands.
+    // `held`: those that the graph holds, for each hole.
+    bool solve(std::span<const NodeId> operands, TypedCall& call, std::span<const std::vector<double>> held) {
+        if (std::exchange(is_solved_, true)) return false;
+        Attributes attributes = pattern_.problem.attributes;
+        const auto put = [&](std::span<const double> numbers) {
+            for (std::size_t i = 0; i < numbers.size(); ++i) pattern_.holes[i].put(numbers[i], attributes);
+        };
+        const auto pairs_of = [&](std::span<const double> numbers) -> std::optional<std::vector<CoefficientPair>> {
+            put(numbers);
+            const FilledInstance* filled = calls_.filled(call, attributes);
+            if (filled == nullptr || !calls_.may_produce(call, root_)) return std::nullopt;
+            const ScaledTerm made = matcher_.form_made({&pattern_, root_, operands, *filled, attributes});
+            return coefficient_pairs(matcher_.forms().normalizer(), made, matcher_.forms()[root_]);
+        };
+        // Equal parts of a maximum are in the order of their numbers: below and above 1 they may be paired otherwise.
+        for (const double scale : {1.0, 0x1p10}) {
+            std::vector<double> start;
+            for (const Hole& hole : pattern_.holes) start.push_back(hole.sentinel * scale);
+            for (const std::vector<double>& numbers : solve_numbers(pairs_of, std::move(start)))
+                if (try_signs(operands, call, numbers, held)) return true;
+        }
+        return false;
+    }
+
+    // The shortest number that rounds to what was solved for. That has the rounding errors of f64, so in f64 the number
+    // that the graph holds takes its place, if there is one.
+    double written_or_shortest(double solved, std::span<const double> held, DType dtype) {
+        for (const double number : held)
+            if (dtype == DType::f64 && Normalizer::close(std::fabs(number), std::fabs(solved), dtype))
+                return std::copysign(number, solved);
+        return shortest_within_rounding(matcher_, solved, dtype);
+    }
+
+    // Tries numbers of these magnitudes: an even function tells no sign, and what is made of a negative number may be
+    // another one than of the positive ones that were solved with.
+    bool try_signs(std::span<const NodeId> operands, TypedCall& call, const std::vector<double>& numbers,
+                   std::span<const std::vector<double>> held) {
+        constexpr std::size_t most_signs = 3;
+        const std::size_t before = found_.size();
+        const DType dtype = graph_.node(root_).dtype;
+        Attributes attributes = pattern_.problem.attributes;
+        for (std::size_t signs = 0; signs < std::size_t{1} << std::min(numbers.size(), most_signs); ++signs)
+            for (const bool is_short : {true, false}) {
+                for (std::size_t i = 0; i < numbers.size(); ++i) {
+                    const double number = is_short ? written_or_shortest(numbers[i], held[i], dtype) : numbers[i];
+                    pattern_.holes[i].put(i < most_signs && (signs >> i) % 2 != 0 ? -number : number, attributes);
+                }
+                attempt(operands, call, attributes);
+                if (found_.size() == before) continue;
+                matcher_.remember(pattern_, attributes);
+                return true;
+            }
+        return false;
+    }
+
+    // What two numbers fail to make alike hangs on no number of this hole.
+    Matcher::ProofResult fill(std::span<const NodeId> operands, TypedCall& call,
+                              std::span<const std::vector<double>> numbers, std::size_t hole,
+                              std::optional<std::size_t> unknown) {
+        const std::size_t before = found_.size();
+        const Matcher::ProofResult right{std::nullopt, all_operands, std::nullopt, false};
+        if (hole == numbers.size()) {
+            Matcher::ProofResult verdict = attempt(operands, call, filled_);
+            if (found_.size() > before) matcher_.remember(pattern_, filled_);
+            if (verdict.differs_in_numbers) solve(operands, call, numbers);
+            return found_.size() > before ? right : verdict;
+        }
+        Matcher::ProofResult all{{}, numbers[hole].empty() ? all_operands : 0, unknown, false};
+        const auto with = [&](double number) {
+            pattern_.holes[hole].put(number, filled_);
+            return fill(operands, call, numbers, hole + 1, all.unknown);
+        };
+        for (const double number : numbers[hole]) {
+            if (done()) break;
+            Matcher::ProofResult verdict = with(number);
+            if (found_.size() > before) return right;
+            // Where a factor of 1 or a term of 0 is left out, what is made tells nothing of other numbers.
+            const bool hangs_on_none = !is_neutral(number) && (verdict.blame & number_bit) == 0;
+            if (verdict.unknown && (verdict.unknown == all.unknown || hangs_on_none)) {
+                if (!hangs_on_none && number != 0 && numbers[hole].back() == 0) with(0);
+                return verdict;
+            }
+            all.blame |= verdict.blame;
+            all.unknown = verdict.unknown;
+        }
+        all.unknown.reset();
+        return all;
+    }
+
+    Matcher::ProofResult attempt(std::span<const NodeId> operands, TypedCall& call, const Attributes& attributes) {
+        ++guesses_;
+        const Matcher::ProofResult whatever_numbers{std::nullopt, all_operands & ~number_bit, std::size_t{0}, false};
+        if (!calls_.may_produce(call, root_)) return whatever_numbers;
+        const FilledInstance* filled = calls_.filled(call, attributes);
+        if (call.is_rejected) return whatever_numbers;
+        if (filled == nullptr) return {};
+        if (!calls_.may_produce(call, root_)) return whatever_numbers;
+        Matcher::ProofResult verdict = matcher_.prove({&pattern_, root_, operands, *filled, attributes});
+        if (verdict.match && !filled->numbers.empty()) {
+            filled = calls_.exact_instance(call, attributes);
+            if (filled == nullptr) return {};
+            verdict = matcher_.prove({&pattern_, root_, operands, *filled, attributes});
+        }
+        if (verdict.match) add(*std::exchange(verdict.match, std::nullopt), operands, attributes);
+        return verdict;
+    }
+
+    void add(Match match, std::span<const NodeId> operands, const Attributes& attributes) {
+        if (!found_.empty() && match.interior.size() <= found_.back().match.interior.size()) return;
+        // Where no number is solved for, one that leaves nothing out is the program's own.
+        const bool is_own =
+            !can_solve() && std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
+                                         [&](const Hole& hole) { return is_neutral(hole.number_in(attributes)); });
+        is_whole_ = pattern_.holes.empty() || is_own ||
+                    std::none_of(operands.begin(), operands.end(), [&](NodeId id) { return holds_number(id); });
+        found_.push_back({std::move(match), {operands.begin(), operands.end()}});
+        most_guesses_ = std::min(most_guesses_, guesses_ + most_further_guesses);
+    }
+
+    // True for a value that is computed with a number.
+    bool holds_number(NodeId id) const {
+        const auto nodes = matcher_.region_from(id).nodes;
+        return matcher_.forms()[id].factor != 1 || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+                   const ir::Node& number = graph_.node(node);
+                   return number.op == ir::Op::constant && number.shape.empty();
+               });
+    }
+
+    Matcher& matcher_;
+    const ir::GraphData& graph_;
+    const Pattern& pattern_;
+    const ir::GraphData& skeleton_;
+    CallCache& calls_;
+    NodeId root_;
+    std::vector<TermPosition> places_;  // in the root's form
+    std::vector<RegionPair> region_pairs_;
+    std::vector<NodeId> boundary_ops_;                         // of the skeleton, already laid
+    std::optional<std::vector<std::vector<double>>> numbers_;  // for the marks as laid, made when first needed
+    Attributes filled_;                                        // the pattern's with numbers in the holes
+    std::vector<Embedding> found_;                             // each covers more than the one before
+    bool is_whole_ = false;                                    // no match covers more than the last found
+    bool is_solved_ = false;                                   // for the operands at hand
+    int guesses_ = 0, most_guesses_ = most_guesses;
+};
+
+}  // namespace
+
+std::vector<Embedding> find_embeddings(Matcher& matcher, const Pattern& pattern, NodeId root) {
+    return EmbeddingSearch(matcher, pattern, root).run();
+}
+
+}  // namespace cairn::fusion

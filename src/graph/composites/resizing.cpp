@@ -1,0 +1,90 @@
+#include "graph/composites/f32_compute.hpp"
+#include "graph/composites/sliding_windows.hpp"
+#include "graph/composites/typed_name.hpp"
+
+namespace cairn::inline v0 {
+namespace {
+
+using namespace composites;
+
+void check(const CompositeScope& scope, const Operand& x, const Shape& size) {
+    need_tensor(scope, "x", x);
+    const Shape& shape = x.tensor().shape();
+    if (shape.size() < 3) scope.fail("x needs a spatial axis behind [B, C]: " + typed_name("x", x));
+    if (size.size() != shape.size() - 2)
+        scope.fail("size must have " + std::to_string(shape.size() - 2) + " entries, got " +
+                   std::to_string(size.size()));
+    for (std::size_t axis = 2; axis < shape.size(); ++axis) {
+        if (!provably_le(1, shape[axis]))
+            scope.fail("axis " + std::to_string(axis) + " may be empty: " + typed_name("x", x));
+        if (!provably_le(0, size[axis - 2])) scope.fail("size may be negative: " + to_string(size[axis - 2]));
+    }
+}
+
+// Where the places of the result lie on an axis of x, in f64: quotients of integers, so that each that is an integer
+// or lies half-way between two comes out exactly.
+Tensor source_coordinates(const Tensor& x, const Dim& in, const Dim& out, CoordinateTransformation coordinates) {
+    const Tensor place = cast(iota(Graph(x.graph()), out, DType::i64), DType::f64);
+    switch (coordinates) {
+        case CoordinateTransformation::half_pixel: return ((2 * place + 1) * in - out) / (2 * max(out, Dim(1)));
+        case CoordinateTransformation::align_corners: return place * (in - 1) / max(out - 1, Dim(1));
+        case CoordinateTransformation::asymmetric: break;
+    }
+    return place * in / max(out, Dim(1));
+}
+
+Tensor ceil(const Tensor& x) { return -floor(-x); }
+
+Tensor rounded(const Tensor& place, ResizeRounding rounding) {
+    switch (rounding) {
+        case ResizeRounding::prefer_lower: return ceil(place - 0.5);
+        case ResizeRounding::prefer_higher: return floor(place + 0.5);
+        case ResizeRounding::down: return floor(place);
+        case ResizeRounding::up: break;
+    }
+    return ceil(place);
+}
+
+// The elements at whole places of an axis, and at its ends beyond them.
+Tensor elements_at(const Tensor& x, const Tensor& place, int axis) {
+    return gather(x, cast(clamp(place, 0.0, x.dim(axis) - 1), DType::i64), axis);
+}
+
+Tensor interpolate(const Tensor& x, const Dim& size, int axis, CoordinateTransformation coordinates) {
+    const Tensor place = clamp(source_coordinates(x, x.dim(axis), size, coordinates), 0.0, x.dim(axis) - 1),
+                 low = floor(place);
+    Shape along(static_cast<std::size_t>(x.rank() - axis), Dim(1));
+    along[0] = size;
+    const Tensor way = reshape(cast(place - low, x.dtype()), along);
+    return elements_at(x, low, axis) * (1 - way) + elements_at(x, low + 1, axis) * way;
+}
+
+}  // namespace
+
+Tensor resize_nearest(const Operand& x, const Shape& size, CoordinateTransformation coordinates,
+                      ResizeRounding rounding) {
+    const CompositeScope scope("resize_nearest", x);
+    check(scope, x, size);
+    Tensor result = x.tensor();
+    for (int axis = 2; axis < x.tensor().rank(); ++axis) {
+        const Dim& out = size[static_cast<std::size_t>(axis) - 2];
+        if (out == result.dim(axis)) continue;
+        result = elements_at(result, rounded(source_coordinates(result, result.dim(axis), out, coordinates), rounding),
+                             axis);
+    }
+    return result;
+}
+
+Tensor resize_linear(const Operand& x, const Shape& size, CoordinateTransformation coordinates) {
+    const CompositeScope scope("resize_linear", x);
+    check(scope, x, size);
+    if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
+    Tensor result = widened(x);
+    for (int axis = 2; axis < x.tensor().rank(); ++axis) {
+        const Dim& out = size[static_cast<std::size_t>(axis) - 2];
+        if (!(out == result.dim(axis))) result = interpolate(result, out, axis, coordinates);
+    }
+    return narrowed(result, x);
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,161 @@
+#include "graph/interpreter/evaluation.hpp"
+#include "graph/ir/scalar_cast.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::interpreter {
+
+namespace {
+
+// Writes `part` into the elements of `out` from `corner` on, one index an axis.
+void put(Value& out, const Value& part, const Sizes& corner) {
+    const Sizes strides = row_major(out.shape);
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < corner.size(); ++i) offset += corner[i] * strides[i];
+    const auto at = element_offsets(part.shape, {strides, offset});
+    visit_storage(
+        out.dtype,
+        [&](auto& to, const auto& from) {
+            for (std::size_t i = 0; i < from.size(); ++i) to[static_cast<std::size_t>(at[i])] = from[i];
+        },
+        out, part);
+}
+
+// The same from `start` of one axis on.
+void put(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
+    Sizes corner(out.shape.size(), 0);
+    corner[axis] = start;
+    put(out, part, corner);
+}
+
+Value evaluate_pad(const Evaluation& e) {
+    Value out = e.result();
+    const double value = e.node().attributes.number("value");
+    out.data.assign(out.data.size(), round_to(out.dtype, value));
+    out.integers.assign(out.integers.size(), is_float(out.dtype) ? 0 : truncate_to(out.dtype, value));
+    put(out, e.operand(0), e.axis(), e.integer("before"));
+    return out;
+}
+
+Value evaluate_concat(const Evaluation& e) {
+    Value out = e.result();
+    std::int64_t start = 0;
+    for (const Value* operand : e.operands) {
+        put(out, *operand, e.axis(), start);
+        start += operand->shape[e.axis()];
+    }
+    return out;
+}
+
+/// x as [a, size, b]: the axes before, at, and after the indexed one.
+struct AxisSplit {
+    std::int64_t before = 1, size = 1, after = 1;
+    AxisSplit(const Sizes& shape, std::size_t axis)
+        : before(count(std::span(shape).first(axis))),
+          size(shape[axis]),
+          after(count(std::span(shape).subspan(axis + 1))) {}
+};
+
+void check_indices(const Evaluation& e, std::int64_t size) {
+    for (const std::int64_t index : e.operand(1).integers)
+        if (index < 0 || index >= size) e.fail(fmt::format("index {} is outside 0..{}", index, size - 1));
+}
+
+Value evaluate_gather(const Evaluation& e) {
+    const AxisSplit n(e.operand(0).shape, e.axis());
+    const auto& indices = e.operand(1).integers;
+    check_indices(e, n.size);
+    Value out = e.result();
+    visit_storage(
+        out.dtype,
+        [&](auto& to, const auto& x) {
+            std::size_t place = 0;
+            for (std::int64_t a = 0; a < n.before; ++a)
+                for (const std::int64_t index : indices)
+                    for (std::int64_t b = 0; b < n.after; ++b)
+                        to[place++] = x[static_cast<std::size_t>((a * n.size + index) * n.after + b)];
+        },
+        out, e.operand(0));
+    return out;
+}
+
+Value evaluate_take_along_axis(const Evaluation& e) {
+    const Value &x = e.operand(0), &indices = e.operand(1);
+    check_indices(e, x.shape[e.axis()]);
+    Value out = e.result();
+    const Sizes dense = row_major(x.shape);
+    Sizes strides = dense;
+    strides[e.axis()] = 0;
+    const auto line = element_offsets(e.shape, {strides});
+    visit_storage(
+        out.dtype,
+        [&](auto& to, const auto& from) {
+            for (std::size_t i = 0; i < to.size(); ++i)
+                to[i] = from[static_cast<std::size_t>(line[i] + indices.integers[i] * dense[e.axis()])];
+        },
+        out, x);
+    return out;
+}
+
+Value evaluate_scatter(const Evaluation& e) {
+    const AxisSplit n(e.operand(0).shape, e.axis());
+    const auto& indices = e.operand(1).integers;
+    check_indices(e, n.size);
+    Value out = e.operand(0);
+    visit_storage(
+        out.dtype,
+        [&](auto& to, const auto& updates) {
+            std::size_t place = 0;
+            for (std::int64_t a = 0; a < n.before; ++a)
+                for (const std::int64_t index : indices)
+                    for (std::int64_t b = 0; b < n.after; ++b)
+                        to[static_cast<std::size_t>((a * n.size + index) * n.after + b)] = updates[place++];
+        },
+        out, e.operand(2));
+    return out;
+}
+
+}  // namespace
+
+Value evaluate_indexing(const Evaluation& e) {
+    static constexpr auto rows =
+        std::to_array<OpMapEntry<EvaluateFunction>>({{Op::pad, evaluate_pad},
+                                                     {Op::concat, evaluate_concat},
+                                                     {Op::gather, evaluate_gather},
+                                                     {Op::take_along_axis, evaluate_take_along_axis},
+                                                     {Op::scatter, evaluate_scatter}});
+    return op_entry(rows, e.node().op, "interpret")(e);
+}
+
+Value evaluate_iota(const Evaluation& e) {
+    Value out = e.result();
+    const auto start = static_cast<std::uint64_t>(e.integer("start"));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const auto value = static_cast<std::int64_t>(start + i);
+        if (is_float(out.dtype))
+            out.data[i] = round_integer(out.dtype, value);
+        else
+            out.integers[i] = wrap_to(out.dtype, value);
+    }
+    return out;
+}
+
+Value evaluate_state_change(const Evaluation& e) {
+    const Value &live = e.operand(0), &rows = e.operand(1);
+    Value out = e.result();
+    put(out, live, Sizes(live.shape.size(), 0));
+    if (e.node().op == Op::state_write) {
+        put(out, rows, e.list("start"));
+        return out;
+    }
+    const Node& origin = e.graph.node(*state_origin(e.graph, e.id));
+    const auto axis =
+        static_cast<std::size_t>(origin.attributes.integer("axis") + static_cast<std::int64_t>(live.shape.size()));
+    const std::int64_t capacity = origin.attributes.integer("capacity");
+    if (e.shape[axis] > capacity)
+        e.fail(fmt::format("\"{}\" would hold {} rows, its capacity is {}", origin.name, e.shape[axis], capacity));
+    put(out, rows, axis, live.shape[axis]);
+    return out;
+}
+
+}  // namespace cairn::interpreter

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+/// What names in text forms are made of.
+namespace cairn::types {
+
+constexpr bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+}  // namespace cairn::types

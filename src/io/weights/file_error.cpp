@@ -1,0 +1,16 @@
+#include "io/weights/file_error.hpp"
+
+namespace cairn::weights {
+
+Error file_error(std::string_view file, std::string_view what) {
+    return Error(ErrorKind::file, "safetensors", std::string(file) + ": " + std::string(what));
+}
+
+std::string printable(std::string_view text) {
+    constexpr std::size_t longest = 80;
+    std::string result = "'";
+    for (const char c : text.substr(0, longest)) result += c >= ' ' && c <= '~' ? c : '?';
+    return result + (text.size() > longest ? "...'" : "'");
+}
+
+}  // namespace cairn::weights

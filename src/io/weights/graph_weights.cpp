@@ -1,0 +1,78 @@
+#include "cairn/graph.hpp"
+#include "cairn/weights.hpp"
+#include "io/weights/file_error.hpp"
+#include "io/weights/safetensors_dtype.hpp"
+#include "io/weights/suggest_names.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace cairn::inline v0 {
+namespace {
+
+Tensor add_weight(Graph& graph, const Safetensors& file, const Safetensors::Tensor& tensor,
+                  const std::source_location& where) {
+    const auto* row = weights::find_safetensors_dtype(tensor.dtype);
+    if (row == nullptr || !row->dtype) static_cast<void>(file.view(tensor.name));  // throws, naming file and dtype
+    return graph.weight(tensor.name, row->dtype.value(), Shape(tensor.shape.begin(), tensor.shape.end()), where);
+}
+
+/// The prefixes of the file are its names up to each dot: "a.b.w" has "a." and "a.b.".
+[[noreturn]] void throw_no_prefix(const Safetensors& file, std::string_view prefix, const std::source_location& where) {
+    std::set<std::string_view> prefixes;
+    std::vector<std::string_view> names;
+    for (const Safetensors::Tensor& tensor : file.tensors()) {
+        const std::string_view name = tensor.name;
+        names.push_back(name);
+        for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1))
+            prefixes.insert(name.substr(0, dot + 1));
+    }
+    const std::string there = prefixes.empty()
+                                  ? weights::suggestion_text(prefix, names, "tensors")
+                                  : weights::suggestion_text(prefix, {prefixes.begin(), prefixes.end()}, "prefixes") +
+                                        ", of " + std::to_string(names.size()) + " tensors";
+    throw Error(ErrorKind::file, "weights",
+                file.path().string() + ": no tensor begins with " + weights::printable(prefix) + ", " + there, where);
+}
+
+}  // namespace
+
+Tensor Graph::weight(const Safetensors& file, std::string_view name, std::source_location where) {
+    const std::vector<Safetensors::Tensor>& tensors = file.tensors();
+    const auto it = std::lower_bound(tensors.begin(), tensors.end(), name,
+                                     [](const auto& tensor, std::string_view wanted) { return tensor.name < wanted; });
+    if (it == tensors.end() || it->name != name) static_cast<void>(file.view(name));  // throws, naming file and name
+    return add_weight(*this, file, *it, where);
+}
+
+WeightMap Graph::weights(const Safetensors& file, std::string_view prefix, std::source_location where) {
+    WeightMap::Map found;
+    for (const Safetensors::Tensor& tensor : file.tensors())
+        if (tensor.name.starts_with(prefix))
+            found.emplace(tensor.name.substr(prefix.size()), add_weight(*this, file, tensor, where));
+    if (found.empty() && !prefix.empty()) throw_no_prefix(file, prefix, where);
+    return WeightMap(std::move(found), file.path().string(), std::string(prefix));
+}
+
+std::string WeightMap::missing(std::string_view name) const {
+    std::vector<std::string_view> names;
+    for (const auto& [known, weight] : by_name_) names.push_back(known);
+    const std::string under = prefix_.empty() ? "" : " under the prefix " + weights::printable(prefix_);
+    return file_ + ": there is no tensor " + weights::printable(name) + under + ", " +
+           weights::suggestion_text(name, names, "tensors" + (under.empty() ? under : " there"));
+}
+
+const Tensor& WeightMap::at(std::string_view name, std::source_location where) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) throw Error(ErrorKind::file, "weights", missing(name), where);
+    return found->second;
+}
+
+const Tensor& WeightMap::operator[](std::string_view name) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) throw Error(ErrorKind::file, "weights", missing(name));
+    return found->second;
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace cairn::weights {
+
+/// A regular file, mapped read-only. Pages are read when touched; where the system can, 2 MiB at once, which one entry
+/// of the page table then covers.
+class MappedFile {
+public:
+    /// Throws Error(file) with the system's reason.
+    explicit MappedFile(const std::filesystem::path& path);
+    ~MappedFile();
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+    const std::string& name() const noexcept { return name_; }
+    /// When it was last changed: nanoseconds since 1970.
+    std::int64_t modified() const noexcept { return modified_; }
+    /// Appends these parts of bytes() to `text`. They are read rather than touched: mapping pages for a few bytes each
+    /// takes longer.
+    void append(std::span<const std::span<const std::byte>> parts, std::string& text) const;
+    /// Asks the system to begin reading these bytes.
+    void will_need(std::span<const std::byte> part) const noexcept;
+    /// Gives back the memory of the pages that lie wholly inside; touching them again reads the file again,
+    /// by small pages.
+    void release_pages(std::span<const std::byte> part) const noexcept;
+
+private:
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::int64_t modified_ = 0;
+    std::uint64_t device_ = 0, inode_ = 0;
+    std::string name_;
+};
+
+}  // namespace cairn::weights

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace cairn::memory_plan {
+
+/// Which gap between the buffers already placed a buffer goes into: the lowest that holds it, or the one it fills best.
+enum class GapFit { first, best };
+
+/// A buffer that has its place, and the ticks in which it lives.
+struct PlacedBuffer {
+    std::int64_t offset, end;
+    int first, last, buffer;
+    bool operator<(const PlacedBuffer& other) const noexcept {
+        if (offset != other.offset) return offset < other.offset;
+        return end != other.end ? end < other.end : buffer < other.buffer;
+    }
+};
+
+/// The place for one buffer, found by passing in order over those it lives with.
+///
+///     bytes 3, first fit, past [0, 4) and [8, 12)  ->  place() is 4
+class GapSearch {
+public:
+    GapSearch(std::int64_t bytes, std::int64_t alignment, GapFit fit)
+        : bytes_(bytes), alignment_(alignment), fit_(fit) {}
+
+    /// Goes on past the next buffer, or past several that have no room between them. True where the place is found.
+    bool pass(std::int64_t offset, std::int64_t end);
+    std::int64_t bytes() const noexcept { return bytes_; }
+    /// In the gap found, else above all that was passed.
+    std::int64_t place() const;
+
+private:
+    std::int64_t bytes_, alignment_;
+    GapFit fit_;
+    std::int64_t end_ = 0, best_ = -1, least_waste_ = std::numeric_limits<std::int64_t>::max();
+};
+
+/// All buffers that have a place, in order, in blocks: of many, a block whose buffers all live at another time than a
+/// new one is passed at once, and so is one whose buffers all live with it, where nothing between them is as large.
+class PlacedBuffers {
+public:
+    void clear() noexcept { used_ = 0, size_ = 0; }
+    std::size_t size() const noexcept { return size_; }
+    void insert(const PlacedBuffer& placed);
+    /// Where a buffer that lives from `first` to `last` goes. Adds to `work` how many buffers were passed.
+    std::int64_t find(GapSearch gap, int first, int last, std::int64_t& work);
+    /// The buffers in order.
+    void list(std::vector<int>& order) const;
+
+private:
+    static constexpr std::size_t capacity = 128;
+    struct Block {
+        std::array<std::int64_t, capacity> offset, end;
+        std::array<int, capacity> first, last, buffer;
+        std::size_t size = 0;
+        // Of all in it; `widest` is the widest gap between two of them, were they all alive together.
+        bool measured = false;
+        int least_first = 0, most_first = 0, least_last = 0, most_last = 0;
+        std::int64_t highest_end = 0, widest = 0;
+
+        PlacedBuffer at(std::size_t i) const { return {offset[i], end[i], first[i], last[i], buffer[i]}; }
+        void insert(const PlacedBuffer& placed);
+        void move_half(Block& to);
+        void measure();
+        bool pass(GapSearch& gap, int from, int to, std::int64_t& work) const;
+    };
+    void split(std::size_t block);
+
+    std::vector<std::unique_ptr<Block>> blocks_;  // the first `used_` of them, in order; the others are spare
+    std::size_t used_ = 0, size_ = 0;
+};
+
+}  // namespace cairn::memory_plan

@@ -1,0 +1,168 @@
+#include "program/memory_plan/packing_search.hpp"
+
+#include "program/memory_plan/placement_orders.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace cairn::memory_plan {
+namespace {
+
+constexpr std::size_t elite_size = 4;
+
+// A height this many times its bound is good enough.
+constexpr double good_enough = 1.001;
+
+double ratio(std::int64_t height, std::int64_t bound) {
+    return static_cast<double>(height) / static_cast<double>(std::max<std::int64_t>(bound, 1));
+}
+
+}  // namespace
+
+PackingSearch::PackingSearch(const PackingProblem& problem, const LiveIntervals& intervals, const Sizes& sizes,
+                             std::span<const std::int64_t> lower_bound, PackingBudget budget)
+    : intervals_(&intervals),
+      sizes_(&sizes),
+      lower_bound_(lower_bound),
+      budget_(budget),
+      placer_(problem, intervals, budget.stop),
+      relation_builder_(problem, intervals),
+      evaluator_(problem, sizes) {
+    best_score_.worst = std::numeric_limits<double>::infinity();
+}
+
+Score PackingSearch::evaluate(const PackingCandidate& candidate) {
+    --budget_.placements;
+    budget_.work -= placer_.place(candidate.order, *sizes_, candidate.column, candidate.fit);
+    if (budget_.stop.stop_requested()) return {std::numeric_limits<double>::infinity(), 0, false};
+    placer_.list_by_offset(relation_.order);
+    relation_builder_.build(relation_);
+    evaluator_.evaluate(relation_);
+    Score score{0, 0, true};
+    for (std::size_t s = 0; s < lower_bound_.size(); ++s) {
+        const std::int64_t height = evaluator_.height()[s], bound = lower_bound_[s];
+        score.optimal = score.optimal && height == bound;
+        score.worst = std::max(score.worst, ratio(height, bound));
+        score.sum += ratio(height, bound);
+    }
+    if (score < best_score_) {
+        best_score_ = score;
+        best_relation_ = relation_;
+    }
+    return score;
+}
+
+void PackingSearch::add_to_elite(const PackingCandidate& candidate) {
+    const auto equal = [&](const PackingCandidate& other) {
+        return other.order == candidate.order && other.column == candidate.column;
+    };
+    if (std::any_of(elite_.begin(), elite_.end(), equal)) return;
+    const auto at =
+        std::upper_bound(elite_.begin(), elite_.end(), candidate,
+                         [](const PackingCandidate& a, const PackingCandidate& b) { return a.score < b.score; });
+    elite_.insert(at, candidate);
+    if (elite_.size() > elite_size) elite_.pop_back();
+}
+
+void PackingSearch::portfolio() {
+    // The last column is the blend of all sizes, the likeliest to suit them all; then the samples from the last,
+    // usually the largest.
+    for (const GapFit fit : {GapFit::first, GapFit::best}) {
+        for (int rule = 0; rule < order_rules; ++rule) {
+            for (int column = sizes_->columns - 1; column >= 0; --column) {
+                if (budget_.stop.stop_requested() || (has_plan() && (is_good_enough() || budget_.spent()))) return;
+                PackingCandidate candidate{
+                    order_by(static_cast<OrderRule>(rule), *intervals_, *sizes_, column), column, fit, {}};
+                candidate.score = evaluate(candidate);
+                add_to_elite(candidate);
+            }
+        }
+    }
+}
+
+bool PackingSearch::is_good_enough() const { return best_score_.optimal || best_score_.worst <= good_enough; }
+
+void PackingSearch::improve() {
+    for (std::size_t i = 0; i < elite_.size() && !is_good_enough() && !budget_.spent(); ++i) {
+        const auto share = budget_.placements / static_cast<std::int64_t>(elite_.size() - i);
+        hill_climb(elite_[i], share);
+    }
+}
+
+void PackingSearch::hill_climb(PackingCandidate candidate, std::int64_t placements) {
+    std::vector<int> stack;
+    candidate.score = evaluate(candidate);
+    stack = critical_stack();
+    PackingCandidate trial = candidate;
+    while (--placements > 0 && !is_good_enough() && !budget_.spent() && !stack.empty()) {
+        trial.order = candidate.order;
+        perturb(trial.order, stack);
+        trial.column =
+            random(8) == 0 ? static_cast<int>(random(static_cast<std::size_t>(sizes_->columns))) : candidate.column;
+        trial.score = evaluate(trial);
+        if (candidate.score < trial.score) continue;
+        std::swap(candidate.order, trial.order);
+        candidate.column = trial.column;
+        candidate.score = trial.score;
+        stack = critical_stack();
+    }
+}
+
+std::vector<int> PackingSearch::critical_stack() const {
+    int sample = 0;
+    double worst = -1;
+    for (int s = 0; s < static_cast<int>(lower_bound_.size()); ++s) {
+        if (const double r = ratio(evaluator_.height()[s], lower_bound_[s]); r > worst) worst = r, sample = s;
+    }
+    // From the top down. Whatever lies below comes earlier in the order, so one walk back finds each next one.
+    std::vector<int> stack;
+    std::int64_t end = evaluator_.height()[sample];
+    int wanted = -1;
+    for (int p = static_cast<int>(relation_.order.size()) - 1; p >= 0; --p) {
+        const int b = relation_.order[p];
+        if (wanted >= 0 ? b != wanted : evaluator_.end(b, sample) != end) continue;
+        stack.push_back(b);
+        if (relation_.start[p] == relation_.start[p + 1]) break;
+        wanted = *std::max_element(relation_.below.begin() + relation_.start[p],
+                                   relation_.below.begin() + relation_.start[p + 1],
+                                   [&](int x, int y) { return evaluator_.end(x, sample) < evaluator_.end(y, sample); });
+    }
+    return stack;
+}
+
+void PackingSearch::perturb(std::vector<int>& order, const std::vector<int>& stack) {
+    const int moved = stack[random(stack.size())];
+    const auto at = std::find(order.begin(), order.end(), moved);
+    const std::span<const int> others = placer_.conflicts(moved);
+    switch (random(4)) {
+        case 0: {  // before something it lives with
+            if (others.empty()) return;
+            const auto other = std::find(order.begin(), order.end(), others[random(others.size())]);
+            if (other < at)
+                std::rotate(other, at, at + 1);
+            else
+                std::rotate(at, at + 1, other + 1);
+            return;
+        }
+        case 1: {  // anywhere earlier
+            if (at == order.begin()) return;
+            std::rotate(order.begin() + random(static_cast<std::size_t>(at - order.begin())), at, at + 1);
+            return;
+        }
+        case 2: {  // change places with another of the stack
+            std::iter_swap(at, std::find(order.begin(), order.end(), stack[random(stack.size())]));
+            return;
+        }
+        default: std::iter_swap(at, order.begin() + random(order.size()));
+    }
+}
+
+std::uint32_t PackingSearch::random(std::size_t below) {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<std::uint32_t>((state_ >> 32) % below);
+}
+
+}  // namespace cairn::memory_plan

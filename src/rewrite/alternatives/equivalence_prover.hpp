@@ -1,0 +1,45 @@
+#pragma once
+
+#include "rewrite/alternatives/e_classes.hpp"
+#include "rewrite/normal_form/normal_forms.hpp"
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace cairn::alternatives {
+
+/// Proves spellings: by the nodes between a spelling and its value on one side and what both are made of on the other,
+/// which is taken as given there; where that is not enough, by the forms of the whole graph. The forms use no other
+/// law than the spelling names.
+///
+///     %7 = slice %6, %6 = matmul %5, %1     %9 = matmul %8, %1, %8 = slice %5     given: %1, %5
+class EquivalenceProver {
+public:
+    /// Graph and classes must outlive it. Throws Cancelled on a stop.
+    EquivalenceProver(const ir::GraphData& graph, const EClasses& classes, std::stop_token stop);
+    bool is_proved(ir::NodeId expression);
+
+private:
+    struct Between {
+        std::vector<ir::NodeId> nodes;  ///< oldest first
+        std::vector<bool> is_given;
+    };
+    std::optional<Between> between(ir::NodeId value, ir::NodeId expression) const;
+    normal_form::ScaledTerm form_of(ir::NodeId id, bool is_given,
+                                    const std::map<ir::NodeId, normal_form::ScaledTerm>& forms,
+                                    normal_form::Normalizer& normalizer) const;
+    bool is_proved_between(ir::NodeId value, ir::NodeId expression);
+    bool is_proved_by_all(ir::NodeId value, ir::NodeId expression);
+
+    const ir::GraphData& graph_;
+    const EClasses& classes_;
+    std::stop_token stop_;
+    std::vector<bool> bound_;
+    std::map<std::string, normal_form::Normalizer> normalizers_;  // by laws
+    std::map<std::string, normal_form::NormalForms> forms_;       // by laws
+};
+
+}  // namespace cairn::alternatives

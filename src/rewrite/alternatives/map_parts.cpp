@@ -1,0 +1,118 @@
+#include "graph/ir/op_table.hpp"
+#include "rewrite/alternatives/equivalence_rule.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace cairn::alternatives {
+namespace {
+
+using ir::Node;
+using ir::NodeId;
+using ir::Op;
+using ir::OpClass;
+
+// Ops that a part is taken through at most, and spellings of what is made of one part.
+constexpr int most_ops = 4;
+constexpr std::size_t most_expressions = 8;
+
+// How many axes a part has behind the one along which it was taken.
+std::size_t axes_behind(const Node& part) { return static_cast<std::size_t>(-part.attributes.integer("axis") - 1); }
+
+// True for bound elements that are the same in every part.
+bool is_beside(const Expander& e, NodeId id, std::size_t behind) {
+    const Shape& shape = e.node(id).shape;
+    const auto ahead = static_cast<std::ptrdiff_t>(shape.size() - std::min(shape.size(), behind));
+    return e.is_bound(id) &&
+           std::all_of(shape.begin(), shape.begin() + ahead, [](const Dim& size) { return size == Dim(1); });
+}
+
+// True for an op that makes each element of a value from the element of `x` there and from what stands beside a part.
+bool maps(const Expander& e, NodeId id, NodeId x, std::size_t behind) {
+    const Node& node = e.node(id);
+    return ir::is(node, OpClass::elementwise) && std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId o) {
+               return o == x || is_beside(e, o, behind);
+           });
+}
+
+// The operand of a bound value that it makes each element of; nothing where that is none or not the only one.
+std::optional<NodeId> mapped(const Expander& e, NodeId whole, std::size_t behind) {
+    for (const NodeId operand : e.node(whole).operands)
+        if (e.node(operand).shape == e.node(whole).shape && !is_beside(e, operand, behind))
+            return maps(e, whole, operand, behind) ? std::optional(operand) : std::nullopt;
+    return std::nullopt;
+}
+
+// The same op on another operand in the place of `x`.
+std::optional<NodeId> made_of(Expander& e, NodeId id, NodeId x, NodeId other, NodeId like) {
+    std::vector<NodeId> operands = e.node(id).operands;
+    std::replace(operands.begin(), operands.end(), x, other);
+    return e.make(e.node(id).op, std::move(operands), e.node(id).attributes, like);
+}
+
+// The same part of another value.
+std::optional<NodeId> part_of(Expander& e, NodeId part, NodeId whole, NodeId like) {
+    return made_of(e, part, e.node(part).operands[0], whole, like);
+}
+
+// What is made of the whole when weights are bound is made of the part.
+void map_part(Expander& e, NodeId part, Laws laws) {
+    const std::size_t behind = axes_behind(e.node(part));
+    std::vector<NodeId> ops;
+    NodeId whole = e.node(part).operands[0];
+    for (int i = 0; i < most_ops; ++i) {
+        const auto inner = mapped(e, whole, behind);
+        if (!inner) return;
+        ops.push_back(whole);
+        std::optional<NodeId> made = part_of(e, part, *inner, part);
+        NodeId under = *inner;
+        for (std::size_t at = ops.size(); made && at-- > 0; under = ops[at])
+            made = made_of(e, ops[at], under, *made, part);
+        if (made) e.join(part, *made, laws);
+        whole = *inner;
+    }
+}
+
+// What is made of the part in each run is made of the whole.
+void map_whole(Expander& e, NodeId part, Laws laws) {
+    struct Step {
+        NodeId value, whole;
+        int ops;
+    };
+    const std::size_t behind = axes_behind(e.node(part));
+    std::vector<Step> open{{part, e.node(part).operands[0], 0}};
+    std::size_t spelled = 0;
+    for (std::size_t i = 0; i < open.size() && open[i].ops < most_ops; ++i) {
+        const Step step = open[i];
+        const std::vector<NodeId> users(e.users(step.value).begin(), e.users(step.value).end());
+        for (const NodeId user : users) {
+            if (!e.is_original(user) || !maps(e, user, step.value, behind)) continue;
+            if (spelled++ == most_expressions) return;
+            const auto whole = made_of(e, user, step.value, step.whole, user);
+            const auto made = whole ? part_of(e, part, *whole, user) : std::nullopt;
+            if (!made || e.node(*whole).shape != e.node(step.whole).shape) continue;
+            e.join(user, *made, laws);
+            open.push_back({user, *whole, step.ops + 1});
+        }
+    }
+}
+
+}  // namespace
+
+// What is made of each element of a bound value may be made once of all of it, or in each run of the part that is read:
+//
+//     %2 = cast %table                  cast (gather %table, %ids) = %3
+//     %3 = gather %2, %ids      <->
+//
+// The part is gathered, or sliced at a place known only in a run. Which pays depends on how much of the whole is read,
+// and on what of it is kept in any case.
+void map_parts(Expander& e, NodeId id, Laws laws) {
+    const NodeId whole = e.node(id).operands[0];
+    if (!e.is_original(id) || e.is_bound(id) || !e.is_bound(whole)) return;
+    const Shape& shape = e.node(whole).shape;
+    if (shape[shape.size() - 1 - axes_behind(e.node(id))] == Dim(1)) return;
+    map_part(e, id, laws);
+    map_whole(e, id, laws);
+}
+
+}  // namespace cairn::alternatives

@@ -1,0 +1,80 @@
+#include "rewrite/simplify/rewriter.hpp"
+#include "rewrite/simplify/rule.hpp"
+
+#include <array>
+
+namespace cairn::simplify {
+namespace {
+
+using ir::NodeId;
+using ir::Op;
+using Result = std::optional<NodeId>;
+
+// Bits of integers that a dtype holds exactly (sign not counted).
+int integer_bits(DType dtype) {
+    switch (dtype) {
+        case DType::f64: return 53;
+        case DType::f32: return 24;
+        case DType::f16: return 11;
+        case DType::bf16: return 8;
+        case DType::i64: return 63;
+        case DType::i32: return 31;
+        case DType::i8: return 7;
+        case DType::u8: return 8;
+        case DType::boolean: return 1;
+    }
+    return 0;
+}
+
+// Every value of `from` is a value of `to`.
+bool contains(DType to, DType from) {
+    if (to == from) return true;
+    if (to == DType::boolean) return false;
+    if (is_float(from)) return is_widening(from, to);
+    const bool is_signed = from != DType::u8 && from != DType::boolean;
+    return integer_bits(from) <= integer_bits(to) && !(is_signed && to == DType::u8);
+}
+
+Result cast_same(Rewriter& r, NodeId id) {
+    const NodeId x = r.operand(id, 0);
+    return r.node(x).dtype == r.node(id).dtype ? Result(x) : std::nullopt;
+}
+
+// Integers are clamped or wrapped depending on where they come from, so a detour by floats is undone only where nothing
+// is lost.
+Result cast_cast(Rewriter& r, NodeId id) {
+    const NodeId x = r.operand(id, 0);
+    if (!r.is(x, Op::cast)) return std::nullopt;
+    const NodeId source = r.operand(x, 0);
+    const DType from = r.node(source).dtype, by = r.node(x).dtype, to = r.node(id).dtype;
+    if (!contains(by, from) || (is_float(from) != is_float(by) && !is_float(to) && !contains(to, from)))
+        return std::nullopt;
+    return r.make(Op::cast, {source}, attribute("dtype", {Dim(static_cast<int>(to))}));
+}
+
+Result copy_only(Rewriter& r, NodeId id) {
+    const auto device = static_cast<Device>(r.node(id).attributes.integer("device"));
+    return device == r.options().only_device ? Result(r.operand(id, 0)) : std::nullopt;
+}
+
+Result copy_copy(Rewriter& r, NodeId id) {
+    const NodeId x = r.operand(id, 0);
+    if (!r.is(x, Op::copy_to)) return std::nullopt;
+    const Attributes attributes = r.node(id).attributes;
+    return r.make(Op::copy_to, {r.operand(x, 0)}, attributes);
+}
+
+// clang-format off
+constexpr std::array rows = {
+    Rule{"cast_same", "cast(x, dtype of x) = x", Op::cast, cast_same},
+    Rule{"cast_cast", "cast(cast(x, a), b) = cast(x, b), where a holds every value of x's dtype", Op::cast, cast_cast},
+    Rule{"copy_copy", "copy_to(copy_to(x, a), b) = copy_to(x, b)", Op::copy_to, copy_copy},
+    Rule{"copy_only", "copy_to(x, a) = x, where a is the only device (Options::only_device)", Op::copy_to, copy_only},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Rule> cast_rules() { return rows; }
+
+}  // namespace cairn::simplify

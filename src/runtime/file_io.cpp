@@ -1,0 +1,85 @@
+#include "runtime/file_io.hpp"
+
+#include "cairn/error.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace cairn::runtime {
+namespace {
+
+constexpr std::streamsize chunk_bytes = 1 << 16;  // of a file, read at once
+
+/// A file beside `path` that no other process and no other thread writes, removed unless it takes its name.
+class NewFile {
+public:
+    explicit NewFile(const std::filesystem::path& path) {
+        for (int attempt = 0; attempt < most_attempts && file_ < 0; ++attempt) {
+            partial_ = path.native() + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+            file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+            if (file_ < 0 && errno != EEXIST) return;
+        }
+    }
+    ~NewFile() {
+        if (file_ < 0) return;
+        ::close(file_);
+        if (!has_name_) ::unlink(partial_.c_str());
+    }
+    NewFile(const NewFile&) = delete;
+    NewFile& operator=(const NewFile&) = delete;
+
+    int descriptor() const noexcept { return file_; }
+    /// Once its contents are on the disk: a crash leaves the old file or the new one. False with errno set.
+    bool take_name(const std::filesystem::path& path) {
+        return has_name_ = ::fsync(file_) == 0 && ::rename(partial_.c_str(), path.c_str()) == 0;
+    }
+
+private:
+    static constexpr int most_attempts = 100;
+    static constexpr mode_t everybody = 0666;  // less the umask
+
+    std::string partial_;
+    int file_ = -1;
+    bool has_name_ = false;
+};
+
+}  // namespace
+
+void write_file(const std::filesystem::path& path, std::string_view contents, std::string_view part) {
+    const auto fail = [&](int reason) {
+        return Error(ErrorKind::file, std::string(part),
+                     "cannot write " + path.string() + ": " + std::generic_category().message(reason));
+    };
+    NewFile file(path);
+    if (file.descriptor() < 0) throw fail(errno);
+    for (std::string_view rest = contents; !rest.empty();) {
+        const ssize_t written = ::write(file.descriptor(), rest.data(), rest.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw fail(errno);
+        rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (!file.take_name(path)) throw fail(errno);
+}
+
+std::string read_file(const std::filesystem::path& path, std::string_view part, std::string_view what) {
+    try {
+        std::ifstream file(path, std::ios::binary);
+        std::string contents;
+        for (std::size_t read = 0; file.good(); contents.resize(read)) {
+            contents.resize(read + chunk_bytes);
+            file.read(&contents[read], chunk_bytes);
+            read += static_cast<std::size_t>(file.gcount());
+        }
+        if (file.is_open() && !file.bad()) return contents;
+    } catch (const std::ios_base::failure&) {}  // a folder opens, and only then fails
+    throw Error(ErrorKind::file, std::string(part), "cannot read " + std::string(what) + ' ' + path.string());
+}
+
+}  // namespace cairn::runtime

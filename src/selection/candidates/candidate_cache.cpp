@@ -1,0 +1,86 @@
+#include "selection/candidates/candidate_cache.hpp"
+
+#include "graph/types/hash.hpp"
+
+#include <algorithm>
+
+namespace cairn::selection {
+
+using ir::NodeId;
+
+namespace {
+
+std::size_t hash_of_match(const ProblemRef& work, std::span<const std::uint32_t> signatures, bool cheapest) {
+    std::size_t hash = work.hash();
+    types::hash_combine(hash, cheapest ? 1 : 0);
+    for (const std::uint32_t signature : signatures) types::hash_combine(hash, signature);
+    return hash;
+}
+
+}  // namespace
+
+ProblemRef CandidateCache::work_of(const fusion::Match& match) {
+    return {match.definition, &match.attributes, &match.body, match.results, {}, {}};
+}
+
+/// The last one tells how many of them are those of inputs.
+CandidateCache::List CandidateCache::signatures_of(const fusion::Match& match) {
+    List signatures;
+    for (const NodeId input : match.inputs) signatures.push_back(signatures_.of_value(input));
+    for (const NodeId output : match.outputs) signatures.push_back(signatures_.of_node(output));
+    signatures.push_back(static_cast<std::uint32_t>(match.inputs.size()));
+    return signatures;
+}
+
+const CandidateCache::CachedCandidates* CandidateCache::find(const fusion::Match& match, bool cheapest) {
+    const ProblemRef work = work_of(match);
+    const List signatures = signatures_of(match);
+    const CachedCandidates* found = nullptr;
+    index_.each(hash_of_match(work, signatures, cheapest), [&](std::uint32_t at) {
+        const CacheEntry& entry = entries_[at];
+        if (entry.signatures == signatures && entry.cheapest == cheapest && entry.work.ref() == work)
+            found = &entry.known;
+    });
+    return found;
+}
+
+void CandidateCache::add(const fusion::Match& match, bool cheapest, const std::vector<Candidate>& found,
+                         const Questions& asked) {
+    CachedCandidates known{found, {}, asked};
+    for (const Candidate& candidate : found) {
+        const ir::NodeId* input = match.inputs.end() - candidate.operands.size();
+        for (const KernelOperand& operand : candidate.operands) {
+            const std::optional<OperandReading> reading = reading_of(operand, *input++);
+            if (!reading) return;
+            known.readings.push_back(*reading);
+        }
+    }
+    const ProblemRef work = work_of(match);
+    List signatures = signatures_of(match);
+    index_.add(hash_of_match(work, signatures, cheapest), static_cast<std::uint32_t>(entries_.size()));
+    entries_.emplace_back(work, std::move(signatures), cheapest, std::move(known), pool_);
+}
+
+std::optional<CandidateCache::OperandReading> CandidateCache::reading_of(const KernelOperand& operand,
+                                                                         NodeId input) const {
+    const std::size_t expressions = classes_.expressions(input).size();
+    for (const OperandReading::As as :
+         {OperandReading::As::is, OperandReading::As::widened, OperandReading::As::rounded})
+        for (std::uint32_t expression = 0; expression < expressions; ++expression)
+            if (node_of(input, {expression, as}) == operand.node) return OperandReading{expression, as};
+    return std::nullopt;
+}
+
+NodeId CandidateCache::node_of(NodeId input, const OperandReading& reading) const {
+    if (reading.as == OperandReading::As::rounded) return classes_.rounded(input).value_or(input);
+    const NodeId expression = classes_.expressions(input)[reading.expression];
+    const auto& operands = graph_.node(expression).operands;
+    return reading.as == OperandReading::As::is ? expression : operands.empty() ? input : operands[0];
+}
+
+void CandidateCache::forget() {
+    entries_.clear();
+    index_ = {};
+}
+
+}  // namespace cairn::selection

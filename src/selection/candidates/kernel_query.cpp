@@ -1,0 +1,357 @@
+#include "selection/candidates/kernel_query.hpp"
+
+#include "device/context_parts.hpp"
+#include "graph/types/knobs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cairn::selection {
+namespace {
+
+// By so much another setting has to be faster than the first, so that chance alone changes no program.
+constexpr double min_setting_speedup = 1.02;
+
+/// Calls one of a kernel's functions. What it throws is its refusal: a kernel's fault is none of the graph's.
+template <typename F>
+void call_kernel(std::string_view function, Refusal& refusal, const F& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        refusal = fmt::format("its {} failed: {}", function, error.what());
+    } catch (...) { refusal = fmt::format("its {} threw what is no std::exception", function); }
+}
+
+}  // namespace
+
+KernelQueryCache::KernelQueryCache(const KernelSet& kernels, FeatureSet features, const CostModel& costs,
+                                   const Symbols& symbols)
+    : features_(features), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
+    for (const Kernel& kernel : kernels.kernels)
+        if (has_setting_suffix(kernel.id))
+            settings_[without_setting(kernel.id)].push_back(&kernel);
+        else
+            kernels_[kernel.definition].push_back(&kernel);
+}
+
+std::span<const Kernel* const> KernelQueryCache::kernels_of(const std::string& definition) const {
+    const auto it = kernels_.find(definition);
+    return it == kernels_.end() ? std::span<const Kernel* const>() : it->second;
+}
+
+KernelQuery& KernelQueryCache::query(const ProblemRef& problem) {
+    const std::size_t hash = problem.hash();
+    KernelQuery* known = nullptr;
+    index_.each(hash, [&](std::uint32_t at) {
+        KernelQuery& query = queries_[at];
+        if (known == nullptr && query.problem_.ref() == problem) known = &query;
+    });
+    if (known != nullptr) return *known;
+    index_.add(hash, static_cast<std::uint32_t>(queries_.size()));
+    return queries_.emplace_back(problem, pool_);
+}
+
+KernelQuery& KernelQueryCache::query(const Problem& problem) {
+    const fusion::Body body(problem.body);
+    std::vector<const TensorDesc*> inputs, outputs;
+    for (const TensorDesc& desc : problem.inputs) inputs.push_back(desc_interner_.of(desc));
+    for (const TensorDesc& desc : problem.outputs) outputs.push_back(desc_interner_.of(desc));
+    return query({problem.definition, &problem.attributes, &body, problem.results, inputs, outputs});
+}
+
+/// The problem at the sizes that costs are told for: itself, where its sizes are constants.
+std::span<const SizedProblem> KernelQueryCache::sized(KernelQuery& query) const {
+    if (query.sized_.empty()) {
+        const Problem& problem = *query.problem_.whole();
+        query.sized_ =
+            symbols_of(problem) == nullptr ? std::vector<SizedProblem>{problem} : sized_problems_at(problem, sizes_);
+    }
+    return query.sized_;
+}
+
+std::span<const Kernel* const> KernelQueryCache::settings_besides_first(const Kernel& kernel) const {
+    const auto found = kernel.knobs.empty() ? settings_.end() : settings_.find(without_setting(kernel.id));
+    return found == settings_.end() ? std::span<const Kernel* const>() : found->second;
+}
+
+/// Whether it says what a setting takes at all sizes: the lock, or times stored.
+bool KernelQueryCache::is_known(KernelQuery& query, const Kernel& setting) const {
+    if (costs_.lock != nullptr)
+        return costs_.lock->find(cairn::to_string(*query.problem_.whole()), setting.id) != nullptr;
+    if (costs_.timings == nullptr) return false;
+    const std::span<const SizedProblem> all = sized(query);
+    return std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
+        return costs_.timings->find(one.text(), setting.id, environment_of(setting, costs_), costs_.policy).has_value();
+    });
+}
+
+/// What is measured competes with what is measured. Where rules or a lock refuse the first, they may name another.
+const Kernel& KernelQueryCache::best_setting(KernelQuery& query, const Kernel& kernel) {
+    const std::span<const Kernel* const> others = settings_besides_first(kernel);
+    if (others.empty()) return kernel;
+    const QueryResult first = query_result(query, kernel);
+    const bool is_refused = !first.refusal.empty();
+    const bool is_ruled = costs_.lock != nullptr || !costs_.rules.empty();
+    if (is_refused ? !is_ruled : !first.estimate.measured) return kernel;
+    const Kernel* best = &kernel;
+    double least = is_refused ? std::numeric_limits<double>::infinity() : first.estimate.seconds / min_setting_speedup;
+    for (const Kernel* other : others) {
+        if (!is_known(query, *other) && !(is_refused && costs_.lock == nullptr)) continue;
+        const QueryResult& said = query_result(query, *other);
+        const bool is_open = said.refusal.empty() && (is_refused || said.estimate.measured);
+        if (!is_open || said.estimate.seconds >= least) continue;
+        best = other;
+        least = said.estimate.seconds;
+    }
+    return *best;
+}
+
+std::vector<const Kernel*> KernelQueryCache::settings(const KernelQuery& query, const Kernel& kernel) const {
+    std::vector<const Kernel*> all, open;
+    if (kernel.knobs.empty()) return open;
+    for (const Kernel* first : kernels_of(kernel.definition))
+        if (first->id == without_setting(kernel.id)) all.push_back(first);
+    for (const Kernel* other : settings_besides_first(kernel)) all.push_back(other);
+    for (const Kernel* each : all)
+        if (ruled_out(*each, query).empty() && accepts(*each, query).empty() &&
+            redundant(*each, *query.problem_.whole()).empty() &&
+            (each->workspace == nullptr || workspace(*each, query).empty()))
+            open.push_back(each);
+    return open;
+}
+
+/// What the user's rules say. They are about what is computed: a problem with packed operands is meant by a pattern
+/// that covers the plain one, and a pin stands where a kernel it names can do that. Who names a kernel without a
+/// setting means all of them.
+Refusal KernelQueryCache::ruled_out(const Kernel& kernel, const KernelQuery& query) const {
+    if (costs_.rules.empty()) return {};
+    Problem plain = *query.problem_.whole();
+    const std::string text = cairn::to_string(plain);
+    for (TensorDesc& input : plain.inputs) input.layout.clear();
+    const std::string plain_text = cairn::to_string(plain);
+    const auto rule_for = [&](const Kernel& other, RuleAction action) {
+        const auto it = std::find_if(costs_.rules.begin(), costs_.rules.end(), [&](const KernelRule& rule) {
+            const auto covers = [&](std::string_view id) {
+                return rule.covers(id, text) || rule.covers(id, plain_text);
+            };
+            return rule.action == action && (covers(other.id) || covers(without_setting(other.id)));
+        });
+        return it == costs_.rules.end() ? nullptr : &*it;
+    };
+    const auto because = [](const KernelRule& rule) { return rule.reason.empty() ? "" : ": " + rule.reason; };
+    if (const KernelRule* ban = rule_for(kernel, RuleAction::ban)) return "banned by a rule" + because(*ban);
+    if (rule_for(kernel, RuleAction::pin) != nullptr) return {};
+    Refusal pinned;
+    const auto look_at = [&](const Kernel& other) {
+        const KernelRule* pin = pinned.empty() ? rule_for(other, RuleAction::pin) : nullptr;
+        if (pin != nullptr && rule_for(other, RuleAction::ban) == nullptr && can_do(other, plain))
+            pinned = fmt::format("a rule pins {}{}", other.id, because(*pin));
+    };
+    for (const Kernel* first : kernels_of(kernel.definition)) {
+        look_at(*first);
+        for (const Kernel* other : settings_besides_first(*first)) look_at(*other);
+    }
+    return pinned;
+}
+
+/// By what it says itself.
+bool KernelQueryCache::can_do(const Kernel& kernel, const Problem& problem) const {
+    if (!features_.includes(kernel.needs) || !is_available(costs_.devices, kernel.device)) return false;
+    Refusal refusal;
+    call_kernel("accepts", refusal, [&] { refusal = kernel.accepts(problem); });
+    if (refusal.empty()) refusal = redundant(kernel, problem);
+    if (!refusal.empty() || kernel.error == nullptr) return refusal.empty();
+    double promised = 0;
+    call_kernel("error", refusal, [&] { promised = kernel.error(problem); });
+    return refusal.empty() && promised >= 0 && promised <= costs_.tolerance;
+}
+
+// A function that several kernels share, for several levels of instructions, is asked once.
+Refusal KernelQueryCache::accepts(const Kernel& kernel, const KernelQuery& query) const {
+    using QueryStage = KernelQuery::QueryStage;
+    for (const KernelQuery::Answer& other : query.answers_)
+        if (other.kernel->accepts == kernel.accepts && other.asked >= QueryStage::accepts)
+            return other.asked == QueryStage::accepts ? other.query_result.refusal : Refusal();
+    Refusal refusal;
+    call_kernel("accepts", refusal, [&] { refusal = kernel.accepts(*query.problem_.whole()); });
+    return refusal;
+}
+
+/// Why a setting is not tried on what it accepts; empty of first settings.
+Refusal KernelQueryCache::redundant(const Kernel& kernel, const Problem& problem) const {
+    Refusal refusal;
+    if (kernel.redundant != nullptr && has_setting_suffix(kernel.id))
+        call_kernel("repeats", refusal, [&] { refusal = kernel.redundant(problem); });
+    return refusal;
+}
+
+/// What a kernel says of its error, and what has been measured of it: that counts, where it is known. A kernel that was
+/// found further off than it said is not believed again.
+Refusal KernelQueryCache::error(const Kernel& kernel, KernelQuery& query, Estimate& estimate) const {
+    double promised = 0;
+    Refusal refusal;
+    call_kernel("error", refusal, [&] { promised = kernel.error(*query.problem_.whole()); });
+    if (!refusal.empty()) return refusal;
+    if (!(promised >= 0 && std::isfinite(promised))) return fmt::format("its error is none: {}", promised);
+    estimate.error = promised;
+    if (promised == 0) return {};
+    if (costs_.timings != nullptr) {
+        const std::span<const SizedProblem> all = sized(query);
+        if (const auto broken = find_error_violation(*all.front(), kernel, costs_))
+            return fmt::format("it promised an error of {:.4g}, measured was {:.4g} on {}", broken->promised,
+                               broken->counted(), broken->compared);
+        double worst = 0;
+        estimate.error_measured = std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
+            const auto figures = measured_error(*one, kernel, costs_);
+            if (figures) worst = std::max(worst, figures->counted());
+            return figures.has_value();
+        });
+        if (estimate.error_measured) estimate.error = worst;
+    }
+    return estimate.error <= costs_.tolerance ? Refusal() : beyond_tolerance(estimate.error, estimate.error_measured);
+}
+
+/// What the lock says.
+Refusal KernelQueryCache::look_up_in_lock(const Kernel& kernel, const KernelQuery& query, Estimate& estimate) const {
+    const program::Lock::Call* call = costs_.lock->find(cairn::to_string(*query.problem_.whole()), kernel.id);
+    if (call == nullptr) return "the lock has no such call";
+    if (call->error > costs_.tolerance) return beyond_tolerance(call->error, true);
+    estimate = {call->seconds, call->seconds, call->seconds, true, call->error, true, {}};
+    return {};
+}
+
+Refusal KernelQueryCache::beyond_tolerance(double error, bool is_measured) const {
+    return fmt::format("its relative error is {:.4g}{}, the tolerance is {}", error, is_measured ? " (measured)" : "",
+                       costs_.tolerance == 0 ? "exact" : fmt::format("{:.4g}", costs_.tolerance));
+}
+
+Refusal KernelQueryCache::workspace(const Kernel& kernel, const KernelQuery& query) const {
+    using QueryStage = KernelQuery::QueryStage;
+    for (const KernelQuery::Answer& other : query.answers_)
+        if (other.kernel->workspace == kernel.workspace && other.asked >= QueryStage::workspace)
+            return other.asked == QueryStage::workspace ? other.query_result.refusal : Refusal();
+    Refusal refusal;
+    Dim bytes = 0;
+    call_kernel("workspace", refusal,
+                [&] { bytes = kernel.workspace(*query.problem_.whole(), costs_.policy.threads); });
+    if (!refusal.empty()) return refusal;
+    if (bytes.symbols() != nullptr && bytes.symbols().get() != symbols_)
+        return "its workspace has symbols of another table";
+    if (!provably_le(0, bytes)) return "its workspace may be negative: " + cairn::to_string(bytes);
+    return {};
+}
+
+void KernelQueryCache::evaluate(KernelQuery& query, KernelQuery::Answer& answer) const {
+    const Kernel& kernel = *answer.kernel;
+    Refusal& refusal = answer.query_result.refusal;
+    RefusedBy& by = answer.query_result.by;
+    by = RefusedBy::rule;
+    refusal = ruled_out(kernel, query);
+    if (!refusal.empty()) return;
+    by = RefusedBy::kernel;
+    refusal = accepts(kernel, query);
+    answer.asked = KernelQuery::QueryStage::accepts;
+    if (!refusal.empty()) return;
+    refusal = redundant(kernel, *query.problem_.whole());
+    answer.asked = KernelQuery::QueryStage::redundant;
+    if (!refusal.empty()) return;
+    if (costs_.lock != nullptr) {
+        refusal = look_up_in_lock(kernel, query, answer.query_result.estimate);
+        by = RefusedBy::lock;
+    } else {
+        Estimate of_error;
+        if (kernel.error != nullptr) refusal = error(kernel, query, of_error);
+        answer.asked = KernelQuery::QueryStage::error;
+        by = of_error.error > costs_.tolerance ? RefusedBy::tolerance : RefusedBy::kernel;
+        if (!refusal.empty()) return;
+        call_kernel("cost", refusal,
+                    [&] { answer.query_result.estimate = mean_estimate(kernel, sized(query), costs_); });
+        describe_failure(query, answer.query_result.estimate);
+        answer.query_result.estimate.error = of_error.error;
+        answer.query_result.estimate.error_measured = of_error.error_measured;
+    }
+    answer.asked = KernelQuery::QueryStage::cost;
+    if (!refusal.empty()) return;
+    by = RefusedBy::kernel;
+    if (kernel.workspace != nullptr) refusal = workspace(kernel, query);
+    answer.asked = refusal.empty() ? KernelQuery::QueryStage::all : KernelQuery::QueryStage::workspace;
+    if (refusal.empty()) by = RefusedBy::nobody;
+}
+
+/// Puts the size at which a measurement failed in front of its reason: `at N = 4: no memory`.
+void KernelQueryCache::describe_failure(KernelQuery& query, Estimate& estimate) const {
+    if (estimate.failure.empty()) return;
+    const std::span<const SizedProblem> all = sized(query);
+    const Problem& failed = *all[std::min(static_cast<std::size_t>(estimate.failed_at), all.size() - 1)];
+    const std::vector<Symbols::Symbol> symbols = symbols_->list();
+    for (const std::vector<std::int64_t>& sizes : sizes_) {
+        if (symbols_of(*query.problem_.whole()) == nullptr) return;
+        if (!(at_sizes(*query.problem_.whole(), sizes) == failed)) continue;
+        std::vector<std::string> named;
+        for (std::size_t s = 0; s < symbols.size(); ++s)
+            if (symbols[s].low < symbols[s].high) named.push_back(fmt::format("{} = {}", symbols[s].name, sizes[s]));
+        if (!named.empty()) estimate.failure = fmt::format("at {}: {}", fmt::join(named, ", "), estimate.failure);
+        return;
+    }
+}
+
+KernelQuery::Answer& KernelQueryCache::answer(KernelQuery& query, const Kernel& kernel) const {
+    const auto known = std::find_if(query.answers_.begin(), query.answers_.end(),
+                                    [&](const KernelQuery::Answer& answer) { return answer.kernel == &kernel; });
+    if (known != query.answers_.end()) return *known;
+    if (query.answers_.empty()) query.answers_.reserve(kernels_of(kernel.definition).size());
+    KernelQuery::Answer& answer = query.answers_.emplace_back(KernelQuery::Answer{&kernel});
+    if (const FeatureSet missing = kernel.needs - features_; !missing.empty())
+        answer.query_result.by = RefusedBy::features,
+        answer.query_result.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
+    else if (!is_available(costs_.devices, kernel.device))
+        answer.query_result.by = RefusedBy::device,
+        answer.query_result.refusal = fmt::format("runs on {}", to_string(kernel.device));
+    else
+        evaluate(query, answer);
+    return answer;
+}
+
+/// What costs and errors have a part in.
+void KernelQueryCache::reevaluate(KernelQuery& query, KernelQuery::Answer& answer) const {
+    QueryResult& query_result = answer.query_result;
+    const bool is_inexact = answer.kernel->error != nullptr;
+    if (!query_result.refusal.empty() && !(is_inexact && answer.asked == KernelQuery::QueryStage::error)) return;
+    query_result.refusal.clear();
+    if (is_inexact) return evaluate(query, answer);
+    call_kernel("cost", query_result.refusal,
+                [&] { query_result.estimate = mean_estimate(*answer.kernel, sized(query), costs_); });
+    query_result.by = query_result.refusal.empty() ? RefusedBy::nobody : RefusedBy::kernel;
+    describe_failure(query, query_result.estimate);
+}
+
+void KernelQueryCache::set_costs(const CostModel& costs) {
+    std::vector<KernelRule> rules = std::move(costs_.rules);
+    costs_ = costs;
+    costs_.rules = std::move(rules);
+    for (KernelQuery& query : queries_) {
+        for (KernelQuery::Answer& answer : query.answers_) reevaluate(query, answer);
+        release_memory(query);
+    }
+}
+
+void KernelQueryCache::release_memory(KernelQuery& query) {
+    query.problem_.release_memory();
+    query.sized_ = {};
+}
+
+bool KernelQueryCache::can_prepare(KernelQuery& query, const Kernel& kernel) {
+    if (kernel.prepare == nullptr) return true;
+    QueryResult& query_result = answer(query, kernel).query_result;
+    if (query_result.prepared) return true;
+    call_kernel("prepare", query_result.refusal,
+                [&] { kernel.prepare(*query.problem_.whole(), costs_.policy.threads); });
+    query_result.by = query_result.refusal.empty() ? RefusedBy::nobody : RefusedBy::kernel;
+    return query_result.prepared = query_result.refusal.empty();
+}
+
+}  // namespace cairn::selection

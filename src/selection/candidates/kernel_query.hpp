@@ -1,0 +1,114 @@
+#pragma once
+
+#include "cairn/explanation.hpp"
+#include "graph/types/hash_index.hpp"
+#include "selection/candidates/interned_problem.hpp"
+#include "selection/cost/cost.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+/// What kernels say to problems. Equal problems (of equal layers) are put to them once.
+namespace cairn::selection {
+
+/// A kernel's answer.
+struct QueryResult {
+    Refusal refusal;    ///< empty: it accepts
+    Estimate estimate;  ///< of one that accepts
+    bool prepared = false;
+    RefusedBy by = RefusedBy::nobody;
+};
+
+/// A problem, and what the kernels asked so far have said to it.
+class KernelQuery {
+public:
+    KernelQuery(const ProblemRef& problem, std::pmr::memory_resource& pool)
+        : problem_(problem, pool), answers_(&pool) {}
+    ProblemHandle problem() const noexcept { return ProblemHandle(problem_); }
+    /// Calls visit(kernel, judged) for each kernel that has been asked.
+    template <typename Visit>
+    void for_each_answer(const Visit& visit) const {
+        for (const Answer& answer : answers_) visit(*answer.kernel, answer.query_result);
+    }
+
+private:
+    friend class KernelQueryCache;
+    /// What was asked last: a refusal came there.
+    enum class QueryStage : std::uint8_t { nothing, accepts, redundant, error, cost, workspace, all };
+    struct Answer {
+        const Kernel* kernel;
+        QueryStage asked = QueryStage::nothing;
+        QueryResult query_result = {};
+    };
+
+    InternedProblem problem_;
+    std::vector<SizedProblem> sized_;
+    std::pmr::vector<Answer> answers_;
+};
+
+class KernelQueryCache {
+public:
+    KernelQueryCache(const KernelSet& kernels, FeatureSet features, const CostModel& costs, const Symbols& symbols);
+
+    /// From here on these costs count, for what was asked already too; the rules stay.
+    void set_costs(const CostModel& costs);
+    /// What errors may be, of those that count now.
+    double tolerance() const noexcept { return costs_.tolerance; }
+    /// The question that a problem is, its descriptions being of descs(). It stays where it is.
+    KernelQuery& query(const ProblemRef& problem);
+    KernelQuery& query(const Problem& problem);
+    TensorDescInterner& desc_interner() noexcept { return desc_interner_; }
+    /// Kernels for this definition, in list order, each at its first setting.
+    std::span<const Kernel* const> kernels_of(const std::string& definition) const;
+    /// The setting of a kernel that counts for a question: the first, unless another is known to be faster, or rules or
+    /// the lock leave only others.
+    const Kernel& best_setting(KernelQuery& query, const Kernel& kernel);
+    /// A kernel at each setting that may be used for a question, the first in front; nothing of a kernel without knobs.
+    std::vector<const Kernel*> settings(const KernelQuery& query, const Kernel& kernel) const;
+    /// What a kernel says. The reference holds until another one is asked.
+    const QueryResult& query_result(KernelQuery& query, const Kernel& kernel) {
+        return answer(query, kernel).query_result;
+    }
+    /// Keeps the question small until it is asked again.
+    static void release_memory(KernelQuery& query);
+    /// Lets a kernel prepare what it accepts. False: it could not and refuses it from then on.
+    bool can_prepare(KernelQuery& query, const Kernel& kernel);
+
+private:
+    KernelQuery::Answer& answer(KernelQuery& query, const Kernel& kernel) const;
+    void evaluate(KernelQuery& query, KernelQuery::Answer& answer) const;
+    void reevaluate(KernelQuery& query, KernelQuery::Answer& answer) const;
+    std::span<const Kernel* const> settings_besides_first(const Kernel& kernel) const;
+    bool is_known(KernelQuery& query, const Kernel& setting) const;
+    Refusal ruled_out(const Kernel& kernel, const KernelQuery& query) const;
+    bool can_do(const Kernel& kernel, const Problem& problem) const;
+    Refusal accepts(const Kernel& kernel, const KernelQuery& query) const;
+    Refusal redundant(const Kernel& kernel, const Problem& problem) const;
+    void describe_failure(KernelQuery& query, Estimate& estimate) const;
+    Refusal error(const Kernel& kernel, KernelQuery& query, Estimate& estimate) const;
+    Refusal look_up_in_lock(const Kernel& kernel, const KernelQuery& query, Estimate& estimate) const;
+    Refusal beyond_tolerance(double error, bool is_measured) const;
+    Refusal workspace(const Kernel& kernel, const KernelQuery& query) const;
+    std::span<const SizedProblem> sized(KernelQuery& query) const;
+
+    FeatureSet features_;
+    CostModel costs_;
+    const Symbols* symbols_;
+    std::vector<std::vector<std::int64_t>> sizes_;
+    std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;        // by definition
+    std::unordered_map<std::string_view, std::vector<const Kernel*>> settings_;  // besides the first, by its id
+    TensorDescInterner desc_interner_;
+    std::pmr::monotonic_buffer_resource pool_;
+    std::pmr::deque<KernelQuery> queries_{&pool_};
+    types::HashIndex index_;  // of `queries_`, by hash
+};
+
+}  // namespace cairn::selection

@@ -1,0 +1,110 @@
+#include "graph/ir/op_table.hpp"
+#include "selection/candidates/candidates.hpp"
+#include "selection/candidates/result_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// What a tile asks of kernels.
+namespace cairn::selection {
+
+using ir::NodeId;
+
+namespace {
+
+bool broadcasts_inputs(const std::string& definition) {
+    if (definition == "elementwise") return true;
+    const auto op = ir::find_op(definition);
+    return op && ir::info(*op).kind == ir::OpClass::elementwise;
+}
+
+}  // namespace
+
+bool Candidates::changes_state(const fusion::Match& match) const {
+    const ir::Node& node = graph_->node(match.outputs[0]);
+    return ir::is(node, ir::OpClass::effect) && match.definition == ir::info(node.op).name;
+}
+
+const TensorDesc* Candidates::describe(const KernelOperand& operand) {
+    if (operand.form == OperandForm::strided) return signatures_.strided(operand.node);
+    const ir::Node& node = graph_->node(operand.node);
+    TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
+    if (operand.form == OperandForm::packed) desc.layout = operand.layout;
+    desc.bound = bound_[operand.node];
+    return query_cache_.desc_interner().of(desc);
+}
+
+const TensorDesc* Candidates::dense_desc(NodeId id) {
+    const ir::Node& node = graph_->node(id);
+    if (dense_descs_[id] == nullptr)
+        dense_descs_[id] = query_cache_.desc_interner().of(TensorDesc::dense(node.dtype, node.shape));
+    return dense_descs_[id];
+}
+
+/// The conventions of problem.hpp: broadcasting shows as stride 0; `is_product`: of matrices that are multiplied.
+const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc* output, bool is_product) {
+    if (!input->layout.empty() || input->shape == output->shape) return input;
+    const TensorDesc*& known = expanded_[is_product ? 1 : 0][{input, output}];
+    if (known == nullptr) {
+        TensorDesc desc = *input;
+        desc.shape = output->shape;
+        if (is_product) std::copy(input->shape.end() - 2, input->shape.end(), desc.shape.end() - 2);
+        desc.strides = broadcast_strides(input->shape, input->strides, desc.shape);
+        known = query_cache_.desc_interner().of(desc);
+    }
+    return known;
+}
+
+/// What a tile computes goes where it is moved to. False where strides cannot say that.
+bool Candidates::describe_result_view(const fusion::Match& match, std::size_t output) {
+    const bool by_element = broadcasts_inputs(match.definition);
+    const auto view = match.attributes.has("columns") ? columns_view(*graph_, match, output, views_)
+                                                      : result_view(*graph_, match, output, views_, by_element);
+    if (!view) return false;
+    const auto described = [&](TensorDesc desc, std::vector<Dim> strides) {
+        desc.shape = view->shape;
+        desc.strides = std::move(strides);
+        return query_cache_.desc_interner().of(desc);
+    };
+    if (view->moves > 0 && by_element)
+        for (const TensorDesc*& input : inputs_) {
+            auto strides = strides_through(*graph_, match.moved[output], view->moves, input->strides);
+            if (!strides) return false;
+            input = described(*input, std::move(*strides));
+        }
+    outputs_[output] = described(*outputs_[output], view->strides);
+    return true;
+}
+
+/// Null where strides cannot say how operands or results lie.
+KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperands& operands) {
+    static const Attributes none;
+    inputs_.clear();
+    outputs_.clear();
+    for (const KernelOperand& operand : operands) inputs_.push_back(describe(operand));
+    for (const NodeId computed : match.computed()) outputs_.push_back(dense_desc(computed));
+    const bool is_fused = match.definition == "fused", is_matmul = match.definition == "matmul";
+    const std::size_t factors = is_fused || is_matmul ? 2 : 0;
+    // What a definition in place of the matmul reads is as that has it.
+    const std::size_t first = is_fused && !match.body.begins_with(ir::Op::matmul) ? factors : 0;
+    if (factors > 0 || broadcasts_inputs(match.definition))
+        for (std::size_t i = first; i < inputs_.size(); ++i)
+            inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
+    for (std::size_t i = 0; i < match.moved.size(); ++i)
+        if (match.is_moved(i) && !describe_result_view(match, i)) return nullptr;
+    ProblemRef problem{match.definition, &match.attributes, &match.body, match.results, inputs_, outputs_};
+    if (changes_state(match)) {
+        // The new rows go where they belong in the state's memory; older ones stay where they are.
+        TensorDesc rows = *inputs_.back();
+        rows.strides = views_[match.outputs[0]].strides;
+        rows.bound = false;
+        outputs_ = {query_cache_.desc_interner().of(rows)};
+        problem.definition = "copy";
+        problem.attributes = &none;
+        problem.inputs = problem.inputs.subspan(1);
+        problem.outputs = outputs_;
+    }
+    return &query_cache_.query(problem);
+}
+
+}  // namespace cairn::selection

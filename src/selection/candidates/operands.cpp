@@ -1,0 +1,110 @@
+#include "selection/candidates/candidates.hpp"
+
+#include "graph/ir/op_table.hpp"
+#include "graph/ir/state_dtype_cast.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// How the operands of a tile may be seen.
+namespace cairn::selection {
+
+using ir::NodeId;
+
+/// The spellings under which a value lies in different memory: its own, and that of others that it is a view of.
+std::vector<NodeId> Candidates::strided_expressions(NodeId value) const {
+    std::vector<NodeId> found;
+    bool is_own = false;
+    for (const NodeId expression : classes_.expressions(value))
+        if (views_[expression].base != expression || !std::exchange(is_own, true)) found.push_back(expression);
+    return found;
+}
+
+KernelOperand Candidates::operand_of(NodeId node, OperandForm form, Device device) const {
+    const bool is_viewable = form == OperandForm::strided;
+    const NodeId lies = is_viewable ? views_[node].base : node;
+    const ir::Node& memory = graph_->node(lies);
+    const bool stays = ir::is_given(memory) || bound_[lies] || (is_viewable && is_state_version(memory));
+    return {node,
+            form,
+            {},
+            device,
+            !stays && !devices_.transferable.empty() && devices_.transferable[classes_.value_of(lies)]};
+}
+
+/// The operands of a tile as seen, each in each of its spellings: the first of all, then the others. Where that is too
+/// many ways, all operands in their next spelling together.
+std::vector<KernelOperands> Candidates::strided_alternatives(const fusion::Match& match, Device device) const {
+    constexpr std::size_t most_ways = 16;
+    std::vector<std::vector<NodeId>> choices;
+    std::size_t count = 1, most = 1;
+    for (const NodeId input : match.inputs) {
+        choices.push_back(strided_expressions(input));
+        count = std::min(count * choices.back().size(), most_ways + 1);
+        most = std::max(most, choices.back().size());
+    }
+    const bool together = count > most_ways;
+    std::vector<KernelOperands> ways;
+    for (std::size_t way = 0; way < (together ? most : count); ++way) {
+        std::size_t rest = way;
+        KernelOperands& operands = ways.emplace_back();
+        for (const std::vector<NodeId>& choice : choices) {
+            const std::size_t at = together ? std::min(way, choice.size() - 1) : rest % choice.size();
+            rest /= choice.size();
+            operands.push_back(operand_of(choice[at], OperandForm::strided, device));
+        }
+    }
+    return ways;
+}
+
+/// The same with a dense copy of each view; nothing where none is a view.
+std::optional<KernelOperands> Candidates::with_copies(KernelOperands operands) const {
+    bool any = false;
+    for (KernelOperand& operand : operands) {
+        if (!is_view(operand.node)) continue;
+        operand = operand_of(classes_.value_of(operand.node), OperandForm::dense, operand.device);
+        any = true;
+    }
+    return any ? std::optional(std::move(operands)) : std::nullopt;
+}
+
+/// The operands that a kernel widens itself as they are stored, and where asked for others rounded; nothing where there
+/// are none. They must lie on the device.
+std::optional<KernelOperands> Candidates::as_stored(const Kernel& kernel, const fusion::Match& match,
+                                                    const KernelOperands& strided, bool rounded) const {
+    KernelOperands stored = strided;
+    bool any = false;
+    for (const int input : kernel.widened_inputs) {
+        const auto i = static_cast<std::size_t>(input);
+        if (i >= match.inputs.size()) continue;
+        if (const auto narrow = classes_.rounded(match.inputs[i]); rounded && narrow) {
+            stored[i] = operand_of(*narrow, OperandForm::strided, strided[i].device);
+            any = true;
+        }
+        for (const NodeId expression : classes_.expressions(match.inputs[i])) {
+            const ir::Node& node = graph_->node(expression);
+            if (node.op != ir::Op::cast || !is_widening(graph_->node(node.operands[0]).dtype, node.dtype)) continue;
+            stored[i] = operand_of(node.operands[0], OperandForm::strided, strided[i].device);
+            any = true;
+            break;
+        }
+    }
+    const bool is_viewable = std::all_of(stored.begin(), stored.end(), [&](const KernelOperand& operand) {
+        return can_be_viewed(operand.node, operand.device);
+    });
+    return any && is_viewable ? std::optional(std::move(stored)) : std::nullopt;
+}
+
+double Candidates::rounding_in(const fusion::Match& match) const {
+    double sum = 0;
+    if (classes_.all_rounded().empty()) return sum;
+    const auto add = [&](NodeId id) {
+        const ir::Node& node = graph_->node(id);
+        if (node.op == ir::Op::cast && classes_.rounded(node.operands[0]) == id) sum += ir::unit_roundoff(node.dtype);
+    };
+    for (const NodeId id : match.computed()) add(id);
+    for (const NodeId id : match.interior) add(id);
+    return sum;
+}
+
+}  // namespace cairn::selection

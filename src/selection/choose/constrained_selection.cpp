@@ -1,0 +1,342 @@
+#include "selection/choose/constrained_selection.hpp"
+
+#include "cairn/error.hpp"
+#include "selection/search/explore.hpp"
+#include "selection/search/k_best.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace cairn::selection {
+namespace {
+
+// A byte costs at most a millisecond: no form of a weight gains as much. Nor does the least of errors gain so long.
+constexpr double max_byte_multiplier = 1e-3, max_error_multiplier = 1e3;
+
+// How many lines are drawn, paths pulled and memories planned before it is content with what it has.
+constexpr int max_rounds = 3, max_multiplier_steps = 64, max_memory_plans = 64;
+constexpr std::size_t max_paths = 50'000;
+
+// By how much the last choice is dearer than the first, where prices rise.
+constexpr double tie_break_slope = 1e-3;
+
+/// Equal but for rounding.
+bool is_at_least(double a, double b) { return a >= b - 1e-12 * std::abs(b); }
+
+using Amounts = std::vector<std::pair<int, double>>;  // of choices that take any, ascending
+
+double amount_on(std::span<const int> path, const Amounts& amounts, double slope_per_choice = 0) {
+    double sum = 0;
+    for (const int choice : path) {
+        const auto it = std::lower_bound(amounts.begin(), amounts.end(), std::pair(choice, 0.0));
+        if (it != amounts.end() && it->first == choice) sum += it->second * (1 + slope_per_choice * choice);
+    }
+    return sum;
+}
+
+class ConstrainedSearch {
+public:
+    ConstrainedSearch(Memo memo, std::span<const Bucket> buckets, const Options& options, const MemoryLimit* bytes)
+        : buckets_(buckets), options_(options), bytes_(bytes), memo_(std::move(memo)) {
+        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
+            original_costs_.push_back(memo_.problem.cost(choice));
+        costs_ = original_costs_;
+        for (const Memo::ErrorTerms& errors : memo_.errors) {
+            const ErrorBudget& bound =
+                buckets[static_cast<std::size_t>(errors.bucket)].bounds[static_cast<std::size_t>(errors.bound)];
+            const auto [least, most] =
+                std::minmax_element(errors.of_choices.begin(), errors.of_choices.end(),
+                                    [](const auto& a, const auto& b) { return a.second < b.second; });
+            // Where all errors are the same, what is left beside a number of them is of no use.
+            const double limit = least->second == most->second
+                                     ? std::floor(bound.limit / least->second * (1 + 1e-12)) * least->second
+                                     : bound.limit;
+            resources_.push_back({errors.of_choices, limit, max_error_multiplier / least->second});
+            least_errors_.push_back(std::numeric_limits<double>::infinity());
+        }
+        if (bytes != nullptr) add_prepacked_bytes();
+    }
+
+    std::optional<ConstrainedSelection> choose() {
+        const std::optional<Point> free = cheapest();
+        if (!free) return std::nullopt;
+        if (is_feasible(*free)) return finished(was_exact_);
+        if (!find_multipliers() || !break_ties() || !enumerate_paths()) return std::nullopt;
+        return finished(is_proved_);
+    }
+
+private:
+    /// Something that choices take, and what it costs to take it.
+    struct Resource {
+        Amounts amounts;
+        double limit;  ///< of held bytes: by what else needs bytes
+        double highest;
+        double multiplier = 0;
+    };
+    /// A path: its cost without prices, and what it takes of each measure, also as it is counted.
+    struct Point {
+        std::vector<int> choices;
+        double cost = 0;
+        std::vector<double> taken = {}, counted = {};
+        std::int64_t bytes = 0;  ///< of all, where there is a limit on them
+        Selections selections = {};
+    };
+
+    void add_prepacked_bytes() {
+        Amounts prepacked_bytes;
+        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice) {
+            const Memo::Request& request = memo_.goals[static_cast<std::size_t>(memo_.problem.goal_of(choice))];
+            if (request.prepacked_bytes > 0) prepacked_bytes.emplace_back(choice, request.prepacked_bytes);
+        }
+        resources_.push_back({std::move(prepacked_bytes), 0, max_byte_multiplier});
+    }
+
+    bool is_memory(std::size_t m) const { return bytes_ != nullptr && m + 1 == resources_.size(); }
+    /// The most that paths may take. Of held bytes: beside the fewest that were needed for anything else.
+    double capacity(std::size_t m) const {
+        return is_memory(m) ? static_cast<double>(bytes_->limit) - least_other_bytes_
+                            : resources_[m].limit * (1 + 1e-12);
+    }
+    bool is_feasible(std::size_t m, const Point& point) const {
+        return is_memory(m) ? point.bytes <= bytes_->limit : point.taken[m] <= capacity(m);
+    }
+    bool is_feasible(const Point& point) const {
+        for (std::size_t m = 0; m < resources_.size(); ++m)
+            if (!is_feasible(m, point)) return false;
+        return true;
+    }
+
+    Point point_of(std::vector<int> choices) const {
+        Point point{std::move(choices)};
+        for (const int choice : point.choices) point.cost += costs_[static_cast<std::size_t>(choice)];
+        for (const Resource& resource : resources_) {
+            point.taken.push_back(amount_on(point.choices, resource.amounts));
+            point.counted.push_back(amount_on(point.choices, resource.amounts, slope_per_choice_));
+        }
+        return point;
+    }
+
+    /// Notes what there is to know of a path, and keeps the best that fits. False where one of its kernels cannot
+    /// prepare.
+    bool evaluate(Point& point) {
+        bool errors_fit = true;
+        for (std::size_t m = 0; m < least_errors_.size(); ++m) {
+            least_errors_[m] = std::min(least_errors_[m], point.taken[m]);
+            errors_fit = errors_fit && is_feasible(m, point);
+        }
+        if (!errors_fit && bytes_ == nullptr) return true;
+        point.selections = covers_of(memo_, buckets_, point.choices);
+        if (!can_prepare(buckets_, point.selections, options_.stop)) return false;
+        if (bytes_ != nullptr) {
+            point.bytes = bytes_->of(point.selections);
+            result_.least_bytes = std::min(result_.least_bytes, point.bytes);
+            least_other_bytes_ = std::min(least_other_bytes_, static_cast<double>(point.bytes) - point.taken.back());
+        }
+        if (is_feasible(point) && (!best_ || point.cost < best_->cost)) best_ = point;
+        return true;
+    }
+
+    /// Of each choice, with what it takes at the prices.
+    std::vector<double> penalized_costs() const {
+        std::vector<double> costs = costs_;
+        for (const Resource& resource : resources_)
+            if (resource.multiplier > 0)
+                for (const auto& [choice, amount] : resource.amounts)
+                    costs[static_cast<std::size_t>(choice)] +=
+                        resource.multiplier * amount * (1 + slope_per_choice_ * choice);
+        return costs;
+    }
+
+    search::Exploration explore_penalized(bool only_cheapest) {
+        if (options_.stop.stop_requested()) throw Cancelled("select");
+        const std::vector<double> costs = penalized_costs();
+        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
+            memo_.problem.set_cost(choice, costs[static_cast<std::size_t>(choice)]);
+        search::Exploration found = explore_or_throw(memo_.problem, memo_.subproblem_of,
+                                                     {.only_cheapest = only_cheapest, .stop = options_.stop});
+        was_exact_ = found.exact;
+        states_ = found.states;
+        regions_ = found.regions;
+        regions_solved_ = found.regions_solved;
+        return found;
+    }
+
+    std::optional<Point> cheapest() {
+        if (last_ && last_costs_ == penalized_costs()) return last_;
+        last_.reset();
+        const search::Exploration found = explore_penalized(true);
+        Point point = point_of(found.dag.cheapest(found.paths).choices);
+        if (!evaluate(point)) return std::nullopt;
+        last_costs_ = penalized_costs();
+        return last_ = std::move(point);
+    }
+
+    /// What a path costs at the prices of all measures but one.
+    double cost_without(std::size_t m, const Point& point) const {
+        double cost = point.cost;
+        for (std::size_t other = 0; other < resources_.size(); ++other)
+            if (other != m) cost += resources_[other].multiplier * point.counted[other];
+        return cost;
+    }
+    /// No path that fits costs less.
+    double dual_bound(double priced) const {
+        for (std::size_t m = 0; m < resources_.size(); ++m) priced -= resources_[m].multiplier * capacity(m);
+        return priced;
+    }
+
+    /// The price from which on a measure fits, between two, at the prices of the others.
+    bool search_multiplier(std::size_t m, double lowest, double highest) {
+        double& multiplier = resources_[m].multiplier;
+        multiplier = lowest;
+        std::optional<Point> infeasible = cheapest();
+        if (!infeasible || is_feasible(m, *infeasible)) return infeasible.has_value();
+        multiplier = highest;
+        std::optional<Point> feasible = cheapest();
+        if (!feasible) return false;
+        if (is_feasible(m, *feasible) && forbid_oversized(m)) {
+            multiplier = lowest;
+            infeasible = cheapest();
+            if (!infeasible || is_feasible(m, *infeasible)) return infeasible.has_value();
+        }
+        for (int line = 0;
+             is_feasible(m, *feasible) && line < max_multiplier_steps && infeasible->counted[m] > feasible->counted[m];
+             ++line) {
+            multiplier = (cost_without(m, *feasible) - cost_without(m, *infeasible)) /
+                         (infeasible->counted[m] - feasible->counted[m]);
+            std::optional<Point> between = cheapest();
+            if (!between) return false;
+            if (is_at_least(cost_without(m, *between) + multiplier * between->counted[m],
+                            cost_without(m, *feasible) + multiplier * feasible->counted[m]))
+                break;
+            (is_feasible(m, *between) ? feasible : infeasible) = std::move(between);
+        }
+        return true;
+    }
+
+    /// A choice that alone takes more than there is room for is on no path that fits. False where there is none.
+    bool forbid_oversized(std::size_t m) {
+        bool any = false;
+        for (const auto& [choice, amount] : resources_[m].amounts) {
+            double& cost = costs_[static_cast<std::size_t>(choice)];
+            if (amount > capacity(m) && cost < forbidden_cost) cost = forbidden_cost, any = true;
+        }
+        return any;
+    }
+
+    bool find_multipliers() {
+        for (int round = 0; round < max_rounds; ++round) {
+            bool all_fit = true;
+            for (std::size_t m = 0; m < resources_.size(); ++m) {
+                const std::optional<Point> now = cheapest();
+                if (!now) return false;
+                if (is_feasible(m, *now)) continue;
+                all_fit = false;
+                if (!search_multiplier(m, 0, resources_[m].highest)) return false;
+            }
+            if (all_fit || resources_.size() == 1) break;
+        }
+        return true;
+    }
+
+    bool break_ties() {
+        const search::Exploration found = explore_penalized(true);
+        if (found.exact && best_ && is_at_least(dual_bound(found.dag.cost(found.paths)), best_->cost)) return true;
+        std::vector<double> multipliers;
+        for (const Resource& resource : resources_) multipliers.push_back(resource.multiplier);
+        slope_per_choice_ = tie_break_slope / std::max(1, memo_.problem.alternatives());
+        bool prepared = true;
+        for (std::size_t m = 0; m < resources_.size() && prepared; ++m)
+            if (multipliers[m] > 0)
+                prepared = search_multiplier(m, multipliers[m] * (1 - 2 * tie_break_slope),
+                                             multipliers[m] * (1 + tie_break_slope));
+        slope_per_choice_ = 0;
+        for (std::size_t m = 0; m < resources_.size(); ++m) resources_[m].multiplier = multipliers[m];
+        return prepared;
+    }
+
+    bool enumerate_paths() {
+        const search::Exploration found = explore_penalized(false);
+        search::KBestPaths paths(found.dag, found.paths);
+        for (int plans = 0; plans < max_memory_plans && paths.found() < max_paths;) {
+            if (options_.stop.stop_requested()) throw Cancelled("select");
+            const std::optional<double> priced = paths.next();
+            is_proved_ = found.exact && best_ && (!priced || is_at_least(dual_bound(*priced), best_->cost));
+            if (!priced || is_proved_) break;
+            Point next = point_of(paths.path(paths.found() - 1).choices);
+            if (best_ && next.cost >= best_->cost) continue;
+            if (exceeds_capacity(next)) continue;
+            ++plans;
+            if (!evaluate(next)) return false;
+        }
+        return true;
+    }
+
+    /// Without looking at its memory.
+    bool exceeds_capacity(const Point& point) const {
+        for (std::size_t m = 0; m < resources_.size(); ++m)
+            if (point.taken[m] > capacity(m)) return true;
+        return false;
+    }
+
+    ConstrainedSelection finished(bool is_proved) {
+        result_.is_proved = is_proved;
+        if (!best_) {
+            check_errors();
+            return std::move(result_);
+        }
+        Selections& selections = result_.selections.emplace(std::move(best_->selections));
+        selections.exact = is_proved;
+        selections.states = states_;
+        selections.regions = regions_;
+        selections.regions_solved = regions_solved_;
+        for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
+            memo_.problem.set_cost(choice, original_costs_[static_cast<std::size_t>(choice)]);
+        selections.memo = std::make_shared<const Memo>(std::move(memo_));
+        return std::move(result_);
+    }
+
+    /// Throws where there is a bound that nothing keeps.
+    void check_errors() const {
+        for (std::size_t m = 0; m < memo_.errors.size(); ++m) {
+            const auto& [bucket, index, of_choices] = memo_.errors[m];
+            const ErrorBudget& bound =
+                buckets_[static_cast<std::size_t>(bucket)].bounds[static_cast<std::size_t>(index)];
+            if (least_errors_[m] > capacity(m))
+                throw Error(ErrorKind::unsupported, "select",
+                            fmt::format("no way to run was found in which the errors of {} add up to at most {:.4g}: "
+                                        "the least is {:.4g}",
+                                        bound.name, bound.limit, least_errors_[m]));
+        }
+    }
+
+    std::span<const Bucket> buckets_;
+    const Options& options_;
+    const MemoryLimit* bytes_;
+    Memo memo_;
+    std::vector<double> original_costs_;  // cost of each choice
+    std::vector<double> costs_;           // the same, forbidden where a choice alone takes too much
+    std::vector<Resource> resources_;     // errors, then held bytes
+    double slope_per_choice_ = 0;         // from a choice to the next
+    std::optional<Point> last_, best_;
+    std::vector<double> last_costs_;                                      // that last_ is the cheapest at
+    std::vector<double> least_errors_;                                    // of the paths looked at
+    double least_other_bytes_ = std::numeric_limits<double>::infinity();  // of what is no form of a weight
+    bool was_exact_ = true, is_proved_ = false;
+    std::size_t states_ = 0, regions_ = 0, regions_solved_ = 0;  // of the last search
+    ConstrainedSelection result_;
+};
+
+}  // namespace
+
+double total_error(std::span<const int> path, const Memo::ErrorTerms& errors) {
+    return amount_on(path, errors.of_choices);
+}
+
+std::optional<ConstrainedSelection> select_constrained(Memo memo, std::span<const Bucket> buckets,
+                                                       const Options& options, const MemoryLimit* bytes) {
+    return ConstrainedSearch(std::move(memo), buckets, options, bytes).choose();
+}
+
+}  // namespace cairn::selection

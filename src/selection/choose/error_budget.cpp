@@ -1,0 +1,132 @@
+#include "selection/choose/error_budget.hpp"
+
+#include "cairn/error.hpp"
+#include "graph/ir/state_dtype_cast.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace cairn::selection {
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+// The own tolerance of each output that has one, by its name.
+std::map<std::string_view, Tolerance> by_name(const ir::GraphData& graph, std::span<const OutputTolerance> own) {
+    std::set<std::string_view> names;
+    for (const ir::Output& output : graph.outputs()) names.insert(output.name);
+    std::map<std::string_view, Tolerance> result;
+    for (const OutputTolerance& one : own) {
+        if (!names.contains(one.output))
+            throw Error(ErrorKind::argument, "tolerance", fmt::format("there is no output called \"{}\"", one.output));
+        if (!result.emplace(one.output, one.tolerance).second)
+            throw Error(ErrorKind::argument, "tolerance", fmt::format("output \"{}\" has two", one.output));
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<ErrorBudget> error_budgets_of(const ir::GraphData& graph, const Tolerance& all,
+                                          std::span<const OutputTolerance> own) {
+    const std::map<std::string_view, Tolerance> of_output = by_name(graph, own);
+    std::vector<ErrorBudget> bounds;
+    for (const ir::Output& output : graph.outputs()) {
+        const auto it = of_output.find(output.name);
+        const Tolerance& tolerance = it == of_output.end() ? all : it->second;
+        const auto port = static_cast<int>(bounds.size());
+        bounds.push_back({fmt::format("output \"{}\"", output.name), output.node, tolerance.error(), false, port});
+    }
+    const alternatives::EClasses single(graph);
+    const ErrorInfluence outputs(graph, single, bounds);
+    std::vector<ErrorBudget> of_states;
+    for (std::size_t s = 0; s < graph.states().size(); ++s)
+        if (const ir::StateInfo& state = graph.states()[s];
+            state.latest != state.read && outputs.limit(state.latest) == endless)
+            of_states.push_back(error_budget_of_state(graph, static_cast<int>(s), all.error()));
+    bounds.insert(bounds.end(), of_states.begin(), of_states.end());
+    return bounds;
+}
+
+ErrorBudget error_budget_of_state(const ir::GraphData& graph, int state, double limit) {
+    const ir::StateInfo& info = graph.states()[static_cast<std::size_t>(state)];
+    return {fmt::format("state \"{}\"", info.name), info.latest, limit, true, state};
+}
+
+double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound) {
+    double sum = 0;
+    for (const ir::StateInfo& state : graph.states())
+        if (state.public_dtype && influence.influences(state.latest, bound)) sum += ir::unit_roundoff(state.dtype);
+    return sum;
+}
+
+std::vector<ErrorBudget> less_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds) {
+    const alternatives::EClasses single(graph);
+    const std::vector<ErrorBudget> whole = bounds;
+    const ErrorInfluence influence(graph, single, whole);
+    for (std::size_t b = 0; b < bounds.size(); ++b) {
+        bounds[b].rounding = rounding_in(graph, influence, b);
+        bounds[b].limit -= bounds[b].rounding;
+    }
+    return bounds;
+}
+
+ErrorInfluence::ErrorInfluence(const ir::GraphData& graph, const alternatives::EClasses& classes,
+                               std::span<const ErrorBudget> bounds)
+    : graph_(&graph), classes_(&classes), bounds_(bounds), shown_(bounds.size()) {
+    for (const ir::StateInfo& state : graph.states()) state_writes_.emplace(state.read, state.latest);
+}
+
+void ErrorInfluence::visit_producers(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const {
+    std::vector<ir::NodeId> open;
+    const auto reach = [&](ir::NodeId id) {
+        const ir::NodeId value = classes_->value_of(id);
+        for (const ir::NodeId expression : classes_->expressions(value))
+            if (++visits_; take(expression)) open.push_back(expression);
+        // Read in its place.
+        if (const auto narrow = classes_->rounded(value); narrow && take(*narrow)) open.push_back(*narrow);
+    };
+    reach(from);
+    while (!open.empty()) {
+        const ir::NodeId next = open.back();
+        open.pop_back();
+        for (const ir::NodeId operand : graph_->node(next).operands) reach(operand);
+        if (const auto left = state_writes_.find(next); left != state_writes_.end()) reach(left->second);
+    }
+}
+
+const std::vector<bool>& ErrorInfluence::shown(std::size_t bound) const {
+    std::vector<bool>& marked = shown_[bound];
+    if (!marked.empty()) return marked;
+    marked.resize(graph_->nodes().size(), false);
+    visit_producers(bounds_[bound].node, [&](ir::NodeId id) {
+        const bool is_first = !marked[id];
+        marked[id] = true;
+        return is_first;
+    });
+    return marked;
+}
+
+double ErrorInfluence::limit(ir::NodeId node) const {
+    if (limits_.empty()) {
+        limits_.assign(graph_->nodes().size(), endless);
+        std::vector<const ErrorBudget*> order;
+        for (const ErrorBudget& bound : bounds_) order.push_back(&bound);
+        std::sort(order.begin(), order.end(),
+                  [](const ErrorBudget* a, const ErrorBudget* b) { return a->limit < b->limit; });
+        for (const ErrorBudget* bound : order)
+            visit_producers(bound->node, [&](ir::NodeId id) {
+                const bool is_first = limits_[id] == endless;
+                if (is_first) limits_[id] = bound->limit;
+                return is_first;
+            });
+    }
+    return limits_[node];
+}
+
+}  // namespace cairn::selection

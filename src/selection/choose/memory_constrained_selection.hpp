@@ -1,0 +1,17 @@
+#pragma once
+
+#include "selection/choose/constrained_selection.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace cairn::selection {
+
+/// Picks the cheapest covers that need at most `limit` bytes by `bytes_of`, which is asked for few covers only: it may
+/// plan their memory. Errors keep within their bounds beside that (trade.hpp). Throws as select() does.
+ConstrainedSelection select_within_memory(std::span<const Bucket> buckets, std::int64_t limit,
+                                          const std::function<std::int64_t(const Selections&)>& bytes_of,
+                                          const Options& options = {});
+
+}  // namespace cairn::selection

@@ -1,0 +1,301 @@
+#include "selection/choose/producers.hpp"
+
+#include "graph/ir/op_table.hpp"
+#include "graph/types/dense_strides.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::selection {
+
+using ir::NodeId;
+using ir::Op;
+
+Producers::Producers(const Bucket& bucket, Breadth breadth, std::stop_token stop)
+    : bucket_(bucket),
+      influence_(bucket.graph, bucket.candidates.classes(), bucket.bounds),
+      breadth_(breadth),
+      stop_(std::move(stop)),
+      first_(bucket.graph.nodes().size(), -1) {
+    for (std::size_t t = 0; t < bucket.matches.size(); ++t) {
+        check_stop();
+        add_match(static_cast<int>(t));
+    }
+    for (const ir::Output& output : bucket.graph.outputs()) demand_output(output.node);
+    for (const ir::StateInfo& state : bucket.graph.states())
+        if (state.latest != state.read) roots_.insert(storage_goal(state.latest));
+    add_conversions();
+    order_goals();
+}
+
+void Producers::order_goals() {
+    order_.clear();
+    for_each_goal([&](int number) {
+        if (!is_bound(at(number).goal.value)) visit(number);
+    });
+    for (const Goal& root : roots_) visit(number_of(root));
+}
+
+void Producers::filter(const std::function<bool(int number, Producer& producer)>& stays) {
+    for (std::size_t number = 0; number < entries_.size(); ++number) {
+        check_stop();
+        GoalEntry& entry = entries_[number];
+        types::SmallVector<Producer*, 6> left;
+        for (Producer* producer : entry.producers)
+            if (stays(static_cast<int>(number), *producer)) left.push_back(producer);
+        entry.producers = std::move(left);
+        entry.exists = entry.visited = false;
+    }
+    for (std::size_t number = 0; number < entries_.size(); ++number)
+        for (const Producer* producer : entries_[number].producers) {
+            entries_[number].exists = true;
+            for (const int provided : provided_by(static_cast<int>(number), *producer)) at(provided).exists = true;
+        }
+    order_goals();
+}
+
+void Producers::check_stop() const {
+    if (stop_.stop_requested()) throw Cancelled("select");
+}
+
+int Producers::number_of(const Goal& goal) {
+    int* link = &first_[goal.value];
+    while (*link >= 0 && at(*link).goal < goal) link = &at(*link).next;
+    if (*link >= 0 && at(*link).goal == goal) return *link;
+    const auto produced = static_cast<int>(entries_.size());
+    const int after = std::exchange(*link, produced);
+    entries_.push_back({goal, after, false, false, {}});
+    return produced;
+}
+
+std::optional<int> Producers::find(const Goal& goal) const {
+    for (int number = first_[goal.value]; number >= 0; number = at(number).next)
+        if (at(number).goal == goal) return number;
+    return std::nullopt;
+}
+
+/// What no kernel makes alone still exists: it can come along.
+void Producers::add_producer(const Goal& goal, Candidate candidate) {
+    const int number = number_of(goal);
+    at(number).exists = true;
+    Producer& producer = producers_.emplace_back(std::move(candidate), List());
+    at(number).producers.push_back(&producer);
+    for (const int provided : provided_by(number, producer)) at(provided).exists = true;
+}
+
+/// All goals there is a way to, by goal. More may be made meanwhile.
+template <typename Visit>
+void Producers::for_each_goal(const Visit& visit) {
+    for (const int first : first_) {
+        check_stop();
+        for (int number = first; number >= 0; number = at(number).next)
+            if (at(number).exists) visit(number);
+    }
+}
+
+/// Without a search nothing tells what errors add up to.
+bool Producers::is_within_error_budget(const Candidate& candidate, std::span<const NodeId> values) const {
+    const double error = candidate.estimate.error;
+    return error == 0 || (breadth_ != Breadth::first && std::all_of(values.begin(), values.end(), [&](NodeId value) {
+                              return error <= influence_.limit(value);
+                          }));
+}
+
+void Producers::add_match(int t) {
+    const fusion::Match& match = bucket_.matches[static_cast<std::size_t>(t)];
+    const bool is_single = is_single_node(match, bucket_.graph);
+    const bool first_only = breadth_ == Breadth::first;
+    if (first_only && !is_single) return;
+    // A view needs no kernel; where it must be copied, of_copy() finds one.
+    if (is_single && views()[match.outputs[0]].base != match.outputs[0]) return;
+    for (Candidate& candidate : bucket_.candidates.of_match(match, t, breadth_ == Breadth::cheapest)) {
+        const bool packed =
+            std::any_of(candidate.operands.begin(), candidate.operands.end(),
+                        [](const KernelOperand& operand) { return operand.form == OperandForm::packed; });
+        if (first_only && packed) continue;
+        if (!is_within_error_budget(candidate, candidate.outputs)) continue;
+        // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
+        const bool once = is_bound(candidate.outputs[0]);
+        if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
+                        [&](NodeId o) { return is_bound(o) != once; }))
+            continue;
+        const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
+        add_producer(bucket_.candidates.storage_goal(top, candidate.device), std::move(candidate));
+        if (first_only) break;
+    }
+}
+
+void Producers::demand_output(NodeId node) {
+    const KernelOperand operand = operand_of_output(node, bucket_.graph, bucket_.candidates);
+    if (const auto goal = goal_of(operand, bucket_.candidates)) roots_.insert(*goal);
+}
+
+/// Copies and packings that candidates ask for, copies of what is a view in one spelling and has memory in another, and
+/// what those rest on in turn; and bound values to be kept.
+void Producers::add_conversions() {
+    std::set<Goal> wanted, kept;
+    const auto want = [&](const Goal& goal) {
+        wanted.insert(goal);
+        if (goal.transferred) wanted.insert(produced(goal));
+    };
+    for (const Goal& root : roots_) want(root);
+    for_each_goal([&](int number) {
+        const GoalEntry& entry = at(number);
+        if (bucket_.candidates.classes().expressions(entry.goal.value).size() > 1) want(entry.goal);
+        for (const Producer* producer : entry.producers)
+            for (const KernelOperand& operand : producer->candidate.operands)
+                if (const auto goal = goal_of(operand, bucket_.candidates);
+                    goal && (operand.form != OperandForm::strided || goal->transferred || is_transfer_source(*goal)))
+                    want(*goal);
+    });
+    for (const Goal& goal : wanted) {
+        check_stop();
+        if (!goal.place.layout.empty())
+            add_all(goal, bucket_.candidates.of_packing(goal.value, goal.place.layout, goal.place.device));
+        else if (!goal.place.in_state)
+            add_copies(goal);
+    }
+    for_each_goal([&](int number) {
+        for (const Producer* producer : at(number).producers)
+            for (const KernelOperand& operand : producer->candidate.operands)
+                if (const auto goal = kept_for(operand, at(number).goal.value)) kept.insert(*goal);
+    });
+    for (const Goal& goal : kept) add_producer(goal, {});
+}
+
+/// Views are copied where they are seen, what is given to other devices, and what may travel from where it is made.
+void Producers::add_copies(const Goal& goal) {
+    Candidates& candidates = bucket_.candidates;
+    const Device here = goal.place.device;
+    if (goal.transferred)
+        add_producer(goal, {-1, nullptr, {}, {{goal.value, OperandForm::dense, {}, here}}, {goal.value}, {}, here});
+    for (const NodeId expression : candidates.classes().expressions(goal.value)) {
+        for (const Device from : candidates.devices().all)
+            if (from == here ? candidates.is_view(expression) && !goal.transferred
+                             : goal.transferred || candidates.is_transfer_source(expression, from))
+                add_all(goal, candidates.of_copy(expression, from, here));
+    }
+}
+
+/// Whether the value was made elsewhere in any case.
+bool Producers::is_transfer_source(const Goal& goal) const {
+    const Device here = goal.place.device;
+    const std::vector<Device>& all = bucket_.candidates.devices().all;
+    return std::any_of(all.begin(), all.end(), [&](Device from) {
+        return from != here && bucket_.candidates.is_transfer_source(goal.value, from);
+    });
+}
+
+void Producers::add_all(const Goal& goal, std::vector<Candidate> candidates) {
+    for (Candidate& produced : candidates)
+        if (is_within_error_budget(produced, {&goal.value, 1})) add_producer(goal, std::move(produced));
+}
+
+/// The goal of keeping in memory what a run reads of a weight, beside the one of making it. What only the bind section
+/// reads need not stay.
+std::optional<Goal> Producers::kept_for(const KernelOperand& operand, NodeId top) const {
+    const NodeId base = views()[operand.node].base;
+    if (is_bound(top) || !is_bound(base)) return std::nullopt;
+    Goal goal = goal_of(operand, bucket_.candidates).value_or(storage_goal(base));
+    goal.kept = true;
+    const bool is_heavy = is_bound(goal.value) && bucket_.graph.node(goal.value).op != Op::constant;
+    return is_heavy ? std::optional(goal) : std::nullopt;
+}
+
+Producers::List Producers::needs_of(const Candidate& candidate, NodeId top) {
+    List needs;
+    for (const KernelOperand& operand : candidate.operands) {
+        if (const auto kept = kept_for(operand, top)) needs.push_back(number_of(*kept));
+        if (const auto need = goal_of(operand, bucket_.candidates)) needs.push_back(number_of(*need));
+    }
+    const ir::Node& node = bucket_.graph.node(top);
+    if (ir::is(node, ir::OpClass::effect))
+        if (const NodeId previous = node.operands[0]; !ir::is_given(bucket_.graph.node(previous)))
+            needs.push_back(number_of(storage_goal(previous)));
+    std::sort(needs.begin(), needs.end(), [&](int a, int b) { return at(a).goal < at(b).goal; });
+    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+    return needs;
+}
+
+Producers::List Producers::provided_by(int number, const Producer& producer) {
+    List provided;
+    for (const NodeId output : producer.candidate.outputs)
+        if (output != at(number).goal.value)
+            provided.push_back(number_of(bucket_.candidates.storage_goal(output, producer.candidate.device)));
+    return provided;
+}
+
+/// What a goal rests on or brings along, in the order of its ways.
+std::vector<int> Producers::dependencies(int number) {
+    std::vector<int> result;
+    for (Producer* producer : at(number).producers) {
+        producer->needs = needs_of(producer->candidate, at(number).goal.value);
+        result.insert(result.end(), producer->needs.begin(), producer->needs.end());
+        for (const int provided : provided_by(number, *producer)) result.push_back(provided);
+    }
+    return result;
+}
+
+/// Depth first, with a stack of its own: a chain of goals is as long as the graph is deep.
+void Producers::visit(int root) {
+    struct Visit {
+        int number;
+        std::vector<int> dependencies;
+        std::size_t next = 0;
+    };
+    std::vector<Visit> open;
+    const auto enter = [&](int number) {
+        if (!at(number).exists || std::exchange(at(number).visited, true)) return;
+        open.push_back({number, dependencies(number)});
+    };
+    enter(root);
+    while (!open.empty()) {
+        check_stop();
+        if (Visit& visit = open.back(); visit.next < visit.dependencies.size()) {
+            enter(visit.dependencies[visit.next++]);
+            continue;
+        }
+        order_.push_back(open.back().number);
+        open.pop_back();
+    }
+}
+
+bool is_single_node(const fusion::Match& match, const ir::GraphData& graph) {
+    return match.outputs.size() == 1 && match.interior.empty() && match.body.empty() &&
+           match.definition == ir::info(graph.node(match.outputs[0]).op).name;
+}
+
+std::optional<Goal> goal_of(const KernelOperand& operand, const Candidates& candidates) {
+    const NodeId base = candidates.views()[operand.node].base;
+    Goal goal;
+    switch (operand.form) {
+        case OperandForm::packed: return candidates.packed(operand.node, operand.layout, operand.device);
+        case OperandForm::dense:
+            goal = {candidates.classes().value_of(operand.node), {false, {}, operand.device}};
+            break;
+        case OperandForm::strided:
+            if (candidates.is_available(operand.node, operand.device)) return std::nullopt;
+            goal = candidates.storage_goal(base, operand.device);
+    }
+    goal.transferred = operand.transferred;
+    return goal;
+}
+
+Goal produced(Goal goal) {
+    goal.transferred = false;
+    return goal;
+}
+
+KernelOperand operand_of_output(NodeId node, const ir::GraphData& graph, const Candidates& candidates) {
+    const ValueView& view = candidates.views()[node];
+    const bool is_readable =
+        types::are_dense_strides(graph.node(node).shape, view.strides) && !is_state_version(graph.node(view.base));
+    return candidates.operand_of(node, is_readable ? OperandForm::strided : OperandForm::dense, Device::cpu);
+}
+
+bool influences(const Goal& goal, const Candidate& candidate, const ErrorInfluence& influence, std::size_t bound) {
+    const auto is_shown = [&](NodeId value) { return influence.influences(value, bound); };
+    return is_shown(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), is_shown);
+}
+
+}  // namespace cairn::selection

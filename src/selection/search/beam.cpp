@@ -1,0 +1,33 @@
+#include "selection/search/beam.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::search {
+namespace {
+
+// States kept: so many, and no more than so many pending goals in all.
+constexpr std::size_t most_states = 512, most_goals = 1024;
+
+}  // namespace
+
+std::size_t beam_width(std::size_t states, std::size_t goals) {
+    return std::clamp(most_goals * states / goals, std::size_t{1}, most_states);
+}
+
+std::vector<std::size_t> cheapest_places(std::size_t count, std::size_t width,
+                                         const std::function<double(std::size_t)>& cost) {
+    std::vector<std::pair<double, std::size_t>> ranked;
+    ranked.reserve(count);
+    for (std::size_t place = 0; place < count; ++place) ranked.emplace_back(cost(place), place);
+    if (width < count) {
+        std::nth_element(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(width), ranked.end());
+        ranked.resize(width);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<std::size_t> places;
+    for (const auto& [of, place] : ranked) places.push_back(place);
+    return places;
+}
+
+}  // namespace cairn::search

@@ -1,0 +1,73 @@
+#include "selection/search/cost_shares.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace cairn::search {
+namespace {
+
+/// How far a side is off the mean of all, each being 1 if it takes the goal and 0 if not.
+double off_mean(const SharedGoal& goal, const SharedGoalUsage& usage, std::size_t i) {
+    double mean = 0;
+    for (const auto& [subproblem, place] : goal.at) mean += usage[subproblem][place];
+    const auto& [subproblem, place] = goal.at[i];
+    return usage[subproblem][place] - mean / static_cast<double>(goal.at.size());
+}
+
+}  // namespace
+
+CostShares::CostShares(const std::vector<SharedGoal>& goals, std::size_t subproblems) : shares_(subproblems) {
+    for (const SharedGoal& goal : goals)
+        for (const auto& [subproblem, place] : goal.at) {
+            shares_[subproblem].resize(std::max(shares_[subproblem].size(), place + 1));
+            shares_[subproblem][place] = goal.cost / static_cast<double>(goal.at.size());
+        }
+}
+
+bool CostShares::move(const std::vector<SharedGoal>& goals, const SharedGoalUsage& usage, double to_gain) {
+    double squares = 0;
+    for (const SharedGoal& goal : goals)
+        for (std::size_t i = 0; i < goal.at.size(); ++i) {
+            const double off = off_mean(goal, usage, i);
+            squares += off * off * goal.cost * goal.count;
+        }
+    if (squares <= 0 || to_gain <= 0) return false;
+    std::vector<double> moved;
+    for (const SharedGoal& goal : goals) {
+        if (goal.at.size() < 2 || goal.cost <= 0) continue;
+        moved.clear();
+        for (std::size_t i = 0; i < goal.at.size(); ++i)
+            moved.push_back(of(goal.at[i].first, goal.at[i].second) +
+                            to_gain / squares * goal.cost * off_mean(goal, usage, i));
+        set(goal, moved);
+    }
+    return true;
+}
+
+void CostShares::set_marginal_shares(const std::vector<SharedGoal>& goals, std::size_t subproblem,
+                                     const SharedGoalUsage& usage, double forbidden_cost) {
+    for (const SharedGoal& goal : goals) {
+        double is_there = 0;
+        for (const auto& [at, place] : goal.at)
+            if (at != subproblem && goal.cost < forbidden_cost) is_there = std::max(is_there, usage[at][place]);
+        for (const auto& [at, place] : goal.at)
+            if (at == subproblem) shares_[at][place] = (1 - is_there) * goal.cost;
+    }
+}
+
+/// The nearest shares that are none below 0 and add up to the cost.
+void CostShares::set(const SharedGoal& goal, const std::vector<double>& wanted) {
+    std::vector<double> falling = wanted;
+    std::sort(falling.begin(), falling.end(), std::greater<>());
+    double sum = 0, off = 0;
+    for (std::size_t i = 0; i < falling.size(); ++i) {
+        sum += falling[i];
+        const double off_so_far = (sum - goal.cost) / static_cast<double>(i + 1);
+        if (falling[i] > off_so_far) off = off_so_far;
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        shares_[goal.at[i].first][goal.at[i].second] = std::max(0.0, wanted[i] - off);
+}
+
+}  // namespace cairn::search

@@ -1,0 +1,29 @@
+#include "selection/search/cut_width.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cairn::search {
+
+void CutWidths::pass(std::size_t first, std::size_t last, int weight) {
+    if (first >= last) return;
+    width_changes_[first + 1] += weight;
+    if (last + 1 < width_changes_.size()) width_changes_[last + 1] -= weight;
+}
+
+CutWidths::NarrowCuts CutWidths::narrow(int wider) const {
+    std::vector<int> width(width_changes_.size());
+    std::partial_sum(width_changes_.begin(), width_changes_.end(), width.begin());
+    const std::size_t places = width.size() - 1;
+    const auto quarter = static_cast<std::ptrdiff_t>(places / 4);
+    NarrowCuts narrow;
+    narrow.width = *std::min_element(width.begin() + quarter, width.end() - quarter);
+    for (std::size_t border = 1; border < places; ++border)
+        if (width[border] <= narrow.width + wider) {
+            narrow.borders.push_back(border);
+            narrow.across.push_back(width[border]);
+        }
+    return narrow;
+}
+
+}  // namespace cairn::search

@@ -1,0 +1,144 @@
+#include "selection/search/decomposition.hpp"
+
+#include "selection/search/lagrangian.hpp"
+#include "selection/search/presolve.hpp"
+#include "selection/search/repeated_blocks.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cairn::search {
+namespace {
+
+// Of equal blocks so many are searched: what lies above and below them makes no difference to the middle ones.
+constexpr int most_blocks = 6;
+
+/// The side of each goal that is left.
+std::vector<int> subproblems_of(const PresolvedProblem& presolved, std::span<const int> subproblem_of) {
+    std::vector<int> subproblems;
+    for (const int goal : presolved.goals) subproblems.push_back(subproblem_of[static_cast<std::size_t>(goal)]);
+    return subproblems;
+}
+
+/// All goals that come along with others, as if each could come into a circle of its own. What makes them is then not
+/// taken into what rests on it: that would seem to make them from all that it needs.
+std::vector<int> provided_goals(const SearchProblem& problem) {
+    std::vector<int> provided(static_cast<std::size_t>(problem.goals()), -1);
+    for (int choice = 0; choice < problem.alternatives(); ++choice)
+        for (const int goal : problem.alternative(choice).provides) provided[static_cast<std::size_t>(goal)] = goal;
+    return provided;
+}
+
+bool is_good(const Exploration& found) {
+    return found.status == Status::found &&
+           (found.exact || is_within_relative_gap(found.dag.cost(found.paths), found.low));
+}
+
+/// Apart, and together where that shows no path to be as good as the cheapest.
+Exploration explored(const SearchProblem& problem, std::span<const int> subproblem_of, const Options& options) {
+    Exploration lagrangian = explore_lagrangian(problem, subproblem_of, options);
+    if (lagrangian.status == Status::stopped || is_good(lagrangian) || options.repeat.any()) return lagrangian;
+    const bool was_found = lagrangian.status == Status::found;
+    Exploration together = explore(problem, options);
+    together.states += lagrangian.states;
+    if (!was_found || together.status == Status::stopped || together.exact) return together;
+    together.low = lagrangian.low;
+    const bool is_cheaper =
+        together.status == Status::found && together.dag.cost(together.paths) < lagrangian.dag.cost(lagrangian.paths);
+    return is_cheaper ? std::move(together) : std::move(lagrangian);
+}
+
+/// What each alternative that is left is made of.
+ChoiceProvenance provenance(const PresolvedProblem& presolved, const PathDag& dag) {
+    ChoiceProvenance provenance;
+    for (const PathSet set : presolved.sets) {
+        const Path path = dag.cheapest(set);
+        provenance.choices.insert(provenance.choices.end(), path.choices.begin(), path.choices.end());
+        provenance.ends.push_back(static_cast<int>(provenance.choices.size()));
+    }
+    return provenance;
+}
+
+/// Makes the problem smaller first: what is left is searched again and again.
+Exploration explored_presolved(const SearchProblem& problem, std::span<const int> subproblem_of,
+                               const Options& options) {
+    PathDag dag(true);
+    const std::optional<PresolvedProblem> presolved =
+        presolve(problem, provided_goals(problem), dag, true, options.stop, true, options.repeat);
+    if (!presolved) return without_paths(Status::stopped);
+    if (presolved->unreachable >= 0) {
+        Exploration found = without_paths(Status::unreachable);
+        found.unreachable = presolved->unreachable;
+        return found;
+    }
+    const ChoiceProvenance parts = provenance(*presolved, dag);
+    const std::optional<RepeatedBlocks> repeat =
+        remaining_repeated_blocks(presolved->problem, presolved->goals, parts, options.repeat);
+    if (!repeat) return without_paths(Status::too_large);
+    Options of_presolved = options;
+    of_presolved.repeat = *repeat;
+    Exploration found = explored(presolved->problem, subproblems_of(*presolved, subproblem_of), of_presolved);
+    found.work += presolved->work;
+    if (found.status != Status::found) return found;
+    PathDag whole(true);
+    std::vector<PathSet> sets;
+    for (const int unfolded_choice : found.dag.cheapest(found.paths).choices) {
+        const auto [choice, up] = repeat->written(unfolded_choice);
+        for (const int part : parts.of(choice))
+            sets.push_back(whole.choice(options.repeat.unfolded_choice(part, up), problem.cost(part)));
+    }
+    found.paths = whole.product(sets);
+    found.dag = std::move(whole);
+    return found;
+}
+
+}  // namespace
+
+Exploration explore_decomposed(const SearchProblem& problem, std::span<const int> subproblem_of,
+                               const Options& options) {
+    const bool is_alone =
+        std::none_of(subproblem_of.begin(), subproblem_of.end(), [](int subproblem) { return subproblem > 0; });
+    const auto search = [&](const SearchProblem& part, std::span<const int> subproblems, const Options& with) {
+        return is_alone ? explore(part, with) : explored_presolved(part, subproblems, with);
+    };
+    const RepeatedBlocks repeat =
+        options.share_regions ? find_repeated_blocks(problem, subproblem_of) : RepeatedBlocks();
+    if (repeat.blocks > most_blocks) {
+        const Folded few = folded(problem, subproblem_of, repeat, most_blocks);
+        Options of_few = options;
+        of_few.repeat = few.repeat;
+        Exploration found = search(few.problem, few.subproblem_of, of_few);
+        if (is_good(found) || found.status == Status::stopped) return found;
+    }
+    return search(problem, subproblem_of, options);
+}
+
+std::string fault_of_decomposition(const SearchProblem& problem, std::span<const int> subproblem_of) {
+    if (subproblem_of.size() != static_cast<std::size_t>(problem.goals())) return "not every goal has a side";
+    const auto subproblem = [&](int goal) { return subproblem_of[static_cast<std::size_t>(goal)]; };
+    const auto named = [](int goal) { return "goal " + std::to_string(goal); };
+    for (const int root : problem.roots())
+        if (subproblem(root) == shared) return named(root) + " is shared and a root";
+    for (int goal = 0; goal < problem.goals(); ++goal) {
+        if (subproblem(goal) < shared) return named(goal) + " has a side below 0";
+        if (subproblem(goal) == shared && problem.first(goal + 1) - problem.first(goal) != 1)
+            return named(goal) + " is shared and has not one alternative";
+        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
+            const Alternative alternative = problem.alternative(choice);
+            if (subproblem(goal) == shared && !(alternative.needs.empty() && alternative.provides.empty()))
+                return named(goal) + " is shared and rests on others, or provides them";
+            for (const int need : alternative.needs)
+                if (subproblem(need) != shared && subproblem(need) != subproblem(goal))
+                    return named(goal) + " rests on " + named(need) + " of another side";
+            for (const int also : alternative.provides)
+                if (subproblem(also) != subproblem(goal))
+                    return named(goal) + " provides " + named(also) + ", not of its side";
+        }
+    }
+    return "";
+}
+
+}  // namespace cairn::search

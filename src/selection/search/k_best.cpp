@@ -1,0 +1,147 @@
+#include "selection/search/k_best.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cairn::search {
+
+KBestPaths::KBestPaths(const PathDag& dag, PathSet set)
+    : dag_(&dag),
+      set_(set),
+      cheapest_(dag, set),
+      first_(cheapest_.choices(set)),
+      place_(static_cast<std::size_t>(set) + 1, -1) {}
+
+KBestPaths::Paths& KBestPaths::paths_of(PathSet set) {
+    int& place = place_[static_cast<std::size_t>(set)];
+    if (place < 0) {
+        place = static_cast<int>(paths_.size());
+        paths_.emplace_back();
+    }
+    return paths_[static_cast<std::size_t>(place)];
+}
+
+/// The cheapest path of a set is known without being found.
+bool KBestPaths::has(PathSet set, std::size_t number) { return number == 0 || number < paths_of(set).found.size(); }
+
+bool KBestPaths::ended(PathSet set) { return dag_->first_product(set) < 0 || paths_of(set).ended; }
+
+ExactCost KBestPaths::cost(PathSet set, std::size_t number) {
+    return number == 0 ? cheapest_.cost(set) : paths_of(set).found[number].cost;
+}
+
+PathDifferenceView KBestPaths::difference(PathSet set, std::size_t number) {
+    return number == 0 ? PathDifferenceView() : paths_of(set).found[number].difference;
+}
+
+PathDifferenceView KBestPaths::copy_to_pool(const PathDifference& difference) {
+    auto* const place = std::pmr::polymorphic_allocator<>(&pool_).allocate_object<std::uint32_t>(difference.size());
+    std::copy(difference.begin(), difference.end(), place);
+    return {place, difference.size()};
+}
+
+void KBestPaths::begin(PathSet set, Paths& paths) {
+    paths.begun = true;
+    const int best = cheapest_.product(set);
+    for (int p = dag_->first_product(set); p >= 0; p = dag_->product_at(p).next) {
+        paths.bases.push_back({p, p == best ? PathDifferenceView() : copy_to_pool(cheapest_.difference(p, best))});
+        add_candidate(paths, {static_cast<std::uint32_t>(paths.bases.size() - 1), 0, 0});
+    }
+}
+
+void KBestPaths::add_candidate(Paths& paths, const Pair& pair) {
+    const Base& base = paths.bases[pair.base];
+    const PathDag::Product& product = dag_->product_at(base.product);
+    const PathDifferenceView first = difference(product.first, pair.i), second = difference(product.second, pair.j);
+    both_.assign(second.begin(), second.end());
+    if (product.renamed >= 0)
+        for (std::uint32_t& code : both_)
+            code = static_cast<std::uint32_t>(dag_->renamed(static_cast<int>(code >> 1), product.renamed)) << 1 |
+                   (code & 1U);
+    whole_.clear();
+    std::merge(first.begin(), first.end(), both_.begin(), both_.end(), std::back_inserter(whole_));
+    if (!base.difference.empty()) {
+        both_.swap(whole_);
+        whole_.clear();
+        // What is taken back is as in the cheapest path.
+        std::set_symmetric_difference(base.difference.begin(), base.difference.end(), both_.begin(), both_.end(),
+                                      std::back_inserter(whole_),
+                                      [](std::uint32_t a, std::uint32_t b) { return a >> 1 < b >> 1; });
+    }
+    paths.candidates.push_back(
+        {cost(product.first, pair.i) + cost(product.second, pair.j), copy_to_pool(whole_), pair});
+    std::push_heap(paths.candidates.begin(), paths.candidates.end());
+}
+
+/// Makes candidates of what may follow. False where more paths of another set have to be found first.
+bool KBestPaths::settle(Paths& paths) {
+    while (!paths.following.empty()) {
+        const Pair pair = paths.following.back();
+        const PathDag::Product& product = dag_->product_at(paths.bases[pair.base].product);
+        for (const auto& [part, number] : {std::pair(product.first, pair.i), std::pair(product.second, pair.j)})
+            if (!has(part, number) && !ended(part)) {
+                open_.push_back(part);
+                return false;
+            }
+        paths.following.pop_back();
+        if (has(product.first, pair.i) && has(product.second, pair.j)) add_candidate(paths, pair);
+    }
+    return true;
+}
+
+/// Finds one more path of a set, if there is one.
+void KBestPaths::find_next(PathSet set) {
+    open_.push_back(set);
+    while (!open_.empty()) {
+        const PathSet top = open_.back();
+        if (ended(top)) {
+            open_.pop_back();
+            continue;
+        }
+        Paths& paths = paths_of(top);
+        if (!paths.begun) begin(top, paths);
+        if (!settle(paths)) continue;
+        open_.pop_back();
+        if (paths.candidates.empty()) {
+            paths.ended = true;
+            continue;
+        }
+        std::pop_heap(paths.candidates.begin(), paths.candidates.end());
+        const Found found = paths.candidates.back();
+        paths.candidates.pop_back();
+        paths.found.push_back(found);
+        // Each pair follows one other pair only.
+        const auto [base, i, j] = found.pair;
+        paths.following.push_back({base, i, j + 1});
+        if (j == 0) paths.following.push_back({base, i + 1, 0});
+    }
+}
+
+std::optional<double> KBestPaths::next() {
+    if (set_ == PathDag::none) return std::nullopt;
+    // The first one is known without a look at others, and is found again when the second is asked for.
+    while (found_ > 0 && !ended(set_) && !has(set_, found_)) find_next(set_);
+    if (!has(set_, found_)) return std::nullopt;
+    return cheapest_.rounded(cost(set_, found_++));
+}
+
+Path KBestPaths::path(std::size_t number) const {
+    Path path{cheapest_.rounded(cheapest_.cost(set_)), first_};
+    if (number == 0) return path;
+    const Found& found = paths_[static_cast<std::size_t>(place_[static_cast<std::size_t>(set_)])].found[number];
+    path.cost = cheapest_.rounded(found.cost);
+    path.choices.clear();
+    auto choice = first_.begin();
+    for (const std::uint32_t code : found.difference) {
+        const int changed = static_cast<int>(code >> 1);
+        while (choice != first_.end() && *choice < changed) path.choices.push_back(*choice++);
+        if ((code & 1U) == 0)
+            path.choices.push_back(changed);
+        else
+            ++choice;
+    }
+    path.choices.insert(path.choices.end(), choice, first_.end());
+    return path;
+}
+
+}  // namespace cairn::search

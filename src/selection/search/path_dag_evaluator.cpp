@@ -1,0 +1,226 @@
+#include "selection/search/path_dag_evaluator.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace cairn::search {
+namespace {
+
+constexpr double without_path = std::numeric_limits<double>::infinity();
+
+/// The sets that some are made of under one name.
+class Below {
+public:
+    Below(const PathDag& dag, PathSet highest)
+        : dag_(dag), seen_(static_cast<std::size_t>(std::max(highest, PathDag::empty_path)) + 1, false) {}
+
+    /// `tops` and all below them, ascending, but for the empty set and the path without a choice. Calls
+    /// renamed(renaming, set) for what stands under another name.
+    template <typename Renamed>
+    std::vector<PathSet> operator()(const std::vector<PathSet>& tops, const Renamed& renamed) {
+        std::vector<PathSet> found;
+        const auto see = [&](PathSet set) {
+            if (set <= PathDag::empty_path || seen_[static_cast<std::size_t>(set)]) return;
+            seen_[static_cast<std::size_t>(set)] = true;
+            found.push_back(set);
+        };
+        for (const PathSet top : tops) see(top);
+        for (std::size_t next = 0; next < found.size(); ++next)
+            for (int p = dag_.first_product(found[next]); p >= 0; p = dag_.product_at(p).next) {
+                const PathDag::Product& product = dag_.product_at(p);
+                see(product.first);
+                if (product.renamed < 0)
+                    see(product.second);
+                else
+                    renamed(product.renamed, product.second);
+            }
+        std::sort(found.begin(), found.end());
+        for (const PathSet set : found) seen_[static_cast<std::size_t>(set)] = false;
+        return found;
+    }
+
+private:
+    const PathDag& dag_;
+    std::vector<bool> seen_;
+};
+
+std::size_t hash_of(std::size_t hash, std::size_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15ULL ^ hash >> 29; }
+
+}  // namespace
+
+std::size_t PathDagEvaluator::NameScope::node_of(PathSet set) const {
+    if (set == PathDag::empty_path) return 0;
+    if (!places.empty()) return places[static_cast<std::size_t>(set)];
+    return nodes[static_cast<std::size_t>(std::lower_bound(sets.begin(), sets.end(), set) - sets.begin())];
+}
+
+PathDagEvaluator::PathDagEvaluator(std::shared_ptr<const PathDag> dag, PathSet set, std::span<const int> cost_classes)
+    : dag_(std::move(dag)), set_(set) {
+    nodes_.push_back({});
+    Below below(*dag_, set_);
+    std::map<Renaming, std::vector<PathSet>> renamed;
+    own_.sets = below({set_}, [&](Renaming renaming, PathSet node) { renamed[renaming].push_back(node); });
+    // What a renamed set is made of is not renamed in itself.
+    const auto none_renamed = [](Renaming, PathSet) {};
+    names_.resize(static_cast<std::size_t>(dag_->renamings()), 0);
+    // Where choices of the same kinds take the places of others, all that is made of them is alike.
+    std::map<std::vector<std::pair<int, int>>, std::vector<Renaming>> alike;
+    const auto cost_class_of = [&](int choice) {
+        return cost_classes.empty() ? choice : cost_classes[static_cast<std::size_t>(choice)];
+    };
+    for (const auto& [renaming, tops] : renamed) {
+        std::vector<std::pair<int, int>> names = dag_->names_of(renaming);
+        for (auto& [choice, name] : names) name = cost_class_of(name);
+        alike[std::move(names)].push_back(renaming);
+    }
+    for (const auto& [names, renamings] : alike) {
+        std::vector<PathSet> tops;
+        for (const Renaming renaming : renamings) {
+            tops.insert(tops.end(), renamed[renaming].begin(), renamed[renaming].end());
+            names_[static_cast<std::size_t>(renaming)] = named_.size();
+        }
+        NameScope& named = named_.emplace_back();
+        named.sets = below(tops, none_renamed);
+        add_nodes(named, [&](int choice) { return cost_class_of(dag_->renamed(choice, renamings.front())); });
+    }
+    own_.places.resize(static_cast<std::size_t>(std::max(set_, PathDag::empty_path)) + 1, 0);
+    add_nodes(own_, cost_class_of);
+    whole_ = set == PathDag::none ? nodes_.size() : own_.node_of(set_);
+    costs_.resize(nodes_.size(), without_path);
+    best_.resize(nodes_.size(), 0);
+}
+
+template <typename CostClassOf>
+void PathDagEvaluator::add_nodes(NameScope& named, const CostClassOf& cost_class_of) {
+    std::vector<Product> made_of;
+    const auto add = [&](PathSet set, std::size_t node) {
+        named.nodes.push_back(node);
+        if (!named.places.empty()) named.places[static_cast<std::size_t>(set)] = node;
+    };
+    for (const PathSet set : named.sets) {
+        if (const int choice = dag_->choice_of(set); choice >= 0) {
+            add(set, add_choice(cost_class_of(choice)));
+            continue;
+        }
+        made_of.clear();
+        for (int p = dag_->first_product(set); p >= 0; p = dag_->product_at(p).next) {
+            const PathDag::Product& product = dag_->product_at(p);
+            made_of.push_back({named.node_of(product.first), scope_of(product, named).node_of(product.second)});
+        }
+        add(set, add_sum(made_of));
+    }
+}
+
+/// Where the second set of a product stands that is itself among these.
+const PathDagEvaluator::NameScope& PathDagEvaluator::scope_of(const PathDag::Product& product,
+                                                              const NameScope& among) const {
+    return product.renamed < 0 ? among : named_[names_[static_cast<std::size_t>(product.renamed)]];
+}
+
+std::size_t PathDagEvaluator::add_choice(int cost_class) {
+    const auto [it, fresh] = choices_.try_emplace(cost_class, nodes_.size());
+    if (fresh) nodes_.push_back({cost_class, products_.size()});
+    return it->second;
+}
+
+std::size_t PathDagEvaluator::add_sum(std::span<const Product> made_of) {
+    std::size_t hash = made_of.size();
+    for (const Product& product : made_of) hash = hash_of(hash_of(hash, product.first), product.second);
+    const auto [first, last] = alike_.equal_range(hash);
+    for (auto known = first; known != last; ++known) {
+        const std::size_t node = known->second;
+        if (std::ranges::equal(std::span(products_).subspan(begin(node), nodes_[node].end - begin(node)), made_of))
+            return node;
+    }
+    products_.insert(products_.end(), made_of.begin(), made_of.end());
+    nodes_.push_back({-1, products_.size()});
+    alike_.emplace(hash, nodes_.size() - 1);
+    return nodes_.size() - 1;
+}
+
+double PathDagEvaluator::cheapest(std::span<const double> costs) {
+    if (whole_ == nodes_.size()) return without_path;
+    costs_[0] = 0;
+    for (std::size_t node = 1; node < nodes_.size(); ++node) {
+        if (const int cost_class = nodes_[node].cost_class; cost_class >= 0) {
+            costs_[node] = costs[static_cast<std::size_t>(cost_class)];
+            continue;
+        }
+        double least = without_path;
+        for (std::size_t p = begin(node); p < nodes_[node].end; ++p)
+            if (const double sum = cost(products_[p]); sum < least) least = sum, best_[node] = p;
+        costs_[node] = least;
+    }
+    return costs_[whole_];
+}
+
+std::vector<int> PathDagEvaluator::path() const {
+    struct Open {
+        PathSet set;
+        const NameScope* named;
+        Renaming renaming;
+        int shift;
+    };
+    std::vector<int> choices;
+    for (std::vector<Open> open{{set_, &own_, -1, 0}}; !open.empty();) {
+        const auto [set, named, renaming, shift] = open.back();
+        open.pop_back();
+        if (set <= PathDag::empty_path) continue;
+        if (const int choice = dag_->choice_of(set); choice >= 0) {
+            choices.push_back(dag_->shifted(dag_->renamed(choice, renaming), shift));
+            continue;
+        }
+        const std::size_t node = named->node_of(set);
+        int number = dag_->first_product(set);
+        for (std::size_t p = begin(node); p < best_[node]; ++p) number = dag_->product_at(number).next;
+        const PathDag::Product& best = dag_->product_at(number);
+        open.push_back({best.first, named, renaming, shift});
+        open.push_back(
+            {best.second, &scope_of(best, *named), best.renamed < 0 ? renaming : best.renamed, shift + best.shift});
+    }
+    std::sort(choices.begin(), choices.end());
+    return choices;
+}
+
+std::vector<int> PathDagEvaluator::choice_counts(std::size_t cost_classes) const {
+    std::vector<int> choice_counts(cost_classes, 0);
+    if (whole_ == nodes_.size()) return choice_counts;
+    std::vector<int> times(nodes_.size(), 0);
+    times[whole_] = 1;
+    for (std::size_t node = whole_ + 1; node-- > 1;) {
+        if (times[node] == 0) continue;
+        if (const int cost_class = nodes_[node].cost_class; cost_class >= 0) {
+            choice_counts[static_cast<std::size_t>(cost_class)] += times[node];
+            continue;
+        }
+        times[products_[best_[node]].first] += times[node];
+        times[products_[best_[node]].second] += times[node];
+    }
+    return choice_counts;
+}
+
+std::vector<double> PathDagEvaluator::reduced_costs(std::size_t cost_classes) const {
+    std::vector<double> reduced_costs(cost_classes, without_path);
+    if (whole_ == nodes_.size()) return reduced_costs;
+    // Of each part, what the cheapest of all that completes it to a path of the whole costs.
+    std::vector<double> outside(nodes_.size(), without_path);
+    outside[whole_] = 0;
+    for (std::size_t node = nodes_.size(); node-- > 1;) {
+        if (const int cost_class = nodes_[node].cost_class; cost_class >= 0) {
+            double& known = reduced_costs[static_cast<std::size_t>(cost_class)];
+            known = std::min(known, std::max(0.0, outside[node] + costs_[node] - costs_[whole_]));
+            continue;
+        }
+        for (std::size_t p = begin(node); p < nodes_[node].end; ++p) {
+            const auto [first, second] = products_[p];
+            outside[first] = std::min(outside[first], outside[node] + costs_[second]);
+            outside[second] = std::min(outside[second], outside[node] + costs_[first]);
+        }
+    }
+    return reduced_costs;
+}
+
+}  // namespace cairn::search

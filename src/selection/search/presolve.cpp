@@ -1,0 +1,388 @@
+#include "selection/search/presolve.hpp"
+
+#include "selection/search/chain.hpp"
+#include "selection/search/dominance.hpp"
+#include "selection/search/equal_segments.hpp"
+
+#include <algorithm>
+#include <memory_resource>
+#include <numeric>
+#include <utility>
+
+namespace cairn::search {
+namespace {
+
+// A goal is not taken into its user where that would leave the user with more alternatives than this, or where more
+// pairs than that had to be looked at; nor, having several alternatives, into one with so many needs: each would get a
+// copy of them, and the search takes such needs apart anyway.
+constexpr std::size_t most_options = 64, most_pairs = 4096, most_needs = 256;
+
+bool overlap(const GoalList& a, const GoalList& b) {
+    return std::any_of(a.begin(), a.end(), [&](int goal) { return contains(b, goal); });
+}
+
+class Presolver {
+public:
+    Presolver(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag, bool only_cheapest,
+              const std::stop_token& stop, bool share, const RepeatedBlocks& repeat)
+        : problem_(problem),
+          sccs_(sccs),
+          dag_(dag),
+          stop_(stop),
+          share_(share),
+          repeat_(repeat),
+          options_(static_cast<std::size_t>(problem.goals())),
+          may_provide_(options_.size(), false),
+          user_(options_.size(), none),
+          changes_(options_.size(), 0),
+          failed_(options_.size()),
+          pruner_(dag, only_cheapest, may_provide_) {}
+
+    std::optional<PresolvedProblem> run() {
+        const std::vector<bool> reachable = reachable_goals(problem_);
+        for (const int root : problem_.roots())
+            if (!reachable[static_cast<std::size_t>(root)]) {
+                result_.unreachable = root;
+                return std::move(result_);
+            }
+        find_may_provide(reachable);
+        for (Segment& segment : segments(reachable)) {
+            if (stop_.stop_requested()) return std::nullopt;
+            add_segment(std::move(segment), reachable);
+        }
+        is_used_.assign(options_.size(), false);
+        for (const int root : problem_.roots()) is_used_[static_cast<std::size_t>(root)] = true;
+        simplify({0, problem_.goals()});
+        if (stop_.stop_requested()) return std::nullopt;
+        number();
+        result_.work += pruner_.work();
+        return std::move(result_);
+    }
+
+private:
+    static constexpr int none = -1, several = -2;
+
+    /// A user that had no room for a goal, both being as they were after so many changes.
+    struct FailedInlining {
+        int by = none, changes_of_user = 0, changes_of_goal = 0;
+        friend bool operator==(const FailedInlining&, const FailedInlining&) = default;
+    };
+
+    /// A stretch that was made smaller, and what was made of it.
+    struct Piece {
+        Segment segment = {};
+        PathDag::Extent begin = {}, end = {};
+        bool is_repeated = false;
+    };
+
+    std::vector<PresolveOption>& options(int goal) { return options_[static_cast<std::size_t>(goal)]; }
+    bool may_provide(int goal) const { return may_provide_[static_cast<std::size_t>(goal)]; }
+
+    bool can_be_taken(const Alternative& alternative, const std::vector<bool>& reachable) const {
+        return std::all_of(alternative.needs.begin(), alternative.needs.end(),
+                           [&](int need) { return reachable[static_cast<std::size_t>(need)]; });
+    }
+
+    void find_may_provide(const std::vector<bool>& reachable) {
+        for (int goal = 0; goal < problem_.goals(); ++goal)
+            for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
+                const Alternative alternative = problem_.alternative(choice);
+                if (can_be_taken(alternative, reachable) &&
+                    (!alternative.provides.empty() || std::any_of(alternative.needs.begin(), alternative.needs.end(),
+                                                                  [&](int need) { return may_provide(need); })))
+                    may_provide_[static_cast<std::size_t>(goal)] = true;
+            }
+    }
+
+    /// All goals in stretches; and of each goal whether other stretches use it, or it is a root.
+    std::vector<Segment> segments(const std::vector<bool>& reachable) {
+        const std::vector<int> cuts = cuts_of(problem_, sccs_, share_);
+        is_used_.assign(options_.size(), false);
+        for (const int root : problem_.roots()) is_used_[static_cast<std::size_t>(root)] = true;
+        for (std::size_t r = 0; r + 1 < cuts.size(); ++r)
+            for (int choice = problem_.first(cuts[r]); choice < problem_.first(cuts[r + 1]); ++choice) {
+                const Alternative alternative = problem_.alternative(choice);
+                for (const auto& goals : {alternative.needs, alternative.provides})
+                    for (const int goal : goals)
+                        if (goal < cuts[r]) is_used_[static_cast<std::size_t>(goal)] = true;
+            }
+        GoalFlags flags;
+        for (std::size_t g = 0; g < options_.size(); ++g) {
+            const bool begins_block = g > 0 && block_of(static_cast<int>(g)) != block_of(static_cast<int>(g) - 1);
+            flags.anywhere.push_back((reachable[g] ? 1 : 0) | (may_provide_[g] ? 2 : 0) | (sccs_[g] >= 0 ? 4 : 0) |
+                                     (begins_block ? 8 : 0));
+            flags.inside.push_back(is_used_[g] ? 1 : 0);
+        }
+        std::vector<Segment> segments = segments_between(problem_, cuts, flags);
+        pieces_.resize(segments.size());
+        for (std::size_t r = 0; r < segments.size(); ++r)
+            pieces_[segments[r].equal_to].is_repeated |= segments[r].equal_to != r;
+        return segments;
+    }
+
+    /// What comes again is made smaller alone first, and then repeated.
+    void add_segment(Segment segment, const std::vector<bool>& reachable) {
+        const std::size_t number = added_++;
+        Piece& piece = pieces_[number];
+        if (segment.equal_to != number) {
+            repeat(pieces_[segment.equal_to], segment);
+            return;
+        }
+        piece.begin = dag_.extent();
+        for (int goal = segment.low; goal < segment.high && !stop_.stop_requested(); ++goal)
+            add_options(goal, reachable);
+        if (piece.is_repeated) simplify(segment);
+        piece.end = dag_.extent();
+        piece.segment = std::move(segment);
+    }
+
+    void repeat(const Piece& piece, const Segment& segment) {
+        const int goals = segment.low - piece.segment.low;
+        const int sets =
+            dag_.repeat(piece.begin, piece.end, problem_.first(segment.low) - problem_.first(piece.segment.low));
+        const auto moved = [&](const GoalList& there) {
+            GoalList here(&pool_);
+            here.reserve(there.size());
+            for (const int goal : there)
+                here.push_back(
+                    goal >= piece.segment.low
+                        ? goal + goals
+                        : std::lower_bound(segment.below.begin(), segment.below.end(), std::pair(goal, -1))->second);
+            return here;
+        };
+        for (int goal = piece.segment.low; goal < piece.segment.high; ++goal) {
+            const auto there = static_cast<std::size_t>(goal), here = static_cast<std::size_t>(goal + goals);
+            options_[here].reserve(options_[there].size());
+            for (const PresolveOption& option : options_[there])
+                options_[here].push_back({option.cost, moved(option.needs), moved(option.provides),
+                                          option.set > PathDag::empty_path ? option.set + sets : option.set});
+            changes_[here] = changes_[there];
+            failed_[here] = failed_[there];
+            if (failed_[here].by >= 0) failed_[here].by += goals;
+        }
+    }
+
+    void simplify(const Segment& segment) {
+        while (drop_unused(segment) || inline_goals(segment)) {}
+    }
+
+    void add_options(int goal, const std::vector<bool>& reachable) {
+        for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
+            const Alternative alternative = problem_.alternative(choice);
+            if (!can_be_taken(alternative, reachable)) continue;
+            options(goal).push_back({alternative.cost,
+                                     {alternative.needs.begin(), alternative.needs.end(), &pool_},
+                                     {alternative.provides.begin(), alternative.provides.end(), &pool_},
+                                     dag_.choice(choice, alternative.cost)});
+        }
+        std::vector<PruneCandidate> candidates;
+        for (PresolveOption& option : options(goal))
+            candidates.push_back({candidates.size(), option.cost, &option, nullptr, false});
+        Inlining no_inlining;
+        pruner_.prune(candidates, no_inlining);
+        options(goal) = kept_options(candidates);
+    }
+
+    /// Forgets goals nothing rests on.
+    bool drop_unused(const Segment& segment) {
+        bool changed = false;
+        needed_.assign(static_cast<std::size_t>(segment.high), false);
+        for (auto g = static_cast<std::size_t>(segment.high); g-- > static_cast<std::size_t>(segment.low);) {
+            if (!needed_[g] && !is_used_[g]) {
+                changed = changed || !options_[g].empty();
+                options_[g].clear();
+            }
+            for (const PresolveOption& option : options_[g])
+                for (const auto* goals : {&option.needs, &option.provides})
+                    for (const int goal : *goals) needed_[static_cast<std::size_t>(goal)] = true;
+        }
+        return changed;
+    }
+
+    void note(const PresolveOption& option, int by) {
+        result_.work += option.needs.size() + option.provides.size();
+        for (const int need : option.needs) {
+            int& known = user_[static_cast<std::size_t>(need)];
+            known = known == none || known == by ? by : several;
+        }
+        for (const int goal : option.provides) user_[static_cast<std::size_t>(goal)] = several;
+    }
+
+    /// Takes every goal that it may into its only user.
+    bool inline_goals(const Segment& segment) {
+        for (auto g = static_cast<std::size_t>(segment.low); g < static_cast<std::size_t>(segment.high); ++g)
+            user_[g] = is_used_[g] ? several : none;
+        bool changed = false;
+        // All that can need a goal or provide it is higher: it has been noted when the goal's turn comes.
+        for (int goal = segment.high - 1; goal >= segment.low; --goal) {
+            if (stop_.stop_requested()) return false;
+            const int by = user_[static_cast<std::size_t>(goal)];
+            if (by >= 0 && may_inline_into(goal, by) && inline_goal_into(goal, by))
+                changed = true;
+            else
+                for (const PresolveOption& option : options(goal)) note(option, goal);
+        }
+        return changed;
+    }
+
+    /// The block of `repeat` that a goal lies in; -1: in none.
+    int block_of(int goal) const {
+        if (!repeat_.any() || goal < repeat_.low || goal >= repeat_.low_of(repeat_.blocks)) return -1;
+        return (goal - repeat_.low) / repeat_.goals;
+    }
+
+    bool may_inline_into(int goal, int by) const { return block_of(goal) < 0 || block_of(goal) == block_of(by); }
+
+    bool inline_goal_into(int goal, int by) {
+        const std::vector<PresolveOption>& lowers = options(goal);
+        const auto may_be_in_cycle = [&](int other) { return sccs_[static_cast<std::size_t>(other)] >= 0; };
+        if (std::any_of(lowers.begin(), lowers.end(), [&](const PresolveOption& lower) {
+                return std::any_of(lower.provides.begin(), lower.provides.end(), may_be_in_cycle);
+            }))
+            return false;
+        int &user_changes = changes_[static_cast<std::size_t>(by)], &changes = changes_[static_cast<std::size_t>(goal)];
+        FailedInlining& failed = failed_[static_cast<std::size_t>(goal)];
+        const FailedInlining now{by, user_changes, changes};
+        if (failed == now) return false;
+        std::vector<PruneCandidate> candidates;
+        for (PresolveOption& upper : options(by)) {
+            if (!contains(upper.needs, goal)) {
+                candidates.push_back({candidates.size(), upper.cost, &upper, nullptr, true});
+                continue;
+            }
+            if (lowers.size() > 1 && upper.needs.size() > most_needs) {
+                failed = now;
+                return false;
+            }
+            for (const PresolveOption& lower : lowers)
+                // A value has one maker, and nothing rests on itself.
+                if (!overlap(lower.provides, upper.provides) &&
+                    std::none_of(lower.needs.begin(), lower.needs.end(),
+                                 [&](int need) { return may_be_in_cycle(need) && contains(upper.provides, need); }))
+                    candidates.push_back({candidates.size(), upper.cost + lower.cost, &upper, &lower, false});
+        }
+        Inlining inlining{goal, lowers.size() == 1, std::max(most_options, options(by).size())};
+        // None left: the search will say that there is no way.
+        if (candidates.empty() || candidates.size() > most_pairs + options(by).size() ||
+            !pruner_.prune(candidates, inlining)) {
+            failed = now;
+            return false;
+        }
+        for (const PruneCandidate& candidate : candidates)
+            if (candidate.lower != nullptr) note(*candidate.lower, by);
+        options(by) = kept_options(candidates);
+        options(goal).clear();
+        ++user_changes, ++changes;
+        return true;
+    }
+
+    void number() {
+        // What can only come along has no option of its own.
+        std::vector<bool> kept(options_.size(), false);
+        std::size_t alternatives = 0, named = 0;
+        for (const int root : problem_.roots()) kept[static_cast<std::size_t>(root)] = true;
+        for (std::size_t g = 0; g < options_.size(); ++g)
+            for (const PresolveOption& option : options_[g]) {
+                kept[g] = true;
+                ++alternatives;
+                named += option.needs.size() + option.provides.size();
+                for (const auto* goals : {&option.needs, &option.provides})
+                    for (const int goal : *goals) kept[static_cast<std::size_t>(goal)] = true;
+            }
+        result_.problem.reserve(alternatives, named);
+        result_.sets.reserve(alternatives);
+        std::vector<int> numbers(options_.size(), -1);
+        for (std::size_t g = 0; g < options_.size(); ++g) {
+            if (!kept[g]) continue;
+            numbers[g] = result_.problem.add_goal();
+            result_.goals.push_back(static_cast<int>(g));
+            result_.sccs.push_back(sccs_[g]);
+            for (PresolveOption& option : options_[g]) {
+                for (auto* goals : {&option.needs, &option.provides})
+                    for (int& goal : *goals) goal = numbers[static_cast<std::size_t>(goal)];
+                result_.problem.add_alternative(option.cost, option.needs, option.provides);
+                result_.sets.push_back(option.set);
+            }
+        }
+        for (const int root : problem_.roots()) result_.problem.add_root(numbers[static_cast<std::size_t>(root)]);
+    }
+
+    const SearchProblem& problem_;
+    const std::vector<int>& sccs_;
+    PathDag& dag_;
+    const std::stop_token& stop_;
+    bool share_;
+    const RepeatedBlocks& repeat_;
+    std::pmr::monotonic_buffer_resource pool_;
+    std::vector<std::vector<PresolveOption>> options_;
+    std::vector<bool> may_provide_;  // whether it, or something below it, may provide further goals
+    std::vector<Piece> pieces_;
+    std::size_t added_ = 0;      // of these
+    std::vector<bool> is_used_;  // of each goal: by what is not looked at
+    std::vector<bool> needed_;   // of each goal: by what is, so far
+    std::vector<int> user_;      // of each goal: its only user so far
+    std::vector<int> changes_;   // of each goal's options
+    std::vector<FailedInlining> failed_;
+    DominancePruner pruner_;
+    PresolvedProblem result_;
+};
+
+/// Going up once, which is enough where nothing that comes along is out of reach from below; else nothing.
+std::optional<std::vector<bool>> reachable_from_below(const SearchProblem& problem) {
+    std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
+    const auto is_reachable = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
+    for (int goal = 0; goal < problem.goals(); ++goal)
+        for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
+            const Alternative alternative = problem.alternative(choice);
+            if (!std::all_of(alternative.needs.begin(), alternative.needs.end(), is_reachable)) continue;
+            if (!std::all_of(alternative.provides.begin(), alternative.provides.end(), is_reachable))
+                return std::nullopt;
+            reachable[static_cast<std::size_t>(goal)] = true;
+        }
+    return reachable;
+}
+
+}  // namespace
+
+// Each goal is followed once: to the alternatives that wait for it, and from those that wait for nothing more on.
+std::vector<bool> reachable_goals(const SearchProblem& problem) {
+    if (std::optional<std::vector<bool>> reachable = reachable_from_below(problem)) return *std::move(reachable);
+    std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
+    std::vector<std::size_t> missing(static_cast<std::size_t>(problem.alternatives()));
+    // The alternatives that wait for goal g are waiting[ends[g - 1]..ends[g]].
+    std::vector<std::size_t> ends(reachable.size() + 1, 0);
+    for (int choice = 0; choice < problem.alternatives(); ++choice)
+        for (const int need : problem.alternative(choice).needs) ++ends[static_cast<std::size_t>(need) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<int> waiting(ends.back());
+    std::vector<int> open;
+    const auto reach = [&](int goal) {
+        if (!reachable[static_cast<std::size_t>(goal)]) open.push_back(goal);
+        reachable[static_cast<std::size_t>(goal)] = true;
+    };
+    const auto take = [&](int choice) {
+        reach(problem.goal_of(choice));
+        for (const int goal : problem.alternative(choice).provides) reach(goal);
+    };
+    for (int choice = 0; choice < problem.alternatives(); ++choice) {
+        const Alternative alternative = problem.alternative(choice);
+        for (const int need : alternative.needs) waiting[ends[static_cast<std::size_t>(need)]++] = choice;
+        missing[static_cast<std::size_t>(choice)] = alternative.needs.size();
+        if (alternative.needs.empty()) take(choice);
+    }
+    while (!open.empty()) {
+        const auto goal = static_cast<std::size_t>(open.back());
+        open.pop_back();
+        for (std::size_t i = goal == 0 ? 0 : ends[goal - 1]; i < ends[goal]; ++i)
+            if (--missing[static_cast<std::size_t>(waiting[i])] == 0) take(waiting[i]);
+    }
+    return reachable;
+}
+
+std::optional<PresolvedProblem> presolve(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag,
+                                         bool only_cheapest, const std::stop_token& stop, bool share,
+                                         const RepeatedBlocks& repeat) {
+    return Presolver(problem, sccs, dag, only_cheapest, stop, share, repeat).run();
+}
+
+}  // namespace cairn::search

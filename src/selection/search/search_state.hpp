@@ -1,0 +1,92 @@
+#pragma once
+
+#include "selection/search/search_problem.hpp"
+
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a search that goes through the goals from the highest down has still to reach.
+namespace cairn::search {
+
+/// Pending goals as codes `goal << 1 | provided`, descending: so the next goal comes first. Where goals may come into a
+/// circle, what some of them rest on stands behind the codes (Resting). Equal states have equal futures.
+using State = std::u32string;
+using StateView = std::u32string_view;
+
+inline constexpr char32_t pending(int goal) { return static_cast<char32_t>(goal) << 1; }
+inline constexpr char32_t provided(int goal) { return static_cast<char32_t>(goal) << 1 | 1U; }
+inline constexpr int goal_of(char32_t code) { return static_cast<int>(code >> 1); }
+
+/// A copy in the pool, for as long as that is there.
+StateView copy_to_pool(StateView state, std::pmr::memory_resource& pool);
+/// The codes alone.
+StateView codes_of(StateView state);
+/// Adds a goal; one that is provided stays so.
+void add_goal(State& codes, int goal, bool is_provided);
+bool is_provided(StateView codes, int goal);
+
+/// Takes the steps from state to state.
+class StateTransitions {
+public:
+    /// `sccs` as scc_of_goals(problem). Both must outlive this object.
+    StateTransitions(const SearchProblem& problem, const std::vector<int>& sccs);
+
+    /// The state after `goal`, which is higher than all others pending, has been reached by a choice of its own. False
+    /// where that may not be: something would be provided twice, or rest on itself. Goals for which `is_held` is false
+    /// are pending in all states alike, and so in none.
+    template <typename IsHeld>
+    bool choose(StateView state, int goal, int choice, State& next, const IsHeld& is_held) {
+        const Alternative alternative = problem_->alternative(choice);
+        if (!begin(state, goal, alternative, next)) return false;
+        for (const int need : alternative.needs)
+            if (is_held(need)) add_goal(next, need, false);
+        for (const int also : alternative.provides) add_goal(next, also, true);
+        finish(next);
+        return true;
+    }
+    /// The state after the highest goal, which is provided.
+    void pass(StateView state, State& next);
+    /// Takes a state apart into the goals that are in one part and the others, which have nothing to do with these.
+    template <typename IsIn>
+    void split(StateView state, const IsIn& is_in, State& part, State& others) {
+        part.clear();
+        others.clear();
+        for (const char32_t code : has_cycles_ ? codes_of(state) : state)
+            (is_in(goal_of(code)) ? part : others).push_back(code);
+        if (!has_cycles_) return;
+        read_dependences(state);
+        std::vector<Dependence> all;
+        all.swap(dependences_);
+        for (const bool inside : {true, false}) {
+            dependences_.clear();
+            for (const Dependence& dependence : all) {
+                if (is_in(dependence.goal) != inside) continue;
+                dependences_.push_back(dependence);
+                std::erase_if(dependences_.back().on, [&](int goal) { return is_in(goal) != inside; });
+            }
+            finish(inside ? part : others);
+        }
+    }
+
+private:
+    /// A provided goal, and the pending goals of its circle that it rests on.
+    struct Dependence {
+        int goal;
+        std::vector<int> on;  // ascending
+    };
+
+    bool begin(StateView state, int goal, const Alternative& alternative, State& next);
+    void finish(State& next) const;
+    bool update_dependences(int goal, const Alternative& alternative);
+    void read_dependences(StateView state);
+    int scc(int goal) const { return (*sccs_)[static_cast<std::size_t>(goal)]; }
+
+    const SearchProblem* problem_;
+    const std::vector<int>* sccs_;
+    bool has_cycles_;
+    std::vector<Dependence> dependences_;  // of the state at hand
+};
+
+}  // namespace cairn::search

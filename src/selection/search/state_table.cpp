@@ -1,0 +1,54 @@
+#include "selection/search/state_table.hpp"
+
+#include "selection/search/beam.hpp"
+
+#include <functional>
+
+namespace cairn::search {
+
+bool StateTable::reach(StateView state, PathDag& dag, PathSet first, PathSet second, int renamed) {
+    if (held_ == nullptr) held_ = std::make_unique<TableStorage>();
+    const auto hash = static_cast<std::uint32_t>(std::hash<StateView>()(state));
+    Slot& slot = held_->slot_of(state, hash);
+    const bool is_new = slot.entry == Slot::vacant;
+    if (is_new) {
+        slot = {hash, static_cast<std::uint32_t>(held_->entries.size())};
+        held_->entries.push_back({copy_to_pool(state, held_->pool), {}});
+    }
+    dag.add(held_->entries[slot.entry].sum, first, second, renamed);
+    if (is_new && 2 * held_->entries.size() > held_->slots.size()) held_->grow();
+    return is_new;
+}
+
+StateTable::Slot& StateTable::TableStorage::slot_of(StateView state, std::uint32_t hash) {
+    for (std::size_t at = hash;; ++at) {
+        Slot& slot = slots[at & (slots.size() - 1)];
+        if (slot.entry == Slot::vacant || (slot.hash == hash && entries[slot.entry].state == state)) return slot;
+    }
+}
+
+void StateTable::TableStorage::grow() {
+    std::pmr::vector<Slot> more(4 * slots.size(), &pool);
+    for (const Slot& slot : slots) {
+        if (slot.entry == Slot::vacant) continue;
+        std::size_t at = slot.hash & (more.size() - 1);
+        while (more[at].entry != Slot::vacant) at = (at + 1) & (more.size() - 1);
+        more[at] = slot;
+    }
+    slots.swap(more);
+}
+
+bool StateTable::prune_to_beam() {
+    const std::span<const ReachedState> all = entries();
+    std::size_t goals = 1;
+    for (const ReachedState& entry : all) goals += entry.state.size();
+    const std::size_t width = beam_width(all.size(), goals);
+    if (all.size() <= width) return false;
+    std::vector<ReachedState> followed;
+    for (const std::size_t place : cheapest_places(all.size(), width, [&](std::size_t e) { return all[e].sum.cost; }))
+        followed.push_back(all[place]);
+    held_->entries.assign(followed.begin(), followed.end());
+    return true;
+}
+
+}  // namespace cairn::search

@@ -1,0 +1,78 @@
+#include "apps/cli/atomic_file.hpp"
+
+#include "apps/cli/host.hpp"
+#include "apps/cli/scratch_folder.hpp"
+#include "cairn/error.hpp"
+#include "tests/examples/run_program.hpp"
+#include "tests/io/weights/test_files.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <iterator>
+
+namespace cairn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class NewFiles : public testing::Test {
+protected:
+    std::ptrdiff_t files() const {
+        return std::distance(fs::directory_iterator(temp.path()), fs::directory_iterator());
+    }
+    std::string refusal(const std::string& path, bool may_replace) const {
+        try {
+            const AtomicFile file(path, may_replace);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::file);
+            return error.what();
+        }
+        return "";
+    }
+    test::TempFolder temp;
+    std::string path = (temp / "f").string();
+};
+
+TEST_F(NewFiles, AppearWhole) {
+    AtomicFile file(path, false);
+    write_text(file.temporary_path().string(), "all of it");
+    EXPECT_FALSE(fs::exists(path));
+    file.commit();
+    EXPECT_EQ(test::read_file(path), "all of it");
+    EXPECT_EQ(files(), 1);
+}
+
+TEST_F(NewFiles, ThatAreNotKeptLeaveNothing) {
+    temp.write("f", "before");
+    { const AtomicFile file(path, true); }
+    EXPECT_EQ(test::read_file(path), "before");
+    EXPECT_EQ(files(), 1);
+}
+
+TEST_F(NewFiles, ReplaceOnlyWhatTheyMay) {
+    temp.write("f", "before");
+    EXPECT_THAT(refusal(path, false), testing::HasSubstr("is there already: --force"));
+    EXPECT_EQ(test::read_file(path), "before");
+    AtomicFile(path, true).commit();
+    EXPECT_EQ(test::read_file(path), "");
+    EXPECT_THAT(refusal(temp.path().string(), true), testing::HasSubstr("directory"));
+    EXPECT_THAT(refusal("/dev/null", true), testing::HasSubstr("no plain file"));
+    EXPECT_THAT(refusal((temp / "no/f").string(), true), testing::HasSubstr("No such file"));
+    EXPECT_EQ(files(), 1);
+}
+
+TEST(ScratchFolders, GoWithWhatIsInThem) {
+    fs::path path;
+    {
+        const ScratchFolder one, other;
+        EXPECT_NE(one.path(), other.path());
+        path = one.path();
+        write_text((path / "f").string(), "x");
+        EXPECT_EQ(fs::status(path).permissions() & (fs::perms::group_all | fs::perms::others_all), fs::perms::none);
+    }
+    EXPECT_FALSE(fs::exists(path));
+}
+
+}  // namespace
+}  // namespace cairn::cli

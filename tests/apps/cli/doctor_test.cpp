@@ -1,0 +1,62 @@
+#include "cairn/context.hpp"
+#include "tests/apps/cli/cairn_command.hpp"
+#include "tests/io/weights/test_files.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+/// `cairn doctor`.
+namespace cairn::test {
+namespace {
+
+TEST(DoctorCommand, TellsEachFactOnce) {
+    const Outcome outcome = cairn_command({"doctor", "--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    std::map<std::string, nlohmann::json> facts;
+    for (const auto& row : rows_of(outcome, "doctor")) {
+        EXPECT_TRUE(facts.emplace(row["name"], row).second) << row;
+        EXPECT_NE(row["value"], "");
+        EXPECT_EQ(row["ok"].get<bool>(), !row.contains("reason")) << "what is not well has a reason";
+    }
+    for (const char* name :
+         {"version", "CPUs", "governor", "turbo", "huge pages", "CPU quota", "noise", "read bandwidth", "features",
+          "f32_baseline", "barrier", "handover", "clock step", "database"})
+        EXPECT_TRUE(facts.contains(name)) << name;
+    EXPECT_THAT(facts["CPUs"]["value"].get<std::string>(), testing::HasSubstr("1 threads"));
+    EXPECT_EQ(facts["features"]["value"], to_string(Context().features()));
+    EXPECT_THAT(facts["f32_baseline"]["value"].get<std::string>(), testing::MatchesRegex("[0-9.e+]+ GFLOP/s"));
+    const std::optional<double> quota = cpu_quota();
+    EXPECT_EQ(facts["CPU quota"]["ok"], !quota.has_value());
+    EXPECT_EQ(facts["CPU quota"]["value"] == "none", !quota.has_value());
+    EXPECT_THAT(facts["database"]["value"].get<std::string>(), testing::HasSubstr("not made yet"));
+}
+
+TEST(DoctorCommand, MoreThreadsThanCpusAreTold) {
+    const std::string threads = std::to_string(usable_cpus() + 2);
+    const Outcome outcome = cairn_command({"doctor", "--threads", threads});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.out, testing::ContainsRegex("look +CPUs .* " + threads + " threads\n +more threads than CPUs"));
+}
+
+TEST(DoctorCommand, TellsTheUnitsOfTheFeaturesAskedFor) {
+    const Outcome outcome = cairn_command({"doctor", "--features", "baseline", "--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    std::vector<std::string> names;
+    for (const auto& row : rows_of(outcome, "doctor")) {
+        names.push_back(row["name"]);
+        if (row["name"] == "features") { EXPECT_EQ(row["value"], "baseline"); }
+    }
+    EXPECT_THAT(names, testing::Contains("f32_baseline"));
+    EXPECT_THAT(names, testing::Not(testing::Contains("f32_avx2")));
+}
+
+TEST(DoctorCommand, MakesNoDatabase) {
+    const TempFolder temp;
+    const std::string path = (temp / "times.db").string();
+    EXPECT_TRUE(succeeds(cairn_command({"doctor", "--db", path})));
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,71 @@
+#include "apps/cli/timestamp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace cairn::cli {
+namespace {
+
+constexpr std::int64_t second = 1'000'000'000, a_time = 1'795'460'393 * second;  // 2026-11-23T18:59:53Z
+
+TEST(Moment, AgesGoBackFromNow) {
+    EXPECT_EQ(parse_timestamp("0s", a_time), a_time);
+    EXPECT_EQ(parse_timestamp("90s", a_time), a_time - 90 * second);
+    EXPECT_EQ(parse_timestamp("5m", a_time), a_time - 300 * second);
+    EXPECT_EQ(parse_timestamp("1.5h", a_time), a_time - 5400 * second);
+    EXPECT_EQ(parse_timestamp("30d", a_time), a_time - 30 * 86'400 * second);
+    EXPECT_EQ(parse_timestamp("2w", a_time), a_time - 14 * 86'400 * second);
+    EXPECT_EQ(parse_timestamp("99999w", a_time), 0) << "before there was a clock";
+    EXPECT_EQ(parse_timestamp("1e30d", a_time), 0);
+}
+
+TEST(Moment, DatesAreOfUtc) {
+    EXPECT_EQ(parse_timestamp("1970-01-02", 0), 86'400 * second);
+    EXPECT_EQ(parse_timestamp("2026-11-23T18:59:53Z", 0), a_time);
+    EXPECT_EQ(parse_timestamp("2026-11-23T18:59:53", 0), a_time);
+    EXPECT_EQ(parse_timestamp("2024-02-29", 0), 1'709'164'800 * second);
+    EXPECT_GT(parse_timestamp("2261-12-31", 0).value(), 0);
+}
+
+TEST(Moment, OtherTextsAreNone) {
+    for (const char* wrong : {"",
+                              "d",
+                              "30",
+                              "-1d",
+                              "nan d",
+                              "nand",
+                              "30 d",
+                              "30x",
+                              "yesterday",
+                              "2026-13-01",
+                              "2025-02-29",
+                              "2026-11-31",
+                              "2026-11-2",
+                              "2026-11-23T",
+                              "2026-11-23T18:59",
+                              "2026-11-23T24:00:00Z",
+                              "2026-11-23T18:60:00",
+                              "2026-11-23 18:59:53",
+                              "2026-1--1",
+                              "-026-11-01",
+                              "2262-01-01",
+                              "1969-12-31"}) {
+        EXPECT_EQ(parse_timestamp(wrong, a_time), std::nullopt) << wrong;
+        EXPECT_NE(timestamp_error(wrong), "");
+    }
+    EXPECT_EQ(timestamp_error("12h"), "");
+}
+
+TEST(Moment, IsTheInverseAsText) {
+    EXPECT_EQ(timestamp_text(0), "never");
+    EXPECT_EQ(timestamp_text(a_time), "2026-11-23T18:59:53Z");
+    EXPECT_EQ(timestamp_text(a_time + second - 1), "2026-11-23T18:59:53Z");
+    EXPECT_EQ(parse_timestamp(timestamp_text(951'782'400 * second), 0), 951'782'400 * second);
+    EXPECT_EQ(timestamp_text(std::numeric_limits<std::int64_t>::max()), "2262-04-11T23:47:16Z");
+}
+
+TEST(Moment, NowIsAfterThisWasWritten) { EXPECT_GT(now(), parse_timestamp("2024-01-01", 0)); }
+
+}  // namespace
+}  // namespace cairn::cli

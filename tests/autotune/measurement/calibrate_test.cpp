@@ -1,0 +1,93 @@
+#include "autotune/measurement/benchmark.hpp"
+#include "autotune/measurement/peak_throughput.hpp"
+#include "cairn/tuning.hpp"
+#include "device/context_parts.hpp"
+#include "device/cpu/cpu_features.hpp"
+#include "graph/types/unit_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace cairn {
+namespace {
+
+TEST(Calibrate, MeasuresAMachine) {
+    const Calibration machine = calibrate(Context({.threads = 2}));
+    EXPECT_GT(machine.flops, 1e8);
+    EXPECT_GT(machine.bandwidth, 1e8);
+    EXPECT_GE(machine.bandwidth_bytes, 32 << 20);
+    EXPECT_LE(machine.bandwidth_bytes, 1 << 30);
+    EXPECT_GT(machine.barrier_seconds, 0);
+    EXPECT_GT(machine.timer_seconds, 0);
+    EXPECT_GE(machine.cross_core_transfer_seconds, 0);
+    EXPECT_LT(machine.cross_core_transfer_seconds, 1e-2);
+    EXPECT_GE(machine.cross_core_transfer_byte_seconds, 0);
+    EXPECT_LT(machine.cross_core_transfer_byte_seconds, 1e-7);
+    const Calibration alone = calibrate(Context());
+    EXPECT_EQ(alone.barrier_seconds, 0);
+    EXPECT_EQ(alone.cross_core_transfer_seconds, 0);
+    EXPECT_EQ(alone.cross_core_transfer_byte_seconds, 0);
+}
+
+std::vector<FeatureSet> sets_of_this_machine() {
+    const FeatureSet here = device::detect_features();
+    return {levels::baseline, levels::avx2 & here, levels::avx512 & here, here};
+}
+
+TEST(Calibrate, MeasuresTheUnitsOfTheFeaturesInUseAndNoOthers) {
+    for (const FeatureSet features : sets_of_this_machine()) {
+        const Calibration machine = calibrate(Context({.features = features}));
+        for (const UnitInfo& row : unit_table) {
+            const bool is_measured = features.includes(row.needs) && autotune::operations_per_iteration(row.unit) > 0;
+            if (is_measured)
+                EXPECT_GT(machine.unit_flops[index_of(row.unit)], 1e8) << row.name << " of " << features;
+            else
+                EXPECT_EQ(machine.unit_flops[index_of(row.unit)], 0) << row.name << " of " << features;
+        }
+        EXPECT_EQ(machine.flops, machine.unit_flops[index_of(*unit_of(Arithmetic::f32, features))]) << features;
+    }
+}
+
+TEST(Calibrate, CodeThatNeedsMoreHasAPeakNoLower) {
+    const Calibration machine = calibrate(Context());
+    const FeatureSet here = device::detect_features();
+    for (const UnitInfo& high : unit_table)
+        for (const UnitInfo& low : unit_table)
+            if (high.arithmetic == low.arithmetic && here.includes(high.needs) && high.needs.includes(low.needs) &&
+                autotune::operations_per_iteration(high.unit) > 0) {
+                EXPECT_GE(machine.unit_flops[index_of(high.unit)], machine.unit_flops[index_of(low.unit)])
+                    << high.name << ", " << low.name;
+            }
+}
+
+TEST(Calibrate, ItsKernelsDoNotMatter) {
+    ContextOptions options;
+    options.reference_only = true;
+    EXPECT_GT(calibrate(Context(options)).flops, 1e8);
+}
+
+TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
+    const Context context;
+    const Calibration machine = calibrate(context);
+    EXPECT_GT(machine.cache_bytes, 0);
+    EXPECT_GE(machine.noise, 0);
+    const std::size_t rotation = autotune::operand_memory_of(*context.parts())->rotation;
+    EXPECT_LE(rotation, autotune::rotation_bytes_of(machine.cache_bytes, std::nullopt));
+    EXPECT_GE(rotation, autotune::rotation_bytes_of(machine.cache_bytes, 0)) << "little may be free";
+}
+
+TEST(Calibrate, ANearlyFullMachineMeasuresInLessMemory) {
+    constexpr std::int64_t mb = 1 << 20;
+    EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, std::nullopt), 200U * mb);
+    EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 64'000 * mb), 200U * mb);
+    EXPECT_EQ(autotune::rotation_bytes_of(1000.0 * mb, 64'000 * mb), 256U * mb);
+    EXPECT_EQ(autotune::rotation_bytes_of(1.0 * mb, 64'000 * mb), 32U * mb);
+    EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 400 * mb), 50U * mb);
+    EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 20 * mb), 8U * mb) << "it measures all the same";
+    EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 0), 8U * mb);
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,64 @@
+#include "autotune/measurement/stopwatch.hpp"
+
+#include "tests/autotune/database/problem.hpp"
+#include "tests/errors/message.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace cairn::autotune {
+namespace {
+
+std::atomic<int> runs;
+std::mutex seen_mutex;
+std::set<const std::byte*> seen;
+
+void slow(const Args& args, Team& team) {
+    if (team.rank() == 0) {
+        ++runs;
+        const std::scoped_lock lock(seen_mutex);
+        seen.insert(args.inputs[0].data);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(Stopwatch, TimesAllCallsOfAllMembersAndReadsOn) {
+    Kernel kernel;
+    kernel.id = "my.exp@1";
+    kernel.run = slow;
+    const auto memory = std::make_shared<OperandMemory>(1 << 16, 4096);
+    for (const int threads : {1, 2}) {
+        device::ThreadPool pool(threads);
+        const Operands operands(test::problem("exp | f32[16]! -> f32[16]"), kernel, {}, threads, memory, true);
+        Stopwatch watch(kernel, operands, pool);
+        runs = 0;
+        seen.clear();
+        EXPECT_GE(watch.time(3), 0.003);
+        EXPECT_GE(watch.time(2), 0.002);
+        EXPECT_EQ(runs, 5);
+        EXPECT_EQ(seen.size(), 5U) << "no weight twice";
+    }
+}
+
+TEST(Stopwatch, AfterAFailureItTimesAgain) {
+    Kernel kernel;
+    kernel.id = "my.exp@1";
+    kernel.run = [](const Args&, Team& team) {
+        if (++runs == 2) team.fail("no");
+    };
+    runs = 0;
+    device::ThreadPool pool(1);
+    const Operands operands(test::problem("exp | f32[16] -> f32[16]"), kernel, {}, 1,
+                            std::make_shared<OperandMemory>(0, 4096), true);
+    Stopwatch watch(kernel, operands, pool);
+    EXPECT_EQ(test::message([&] { watch.time(3); }), "[measure] my.exp@1: no");
+    EXPECT_GT(watch.time(1), 0);
+}
+
+}  // namespace
+}  // namespace cairn::autotune

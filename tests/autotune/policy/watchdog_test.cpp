@@ -1,0 +1,45 @@
+#include "autotune/policy/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+namespace cairn::autotune {
+namespace {
+
+TEST(Watchdog, TellsOnceOfWorkThatTakesTooLongFromAnotherThread) {
+    Watchdog dog(0.01);
+    std::promise<std::thread::id> told;
+    std::atomic<int> times = 0;
+    dog.begin([&] {
+        if (times++ == 0) told.set_value(std::this_thread::get_id());
+    });
+    EXPECT_NE(told.get_future().get(), std::this_thread::get_id());
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    dog.end();
+    EXPECT_EQ(times, 1);
+}
+
+TEST(Watchdog, SaysNothingOfWorkThatEnds) {
+    std::atomic<int> times = 0;
+    {
+        Watchdog dog(3600);
+        for (int i = 0; i < 1000; ++i) {
+            dog.begin([&] { ++times; });
+            dog.end();
+        }
+        dog.begin([&] { ++times; });
+    }
+    EXPECT_EQ(times, 0) << "nor of work that it does not live to see the end of";
+    Watchdog idle(0.001);
+    idle.begin([&] { ++times; });
+    idle.end();
+    const int before = times;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(times, before);
+}
+
+}  // namespace
+}  // namespace cairn::autotune

@@ -1,0 +1,183 @@
+#include "tests/driver/compiled_run.hpp"
+
+#include "graph/types/element_access.hpp"
+#include "selection/emit/emit.hpp"
+#include "tests/graph/ir/random_graph.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cairn::test {
+namespace {
+
+std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
+    switch (dtype) {
+        case DType::i64: return types::load_element<std::int64_t>(data, i);
+        case DType::i32: return types::load_element<std::int32_t>(data, i);
+        case DType::i8: return types::load_element<std::int8_t>(data, i);
+        default: return types::load_element<std::uint8_t>(data, i);
+    }
+}
+
+/// The byte at which each element of a state's live part lies in its memory, in row-major order.
+std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::vector<std::int64_t>& live) {
+    std::vector<std::int64_t> places{0};
+    for (std::size_t axis = 0; axis < live.size(); ++axis) {
+        std::vector<std::int64_t> finer;
+        for (const std::int64_t place : places)
+            for (std::int64_t i = 0; i < live[axis]; ++i)
+                finer.push_back(place + i * memory.desc.strides[axis].constant() *
+                                            static_cast<std::int64_t>(size_of(memory.desc.dtype)));
+        places = std::move(finer);
+    }
+    return places;
+}
+
+}  // namespace
+
+std::vector<std::byte> to_bytes(const interpreter::Value& value) {
+    if (is_float(value.dtype))
+        return selection::encode(value.dtype, value.data, static_cast<std::int64_t>(value.data.size()));
+    std::vector<std::byte> bytes(value.integers.size() * size_of(value.dtype));
+    for (std::size_t i = 0; i < value.integers.size(); ++i)
+        // Little-endian two's complement: the low bytes are the narrower number.
+        std::memcpy(bytes.data() + i * size_of(value.dtype), &value.integers[i], size_of(value.dtype));
+    return bytes;
+}
+
+interpreter::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data) {
+    interpreter::Value value;
+    value.dtype = dtype;
+    std::size_t count = 1;
+    for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    value.shape = std::move(shape);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_float(dtype))
+            value.data.push_back(types::load_float(dtype, data, i));
+        else
+            value.integers.push_back(load_integer(dtype, data, i));
+    }
+    return value;
+}
+
+CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context, const interpreter::Inputs& inputs)
+    : executable_(std::make_shared<runtime::Executable>(context, set)) {
+    for (const auto& [name, value] : inputs.tensors) weights_[name] = to_bytes(value);
+    const WeightSource source = [&](std::string_view name) {
+        const interpreter::Value& value = inputs.tensors.at(std::string(name));
+        InputView view;
+        view.data = weights_.at(std::string(name)).data();
+        view.dtype = value.dtype;
+        view.shape = value.shape;
+        return view;
+    };
+    if (!executable_->bound.ready())
+        executable_->bound.bind(executable_->programs(), *context.parts(), {source, nullptr, {}, {}});
+    instance_ = std::make_unique<runtime::Instance>(executable_);
+}
+
+void CompiledRun::fill_states(const interpreter::Inputs& inputs) {
+    const program::Program& program = executable_->set.buckets[0].program;
+    for (std::size_t s = 0; s < program.states.size(); ++s) {
+        const program::StatePort& state = program.states[s];
+        const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
+        const interpreter::Value& value = inputs.tensors.at(state.name);
+        const std::vector<std::byte> bytes = to_bytes(value);
+        std::byte* base = instance_->states[s].memory.data();
+        std::fill_n(base, instance_->states[s].memory.size(), std::byte{0xff});
+        const std::size_t element = size_of(value.dtype);
+        const std::vector<std::int64_t> places = places_of(memory, value.shape);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            std::memcpy(base + places[i], bytes.data() + i * element, element);
+    }
+}
+
+void CompiledRun::set(const interpreter::Inputs& inputs) {
+    for (runtime::SizeSlot& slot : instance_->sizes) {
+        slot.value = inputs.sizes.at(slot.name);
+        slot.set = true;
+    }
+    for (std::size_t i = 0; i < instance_->inputs.size(); ++i) {
+        const std::string& name = executable_->set.inputs[i].name;
+        tensors_[name] = to_bytes(inputs.tensors.at(name));
+        instance_->inputs[i].data = tensors_[name].data();
+        instance_->inputs[i].shape = inputs.tensors.at(name).shape;
+        instance_->inputs[i].set = true;
+    }
+    fill_states(inputs);
+    instance_->reserve();
+}
+
+interpreter::Results CompiledRun::run(const interpreter::Inputs& inputs, bool poison) {
+    set(inputs);
+    if (poison) instance_->arena().poison(0, instance_->arena().touched_bytes());
+    instance_->run({});
+    return results(inputs);
+}
+
+interpreter::Results CompiledRun::run_in_callers_memory(const interpreter::Inputs& inputs,
+                                                        std::vector<std::string>& overrun) {
+    constexpr std::size_t guard = 4096;
+    constexpr std::byte untouched{0xa5};
+    set(inputs);
+    instance_->run({});
+    std::vector<std::vector<std::byte>> memory;
+    for (std::size_t o = 0; o < instance_->outputs.size(); ++o) {
+        const OutputView view = instance_->output(o);
+        std::size_t bytes = size_of(view.dtype);
+        for (const std::int64_t size : view.shape) bytes *= static_cast<std::size_t>(size);
+        memory.emplace_back(bytes + 2 * guard, untouched);
+    }
+    set(inputs);
+    for (std::size_t o = 0; o < memory.size(); ++o) {
+        instance_->outputs[o].data = memory[o].data() + guard;
+        instance_->outputs[o].bytes = memory[o].size() - 2 * guard;
+    }
+    instance_->arena().poison(0, instance_->arena().touched_bytes());
+    instance_->run({});
+    const auto is_untouched = [&](std::byte byte) { return byte == untouched; };
+    for (std::size_t o = 0; o < memory.size(); ++o)
+        if (!std::all_of(memory[o].begin(), memory[o].begin() + guard, is_untouched) ||
+            !std::all_of(memory[o].end() - guard, memory[o].end(), is_untouched))
+            overrun.push_back(executable_->set.buckets[0].program.outputs[o].name);
+    interpreter::Results found = results(inputs);
+    for (runtime::OutputSlot& slot : instance_->outputs) slot = {};
+    return found;
+}
+
+interpreter::Results CompiledRun::results(const interpreter::Inputs& inputs) const {
+    interpreter::Results results;
+    const program::Program& program = executable_->set.buckets[static_cast<std::size_t>(instance_->bucket)].program;
+    for (std::size_t o = 0; o < program.outputs.size(); ++o) {
+        const OutputView view = instance_->output(o);
+        results.outputs[program.outputs[o].name] =
+            from_bytes(view.dtype, {view.shape.begin(), view.shape.end()}, static_cast<const std::byte*>(view.data));
+    }
+    for (std::size_t s = 0; s < program.states.size(); ++s) {
+        const program::StatePort& state = program.states[s];
+        const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
+        std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
+        if (state.axis >= 0) live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
+        std::vector<std::byte> bytes;
+        for (const std::int64_t place : places_of(memory, live)) {
+            const std::byte* from = instance_->states[s].memory.data() + place;
+            bytes.insert(bytes.end(), from, from + size_of(memory.desc.dtype));
+        }
+        results.states[state.name] = from_bytes(memory.desc.dtype, live, bytes.data());
+    }
+    return results;
+}
+
+std::string compare(const interpreter::Results& actual, const interpreter::Results& expected, double tolerance) {
+    const std::pair<const std::map<std::string, interpreter::Value>*, const std::map<std::string, interpreter::Value>*>
+        pairs[] = {{&actual.outputs, &expected.outputs}, {&actual.states, &expected.states}};
+    for (const auto& [got, wanted] : pairs)
+        for (const auto& [name, value] : *wanted) {
+            const auto it = got->find(name);
+            if (it == got->end()) return name + " is missing";
+            if (const std::string fault = difference(it->second, value, tolerance); !fault.empty()) return name + fault;
+        }
+    return {};
+}
+
+}  // namespace cairn::test

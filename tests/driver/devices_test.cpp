@@ -1,0 +1,275 @@
+#include "cairn/cairn.hpp"
+#include "cairn/models/gpt2.hpp"
+#include "cairn/paths.hpp"
+#include "selection/cost/cost.hpp"
+#include "tests/autotune/measurement/second_device.hpp"
+#include "tests/driver/compiled_run.hpp"
+#include "tests/graph/ir/random_graph.hpp"
+#include "tests/graph/ir/reference_results.hpp"
+#include "tests/rewrite/alternatives/random_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+
+// Programs on the CPU and a second device with a kernel list of its own.
+namespace cairn::test {
+namespace {
+
+ContextOptions with_device(const DeviceRates& rates) {
+    ContextOptions options;
+    options.extra = second_device(rates);
+    return options;
+}
+
+struct Used {
+    int cpu = 0, device = 0, copies = 0;
+};
+
+Used used_by(const runtime::ProgramSet& set) {
+    Used used;
+    for (const runtime::BucketProgram& bucket : set.buckets)
+        for (const auto* section : {&bucket.program.bind, &bucket.program.run})
+            for (const program::Instruction& instruction : *section) {
+                const bool is_copy = instruction.problem->definition == "copy_to";
+                const bool is_available = instruction.kernel.starts_with("cuda.");
+                ++(is_copy ? used.copies : is_available ? used.device : used.cpu);
+            }
+    return used;
+}
+
+runtime::ProgramSet compiled(const Graph& graph, const Context& context, const CompileOptions& options = {}) {
+    return runtime::parse_program_set(compile(graph, context, options).program());
+}
+
+/// Rates at which now the CPU, now the device, now both serve best.
+DeviceRates random_rates(std::mt19937_64& random) {
+    const auto power = [&](double low, double high) {
+        return std::pow(10, std::uniform_real_distribution<>(low, high)(random));
+    };
+    return {Device::cuda, power(8, 13), power(8, 13), power(-9, -7), power(8, 13), power(-9, -7)};
+}
+
+/// The programs that compile() and some other paths give, run and compared; how many of them are on both devices.
+int check_mixed(const Graph& graph, const Context& context, std::uint64_t seed) {
+    std::vector<runtime::ProgramSet> programs{compiled(graph, context, {.verify = true})};
+    const Paths ways = paths(graph, context);
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 6; ++i) programs.push_back(runtime::parse_program_set(ways.sample(random).compile().program()));
+    int mixed = 0;
+    for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
+        interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
+        const ReferenceResults expected = reference_results(*graph.data(), inputs);
+        for (const runtime::ProgramSet& set : programs)
+            EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), expected), "")
+                << "seed " << seed << '\n'
+                << to_string(graph) << program::to_string(set.buckets[0].program);
+    }
+    for (const runtime::ProgramSet& set : programs) {
+        const Used used = used_by(set);
+        mixed += used.cpu > 0 && used.device > 0 ? 1 : 0;
+    }
+    return mixed;
+}
+
+int check_mixed(Graph (*graph_of)(std::uint64_t), std::uint64_t begin, std::uint64_t end) {
+    int mixed = 0;
+    std::mt19937_64 random(begin);
+    std::optional<Context> context;
+    for (std::uint64_t seed = begin; seed < end && !testing::Test::HasFailure(); ++seed) {
+        if (seed % 15 == 0) context.emplace(with_device(random_rates(random)));
+        const Graph graph = graph_of(seed);
+        try {
+            mixed += check_mixed(graph, *context, seed);
+        } catch (const Error& error) {
+            ADD_FAILURE() << "seed " << seed << ": " << error.what() << '\n' << to_string(graph);
+        }
+    }
+    return mixed;
+}
+
+TEST(DevicesMeaning, RandomGraphsMeanTheSameWhereverTheyRun) {
+    EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_graph(seed); }, 0, 150), 300);
+}
+
+TEST(DevicesMeaning, RandomModelsMeanTheSameWhereverTheyRun) {
+    EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_model(seed); }, 0, 30), 60);
+}
+
+/// Operations of each op, as the kernels of both devices state them.
+std::map<std::string, double, std::less<>> operations;
+
+Cost stated_cost(const Problem& problem) {
+    const auto it = operations.find(problem.definition);
+    return {it == operations.end() ? 0 : it->second, 0, 1};
+}
+
+// A chain of ops, each quicker here or there, with copies of any price: as good as the best of all 2^n placements.
+TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
+    using Op = Tensor (*)(const Operand&);
+    const std::vector<std::pair<std::string, Op>> ops{{"exp", exp}, {"sin", sin},   {"cos", cos}, {"tanh", tanh},
+                                                      {"abs", abs}, {"sqrt", sqrt}, {"log", log}};
+    std::mt19937_64 random(7);
+    const auto between = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };
+    const double cpu_rate = selection::nominal_machine(levels::baseline, 1).flops, call = 3e-8;
+    std::set<int> kinds;
+    for (int trial = 0; trial < 60; ++trial) {
+        const DeviceRates rates{Device::cuda, cpu_rate * between(0.5, 8),     1e12, between(0, 2e-5),
+                                1e18,         std::pow(10, between(-8, -4.5))};
+        ContextOptions options;
+        options.reference_only = true;
+        options.features = levels::baseline;
+        options.extra = second_device(rates, stated_cost);
+        for (const Kernel& kernel : second_device(rates, stated_cost).kernels) {
+            Kernel& here = options.extra.kernels.emplace_back(kernel);
+            here.id = "test" + kernel.id.substr(kernel.id.find('.'));
+            here.device = Device::cpu;
+        }
+        for (const auto& [name, op] : ops) operations[name] = between(1e5, 2e6);
+        Graph graph("chain");
+        Tensor x = graph.input("x", DType::f32, {4'000'000});  // plain kernels without a stated cost take longer
+        std::vector<std::string> names;
+        for (int i = 0; i < 10; ++i) {
+            const auto& [name, op] = ops[random() % ops.size()];
+            if (!names.empty() && names.back() == name) continue;
+            names.push_back(name);
+            x = op(x);
+        }
+        graph.output("y", x);
+        double best = std::numeric_limits<double>::infinity();
+        for (unsigned places = 0; places < 1U << names.size(); ++places) {
+            double seconds = 0;
+            bool before = false;
+            for (std::size_t i = 0; i <= names.size(); ++i) {
+                const bool there = i < names.size() && (places >> i & 1U) != 0;
+                if (there != before) seconds += rates.link_seconds;
+                before = there;
+                if (i < names.size())
+                    seconds += there ? rates.launch_seconds + operations[names[i]] / rates.flops
+                                     : call + operations[names[i]] / cpu_rate;
+            }
+            best = std::min(best, seconds);
+        }
+        const runtime::ProgramSet set =
+            compiled(graph, Context(options), {.disable = {"simplify", "fuse", "elementwise", "expand"}});
+        double seconds = 0;
+        for (const program::Instruction& instruction : set.buckets[0].program.run) seconds += instruction.seconds;
+        EXPECT_NEAR(seconds, best, 1e-9 * best) << trial;
+        const Used used = used_by(set);
+        kinds.insert((used.cpu > 0 ? 1 : 0) + (used.device > 0 ? 2 : 0));
+    }
+    EXPECT_EQ(kinds, (std::set<int>{1, 2, 3})) << "all here, all there, some here and some there";
+}
+
+/// The figures of "cost C, at least L whatever is copied between devices".
+std::pair<double, double> cost_and_low(const Graph& graph, const Context& context) {
+    const auto folder = std::filesystem::path(CAIRN_BINARY_DIR) / "devices_test_stages";
+    std::filesystem::remove_all(folder);
+    compile(graph, context, {.dump_stages = folder});
+    std::pair<double, double> found{-1, -1};
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        std::ifstream file(entry.path());
+        for (std::string line; std::getline(file, line);)
+            if (line.starts_with("cost "))
+                std::sscanf(line.c_str(), "cost %lf, at least %lf", &found.first, &found.second);
+    }
+    return found;
+}
+
+TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
+    int apart = 0, met = 0;
+    std::mt19937_64 random(3);
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Context context(with_device(random_rates(random)));
+        const auto [cost, low] = cost_and_low(random_model(seed), context);
+        if (low < 0) continue;  // its search was cut, so nothing is told
+        EXPECT_GE(cost, low * (1 - 1e-3)) << seed << ": four digits are told";
+        (low < 0.99 * cost ? apart : met) += 1;
+    }
+    EXPECT_GT(apart, 8);
+    EXPECT_GT(met, 1);
+}
+
+DeviceRates quick() { return {Device::cuda, 1e15, 1e14, 1e-9, 1e13, 1e-9}; }
+
+TEST(Devices, StatesAreOnOneOfThemInAllBuckets) {
+    models::Gpt2Config config;
+    config.vocabulary = 512, config.positions = 64, config.width = 64, config.heads = 4, config.layers = 3,
+    config.inner = 256;
+    const Graph graph = models::gpt2_graph(config, models::gpt2_weights(config), {.logits = models::Logits::last});
+    for (const double speed : {1e-6, 1.0}) {
+        DeviceRates rates = quick();
+        rates.flops *= speed, rates.bandwidth *= speed;
+        const runtime::ProgramSet set =
+            compiled(graph, Context(with_device(rates)), {.splits = {{"T", {1, 12}}}, .verify = true});
+        std::set<Device> of_states;
+        for (const runtime::BucketProgram& bucket : set.buckets)
+            for (const program::Buffer& buffer : bucket.program.buffers)
+                if (buffer.kind == program::BufferKind::state) of_states.insert(buffer.device);
+        EXPECT_EQ(of_states, std::set<Device>{speed < 1 ? Device::cpu : Device::cuda});
+    }
+}
+
+TEST(Devices, ACopyToPinsAValue) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {64});
+    graph.output("y", exp(copy_to(sin(x), Device::cuda)));
+    DeviceRates slow = quick();
+    slow.flops = slow.bandwidth = slow.link_bandwidth = 1e6;
+    const runtime::ProgramSet set = compiled(graph, Context(with_device(slow)), {.verify = true});
+    std::vector<Device> written;
+    for (const program::Instruction& instruction : set.buckets[0].program.run)
+        written.push_back(
+            set.buckets[0].program.buffers[static_cast<std::size_t>(instruction.outputs[0].buffer)].device);
+    using enum Device;
+    EXPECT_EQ(written, (std::vector<Device>{cpu, cuda, cpu, cpu})) << "sin, to the device, back, exp";
+    EXPECT_THROW(compile(graph, Context()), Error);
+}
+
+TEST(Devices, AProgramForTwoIsSavedAndLoaded) {
+    Graph graph("g");
+    const Tensor x = graph.input("x", DType::f32, {4, 64});
+    graph.output("y", matmul(x, graph.weight("w", DType::f32, {64, 64})));
+    const Context context(with_device(quick()));
+    const CompiledGraph fast = compile(graph, context);
+    EXPECT_GT(used_by(runtime::parse_program_set(fast.program())).device, 0);
+    const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "two_devices.cairn";
+    fast.save(path);
+    EXPECT_EQ(CompiledGraph::load(path, context).program(), fast.program());
+    try {
+        CompiledGraph::load(path, Context());
+        FAIL() << "without the device";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string_view(error.what()).find("cuda.reference"), std::string_view::npos) << error.what();
+    }
+}
+
+TEST(Devices, RatesMustBeRates) {
+    const auto fault = [](const DeviceRates& rates) -> std::string {
+        try {
+            Context(with_device(rates));
+        } catch (const Error& error) { return error.what(); }
+        return {};
+    };
+    DeviceRates rates = quick();
+    EXPECT_EQ(fault(rates), "");
+    rates.link_bandwidth = 0;
+    EXPECT_EQ(fault(rates), "[context] a rate of device cuda is 0: it must be above 0");
+    rates = quick(), rates.launch_seconds = -1;
+    EXPECT_EQ(fault(rates), "[context] a time of device cuda is -1: it must not be below 0");
+    rates = quick(), rates.arithmetic_flops[static_cast<std::size_t>(Arithmetic::bf16)] = -2;
+    EXPECT_EQ(fault(rates), "[context] a rate of device cuda is -2: it must not be below 0");
+    rates = quick(), rates.device = Device::cpu;
+    EXPECT_EQ(fault(rates), "[context] the CPU is always there, and measured: it has no rates");
+}
+
+}  // namespace
+}  // namespace cairn::test

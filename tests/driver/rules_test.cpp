@@ -1,0 +1,86 @@
+#include "cairn/cairn.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace cairn {
+namespace {
+
+using testing::HasSubstr, testing::Not;
+
+/// A product, compiled with a database of rules.
+class RulesOfADatabase : public testing::Test {
+protected:
+    RulesOfADatabase() {
+        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+        folder = std::filesystem::path(CAIRN_BINARY_DIR) / "rules_test" / test->name();
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+        options.timing_db = folder / "timings.db";
+    }
+    CompiledGraph compiled(Mode mode = Mode::cached) const {
+        Graph g("product");
+        g.output("y", matmul(g.input("x", DType::f32, {4, 64}), g.weight("w", DType::f32, {64, 32})));
+        return compile(g, Context(options), {.mode = mode});
+    }
+    /// What the product is computed by.
+    static std::string kernel_of(const CompiledGraph& graph) {
+        for (const auto& bucket : graph.explain().buckets)
+            for (const auto& instruction : bucket.instructions)
+                if (instruction.chosen.problem.starts_with("matmul ")) return instruction.chosen.kernel;
+        return "";
+    }
+    std::filesystem::path folder;
+    ContextOptions options;
+};
+
+TEST_F(RulesOfADatabase, ABanIsKeptAndExplained) {
+    const std::string first = kernel_of(compiled());
+    ASSERT_NE(first, "");
+    TimingDb(options.timing_db).add_rule({first, "matmul | *", RuleAction::ban, "slow on our machines"});
+    const CompiledGraph without = compiled();
+    EXPECT_NE(kernel_of(without), first);
+    EXPECT_NE(kernel_of(without), "");
+    EXPECT_THAT(why_not(without.explain(), first), HasSubstr("banned by a rule: slow on our machines"));
+    EXPECT_EQ(kernel_of(compiled(Mode::off)), first) << "which reads no database";
+    TimingDb(options.timing_db).remove_rule(first, "matmul | *");
+    EXPECT_EQ(kernel_of(compiled()), first);
+}
+
+TEST_F(RulesOfADatabase, APinOfASeedIsKeptAndExplained) {
+    const std::string first = kernel_of(compiled());
+    const std::filesystem::path shipped = folder / "shipped_timings.db";
+    TimingDb(shipped).add_rule({"*.reference.*", "*", RuleAction::pin, "to compare with"});
+    options.shipped_timings = {shipped};
+    const CompiledGraph pinned = compiled();
+    EXPECT_THAT(kernel_of(pinned), HasSubstr(".reference."));
+    EXPECT_THAT(why_not(pinned.explain(), first), HasSubstr("a rule pins cpu.reference.matmul"));
+}
+
+TEST_F(RulesOfADatabase, WhereAllAreBannedTheErrorSaysSo) {
+    TimingDb(options.timing_db).add_rule({"*", "matmul | *", RuleAction::ban, "we do no products"});
+    try {
+        compiled();
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+        EXPECT_THAT(error.what(), HasSubstr("banned by a rule: we do no products"));
+    }
+}
+
+TEST_F(RulesOfADatabase, TheProgramsNameStandsInItsSessions) {
+    options.program = "rules_test";
+    const Context context(options);
+    Graph g;
+    g.output("y", floor(g.input("x", DType::f32, {8, 8})));
+    compile(g, context, {.mode = Mode::normal, .tune_seconds = 10});
+    const auto sessions = TimingFile(options.timing_db, TimingFile::Use::read).sessions();
+    ASSERT_EQ(sessions.size(), 1U);
+    EXPECT_EQ(sessions[0].program, "rules_test");
+    EXPECT_GT(sessions[0].times, 0);
+}
+
+}  // namespace
+}  // namespace cairn

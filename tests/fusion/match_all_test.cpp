@@ -1,0 +1,116 @@
+#include "fusion/match_all.hpp"
+
+#include "bench/graph_families.hpp"
+#include "rewrite/alternatives/expand.hpp"
+#include "rewrite/simplify/simplify.hpp"
+#include "tests/fusion/match_check.hpp"
+#include "tests/fusion/random_layers.hpp"
+#include "tests/graph/ir/random_graph.hpp"
+#include "tests/rewrite/alternatives/random_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+namespace cairn::bench {
+
+void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
+
+}  // namespace cairn::bench
+
+namespace cairn::test {
+namespace {
+
+const fusion::Patterns& all_patterns() {
+    static const fusion::Patterns patterns = fusion::patterns_of(definitions(), fusion::most_axes);
+    return patterns;
+}
+
+/// A graph in which definitions are looked for, as in a compile.
+struct Matched {
+    explicit Matched(const Graph& graph)
+        : expansion(alternatives::expand(*simplify::simplify(*graph.data()).graph, {})) {}
+    fusion::Matcher matcher() const { return {*expansion.graph, expansion.classes, all_patterns()->patterns}; }
+
+    alternatives::Expansion expansion;
+};
+
+/// At how many nodes definitions were looked for, where nothing was said to be found as before; all tiles are those
+/// found where each node is looked at.
+std::size_t looks_as_at_each(const Graph& graph) {
+    const Matched matched(graph);
+    fusion::Matcher each = matched.matcher(), all = matched.matcher();
+    const auto found = fusion::match_all(all);
+    for (ir::NodeId id = 0; id < found.size(); ++id) {
+        std::vector<fusion::Match> wanted;
+        each.match_at(id, wanted);
+        EXPECT_EQ(fusion::to_string(found[id]), fusion::to_string(wanted)) << "%" << id;
+    }
+    return all.looks();
+}
+
+class MatchAllFamilies : public testing::TestWithParam<bench::Family> {};
+
+TEST_P(MatchAllFamilies, FindsWhatIsFoundAtEachNode) { looks_as_at_each(bench::build(GetParam(), 600)); }
+
+INSTANTIATE_TEST_SUITE_P(Families, MatchAllFamilies, testing::ValuesIn(bench::families),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomGraphs) {
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        SCOPED_TRACE(seed);
+        looks_as_at_each(random_graph(seed, {.steps = 60}));
+        looks_as_at_each(random_model(seed));
+        if (HasFailure()) break;
+    }
+}
+
+// What ends here begins before the stretch.
+TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
+    Definition sines;
+    sines.name = "sines";
+    sines.patterns = {"sines | f32[D]"};
+    sines.build = [](std::span<const Tensor> x, const Attributes&) {
+        Tensor y = x[0];
+        for (int i = 0; i < 12; ++i) y = sin(y);
+        return std::vector{y};
+    };
+    Graph graph("g");
+    Tensor x = graph.input("x", DType::f32, {4});
+    for (int i = 0; i < 20; ++i) x = sin(x);
+    graph.output("y", x);
+    const fusion::Patterns patterns = fusion::patterns_of({&sines, 1}, 4);
+    const fusion::EClasses classes(*graph.data());
+    fusion::Matcher matcher(*graph.data(), classes, patterns->patterns);
+    const auto found = fusion::match_all(matcher);
+    for (std::size_t id = 0; id < found.size(); ++id) EXPECT_EQ(found[id].size(), id < 12 ? 0u : 1u) << id;
+}
+
+TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomLayers) {
+    std::size_t looks = 0, nodes = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE(seed);
+        const Graph graph = random_layers(seed, 20);
+        looks += looks_as_at_each(graph);
+        nodes += graph.size();
+        if (HasFailure()) break;
+    }
+    EXPECT_LT(looks, nodes);
+}
+
+// However many layers follow.
+TEST(MatchAll, LooksAtTheFirstLayersOnly) {
+    const auto looks = [](int nodes) {
+        Graph graph("g");
+        bench::layered(graph, graph.input("x", DType::f32, {8, 16}), nodes);
+        const Matched matched(graph);
+        fusion::Matcher matcher = matched.matcher();
+        fusion::match_all(matcher);
+        return matcher.looks();
+    };
+    EXPECT_LE(looks(6000), looks(2400) + 20);
+}
+
+}  // namespace
+}  // namespace cairn::test

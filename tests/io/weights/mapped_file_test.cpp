@@ -1,0 +1,44 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "io/weights/mapped_file.hpp"
+#include "tests/io/weights/resident_pages.hpp"
+#include "tests/io/weights/test_files.hpp"
+
+namespace cairn::weights {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// Touches each page, and tells the sum of their first bytes.
+int touched(std::span<const std::byte> bytes) {
+    int sum = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += 4096) sum += std::to_integer<int>(bytes[at]);
+    return sum;
+}
+
+// Files whose memory comes in huge pages, which the system fills where it can, have small tensors between large ones:
+// a model's biases. They are read again after the large ones were given back.
+TEST(MappedFile, WhatLiesBesideBytesGivenBackBringsNoHugePages) {
+    const test::TempFolder folder;
+    constexpr std::size_t stretches = 8;
+    const auto path = folder.write("weights", std::string(stretches * huge_page, '\1'));
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ::fsync(descriptor);
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);  // read anew it comes in huge pages
+    ::close(descriptor);
+
+    const MappedFile file(path);
+    const auto bytes = file.bytes();
+    EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096));
+    EXPECT_GE(test::resident_pages(bytes.data(), bytes.size()), bytes.size() / 4096 / 2);
+    for (std::size_t i = 0; i < stretches; ++i)
+        file.release_pages(bytes.subspan(i * huge_page + 4096, huge_page - 4096));
+    for (std::size_t i = 0; i < stretches; ++i) EXPECT_EQ(bytes[i * huge_page], std::byte{1});
+    EXPECT_LE(test::resident_pages(bytes.data(), bytes.size()), stretches * huge_page / 4096 / 16);
+    EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096)) << "given back, and still there to be read";
+}
+
+}  // namespace
+}  // namespace cairn::weights

@@ -1,0 +1,47 @@
+#include "tests/kernels/emulated_levels.hpp"
+
+#include "device/cpu/cpu_features.hpp"
+#include "kernels/cpu/registry.hpp"
+
+extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
+extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx512;
+
+// Eigen's own code has no twin: the tables are whole, but what is not there is not offered.
+namespace cairn::kernels::cpu {
+namespace emulated_avx2 {
+void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
+}  // namespace emulated_avx2
+namespace emulated_avx512 {
+void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
+}  // namespace emulated_avx512
+}  // namespace cairn::kernels::cpu
+
+namespace cairn::test {
+
+std::vector<Level> emulated_levels() {
+    return {{"emulated_avx2", levels::avx2, &cairn_table_emulated_avx2, true},
+            {"emulated_avx512", levels::avx512, &cairn_table_emulated_avx512, true}};
+}
+
+std::vector<Level> runnable_levels() {
+    std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
+    for (Level& twin : emulated_levels()) list.push_back(std::move(twin));
+#if defined(__x86_64__)
+    const FeatureSet here = device::detect_features();
+    if (here.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
+    if (here.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
+#endif
+    return list;
+}
+
+std::vector<Kernel> kernels_of(const Level& level) {
+    std::vector<Kernel> kernels;
+    kernels::cpu::add_level(kernels, level.needs, *level.table);
+    if (level.is_twin) {
+        std::erase_if(kernels, [](const Kernel& kernel) { return kernel.id.find("eigen") != std::string::npos; });
+        for (Kernel& kernel : kernels) kernel.needs = levels::baseline;
+    }
+    return kernels;
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernels/cpu/table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cairn::test {
+
+/// The code of one level that this machine can run.
+struct Level {
+    std::string name;  ///< `avx512`, or `emulated_avx512` for its twin
+    FeatureSet needs;  ///< of the level whose source it is
+    const kernels::cpu::CpuTable* table;
+    bool is_twin;
+};
+
+/// The twins of all levels above the baseline, which run anywhere: the levels' sources, each instruction computed by
+/// plain arithmetic (kernels/cpu/simd/vector/instructions.hpp).
+std::vector<Level> emulated_levels();
+/// The baseline, the twins, and the levels that this machine has.
+std::vector<Level> runnable_levels();
+
+/// The level's own kernels in order of preference. Those of a twin need no features; Eigen's code, which is
+/// not written with our instructions, is not among them.
+std::vector<Kernel> kernels_of(const Level& level);
+
+}  // namespace cairn::test

@@ -1,0 +1,111 @@
+#include "program/plan_memory.hpp"
+
+#include "cairn/cairn.hpp"
+#include "program/program.hpp"
+#include "runtime/compiled_graph.hpp"
+#include "tests/graph/ir/random_graph.hpp"
+#include "tests/program/random_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace cairn {
+namespace {
+
+using test::program_of;
+
+TEST(Lifetimes, OffsetsHoldAtSizesThePlanNeverSaw) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const program::Program program = program_of(seed);
+        std::vector<std::int64_t> values;
+        std::mt19937 random(static_cast<std::uint32_t>(seed));
+        for (const Symbols::Symbol& symbol : program.symbols->list())
+            values.push_back(symbol.low + static_cast<std::int64_t>(
+                                              random() % static_cast<std::uint64_t>(symbol.high - symbol.low + 1)));
+        const auto offsets = program::evaluate_plan(program, values);
+        const auto& storages = program.plan.storages;
+        for (std::size_t a = 0; a < storages.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b) {
+                if (storages[a].first > storages[b].last || storages[b].first > storages[a].last) continue;
+                const std::int64_t a_end = offsets[a] + storages[a].bytes.evaluate(values),
+                                   b_end = offsets[b] + storages[b].bytes.evaluate(values);
+                EXPECT_TRUE(a_end <= offsets[b] || b_end <= offsets[a] || a_end == offsets[a] || b_end == offsets[b])
+                    << "seed " << seed;
+                EXPECT_LE(a_end, offsets.back());
+            }
+    }
+}
+
+TEST(Lifetimes, SamplesAreTheBoundsAndSomeBetween) {
+    program::Program program;
+    program.symbols = Symbols::create();
+    using Points = std::vector<std::vector<std::int64_t>>;
+    EXPECT_EQ(program::sample_points(program, 8), Points{{}}) << "without symbols there is one point";
+    const Dim n = program.symbols->add("N", 1, 1), t = program.symbols->add("T", 0, 100);
+    EXPECT_EQ(program::sample_points(program, 3), (Points{{1, 100}, {1, 0}, {1, 50}}));
+    EXPECT_EQ(program::sample_points(program, 1), (Points{{1, 100}}));
+    program.symbols = Symbols::create();
+    program.symbols->add("N", 3, 3);
+    EXPECT_EQ(program::sample_points(program, 8), Points{{3}}) << "no point twice";
+}
+
+TEST(Lifetimes, AStateHoldsNoMoreThanItsCapacity) {
+    Graph g;
+    const Dim past = g.symbol("P", 0, 15), t = g.symbol("T", 1, 8);
+    State s = g.state("s", DType::f32, {past, 4}, 0, 16);
+    g.output("y", sum(s.append(g.input("x", DType::f32, {t, 4}))));
+    const auto program = runtime::parse_program_set(compile(g, Context()).program()).buckets[0].program;
+    const auto names = program.symbols->list();
+    for (const auto& point : program::sample_points(program, 8)) {
+        ASSERT_EQ(point.size(), 2U);
+        EXPECT_LE(point[0] + point[1], 16) << names[0].name << " " << point[0] << ", " << point[1];
+    }
+}
+
+/// How many buffers the largest storage has.
+std::size_t most_shared(const Graph& graph, std::vector<std::string> disabled = {"fuse", "elementwise"}) {
+    CompileOptions options;
+    options.disable = std::move(disabled);
+    const auto program = runtime::parse_program_set(compile(graph, Context(), options).program()).buckets[0].program;
+    EXPECT_EQ(program::verify(program), "");
+    std::size_t most = 0;
+    for (const program::Storage& storage : program.plan.storages) most = std::max(most, storage.buffers.size());
+    return most;
+}
+
+TEST(Lifetimes, AChainIsComputedInPlaceAndOneInputIsTakenOverOnce) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {64});
+    const Tensor a = exp(x), b = sin(x);
+    g.output("y", gelu(a * b));
+    EXPECT_GE(most_shared(g), 4U);
+}
+
+TEST(Lifetimes, WhatIsReadLaterIsNotComputedOver) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {64}), a = exp(x), b = sin(a);
+    g.output("y", b / max_reduce(a, {0}, true));
+    EXPECT_EQ(most_shared(g), 2U) << "the quotient over the sine";
+    Graph wider;
+    wider.output("y", cast(exp(wider.input("x", DType::f32, {64})), DType::f64));
+    EXPECT_EQ(most_shared(wider), 1U) << "other bytes";
+    Graph kept;
+    const Tensor e = exp(kept.input("x", DType::f32, {64}));
+    kept.output("e", e);
+    kept.output("y", sin(e));
+    EXPECT_EQ(most_shared(kept), 1U) << "an output lasts until it has been read";
+}
+
+TEST(Lifetimes, InPlacePairsAreThoseOfOperandsThatThereAre) {
+    Kernel kernel;
+    kernel.in_place = {{0, 0}, {1, 0}, {0, 1}, {2, 0}};
+    program::Instruction instruction;
+    instruction.inputs.resize(2);
+    instruction.outputs.resize(1);
+    using Pairs = std::vector<std::pair<int, int>>;
+    EXPECT_EQ(program::in_place_pairs(instruction, kernel), (Pairs{{0, 0}, {1, 0}}));
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,47 @@
+#include "selection/search/beam.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace cairn::search {
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+Places cheapest(const std::vector<double>& costs, std::size_t width) {
+    return cheapest_places(costs.size(), width, [&](std::size_t place) { return costs[place]; });
+}
+
+TEST(Beam, FollowsTheCheapestAndOfEqualOnesTheFirst) {
+    EXPECT_EQ(cheapest({3, 1, 2, 1, 2}, 3), (Places{1, 3, 2}));
+    EXPECT_EQ(cheapest({3, 1}, 5), (Places{1, 0}));
+    EXPECT_EQ(cheapest({3, 1}, 0), Places{});
+    EXPECT_EQ(cheapest({}, 2), Places{});
+}
+
+TEST(Beam, FollowsWhatASortLeavesInFront) {
+    std::mt19937 random(3);
+    for (int round = 0; round < 500; ++round) {
+        std::vector<double> costs(random() % 60);
+        for (double& cost : costs) cost = static_cast<double>(random() % 8) / 4;
+        Places sorted(costs.size());
+        std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [&](std::size_t a, std::size_t b) { return costs[a] < costs[b]; });
+        const std::size_t width = random() % 40;
+        sorted.resize(std::min(width, sorted.size()));
+        EXPECT_EQ(cheapest(costs, width), sorted);
+    }
+}
+
+TEST(Beam, IsNarrowerWhereStatesHaveManyGoals) {
+    EXPECT_EQ(beam_width(100'000, 100'000), 512U);
+    EXPECT_EQ(beam_width(1000, 16'000), 64U);
+    EXPECT_EQ(beam_width(1000, 10'000'000), 1U);
+}
+
+}  // namespace
+}  // namespace cairn::search

@@ -1,0 +1,135 @@
+#include "selection/search/components.hpp"
+
+#include "tests/selection/search/written_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+
+namespace cairn::search::test {
+namespace {
+
+// That parts give all paths, brute force shows in explore_test.cpp.
+
+struct Outcome {
+    bool found = false;
+    double cost = 0;
+    std::size_t choices = 0, states = 0;
+};
+
+/// A problem as it is, each alternative a choice of its own.
+Outcome by_parts(const SearchProblem& problem, std::size_t limit = 2'000'000, std::stop_token stop = {}) {
+    PathDag dag(true);
+    PresolvedProblem presolved{problem, {}, no_sccs(problem)};
+    for (int choice = 0; choice < problem.alternatives(); ++choice)
+        presolved.sets.push_back(dag.choice(choice, problem.cost(choice)));
+    SearchLimits limits{0, limit, true, std::move(stop)};
+    const auto set = paths_by_components(presolved, dag, limits);
+    if (!set) return {};
+    return {true, dag.cost(*set), *set == PathDag::none ? 0 : dag.cheapest(*set).choices.size(), limits.states};
+}
+
+/// A binary tree of sums, `levels` high, its leaves first: each sum needs its two parts, or is made of their parts at
+/// once. Where that is cheap it is best done wherever it can be.
+SearchProblem tree(int levels, double at_once) {
+    WrittenGoals goals;
+    const auto build = [&](const auto& self, int level) -> int {
+        std::vector<int> parts, their_parts;
+        for (int side = 0; side < 2 && level > 0; ++side) {
+            parts.push_back(self(self, level - 1));
+            const auto& first = goals.back()[0].needs;
+            their_parts.insert(their_parts.end(), first.begin(), first.end());
+        }
+        auto& ways = goals.emplace_back();
+        ways.push_back({1, parts});
+        if (level > 1) ways.push_back({at_once, their_parts});
+        return static_cast<int>(goals.size()) - 1;
+    };
+    const int root = build(build, levels);
+    return written(goals, {root});
+}
+
+TEST(Parts, ATreeTakesOnePartAGoal) {
+    const Outcome outcome = by_parts(tree(12, 0.5));
+    ASSERT_TRUE(outcome.found);
+    EXPECT_EQ(outcome.states, 8191U);
+    EXPECT_EQ(outcome.cost, 0.5 * 1365 + 4096) << "1 + 4 + ... + 4^5 times at once, and every leaf";
+    EXPECT_EQ(outcome.choices, 1365U + 4096U);
+}
+
+TEST(Parts, CostsOfPartsAddUp) {
+    EXPECT_EQ(by_parts(tree(2, 2.5)).cost, 2.5 + 4);
+    EXPECT_EQ(by_parts(tree(2, 3.5)).cost, 7);
+}
+
+/// Goals that mostly need goals close by, some of which bring others along.
+SearchProblem problem_of(std::uint32_t seed, int goals) {
+    std::mt19937 random(seed);
+    WrittenGoals made;
+    for (int g = 0; g < goals; ++g) {
+        auto& ways = made.emplace_back();
+        for (unsigned a = 0; a < 1 + random() % 3; ++a) {
+            std::set<int> needs, provides;
+            for (int k = 0; k < 2 && g > 0; ++k)
+                if (random() % 3 != 0)
+                    needs.insert(std::max(0, g - 1 - static_cast<int>(random() % (k == 0 ? 4 : 12))));
+            if (g > 0 && random() % 6 == 0) provides.insert(std::max(0, g - 1 - static_cast<int>(random() % 6)));
+            for (const int goal : provides) needs.erase(goal);
+            ways.push_back({1 + static_cast<double>(random() % 64),
+                            {needs.begin(), needs.end()},
+                            {provides.begin(), provides.end()}});
+        }
+    }
+    return written(made, {goals - 1, goals / 2, goals / 3});
+}
+
+TEST(Parts, TakeWhatTheWholeTakes) {
+    int fell_apart = 0;
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        const SearchProblem problem = problem_of(seed, 24);
+        PathDag dag(true);
+        PresolvedProblem presolved{problem, {}, no_sccs(problem)};
+        for (int choice = 0; choice < problem.alternatives(); ++choice)
+            presolved.sets.push_back(dag.choice(choice, problem.cost(choice)));
+        RegionSolver whole(presolved, dag, RegionForms(presolved, dag).of(0, 24));
+        State roots;
+        for (const int root : problem.roots()) add_goal(roots, root, false);
+        SearchLimits limits{0, 2'000'000, true, {}};
+        const auto& exits = whole.solve(roots, limits);
+        const Outcome parts = by_parts(problem);
+        ASSERT_TRUE(parts.found && limits.exact);
+        EXPECT_EQ(parts.cost, exits.empty() ? INFINITY : dag.cost(exits[0].set)) << seed;
+        fell_apart += parts.states < limits.states;
+    }
+    EXPECT_GT(fell_apart, 200);
+}
+
+TEST(Parts, WhatIsProvidedTwiceIsNoWay) {
+    const WrittenGoals goals = {{}, {{1, {}, {0}}}, {{1, {}, {0}}}};
+    EXPECT_EQ(by_parts(written(goals, {0, 1, 2})).cost, INFINITY);
+    EXPECT_EQ(by_parts(written(goals, {0, 2})).cost, 1);
+}
+
+TEST(Parts, ThereAreLimitsAndAStop) {
+    EXPECT_FALSE(by_parts(tree(12, 0.5), 1000).found);
+    // Each goal may or may not need each of those below: that never falls apart.
+    std::mt19937 random(1);
+    WrittenGoals goals;
+    for (int g = 0; g < 200; ++g) {
+        auto& ways = goals.emplace_back();
+        for (int a = 0; a < 3; ++a) {
+            ways.push_back({static_cast<double>(random() % 64)});
+            for (int need = 0; need < g; ++need)
+                if (random() % 8 == 0) ways.back().needs.push_back(need);
+        }
+    }
+    EXPECT_FALSE(by_parts(written(goals, {199})).found);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_FALSE(by_parts(tree(2, 1), 1000, stop.get_token()).found);
+}
+
+}  // namespace
+}  // namespace cairn::search::test

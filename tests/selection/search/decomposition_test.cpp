@@ -1,0 +1,118 @@
+#include "selection/search/decomposition.hpp"
+
+#include "selection/search/repeated_blocks.hpp"
+#include "tests/selection/search/random_decomposition.hpp"
+#include "tests/selection/search/written_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace cairn::search::test {
+namespace {
+
+TEST(Sides, CheapestPathsAreThoseOfTheWhole) {
+    expect_the_cheapest(
+        [](const DecomposedProblem& decomposed) {
+            return explore_decomposed(decomposed.problem, decomposed.subproblem_of);
+        },
+        [](const Exploration& whole) { return whole.status; });
+}
+
+TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        const auto [problem, subproblem_of] = layers_of_forms(seed, 4, 5, 4, 3);
+        ASSERT_EQ(fault_of_decomposition(problem, subproblem_of), "");
+        const Exploration together = explore(problem);
+        ASSERT_EQ(together.status, Status::found);
+        EXPECT_FALSE(together.exact);
+        const Exploration apart = explore_decomposed(problem, subproblem_of);
+        ASSERT_EQ(apart.status, Status::found);
+        EXPECT_TRUE(apart.exact) << "seed " << seed;
+        const Path path = apart.dag.cheapest(apart.paths);
+        EXPECT_TRUE(is_path(problem, path.choices));
+        EXPECT_LE(path.cost, together.dag.cost(together.paths));
+        // Weights do not meet: the least of the whole is the sum of what is least for each.
+        double least = 0;
+        for (int goal = 0; goal < problem.goals(); goal += 5 * 4 + 3 * 5)
+            for (int weight = 0; weight < 5; ++weight) {
+                double best = 1e9;
+                for (int kept = 1; kept < 1 << 4; ++kept) {
+                    double cost = 0;
+                    for (int form = 0; form < 4; ++form) cost += (kept >> form & 1) != 0 ? 0.4 : 0;
+                    for (int subproblem = 0; subproblem < 3; ++subproblem) {
+                        const int first = problem.first(goal + 20 + subproblem * 5 + weight);
+                        double one = 1e9;
+                        for (int form = 0; form < 4; ++form)
+                            if ((kept >> form & 1) != 0) one = std::min(one, problem.cost(first + form));
+                        cost += one;
+                    }
+                    best = std::min(best, cost);
+                }
+                least += best;
+            }
+        EXPECT_NEAR(path.cost, least, 1e-9);
+    }
+}
+
+/// Sides one upon another, each a chain of goals that cost the same, with a shared goal at its bottom. A chain of more
+/// goals than are searched is folded; goals of other sides lie above and below it.
+TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
+    for (int longest = 0; longest < 4; ++longest) {
+        SearchProblem problem;
+        std::vector<int> subproblem_of;
+        problem.add_goal();
+        problem.add_alternative(1, {}, {});
+        subproblem_of.push_back(shared);
+        for (int subproblem = 0; subproblem < 4; ++subproblem) {
+            int last = 0;
+            for (int i = 0; i < (subproblem == longest ? 12 : 3); ++i) {
+                const int goal = problem.add_goal();
+                problem.add_alternative(subproblem == longest ? 2 : 3 + i, {last}, {});
+                subproblem_of.push_back(subproblem);
+                last = goal;
+            }
+            problem.add_root(last);
+        }
+        ASSERT_EQ(fault_of_decomposition(problem, subproblem_of), "");
+        ASSERT_GT(find_repeated_blocks(problem, subproblem_of).blocks, 6);
+        const Exploration found = explore_decomposed(problem, subproblem_of);
+        ASSERT_EQ(found.status, Status::found);
+        const Path path = found.dag.cheapest(found.paths);
+        EXPECT_TRUE(is_path(problem, path.choices)) << longest;
+        EXPECT_EQ(path.choices.size(), static_cast<std::size_t>(problem.alternatives())) << longest;
+    }
+}
+
+TEST(Sides, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
+    const auto [problem, subproblem_of] = with_a_subproblem_too_large();
+    const Exploration found = explore_decomposed(problem, subproblem_of);
+    ASSERT_EQ(found.status, Status::found);
+    EXPECT_FALSE(found.exact);
+    EXPECT_TRUE(is_path(problem, found.dag.cheapest(found.paths).choices));
+}
+
+TEST(Sides, AnswerAStop) {
+    const auto [problem, subproblem_of] = layers_of_forms(9, 2, 6, 4, 3);
+    std::stop_source source;
+    source.request_stop();
+    Options options;
+    options.stop = source.get_token();
+    EXPECT_EQ(explore_decomposed(problem, subproblem_of, options).status, Status::stopped);
+}
+
+TEST(Sides, FaultsAreNamed) {
+    const SearchProblem problem = written({{{1, {}, {}}}, {{2, {0}, {}}}, {{3, {1}, {}}}}, {2});
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, 0}), "");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0}), "not every goal has a side");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, shared}), "goal 2 is shared and a root");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{0, shared, 0}),
+              "goal 1 is shared and rests on others, or provides them");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, 1}),
+              "goal 2 rests on goal 1 of another side");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{-2, 0, 0}), "goal 0 has a side below 0");
+}
+
+}  // namespace
+}  // namespace cairn::search::test

@@ -1,0 +1,97 @@
+#include "selection/search/subproblems.hpp"
+
+#include "selection/search/decomposition.hpp"
+#include "tests/selection/search/random_decomposition.hpp"
+#include "tests/selection/search/written_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace cairn::search::test {
+namespace {
+
+Exploration every_path(const SearchProblem& problem, const RepeatedBlocks& repeat) {
+    Options options;
+    options.only_cheapest = false;
+    options.repeat = repeat;
+    return explore(problem, options);
+}
+
+// Two sides that may each read one of two forms: 0 costs 3 to keep and 1 costs 4.5.
+const std::vector<int> two_sides{shared, shared, 0, 1};
+SearchProblem two_forms() { return written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}, {{3, {0}}, {1, {1}}}}, {2, 3}); }
+
+TEST(Subproblems, EachSideAnswersForItself) {
+    const SearchProblem problem = two_forms();
+    Subproblems subproblems(problem, two_sides, {});
+    ASSERT_TRUE(subproblems.add_all(every_path));
+    ASSERT_TRUE(subproblems.tie(true));
+    ASSERT_EQ(subproblems.size(), 2u);
+    EXPECT_FALSE(subproblems.is_tied());
+    const CostShares halves(subproblems.shared_goals(), 2);
+    RelaxedSolution all(2);
+    for (std::size_t subproblem = 0; subproblem < 2; ++subproblem) subproblems.find_cheapest(subproblem, halves, all);
+    EXPECT_EQ(all.costs, (std::vector<double>{2.5, 3.25}));
+    EXPECT_EQ(all.own_costs, (std::vector<double>{1, 1}));
+    EXPECT_EQ(all.cost(), 5.75);
+    EXPECT_EQ(all.usage[0], (std::vector<double>{1, 0}));
+    EXPECT_EQ(all.usage[1], (std::vector<double>{0, 1}));
+    EXPECT_EQ(subproblems.reduced_costs(), (std::vector<double>{0, 0, 0, 1.75, 1.25, 0}));
+    EXPECT_EQ(subproblems.whole_path(all), (std::vector<int>{0, 1, 2, 5}));
+}
+
+TEST(Subproblems, ASideWithoutAPathIsTold) {
+    const SearchProblem problem = written({{{3}}, {}, {{1, {0}}}}, {1, 2});
+    const std::vector<int> subproblem_of{shared, 0, 1};
+    Subproblems subproblems(problem, subproblem_of, {});
+    EXPECT_FALSE(subproblems.add_all(every_path));
+}
+
+TEST(Subproblems, WhatWasTiedKeepsItsShares) {
+    const auto [problem, subproblem_of] = layers_without_a_form_for_all(3, 8);
+    Subproblems subproblems(problem, subproblem_of, {});
+    ASSERT_TRUE(subproblems.add_all(every_path));
+    ASSERT_TRUE(subproblems.tie(true));
+    ASSERT_TRUE(subproblems.is_tied());
+    const std::size_t tied = subproblems.shared_goals().size();
+    const CostShares shares(subproblems.shared_goals(), subproblems.size());
+    RelaxedSolution before(subproblems.size()), after(subproblems.size());
+    for (std::size_t subproblem = 0; subproblem < subproblems.size(); ++subproblem)
+        subproblems.find_cheapest(subproblem, shares, before);
+    const CostShares own = subproblems.untied(shares);
+    EXPECT_FALSE(subproblems.is_tied());
+    EXPECT_GT(subproblems.shared_goals().size(), tied);
+    for (std::size_t subproblem = 0; subproblem < subproblems.size(); ++subproblem) {
+        subproblems.find_cheapest(subproblem, own, after);
+        EXPECT_NEAR(after.costs[subproblem], before.costs[subproblem], 1e-9);
+    }
+}
+
+// Blocks that are not there count in all that is asked.
+TEST(Subproblems, BlocksThatAreNotThereCount) {
+    const auto [problem, subproblem_of] = layers_without_a_form_for_all(5, 16);
+    const Folded few = folded(problem, subproblem_of, find_repeated_blocks(problem, subproblem_of), 6);
+    ASSERT_TRUE(few.repeat.any());
+    Subproblems whole(problem, subproblem_of, {}), part(few.problem, few.subproblem_of, few.repeat);
+    RelaxedSolution of_whole(3), of_part(3);
+    for (auto [subproblems, all] : {std::pair(&whole, &of_whole), std::pair(&part, &of_part)}) {
+        ASSERT_TRUE(subproblems->add_all(every_path));
+        ASSERT_TRUE(subproblems->tie(true));
+        const CostShares shares(subproblems->shared_goals(), 3);
+        for (std::size_t subproblem = 0; subproblem < 3; ++subproblem)
+            subproblems->find_cheapest(subproblem, shares, *all);
+    }
+    for (std::size_t subproblem = 0; subproblem < 3; ++subproblem) {
+        EXPECT_NEAR(of_part.costs[subproblem], of_whole.costs[subproblem], 1e-9);
+        EXPECT_NEAR(of_part.own_costs[subproblem], of_whole.own_costs[subproblem], 1e-9);
+    }
+    double path_cost = 0;
+    for (const int choice : part.whole_path(of_part)) path_cost += problem.cost(choice);
+    double same = 0;
+    for (const int choice : whole.whole_path(of_whole)) same += problem.cost(choice);
+    EXPECT_NEAR(path_cost, same, 1e-9);
+}
+
+}  // namespace
+}  // namespace cairn::search::test
