@@ -31,58 +31,93 @@ const Arrows& allowed_arrows() {
         {"face", {"error"}},
         {"face/text", {"error"}},
         {"face/models", {"face", "face/text"}},
-        {"json_text", {}},
         {"types", {"face"}},
         {"ir", {"face", "types"}},
         {"composites", {"face"}},
-        {"meaning", {"face", "types", "ir"}},
-        {"check", {"face", "types", "ir", "meaning", "device"}},
-        {"simplify", {"face", "types", "ir", "meaning"}},
-        {"canon", {"face", "types", "ir"}},
-        {"expand", {"face", "types", "ir", "canon"}},
-        {"fuse", {"face", "types", "ir", "canon", "simplify", "expand"}},
-        {"select", {"face", "types", "search", "ir", "simplify", "expand", "fuse", "timing", "program", "device"}},
-        {"program", {"face", "types", "plan"}},
-        {"plan", {}},
+        {"interpreter", {"face", "types", "ir"}},
+        {"simplify", {"face", "types", "ir", "interpreter"}},
+        {"normal_form", {"face", "types", "ir"}},
+        {"alternatives", {"face", "types", "ir", "normal_form"}},
+        {"fusion", {"face", "types", "ir", "simplify", "normal_form", "alternatives"}},
         {"search", {}},
+        {"cost", {"face", "types", "database", "measurement", "device", "program"}},
+        {"candidates", {"face", "types", "ir", "alternatives", "fusion", "device", "cost"}},
+        {"choose", {"face", "types", "ir", "alternatives", "fusion", "program", "search", "candidates"}},
+        {"emit", {"face", "types", "ir", "alternatives", "fusion", "program", "choose"}},
+        {"explain", {"face", "types", "ir", "program", "device", "search", "choose", "emit"}},
+        {"database", {"face", "json_reader"}},
+        {"measurement", {"face", "types", "ir", "device", "database"}},
+        {"policy",
+         {"face", "types", "ir", "device", "kernel_check", "cost", "choose", "database", "measurement", "program",
+          "runtime"}},
+        {"memory_plan", {}},
+        {"program", {"face", "types", "memory_plan"}},
+        {"runtime", {"face", "types", "program", "memory_plan", "device"}},
         {"device", {"face", "types"}},
-        {"timing", {"face", "types", "ir", "device", "json_text"}},
-        {"tune", {"face", "types", "check", "select", "timing", "runtime", "program", "ir", "device"}},
-        {"runtime", {"face", "types", "program", "plan", "device"}},
-        {"weights", {"face", "types", "ir", "json_text"}},
+        {"kernel_check", {"face", "types", "ir", "interpreter", "device"}},
+        {"json_reader", {}},
+        {"weights", {"face", "types", "ir", "json_reader"}},
         {"kernels", {"face", "types"}},
-        {"pipeline", {"face",   "types",  "ir",   "composites", "meaning", "check",   "simplify",
-                      "canon",  "expand", "fuse", "search",     "select",  "program", "plan",
-                      "device", "timing", "tune", "runtime",    "weights", "kernels"}},
-        {"text", {"error", "face/text", "json_text"}},
-        {"models", {"face", "face/text", "face/models", "json_text"}},
+        {"driver", {"face",        "types",        "ir",       "composites",   "interpreter", "simplify",
+                    "normal_form", "alternatives", "fusion",   "search",       "cost",        "choose",
+                    "emit",        "explain",      "database", "measurement",  "policy",      "program",
+                    "memory_plan", "runtime",      "device",   "kernel_check", "weights",     "kernels"}},
+        {"text", {"error", "face/text", "json_reader"}},
+        {"models", {"face", "face/text", "face/models", "json_reader"}},
         {"cli", {"face", "types"}},
         {"examples", {"face", "face/text", "face/models"}},
         {"tests", {"all"}},
         {"bench", {"all"}},
-        {"seeds", {"face", "face/models"}},
+        {"shipped_timings", {"face", "face/models"}},
     };
     return arrows;
 }
 
 std::string room_of(std::string_view path) {
     if (path == "include/cairn/error.hpp" || path == "include/cairn/version.hpp") return "error";
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> places = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 34> places = {{
         {"include/cairn/text", "face/text"},
         {"include/cairn/models", "face/models"},
         {"include/cairn", "face"},
+        {"src/graph/types", "types"},
+        {"src/graph/ir", "ir"},
+        {"src/graph/composites", "composites"},
+        {"src/graph/interpreter", "interpreter"},
+        {"src/rewrite/simplify", "simplify"},
+        {"src/rewrite/normal_form", "normal_form"},
+        {"src/rewrite/alternatives", "alternatives"},
+        {"src/fusion", "fusion"},
+        {"src/selection/search", "search"},
+        {"src/selection/cost", "cost"},
+        {"src/selection/candidates", "candidates"},
+        {"src/selection/choose", "choose"},
+        {"src/selection/emit", "emit"},
+        {"src/selection/explain", "explain"},
+        {"src/autotune/database", "database"},
+        {"src/autotune/measurement", "measurement"},
+        {"src/autotune/policy", "policy"},
+        {"src/program/memory_plan", "memory_plan"},
+        {"src/program", "program"},
+        {"src/runtime", "runtime"},
+        {"src/device", "device"},
+        {"src/accuracy/kernel_check", "kernel_check"},
+        {"src/io/json_reader", "json_reader"},
+        {"src/io/weights", "weights"},
+        {"src/driver", "driver"},
+        {"src/apps/text", "text"},
+        {"src/apps/models", "models"},
+        {"src/apps/cli", "cli"},
         {"kernels", "kernels"},
+        {"shipped_timings", "shipped_timings"},
         {"tests", "tests"},
-        {"bench", "bench"},
-        {"seeds", "seeds"},
-        {"examples", "examples"},
     }};
     for (const auto& [folder, room] : places)
         if (is_under(path, folder)) return std::string(room);
-    if (!is_under(path, "src")) return {};
-    const auto rest = path.substr(4);
-    const auto slash = rest.find('/');
-    return std::string(rest.substr(0, slash));
+    for (const std::string_view root : {"bench", "examples"})
+        if (is_under(path, root)) return std::string(root);
+    // A folder without a row has no room: its path is told.
+    return is_under(path, "src") ? std::string(path.substr(4, path.rfind('/') < 4 ? path.npos : path.rfind('/') - 4))
+                                 : std::string();
 }
 
 std::string resolve(const Tree& tree, const std::string& name, const std::string& folder) {

@@ -50,7 +50,7 @@ Faults wrong_layout_page(const Tree& tree) {
     for (const File& file : tree)
         if (is_source(file.path) &&
             (is_under(file.path, "include") || is_under(file.path, "src") || is_under(file.path, "kernels") ||
-             is_under(file.path, "bench") || is_under(file.path, "seeds") || is_under(file.path, "examples") ||
+             is_under(file.path, "bench") || is_under(file.path, "shipped_timings") || is_under(file.path, "examples") ||
              is_under(file.path, "tests")))
             folders.insert(is_under(file.path, "tests") ? "tests" : folder_of(file.path));
     for (const auto& folder : folders)

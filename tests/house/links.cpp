@@ -71,7 +71,7 @@ void check_room(const Tree& tree, const File& file, const Room& room, Faults& fa
             faults.push_back(place + folder + " may not see " + seen);
     for (const auto& [seen, by] : rooms_included_by(tree, folder))
         if (!room.sees.contains(seen)) faults.push_back(place + "SEES lacks " + seen + ", which " + by + " includes");
-    if (room.uses.contains("sqlite") && folder != "timing") faults.push_back(place + "only timing may use sqlite");
+    if (room.uses.contains("sqlite") && folder != "database") faults.push_back(place + "only database may use sqlite");
     if (room.uses.contains("eigen")) faults.push_back(place + "Eigen belongs to cairn_isa_sources alone");
 }
 

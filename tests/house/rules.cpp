@@ -212,7 +212,7 @@ Faults libraries_out_of_place(const Tree& tree) {
         std::string_view header;
         std::string_view home;  // a folder or a file
     };
-    constexpr std::array<Library, 5> libraries = {{{"sqlite3.h", "src/autotune"},
+    constexpr std::array<Library, 5> libraries = {{{"sqlite3.h", "src/autotune/database"},
                                                    {"Eigen/", "kernels/cpu/eigen"},
                                                    {"unsupported/Eigen/", "kernels/cpu/eigen"},
                                                    {"utf8proc.h", "src/apps/text"},

@@ -80,7 +80,7 @@ std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
 interpreter::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
     const auto limits = ir::index_limits(problem, cpu_kernels().definitions);
     interpreter::Value value = kernel_check::random_operand(problem.inputs[input], limits[input], input == 0,
-                                                            kernel_check::Special::none, random);
+                                                            kernel_check::SpecialValues::none, random);
     if (value.dtype == DType::f16)
         for (double& x : value.data) x = std::nearbyint(x * 0x1p8) * 0x1p-8;
     return value;

@@ -2,7 +2,7 @@
 #include "cairn/error.hpp"
 #include "cairn/timing_file.hpp"
 #include "tests/autotune/database/database_file.hpp"
-#include "tests/autotune/measurement/calibrations.hpp"
+#include "tests/autotune/database/calibrations.hpp"
 
 #include <gmock/gmock.h>
 

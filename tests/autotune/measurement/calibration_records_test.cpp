@@ -2,7 +2,7 @@
 
 #include "autotune/measurement/peak_throughput.hpp"
 #include "device/context_parts.hpp"
-#include "tests/autotune/measurement/calibrations.hpp"
+#include "tests/autotune/database/calibrations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ class Efforts : public testing::Test {
 protected:
     TuningResult tune(Mode mode, double seconds = 1e6) {
         FakeMeasurer measurer(tuning.costs, seed);
-        measurer.disturb(longer, is_uneven);
+        measurer.disturb(longer, has_large_spread);
         const TuningResult profiled =
             run_tuner(tuning.selected, context, tuning.costs, tuning.options,
                       {seconds, {}, {}, usual_hang_seconds, effort_of(mode)}, measurer.measurer());
@@ -65,7 +65,7 @@ protected:
     Context context;
     FakeTuning tuning{graph, context, {{"N", {1}}}};
     double longer = 1;
-    std::function<bool(const std::string&)> is_uneven;
+    std::function<bool(const std::string&)> has_large_spread;
     std::set<std::string> measured;  // by the last tune
 };
 
@@ -160,11 +160,11 @@ TEST_F(Efforts, TimesThatAreFarApartAreConfirmedOnce) {
         least = times.time_of(kernel, *problem);
         uneven = selection::call_key(kernel, problem);
     });
-    is_uneven = [&](const std::string& name) { return name == uneven; };
+    has_large_spread = [&](const std::string& name) { return name == uneven; };
     tune(Mode::exhaustive);
     ASSERT_TRUE(measured.contains(uneven));
     EXPECT_GE(timing_of(uneven)->samples, autotune::steady_blocks);
-    EXPECT_FALSE(autotune::is_uneven(*timing_of(uneven)));
+    EXPECT_FALSE(autotune::has_large_spread(*timing_of(uneven)));
     EXPECT_EQ(tune(Mode::exhaustive).measured, 0);
 }
 
