@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -81,4 +81,4 @@ std::string abbreviated_names(const std::vector<std::string>& names, std::size_t
     return text;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

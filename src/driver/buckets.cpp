@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 using runtime::Range;
 
@@ -87,4 +87,4 @@ std::shared_ptr<ir::GraphData> bucket_graph(const ir::GraphData& graph, const st
     return ir::specialize(graph, symbols, replacements);
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

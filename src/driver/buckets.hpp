@@ -10,7 +10,7 @@
 #include <vector>
 
 /// The ranges of sizes that have programs of their own.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// One combination of the ranges that the splits cut, and how often it runs.
 struct BucketRanges {
@@ -32,4 +32,4 @@ std::string bucket_name(const std::vector<runtime::Range>& ranges);
 /// The graph of one bucket: symbols within its ranges, those with one value replaced by it.
 std::shared_ptr<ir::GraphData> bucket_graph(const ir::GraphData& graph, const std::vector<runtime::Range>& ranges);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -10,7 +10,7 @@
 
 #include <system_error>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 std::string text_of(const CompileOptions& options) {
@@ -67,4 +67,4 @@ void store_cached(const CompiledGraph& compiled, const std::filesystem::path& pa
     }
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -6,7 +6,7 @@
 #include <string>
 
 /// CompileOptions::saved: what was compiled once is taken from its file.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// All that a compiled graph depends on, as a digest: graph, options, threads, machine, kernels, library.
 std::string cache_key_for(const Graph& graph, const Context& context, const CompileOptions& options);
@@ -20,4 +20,4 @@ std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, cons
 void store_cached(const CompiledGraph& compiled, const std::filesystem::path& path, const std::string& what,
                   const Context& context);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

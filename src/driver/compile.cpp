@@ -38,8 +38,8 @@ struct Compilation {
           buckets(stages.prepare()),
           select_options{buckets[0].driver.enabled("search"), !options.dump_stages.empty(), options.stop,
                          options.seconds_per_kept_byte} {
-        for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
-        const std::vector<selection::Bucket> seen = selection_buckets(buckets);
+        for (driver::PreparedBucket& bucket : buckets) bucket.driver.begin("select");
+        const std::vector<selection::Bucket> seen = driver::selection_buckets(buckets);
         covers = chosen(seen, context.kernels().devices.empty());
     }
     Compilation(const Compilation&) = delete;
@@ -54,7 +54,7 @@ struct Compilation {
     selection::Selections chosen(const std::vector<selection::Bucket>& seen, bool on_the_cpu) {
         if (options.memory_limit) {
             selection::choose_state_device(seen, select_options);
-            return choose_within_limit(stages, buckets, seen, options, select_options);
+            return driver::choose_within_limit(stages, buckets, seen, options, select_options);
         }
         std::optional<selection::Selections> known = stages.take_chosen();
         const bool is_whole = known && on_the_cpu && !select_options.find_lower_bounds;
@@ -64,8 +64,8 @@ struct Compilation {
     const Graph graph;
     const CompileOptions options;
     const std::string stored;  // dtype of states, where it is narrower than declared
-    Stages stages;
-    std::vector<PreparedBucket> buckets;
+    driver::Stages stages;
+    std::vector<driver::PreparedBucket> buckets;
     selection::Options select_options;
     selection::Selections covers;
 };
@@ -75,9 +75,10 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
                                                   const CompileOptions& options, const Compilation& declared,
                                                   double& measuring) {
     std::unique_ptr<Compilation> best;
-    double least = declared.covers.cost - min_storage_gain * expected_seconds(declared.buckets, declared.covers);
+    double least =
+        declared.covers.cost - driver::min_storage_gain * driver::expected_seconds(declared.buckets, declared.covers);
     if (!declared.select_options.search) return best;
-    for (StoredStates& stored : narrower_states(graph, options)) {
+    for (driver::StoredStates& stored : driver::narrower_states(graph, options)) {
         CompileOptions rest = options;
         rest.tune_seconds = std::max(0.0, autotune::seconds_of(options) - measuring);
         std::unique_ptr<Compilation> compilation;
@@ -106,44 +107,46 @@ double optimality_gap(const selection::Selections& covers) {
 
 CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
     const TimingDb::Reading reading(*context.parts()->timings);
-    const CompileOptions options = with_split_points(graph, context, given);
-    if (std::optional<CompiledGraph> replayed = replay_covers(graph, context, options)) return *std::move(replayed);
+    const CompileOptions options = driver::with_split_points(graph, context, given);
+    if (std::optional<CompiledGraph> replayed = driver::replay_covers(graph, context, options))
+        return *std::move(replayed);
     Compilation declared(graph, context, options);
     double measuring = declared.stages.measuring_seconds();
     const std::unique_ptr<Compilation> narrower = with_states_narrower(graph, context, options, declared, measuring);
     Compilation& best = narrower != nullptr ? *narrower : declared;
     const autotune::Clock::time_point begin = autotune::Clock::now();
     std::vector<ProgramTrial> trials =
-        apply_program_trials(best.stages, best.buckets, best.covers, context, options, best.select_options,
-                             autotune::seconds_of(options) - measuring);
+        driver::apply_program_trials(best.stages, best.buckets, best.covers, context, options, best.select_options,
+                                     autotune::seconds_of(options) - measuring);
     measuring += autotune::seconds_since(begin);
     std::vector<TuningPoint> tuning =
-        tuning_of(best.stages, best.buckets, best.covers, context, best.select_options, measuring);
+        driver::tuning_of(best.stages, best.buckets, best.covers, context, best.select_options, measuring);
     std::optional<selection::Selections> exact =
-        narrower != nullptr ? exact_covers(declared.buckets, declared.select_options)
-                            : choose_verification_covers(declared.stages, declared.buckets, declared.covers, options,
-                                                         declared.select_options);
+        narrower != nullptr ? driver::exact_covers(declared.buckets, declared.select_options)
+                            : driver::choose_verification_covers(declared.stages, declared.buckets, declared.covers,
+                                                                 options, declared.select_options);
     declared.end_choosing();
-    auto explainer = std::make_shared<const selection::Explainer>(*std::exchange(best.covers.memo, nullptr),
-                                                                  selection_buckets(best.buckets), options.stop);
-    runtime::SelectionKey selection_key = selection_key_of(graph, options, best.buckets, best.stored);
+    auto explainer = std::make_shared<const selection::Explainer>(
+        *std::exchange(best.covers.memo, nullptr), driver::selection_buckets(best.buckets), options.stop);
+    runtime::SelectionKey selection_key = driver::selection_key_of(graph, options, best.buckets, best.stored);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < best.buckets.size(); ++b) {
         // Nothing of a bucket but its program is left.
-        PreparedBucket bucket = std::move(best.buckets[b]);
+        driver::PreparedBucket bucket = std::move(best.buckets[b]);
         const selection::Selection selection = std::move(best.covers.buckets[b]);
         programs.push_back(best.stages.emit(bucket, selection, bucket.driver));
         if (!exact) continue;
-        PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
-        attach_exact_program(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options, programs.back());
+        driver::PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
+        driver::attach_exact_program(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options,
+                                     programs.back());
     }
-    CompiledGraph compiled =
-        best.stages.link(std::move(programs),
-                         explainer_of(std::move(explainer), std::move(best.covers.path), optimality_gap(best.covers),
-                                      std::move(trials), std::move(tuning), timing_notes(best.stages.costs())),
-                         std::move(selection_key));
-    check_limit(compiled.memory(), options);
-    if (options.mode == Mode::replay) log_replay_by_calls(context, options);
+    CompiledGraph compiled = best.stages.link(
+        std::move(programs),
+        driver::explainer_of(std::move(explainer), std::move(best.covers.path), optimality_gap(best.covers),
+                             std::move(trials), std::move(tuning), driver::timing_notes(best.stages.costs())),
+        std::move(selection_key));
+    driver::check_limit(compiled.memory(), options);
+    if (options.mode == Mode::replay) driver::log_replay_by_calls(context, options);
     return compiled;
 }
 
@@ -151,16 +154,16 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
 
 CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options) {
     if (!options.cache_file.empty() && options.dump_stages.empty()) {
-        const std::string what = cache_key_for(graph, context, options);
-        if (std::optional<CompiledGraph> known = load_cached(options.cache_file, what, context)) {
+        const std::string what = driver::cache_key_for(graph, context, options);
+        if (std::optional<CompiledGraph> known = driver::load_cached(options.cache_file, what, context)) {
             if (options.verify)
-                verify_own_kernels(runtime::parse_program_set(known->program()).buckets, context, options.stop);
+                driver::verify_own_kernels(runtime::parse_program_set(known->program()).buckets, context, options.stop);
             return *std::move(known);
         }
         CompileOptions once = options;
         once.cache_file.clear();
         CompiledGraph made = compile(graph, context, once);
-        store_cached(made, options.cache_file, what, context);
+        driver::store_cached(made, options.cache_file, what, context);
         return made;
     }
     if (options.mode != Mode::replay) return compile_chosen(graph, context, options);
@@ -169,7 +172,7 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported) throw;
         throw Error(ErrorKind::unsupported, "compile",
-                    lock_difference(*read_lock(options.lock), graph, context, options, error.what()));
+                    driver::lock_difference(*driver::read_lock(options.lock), graph, context, options, error.what()));
     }
 }
 

@@ -67,7 +67,7 @@ Context::Context(ContextOptions options) {
     parts_ = std::make_shared<Parts>(std::move(options));
     parts_->features = features_in_use(parts_->options.features);
     KernelSet built_in = cpu_kernels();
-    validate_kernels(parts_->options.extra, built_in);
+    driver::validate_kernels(parts_->options.extra, built_in);
     append(parts_->kernels, parts_->options.extra);
     append(parts_->kernels, std::move(built_in));
     if (parts_->options.reference_only)

@@ -31,9 +31,8 @@ std::string sizes_of(const ExplainedBucket& bucket) {
 }
 
 /// Of a loaded program it is not known how its seconds were found.
-std::string time_provenance(const ExplainedKernel& verdict, bool is_loaded) {
-    if (is_loaded) return "expected";
-    return v0::time_provenance(verdict.measured, verdict.expected_from);
+std::string provenance_of(const ExplainedKernel& verdict, bool is_loaded) {
+    return is_loaded ? "expected" : driver::time_provenance(verdict.measured, verdict.expected_from);
 }
 
 /// `1.2e-05 s measured, error 0.005 promised, reference`
@@ -41,7 +40,7 @@ std::string cost_of(const ExplainedKernel& verdict, bool is_loaded = false) {
     if (!verdict.refusal.empty()) return "no, because: " + verdict.refusal;
     if (!verdict.failure.empty()) return "no time: failed when it was measured " + verdict.failure;
     std::string text = fmt::format("{}{:.4g} s {}", verdict.at_least ? "at least " : "", verdict.seconds,
-                                   time_provenance(verdict, is_loaded));
+                                   provenance_of(verdict, is_loaded));
     if (verdict.ranked_last) text += ", not measured while others are: it counts last";
     if (verdict.error > 0)
         text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "promised");
@@ -81,7 +80,7 @@ std::string way_text(const ExplainedAlternative& way) {
                                                 : "in no program";
     std::string text = fmt::format("      {:<13} ", verdict);
     if (way.more_bytes != 0)
-        text += fmt::format("({} {} kept, which counts {:+.3g} s) ", size_text(std::abs(way.more_bytes)),
+        text += fmt::format("({} {} kept, which counts {:+.3g} s) ", driver::size_text(std::abs(way.more_bytes)),
                             way.more_bytes > 0 ? "more" : "less", way.price);
     if (!way.decided_by.empty())
         text += way.slower ? fmt::format("(faster by the sum of single kernels, {}) ", way.decided_by)
@@ -216,8 +215,8 @@ std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way
     if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
     text += fmt::format("; a run with {} here takes {:+.3g} s", way_name(way), *way.slower);
     if (way.more_bytes != 0)
-        text +=
-            fmt::format(" and keeps {} {}", size_text(std::abs(way.more_bytes)), way.more_bytes > 0 ? "more" : "less");
+        text += fmt::format(" and keeps {} {}", driver::size_text(std::abs(way.more_bytes)),
+                            way.more_bytes > 0 ? "more" : "less");
     return way.decided_by.empty() ? text : text + ", " + way.decided_by;
 }
 

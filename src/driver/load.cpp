@@ -219,8 +219,12 @@ private:
 
 CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
     context.parts();  // asked for first: a moved-from Context is no fault of the file
-    return load_text(read_saved(path), path, context);
+    return driver::load_text(driver::read_saved(path), path, context);
 }
+
+}  // namespace cairn::inline v0
+
+namespace cairn::driver {
 
 std::string read_saved(const std::filesystem::path& path) {
     return runtime::read_file(path, "load", "the compiled graph");
@@ -252,4 +256,4 @@ CompiledGraph load_text(std::string text, const std::filesystem::path& path, con
     }
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -6,7 +6,7 @@
 #include <string>
 
 /// CompiledGraph::load() in two steps, for who looks at the text in between.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// The text of a saved file. Throws Error(file).
 std::string read_saved(const std::filesystem::path& path);
@@ -14,4 +14,4 @@ std::string read_saved(const std::filesystem::path& path);
 /// What it holds, checked and linked; errors name the path. Throws as CompiledGraph::load() does.
 CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

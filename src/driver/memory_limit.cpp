@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 std::int64_t needed(const MemoryReport& memory) {
@@ -95,4 +95,4 @@ std::optional<selection::Selections> find_within_limit(const Stages& stages, std
     return selection::select_within_memory(seen, *options.memory_limit, bytes_of, select_options).selections;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

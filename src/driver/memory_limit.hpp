@@ -7,7 +7,7 @@
 #include <vector>
 
 /// CompileOptions::memory_limit: time is traded for bytes, never more bytes taken than allowed.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// Throws Error(memory) where a report is above the limit.
 void check_limit(const MemoryReport& memory, const CompileOptions& options);
@@ -26,4 +26,4 @@ std::optional<selection::Selections> find_within_limit(const Stages& stages, std
                                                        const CompileOptions& options,
                                                        const selection::Options& select_options);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -25,7 +25,7 @@ struct FoundPaths {
     FoundPaths(const Graph& given, const Context& with, const CompileOptions& as)
         : graph(given),
           context(with),
-          options(with_split_points(given, with, as)),
+          options(driver::with_split_points(given, with, as)),
           stages(graph, context, options),
           buckets(stages.prepare()),
           memo(memo_of_all()),
@@ -40,7 +40,7 @@ struct FoundPaths {
         return memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
     }
     const selection::Candidate& candidate(int choice) const { return memo.candidate(choice); }
-    const PreparedBucket& bucket_of(int choice) const {
+    const driver::PreparedBucket& bucket_of(int choice) const {
         return buckets[static_cast<std::size_t>(asked(choice).bucket)];
     }
     /// Work that is done when weights are bound.
@@ -49,8 +49,8 @@ struct FoundPaths {
     Graph graph;
     Context context;
     CompileOptions options;
-    Stages stages;
-    mutable std::vector<PreparedBucket> buckets;
+    driver::Stages stages;
+    mutable std::vector<driver::PreparedBucket> buckets;
     selection::Memo memo;
     search::Exploration exploration;
     search::Numbering numbering;
@@ -63,17 +63,17 @@ struct FoundPaths {
     const std::shared_ptr<const selection::Explainer>& explainer() const {
         if (cached_explainer_ == nullptr)
             cached_explainer_ =
-                std::make_shared<const selection::Explainer>(memo, selection_buckets(buckets), options.stop);
+                std::make_shared<const selection::Explainer>(memo, driver::selection_buckets(buckets), options.stop);
         return cached_explainer_;
     }
 
 private:
     selection::Memo memo_of_all() {
-        for (PreparedBucket& bucket : buckets) bucket.driver.begin("select");
+        for (driver::PreparedBucket& bucket : buckets) bucket.driver.begin("select");
         const bool search = buckets[0].driver.enabled("search");
-        selection::choose_state_device(selection_buckets(buckets),
+        selection::choose_state_device(driver::selection_buckets(buckets),
                                        {search, false, options.stop, options.seconds_per_kept_byte});
-        return selection::memo_of(selection_buckets(buckets),
+        return selection::memo_of(driver::selection_buckets(buckets),
                                   search ? selection::Breadth::all : selection::Breadth::first, options.stop,
                                   options.seconds_per_kept_byte);
     }
@@ -226,10 +226,11 @@ std::vector<PathStep> Path::steps() const {
     const FoundPaths& all = found();
     const std::lock_guard lock(all.candidates_mutex);
     std::vector<PathStep> steps;
-    const selection::Selections covers = selection::covers_of(all.memo, selection_buckets(all.buckets), choices_);
+    const selection::Selections covers =
+        selection::covers_of(all.memo, driver::selection_buckets(all.buckets), choices_);
     for (std::size_t b = 0; b < all.buckets.size(); ++b) {
-        const PreparedBucket& bucket = all.buckets[b];
-        const std::string name = bucket_name(bucket.cut.ranges);
+        const driver::PreparedBucket& bucket = all.buckets[b];
+        const std::string name = driver::bucket_name(bucket.cut.ranges);
         for (const auto& [goal, candidate, number] : covers.buckets[b].chosen) {
             const std::source_location& where = bucket.graph->node(goal.value).where;
             steps.push_back({name, candidate.kernel->id, to_string(*candidate.problem), candidate.estimate.time(),
@@ -245,7 +246,8 @@ std::vector<PathStep> Path::steps() const {
 CompiledGraph Path::compile() const {
     const FoundPaths& all = found();
     const std::lock_guard lock(all.candidates_mutex);
-    const selection::Selections covers = selection::covers_of(all.memo, selection_buckets(all.buckets), choices_);
+    const selection::Selections covers =
+        selection::covers_of(all.memo, driver::selection_buckets(all.buckets), choices_);
     for (std::size_t b = 0; b < all.buckets.size(); ++b) {
         check_errors(covers.buckets[b]);
         prepare(covers.buckets[b], *all.buckets[b].candidates);
@@ -253,22 +255,23 @@ CompiledGraph Path::compile() const {
     const selection::Options select_options{.stop = all.options.stop,
                                             .seconds_per_kept_byte = all.options.seconds_per_kept_byte};
     const std::optional<selection::Selections> exact =
-        find_verification_covers(all.stages, all.buckets, covers, all.options, select_options);
+        driver::find_verification_covers(all.stages, all.buckets, covers, all.options, select_options);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < all.buckets.size(); ++b) {
-        PreparedBucket& bucket = all.buckets[b];
-        StageDriver driver = bucket.driver;
+        driver::PreparedBucket& bucket = all.buckets[b];
+        driver::StageDriver driver = bucket.driver;
         driver.check_cancelled();
         programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
         if (exact)
-            attach_exact_program(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]}, all.options,
-                                 programs.back());
+            driver::attach_exact_program(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]},
+                                         all.options, programs.back());
     }
-    CompiledGraph compiled = all.stages.link(std::move(programs),
-                                             explainer_of(all.explainer(), choices_, all.exploration.exact ? 0 : 1, {},
-                                                          {}, timing_notes(all.stages.costs())),
-                                             selection_key_of(all.graph, all.options, all.buckets));
-    check_limit(compiled.memory(), all.options);
+    CompiledGraph compiled =
+        all.stages.link(std::move(programs),
+                        driver::explainer_of(all.explainer(), choices_, all.exploration.exact ? 0 : 1, {}, {},
+                                             driver::timing_notes(all.stages.costs())),
+                        driver::selection_key_of(all.graph, all.options, all.buckets));
+    driver::check_limit(compiled.memory(), all.options);
     return compiled;
 }
 
@@ -311,7 +314,7 @@ std::string to_string(const Path& path) {
     for (const PathStep& step : path.steps())
         text += fmt::format("  {}{}{} {:.4g} s {}{} | {}{}{}{}\n", step.bucket, step.bucket.empty() ? "" : " ",
                             step.kernel, step.seconds,
-                            step.failure.empty() ? time_provenance(step.measured, step.expected_from)
+                            step.failure.empty() ? driver::time_provenance(step.measured, step.expected_from)
                                                  : "failed when measured " + step.failure,
                             step.once ? " once" : "", step.problem, step.where.empty() ? "" : " (", step.where,
                             step.where.empty() ? "" : ")");

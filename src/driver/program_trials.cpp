@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 std::vector<std::string> kind_names(const std::vector<selection::CallKind>& kinds) {
@@ -108,4 +108,4 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
     return all;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// What is chosen by sums of kernel times, run whole beside its rivals (autotune/policy/program_trials.hpp).
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// Puts whoever is the fastest as a whole in the place of the covers chosen, as far as the database knows it or, where
 /// a compile may measure, within so many seconds. Returns the duels; one of what the database knows. Not beside a
@@ -15,4 +15,4 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
                                                const CompileOptions& options, const selection::Options& select_options,
                                                double seconds);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// How seconds were found: `measured`, `estimated`, or `expected from AMD EPYC, avx512, 2 threads`.
 inline std::string time_provenance(bool measured, const std::string& expected_from) {
@@ -10,4 +10,4 @@ inline std::string time_provenance(bool measured, const std::string& expected_fr
     return expected_from.empty() ? "estimated" : "expected from " + expected_from;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

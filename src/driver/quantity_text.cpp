@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 std::string with_unit(double value, std::span<const std::string_view> units) {
@@ -34,4 +34,4 @@ std::string size_text(double bytes) {
     return with_unit(bytes, units);
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -3,7 +3,7 @@
 #include <string>
 
 /// Formats times and bytes with three significant digits and a unit.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// `16.9 ms`, `462 us`; below a nanosecond `0 ns`.
 std::string duration_text(double seconds);
@@ -12,4 +12,4 @@ std::string difference_text(double seconds);
 /// `497 MB`: of 1000 bytes, 1000000 bytes, ...
 std::string size_text(double bytes);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

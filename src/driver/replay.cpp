@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 // Problems that are told.
@@ -203,4 +203,4 @@ std::string lock_difference(const program::Lock& lock, const Graph& graph, const
     return text;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

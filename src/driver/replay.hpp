@@ -11,7 +11,7 @@
 #include <vector>
 
 /// Mode::replay: what a lock says is chosen again.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// Throws Error(file) naming the path.
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path);
@@ -33,4 +33,4 @@ void log_replay_by_calls(const Context& context, const CompileOptions& options);
 std::string lock_difference(const program::Lock& lock, const Graph& graph, const Context& context,
                             const CompileOptions& options, std::string_view reason);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

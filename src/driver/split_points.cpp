@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 // Together automatic splits make no more buckets than this.
@@ -169,4 +169,4 @@ CompileOptions with_split_points(const Graph& graph, const Context& context, con
     return result;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 bool StageDriver::enabled(std::string_view stage) const {
     return std::find(options_->disable.begin(), options_->disable.end(), stage) == options_->disable.end();
@@ -39,4 +39,4 @@ CompileOptions without_diagnostics(CompileOptions options) {
     return options;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// What surrounds the stages of one bucket: cancelling, progress, dumps, checks. A stage itself only turns its input
 /// into its output.
@@ -38,4 +38,4 @@ private:
 /// The same without dumps, checks and progress: for programs that are made to be looked at only.
 CompileOptions without_diagnostics(CompileOptions options);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

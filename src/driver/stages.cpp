@@ -28,7 +28,7 @@
 #include <mutex>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 /// Those that kernels of a set run on.
@@ -347,4 +347,4 @@ CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime:
     return runtime::make_compiled_graph(context_, std::move(set), options_.stop);
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -17,7 +17,7 @@
 
 /// The stages of a compile, in their order. Which of all ways to run is taken stands between prepare() and emit(): it
 /// is for others to say.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// What is known of a bucket before its program is made.
 struct PreparedBucket {
@@ -92,4 +92,4 @@ private:
     runtime::ProgramSet result_template_;  // all of the result but its programs: the graph may grow meanwhile
 };
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

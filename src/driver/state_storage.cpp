@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 bool has_room(const ir::GraphData& graph, const CompileOptions& options) {
@@ -27,4 +27,4 @@ std::vector<StoredStates> narrower_states(const Graph& graph, const CompileOptio
     return found;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -6,7 +6,7 @@
 
 /// In which dtype states are stored: as they were declared, or narrower, where that is faster and a tolerance has room
 /// for what it rounds.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 struct StoredStates {
     DType dtype = DType::f32;
@@ -21,4 +21,4 @@ std::vector<StoredStates> narrower_states(const Graph& graph, const CompileOptio
 /// What storing states narrower has to gain, as a part of the seconds that all programs take, to be chosen.
 inline constexpr double min_storage_gain = 0.005;
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

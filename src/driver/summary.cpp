@@ -130,7 +130,7 @@ private:
             if (!sizes.empty()) points.push_back(fmt::format("{}", fmt::join(sizes, ", ")));
         }
         if (!points.empty()) text += fmt::format(", a mean of {}", fmt::join(points, "; "));
-        text += ": " + duration_text(bucket_.seconds) + " a run";
+        text += ": " + driver::duration_text(bucket_.seconds) + " a run";
         if (explanation_.has_alternatives) text += fmt::format(", {:.0f} % of it measured", share(measured_));
         add(std::move(text));
         std::string others;
@@ -138,7 +138,7 @@ private:
             if (b != number_)
                 others += fmt::format("{}{} {}", others.empty() ? "" : ", ",
                                       runtime::to_string(explanation_.buckets[b].ranges),
-                                      duration_text(explanation_.buckets[b].seconds));
+                                      driver::duration_text(explanation_.buckets[b].seconds));
         if (!others.empty()) add("other sizes: " + others);
         for (std::size_t i = 0; i < std::min<std::size_t>(2, bucket_.errors.size()); ++i) {
             const ExplainedError& error = bucket_.errors[i];
@@ -162,7 +162,7 @@ private:
         double rest = 0;
         for (std::size_t i = max_calls; i < calls_.size(); ++i) rest += calls_[i].seconds;
         if (calls_.size() > max_calls)
-            add(fmt::format("  {:5.1f} %  {:>8}  the other {}", share(rest), duration_text(rest),
+            add(fmt::format("  {:5.1f} %  {:>8}  the other {}", share(rest), driver::duration_text(rest),
                             calls_.size() - max_calls));
     }
 
@@ -174,14 +174,14 @@ private:
             for (const std::string& name : each->names) add_once(names, name);
             add_once(where, each->where);
         }
-        std::string text = fmt::format("  {:5.1f} %  {:>8}{} ", share(calls.seconds), duration_text(calls.seconds),
-                                       time_mark(first.chosen));
+        std::string text = fmt::format("  {:5.1f} %  {:>8}{} ", share(calls.seconds),
+                                       driver::duration_text(calls.seconds), time_mark(first.chosen));
         if (calls.all.size() > 1) text += fmt::format(" {} x", calls.all.size());
         text += fmt::format(" {} by {}{}", work_text(first), first.chosen.kernel,
                             first.chosen.is_reference ? " (the plain kernel)" : "");
-        if (!names.empty()) text += ", \"" + abbreviated_names(names, 2) + '"';
-        if (!read.empty()) text += ", reads " + abbreviated_names(read, 2);
-        if (!where.empty()) text += " (" + abbreviated_names(where, 1) + ')';
+        if (!names.empty()) text += ", \"" + driver::abbreviated_names(names, 2) + '"';
+        if (!read.empty()) text += ", reads " + driver::abbreviated_names(read, 2);
+        if (!where.empty()) text += " (" + driver::abbreviated_names(where, 1) + ')';
         add(std::move(text));
     }
 
@@ -233,10 +233,10 @@ private:
     std::string text_of(const Other& other) const {
         const std::string kept = other.bytes == 0
                                      ? ""
-                                     : fmt::format(", {} {} kept in memory", size_text(std::abs(other.bytes)),
+                                     : fmt::format(", {} {} kept in memory", driver::size_text(std::abs(other.bytes)),
                                                    other.bytes > 0 ? "more" : "less");
-        return fmt::format("{} a run ({:+.2g} %){}, {}: {}", difference_text(other.slower), share(other.slower), kept,
-                           other.measured ? "measured" : "estimated", other.text);
+        return fmt::format("{} a run ({:+.2g} %){}, {}: {}", driver::difference_text(other.slower), share(other.slower),
+                           kept, other.measured ? "measured" : "estimated", other.text);
     }
 
     /// The cheapest other program, and those that look faster.
@@ -309,15 +309,16 @@ private:
                 ++count;
             }
         if (works.empty() && count == 0) return;
-        add(fmt::format("weights: {} read as stored ({})", count, size_text(stored)));
+        add(fmt::format("weights: {} read as stored ({})", count, driver::size_text(stored)));
         const std::pair<const char*, const char*> words[] = {{"pack", "packed once for their kernels"},
                                                              {"cast", "cast once"},
                                                              {"concat", "merged once"},
                                                              {"other", "results worked out once"}};
         for (const auto& [definition, word] : words)
             if (const auto it = works.find(definition); it != works.end())
-                add(fmt::format("  {} {}: {}, {}", it->second.count, word, size_text(it->second.bytes),
-                                it->second.of.empty() ? "of constants" : "of " + abbreviated_names(it->second.of, 3)));
+                add(fmt::format(
+                    "  {} {}: {}, {}", it->second.count, word, driver::size_text(it->second.bytes),
+                    it->second.of.empty() ? "of constants" : "of " + driver::abbreviated_names(it->second.of, 3)));
     }
 
     static std::string advice_on(const ExplainedKernel& verdict) {

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 std::vector<std::string> timing_notes(const selection::CostModel& costs) {
     if (costs.timings == nullptr) return {};
@@ -28,4 +28,4 @@ std::vector<std::string> timing_notes(const selection::CostModel& costs) {
     return notes;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 std::vector<TuningPoint> tuning_of(const Stages& stages, const std::vector<PreparedBucket>& buckets,
                                    const selection::Selections& covers, const Context& context,
@@ -33,4 +33,4 @@ std::vector<TuningPoint> tuning_of(const Stages& stages, const std::vector<Prepa
     return points;
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

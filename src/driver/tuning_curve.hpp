@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// How the tune that led to these covers went: of this compile, which took so many seconds of measuring, or where it
 /// measured nothing of an earlier one, as the timing database tells.
@@ -12,4 +12,4 @@ std::vector<TuningPoint> tuning_of(const Stages& stages, const std::vector<Prepa
                                    const selection::Selections& covers, const Context& context,
                                    const selection::Options& select_options, double seconds);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

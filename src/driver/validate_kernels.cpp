@@ -15,7 +15,7 @@
 #include <set>
 #include <string>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 template <typename... A>
@@ -229,4 +229,4 @@ private:
 
 void validate_kernels(const KernelSet& extra, const KernelSet& known) { Checker(extra, known).check(); }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

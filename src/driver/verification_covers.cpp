@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 bool is_inexact(const selection::Selection& selection) {
@@ -114,4 +114,4 @@ void attach_exact_program(const PreparedBucket& bucket, const selection::Selecti
     program.exact_steps = selection::steps_of(exact.selection);
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

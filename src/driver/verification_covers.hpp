@@ -5,7 +5,7 @@
 #include <optional>
 
 /// Beside programs that hold anything inexact the fastest exact ones, by which their first runs are verified.
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// What `exact` would choose, to stand beside covers that are inexact. Nothing where all are exact, or where both do
 /// not fit within the memory limit.
@@ -40,4 +40,4 @@ struct ExactCover {
 void attach_exact_program(const PreparedBucket& bucket, const selection::Selection& chosen, const ExactCover& exact,
                           const CompileOptions& options, runtime::BucketProgram& program);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

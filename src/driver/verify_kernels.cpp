@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 namespace {
 
 constexpr int max_points = 4;
@@ -120,4 +120,4 @@ void verify_own_kernels(std::span<const runtime::BucketProgram> programs, const 
     verification.run();
 }
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -6,7 +6,7 @@
 #include <span>
 #include <stop_token>
 
-namespace cairn::inline v0 {
+namespace cairn::driver {
 
 /// Runs each kernel of the caller's own (ContextOptions::extra) that these programs call against its definition, on the
 /// Problems that they call it with: their strides, dtypes and sizes, symbols at several of their values. Throws
@@ -16,4 +16,4 @@ namespace cairn::inline v0 {
 void verify_own_kernels(std::span<const runtime::BucketProgram> programs, const Context& context,
                         const std::stop_token& stop);
 
-}  // namespace cairn::inline v0
+}  // namespace cairn::driver

@@ -28,19 +28,19 @@ Graph two_sizes() {
 
 std::vector<std::string> names(const Graph& graph, const std::vector<Split>& splits) {
     std::vector<std::string> all;
-    for (const BucketRanges& cut : bucket_ranges_of(*graph.data(), splits)) all.push_back(bucket_name(cut.ranges));
+    for (const driver::BucketRanges& cut : driver::bucket_ranges_of(*graph.data(), splits)) all.push_back(driver::bucket_name(cut.ranges));
     return all;
 }
 
 std::vector<double> weights(const Graph& graph, const std::vector<Split>& splits) {
     std::vector<double> all;
-    for (const BucketRanges& cut : bucket_ranges_of(*graph.data(), splits)) all.push_back(cut.weight);
+    for (const driver::BucketRanges& cut : driver::bucket_ranges_of(*graph.data(), splits)) all.push_back(cut.weight);
     return all;
 }
 
 std::string fault_of(const Graph& graph, const Split& split) {
     try {
-        bucket_ranges_of(*graph.data(), {{split}});
+        driver::bucket_ranges_of(*graph.data(), {{split}});
         return {};
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::argument);
@@ -85,7 +85,7 @@ TEST(Buckets, WrongSplitsAreRefusedByName) {
 TEST(Buckets, AGraphOfOneSizeHasNoSymbolOfIt) {
     const Graph g = two_sizes();
     const auto symbols_of = [&](const std::vector<Split>& splits, std::size_t cut) {
-        const auto bucket = bucket_graph(*g.data(), bucket_ranges_of(*g.data(), splits)[cut].ranges);
+        const auto bucket = driver::bucket_graph(*g.data(), driver::bucket_ranges_of(*g.data(), splits)[cut].ranges);
         EXPECT_THAT(ir::verify(*bucket), IsEmpty());
         std::vector<std::string> all;
         for (const Symbols::Symbol& symbol : bucket->symbols()->list())

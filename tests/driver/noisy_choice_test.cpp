@@ -45,9 +45,9 @@ TEST_P(ANoisyChoice, IsNearlyTheBestThereCanBe) {
     const Graph graph = models::gpt2_graph(config, models::gpt2_weights(config));
     CompileOptions options;
     options.splits = {{"T", {1, 12}}};
-    Stages stages(graph, context, options);
-    std::vector<PreparedBucket> prepared = stages.prepare();
-    const std::vector<selection::Bucket> buckets = selection_buckets(prepared);
+    driver::Stages stages(graph, context, options);
+    std::vector<driver::PreparedBucket> prepared = stages.prepare();
+    const std::vector<selection::Bucket> buckets = driver::selection_buckets(prepared);
     selection::Memo memo = selection::memo_of(buckets, selection::Breadth::cheapest);
     ASSERT_EQ(search::fault_of_decomposition(memo.problem, memo.subproblem_of), "");
     const auto seed = static_cast<unsigned>(GetParam());

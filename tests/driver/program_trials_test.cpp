@@ -75,7 +75,7 @@ protected:
     static TimingEnvironment environment(const Context& context, const Graph& graph = moody()) {
         CompileOptions options;
         options.mode = Mode::cached;
-        return Stages(graph, context, options).costs().environment;
+        return driver::Stages(graph, context, options).costs().environment;
     }
     static CompiledGraph compiled(const Context& context, Mode mode, double seconds = 30) {
         CompileOptions options;

@@ -49,7 +49,7 @@ Graph exponentials(std::int64_t low, std::int64_t high) {
 
 std::vector<std::int64_t> bounds(const Graph& graph, const Context& context, CompileOptions options = {}) {
     options.splits = {Split::automatic("N")};
-    const CompileOptions found = with_split_points(graph, context, options);
+    const CompileOptions found = driver::with_split_points(graph, context, options);
     EXPECT_FALSE(found.splits[0].is_automatic);
     return found.splits[0].upper_bounds;
 }
@@ -74,7 +74,7 @@ TEST(SplitPoints, AreFoundOfSeveralSymbols) {
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
     CompileOptions options;
     options.splits = {Split::automatic("M"), Split::automatic("N")};
-    const CompileOptions found = with_split_points(g, test::context_with({exp_of_few_rows<32>()}), options);
+    const CompileOptions found = driver::with_split_points(g, test::context_with({exp_of_few_rows<32>()}), options);
     EXPECT_EQ(found.splits[0].upper_bounds, std::vector<std::int64_t>{});
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{32});
 }
@@ -85,7 +85,7 @@ TEST(SplitPoints, LeaveNamedBoundsAlone) {
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
     CompileOptions options;
     options.splits = {{"M", {7, 70}, {3, 2, 1}}, Split::automatic("N")};
-    const CompileOptions found = with_split_points(g, test::context_with({exp_of_few_rows<16>()}), options);
+    const CompileOptions found = driver::with_split_points(g, test::context_with({exp_of_few_rows<16>()}), options);
     EXPECT_EQ(found.splits[0].upper_bounds, (std::vector<std::int64_t>{7, 70}));
     EXPECT_EQ(found.splits[0].weights, (std::vector<double>{3, 2, 1}));
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{16});
@@ -116,7 +116,7 @@ TEST(SplitPoints, OfAModelAreFew) {
     CompileOptions options;
     options.splits = {Split::automatic("T")};
     const Graph graph = models::gpt2_graph(config, models::gpt2_weights(config));
-    const std::vector<std::int64_t> found = with_split_points(graph, Context(), options).splits[0].upper_bounds;
+    const std::vector<std::int64_t> found = driver::with_split_points(graph, Context(), options).splits[0].upper_bounds;
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found[0], 1) << "a step has a program of its own";
     EXPECT_LT(found.size(), 10U) << "of eleven cells some have the same program";

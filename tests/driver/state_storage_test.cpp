@@ -83,7 +83,7 @@ TEST_F(StateStorage, NarrowerStatesAreThoseTheTolerancesHaveRoomFor) {
     const Graph graph = cached_attention();
     const auto dtypes = [&](const CompileOptions& options) {
         std::vector<DType> found;
-        for (const StoredStates& stored : narrower_states(graph, options)) found.push_back(stored.dtype);
+        for (const driver::StoredStates& stored : driver::narrower_states(graph, options)) found.push_back(stored.dtype);
         return found;
     };
     using DTypes = std::vector<DType>;

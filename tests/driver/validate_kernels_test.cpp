@@ -58,7 +58,7 @@ std::string refusal(const KernelSet& extra) {
 
 TEST(CheckKernels, AGoodSetAndTheBuiltInOneAreTaken) {
     EXPECT_EQ(refusal(good()), "");
-    EXPECT_NO_THROW(validate_kernels(cpu_kernels(), {}));
+    EXPECT_NO_THROW(driver::validate_kernels(cpu_kernels(), {}));
 }
 
 TEST(CheckKernels, NonsenseIsRefusedByName) {

@@ -59,9 +59,9 @@ autotune::Measurer FakeMeasurer::measurer() {
 FakeTuning::FakeTuning(const Graph& graph, const Context& context, std::vector<Split> splits) {
     compile_options.mode = Mode::off;
     compile_options.splits = std::move(splits);
-    stages = std::make_unique<Stages>(graph, context, compile_options);
+    stages = std::make_unique<driver::Stages>(graph, context, compile_options);
     prepared = stages->prepare();
-    selected = selection_buckets(prepared);
+    selected = driver::selection_buckets(prepared);
     costs.machine = selection::nominal_machine(context.features(), context.threads());
     costs.features = context.features();
     costs.policy.threads = context.threads();

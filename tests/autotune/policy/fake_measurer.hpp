@@ -66,8 +66,8 @@ struct FakeTuning {
 
     bool any_setting = false;  ///< whether seconds() and best() count each kernel by its fastest setting
     CompileOptions compile_options;
-    std::unique_ptr<Stages> stages;
-    std::vector<PreparedBucket> prepared;
+    std::unique_ptr<driver::Stages> stages;
+    std::vector<driver::PreparedBucket> prepared;
     std::vector<selection::Bucket> selected;
     selection::CostModel costs;
     selection::Options options;

@@ -16,7 +16,7 @@ public:
           options(std::move(as)),
           stages(graph, context, options),
           all(stages.prepare()),
-          buckets(selection_buckets(all)) {}
+          buckets(driver::selection_buckets(all)) {}
     PreparedGraph(const PreparedGraph&) = delete;
     PreparedGraph& operator=(const PreparedGraph&) = delete;
 
@@ -24,15 +24,15 @@ public:
         return selection::select(buckets, select_options);
     }
     program::Program program_of(std::size_t bucket, const selection::Selection& cover) {
-        StageDriver driver(options, "");
+        driver::StageDriver driver(options, "");
         return stages.program_of(all[bucket], cover, driver);
     }
 
     const Graph graph;
     const Context context;
     const CompileOptions options;
-    Stages stages;
-    std::vector<PreparedBucket> all;
+    driver::Stages stages;
+    std::vector<driver::PreparedBucket> all;
     const std::vector<selection::Bucket> buckets;
 };
 
