@@ -79,7 +79,7 @@ TEST(Objects, IsaObjectsRunNothingAtStart) {
 
 /// The loops that measure the peak of each unit are written in assembler: nothing of them can end up elsewhere.
 Faults without_peak_loops(Faults faults) {
-    std::erase_if(faults, [](const std::string& fault) { return fault.ends_with("timing9keep_busyENS0_4UnitEl"); });
+    std::erase_if(faults, [](const std::string& fault) { return fault.find("13run_peak_loopE") != fault.npos; });
     return faults;
 }
 
@@ -168,7 +168,8 @@ TEST(ObjectRules, Exports) {
     EXPECT_THAT(exports_besides("a.o", "table R 0 8\n_Z3foo W 0 4\n", "table"), ElementsAre("a.o: exports _Z3foo (W)"));
     EXPECT_THAT(exports_besides("a.o", "table V 0 8\n", "table").size(), 2u);
     EXPECT_THAT(exports_besides("a.o", "", "table"), ElementsAre("a.o: does not export table"));
-    EXPECT_THAT(foreign_exports("a.so", "_ZN5cairn2v01fEv T 1\n_ZTVN5cairn5ErrorE V 2\n"), IsEmpty());
+    EXPECT_THAT(foreign_exports("a.so", "_ZN5cairn2v01fEv T 1\n_ZTVN5cairn2v05ErrorE V 2\n"), IsEmpty());
+    EXPECT_THAT(foreign_exports("a.so", "_ZN5cairn6fusion1fEv T 1\n"), ElementsAre("a.so: exports _ZN5cairn6fusion1fEv"));
     EXPECT_THAT(foreign_exports("a.so", "sqlite3_open T 1\n_ZNSt6vectorIiE W 2\n").size(), 2u);
 }
 

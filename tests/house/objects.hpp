@@ -32,7 +32,7 @@ Faults code_beyond(const std::string& path, std::string_view disassembly, std::s
 /// them.
 Faults mutable_globals(const std::string& path, std::string_view symbols);
 
-/// `nm -P -D --defined-only`: what a shared library exports must be of namespace cairn.
+/// `nm -P -D --defined-only`: what a shared library exports must carry the version namespace cairn::v0.
 Faults foreign_exports(const std::string& path, std::string_view nm);
 
 /// What `command` prints; throws std::runtime_error if it fails.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 /// A tensor that a model reads, by the name it has in Hugging Face checkpoints.
 struct WeightSpec {
@@ -37,4 +37,4 @@ CAIRN_API std::string name_in_file(const WeightSpec& weight, const Safetensors& 
 CAIRN_API WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Safetensors& file,
                                       const std::string& prefix);
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

@@ -11,7 +11,7 @@
 
 /// DistilBERT for sequence classification (Sanh et al., arXiv 1910.01108) as a graph, read from an ordinary Hugging
 /// Face folder.
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 /// What config.json says of a DistilBERT. The defaults are distilbert-base with two labels.
 struct DistilBertConfig {
@@ -78,4 +78,4 @@ private:
     std::vector<std::uint8_t> mask_;
 };
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

@@ -11,7 +11,7 @@
 #include <vector>
 
 /// GPT-2 (Radford et al. 2019) as a graph: any size of the family, read from an ordinary Hugging Face folder.
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 /// What config.json says of a GPT-2. The defaults are the 124M model.
 struct Gpt2Config {
@@ -102,4 +102,4 @@ private:
     std::int64_t capacity_ = 0, length_ = 0;
 };
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// How the next token is chosen. The steps apply in the order of the fields, as Hugging Face applies them.
 struct SamplerOptions {
@@ -60,4 +60,4 @@ private:
     std::vector<Candidate> candidates_;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Turns ids into text as they come, never splitting a character: a token may hold a part of one. Where the tokenizer
 /// `cleans_up`, the last word is held back until the next one comes.
@@ -37,4 +37,4 @@ private:
     bool first_ = true;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// How `Tokenizer::encode` treats special tokens and length.
 struct EncodeOptions {
@@ -126,4 +126,4 @@ public:
 /// where they describe another kind of tokenizer.
 CAIRN_API std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

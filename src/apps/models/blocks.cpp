@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 namespace {
 
 struct Activation {
@@ -75,4 +75,4 @@ Tensor activate(std::string_view name, const Tensor& x) {
     return activation->apply(x);
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

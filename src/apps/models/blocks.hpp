@@ -9,7 +9,7 @@
 #include <utility>
 
 /// What the model builders share: weights by name in f32, heads, activations by their Hugging Face name.
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 /// Makes each weight once, as stored, and gives it as f32.
 class WeightTable {
@@ -38,4 +38,4 @@ std::string activation_fault(std::string_view name);
 /// The activation of that name. Throws Error(unsupported) with activation_fault.
 Tensor activate(std::string_view name, const Tensor& x);
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

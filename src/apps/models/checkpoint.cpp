@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 namespace {
 
 std::string shape_text(const std::vector<std::int64_t>& sizes) {
@@ -138,4 +138,4 @@ void find_weights(std::vector<WeightSpec>& wanted, const Safetensors& file, cons
     throw Error(ErrorKind::file, "weights", path.string() + ": " + faults + there);
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

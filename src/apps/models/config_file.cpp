@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 using nlohmann::json;
 
@@ -111,4 +111,4 @@ std::vector<std::string> ConfigFile::labels() const {
     return labels;
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

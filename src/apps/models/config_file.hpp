@@ -13,7 +13,7 @@
 #include <vector>
 
 /// config.json of a Hugging Face folder, entry by entry, each checked where it is read.
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 class ConfigFile {
 public:
@@ -51,4 +51,4 @@ private:
     std::unique_ptr<nlohmann::json> json_;
 };
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

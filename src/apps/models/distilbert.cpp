@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 DistilBert::DistilBert(DistilBertConfig config, std::int64_t max_batch, CompiledGraph compiled)
     : config_(std::move(config)), max_batch_(max_batch), compiled_(std::move(compiled)) {}
@@ -78,4 +78,4 @@ std::span<const float> DistilBert::forward(std::span<const std::vector<std::int3
     return compiled_.output("logits").as<float>();
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

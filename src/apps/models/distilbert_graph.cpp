@@ -2,7 +2,7 @@
 #include "apps/models/config_file.hpp"
 #include "cairn/models/distilbert.hpp"
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 namespace {
 
 // Fixed in the reference implementation, not in config.json.
@@ -107,4 +107,4 @@ DistilBertConfig DistilBertConfig::read(const std::filesystem::path& config_json
     return config;
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

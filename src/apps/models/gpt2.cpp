@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 namespace {
 
 CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Context& context,
@@ -87,4 +87,4 @@ void Gpt2::rewind(std::int64_t length) {
 
 Gpt2 Gpt2::instance() const { return Gpt2(config_, options_, compiled_.instance(), capacity_); }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

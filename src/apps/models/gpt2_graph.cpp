@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 namespace {
 
 std::string block_prefix(std::int64_t layer) { return "transformer.h." + std::to_string(layer) + "."; }
@@ -144,4 +144,4 @@ Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {
     return config;
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 void save_compiled(CompileOptions& options, const std::filesystem::path& folder) {
     if (folder.empty()) return;
@@ -17,4 +17,4 @@ void bind_saved(CompiledGraph& compiled, const WeightSource& source, const Safet
     compiled.bind(source, {folder / "model.packed", file.fingerprint()}, options.progress, options.stop);
 }
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 /// A folder in which a model is kept ready for the next start: its compiled graph, and its weights packed for it.
-namespace cairn::models {
+namespace cairn::inline v0::models {
 
 /// Lets compile() keep its result there. The folder is made where there is none; with no path nothing is kept.
 void save_compiled(CompileOptions& options, const std::filesystem::path& folder);
@@ -14,4 +14,4 @@ void save_compiled(CompileOptions& options, const std::filesystem::path& folder)
 void bind_saved(CompiledGraph& compiled, const WeightSource& source, const Safetensors& file,
                 const std::filesystem::path& folder, const CompileOptions& options);
 
-}  // namespace cairn::models
+}  // namespace cairn::inline v0::models

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::vector<Segment> AddedTokens::split(std::string_view text, bool with_special
     return segments;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

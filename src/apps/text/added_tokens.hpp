@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// A token that is found in the text as it stands, before the text is cut into words.
 struct AddedToken {
@@ -49,4 +49,4 @@ private:
     std::array<std::vector<AddedToken>, 256> by_first_byte_;  // each longest first
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -79,4 +79,4 @@ std::vector<std::string_view> bert_pre_tokenize(std::string_view text) {
     return words;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

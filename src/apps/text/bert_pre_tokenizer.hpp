@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// The choices of BERT's normalizer; those of bert-base-uncased are all true.
 struct BertNormalizer {
@@ -22,4 +22,4 @@ struct BertNormalizer {
 /// "don't stop!" -> "don" "'" "t" "stop" "!". The views are into `text`.
 std::vector<std::string_view> bert_pre_tokenize(std::string_view text);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

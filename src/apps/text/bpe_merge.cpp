@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 void BpeMerger::push_pair(std::int32_t left) {
     if (left < 0) return;
@@ -49,4 +49,4 @@ std::size_t BpeMerger::merge(std::vector<std::int32_t>& word) {
     return popped;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

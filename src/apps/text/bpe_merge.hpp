@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Which pairs of tokens become one token, and in which order: the lowest rank first.
 class MergeTable {
@@ -70,4 +70,4 @@ private:
     std::vector<Pair> heap_;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -2,7 +2,7 @@
 
 #include "apps/text/unicode.hpp"
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 ByteAlphabet::ByteAlphabet() {
     bytes_.fill(-1);
@@ -26,4 +26,4 @@ std::optional<std::string> ByteAlphabet::bytes_of(std::string_view token) const 
     return bytes;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

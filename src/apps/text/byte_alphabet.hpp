@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// GPT-2's spelling of the 256 bytes as printable characters, so that a vocabulary can be a text file.
 /// The bytes 33-126, 161-172 and 174-255 are spelled by the character of the same code, the others in order by
@@ -27,4 +27,4 @@ private:
     std::array<int, codes> bytes_;  // by code point; -1 spells no byte
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
     : table_(parts),
@@ -103,4 +103,4 @@ std::string ByteLevelBpe::piece(std::int32_t id, bool) const {
     return bytes_[static_cast<std::size_t>(id)];
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// GPT-2's tokenizer: text is cut into words by gpt2_word_length, each word's bytes are merged by rank.
 /// Lossless: every byte has a token, so any bytes at all come back from decode as they were.
@@ -44,4 +44,4 @@ private:
     std::optional<std::size_t> model_max_length_;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

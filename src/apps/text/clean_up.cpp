@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -28,4 +28,4 @@ std::string clean_up(std::string text) {
     return text;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

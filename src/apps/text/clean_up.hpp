@@ -2,10 +2,10 @@
 
 #include <string>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Takes out the spaces that joining words leaves around English punctuation and contractions, as Hugging Face's
 /// `clean_up_tokenization_spaces` does, pattern after pattern: "i don ' t know , do you ?" -> "i don't know, do you?".
 std::string clean_up(std::string text);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

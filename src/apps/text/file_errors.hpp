@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 using json_reader::quoted_name;
 
@@ -20,4 +20,4 @@ using json_reader::quoted_name;
     throw Error(ErrorKind::unsupported, "tokenizer", message + " (" + std::string(source) + ")");
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

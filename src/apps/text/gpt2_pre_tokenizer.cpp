@@ -2,7 +2,7 @@
 
 #include "apps/text/unicode.hpp"
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::size_t gpt2_word_length(std::string_view text) {
     return kind == Class::space ? space_length(text) : run_end(text, start, kind);
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Length in bytes of the first word of `text` (not empty), by the pattern published with GPT-2:
 ///
@@ -14,4 +14,4 @@ namespace cairn::text {
 /// The loop over a text is linear: only the last character of a run of spaces is read twice.
 std::size_t gpt2_word_length(std::string_view text);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <type_traits>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 bool file_exists(const std::filesystem::path& path) {
     std::error_code ignored;
@@ -57,4 +57,4 @@ template bool read_member(const nlohmann::json&, const std::string&, bool, const
 template std::int64_t read_member(const nlohmann::json&, const std::string&, std::int64_t, const std::string&);
 template std::string read_member(const nlohmann::json&, const std::string&, std::string, const std::string&);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Whether anything is there; false too where the folder may not be read.
 bool file_exists(const std::filesystem::path& path);
@@ -25,4 +25,4 @@ nlohmann::json read_json_object(const std::filesystem::path& path);
 template <class T>
 T read_member(const nlohmann::json& object, const std::string& key, T otherwise, const std::string& source);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

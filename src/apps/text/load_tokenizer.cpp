@@ -7,7 +7,7 @@
 #include "apps/text/word_piece.hpp"
 #include "cairn/text/tokenizer.hpp"
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder) {
                    "expected tokenizer.json, vocab.json with merges.txt, or vocab.txt, got none of them");
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -87,4 +87,4 @@ TemplateTokens read_post_processor(const json& root, const std::string& source) 
             .pair_after = std::move(pair[2])};
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::int32_t Sampler::sample(std::span<const float> logits, std::span<const std:
     return chosen;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

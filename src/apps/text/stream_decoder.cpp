@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 std::string StreamDecoder::push(std::int32_t id) {
     pending_ += tokenizer_->piece(id, first_);
@@ -51,4 +51,4 @@ std::string StreamDecoder::take_clean(std::string text, bool at_end) {
     return clean;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

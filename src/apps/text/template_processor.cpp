@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::vector<std::int32_t> TemplateProcessor::apply(std::vector<std::int32_t> fir
     return ids;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

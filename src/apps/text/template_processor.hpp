@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// The tokens that a model wants around a text and around two, by name: `[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`.
 struct TemplateTokens {
@@ -40,4 +40,4 @@ private:
     bool truncate_start_;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

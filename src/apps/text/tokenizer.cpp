@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 Tokenizer::~Tokenizer() = default;
 
@@ -18,4 +18,4 @@ std::string Tokenizer::decode(std::span<const std::int32_t> ids) const {
     return cleans_up() ? clean_up(std::move(text)) : text;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -143,4 +143,4 @@ void require_bert_defaults(const WordPieceParts& parts, const TokenizerConfig& c
                quoted_name(cls) + " before a text and " + quoted_name(sep) + " after it");
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

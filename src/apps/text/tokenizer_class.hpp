@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Which file a class of transformers follows where tokenizer_config.json and tokenizer.json state a setting
 /// differently.
@@ -59,4 +59,4 @@ bool resolve(const TokenizerSetting& setting, Precedence precedence, const Token
 /// both values.
 void require_bert_defaults(const WordPieceParts& parts, const TokenizerConfig& config);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

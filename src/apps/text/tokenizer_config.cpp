@@ -9,7 +9,7 @@
 #include <cmath>
 #include <map>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -202,4 +202,4 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder) {
     return config;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

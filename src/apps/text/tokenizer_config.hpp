@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// tokenizer_config.json together with what transformers reads beside it: special_tokens_map.json and added_tokens.json
 /// where the configuration has no `added_tokens_decoder`, config.json where it has no `tokenizer_class`. A setting
@@ -56,4 +56,4 @@ void reject_ambiguous_tokens(const TokenizerConfig& config, std::initializer_lis
 /// Adds `token` to `tokens`, or replaces the one of the same content and keeps its id where the new one has none.
 void add_or_replace(const AddedToken& token, std::vector<AddedToken>& tokens);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

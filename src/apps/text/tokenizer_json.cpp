@@ -7,7 +7,7 @@
 #include "apps/text/vocabulary_files.hpp"
 #include "apps/text/word_piece.hpp"
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -196,4 +196,4 @@ std::unique_ptr<Tokenizer> read_tokenizer_json(const std::filesystem::path& path
     throw_unsupported_file(source, "a model of type " + quoted_name(type) + " is not supported; BPE and WordPiece are");
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -6,7 +6,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -69,4 +69,4 @@ TokenTable::TokenTable(const TokenizerParts& parts)
             added_.push_back({.content = name, .id = *id, .special = true});
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// What both kinds of tokenizer read from their files, whichever files those are.
 struct TokenizerParts {
@@ -70,4 +70,4 @@ private:
     bool split_special_tokens_;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// Cuts the end of an id list, or its start, so that at most `room` ids are left.
 inline void truncate(std::vector<std::int32_t>& ids, std::size_t room, bool at_start) {
@@ -25,4 +25,4 @@ inline void truncate_pair(std::vector<std::int32_t>& first, std::vector<std::int
     truncate(longer, room - shorter.size(), at_start);
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::u32string canonical_decomposition(std::u32string_view text) {
     return out;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

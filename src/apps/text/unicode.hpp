@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// One step through bytes that should be UTF-8.
 struct Utf8Step {
@@ -42,4 +42,4 @@ void append_lower(std::u32string& out, char32_t code);
 /// Normalization form D in O(n log n): 1 MB of combining marks is sorted, not bubbled.
 std::u32string canonical_decomposition(std::u32string_view text);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -3,7 +3,7 @@
 #include "apps/text/file_errors.hpp"
 #include "cairn/error.hpp"
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& source) : tokens_(entries.size()) {
     if (entries.empty()) throw_bad_file(source, "the vocabulary is empty");
@@ -42,4 +42,4 @@ const std::string& Vocabulary::token(std::int32_t id) const {
     return tokens_[static_cast<std::size_t>(id)];
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

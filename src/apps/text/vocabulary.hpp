@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// One token as a file lists it.
 struct VocabularyEntry {
@@ -37,4 +37,4 @@ private:
     std::unordered_map<std::string_view, std::int32_t> ids_;  // views into tokens_
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

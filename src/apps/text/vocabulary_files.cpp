@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::vector<VocabularyEntry> read_vocabulary_lines(const std::filesystem::path& 
     return entries;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

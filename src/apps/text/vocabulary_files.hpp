@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// The names that hold where no file tells others.
 inline constexpr const char* gpt2_end_of_text = "<|endoftext|>";
@@ -35,4 +35,4 @@ std::vector<std::pair<std::string, std::string>> read_merges_file(const std::fil
 /// vocab.txt: one token a line, its id the line number from 0. Throws Error (file) for an empty line before the end.
 std::vector<VocabularyEntry> read_vocabulary_lines(const std::filesystem::path& path);
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::string WordPiece::piece(std::int32_t id, bool first) const {
     return clean_up_pieces_ ? clean_up(std::move(text)) : text;
 }
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

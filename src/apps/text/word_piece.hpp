@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace cairn::text {
+namespace cairn::inline v0::text {
 
 /// BERT's tokenizer (Devlin et al. 2018): words of bert_pre_tokenize, each spelled by the longest piece that fits, then
 /// the longest continuation, and so on: "unaffable" -> "una" "##ffa" "##ble". A word with a remainder that no piece
@@ -50,4 +50,4 @@ private:
     std::optional<std::size_t> model_max_length_;
 };
 
-}  // namespace cairn::text
+}  // namespace cairn::inline v0::text

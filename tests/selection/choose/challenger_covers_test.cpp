@@ -55,7 +55,7 @@ TEST_F(ChallengerCoversTest, CallsOfOneLineAreOneKindDearestFirst) {
     EXPECT_NEAR(kinds[1].seconds, 2e-3, 1e-4);  // a and b, or c
     EXPECT_NEAR(kinds[2].seconds, 2e-3, 1e-4);
     EXPECT_NE(kinds[1].kind.where, kinds[2].kind.where);
-    for (const CallKindSeconds& each : kinds) EXPECT_NE(each.kind.where.find("rivals_test.cpp:"), std::string::npos);
+    for (const CallKindSeconds& each : kinds) EXPECT_NE(each.kind.where.find("challenger_covers_test.cpp:"), std::string::npos);
 }
 
 TEST_F(ChallengerCoversTest, WithoutAKindAllItsCallsAreMadeInAnotherWay) {
