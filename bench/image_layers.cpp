@@ -1,6 +1,6 @@
 // Layers of image networks as users spell them, compiled as they are: each convolution of ResNet-50 and MobileNetV2,
 // some others, some with batch norm and relu behind them, pools. The best time of a run, what rate that is, and what
-// runs; beside it the machine's peak and bandwidth. image_turns.py runs them in turns with PyTorch.
+// runs; beside it the machine's peak and bandwidth. image_layers_against_pytorch.py runs them in turns with PyTorch.
 //
 //     image_layers [--threads N] [--group WORD] [--seconds PER_LAYER] [--turns N] [--tune] [--json] [--wait]
 #include "cairn/cairn.hpp"

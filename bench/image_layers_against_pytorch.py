@@ -1,6 +1,6 @@
 """Layers of image networks, here and in PyTorch, in turns: each layer a few times one after the other, best times.
 
-    image_turns.py build/release/bench/image_layers [--threads N] [--turns N] [--seconds PER_TURN] [--group WORD]
+    image_layers_against_pytorch.py build/release/bench/image_layers [--threads N] [--turns N] [--seconds PER_TURN] [--group WORD]
                    [--rows rows.json] [--page results.md --machine "AMD EPYC (family 26, model 2)"]
 
 Needs torch. A page gets a plot of its name beside it. With --rows a run goes on from what earlier ones left there, a

@@ -1,6 +1,6 @@
 // Products over every number of rows, or of columns or of depth around round sizes: what the machine allows
 // (multiply-adds at the peak or reading at the read limit, whichever takes longer, both measured here) by what they
-// take, with weights out of cache. sweep_pages.py makes a page of it.
+// take, with weights out of cache. sweep_report.py makes a page of it.
 //
 //     build/release/bench/sweep_products --shape 768x2304 [--axis columns --rows 128] [--json]
 #include "cairn/tuning.hpp"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the sweeps of kernels on this machine and writes a page of each with its plots.
 
-    sweep_pages.py build/release/bench --out bench/results/2026-01-01-some-cpu --machine "some CPU" [--only products|axes|attention] [--brief]
+    sweep_report.py build/release/bench --out bench/results/2026-01-01-some-cpu --machine "some CPU" [--only products|axes|attention] [--brief]
 
 `--out` is the beginning of the names of the pages: <out>-products.md, <out>-axes.md, <out>-attention.md. Let nothing else run meanwhile.
 """

@@ -1,6 +1,6 @@
 """One turn of one peer at one work, in a process of its own; a JSON object on the last line of output.
 
-    turn.py ENGINE WORK MODELS --threads K --seconds S --logits FILE
+    measure.py ENGINE WORK MODELS --threads K --seconds S --logits FILE
 
 Without --seconds only the first logits are made. `interpreter_clock_ns` is when Python and the peer's own modules had been loaded, by the
 monotonic clock, `first_logits_clock_ns` when the first logits were there."""
@@ -26,11 +26,11 @@ os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(options.models.parent / "in
 import numpy as np
 
 import recipe
-import works
+import workloads
 
-WORK = works.same_result(options.work)
-LENGTH, ROWS = works.length(WORK)
-DECODES, IS_GPT2 = "decode" in WORK, works.is_gpt2(WORK)
+WORK = workloads.same_result(options.work)
+LENGTH, ROWS = workloads.length(WORK)
+DECODES, IS_GPT2 = "decode" in WORK, workloads.is_gpt2(WORK)
 IDS = recipe.ids(ROWS, LENGTH, 50257 if IS_GPT2 else 30522)
 
 

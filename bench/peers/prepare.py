@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import recipe
-import works
+import workloads
 
 FOLDER, GOLDEN, PART = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 CONFIGS = {
@@ -74,12 +74,12 @@ def onnx():
     import torch
 
     models = {"gpt2": torch_model("gpt2"), "distilbert": torch_model("distilbert")}
-    for work in works.WORKS:
-        if works.is_start(work):
+    for work in workloads.WORKS:
+        if workloads.is_start(work):
             continue
-        length, rows = works.length(work)
+        length, rows = workloads.length(work)
         names = []
-        if works.is_gpt2(work):
+        if workloads.is_gpt2(work):
             ids = torch.from_numpy(recipe.ids(1, length, 50257))
             names = ["ids"]
             inputs = (ids,)
@@ -101,8 +101,8 @@ def onnx():
 def openvino():
     import openvino as ov
 
-    for work in works.WORKS:
-        if works.is_start(work):
+    for work in workloads.WORKS:
+        if workloads.is_start(work):
             continue
         (FOLDER / "openvino").mkdir(exist_ok=True)
         model = ov.Core().read_model(FOLDER / "onnx" / work / "model.onnx")

@@ -5,7 +5,7 @@ import statistics
 import time
 from xml.sax.saxutils import escape
 
-import works
+import workloads
 
 LARGEST_ERROR = 1e-3
 BEGIN, END = "<!-- speed: written by bench/peers/run.py -->", "<!-- end of speed -->"
@@ -29,7 +29,7 @@ class Found:
         if not good:
             return
         self.failed = None
-        is_start = works.is_start(good[0]["work"])
+        is_start = workloads.is_start(good[0]["work"])
         times = [t for row in good for t in ([row["start_ns"] - row["interpreter_ns"]] if is_start else row["iterations_ns"])]
         self.best, self.median = min(times) / 1e6, statistics.median(times) / 1e6
         self.whole = min(row["start_ns"] for row in good) / 1e6
@@ -47,8 +47,8 @@ class Results:
         self.rows = [row for row in rows if row["round"] > 0]
         self.tunes = {row["work"]: row["tune_seconds"] for row in rows if "tune_seconds" in row}
         self.rounds = sorted({row["round"] for row in self.rows})
-        self.works = [work for work in works.WORKS if any(row["work"] == work for row in self.rows)]
-        self.engines = [engine for engine in works.ENGINES if any(row["engine"] == engine for row in self.rows)]
+        self.works = [work for work in workloads.WORKS if any(row["work"] == work for row in self.rows)]
+        self.engines = [engine for engine in workloads.ENGINES if any(row["engine"] == engine for row in self.rows)]
         self.found = {(work, engine): Found(found) for work in self.works for engine in self.engines
                       if (found := [row for row in self.rows if row["work"] == work and row["engine"] == engine])}
         calibrated = [row for row in self.rows if "peak_flops_per_second" in row]
@@ -58,7 +58,7 @@ class Results:
     def limit(self, work):
         """Milliseconds, and what sets it; nothing for starts and without Cairn's own count."""
         row = next((row for row in self.rows if row["work"] == work and "needed_flops" in row), None)
-        if row is None or works.is_start(work) or self.flops == 0:
+        if row is None or workloads.is_start(work) or self.flops == 0:
             return None
         compute, read = 1e3 * row["needed_flops"] / self.flops, 1e3 * row["needed_bytes"] / self.bandwidth
         return (compute, "multiply-adds") if compute >= read else (read, "reading")
@@ -78,16 +78,16 @@ class Results:
         (engine, our), (peer, their) = ours[0], peers[0]
         ratio = their.best / our.best
         how = f"{ratio:.2f} times as fast as" if ratio >= 1 else f"slower than, at {ratio:.2f} of the speed of,"
-        return f"{works.ENGINES[engine]} is {how} the best peer, {works.ENGINES[peer]} ({our.best:.2f} ms, {their.best:.2f} ms)."
+        return f"{workloads.ENGINES[engine]} is {how} the best peer, {workloads.ENGINES[peer]} ({our.best:.2f} ms, {their.best:.2f} ms)."
 
 
 def table(results, work):
-    is_start = works.is_start(work)
+    is_start = workloads.is_start(work)
     limit = results.limit(work)
     last = "with Python and its modules" if is_start else "part of the limit"
     lines = [f"| engine | best ms | median ms | {last} | error | peak MiB |", "|---|---:|---:|---:|---:|---:|"]
     for engine, found in results.ranked(work):
-        name = works.ENGINES[engine]
+        name = workloads.ENGINES[engine]
         name = f"**{name}**" if engine.startswith("cairn") else name
         if found.failed is not None:
             lines.append(f"| {name} | failed: {found.failed.replace('|', ' ')} | | | | |")
@@ -102,7 +102,7 @@ def table(results, work):
 
 def summary(results):
     """Best milliseconds, a row an engine."""
-    lines = ["| best ms | " + " | ".join(works.WORKS[work][0] for work in results.works) + " |", "|---|" + "---:|" * len(results.works)]
+    lines = ["| best ms | " + " | ".join(workloads.WORKS[work][0] for work in results.works) + " |", "|---|" + "---:|" * len(results.works)]
     fastest = {work: results.ranked(work)[0][1].best for work in results.works if results.ranked(work)[0][1].is_ranked()}
     for engine in results.engines:
         cells = []
@@ -112,7 +112,7 @@ def summary(results):
                 cells.append("-")
             else:
                 cells.append(f"**{found.best:.1f}**" if found.best == fastest[work] else f"{found.best:.1f}")
-        lines.append(f"| {works.ENGINES[engine]} | " + " | ".join(cells) + " |")
+        lines.append(f"| {workloads.ENGINES[engine]} | " + " | ".join(cells) + " |")
     limits = [results.limit(work) for work in results.works]
     lines.append("| *limit of the machine* | " + " | ".join(f"{limit[0]:.1f}" if limit else "-" for limit in limits) + " |")
     return lines
@@ -130,12 +130,12 @@ def picture(results):
         # What is far behind is cut, and says so by its number.
         most = min(max(found.best for _, found in ranked), 3 * ranked[0][1].best) if ranked else 1
         scale = (panel_width - label - 75) / most
-        rows.append(f'<text x="{x0}" y="{y0 + 14}" class="title">{escape(works.WORKS[work][0])}</text>')
+        rows.append(f'<text x="{x0}" y="{y0 + 14}" class="title">{escape(workloads.WORKS[work][0])}</text>')
         for i, (engine, found) in enumerate(ranked):
             y = y0 + 22 + i * bar
             width = min(found.best, most) * scale
             kind = "ours" if engine.startswith("cairn") else "peer"
-            rows.append(f'<text x="{x0 + label - 6}" y="{y + 12}" class="name">{escape(works.ENGINES[engine])}</text>')
+            rows.append(f'<text x="{x0 + label - 6}" y="{y + 12}" class="name">{escape(workloads.ENGINES[engine])}</text>')
             rows.append(f'<rect x="{x0 + label}" y="{y + 1}" width="{width:.1f}" height="{bar - 4}" class="{kind}"/>')
             rows.append(f'<text x="{x0 + label + width + 4:.1f}" y="{y + 12}" class="number">{found.best:.1f} ms</text>')
         if limit:
@@ -151,28 +151,28 @@ def picture(results):
 
 
 def text_of(results, name, image, threads):
-    versions = ", ".join(f"{works.ENGINES[engine]} {found.version}" for engine in results.engines
+    versions = ", ".join(f"{workloads.ENGINES[engine]} {found.version}" for engine in results.engines
                          if (found := next((f for (_, e), f in results.found.items() if e == engine and f.failed is None), None)) and found.version)
     lines = [f"# Cairn beside its peers: {name}", "",
              f"{threads} threads, f32, {len(results.rounds)} interleaved round{'' if len(results.rounds) == 1 else 's'}; [how](../peers/README.md). {versions}.", "",
              f"![times]({image})", "", *summary(results), "", "Bold: the fastest. The highest rates calibrated in these rounds: "
              f"{results.flops / 1e9:.0f} GFLOP/s, {results.bandwidth / 1e9:.1f} GB/s.", ""]
     for work in results.works:
-        lines += [f"## {works.WORKS[work][0]}", "", *table(results, work), "", results.verdict(work), ""]
+        lines += [f"## {workloads.WORKS[work][0]}", "", *table(results, work), "", results.verdict(work), ""]
         for engine in ("cairn-tuned", "cairn-untuned"):
             found = results.found.get((work, engine))
             if found is not None and found.failed is None and len(found.plans) > 1:
-                lines += [f"{works.ENGINES[engine]} ran {len(found.plans)} different plans.", ""]
+                lines += [f"{workloads.ENGINES[engine]} ran {len(found.plans)} different plans.", ""]
     lines += ["## Calibration", "", "| round | peak GFLOP/s | read GB/s | turns disturbed |", "|---|---:|---:|---:|"]
     for number in results.rounds:
         rates = [(row["peak_flops_per_second"] / 1e9, row["read_bytes_per_second"] / 1e9) for row in results.rows
                  if row["round"] == number and "peak_flops_per_second" in row]
-        disturbed = sum(1 for row in results.rows if row["round"] == number and row.get("disturbance", 0) > works.MOST_DISTURBANCE)
+        disturbed = sum(1 for row in results.rows if row["round"] == number and row.get("disturbance", 0) > workloads.MOST_DISTURBANCE)
         if rates:
             flops, reads = sorted(rate[0] for rate in rates), sorted(rate[1] for rate in rates)
             lines.append(f"| {number} | {flops[0]:.0f} to {flops[-1]:.0f} | {reads[0]:.1f} to {reads[-1]:.1f} | {disturbed} |")
     if results.tunes:
-        lines += ["", "Seconds of the tunes: " + ", ".join(f"{works.WORKS[work][0]} {seconds:.0f}" for work, seconds in results.tunes.items()) + "."]
+        lines += ["", "Seconds of the tunes: " + ", ".join(f"{workloads.WORKS[work][0]} {seconds:.0f}" for work, seconds in results.tunes.items()) + "."]
     return "\n".join(lines) + "\n"
 
 
@@ -182,7 +182,7 @@ def show_in_readme(readme, results, page, image, name, threads):
         return
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    verdicts = [f"- {works.WORKS[work][0]}: {verdict}" for work in results.works if (verdict := results.verdict(work))]
+    verdicts = [f"- {workloads.WORKS[work][0]}: {verdict}" for work in results.works if (verdict := results.verdict(work))]
     middle = ["", f"{name}, {threads} threads, f32, same weights, same inputs, in turns ([all of it]({page}), [how](bench/peers/README.md)):", "",
               *summary(results), "", *verdicts, "", f"![times]({image})", ""]
     readme.write_text(before + BEGIN + "\n".join(middle) + END + after, encoding="utf-8")

@@ -20,13 +20,13 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import page
-import works
+import report
+import workloads
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PARTS = ("weights", "reference", "onnx", "openvino", "llama", "ctranslate2")
-SOURCES = ("prepare.py", "recipe.py", "torch_models.py", "works.py")
+SOURCES = ("prepare.py", "recipe.py", "torch_models.py", "workloads.py")
 
 
 def arguments():
@@ -36,8 +36,8 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--budget", type=float, default=60, help="seconds for a tune of Cairn")
     parser.add_argument("--cap", type=float, default=240, help="seconds that a turn may take in all")
-    parser.add_argument("--engines", default=",".join(works.ENGINES), help="some of them")
-    parser.add_argument("--works", default=",".join(works.WORKS), help="some of them")
+    parser.add_argument("--engines", default=",".join(workloads.ENGINES), help="some of them")
+    parser.add_argument("--works", default=",".join(workloads.WORKS), help="some of them")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "peers")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begins no turn after so long")
@@ -46,7 +46,7 @@ def arguments():
     parser.add_argument("--page", action="store_true", help="only writes the page of the turns that are done")
     options = parser.parse_args()
     options.engines, options.works = options.engines.split(","), options.works.split(",")
-    for given, known in ((options.engines, works.ENGINES), (options.works, works.WORKS)):
+    for given, known in ((options.engines, workloads.ENGINES), (options.works, workloads.WORKS)):
         for name in given:
             if name not in known:
                 parser.error(f"no {name}: it must be one of {', '.join(known)}")
@@ -101,11 +101,11 @@ def read_rows(path):
 def command_of(options, engine, work, logits):
     """The command, and the file that must not be there before."""
     models = options.folder / "models"
-    timed = not works.is_start(work)
+    timed = not workloads.is_start(work)
     if not engine.startswith("cairn"):
-        command = [python_of(options.folder), HERE / "turn.py", engine, work, models, "--threads", options.threads, "--logits", logits]
+        command = [python_of(options.folder), HERE / "measure.py", engine, work, models, "--threads", options.threads, "--logits", logits]
         return command + (["--seconds", options.turn_seconds] if timed else []), None
-    _, model, task = works.WORKS[work]
+    _, model, task = workloads.WORKS[work]
     tuned = engine != "cairn-untuned"
     database = options.folder / ("tuned.db" if tuned else "untuned.db")
     command = [options.build / "bench" / "model_bench", "--model", models / model, *task, "--threads", options.threads, "--mode", "cached",
@@ -173,7 +173,7 @@ def turn(options, number, engine, work):
             row |= {name: result[name] for name in KEPT if name in result}
             row["start_ns"] = result["first_logits_clock_ns"] - begin
             row["interpreter_ns"] = result.get("interpreter_clock_ns", begin) - begin
-            row["error"] = relative_error(logits, options.folder / "models" / f"{works.same_result(work)}.f64")
+            row["error"] = relative_error(logits, options.folder / "models" / f"{workloads.same_result(work)}.f64")
         except (RuntimeError, ValueError, KeyError, OSError) as fault:
             row["failed"] = str(fault)
     return row
@@ -193,7 +193,7 @@ def disturbance(row, peak):
 def undisturbed_turn(options, number, engine, work, peak):
     """A turn beside which others did much, or behind which the machine has not nearly its peak, is taken again, at most twice; the least
     disturbed one counts."""
-    if works.is_start(work):
+    if workloads.is_start(work):
         turn(options, number, engine, work)  # its files are in the page cache then
     best = None
     for _ in range(3):
@@ -204,14 +204,14 @@ def undisturbed_turn(options, number, engine, work, peak):
         row["disturbance"] = disturbance(row, peak)
         if best is None or row["disturbance"] < best["disturbance"]:
             best = row
-        if row["disturbance"] <= works.MOST_DISTURBANCE:
+        if row["disturbance"] <= workloads.MOST_DISTURBANCE:
             break
     return best
 
 
 def tune(options, work):
     """Mode normal, until the budget is gone or nothing is left to measure."""
-    _, model, task = works.WORKS[work]
+    _, model, task = workloads.WORKS[work]
     command = [options.build / "bench" / "model_bench", "--model", options.folder / "models" / model, *task, "--threads", options.threads,
                "--mode", "normal", "--budget", options.budget, "--db", options.folder / "tuned.db", "--iterations", 1, "--json"]
     out, _, _ = run_capped(command, options.budget + options.cap)
@@ -229,14 +229,14 @@ def steps_of(options):
     """Tunes first and what is kept, then each round all works, in each the engines, each time another one first."""
     steps = []
     if "cairn-tuned" in options.engines:
-        steps += [(0, "cairn-tuned", work) for work in options.works if not works.is_start(work)]
+        steps += [(0, "cairn-tuned", work) for work in options.works if not workloads.is_start(work)]
     if "cairn-kept" in options.engines:
-        steps += [(0, "cairn-kept", work) for work in options.works if works.is_start(work)]
+        steps += [(0, "cairn-kept", work) for work in options.works if workloads.is_start(work)]
     for number in range(1, options.rounds + 1):
         for work in options.works:
             first = (number - 1) % len(options.engines)
             steps += [(number, engine, work) for engine in options.engines[first:] + options.engines[:first]
-                      if works.is_done_by(engine, work)]
+                      if workloads.is_done_by(engine, work)]
     return steps
 
 
@@ -247,10 +247,10 @@ def told(row):
         return f"tuned in {row['tune_seconds']:.1f} s"
     if "keep_seconds" in row:
         return f"kept after {row['keep_seconds']:.1f} s"
-    time_of = (row["start_ns"] - row["interpreter_ns"]) if works.is_start(row["work"]) else min(row["iterations_ns"])
+    time_of = (row["start_ns"] - row["interpreter_ns"]) if workloads.is_start(row["work"]) else min(row["iterations_ns"])
     text = f"{time_of / 1e6:9.2f} ms  error {row['error']:.1e}"
     text += f"  peak {row['peak_flops_per_second'] / 1e9:.0f} GFLOP/s, read {row['read_bytes_per_second'] / 1e9:.1f} GB/s"
-    return text + ("  disturbed" if row["disturbance"] > works.MOST_DISTURBANCE else "")
+    return text + ("  disturbed" if row["disturbance"] > workloads.MOST_DISTURBANCE else "")
 
 
 def main():
@@ -284,7 +284,7 @@ def main():
             peak = max(peak, row.get("peak_flops_per_second", 0))
     if not rows_file.exists():
         raise SystemExit(f"{rows_file} is not there: nothing has been timed")
-    print(page.write(read_rows(rows_file), ROOT, options))
+    print(report.write(read_rows(rows_file), ROOT, options))
     return 0
 
 

@@ -107,7 +107,7 @@ TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
         EXPECT_NE(details(why).find("(faster by the sum of single kernels, slower when run whole: "), std::string::npos)
             << details(why);
         EXPECT_NE(details(why).find("taken, without\n    0 | test.moody.exp@1 | exp | f32[64,64] -> f32[64,64] | "
-                                    "whole_programs_test.cpp:"),
+                                    "program_trials_test.cpp:"),
                   std::string::npos)
             << details(why);
     }

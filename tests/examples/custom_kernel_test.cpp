@@ -1,5 +1,5 @@
-// The kernel of examples/own_kernel.cpp, and that no kernel is shown to readers without its check.
-#define main own_kernel_main
+// The kernel of examples/custom_kernel.cpp, and that no kernel is shown to readers without its check.
+#define main custom_kernel_main
 #include "examples/custom_kernel.cpp"
 #undef main
 
