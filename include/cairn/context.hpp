@@ -75,12 +75,12 @@ public:
     /// kernel with knobs stands one for each of its other settings.
     const KernelSet& kernels() const;
 
-    struct Parts;
+    struct Impl;
     /// The library's own view of it.
-    const std::shared_ptr<Parts>& parts() const;
+    const std::shared_ptr<Impl>& impl() const;
 
 private:
-    std::shared_ptr<Parts> parts_;
+    std::shared_ptr<Impl> impl_;
 };
 
 /// `0.1.0`: the version of the library that is running.

@@ -1,7 +1,7 @@
 #include "driver/compilation_cache.hpp"
 
 #include "cairn/tuning.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "driver/load.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/file_io.hpp"
@@ -40,7 +40,7 @@ std::string cache_key_for(const Graph& graph, const Context& context, const Comp
     // Which names the library's version and build, the features in use and the threads.
     const std::string& machine = environment.hard;
     const std::string text =
-        fmt::format("{}\n{}\n{}\n{}", machine, context.parts()->options.reference_only ? "reference" : "all",
+        fmt::format("{}\n{}\n{}\n{}", machine, context.impl()->options.reference_only ? "reference" : "all",
                     text_of(options), to_string(graph));
     return to_string(digest(text));
 }
@@ -49,12 +49,12 @@ std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, cons
                                          const Context& context) {
     std::error_code unknown;
     if (!std::filesystem::exists(path, unknown)) return std::nullopt;
-    const Context::Parts& parts = *context.parts();
+    const Context::Impl& impl = *context.impl();
     try {
         std::string text = read_saved(path);
         if (runtime::cache_key_of(text) == what) return load_text(std::move(text), path, context);
-        parts.log(LogLevel::info, fmt::format("compiled anew: {} was made for something else", path.string()));
-    } catch (const Error& error) { parts.log(LogLevel::info, fmt::format("compiled anew: {}", error.what())); }
+        impl.log(LogLevel::info, fmt::format("compiled anew: {} was made for something else", path.string()));
+    } catch (const Error& error) { impl.log(LogLevel::info, fmt::format("compiled anew: {}", error.what())); }
     return std::nullopt;
 }
 
@@ -63,7 +63,7 @@ void store_cached(const CompiledGraph& compiled, const std::filesystem::path& pa
     try {
         runtime::save(compiled.program(), what, path);
     } catch (const Error& error) {
-        context.parts()->log(LogLevel::warning, fmt::format("the compiled graph is not kept: {}", error.what()));
+        context.impl()->log(LogLevel::warning, fmt::format("the compiled graph is not kept: {}", error.what()));
     }
 }
 

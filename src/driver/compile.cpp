@@ -2,7 +2,7 @@
 
 #include "autotune/measurement/team_clock.hpp"
 #include "autotune/policy/effort.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "driver/compilation_cache.hpp"
 #include "driver/memory_limit.hpp"
 #include "driver/program_trials.hpp"
@@ -106,7 +106,7 @@ double optimality_gap(const selection::Selections& covers) {
 }
 
 CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
-    const TimingDb::Reading reading(*context.parts()->timings);
+    const TimingDb::Reading reading(*context.impl()->timings);
     const CompileOptions options = driver::with_split_points(graph, context, given);
     if (std::optional<CompiledGraph> replayed = driver::replay_covers(graph, context, options))
         return *std::move(replayed);

@@ -1,7 +1,7 @@
 #include "cairn/context.hpp"
 
 #include "cairn/kernels.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "driver/validate_kernels.hpp"
@@ -64,31 +64,31 @@ Context::Context(ContextOptions options) {
     if (options.threads < 1)
         throw Error(ErrorKind::argument, "context",
                     "threads must be at least 1, got " + std::to_string(options.threads));
-    parts_ = std::make_shared<Parts>(std::move(options));
-    parts_->features = features_in_use(parts_->options.features);
+    impl_ = std::make_shared<Impl>(std::move(options));
+    impl_->features = features_in_use(impl_->options.features);
     KernelSet built_in = cpu_kernels();
-    driver::validate_kernels(parts_->options.extra, built_in);
-    append(parts_->kernels, parts_->options.extra);
-    append(parts_->kernels, std::move(built_in));
-    if (parts_->options.reference_only)
-        std::erase_if(parts_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
-    parts_->timings = std::make_unique<TimingDb>(
-        parts_->options.timing_db,
-        [sink = parts_->options.log](std::string_view line) {
+    driver::validate_kernels(impl_->options.extra, built_in);
+    append(impl_->kernels, impl_->options.extra);
+    append(impl_->kernels, std::move(built_in));
+    if (impl_->options.reference_only)
+        std::erase_if(impl_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
+    impl_->timings = std::make_unique<TimingDb>(
+        impl_->options.timing_db,
+        [sink = impl_->options.log](std::string_view line) {
             if (sink) sink(LogLevel::warning, line);
         },
-        TimingDbOptions{parts_->options.shipped_timings, parts_->options.program});
-    if (parts_->pool.oversubscribed())
-        parts_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
+        TimingDbOptions{impl_->options.shipped_timings, impl_->options.program});
+    if (impl_->pool.oversubscribed())
+        impl_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
 }
 
-const std::shared_ptr<Context::Parts>& Context::parts() const {
-    if (parts_ == nullptr) throw Error(ErrorKind::argument, "context", "the handle is moved-from");
-    return parts_;
+const std::shared_ptr<Context::Impl>& Context::impl() const {
+    if (impl_ == nullptr) throw Error(ErrorKind::argument, "context", "the handle is moved-from");
+    return impl_;
 }
 
-int Context::threads() const { return parts()->pool.size(); }
-FeatureSet Context::features() const { return parts()->features; }
-const KernelSet& Context::kernels() const { return parts()->kernels; }
+int Context::threads() const { return impl()->pool.size(); }
+FeatureSet Context::features() const { return impl()->features; }
+const KernelSet& Context::kernels() const { return impl()->kernels; }
 
 }  // namespace cairn::inline v0

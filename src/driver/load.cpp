@@ -32,7 +32,7 @@ using program::Program;
 /// layers of a model are alike.
 class ProblemChecker {
 public:
-    explicit ProblemChecker(const Context::Parts& context) : context_(context) {}
+    explicit ProblemChecker(const Context::Impl& context) : context_(context) {}
 
     void check(const Instruction& instruction, const Kernel& kernel) {
         const std::pair pair{&kernel, instruction.problem.get()};
@@ -70,8 +70,8 @@ private:
     void check_attributes(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
         if (problem.definition == "fused") {
-            const auto parts = parts_of_fused(problem);
-            if (!parts || !has_attributes_of(parts->product.definition, parts->product.attributes))
+            const auto fused = parts_of_fused(problem);
+            if (!fused || !has_attributes_of(fused->product.definition, fused->product.attributes))
                 refuse(instruction, "has the attributes of no pattern in");
             return;
         }
@@ -112,14 +112,14 @@ private:
         return it == all.end() ? nullptr : &*it;
     }
 
-    const Context::Parts& context_;
+    const Context::Impl& context_;
     std::set<std::pair<const Kernel*, const Problem*>> known_;
 };
 
 /// Checks the instructions of one program against the kernels they name. Throws Error(argument).
 class InstructionChecker {
 public:
-    InstructionChecker(const Program& program, const Context::Parts& context, ProblemChecker& problems)
+    InstructionChecker(const Program& program, const Context::Impl& context, ProblemChecker& problems)
         : program_(program), context_(context), problems_(problems) {}
 
     void check() {
@@ -211,14 +211,14 @@ private:
     }
 
     const Program& program_;
-    const Context::Parts& context_;
+    const Context::Impl& context_;
     ProblemChecker& problems_;
 };
 
 }  // namespace
 
 CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
-    context.parts();  // asked for first: a moved-from Context is no fault of the file
+    context.impl();  // asked for first: a moved-from Context is no fault of the file
     return driver::load_text(driver::read_saved(path), path, context);
 }
 
@@ -231,7 +231,7 @@ std::string read_saved(const std::filesystem::path& path) {
 }
 
 CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context) {
-    const Context::Parts& parts = *context.parts();
+    const Context::Impl& impl = *context.impl();
     if (!runtime::has_valid_digest(text))
         throw Error(ErrorKind::file, "load",
                     path.string() + " is damaged or no compiled graph: its digest does not fit");
@@ -242,10 +242,10 @@ CompiledGraph load_text(std::string text, const std::filesystem::path& path, con
     runtime::ProgramSet set;
     try {
         set = runtime::parse_program_set(text);
-        ProblemChecker problems(parts);
+        ProblemChecker problems(impl);
         for (const runtime::BucketProgram& bucket : set.buckets) {
-            InstructionChecker(bucket.program, parts, problems).check();
-            if (bucket.exact) InstructionChecker(*bucket.exact, parts, problems).check();
+            InstructionChecker(bucket.program, impl, problems).check();
+            if (bucket.exact) InstructionChecker(*bucket.exact, impl, problems).check();
         }
     } catch (const std::exception& error) { throw refuse(error.what()); }
     try {

@@ -1,6 +1,6 @@
 #include "cairn/paths.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "driver/memory_limit.hpp"
 #include "driver/provenance.hpp"
 #include "driver/replay.hpp"
@@ -305,7 +305,7 @@ PathRange::Iterator& PathRange::Iterator::operator++() {
 }
 
 Paths paths(const Graph& graph, const Context& context, const CompileOptions& options) {
-    const TimingDb::Reading reading(*context.parts()->timings);
+    const TimingDb::Reading reading(*context.impl()->timings);
     return Paths(std::make_shared<const FoundPaths>(graph, context, options));
 }
 

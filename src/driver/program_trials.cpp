@@ -3,7 +3,7 @@
 #include "autotune/policy/effort.hpp"
 #include "autotune/policy/paired_trial.hpp"
 #include "autotune/policy/program_trials.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -93,7 +93,7 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
                                      stages.unmeasured_plan(), trial_record);
     covers = std::move(trials.covers);
     if (!trials.trials.empty() || trials.trial_record.terms != selection::CoverConstraints())
-        context.parts()->timings->record_choice(question, environment, costs.policy, answer_of(trials, known));
+        context.impl()->timings->record_choice(question, environment, costs.policy, answer_of(trials, known));
     std::vector<ProgramTrial> all;
     const autotune::TrialRecord& trial_record_now = trials.trial_record;
     const bool has_won =

@@ -1,6 +1,6 @@
 #include "driver/replay.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "driver/memory_limit.hpp"
 #include "driver/state_storage.hpp"
 #include "driver/verification_covers.hpp"
@@ -170,10 +170,10 @@ std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& co
 }
 
 void log_replay_by_calls(const Context& context, const CompileOptions& options) {
-    context.parts()->log(LogLevel::info,
-                         fmt::format("{} was written for another graph, other sizes or other options: its calls are "
-                                     "used, the cover is selected among them",
-                                     options.lock.string()));
+    context.impl()->log(LogLevel::info,
+                        fmt::format("{} was written for another graph, other sizes or other options: its calls are "
+                                    "used, the cover is selected among them",
+                                    options.lock.string()));
 }
 
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path) {

@@ -165,10 +165,10 @@ void Stages::set_up_costs() {
         costs_.lock = read_lock(options_.lock);
         return;
     }
-    costs_.environment = autotune::environment_of(*context_.parts());
+    costs_.environment = autotune::environment_of(*context_.impl());
     for (const DeviceRates& device : costs_.devices)
-        costs_.others[device.device] = autotune::environment_of(*context_.parts(), device.device);
-    costs_.timings = context_.parts()->timings.get();
+        costs_.others[device.device] = autotune::environment_of(*context_.impl(), device.device);
+    costs_.timings = context_.impl()->timings.get();
     costs_.rules = costs_.timings->rules();
     const Measuring measuring(measuring_);
     const double budget = autotune::measures(options_.mode) ? autotune::seconds_of(options_) : 0;
@@ -180,21 +180,20 @@ void Stages::set_up_costs() {
             costs_.is_calibrated = true;
         }
     } catch (...) {
-        autotune::release_operand_memory(*context_.parts());
+        autotune::release_operand_memory(*context_.impl());
         throw;
     }
-    if (!context_.parts()->options.shipped_timings.empty()) costs_.priors = priors();
+    if (!context_.impl()->options.shipped_timings.empty()) costs_.priors = priors();
 }
 
 /// Read once in a context; null where seeds tell of no other machine.
 std::shared_ptr<const selection::Priors> Stages::priors() const {
-    Context::Parts& parts = *context_.parts();
-    const std::lock_guard lock(parts.priors_mutex);
-    if (parts.priors == nullptr)
-        parts.priors = std::make_shared<const selection::Priors>(*parts.timings, costs_.environment, costs_.policy,
-                                                                 parts.kernels, context_.features());
-    const auto priors = std::static_pointer_cast<const selection::Priors>(parts.priors);
-    return priors->empty() ? nullptr : priors;
+    Context::Impl& impl = *context_.impl();
+    const std::lock_guard lock(impl.priors_mutex);
+    if (impl.priors == nullptr)
+        impl.priors = std::make_shared<const selection::Priors>(*impl.timings, costs_.environment, costs_.policy,
+                                                                impl.kernels, context_.features());
+    return impl.priors->empty() ? nullptr : impl.priors;
 }
 
 std::vector<PreparedBucket> Stages::prepare() {
@@ -210,18 +209,14 @@ std::vector<PreparedBucket> Stages::prepare() {
 
 /// Made once in a context, and once more when a graph comes that they do not cover.
 fusion::Patterns Stages::patterns(const ir::GraphData& graph) const {
-    Context::Parts& parts = *context_.parts();
+    Context::Impl& impl = *context_.impl();
     const fusion::GraphTraits sought(graph);
-    const std::lock_guard lock(parts.patterns_mutex);
-    if (const fusion::GraphTraits made(parts.pattern_axes, parts.patterns_round, parts.patterns_of_integers);
-        parts.patterns == nullptr || !made.covers(sought)) {
-        const fusion::GraphTraits both = made | sought;
-        parts.patterns = fusion::patterns_of(parts.kernels.definitions, both, options_.stop);
-        parts.pattern_axes = both.axes;
-        parts.patterns_round = both.rounds;
-        parts.patterns_of_integers = both.multiplies_integers;
-    }
-    return std::static_pointer_cast<const fusion::PatternSet>(parts.patterns);
+    const std::lock_guard lock(impl.patterns_mutex);
+    if (impl.patterns == nullptr)
+        impl.patterns = fusion::patterns_of(impl.kernels.definitions, sought, options_.stop);
+    else if (const fusion::GraphTraits& served = fusion::traits_of(*impl.patterns); !served.covers(sought))
+        impl.patterns = fusion::patterns_of(impl.kernels.definitions, served | sought, options_.stop);
+    return impl.patterns;
 }
 
 PreparedBucket Stages::prepare(const BucketRanges& cut) const {
@@ -286,9 +281,9 @@ void Stages::tune(std::vector<PreparedBucket>& buckets) {
     }
     for (PreparedBucket& bucket : buckets) bucket.driver.begin("tune");
     struct Release {
-        Context::Parts& parts;
-        ~Release() { autotune::release_operand_memory(parts); }
-    } const release{*context_.parts()};
+        Context::Impl& impl;
+        ~Release() { autotune::release_operand_memory(impl); }
+    } const release{*context_.impl()};
     const Measuring measuring(measuring_);
     const autotune::Budget budget{autotune::seconds_of(options_) - measuring_, options_.progress, options_.stop,
                                   autotune::usual_hang_seconds, autotune::effort_of(options_.mode)};
@@ -324,11 +319,11 @@ void Stages::plan(program::Program& program, StageDriver& driver) const {
     plan_options.in_place = driver.enabled("in_place");
     plan_options.reuse = driver.enabled("reuse");
     plan_options.stop = options_.stop;
-    const Context::Parts& parts = *context_.parts();
+    const Context::Impl& impl = *context_.impl();
     program::plan_memory(
         program,
         [&](const program::Instruction& instruction) {
-            return program::in_place_pairs(instruction, *parts.find(instruction.kernel));
+            return program::in_place_pairs(instruction, *impl.find(instruction.kernel));
         },
         plan_options);
     driver.check_cancelled();

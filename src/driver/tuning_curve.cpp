@@ -2,7 +2,7 @@
 
 #include "autotune/policy/trial_record.hpp"
 #include "autotune/policy/tuning_progress.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ std::vector<TuningPoint> tuning_of(const Stages& stages, const std::vector<Prepa
     choice.answer = autotune::to_string(points);
     choice.ratio = choice.low = choice.high = expected / points.front().expected;
     choice.samples = static_cast<int>(points.back().measured);
-    context.parts()->timings->record_choice(question, environment, costs.policy, choice);
+    context.impl()->timings->record_choice(question, environment, costs.policy, choice);
     return points;
 }
 

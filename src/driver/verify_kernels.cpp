@@ -2,7 +2,7 @@
 
 #include "accuracy/kernel_check/check_kernels.hpp"
 #include "accuracy/kernel_check/error_norms.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "program/plan_memory.hpp"
 
 #include <fmt/format.h>
@@ -60,18 +60,18 @@ std::vector<Point> points_for(const Problem& problem, const program::Program& pr
 class Verification {
 public:
     Verification(const Context& context, const std::stop_token& stop)
-        : parts_(*context.parts()), definitions_(context.kernels().definitions), stop_(stop) {}
+        : impl_(*context.impl()), definitions_(context.kernels().definitions), stop_(stop) {}
 
     void add(const program::Program& program) {
         for (const auto* section : {&program.bind, &program.run})
             for (const program::Instruction& instruction : *section)
-                if (parts_.is_own(instruction.kernel)) add(instruction, program);
+                if (impl_.is_own(instruction.kernel)) add(instruction, program);
     }
 
     void run() const {
         for (const auto& [id, calls] : calls_) {
             // The program has one number of threads: results may depend on what a kernel is prepared for.
-            const kernel_check::KernelToCheck kernel{*parts_.find(id), {.same_for_any_team = false, .stop = stop_}};
+            const kernel_check::KernelToCheck kernel{*impl_.find(id), {.same_for_any_team = false, .stop = stop_}};
             const KernelReport report = kernel_check::check_calls(kernel, calls, definitions_);
             if (!report.faults.empty())
                 throw Error(ErrorKind::argument, "verify",
@@ -82,7 +82,7 @@ public:
 
 private:
     void add(const program::Instruction& instruction, const program::Program& program) {
-        const Kernel& kernel = *parts_.find(instruction.kernel);
+        const Kernel& kernel = *impl_.find(instruction.kernel);
         const Problem& problem = *instruction.problem;
         std::vector<kernel_check::ProblemCall>& calls = calls_[instruction.kernel];
         if (std::any_of(calls.begin(), calls.end(), [&](const auto& call) { return call.problem == problem; })) return;
@@ -98,10 +98,10 @@ private:
     }
 
     void leave_out(std::string_view kernel, std::string_view why) const {
-        parts_.log(LogLevel::info, fmt::format("verify: {} is not checked: {}", kernel, why));
+        impl_.log(LogLevel::info, fmt::format("verify: {} is not checked: {}", kernel, why));
     }
 
-    const Context::Parts& parts_;
+    const Context::Impl& impl_;
     std::span<const Definition> definitions_;
     std::stop_token stop_;
     std::map<std::string, std::vector<kernel_check::ProblemCall>> calls_;  // by the kernel's id
@@ -111,7 +111,7 @@ private:
 
 void verify_own_kernels(std::span<const runtime::BucketProgram> programs, const Context& context,
                         const std::stop_token& stop) {
-    if (context.parts()->options.extra.kernels.empty()) return;
+    if (context.impl()->options.extra.kernels.empty()) return;
     Verification verification(context, stop);
     for (const runtime::BucketProgram& bucket : programs) {
         verification.add(bucket.program);

@@ -84,6 +84,8 @@ struct GraphTraits {
 /// Throws Cancelled on a stop, Error(argument) where a pattern's text cannot be read or its definition refuses it.
 Patterns patterns_of(std::span<const Definition> definitions, const GraphTraits& sought,
                      const std::stop_token& stop = {});
+/// The graphs that the patterns serve.
+const GraphTraits& traits_of(const PatternSet& patterns) noexcept;
 
 /// Every tile of the graph: one for each node that is not a leaf (movement ops too: as kernels, where they cannot be
 /// views), a match of each definition wherever a spelling of it is found, groups of connected elementwise ops, what

@@ -71,7 +71,8 @@ struct Pattern {
 /// All that definitions are looked for with.
 struct PatternSet {
     std::vector<Pattern> patterns;
-    std::vector<const Definition*> of_windows;  ///< those that say what they compute windows of (images.hpp)
+    std::vector<const Definition*> of_windows;  ///< those that say what they compute windows of (image_matches.hpp)
+    GraphTraits traits;                         ///< of the graphs that the patterns serve
 };
 
 /// As many as kernels walk.

@@ -121,11 +121,13 @@ GraphTraits::GraphTraits(const ir::GraphData& graph)
       })) {}
 
 Patterns patterns_of(std::span<const Definition> definitions, const GraphTraits& sought, const std::stop_token& stop) {
-    PatternSet set{make_patterns(definitions, stop, sought), {}};
+    PatternSet set{make_patterns(definitions, stop, sought), {}, sought};
     for (const Definition& definition : definitions)
         if (!definition.of_windows.empty()) set.of_windows.push_back(&definition);
     return std::make_shared<const PatternSet>(std::move(set));
 }
+
+const GraphTraits& traits_of(const PatternSet& patterns) noexcept { return patterns.traits; }
 
 std::vector<Match> propose(const ir::GraphData& graph, std::span<const Definition> definitions,
                            const Options& options) {

@@ -40,7 +40,7 @@ std::size_t in_pages(std::size_t bytes) { return device::round_up(bytes, device:
 /// One bind in progress.
 class Binding {
 public:
-    Binding(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
+    Binding(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Impl& context,
             const BindRequest& request)
         : context_(context), request_(request), team_(context.pool.size(), context.pool.spin()) {
         std::set<std::string> planned;
@@ -280,7 +280,7 @@ private:
         if (--uses_[key] <= 0 && !kept_.contains(key)) made_.by_kind(buffer).erase(buffer.name);
     }
 
-    Context::Parts& context_;
+    Context::Impl& context_;
     const BindRequest& request_;
     BoundMemory made_;
     device::TeamState team_;
@@ -316,7 +316,7 @@ private:
     BoundValues& values_;
 };
 
-void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
+void BoundValues::bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Impl& context,
                        const BindRequest& request) {
     const BindLock bind_lock(*this, request.stop);
     if (ready())

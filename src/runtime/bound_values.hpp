@@ -75,7 +75,7 @@ public:
     /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
     /// value go right after its last use. On failure nothing is bound. Of several threads one binds and the others
     /// wait; once bound it throws Error(argument), from inside a bind of the same thread Error(busy).
-    void bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Parts& context,
+    void bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Impl& context,
               const BindRequest& request);
     bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
 

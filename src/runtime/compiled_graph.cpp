@@ -17,7 +17,7 @@ std::size_t output_index(const runtime::Instance& instance, std::string_view nam
 
 void bind_to(runtime::Executable& executable, const runtime::BindRequest& request) {
     if (executable.bound.ready() && !executable.needs_weights) return;
-    executable.bound.bind(executable.programs(), *executable.context.parts(), request);
+    executable.bound.bind(executable.programs(), *executable.context.impl(), request);
 }
 
 /// Lets sizes be tried out: what was set before comes back with its end.

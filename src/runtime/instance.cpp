@@ -69,7 +69,7 @@ Executable::Executable(const Context& given, ProgramSet given_set, const std::st
             needs_weights = needs_weights || buffer.kind == BufferKind::weight;
     for (const std::shared_ptr<BoundProgram>& program : programs())
         arena_bytes = std::max(arena_bytes, static_cast<std::size_t>(program->linked.peak().bytes));
-    if (!needs_weights) bound.bind(programs(), *context.parts(), {{}, nullptr, {}, stop});
+    if (!needs_weights) bound.bind(programs(), *context.impl(), {{}, nullptr, {}, stop});
 }
 
 std::vector<std::shared_ptr<BoundProgram>> Executable::programs() const {
@@ -95,7 +95,7 @@ bool Executable::resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact
 Instance::Instance(std::shared_ptr<Executable> given)
     : executable(std::move(given)),
       solver(executable->set),
-      team_(executable->context.threads(), executable->context.parts()->pool.spin()) {
+      team_(executable->context.threads(), executable->context.impl()->pool.spin()) {
     for (const Symbols::Symbol& symbol : executable->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < executable->buckets.size(); ++b) {
@@ -203,7 +203,7 @@ void Instance::touch_states(const Frame& frame) {
         for (auto s = static_cast<std::size_t>(rank); s < states.size(); s += static_cast<std::size_t>(size))
             states[s].touch(rows(s));
     };
-    device::ThreadPool& pool = executable->context.parts()->pool;
+    device::ThreadPool& pool = executable->context.impl()->pool;
     if (bytes == 0) return;
     if (bytes < min_parallel_bytes || pool.size() == 1) return touch(0, 1);
     pool.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
@@ -280,7 +280,7 @@ BucketFrame& Instance::prepare(int bucket_index) {
     BucketFrame& target = frame_of(bucket_index);
     resize(target, bucket_index);
     check_states(target.frame);
-    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()), &executable->context.parts()->pool);
+    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()), &executable->context.impl()->pool);
     touch_states(target.frame);
     return target;
 }
@@ -294,7 +294,7 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
     region.team = &team_;
     if (options.profile) {
         const std::size_t members =
-            frame.is_small() ? 1 : static_cast<std::size_t>(executable->context.parts()->pool.size());
+            frame.is_small() ? 1 : static_cast<std::size_t>(executable->context.impl()->pool.size());
         profile.seconds.assign(frame.steps().size(), 0);
         profile.spans.assign(frame.steps().size() * members, {});
         region.seconds = profile.seconds.data();
@@ -309,7 +309,7 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
     if (frame.is_small())
         device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
     else
-        executable->context.parts()->pool.run(run_region, &region, &team_.barrier);
+        executable->context.impl()->pool.run(run_region, &region, &team_.barrier);
     throw_fault(region, "run", frame.program().program(), frame.program().program().run);
     if (region.stopped >= 0) throw Cancelled("run");
 }

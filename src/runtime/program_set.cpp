@@ -81,7 +81,7 @@ const std::shared_ptr<const void>& LinkedProgram::prepared(const Kernel& kernel,
 LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context,
                                       std::string& missing) {
     LinkedInstruction linked;
-    linked.kernel = context.parts()->find(instruction.kernel);
+    linked.kernel = context.impl()->find(instruction.kernel);
     if (linked.kernel == nullptr || !context.features().includes(linked.kernel->needs)) {
         if (missing.find(instruction.kernel) == std::string::npos)
             missing += (missing.empty() ? "" : ", ") + instruction.kernel;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/compiled_graph.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "program/lock.hpp"
 #include "program/peak_memory.hpp"
 #include "program/program.hpp"

@@ -72,7 +72,7 @@ CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context,
         return view;
     };
     if (!executable_->bound.ready())
-        executable_->bound.bind(executable_->programs(), *context.parts(), {source, nullptr, {}, {}});
+        executable_->bound.bind(executable_->programs(), *context.impl(), {source, nullptr, {}, {}});
     instance_ = std::make_unique<runtime::Instance>(executable_);
 }
 

@@ -1,7 +1,7 @@
 #include "autotune/measurement/fingerprint.hpp"
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/errors/message.hpp"
 #include "tests/rewrite/alternatives/random_model.hpp"
@@ -414,9 +414,9 @@ TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
 class StoredTimes : public testing::Test {
 protected:
     void record(const std::string& kernel, const std::string& problem, const Timing& timing) const {
-        Context::Parts& parts = *context.parts();
-        parts.timings->record(parse_problem(problem, *Symbols::create()), kernel, autotune::environment_of(parts),
-                              {.threads = context.threads()}, timing);
+        Context::Impl& impl = *context.impl();
+        impl.timings->record(parse_problem(problem, *Symbols::create()), kernel, autotune::environment_of(impl),
+                             {.threads = context.threads()}, timing);
     }
     static Timing failed(std::string why) {
         Timing timing;

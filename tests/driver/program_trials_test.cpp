@@ -1,7 +1,7 @@
 #include "driver/program_trials.hpp"
 
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,8 +63,8 @@ protected:
                     timing.samples = 5;
                     timing.min = timing.p10 = timing.median = timing.p90 = seconds_of(kernel);
                     const auto symbols = Symbols::create();
-                    context.parts()->timings->record(parse_problem(kernel.problem, *symbols), kernel.kernel,
-                                                     environment(context, graph), {.threads = 1}, timing);
+                    context.impl()->timings->record(parse_problem(kernel.problem, *symbols), kernel.kernel,
+                                                    environment(context, graph), {.threads = 1}, timing);
                 }
     }
     /// Of the moody kernel, and of the others a little more.

@@ -4,7 +4,7 @@
 #include "bench/graph_families.hpp"
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/ir/graph_data.hpp"
 #include "runtime/file_io.hpp"
 #include "selection/cost/cost.hpp"
@@ -48,9 +48,9 @@ std::string error_of_replay(const Graph& graph, const CompileOptions& options, c
 /// Stores a time for every other kernel that could be chosen, any between a nanosecond and a millisecond.
 void measure_something(const Graph& graph, const Context& context, unsigned seed) {
     std::mt19937 random(seed);
-    Context::Parts& parts = *context.parts();
+    Context::Impl& impl = *context.impl();
     const TimingPolicy policy{.threads = context.threads()};
-    const TimingEnvironment environment = autotune::environment_of(parts);
+    const TimingEnvironment environment = autotune::environment_of(impl);
     std::set<std::pair<std::string, std::string>> known;
     const auto store = [&](const ExplainedKernel& verdict) {
         if (!verdict.refusal.empty() || !known.emplace(verdict.kernel, verdict.problem).second || random() % 2 == 0)
@@ -63,7 +63,7 @@ void measure_something(const Graph& graph, const Context& context, unsigned seed
             std::pow(10, -9 + 6 * static_cast<double>(random()) / 4294967296.0);
         for (const selection::SizedProblem& sized :
              selection::sized_problems_at(problem, selection::representative_sizes(*symbols)))
-            parts.timings->record(*sized, verdict.kernel, environment, policy, timing);
+            impl.timings->record(*sized, verdict.kernel, environment, policy, timing);
     };
     for (const ExplainedBucket& bucket : compile(graph, context).explain().buckets) {
         for (const ExplainedInstruction& instruction : bucket.instructions) {

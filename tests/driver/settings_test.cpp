@@ -1,6 +1,6 @@
 #include "autotune/measurement/fingerprint.hpp"
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/driver/own_kernels.hpp"
 
@@ -58,9 +58,9 @@ const std::string problem = "exp | f32[4] -> f32[4]";
 class Settings : public testing::Test {
 protected:
     void record(const std::string& id, double seconds) const {
-        Context::Parts& parts = *context.parts();
-        parts.timings->record(parse_problem(problem, *Symbols::create()), id, autotune::environment_of(parts),
-                              {.threads = context.threads()}, test::took(seconds));
+        Context::Impl& impl = *context.impl();
+        impl.timings->record(parse_problem(problem, *Symbols::create()), id, autotune::environment_of(impl),
+                             {.threads = context.threads()}, test::took(seconds));
     }
     CompiledGraph compiled(Mode mode = Mode::cached) const { return compile(graph(), context, {.mode = mode}); }
     static std::string chosen(const CompiledGraph& program) {
@@ -91,11 +91,11 @@ TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
         return setting["step"] == 4 ? "four steps are one" : "";
     };
     const Context with = test::context_with({own});
-    Context::Parts& parts = *with.parts();
+    Context::Impl& impl = *with.impl();
     for (const auto& [id, seconds] :
          {std::pair{"my.exp@1", 2e-9}, {"my.exp@1{step=2}", 1.5e-9}, {"my.exp@1{step=4}", 1e-9}})
-        parts.timings->record(parse_problem(problem, *Symbols::create()), id, autotune::environment_of(parts),
-                              {.threads = with.threads()}, test::took(seconds));
+        impl.timings->record(parse_problem(problem, *Symbols::create()), id, autotune::environment_of(impl),
+                             {.threads = with.threads()}, test::took(seconds));
     const CompiledGraph program = compile(graph(), with, {.mode = Mode::cached});
     EXPECT_EQ(chosen(program), "my.exp@1{step=2}");
     EXPECT_THAT(why_not(program.explain(), "my.exp@1{step=4}"), HasSubstr("no, because: four steps are one"));
@@ -167,7 +167,7 @@ TEST_F(Settings, AreNamedInLocks) {
 
 TEST_F(Settings, RulesAreAboutAllOfThemOrOne) {
     const auto with = [&](const std::string& pattern, RuleAction verdict) {
-        TimingDb& rules = *context.parts()->timings;
+        TimingDb& rules = *context.impl()->timings;
         rules.add_rule({pattern, "*", verdict, ""});
         const std::string id = chosen(compiled());
         rules.remove_rule(pattern, "*");

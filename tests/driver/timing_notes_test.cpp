@@ -1,6 +1,6 @@
 #include "autotune/measurement/fingerprint.hpp"
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/io/weights/test_files.hpp"
 
@@ -27,10 +27,10 @@ Context with_threads(int threads, const std::filesystem::path& database) {
 }
 
 void record(const Context& context) {
-    const Context::Parts& parts = *context.parts();
-    parts.timings->record(parse_problem("exp | f32[64] -> f32[64]", *Symbols::create()), "cpu.reference.exp@1",
-                          autotune::environment_of(parts), {.threads = context.threads()}, took(1e-6));
-    EXPECT_TRUE(parts.timings->flush());
+    const Context::Impl& impl = *context.impl();
+    impl.timings->record(parse_problem("exp | f32[64] -> f32[64]", *Symbols::create()), "cpu.reference.exp@1",
+                         autotune::environment_of(impl), {.threads = context.threads()}, took(1e-6));
+    EXPECT_TRUE(impl.timings->flush());
 }
 
 Explanation explained(const Context& context, Mode mode = Mode::cached) {

@@ -1,7 +1,7 @@
 #include "runtime/bound_values.hpp"
 
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "device/cpu/pages.hpp"
 #include "runtime/compiled_graph.hpp"
 
@@ -37,7 +37,7 @@ TEST(BoundValues, WhatRunsReadLiesInOneStretchOfMemory) {
         view.shape = {64, name == "e" ? 9 : name == "f" ? 8 : 64};
         return view;
     };
-    BoundValues().bind({bound}, *context.parts(), {source, nullptr, {}, {}});
+    BoundValues().bind({bound}, *context.impl(), {source, nullptr, {}, {}});
 
     std::map<std::string, std::int64_t> bytes_of;
     for (const program::Buffer& buffer : program.buffers)
@@ -73,7 +73,7 @@ TEST(BoundValues, WhatAProgramAloneReadsGoesWithIt) {
     const ProgramSet first = program_of({"both"}), second = program_of({"both", "alone"});
     const auto stays = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
     auto goes = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
-    BoundValues().bind({stays, goes}, *context.parts(), {source, nullptr, {}, {}});
+    BoundValues().bind({stays, goes}, *context.impl(), {source, nullptr, {}, {}});
     ASSERT_EQ(stays->memory.values.size(), 1U);
     ASSERT_EQ(goes->memory.values.size(), 2U);
     std::map<std::string, std::weak_ptr<const std::byte>> watched;

@@ -79,7 +79,7 @@ TEST(MovedFrom, ContextThrows) {
     expect_refused({{"threads", [&] { (void)context.threads(); }},
                     {"features", [&] { (void)context.features(); }},
                     {"kernels", [&] { (void)context.kernels(); }},
-                    {"parts", [&] { (void)context.parts(); }},
+                    {"parts", [&] { (void)context.impl(); }},
                     {"compile", [&] { (void)compile(small(), context); }},
                     {"load", [&] { (void)CompiledGraph::load(path, context); }}},
                    ErrorKind::argument);

@@ -5,7 +5,7 @@
 #include "accuracy/kernel_check/run_kernel.hpp"
 #include "accuracy/kernel_check/tolerance.hpp"
 #include "cairn/check.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "graph/ir/op_table.hpp"
@@ -314,7 +314,7 @@ std::vector<KernelReport> check_kernels(const Context& context, const CheckOptio
     std::vector<KernelReport> reports;
     for (const Kernel& kernel : context.kernels().kernels) {
         if (options.stop.stop_requested()) throw Cancelled("check_kernel");
-        if (options.only_own && !context.parts()->is_own(kernel.id)) continue;
+        if (options.only_own && !context.impl()->is_own(kernel.id)) continue;
         try {
             reports.push_back(check_kernel(kernel, context.kernels().definitions, options));
         } catch (const Error& error) {

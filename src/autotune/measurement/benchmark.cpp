@@ -38,12 +38,12 @@ long involuntary_switches() {
     return usage.ru_nivcsw;
 }
 
-void check(const BenchmarkCandidate& candidate, const Context::Parts& parts) {
+void check(const BenchmarkCandidate& candidate, const Context::Impl& impl) {
     const Problem* problem = candidate.problem;
     const Kernel* kernel = candidate.kernel;
     if (symbols_of(*problem) != nullptr)
         throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(*problem));
-    if (const FeatureSet missing = kernel->needs - parts.features; !missing.empty())
+    if (const FeatureSet missing = kernel->needs - impl.features; !missing.empty())
         throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(missing)));
     if (const Refusal refusal = with_kernel_errors(*kernel, [&] { return kernel->accepts(*problem); });
         !refusal.empty())
@@ -54,13 +54,13 @@ void check(const BenchmarkCandidate& candidate, const Context::Parts& parts) {
 /// A contestant with all it needs to run.
 class PreparedCandidate {
 public:
-    PreparedCandidate(const BenchmarkCandidate& candidate, Context::Parts& parts, bool cold, const FillOptions& filling)
+    PreparedCandidate(const BenchmarkCandidate& candidate, Context::Impl& impl, bool cold, const FillOptions& filling)
         : operands_(with_kernel_errors(*candidate.kernel,
                                        [&] {
-                                           return Operands(*candidate.problem, *candidate.kernel, parts.kernels,
-                                                           parts.pool.size(), operand_memory_of(parts), cold, filling);
+                                           return Operands(*candidate.problem, *candidate.kernel, impl.kernels,
+                                                           impl.pool.size(), operand_memory_of(impl), cold, filling);
                                        })),
-          watch_(*candidate.kernel, operands_, parts.pool) {}
+          watch_(*candidate.kernel, operands_, impl.pool) {}
     PreparedCandidate(const PreparedCandidate&) = delete;
     PreparedCandidate& operator=(const PreparedCandidate&) = delete;
 
@@ -112,9 +112,9 @@ private:
 /// Contestants that race, by their numbers.
 class CandidateBenchmark {
 public:
-    CandidateBenchmark(std::span<const BenchmarkCandidate> candidates, Context::Parts& parts,
+    CandidateBenchmark(std::span<const BenchmarkCandidate> candidates, Context::Impl& impl,
                        const BenchmarkOptions& options)
-        : candidates_(candidates), parts_(parts), options_(options), best_(options.elimination.incumbent_seconds) {
+        : candidates_(candidates), impl_(impl), options_(options), best_(options.elimination.incumbent_seconds) {
         result_.timings.resize(candidates.size());
     }
 
@@ -177,8 +177,8 @@ private:
             result_.timings[number] = censored(0);
             return;
         }
-        check(candidates_[number], parts_);
-        auto prepared = std::make_unique<PreparedCandidate>(candidates_[number], parts_, options_.cold,
+        check(candidates_[number], impl_);
+        auto prepared = std::make_unique<PreparedCandidate>(candidates_[number], impl_, options_.cold,
                                                             FillOptions{options_.stop, options_.fill_until});
         const double first = timed(number, *prepared, 1);
         best_ = std::min(best_, first);
@@ -221,7 +221,7 @@ private:
     struct Failed {};
 
     std::span<const BenchmarkCandidate> candidates_;
-    Context::Parts& parts_;
+    Context::Impl& impl_;
     const BenchmarkOptions& options_;
     double best_;
     std::vector<RemainingCandidate> remaining_;
@@ -236,23 +236,23 @@ std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> fr
     return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
 }
 
-std::size_t rotation_bytes_of(const Context::Parts& parts) {
-    const double cache = parts.machine ? parts.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
+std::size_t rotation_bytes_of(const Context::Impl& impl) {
+    const double cache = impl.machine ? impl.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
     return rotation_bytes_of(cache, device::free_memory());
 }
 
-std::shared_ptr<OperandMemory> operand_memory_of(Context::Parts& parts) {
-    if (parts.operand_memory == nullptr) {
+std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl) {
+    if (impl.operand_memory == nullptr) {
         const auto own = static_cast<std::size_t>(device::cpu_info().l2_bytes);
-        parts.operand_memory =
-            std::make_shared<OperandMemory>(rotation_bytes_of(parts), own > 0 ? own : usual_private_cache);
+        impl.operand_memory =
+            std::make_shared<OperandMemory>(rotation_bytes_of(impl), own > 0 ? own : usual_private_cache);
     }
-    return std::static_pointer_cast<OperandMemory>(parts.operand_memory);
+    return impl.operand_memory;
 }
 
-void release_operand_memory(Context::Parts& parts) {
-    const std::scoped_lock alone(parts.measuring);
-    parts.operand_memory.reset();
+void release_operand_memory(Context::Impl& impl) {
+    const std::scoped_lock alone(impl.measuring);
+    impl.operand_memory.reset();
 }
 
 namespace {
@@ -275,10 +275,10 @@ bool has_large_spread(const Timing& timing) {
     return is_noisy(timing) || (!is_steady(timing) && (is_wide || timing.mad > max_relative_deviation * timing.median));
 }
 
-Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Parts& parts, const MeasureOptions& options) {
-    check(candidate, parts);
-    const std::scoped_lock alone(parts.measuring);
-    PreparedCandidate prepared(candidate, parts, options.cold, FillOptions{options.stop});
+Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Impl& impl, const MeasureOptions& options) {
+    check(candidate, impl);
+    const std::scoped_lock alone(impl.measuring);
+    PreparedCandidate prepared(candidate, impl, options.cold, FillOptions{options.stop});
     const long switches = involuntary_switches();
     double spent = 0;
     const auto time = [&](std::int64_t calls) {
@@ -303,10 +303,10 @@ Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Parts& pa
     return timing;
 }
 
-BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Parts& parts,
+BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Impl& impl,
                                      const BenchmarkOptions& options) {
-    const std::scoped_lock alone(parts.measuring);
-    return CandidateBenchmark(candidates, parts, options).run();
+    const std::scoped_lock alone(impl.measuring);
+    return CandidateBenchmark(candidates, impl, options).run();
 }
 
 }  // namespace cairn::autotune

@@ -3,7 +3,7 @@
 #include "autotune/measurement/operand_memory.hpp"
 #include "autotune/measurement/successive_elimination.hpp"
 #include "cairn/tuning.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -30,7 +30,7 @@ struct BenchmarkCandidate {
 };
 
 /// As measure(): blocks of one contestant.
-Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Parts& parts, const MeasureOptions& options);
+Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Impl& impl, const MeasureOptions& options);
 
 struct BenchmarkOptions {
     EliminationOptions elimination;
@@ -53,19 +53,19 @@ struct BenchmarkResult {
 /// stops no one else. Whoever takes so long in its first run that the budget bears no second one, or is that far behind
 /// the best, is `censored` at the time of that run; whoever is not run at all, at 0. Throws Cancelled within one run
 /// after a stop.
-BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Parts& parts,
+BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Impl& impl,
                                      const BenchmarkOptions& options);
 
 /// How many bytes are to be read before the first of them is read again: twice what caches hold, at most 256 MB and an
 /// eighth of the memory that is free (nothing: not known). Where little is free 8 MB all the same.
 std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> free_bytes);
 /// The same by the caches of a Context's machine, measured where it is calibrated, and what is free now.
-std::size_t rotation_bytes_of(const Context::Parts& parts);
+std::size_t rotation_bytes_of(const Context::Impl& impl);
 /// What a Context measures in, made when it is first asked for. Whoever asks holds Parts::measuring.
-std::shared_ptr<OperandMemory> operand_memory_of(Context::Parts& parts);
+std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl);
 
 /// Gives that memory back.
-void release_operand_memory(Context::Parts& parts);
+void release_operand_memory(Context::Impl& impl);
 
 /// The median of so many blocks stands, however uneven they are, and that of blocks that took so long.
 constexpr int steady_blocks = 15;

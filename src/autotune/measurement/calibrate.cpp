@@ -6,7 +6,7 @@
 #include "autotune/measurement/timing_summary.hpp"
 #include "autotune/measurement/working_set_sweep.hpp"
 #include "cairn/tuning.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "device/cpu/arena.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/free_memory.hpp"
@@ -122,7 +122,7 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
 }
 
 /// Reads longer and longer working sets until the rate is that of memory alone. Their contents do not matter.
-std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Parts& parts,
+std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl,
                                                         const Repetitions& repetitions) {
     double most = longest_stretch;
     if (const auto free = device::free_memory())
@@ -130,15 +130,15 @@ std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe
     device::Arena memory =
         device::Arena::reserve(std::max(static_cast<std::size_t>(most), first), device::ArenaOptions::suited_to(first));
     return autotune::sweep_to_memory_plateau(static_cast<double>(first), most, [&](double bytes) {
-        memory.touch(static_cast<std::size_t>(bytes), &parts.pool);
+        memory.touch(static_cast<std::size_t>(bytes), &impl.pool);
         return read_rate(probe, memory.data(), static_cast<std::size_t>(bytes), repetitions);
     });
 }
 
 /// True where memory was read beyond all caches, not only as much as there was time to fill.
-bool measure_bandwidth(Probe& probe, Context::Parts& parts, Calibration& machine, const autotune::FillOptions& filling,
+bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, const autotune::FillOptions& filling,
                        const Repetitions& repetitions) {
-    const auto memory = autotune::operand_memory_of(parts);
+    const auto memory = autotune::operand_memory_of(impl);
     memory->reserve(std::min(least_stretch, memory->rotation), 0, 0, filling);
     const std::size_t all = memory->filled_bytes();
     const std::byte* const data = memory->streamed().data();
@@ -149,7 +149,7 @@ bool measure_bandwidth(Probe& probe, Context::Parts& parts, Calibration& machine
     if (memory->is_partly_filled()) {
         rates.push_back({static_cast<double>(all), read_rate(probe, data, all, repetitions)});
     } else {
-        const std::vector<autotune::WorkingSetBandwidth> beyond = sweep_beyond(all, probe, parts, repetitions);
+        const std::vector<autotune::WorkingSetBandwidth> beyond = sweep_beyond(all, probe, impl, repetitions);
         rates.insert(rates.end(), beyond.begin(), beyond.end());
     }
     machine.bandwidth = rates.back().rate;
@@ -170,17 +170,17 @@ Timing peak_block(Probe& probe, Unit unit, std::int64_t& rounds, int blocks, dou
     return autotune::summary_of(std::move(times), rounds);
 }
 
-void measure_peaks(Probe& probe, const Context::Parts& parts, Calibration& machine, const Repetitions& repetitions) {
+void measure_peaks(Probe& probe, const Context::Impl& impl, Calibration& machine, const Repetitions& repetitions) {
     const auto rate_of = [&](const UnitInfo& row) -> double& { return machine.unit_flops[index_of(row.unit)]; };
     for (const UnitInfo& row : unit_table) {
         const double operations = autotune::operations_per_iteration(row.unit);
-        if (operations == 0 || !parts.features.includes(row.needs)) continue;
+        if (operations == 0 || !impl.features.includes(row.needs)) continue;
         const bool is_f32 = row.arithmetic == Arithmetic::f32;
         std::int64_t rounds = 0;
         const Timing block =
             peak_block(probe, row.unit, rounds, repetitions.peak_blocks, is_f32 ? block_seconds : other_block_seconds);
         double& rate = rate_of(row);
-        rate = operations * static_cast<double>(rounds) * parts.pool.size() / block.min;
+        rate = operations * static_cast<double>(rounds) * impl.pool.size() / block.min;
         // Code that needs more can do all that code that needs less can.
         for (const UnitInfo& lower : unit_table)
             if (lower.arithmetic == row.arithmetic && row.needs.includes(lower.needs))
@@ -243,31 +243,31 @@ double cross_core_transfer_seconds(Probe& probe, const Repetitions& repetitions)
 }  // namespace
 
 Calibration calibrate(const Context& context) {
-    return autotune::calibrate_within(*context.parts(), autotune::thorough_seconds, {}).machine;
+    return autotune::calibrate_within(*context.impl(), autotune::thorough_seconds, {}).machine;
 }
 
 }  // namespace cairn::inline v0
 
 namespace cairn::autotune {
 
-autotune::CalibrationRun calibrate_within(Context::Parts& parts, double seconds, const std::stop_token& stop) {
-    const std::scoped_lock alone(parts.measuring);
+autotune::CalibrationRun calibrate_within(Context::Impl& impl, double seconds, const std::stop_token& stop) {
+    const std::scoped_lock alone(impl.measuring);
     const bool is_brief = seconds < autotune::thorough_seconds;
     const Repetitions& repetitions = is_brief ? brief : thorough;
     autotune::FillOptions filling{stop};
     if (is_brief) filling.until = after(seconds / 2);
     Calibration machine;
     machine.timer_seconds = clock_step();
-    Probe probe(parts.pool, stop);
-    measure_peaks(probe, parts, machine, repetitions);
-    const bool is_whole = measure_bandwidth(probe, parts, machine, filling, repetitions);
-    if (parts.pool.size() > 1) {
+    Probe probe(impl.pool, stop);
+    measure_peaks(probe, impl, machine, repetitions);
+    const bool is_whole = measure_bandwidth(probe, impl, machine, filling, repetitions);
+    if (impl.pool.size() > 1) {
         machine.barrier_seconds = barrier_seconds(probe, repetitions);
         machine.cross_core_transfer_seconds = cross_core_transfer_seconds(probe, repetitions);
         machine.cross_core_transfer_byte_seconds = cross_core_transfer_byte_seconds(probe, repetitions);
     }
-    parts.machine = machine;
-    autotune::operand_memory_of(parts)->rotation = autotune::rotation_bytes_of(parts);
+    impl.machine = machine;
+    autotune::operand_memory_of(impl)->rotation = autotune::rotation_bytes_of(impl);
     return {machine, !is_brief && is_whole};
 }
 

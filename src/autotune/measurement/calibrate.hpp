@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/tuning.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 
 #include <stop_token>
 
@@ -16,6 +16,6 @@ struct CalibrationRun {
 
 /// calibrate() in about so many seconds: below `thorough_seconds` a brief one, which takes a tenth of a second at least
 /// where a machine is slow to give memory. Throws Cancelled.
-CalibrationRun calibrate_within(Context::Parts& parts, double seconds, const std::stop_token& stop);
+CalibrationRun calibrate_within(Context::Impl& impl, double seconds, const std::stop_token& stop);
 
 }  // namespace cairn::autotune

@@ -2,7 +2,7 @@
 
 #include "autotune/database/key.hpp"
 #include "autotune/measurement/benchmark.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/types/unit_table.hpp"
 
 #include <fmt/format.h>
@@ -108,16 +108,16 @@ std::optional<CalibrationRun> stored_calibration(const TimingDb& timings, const 
 
 std::optional<Calibration> calibration_of(const Context& context, const TimingEnvironment& environment,
                                           const TimingPolicy& policy, double seconds, const std::stop_token& stop) {
-    Context::Parts& parts = *context.parts();
-    std::optional<CalibrationRun> known = stored_calibration(*parts.timings, environment, policy);
+    Context::Impl& impl = *context.impl();
+    std::optional<CalibrationRun> known = stored_calibration(*impl.timings, environment, policy);
     const bool is_enough = known && (known->is_thorough || seconds < thorough_seconds);
     if (!is_enough && seconds > 0) {
-        record_calibration(*parts.timings, environment, policy, calibrate_within(parts, seconds, stop));
-        known = stored_calibration(*parts.timings, environment, policy);
+        record_calibration(*impl.timings, environment, policy, calibrate_within(impl, seconds, stop));
+        known = stored_calibration(*impl.timings, environment, policy);
     }
     if (!known) return std::nullopt;
-    const std::scoped_lock alone(parts.measuring);
-    parts.machine = known->machine;
+    const std::scoped_lock alone(impl.measuring);
+    impl.machine = known->machine;
     return known->machine;
 }
 

@@ -57,7 +57,7 @@ std::string c_library() {
 
 }  // namespace
 
-TimingEnvironment environment_of(const Context::Parts& context) {
+TimingEnvironment environment_of(const Context::Impl& context) {
     const device::CpuInfo cpu = device::cpu_info();
     TimingEnvironment environment;
     environment.hard = fmt::format(
@@ -74,7 +74,7 @@ TimingEnvironment environment_of(const Context::Parts& context) {
     return environment;
 }
 
-TimingEnvironment environment_of(const Context::Parts& context, Device device) {
+TimingEnvironment environment_of(const Context::Impl& context, Device device) {
     TimingEnvironment environment = environment_of(context);
     for (const DeviceRates& rates : context.kernels.devices)
         if (rates.device == device)
@@ -87,6 +87,6 @@ TimingEnvironment environment_of(const Context::Parts& context, Device device) {
 
 namespace cairn::inline v0 {
 
-TimingEnvironment timing_environment(const Context& context) { return autotune::environment_of(*context.parts()); }
+TimingEnvironment timing_environment(const Context& context) { return autotune::environment_of(*context.impl()); }
 
 }  // namespace cairn::inline v0

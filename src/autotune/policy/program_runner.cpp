@@ -1,6 +1,6 @@
 #include "autotune/policy/program_runner.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/types/convert_floats.hpp"
 #include "runtime/run_fault.hpp"
 #include "selection/cost/cost.hpp"
@@ -70,7 +70,7 @@ bool has_room(const program::Program& program, std::span<const std::int64_t> siz
 
 ProgramRunner::ProgramRunner(std::span<const program::Program* const> programs, const Context& context,
                              const std::stop_token& stop, autotune::Clock::time_point until)
-    : context_(context), stop_(stop), until_(until), team_(context.threads(), context.parts()->pool.spin()) {
+    : context_(context), stop_(stop), until_(until), team_(context.threads(), context.impl()->pool.spin()) {
     std::int64_t arena_bytes = 0;
     for (const program::Program* program : programs) {
         bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, stop));
@@ -96,7 +96,7 @@ void ProgramRunner::bind() {
     const WeightSource source = [&](std::string_view name) {
         return synthetic_weight(*weights.find(name)->second, [this] { check_interrupt(); });
     };
-    values_.bind(bound_, *context_.parts(), {source, nullptr, {}, stop_});
+    values_.bind(bound_, *context_.impl(), {source, nullptr, {}, stop_});
     until_ = autotune::Clock::time_point::max();
 }
 
@@ -140,7 +140,7 @@ double ProgramRunner::seconds(std::size_t index, std::span<const std::int64_t> s
     PreparedProgram& prepared = prepared_[index];
     prepare(prepared, sizes);
     const program::Program& program = prepared.bound->linked.program();
-    device::ThreadPool& pool = context_.parts()->pool;
+    device::ThreadPool& pool = context_.impl()->pool;
     const autotune::Clock::time_point begin = autotune::Clock::now();
     for (std::int64_t run = 0; run < runs; ++run) {
         runtime::ParallelRegion region;

@@ -8,7 +8,7 @@
 #include "autotune/policy/tuning_progress.hpp"
 #include "autotune/policy/tuning_tasks.hpp"
 #include "autotune/policy/watchdog.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "selection/choose/memo.hpp"
 
 #include <fmt/format.h>
@@ -293,11 +293,11 @@ private:
             Timing timing;
             timing.status = TimingStatus::failed;
             timing.note = reason;
-            const Context::Parts& parts = *context_.parts();
-            parts.timings->record(*who->problem, who->kernel->id, environment_of(*who->kernel), optimistic_.policy,
-                                  timing);
-            parts.log(LogLevel::warning,
-                      fmt::format("tune: {} {} on {}", who->kernel->id, reason, to_string(*who->problem)));
+            const Context::Impl& impl = *context_.impl();
+            impl.timings->record(*who->problem, who->kernel->id, environment_of(*who->kernel), optimistic_.policy,
+                                 timing);
+            impl.log(LogLevel::warning,
+                     fmt::format("tune: {} {} on {}", who->kernel->id, reason, to_string(*who->problem)));
         });
     }
 
@@ -307,8 +307,8 @@ private:
             const Timing& timing = times.timings[c];
             const bool was_run = timing.status != TimingStatus::censored || timing.bound > 0;
             if (!was_run) continue;
-            context_.parts()->timings->record(*candidates[c].problem, candidates[c].kernel->id,
-                                              environment_of(*candidates[c].kernel), optimistic_.policy, timing);
+            context_.impl()->timings->record(*candidates[c].problem, candidates[c].kernel->id,
+                                             environment_of(*candidates[c].kernel), optimistic_.policy, timing);
             ++(timing.status == TimingStatus::failed ? result_.failed : result_.measured);
             if (timing.status == TimingStatus::ok && timing.median > 0) learn(candidates[c], timing.median);
         }
@@ -322,13 +322,13 @@ private:
     }
 
     void compare(const CandidateCall& call) {
-        Context::Parts& parts = *context_.parts();
+        Context::Impl& impl = *context_.impl();
         const auto timing =
-            parts.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);
+            impl.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);
         if (timing && timing->status == TimingStatus::failed) return;
         const ErrorMeasurement figures =
-            measure_error(*call.kernel, *call.compared, call.promised, parts.kernels.definitions, parts.pool);
-        parts.timings->record_error(call.problem, call.kernel->id, environment_of(*call.kernel), figures);
+            measure_error(*call.kernel, *call.compared, call.promised, impl.kernels.definitions, impl.pool);
+        impl.timings->record_error(call.problem, call.kernel->id, environment_of(*call.kernel), figures);
         ++result_.compared;
     }
 

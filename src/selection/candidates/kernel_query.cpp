@@ -1,6 +1,6 @@
 #include "selection/candidates/kernel_query.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/types/knobs.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "selection/cost/roofline.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/types/unit_table.hpp"
 #include "selection/cost/timing_transfer.hpp"
 

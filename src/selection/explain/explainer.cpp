@@ -1,6 +1,6 @@
 #include "selection/explain/explainer.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/types/knobs.hpp"
 #include "selection/choose/constrained_selection.hpp"

@@ -23,7 +23,7 @@ TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
     options.threads = 3;
     options.features = levels::avx2 & device::cpu_info().features;
     const Context context(options);
-    const EnvironmentText text = parsed(environment_of(*context.parts()).hard);
+    const EnvironmentText text = parsed(environment_of(*context.impl()).hard);
     const device::CpuInfo cpu = device::cpu_info();
     EXPECT_EQ(text.version, version());
     EXPECT_EQ(text.threads, 3);

@@ -41,7 +41,7 @@ protected:
         for (const Kernel& each : kernels) candidates.push_back({&exp, &each});
         BenchmarkOptions options;
         options.elimination.seconds = seconds;
-        return benchmark_candidates(candidates, *context.parts(), options);
+        return benchmark_candidates(candidates, *context.impl(), options);
     }
 
     Context context{{.threads = 2}};
@@ -105,14 +105,14 @@ TEST_F(Contest, AStopIsHeededBetweenBlocks) {
     BenchmarkOptions options;
     options.stop = source.get_token();
     calls[0] = 0;
-    EXPECT_THROW(benchmark_candidates({&candidate, 1}, *context.parts(), options), Cancelled);
-    EXPECT_THROW(benchmark_candidates({&candidate, 1}, *context.parts(), options), Cancelled) << "at once";
+    EXPECT_THROW(benchmark_candidates({&candidate, 1}, *context.impl(), options), Cancelled);
+    EXPECT_THROW(benchmark_candidates({&candidate, 1}, *context.impl(), options), Cancelled) << "at once";
 }
 
 TEST_F(Contest, AMeasurementThatWouldTakeTooLongIsOneRun) {
     const Kernel slow = kernel("slow@1", &sleeping<0, 60>);
     calls[0] = 0;
-    const Timing timing = measure_candidate({&exp, &slow}, *context.parts(), {.max_seconds = 0.05});
+    const Timing timing = measure_candidate({&exp, &slow}, *context.impl(), {.max_seconds = 0.05});
     EXPECT_EQ(calls[0], 1);
     EXPECT_EQ(timing.status, TimingStatus::censored);
     EXPECT_GE(timing.bound, 0.06);
@@ -126,7 +126,7 @@ TEST_F(Contest, CoarseTimesSayThatTheyAre) {
     BenchmarkOptions options;
     options.is_coarse = true;
     options.elimination.seconds = 10;
-    const BenchmarkResult result = benchmark_candidates(candidates, *context.parts(), options);
+    const BenchmarkResult result = benchmark_candidates(candidates, *context.impl(), options);
     EXPECT_EQ(result.timings[0].quality, coarse_quality);
     EXPECT_EQ(result.timings[1].quality, coarse_quality) << "censored as it is";
     EXPECT_EQ(result.timings[2].status, TimingStatus::failed);
@@ -141,10 +141,10 @@ TEST_F(Contest, WithoutTimeToFillARoundTimesOfWeightsAreCoarse) {
         BenchmarkOptions options;
         options.elimination.seconds = 10;
         options.fill_until = fill_until;
-        return benchmark_candidates({&candidate, 1}, *context.parts(), options).timings[0].quality;
+        return benchmark_candidates({&candidate, 1}, *context.impl(), options).timings[0].quality;
     };
     const std::chrono::steady_clock::time_point past;
-    release_operand_memory(*context.parts());
+    release_operand_memory(*context.impl());
     EXPECT_EQ(quality(weighted, past), coarse_quality);
     EXPECT_GT(quality(plain, past), coarse_quality) << "it reads no weight";
     EXPECT_GT(quality(weighted, std::chrono::steady_clock::time_point::max()), coarse_quality);
@@ -158,10 +158,10 @@ TEST_F(Contest, NoRunBeginsAfterItsEnd) {
     options.elimination.seconds = 10;
     calls[0] = 0;
     options.until = std::chrono::steady_clock::now();
-    EXPECT_EQ(benchmark_candidates({&candidate, 1}, *context.parts(), options).timings[0].bound, 0);
+    EXPECT_EQ(benchmark_candidates({&candidate, 1}, *context.impl(), options).timings[0].bound, 0);
     EXPECT_EQ(calls[0], 0);
     options.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-    benchmark_candidates({&candidate, 1}, *context.parts(), options);
+    benchmark_candidates({&candidate, 1}, *context.impl(), options);
     EXPECT_LE(calls[0], 1);
 }
 

@@ -1,7 +1,7 @@
 #include "autotune/measurement/benchmark.hpp"
 #include "autotune/measurement/peak_throughput.hpp"
 #include "cairn/tuning.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "graph/types/unit_table.hpp"
 
@@ -73,7 +73,7 @@ TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
     const Calibration machine = calibrate(context);
     EXPECT_GT(machine.cache_bytes, 0);
     EXPECT_GE(machine.noise, 0);
-    const std::size_t rotation = autotune::operand_memory_of(*context.parts())->rotation;
+    const std::size_t rotation = autotune::operand_memory_of(*context.impl())->rotation;
     EXPECT_LE(rotation, autotune::rotation_bytes_of(machine.cache_bytes, std::nullopt));
     EXPECT_GE(rotation, autotune::rotation_bytes_of(machine.cache_bytes, 0)) << "little may be free";
 }

@@ -1,7 +1,7 @@
 #include "autotune/measurement/calibration_records.hpp"
 
 #include "autotune/measurement/peak_throughput.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/calibrations.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(Machine, WhatABriefCalibrationSaidGivesWayToAThoroughOne) {
 
 TEST(Machine, IsMeasuredOnceAndFoundAgain) {
     const Context context;
-    const auto rows = [&] { return context.parts()->timings->unwritten(); };
+    const auto rows = [&] { return context.impl()->timings->unwritten(); };
     EXPECT_FALSE(calibration_of(context, here, {}, 0));
     std::size_t figures = 8;
     for (const UnitInfo& unit : unit_table)
@@ -115,7 +115,7 @@ TEST(Machine, IsMeasuredOnceAndFoundAgain) {
         EXPECT_EQ(again->unit_flops, measured->unit_flops);
     }
     EXPECT_EQ(rows(), 2 * figures + 1);
-    EXPECT_EQ(context.parts()->timings->size(), 0U) << "they are no times";
+    EXPECT_EQ(context.impl()->timings->size(), 0U) << "they are no times";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TimingEnvironment of(ContextOptions options = {}) { return environment_of(*Context(std::move(options)).parts()); }
+TimingEnvironment of(ContextOptions options = {}) { return environment_of(*Context(std::move(options)).impl()); }
 
 TEST(Fingerprint, IsTheSameForTheSameContext) {
     EXPECT_EQ(of().hard, of().hard);
@@ -70,9 +70,9 @@ TEST(Fingerprint, DevicesTellApart) {
         ContextOptions options;
         options.extra = test::second_device({Device::cuda, 1e12, 1e12, 1e-6, 1e10, 1e-6, name});
         const Context context(options);
-        const Context::Parts& parts = *context.parts();
-        EXPECT_EQ(environment_of(parts, Device::cpu).hard, environment_of(parts).hard);
-        return std::pair(environment_of(parts, Device::cuda).hard, environment_of(parts).hard);
+        const Context::Impl& impl = *context.impl();
+        EXPECT_EQ(environment_of(impl, Device::cpu).hard, environment_of(impl).hard);
+        return std::pair(environment_of(impl, Device::cuda).hard, environment_of(impl).hard);
     };
     const auto [device, cpu] = beside("H100, driver 580.82");
     EXPECT_EQ(device, "cuda H100, driver 580.82 beside " + cpu);
@@ -137,7 +137,7 @@ TEST(Fingerprint, EveryPartIsInTheKey) {
 
 TEST(Fingerprint, IsWhatProgramsAskFor) {
     const Context context({.threads = 2});
-    const TimingEnvironment asked = timing_environment(context), own = environment_of(*context.parts());
+    const TimingEnvironment asked = timing_environment(context), own = environment_of(*context.impl());
     EXPECT_EQ(asked.hard, own.hard);
     EXPECT_EQ(asked.soft, own.soft);
 }

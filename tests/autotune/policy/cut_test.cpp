@@ -1,7 +1,7 @@
 #include "autotune/measurement/splitmix.hpp"
 #include "autotune/policy/tuner.hpp"
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 #include "tests/autotune/policy/small_layers.hpp"
 
@@ -45,7 +45,7 @@ Tuned tuned(const Graph& graph, std::uint64_t seed, double seconds, Mode mode = 
         result.stored += tuning.selected[b].weight * chosen.buckets[b].seconds;
     result.best = tuning.seconds(tuning.best(measurer), measurer);
     result.spent = measurer.now();
-    result.rows = context.parts()->timings->size();
+    result.rows = context.impl()->timings->size();
     return result;
 }
 
@@ -130,7 +130,7 @@ TEST(Cut, AStopBetweenMeasurementsIsTheLastThatIsDone) {
                           {1e6, {}, source.get_token(), usual_hang_seconds, effort_of(mode)}, measurer.measurer()),
                 Cancelled);
             EXPECT_EQ(measurer.benchmarks(), last);
-            EXPECT_GE(context.parts()->timings->size(), static_cast<std::size_t>(last)) << "rows are kept";
+            EXPECT_GE(context.impl()->timings->size(), static_cast<std::size_t>(last)) << "rows are kept";
         }
 }
 
@@ -161,8 +161,8 @@ TEST(Hanging, AKernelThatDoesNotReturnIsToldOfAndCountsAsFailed) {
             auto result = measurer.benchmark_candidates(candidates, given);
             for (const autotune::BenchmarkCandidate& each : candidates)
                 if (each.kernel->id == sleepy.id)
-                    if (const auto row = context.parts()->timings->find(*each.problem, sleepy.id,
-                                                                        tuning.costs.environment, tuning.costs.policy))
+                    if (const auto row = context.impl()->timings->find(*each.problem, sleepy.id,
+                                                                       tuning.costs.environment, tuning.costs.policy))
                         meanwhile = row->status;
             return result;
         },

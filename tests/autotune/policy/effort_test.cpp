@@ -1,7 +1,7 @@
 #include "autotune/policy/effort.hpp"
 
 #include "autotune/policy/tuner.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 #include "tests/autotune/policy/small_layers.hpp"
 
@@ -38,8 +38,8 @@ protected:
     }
     std::optional<Timing> timing_of(const std::string& name) const {
         const std::size_t space = name.find(' ');
-        return context.parts()->timings->find(std::string_view(name).substr(space + 1), name.substr(0, space),
-                                              tuning.costs.environment, tuning.costs.policy);
+        return context.impl()->timings->find(std::string_view(name).substr(space + 1), name.substr(0, space),
+                                             tuning.costs.environment, tuning.costs.policy);
     }
     int quality_of(const std::string& name) const { return timing_of(name).value().quality; }
     /// All that kernels accept of what tiles ask, but for copies of what can be seen in another shape.
@@ -135,7 +135,7 @@ TEST_F(Efforts, ACoarseTimeNeverStandsForABetterOne) {
     const std::string name = *measured.begin();
     for_each_call([&](const Kernel& kernel, const selection::SizedProblem& problem) {
         if (selection::call_key(kernel, problem) != name) return;
-        TimingDb& timings = *context.parts()->timings;
+        TimingDb& timings = *context.impl()->timings;
         const auto find = [&] {
             return timings.find(problem.text(), kernel.id, tuning.costs.environment, tuning.costs.policy);
         };

@@ -1,6 +1,6 @@
 #include "autotune/policy/exhaustive_tasks.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 #include "tests/autotune/policy/small_layers.hpp"
@@ -45,8 +45,8 @@ TEST_F(Everything, WhatIsUnknownRunsWhetherItCanWinOrNot) {
         return a.calls.size() < b.calls.size();
     });
     const CandidateCall& known = most->calls.back();
-    context.parts()->timings->record(known.problem, known.kernel->id, tuning.costs.environment, tuning.costs.policy,
-                                     test::took(1e-12));
+    context.impl()->timings->record(known.problem, known.kernel->id, tuning.costs.environment, tuning.costs.policy,
+                                    test::took(1e-12));
     const CandidateSet candidate_set = all_candidates_of(*most, tuning.costs);
     EXPECT_EQ(candidate_set.incumbent_seconds, 1e-12);
     ASSERT_EQ(candidate_set.candidates.size(), most->calls.size() - 1);

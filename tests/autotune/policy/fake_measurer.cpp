@@ -1,7 +1,7 @@
 #include "tests/autotune/policy/fake_measurer.hpp"
 
 #include "autotune/measurement/splitmix.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ FakeTuning::FakeTuning(const Graph& graph, const Context& context, std::vector<S
     costs.features = context.features();
     costs.policy.threads = context.threads();
     costs.environment = {"invented", ""};
-    costs.timings = context.parts()->timings.get();
+    costs.timings = context.impl()->timings.get();
     options.seconds_per_kept_byte = 0;
 }
 

@@ -1,6 +1,6 @@
 #include "autotune/policy/tuner.hpp"
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/process.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 

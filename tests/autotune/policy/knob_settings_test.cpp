@@ -1,7 +1,7 @@
 #include "autotune/policy/knob_settings.hpp"
 
 #include "autotune/policy/tuner.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 
@@ -114,8 +114,8 @@ TEST(Settings, OnlyThoseThatMayWinAreInTheFieldAndEachOnce) {
     tuning.selected[0].candidates.set_costs(tuning.costs);
     ASSERT_EQ(chosen.buckets[0].chosen[0].candidate.kernel->id, "my.fast@1");
     const auto record = [&](const std::string& id, double seconds) {
-        context.parts()->timings->record(*chosen.buckets[0].chosen[0].candidate.problem, id, tuning.costs.environment,
-                                         tuning.costs.policy, test::took(seconds));
+        context.impl()->timings->record(*chosen.buckets[0].chosen[0].candidate.problem, id, tuning.costs.environment,
+                                        tuning.costs.policy, test::took(seconds));
     };
     std::set<std::string> tried;
     const auto settings = [&] { return unknown_settings(tuning.selected, chosen, tuning.costs, tried); };
@@ -131,8 +131,8 @@ TEST(Settings, OnlyThoseThatMayWinAreInTheFieldAndEachOnce) {
     ASSERT_EQ(candidate_set.candidates.size(), 2u);
     EXPECT_EQ(candidate_set.candidates[0].lower_bound, 0);
     EXPECT_GT(candidate_set.candidates[1].lower_bound, 0);
-    context.parts()->timings->record(*chosen.buckets[0].chosen[0].candidate.problem, "my.fast@1", {"other", ""},
-                                     tuning.costs.policy, test::took(1e-15));
+    context.impl()->timings->record(*chosen.buckets[0].chosen[0].candidate.problem, "my.fast@1", {"other", ""},
+                                    tuning.costs.policy, test::took(1e-15));
     selection::CostModel elsewhere = tuning.costs;
     elsewhere.environment = {"other", ""};
     EXPECT_TRUE(candidates_of_settings(all[0], elsewhere).candidates.empty()) << "none may be faster";

@@ -3,7 +3,7 @@
 #include "autotune/policy/tuner.hpp"
 #include "autotune/policy/tuning_tasks.hpp"
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "graph/types/unit_table.hpp"
 #include "tests/autotune/database/environments.hpp"
 #include "tests/autotune/database/took.hpp"
@@ -127,7 +127,7 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
                     ++all;
                 }
             EXPECT_EQ(told, all) << "each is expected from the other machine";
-            EXPECT_EQ(seeded.context.parts()->timings->size(), 0U);
+            EXPECT_EQ(seeded.context.impl()->timings->size(), 0U);
             const double with = seeded.seconds(chosen);
             // What binds a call there may not bind it here, and only a machine that is known tells: on others a seed is
             // better on the whole, not each time.

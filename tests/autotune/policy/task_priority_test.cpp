@@ -1,6 +1,6 @@
 #include "autotune/policy/task_priority.hpp"
 
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 #include "tests/autotune/policy/small_layers.hpp"
@@ -26,8 +26,8 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
         return a.potential_gain < b.potential_gain;
     });
     for (std::size_t c = 1; c < beaten->calls.size(); ++c)
-        context.parts()->timings->record(beaten->calls[c].problem, beaten->calls[c].kernel->id,
-                                         tuning.costs.environment, tuning.costs.policy, test::took(1));
+        context.impl()->timings->record(beaten->calls[c].problem, beaten->calls[c].kernel->id, tuning.costs.environment,
+                                        tuning.costs.policy, test::took(1));
     const std::size_t total = all.size();
     const std::vector<TuningTask> before = all;
     const std::size_t first = uncertain_costly_first(all, tuning.selected, plan, tuning.costs);

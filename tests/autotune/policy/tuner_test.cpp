@@ -1,6 +1,6 @@
 #include "autotune/measurement/fingerprint.hpp"
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/inexact_product.hpp"
 
@@ -81,7 +81,7 @@ TEST(Profile, AStopKeepsWhatWasMeasured) {
     ContextOptions again;
     again.timing_db = path;
     const Context context(again);
-    EXPECT_GE(context.parts()->timings->size(), 2U) << "two races, of one at least";
+    EXPECT_GE(context.impl()->timings->size(), 2U) << "two races, of one at least";
 }
 
 /// Programs with one product, which a kernel at hand is fastest at, as the database knows.
@@ -109,12 +109,12 @@ protected:
     }
 
     static void store_times(const Context& context, const Kernel& fastest) {
-        Context::Parts& parts = *context.parts();
+        Context::Impl& impl = *context.impl();
         for (const Kernel& kernel : context.kernels().kernels) {
             if (kernel.definition != "matmul") continue;
             const Timing timing = test::took(kernel.id == fastest.id ? 1e-9 : 1);
             const auto store = [&](const Problem& problem) {
-                parts.timings->record(problem, kernel.id, autotune::environment_of(parts), {}, timing);
+                impl.timings->record(problem, kernel.id, autotune::environment_of(impl), {}, timing);
             };
             store(product());
             for (const PackedInput& packed : kernel.packed_inputs) store(product(packed.layout));
@@ -149,13 +149,13 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     const CompiledGraph before = compiled(context, Mode::cached, 6e-3);
     EXPECT_TRUE(takes(before, kernel) && tells(before, " s measured, error 0.005 promised")) << before.explain();
     EXPECT_FALSE(takes(compiled(context, Mode::cached, 4e-3), kernel)) << "less than it promises";
-    const std::size_t times = context.parts()->timings->size();
+    const std::size_t times = context.impl()->timings->size();
     const CompiledGraph after = compiled(context, Mode::normal, 6e-3);
     EXPECT_TRUE(takes(after, kernel)) << after.explain();
-    EXPECT_LE(context.parts()->timings->size(), times + 1)
+    EXPECT_LE(context.impl()->timings->size(), times + 1)
         << "all times of products were known, that of a packing was not";
     const auto figures =
-        context.parts()->timings->find_error(product(), kernel.id, autotune::environment_of(*context.parts()));
+        context.impl()->timings->find_error(product(), kernel.id, autotune::environment_of(*context.impl()));
     ASSERT_TRUE(figures);
     EXPECT_GT(figures->relative, 5e-4);
     EXPECT_LT(figures->counted(), 4e-3);

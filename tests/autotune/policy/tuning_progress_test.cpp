@@ -1,7 +1,7 @@
 #include "autotune/policy/tuning_progress.hpp"
 
 #include "autotune/policy/tuner.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 #include "tests/autotune/policy/small_layers.hpp"
@@ -28,8 +28,8 @@ TEST(Curves, TakeACallAsTheBestThatMakesTheSame) {
         std::find_if(all.begin(), all.end(), [](const TuningTask& each) { return each.calls.size() > 1; });
     ASSERT_NE(several, all.end());
     const auto store = [&](const CandidateCall& call, double seconds) {
-        context.parts()->timings->record(call.problem, call.kernel->id, tuning.costs.environment, tuning.costs.policy,
-                                         test::took(seconds));
+        context.impl()->timings->record(call.problem, call.kernel->id, tuning.costs.environment, tuning.costs.policy,
+                                        test::took(seconds));
         curve.learn(*several, tuning.costs);
     };
     curve.learn(*several, tuning.costs);

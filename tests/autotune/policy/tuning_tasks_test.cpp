@@ -1,7 +1,7 @@
 #include "autotune/policy/tuning_tasks.hpp"
 
 #include "cairn/cairn.hpp"
-#include "device/context_parts.hpp"
+#include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"
 
@@ -33,8 +33,8 @@ protected:
         return unmeasured_tasks(tuning->selected, chosen, tuning->costs, context.kernels().definitions, {});
     }
     void store(const CandidateCall& call, double seconds) {
-        context.parts()->timings->record(call.problem, call.kernel->id, tuning->costs.environment, tuning->costs.policy,
-                                         test::took(seconds));
+        context.impl()->timings->record(call.problem, call.kernel->id, tuning->costs.environment, tuning->costs.policy,
+                                        test::took(seconds));
     }
     selection::Estimate estimate(const autotune::BenchmarkCandidate& candidate) const {
         return selection::estimate(*candidate.kernel, *candidate.problem, tuning->costs);
@@ -90,8 +90,8 @@ TEST_F(TasksOfAChoice, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
     EXPECT_LE(candidate_set.candidates.size(), before);
     Timing better = test::took(1e-12);
     better.samples = 9;
-    context.parts()->timings->record(most->calls.back().problem, most->calls.back().kernel->id,
-                                     tuning->costs.environment, tuning->costs.policy, better);
+    context.impl()->timings->record(most->calls.back().problem, most->calls.back().kernel->id,
+                                    tuning->costs.environment, tuning->costs.policy, better);
     candidate_set = candidates_of(*most, tuning->costs);
     ASSERT_EQ(candidate_set.candidates.size(), 1U) << "none can be faster; the chosen one is on a path";
     EXPECT_EQ(candidate_set.candidates[0].kernel, most->calls.front().kernel);

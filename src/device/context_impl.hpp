@@ -12,20 +12,32 @@
 #include <span>
 #include <string_view>
 
-namespace cairn::inline v0 {
+namespace cairn::fusion {
+struct PatternSet;
+}
+namespace cairn::selection {
+class Priors;
+}
+namespace cairn::autotune {
+class OperandMemory;
+}
 
-/// One of the plain kernels, one for every atomic op, that stand behind all others.
+namespace cairn {
+
+/// True for a reference kernel: one of the plain kernels, one for each atomic op, that every other kernel precedes.
 inline bool is_reference(std::string_view kernel) noexcept { return kernel.find(".reference.") != kernel.npos; }
 
-/// True of the CPU, and of a device that has rates.
+/// True for the CPU, and for a device that has rates.
 inline bool is_available(std::span<const DeviceRates> devices, Device device) noexcept {
     return device == Device::cpu || std::any_of(devices.begin(), devices.end(),
                                                 [&](const DeviceRates& rates) { return rates.device == device; });
 }
 
-/// What a Context owns; made in context.cpp, used by the rooms that run, measure or compile.
-struct Context::Parts {
-    explicit Parts(ContextOptions given) : options(std::move(given)), pool(options.threads) {}
+inline namespace v0 {
+
+/// State owned by a Context. Constructed in context.cpp; shared by the compiler, the autotuner and the runtime.
+struct Context::Impl {
+    explicit Impl(ContextOptions given) : options(std::move(given)), pool(options.threads) {}
 
     ContextOptions options;
     FeatureSet features;  ///< in use
@@ -33,25 +45,22 @@ struct Context::Parts {
     device::ThreadPool pool;
     std::unique_ptr<TimingDb> timings;
     std::mutex priors_mutex;
-    std::shared_ptr<const void> priors;  ///< what seeds tell of other machines, once a compile has read them
+    std::shared_ptr<const selection::Priors> priors;  ///< null until a compile has read the shipped timings
     std::mutex patterns_mutex;
-    std::shared_ptr<const void> patterns;  ///< of the definitions, once compile has made them
-    std::size_t pattern_axes = 0;          ///< of the values in graphs that they are made for
-    bool patterns_round = false;           ///< whether they are made for graphs that round to 16-bit floats
-    bool patterns_of_integers = false;     ///< whether they are made for graphs that multiply matrices of integers
-    std::optional<Calibration> machine;    ///< what it can do, once it has been measured
-    std::mutex measuring;                  ///< held by who measures: others would disturb it
-    std::shared_ptr<void> operand_memory;  ///< what measured kernels read and write; kept while somebody measures
+    std::shared_ptr<const fusion::PatternSet> patterns;  ///< of the definitions; null until a compile
+    std::optional<Calibration> machine;                  ///< once it has been measured
+    std::mutex measuring;  ///< held while times are measured: other load would disturb them
+    std::shared_ptr<autotune::OperandMemory> operand_memory;  ///< operands of measured kernels; null unless measuring
 
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);
     }
-    /// True of a kernel of ContextOptions::extra, at any of its settings.
+    /// True for a kernel of ContextOptions::extra, at any of its settings.
     bool is_own(std::string_view id) const noexcept {
         return std::any_of(options.extra.kernels.begin(), options.extra.kernels.end(),
                            [&](const Kernel& kernel) { return kernel.id == id.substr(0, id.find('{')); });
     }
-    /// The kernel of that id; null when there is none.
+    /// The kernel of that id; null if there is none.
     const Kernel* find(std::string_view id) const noexcept {
         for (const Kernel& kernel : kernels.kernels)
             if (kernel.id == id) return &kernel;
@@ -59,4 +68,5 @@ struct Context::Parts {
     }
 };
 
-}  // namespace cairn::inline v0
+}  // namespace v0
+}  // namespace cairn
