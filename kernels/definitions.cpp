@@ -12,7 +12,7 @@ namespace {
 using Operands = std::span<const Tensor>;
 using Tensors = std::vector<Tensor>;
 
-// The operand at a place; a Problem with too few is told so.
+// Returns operand i. Throws an argument error if there are fewer operands.
 const Tensor& at(Operands operands, std::size_t i) {
     if (i < operands.size()) return operands[i];
     throw Error(ErrorKind::argument, "definition",
@@ -35,7 +35,8 @@ int axis_or_last(const Attributes& attributes) { return attributes.has("axis") ?
 
 bool is_16_bit_float(DType dtype) { return is_widening(dtype, DType::f32); }
 
-// As composites compute: f16 and bf16 are cast to f32, and the result is cast back. No operand stays none.
+// Mixed precision as in the composites: f16 and bf16 are cast to f32, and the result is cast back. An empty operand
+// stays empty.
 Tensor widened(const Tensor& x) { return !x.empty() && is_16_bit_float(x.dtype()) ? cast(x, DType::f32) : x; }
 Tensor narrowed(const Tensor& result, DType dtype) { return result.dtype() == dtype ? result : cast(result, dtype); }
 
@@ -44,8 +45,8 @@ Tensors unary(Operands operands, const Attributes&) {
     return {function(at(operands, 0))};
 }
 
-// `normal`, computed from a widened x of this dtype, with gamma and beta, either of which may be missing, of a norm
-// over several axes. They have these axes and no others.
+// Applies gamma and beta, each optional, to `normal`, the normalised value computed from a widened x of the given
+// dtype. The norm covers several axes; gamma and beta must have exactly these axes.
 Tensor with_factors(const Tensor& normal, DType dtype, Operands rest, const std::vector<int>& axes) {
     const auto beside = [&](const Tensor& factor) {
         Shape wanted;
@@ -62,7 +63,8 @@ Tensor with_factors(const Tensor& normal, DType dtype, Operands rest, const std:
     return narrowed(rest.size() == 1 ? scaled : scaled + beside(rest[1]), dtype);
 }
 
-// What comes before gamma and beta, either of which may be missing, counted from the end.
+// Layer norm with optional gamma and beta. Operands are identified by their order, so only trailing ones may be
+// missing.
 Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
     const double eps = a.number("eps");
     if (a.has("axes")) {
@@ -83,13 +85,13 @@ Tensor rms_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
                         : rms_norm(x, rest[0], a.number("eps"), axis_or_last(a));
 }
 
-// The operand at i as it is, or cast where it is stored in a narrower dtype than x.
+// Operand i, cast to the dtype of operand 0 if its own dtype is narrower.
 Tensor as_wide(Operands operands, std::size_t i) {
     const DType dtype = at(operands, 0).dtype();
     return is_widening(at(operands, i).dtype(), dtype) ? cast(at(operands, i), dtype) : at(operands, i);
 }
 
-// x w, or x w b.
+// x w, or x w + b.
 Tensor linear_of(Operands operands) {
     const Tensor &x = at(operands, 0), w = as_wide(operands, 1);
     return operands.size() == 2 ? matmul(x, w) : linear(x, w, at(operands, 2));
@@ -100,7 +102,7 @@ Tensor geglu_tanh(const Operand& gate, const Operand& up) {
     return narrowed(gelu_tanh(wide) * widened(up.tensor()), gate.tensor().dtype());
 }
 
-// x, the weight of the gate, that of what passes it; a bias of the gate, one of what passes it.
+// Gated product. Operands: x, gate weight, up weight, then optionally the gate bias and the up bias.
 template <Tensor (*gate)(const Operand& opening, const Operand& up)>
 Tensors gated(Operands operands, const Attributes&) {
     const auto product = [&](std::size_t weight) {
@@ -111,7 +113,7 @@ Tensors gated(Operands operands, const Attributes&) {
     return {gate(opening, product(2))};
 }
 
-// x w, or x w b: one half of its columns, the first or the last, is the gate of the other.
+// x w, or x w + b, split into two halves of columns. The first or the last half is the gate of the other.
 template <Tensor (*gate)(const Operand& opening, const Operand& up)>
 Tensors gated_by_half(Operands operands, const Attributes& attributes) {
     const std::vector<Tensor> halves = chunk(linear_of(operands), 2, -1);
@@ -119,7 +121,7 @@ Tensors gated_by_half(Operands operands, const Attributes& attributes) {
     return {gate(halves[is_last ? 1 : 0], halves[is_last ? 0 : 1])};
 }
 
-// Windows [B,C,P,Q,J,K] of an image, filters [O,C/groups,J,K]; likewise of one axis.
+// Convolution of windows [B,C,P,Q,J,K] with filters [O,C/groups,J,K]; the same with one spatial axis.
 template <int axes>
 Tensors conv_of_windows(Operands operands, const Attributes&) {
     const Tensor &x = at(operands, 0), &w = at(operands, 1);
@@ -141,7 +143,7 @@ Tensors conv_of_windows(Operands operands, const Attributes&) {
     return {reshape(matmul(reshape(w, {groups, floordiv(w.dim(0), groups), taps}), columns), shape)};
 }
 
-// Windows [B,C,P,Q,J,K] of an image [B,C,H,W] with its padding, or of one axis or three.
+// Windows [B,C,P,Q,J,K] of a padded image [B,C,H,W]; the same with one or three spatial axes.
 Tensor windows_of(const Tensor& image, const Attributes& attributes) {
     const int axes = image.rank() - 2;
     if (axes < 1 || axes > 3)
@@ -159,7 +161,7 @@ Tensor windows_of(const Tensor& image, const Attributes& attributes) {
     return x;
 }
 
-// What `build` makes of the windows of an image.
+// Applies `build` to the windows of an image.
 template <Tensors (*build)(Operands, const Attributes&)>
 Tensors of_image(Operands operands, const Attributes& attributes) {
     Tensors given(operands.begin(), operands.end());
@@ -173,7 +175,7 @@ Tensors mean_of(Operands x, const Attributes& attributes) {
     return {mean(at(x, 0), axes_of(attributes), flag(attributes, "keepdims"))};
 }
 
-// With leading axes of size 1, four in all.
+// Adds leading axes of size 1 up to four axes.
 Tensor with_four_axes(const Tensor& x) {
     if (x.rank() >= 4) return x;
     Shape shape = x.shape();
@@ -181,7 +183,8 @@ Tensor with_four_axes(const Tensor& x) {
     return reshape(x, shape);
 }
 
-// The heads [B,H,...] as groups of so many, [B,G,R,...]; what has one head for all, or five axes, still has.
+// Splits the heads [B,H,...] into groups, [B,G,R,...]. An operand with one head for all, or with five axes already,
+// keeps them.
 Tensor in_groups(const Tensor& x, const Dim& groups, const Dim& heads) {
     if (x.rank() == 5) return x;
     const Tensor four = with_four_axes(x);
@@ -189,7 +192,7 @@ Tensor in_groups(const Tensor& x, const Dim& groups, const Dim& heads) {
     return reshape(four, {four.dim(0), is_one ? Dim(1) : groups, is_one ? Dim(1) : heads, four.dim(2), four.dim(3)});
 }
 
-// Five axes are those of groups: q, k and v have them, k and v one head in each.
+// Five axes mean grouped heads: q, k and v must all have five, with one head of k and v in each group.
 void check_groups(Operands operands) {
     const auto has_five = [](const Tensor& x) { return x.rank() == 5; };
     const bool one_a_group = std::all_of(operands.begin() + 1, operands.begin() + 3,
@@ -199,13 +202,13 @@ void check_groups(Operands operands) {
                     "expected five axes of q, k and v, with one head of k in each group");
 }
 
-// The visible ones, where the mask tells the hidden ones.
+// The mask of visible keys; inverts the mask if it marks the hidden keys.
 Tensor visible(const Tensor& mask, const Attributes& attributes) {
     return flag(attributes, "hides") ? logical_not(mask) : mask;
 }
 
-// What the composite has no words for: heads that lie in groups, a bias beside a mask, and what is added to hidden
-// scores too. Leading axes broadcast.
+// Attention beyond the composite: grouped heads, a bias beside a mask, and terms that are added to hidden scores too.
+// Leading axes broadcast.
 Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
                      const AttentionOptions& options, bool adds_to_hidden) {
     if (is_16_bit_float(q.dtype()) && !options.softmax_dtype)
@@ -245,7 +248,7 @@ Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Te
     return matmul(weights, v);
 }
 
-// Operands as by attend; those that have not the same heads go as groups of them.
+// Operands as in attend. If q, k and v have different numbers of heads, the heads are split into groups.
 Tensor attend_beside(Operands operands, const Attributes& attributes, const AttentionOptions& options) {
     Tensor q = operands[0], k = operands[1], v = operands[2];
     Tensor mask = operands.size() > 3 ? visible(operands[3], attributes) : Tensor();
@@ -271,11 +274,11 @@ std::int64_t window_of(const Attributes& attributes) {
     throw Error(ErrorKind::argument, "definition", "expected a window of 1 to 2^31 - 1 keys");
 }
 
-// q, k and v may lack leading axes, or have an axis for the heads of q in each group, [B,G,R,T,D] and [B,G,1,S,D]; k
-// and v may be narrower than q. With a window no query sees keys as far before its own, or farther. A mask is [B,S] of
-// keys, or with pairs=(1) of queries and keys; with hides=(1) it is true where nothing may be seen. Behind a mask of
-// pairs there may be a bias, with axes like it. What is added is added to scores that are seen; with adds_to_hidden=(1)
-// to the masked score too.
+// Attention. q, k and v may lack leading axes, or have an extra axis for the heads of q in each group, [B,G,R,T,D] and
+// [B,G,1,S,D]; k and v may be narrower than q. With a window W a query does not see keys W or more positions before its
+// own. A mask is [B,S] over keys, or with pairs=(1) over queries and keys; with hides=(1) true marks hidden keys. A
+// mask of pairs may be followed by a bias with the same axes. Additive masks and biases apply to visible scores; with
+// adds_to_hidden=(1) also to the masked score.
 Tensors attend(Operands given, const Attributes& attributes) {
     Tensors operands(given.begin(), given.end());
     for (std::size_t i = 1; i < std::min<std::size_t>(operands.size(), 3); ++i)
@@ -305,8 +308,8 @@ std::string adding_to_hidden(const std::string& attributes, const std::string& o
     return "attention" + attributes + " adds_to_hidden=(1) scale=? masked_score=? | " + operands;
 }
 
-// Two masks of finite numbers: one hides, by the causal rule or as an operand, and the other is added to what hides as
-// to what is seen.
+// Patterns with two masks of finite numbers: one hides, by the causal rule or as an operand; the other is added to
+// hidden and visible scores alike.
 void add_to_hidden(const std::string& operands, std::vector<std::string>& patterns) {
     const auto add = [&](const std::string& attributes, const std::string& more) {
         patterns.push_back(adding_to_hidden(attributes, operands + more));
@@ -323,11 +326,11 @@ void add_to_hidden(const std::string& operands, std::vector<std::string>& patter
     add(causal, " f32[1,S] f32[T,S]");
 }
 
-// Within a window of the last keys, or of all; full or causal; without a mask, with one of visible or of hidden keys,
-// of pairs, or an added one; for equal heads or a single key head, and for groups of them; with capped scores, or with
-// a bias beside a mask of pairs. Where nothing is hidden the score of hidden keys occurs nowhere and cannot be left
-// free. The first that matches counts, so a mask is read only where it is not the causal one. Five axes are four with
-// another leading one, but beside a mask of keys.
+// All attention patterns: with a window or without; full or causal; without a mask, with a mask of visible or of hidden
+// keys or pairs, or with an additive one; for equal heads, a single key head or grouped heads; with softcap, or with a
+// bias beside a mask of pairs. Where nothing is hidden the masked score does not occur, so it cannot be a free
+// attribute. The first match wins, so a mask operand is read only if it is not the causal mask. Operands with five axes
+// match as four axes with one more leading axis, except beside a mask of keys.
 std::vector<std::string> attention_patterns() {
     const std::string some = "f32[T,D] f32[S,D] f32[S,E]", equal = "f32[B,H,T,D] f32[B,H,S,D] f32[B,H,S,E]",
                       single = "f32[B,H,T,D] f32[B,1,S,D] f32[B,1,S,E]",
@@ -374,7 +377,7 @@ std::vector<std::string> attention_patterns() {
         add(operands, "", false, " softcap=?");
         for (const char* mask : {" f32[1,S]", " f32[T,S]"}) add(operands, mask, true, " softcap=?");
         for (const char* mask : {" f32[1,S] f32[1,S]", " f32[1,S] f32[T,S]"}) add(operands, mask, true);
-        // Where two of all pairs are added, the causal rule is in one of them.
+        // If two operands over all pairs are added, one of them contains the causal mask.
         patterns.push_back("attention causal=(0) pairs=(1) scale=? | " + operands + " f32[T,S] f32[T,S]");
         for (const std::string more : {"", " hides=(1)"})
             for (const std::string mask : {" bool[1,S]", " bool[T,S]"}) {
@@ -390,7 +393,8 @@ std::vector<std::string> attention_patterns() {
             for (const std::string& more : {window, std::string()}) add(written, "", false, more + " wide_softmax=(1)");
         }
     for (const std::string& operands : {some, grouped}) add_to_hidden(operands, patterns);
-    // The causal rule leaves least to masks; where it hides by -inf, what is added to hidden scores counts for nothing.
+    // Causal patterns come first: they leave least to mask operands. If a causal pattern hides by -inf, terms added to
+    // hidden scores have no effect.
     std::stable_sort(patterns.begin() + windows, patterns.end(), [](const std::string& a, const std::string& b) {
         const auto place = [](const std::string& pattern) {
             return std::pair(pattern.find("causal=(1)") == std::string::npos,
@@ -401,7 +405,7 @@ std::vector<std::string> attention_patterns() {
     return patterns;
 }
 
-// Over one axis; over several at the end; over the places of images, channels behind them.
+// Patterns over one axis; over several trailing axes; over the spatial axes of channels-last images.
 std::vector<std::string> reduction_patterns(const std::string& name) {
     std::vector<std::string> patterns;
     for (const std::string keeps : {" keepdims=(1)", " keepdims=(0)"})
@@ -416,7 +420,7 @@ std::vector<std::string> reduction_patterns(const std::string& name) {
     return patterns;
 }
 
-// Means over the batch and the places of rows or images [N,C,...] too: the statistics of channels.
+// Also means over the batch and the spatial axes of rows or images [N,C,...]: per-channel statistics.
 std::vector<std::string> mean_patterns() {
     std::vector<std::string> patterns = reduction_patterns("mean");
     for (const std::string keeps : {" keepdims=(1)", " keepdims=(0)"}) {
@@ -426,9 +430,9 @@ std::vector<std::string> mean_patterns() {
     return patterns;
 }
 
-// Windows and filters of all channels, of one channel in each group and of several. Where images, rows of places or
-// filters are one, a reshape of the product vanishes that others have. f32 stands for any float dtype; integers are
-// named one by one.
+// Convolutions over windows, with filters of all channels, depthwise and grouped. If the batch, the rows of positions
+// or the filters have size 1, simplification removes a reshape of the product, so these cases have patterns of their
+// own. f32 matches any float dtype; integer dtypes are listed one by one.
 std::vector<std::string> window_patterns(const std::string& name) {
     using Operands = std::pair<const char*, const char*>;
     const std::vector<Operands> rows = {
@@ -443,7 +447,7 @@ std::vector<std::string> window_patterns(const std::string& name) {
     return patterns;
 }
 
-// Convolutions of single places, which see no windows; all others are found by these.
+// Pointwise convolutions, which have no windows; the larger ones are matched through their windows.
 std::vector<std::string> pointwise_patterns() {
     const std::string one =
         "image_conv2d kernel=(1,1) padding=(0,0,0,0) "
@@ -451,13 +455,13 @@ std::vector<std::string> pointwise_patterns() {
     return {one + "C,P,Q] f32[O,C,1,1]", one + "G*C,P,Q] f32[G*O,C,1,1]"};
 }
 
-// The first half or the last is the gate.
+// The gate is the first half or the last.
 std::vector<std::string> half_patterns(const std::string& name) {
     const std::string operands = " | f32[R,K] f32[K,2*N] f32[2*N]?";
     return {name + " gate=(0)" + operands, name + " gate=(1)" + operands};
 }
 
-// Along one axis, or several at the end; `factors` are as many as may be missing.
+// Along one axis, or along several trailing axes. `factors`: number of optional operands, gamma and beta.
 std::vector<std::string> norm_patterns(const std::string& name, int factors) {
     const auto with = [&](const std::string& attribute, const std::string& operand, const std::string& factor) {
         std::string pattern = name + attribute + " eps=? | f32[R?," + operand + "]";

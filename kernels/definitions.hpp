@@ -4,12 +4,12 @@
 
 #include <vector>
 
-/// The functions that kernels may compute in one go: the composites, and the few chains of them that kernels fuse. Each
-/// is made by calling composites and ops and by nothing else, so there is one spelling of each in the tree.
+/// The functions that kernels may compute: composites, and the few chains of composites that kernels fuse. Each
+/// definition calls composites and ops only, so every function is written once in the tree.
 namespace cairn::kernels {
 
-/// The row of each, smaller functions first. A row without patterns (`rope`, whose table depends on its size) is never
-/// searched for in graphs.
+/// Returns all definitions, smaller functions first. Definitions without patterns (`rope`, whose table depends on its
+/// size) are never matched in graphs.
 ///
 ///     "layer_norm": layer_norm(operands[0], operands[1], operands[2], eps), on `layer_norm eps=? | f32[R,D] f32[D]
 ///     f32[D]`

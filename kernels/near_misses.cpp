@@ -14,7 +14,7 @@ Tensors of_one(Operands operands, const Attributes&) {
     return {function(operands[0])};
 }
 
-// `normal` times gamma plus beta, either of which may be missing.
+// `normal` times gamma plus beta, each of them optional.
 template <Tensor (*normal)(T x, double eps, int axis)>
 Tensors norm(Operands operands, const Attributes& attributes) {
     const int axis = attributes.has("axis") ? static_cast<int>(attributes.integer("axis")) : -1;
@@ -51,7 +51,7 @@ Tensor multiplied_relu(T x) { return x * cast(x > 0.0, x.dtype()); }
 Tensor half_relu(T x) { return 0.5 * (x + abs(x)); }
 Tensor quick_gelu(T x) { return x * sigmoid(1.702 * x); }
 
-// Attention with something between the scores and their weights, or behind these.
+// Attention with an extra step between the scores and the weights, or after the weights.
 template <Tensor (*weights)(T scores, Operands more, const Attributes&)>
 Tensors attend(Operands operands, const Attributes& attributes) {
     const Tensor scores = matmul(operands[0], swap_axes(operands[1], -1, -2)) * attributes.number("scale");
@@ -67,7 +67,8 @@ Tensor masked_afterwards(T scores, Operands more, const Attributes&) {
     return weights / sum(weights, {-1}, true);
 }
 
-// Weights by an f32 softmax of narrower scores, masked before they are cast or, with within=(1), behind.
+// Weights by an f32 softmax of narrower scores. The mask is applied before the cast to f32 or, with within=(1), after
+// it.
 Tensor masked_around_cast(T scores, Operands more, const Attributes& attributes) {
     const bool is_within = attributes.has("within");
     const Tensor here = is_within ? cast(scores, DType::f32) : scores;
@@ -140,7 +141,7 @@ std::vector<std::string> patterns_around_cast() {
 }
 
 void add_attention(std::vector<NearMiss>& list) {
-    // As published models write them: e^-10000 is 0, which a number left free is not.
+    // The constants of published models: e^-10000 is 0, which does not hold for a free attribute.
     std::vector<std::string> by_product;
     for (const char* number : {"-10000", "-1e+09", "-1e+10"})
         by_product.push_back("attention scale=? masked_score=" + std::string(number) +

@@ -7,13 +7,14 @@
 
 namespace cairn::kernels {
 
-/// A function that is taken for a definition and is another one. It is looked for only to tell why a value is no match.
+/// A function that is mistaken for a definition but differs from it. It is matched only to explain why a value is no
+/// match.
 struct NearMiss {
-    Definition definition;  ///< named after the one it is taken for
+    Definition definition;  ///< named after the definition it is mistaken for
     std::string reason;
 };
 
-/// Those that programs and published models are known to hold.
+/// The near misses that programs and published models are known to contain.
 ///
 ///     (x - m) * rsqrt(mean(x * x) - m * m + eps)   for layer_norm: loses the digits of the variance
 std::vector<NearMiss> near_misses();

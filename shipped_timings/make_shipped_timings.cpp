@@ -1,8 +1,7 @@
-// Makes the timing seed that comes with Cairn of what measure_shipped_timings found.
+// Makes the timings that ship with Cairn from what measure_shipped_timings measured.
 //
-//     make_shipped_timings text DB seed.jsonl                                 # of a database what can be trusted, as
-//     text make_shipped_timings file seed.jsonl cairn-seed.db                      # that text as the database that
-//     programs read
+//     make_shipped_timings text DB reference.jsonl                    # the trustworthy rows of a database, as text
+//     make_shipped_timings file reference.jsonl shipped_timings.db    # that text as the database that programs read
 
 #include "cairn/context.hpp"
 #include "cairn/error.hpp"
@@ -26,7 +25,7 @@ struct Options {
     std::string database, text, file;
 };
 
-/// A file beside `path` that is gone afterwards.
+/// A temporary database file beside `path`, removed by the destructor.
 class TemporaryDatabase {
 public:
     explicit TemporaryDatabase(const std::filesystem::path& path) : path_(path.string() + ".passing") { remove(); }
@@ -43,7 +42,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// What rows name as their kernel, without settings, where it is still there: a kernel, or a rate of the machine.
+/// The kernel ids that rows may name: existing kernels, without settings, and rates of the machine.
 class KnownKernels {
 public:
     KnownKernels() {
@@ -59,8 +58,8 @@ private:
     std::set<std::string> ids_;
 };
 
-/// Rows of the text that is there already, without those of environments that were measured anew and of kernels that
-/// are no more.
+/// Rows of the existing text, without those of environments that were measured again and of kernels that no longer
+/// exist.
 std::string rows_kept(const std::string& path, const cairn::TimingFileInfo& fresh) {
     std::ifstream in(path, std::ios::binary);
     const KnownKernels known;

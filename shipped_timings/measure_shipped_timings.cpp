@@ -1,5 +1,5 @@
-// Measures what the timing seed that comes with Cairn is made of, into a database: times of the kernels of GPT-2 124M
-// and DistilBERT, at the sizes and ranges that the examples compile them for.
+// Measures the timings that ship with Cairn into a database: times of the kernels of GPT-2 124M and DistilBERT, at the
+// sizes and ranges that the examples compile them for.
 //
 //     measure_shipped_timings DB --seconds 60 --threads 2 --features avx2
 
@@ -24,7 +24,7 @@ struct Options {
     std::string features;
 };
 
-/// All that the CPU has where nothing is said.
+/// Parses a feature list; nothing, which means all features of the CPU, if the text is empty.
 std::optional<cairn::FeatureSet> features_of(const std::string& text) {
     if (text.empty()) return std::nullopt;
     const std::optional<cairn::FeatureSet> features = cairn::parse_features(text);
@@ -33,20 +33,20 @@ std::optional<cairn::FeatureSet> features_of(const std::string& text) {
     return features;
 }
 
-/// Compiles as examples/gpt2 and examples/distilbert do; what counts is what the database holds then.
+/// Compiles as examples/gpt2 and examples/distilbert do, to fill the database.
 void measure(const Options& options) {
     cairn::ContextOptions with;
     with.threads = options.threads;
     with.timing_db = options.database;
     with.features = features_of(options.features);
     with.program = "measure_shipped_timings";
-    with.extra.build = "for a seed";  // a time of another machine is an expectation, wherever it is read
+    with.extra.build = "for a seed";  // a build name of its own, so that programs use these times as priors only
     with.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     const cairn::Context context(with);
     cairn::CompileOptions how;
     how.mode = cairn::Mode::normal;
     how.tune_seconds = options.seconds;
-    how.run_program_trials = false;  // a seed holds times of kernels
+    how.run_program_trials = false;  // shipped timings are times of kernels
     const cairn::models::DistilBertConfig bert;
     compile(cairn::models::distilbert_graph(bert, cairn::models::distilbert_weights(bert)), context, how);
     how.splits = {{"T", {1, 12}}};

@@ -5,30 +5,29 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a running kernel sees: plain pointers and sizes. Kept apart from kernel.hpp because code compiled for one
-/// instruction set, and the loop that runs a program, include nothing else.
+/// Arguments of a running kernel: plain pointers and sizes. Separate from kernel.hpp because code compiled for one
+/// instruction set, and the program executor, include nothing else.
 namespace cairn::inline v0 {
 
-/// The threads that run one instruction together. Every member enters the kernel; a kernel never starts threads of its
-/// own.
+/// The threads that run one instruction together. Every member calls the kernel; a kernel never starts threads.
 class CAIRN_API Team {
 public:
-    /// This member's number, 0 .. size() - 1, and how many there are: as many as the Context has threads, or one where
-    /// the tensors are too small to share.
+    /// Rank of this member, 0 .. size() - 1, and size of the team: the threads of the Context, or 1 if the tensors are
+    /// too small to share.
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
-    /// Waits until every member has come here. All members must call it equally often.
+    /// Waits until all members have reached this barrier. All members must call it equally often.
     void barrier();
-    /// 0, 1, 2, ...: each number goes to exactly one member of the team during one instruction. Divide work into chunks
-    /// whose borders depend on sizes only; then results do not depend on who takes a chunk.
+    /// Atomic counter 0, 1, 2, ...: each number is returned to exactly one member during one instruction. Chunk borders
+    /// must depend on sizes only; then results do not depend on which member computes a chunk.
     std::int64_t next_chunk() noexcept;
-    /// Reports that the data cannot be computed with (an index out of range, say). `reason` must be a string literal.
-    /// The first report of a run becomes its Error; the kernel returns normally.
+    /// Reports that the data cannot be computed with (an index out of range, for example). `reason` must be a string
+    /// literal. The first report of a run becomes its Error; the kernel returns normally.
     void fail(const char* reason) noexcept;
-    /// The same, and where: element `position` (row-major) of input number `input` of the instruction is `value`.
+    /// Also reports the location: element `position` (row-major) of input `input` of the instruction is `value`.
     void fail(const char* reason, int input, std::int64_t position, std::int64_t value) noexcept;
 
-    /// Made by the runtime; `shared` is the runtime's own state of the team.
+    /// Constructed by the runtime; `shared` is the runtime's state of the team.
     Team(int rank, int size, void* shared) noexcept : shared_(shared), rank_(rank), size_(size) {}
 
 private:
@@ -36,7 +35,7 @@ private:
     int rank_, size_;
 };
 
-/// One tensor handed to a running kernel. Strides are in elements; shape and strides have `rank` entries.
+/// A tensor argument of a running kernel. Shape and strides have `rank` entries.
 struct TensorArg {
     std::byte* data;              ///< the first element
     const std::int64_t* shape;    ///< sizes, outermost first
@@ -44,13 +43,13 @@ struct TensorArg {
     int rank;                     ///< number of axes
 };
 
-/// All that a running kernel sees.
+/// All arguments of a running kernel.
 struct Args {
-    const TensorArg* inputs;   ///< as many as the Problem has, in its order
-    const TensorArg* outputs;  ///< likewise
-    const std::int64_t* dims;  ///< the values of the Problem's list attributes, all lists one after another
+    const TensorArg* inputs;   ///< the inputs of the Problem, in its order
+    const TensorArg* outputs;  ///< the outputs of the Problem, in its order
+    const std::int64_t* dims;  ///< values of the Problem's list attributes, all lists concatenated
     std::byte* workspace;      ///< `Kernel::workspace` bytes, 64-byte aligned, contents undefined
-    const void* prepared;      ///< what `Kernel::prepare` returned
+    const void* prepared;      ///< result of `Kernel::prepare`
 };
 
 }  // namespace cairn::inline v0

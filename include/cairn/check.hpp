@@ -12,53 +12,53 @@
 
 namespace cairn::inline v0 {
 
-/// How check_kernel tries a kernel.
+/// Options of check_kernel.
 struct CheckOptions {
-    bool same_for_any_team = true;  ///< the same bits are expected whatever the number of threads
-    std::size_t every = 1;          ///< of the sizes of a Problem each `every`-th is tried, the last one always
-    /// Heap calls of the calling thread so far, from a program that counts them; null: not watched.
+    bool same_for_any_team = true;  ///< expect the same bits for every number of threads
+    std::size_t every = 1;          ///< try every `every`-th of the sizes of a Problem, and always the last
+    /// Returns the number of heap calls of the calling thread so far, in a program that counts them; null: not checked.
     std::int64_t (*heap_calls)() noexcept = nullptr;
-    bool only_own = false;      ///< of check_kernels: only those of ContextOptions::extra
+    bool only_own = false;      ///< check_kernels: only the kernels of ContextOptions::extra
     std::stop_token stop = {};  ///< throws Cancelled between two Problems
 };
 
-/// What check_kernel found.
+/// Result of checking a kernel.
 struct KernelReport {
-    std::vector<std::string> faults;  ///< the first few, each with the Problem's text; empty: the kernel passed
+    std::vector<std::string> faults;  ///< the first few, each with the Problem's text; empty: passed
     int runs = 0;                     ///< runs compared with the definition
-    int variations = 0;               ///< Problems tried: the samples, and those made from them
-    int in_place = 0;                 ///< runs with an output in an input's memory
-    std::string kernel = {};          ///< its id
-    std::string not_checked = {};     ///< of check_kernels: why the kernel could not be run here; empty: it was
+    int variations = 0;               ///< Problems tried: the samples and their variations
+    int in_place = 0;                 ///< runs with an output in the memory of an input
+    std::string kernel = {};          ///< Kernel::id
+    std::string not_checked = {};     ///< check_kernels: why the kernel could not be run here; empty: it was run
 };
 
-/// Tries a kernel against its definition, knowing nothing else about it: what every built-in kernel passes. Each of its
-/// samples and variations of them (other strides and dtypes, as far as it accepts them), at several sizes, with 1, 2
-/// and 3 threads, by one thread what was prepared for 3, and in other memory: other poison around and in it, addresses
-/// that are multiples of nothing but the dtype's size:
-/// * results lie within tolerance of the float64 meaning of the definition: (terms + 16) eps for sums and products,
-///   16 eps for one op, 64 eps for a composite; integers are exact; those of a kernel that states an error
-///   (Kernel::error) within that;
+/// Tests a kernel against its definition, as a black box; every built-in kernel passes. Runs each of its samples and
+/// their variations (other strides and dtypes, as far as it accepts them) at several sizes; with 1, 2 and 3 threads,
+/// and with one thread on data prepared for 3; and with other memory contents around and in the operands, at addresses
+/// aligned to the dtype's size only. Checks that
+/// * results are within tolerance of the definition in float64: (terms + 16) eps for sums and products, 16 eps for one
+///   op, 64 eps for a composite; integers are exact; a kernel that states an error (Kernel::error) is within that;
 /// * the bits are the same each time;
-/// * nothing is written outside the outputs and the workspace, nothing read that shows;
+/// * nothing is written outside the outputs and the workspace, and nothing read outside the inputs affects results;
 /// * if it accepts a range of sizes, it accepts each size in it, and workspace() and prepare() succeed there;
-/// * with an output in an input's memory, where the kernel says so: the same bits again;
-/// * run() makes no heap call, the cost is a finite number, the workspace is enough.
+/// * with an output in an input's memory, where the kernel allows it: the same bits again;
+/// * run() makes no heap call, the cost is a finite number, and the workspace suffices.
 ///
 ///     Context context({.extra = my_kernels()});
 ///     for (const std::string& fault : check_kernel(context, "cpu.mine.swish.f32@1").faults) std::puts(fault.c_str());
 ///
-/// Threads of its own run the kernel while the call lasts. Throws Error(argument) when the Context has no such kernel,
-/// Error(unsupported) when this machine cannot run it or it packs into a layout of its own (check what reads it).
+/// Uses threads of its own during the call. Throws Error(argument) if the Context has no such kernel,
+/// Error(unsupported) if this machine cannot run it or if it packs into a layout of its own (check a kernel that reads
+/// the layout instead).
 CAIRN_API KernelReport check_kernel(const Context& context, std::string_view id, const CheckOptions& options = {});
-/// The same for a kernel of no Context, whose definition is an op or one of `definitions`.
+/// As above, for a kernel outside a Context, whose definition is an op or one of `definitions`.
 CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions,
                                     const CheckOptions& options = {});
 
-/// Checks all kernels of a Context, those of ContextOptions::extra first, each at all its settings, and returns a
-/// report for each in that order. KernelReport::not_checked gives the reason for a kernel that this machine cannot run
-/// or whose packed layout is unknown. The built-in kernels pass; they take minutes. A program checks its own in its
-/// tests:
+/// Checks all kernels of a Context, those of ContextOptions::extra first, each with all its settings. Returns one
+/// report for each, in that order. KernelReport::not_checked gives the reason for a kernel that this machine cannot run
+/// or whose packed layout is unknown. The built-in kernels pass; they take minutes. A program's tests check its own
+/// kernels:
 ///
 ///     for (const KernelReport& report : check_kernels(context, {.only_own = true}))
 ///         for (const std::string& fault : report.faults) std::puts(fault.c_str());
@@ -66,10 +66,10 @@ CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Defini
 /// CompileOptions::verify checks a kernel on the Problems that a program calls it with. Throws Cancelled.
 CAIRN_API std::vector<KernelReport> check_kernels(const Context& context, const CheckOptions& options = {});
 
-/// What a Problem means: a graph of atomic ops with an input `in0`, `in1`, ... for each of its inputs and an output
-/// `out0`, ... for each of its outputs; strides and layouts mean nothing. Throws Error(argument) where its name is that
-/// of no op and no definition, where axes do not count from the end as in all Problems, and where its outputs are not
-/// what it makes of its inputs; Error(graph) for inputs that it does not take.
+/// The reference of a Problem: a graph of atomic ops with an input `in0`, `in1`, ... for each of its inputs and an
+/// output `out0`, ... for each of its outputs; strides and layouts are ignored. Throws Error(argument) if it names no
+/// op and no definition, if an axis is not negative (axes of Problems count from the end), and if its outputs are not
+/// those that follow from its inputs; Error(graph) for inputs that the op or definition does not take.
 CAIRN_API Graph reference_graph(const Problem& problem, const Context& context);
 
 }  // namespace cairn::inline v0

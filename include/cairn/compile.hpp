@@ -12,57 +12,57 @@
 
 namespace cairn::inline v0 {
 
-/// Where times come from when kernels are chosen. What `quick` measures `normal` measures too, and what that does
-/// `exhaustive`; each stores its times as they come, so that one that was cut goes on the next time, and one that has
-/// ended measures nothing more. Wherever a tune ends, by the times stored the programs are never slower than without
-/// it.
+/// Source of the times by which kernels are selected. `normal` measures all that `quick` measures, and `exhaustive` all
+/// that `normal` measures. Each stores its times as it goes: an interrupted tune continues in the next compile, and a
+/// finished one measures nothing more. Whenever a tune ends, the programs are, by the stored times, never slower than
+/// without it.
 enum class Mode {
-    off,     ///< estimates only: nothing is measured, the timing database is not read
-    cached,  ///< rows of the timing database, else estimates; nothing is measured
-    /// As cached, for a first start that costs little: of what estimates choose, calls that take a hundredth of a
-    /// bucket's time or more are raced with what may be faster, in one block each. Their times are of Timing::quality
-    /// 0: a later tune takes those again that may change the choice. Where all that is chosen is measured already,
-    /// nothing is.
+    off,     ///< estimates only; nothing is measured and the timing database is not read
+    cached,  ///< times of the timing database, otherwise estimates; nothing is measured
+    /// As cached, with a short tune for a first start: of the calls that estimates choose, those that take at least 1 %
+    /// of a bucket's time are timed against kernels that may be faster, in one block each. These times have
+    /// Timing::quality 0: a later tune repeats those that may change the selection. Nothing is measured if all chosen
+    /// calls are measured already.
     quick,
-    /// As cached, and whatever the best ways to run may need is measured: all that estimates choose, then what may be
-    /// faster than the best that is measured, until nothing unknown may be. Then programs run whole
-    /// (CompileOptions::run_program_trials).
+    /// As cached, and measures whatever the fastest programs may need: first all calls that estimates choose, then
+    /// those that may be faster than the best measured ones, until no unmeasured call can be. Then whole programs are
+    /// timed (CompileOptions::run_program_trials).
     normal,
-    /// As normal, and every kernel that accepts any part of the graph is measured in every form of its operands,
-    /// whether that can change the choice or not; times that are far apart are taken again, more rivals run whole.
-    /// Minutes to hours.
+    /// As normal, and measures every kernel that accepts any part of the graph, with every layout of its operands, even
+    /// if that cannot change the selection. Times with a large spread are repeated, and more whole programs are timed.
+    /// Takes minutes to hours.
     exhaustive,
-    replay,  ///< as CompileOptions::lock says: nothing is measured, and no database is read
+    replay,  ///< as recorded in CompileOptions::lock; nothing is measured and no database is read
 };
 
-/// Cuts the range of a symbol into buckets, each with its own program: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
+/// Splits the range of a symbol into buckets with a program each: `{"T", {1, 12}}` gives T = 1, 2..12 and 13.. .
 struct Split {
-    std::string symbol;                      ///< its name
-    std::vector<std::int64_t> upper_bounds;  ///< of all buckets but the last, ascending
-    /// How often each bucket runs, beside the others: what a form of a weight gains one of them, it may cost another.
-    /// Empty: as often as the others. `{"T", {1}, {100, 1}}`: hundred steps of one token for each prompt.
+    std::string symbol;                      ///< name of the symbol
+    std::vector<std::int64_t> upper_bounds;  ///< of all buckets except the last, ascending
+    /// How often each bucket runs, relative to the others: a weight layout that is faster for one bucket may be slower
+    /// for another. Empty: equally often. `{"T", {1}, {100, 1}}`: a hundred steps of one token for each prompt.
     std::vector<double> weights = {};
     bool is_automatic = false;  ///< see automatic()
 
-    /// Cuts the symbol where the best programs change: its range is cut finely first, at doubled sizes, and neighbours
-    /// whose programs are the same become one bucket; then all are compiled as if their bounds had been named. So
-    /// choosing takes as long as for all of the fine cuts. Several automatic splits are cut less finely: into 32
-    /// buckets in all at most.
+    /// Splits the symbol where the best programs change. Its range is first split finely, at doubled sizes; neighbours
+    /// with equal programs are merged; then all are compiled as if their bounds had been given. So selection takes as
+    /// long as for all of the fine buckets. Several automatic splits are split less finely: into at most 32 buckets in
+    /// all.
     ///
     ///     options.splits = {Split::automatic("T")};   // T in 1..1024 may become T = 1, 2..16 and 17..1024
     static Split automatic(std::string symbol) { return {std::move(symbol), {}, {}, true}; }
 };
 
-/// What compile() may do, and what it is to leave out.
+/// Options of compile().
 struct CompileOptions {
-    Mode mode = Mode::off;  ///< where times come from
-    /// Wall clock that measuring may take, beside what a compile takes in Mode::cached: it ends within one run of a
-    /// kernel, or of a program, after that. By default 1 s of Mode::quick, 5 s of Mode::normal, and of Mode::exhaustive
-    /// as long as it takes.
+    Mode mode = Mode::off;  ///< source of kernel times
+    /// Wall-clock time for measuring, in addition to what a compile in Mode::cached takes. Measuring ends at most one
+    /// run of a kernel, or of a program, later. Default: 1 s for Mode::quick, 5 s for Mode::normal, unlimited for
+    /// Mode::exhaustive.
     std::optional<double> tune_seconds = {};
-    /// Of Mode::normal and Mode::exhaustive: once all times are known, in the time that is left, programs that sums of
-    /// kernel times can hardly tell apart are run whole, on made-up data. That takes memory for the weights of two of
-    /// them, at most half of what is free.
+    /// Mode::normal and Mode::exhaustive: once all times are known, spends the remaining time on paired trials of whole
+    /// programs that sums of kernel times hardly distinguish, on synthetic data. This takes memory for the weights of
+    /// two programs, at most half of the free memory.
     bool run_program_trials = true;
     /// The lock file for Mode::replay, written by CompiledGraph::write_lock(). For the graph, tolerances, disabled
     /// stages and ranges of sizes that it was written for, compile() reproduces its programs without a search: the same
@@ -75,61 +75,61 @@ struct CompileOptions {
     /// was modified, or has the format of another version.
     std::filesystem::path lock = {};
     std::vector<Split> splits = {};
-    /// How far outputs may lie from what the graph means: of all ways to run that keep within it the fastest is taken,
-    /// exact ones among them. Beside inexact programs the fastest exact ones are kept until the first runs have shown
-    /// that errors keep within it; a memory limit counts both.
+    /// The error that outputs may have against the reference. The fastest programs within it are selected, whether
+    /// exact or not. With inexact programs the fastest exact ones are kept as well, until the first runs have shown
+    /// that errors are within it; a memory limit counts both.
     Tolerance tolerance = Tolerance::exact();
-    /// Of outputs with one of their own; compile() throws Error(argument) for a name that is no output or comes twice.
+    /// Tolerances of single outputs. compile() throws Error(argument) for a name that is no output or is repeated.
     std::vector<OutputTolerance> output_tolerances = {};
-    /// What a byte that is kept in memory for good costs, in seconds beside those of one run of each bucket: a further
-    /// form of a weight is made only where the buckets that read it gain more. By default about the time in which one
-    /// core reads it ten times, so mostly one form serves all; 0: the fastest way to run, whatever it keeps.
+    /// Price of a byte that is kept in memory permanently, in seconds, compared with the seconds of one run of each
+    /// bucket: another layout of a weight is kept only if the buckets that read it gain more. The default is about the
+    /// time in which one core reads the byte ten times, so usually one layout serves all. 0: the fastest programs,
+    /// whatever they keep.
     double seconds_per_kept_byte = 1e-9;
-    /// Stages to leave out, by name: `simplify`, `expand` (other spellings of values), `fuse`, `elementwise`
+    /// Stages to skip, by name: `simplify`, `expand` (equivalent expressions of values), `fuse`, `elementwise`
     /// (grouping), `search` (each node on its own, first kernel that accepts), `pack`, `in_place`, `reuse` (no two
     /// buffers share bytes), `specialize` (one program for all sizes). Results stay the same within rounding.
     std::vector<std::string> disable = {};
-    /// A folder that gets the text form after each stage that changed something.
+    /// Folder for text dumps of the graph or program after each stage that changed something.
     std::filesystem::path dump_stages = {};
-    /// Checks the result of each stage; a fault throws InternalError. Each kernel of ContextOptions::extra that a
+    /// Verifies the result of each stage; throws InternalError on a fault. Each kernel of ContextOptions::extra that a
     /// program calls is compared with its definition, as by check_kernel, on the Problems of those calls, strides
     /// included, at up to four values of their symbols; Error(argument) names the kernel, the Problem and the
-    /// difference. This takes seconds and threads of its own during the call. A Problem that cannot be compared (its
-    /// own packed layout, or minutes of work) is logged. Built-in kernels are not run: check_kernels() runs them.
+    /// difference. This takes seconds, and threads of its own during the call. A Problem that cannot be compared (its
+    /// own packed layout, or minutes of work) is logged. Built-in kernels are not run: use check_kernels().
     /// CompiledGraph::load() checks no kernel.
     bool verify = false;
-    /// Bytes for bound + states + arena + constants + verification. The fastest way to run within them is taken:
-    /// weights are read as they are stored where packed ones would not fit. Where none is found Error(memory) tells the
-    /// fewest bytes.
+    /// Limit in bytes on bound + states + arena + constants + verification of the MemoryReport. The fastest programs
+    /// within it are selected: weights are read as stored where packed ones would not fit. If there are none,
+    /// Error(memory) gives the fewest bytes found.
     std::optional<std::int64_t> memory_limit = {};
     ProgressSink progress = {};
-    /// Throws Cancelled, while measuring as soon as the kernel that runs returns; measurements made so far are kept.
-    /// One that does not return holds the compile: after ten seconds the log and the database say so, so that the next
-    /// start does without it.
+    /// Throws Cancelled; while measuring, as soon as the running kernel returns. Measurements made so far are kept. A
+    /// kernel that does not return blocks the compile: after ten seconds the log and the database say so, and the next
+    /// start skips it.
     std::stop_token stop = {};
-    /// A file that keeps the compiled graph for the next start: where it holds what these options make of this graph on
-    /// this machine, with these threads, kernels and this version, it is loaded and nothing is chosen or measured; else
-    /// it is written. So what a later tune would find is not looked for until the file is gone. A graph that was loaded
-    /// explains what it runs, not why. The file is never required: what cannot be read or written is told in one log
-    /// line. All of it is under a digest, which every load checks: a file with a changed byte is written anew. Beside
-    /// `dump_stages` it is left alone.
+    /// File that caches the compiled graph for the next start. If it holds the result of these options for this graph,
+    /// on this machine, with these threads, kernels and this version, it is loaded and nothing is selected or measured;
+    /// otherwise it is written. A later tune therefore has no effect until the file is deleted. A loaded graph explains
+    /// what it runs, not why. The file is optional: a failure to read or write it is reported in one log line. All of
+    /// it is covered by a digest that every load checks: a file with a changed byte is rewritten. Ignored with
+    /// `dump_stages`.
     std::filesystem::path cache_file = {};
 };
 
-/// Graph > simplify > expand > fuse > select > emit > plan: everything is decided here, and run() only runs. Throws
-/// Error(unsupported) naming a node no kernel accepts, with each refusal.
+/// Compiles a graph: simplify, expand, fuse, select, emit, plan. All decisions are made here; run() makes none. Throws
+/// Error(unsupported) naming a node that no kernel accepts, with each refusal.
 CAIRN_API CompiledGraph compile(const Graph& graph, const Context& context, const CompileOptions& options = {});
 
-/// Why a kernel of `definition` (`layer_norm`) is not among the candidates for `value`: what of the definition is not
-/// found in its graph, in words. Empty where one is. Throws Error(argument) for a name that is no definition of the
-/// context.
+/// Why `definition` (`layer_norm`, for example) does not match at `value`: the part of the definition that its graph
+/// lacks, in words. Empty if it matches. Throws Error(argument) for a name that is no definition of the Context.
 ///
 ///     why_not(y, "rms_norm", context)   ->   rms_norm eps=1e-06 (%0, %1): the value has other numbers
 CAIRN_API std::string why_not(const Tensor& value, std::string_view definition, const Context& context);
-/// The same for the value of the graph that comes nearest.
+/// As above, for the value of the graph that comes nearest to a match; empty if any value matches.
 CAIRN_API std::string why_not(const Graph& graph, std::string_view definition, const Context& context);
 
-/// The names CompileOptions::disable knows.
+/// The names that CompileOptions::disable accepts.
 CAIRN_API std::vector<std::string> stage_names();
 
 }  // namespace cairn::inline v0

@@ -13,77 +13,77 @@
 
 namespace cairn::inline v0 {
 
-/// How much a log line matters. `info` lines are few; nothing is logged in a steady-state run.
+/// Severity of a log line. There are few `info` lines; nothing is logged in a steady-state run.
 enum class LogLevel { info, warning };
-/// Receives every line the library has to say; called from whichever thread says it, one line at a time a Context.
+/// Receives all log lines of the library, on the thread that logs, one line at a time for each Context.
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
-/// The CPUs this process may use: its affinity mask within the control group's quota, at least 1.
+/// The number of CPUs that this process may use: its affinity mask within the control group's quota, at least 1.
 CAIRN_API int usable_cpus();
-/// The tightest CPU quota of this process's control group and those above it, of version 1 and 2, in CPUs (1.5, say);
-/// nothing where there is none. Who uses more is stopped until the next period.
+/// The tightest CPU quota of this process's control group and its ancestors, of version 1 and 2, in CPUs (1.5, for
+/// example); empty if there is none. A process that uses more is stopped until the next period.
 CAIRN_API std::optional<double> cpu_quota();
 
-/// The timing database of the command `cairn`: `cairn/timings.db` in $XDG_CACHE_HOME, else in ~/.cache; empty where
-/// neither variable is set. Reads these variables and makes nothing.
+/// Path of the timing database of the command `cairn`: `cairn/timings.db` in $XDG_CACHE_HOME, otherwise in ~/.cache;
+/// empty if neither variable is set. Reads these variables and creates nothing.
 CAIRN_API std::filesystem::path default_timing_db();
 
-/// What a Context is made with. The defaults touch nothing outside the process: one thread, no file, no output.
+/// Options of a Context. The defaults touch nothing outside the process: one thread, no file, no output.
 struct ContextOptions {
-    /// As the command `cairn` makes its Context, so that a program finds what `cairn tune` has measured: all
-    /// usable_cpus() as threads, and default_timing_db() as timing database, whose folder is made where it is not
-    /// there. No other function of the library reads an environment variable.
+    /// The options of the command `cairn`, so that a program finds the measurements of `cairn tune`: all usable_cpus()
+    /// as threads, and default_timing_db() as timing database, whose folder is created if absent. No other function of
+    /// the library reads an environment variable.
     ///
     ///     const Context context(ContextOptions::command_line_defaults());
     CAIRN_API static ContextOptions command_line_defaults();
 
     /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
     int threads = 1;
-    /// The timing database, made if absent, in a folder that exists; empty: timings are kept in memory only. A database
-    /// that cannot be used is logged once and otherwise ignored.
+    /// The timing database, created if absent, in an existing folder; empty: timings are kept in memory only. A
+    /// database that cannot be used is logged once and otherwise ignored.
     std::filesystem::path timing_db = {};
-    /// Databases that are read besides, and never written: shipped with the program, or a team's. Of all files the best
-    /// measurement of a kernel counts.
+    /// Further databases that are read and never written, such as one shipped with the program or shared by a team. Of
+    /// all files the best measurement of a kernel counts.
     std::vector<std::filesystem::path> shipped_timings = {};
-    /// The program's name, as the database notes who measured.
+    /// Name of the program, recorded in the database with its measurements.
     std::string program = {};
     LogSink log = {};
-    /// Kernels that need others are not used. Nothing: all that the CPU has. For tests and comparisons.
+    /// Enabled features: kernels that need others are not used. Empty: all that the CPU has. For tests and comparisons.
     std::optional<FeatureSet> features = {};
-    /// The program's own definitions, layouts and kernels; they come before the built-in ones.
+    /// The program's own definitions, layouts and kernels; they take precedence over the built-in ones.
     KernelSet extra = {};
     /// Offers the reference kernels only (tests, bisecting).
     bool reference_only = false;
 };
 
 /// Owns everything that outlives a graph: threads, kernels, log sink, timing database. There are no globals; two
-/// Contexts share nothing. Handles are cheap to copy and keep the Context alive; all functions may be called from any
-/// thread. A moved-from handle throws Error(argument) wherever it is used.
+/// Contexts share nothing. Handles are cheap to copy and keep the Context alive. Thread-safe. A moved-from handle
+/// throws Error(argument) on any use.
 ///
-/// The threads do not survive fork(): make a Context after it.
+/// The threads do not survive fork(): create the Context after it.
 class CAIRN_API Context {
 public:
-    /// Throws Error(argument) for threads < 1 or ill-formed extra kernels (two of one id, an unknown definition),
-    /// and for features that the CPU lacks or that stand on one that is not among them.
+    /// Throws Error(argument) for threads < 1, for ill-formed extra kernels (two with one id, an unknown definition),
+    /// and for features that the CPU lacks or that imply one that is missing from the set.
     explicit Context(ContextOptions options = {});
 
     /// Threads that run programs, the caller's included.
     int threads() const;
-    /// Those in use: ContextOptions::features, or what the CPU has.
+    /// The enabled features: ContextOptions::features, or those of the CPU.
     FeatureSet features() const;
-    /// Everything it can compute with, those that need other features included (selection says why not). Behind a
-    /// kernel with knobs stands one for each of its other settings.
+    /// All definitions, layouts and kernels, including kernels that need other features (selection gives the reason). A
+    /// kernel with knobs is followed by one kernel for each of its other settings.
     const KernelSet& kernels() const;
 
     struct Impl;
-    /// The library's own view of it.
+    /// For use by the library.
     const std::shared_ptr<Impl>& impl() const;
 
 private:
     std::shared_ptr<Impl> impl_;
 };
 
-/// `0.1.0`: the version of the library that is running.
+/// Version of the running library: `0.1.0`.
 CAIRN_API std::string_view version() noexcept;
 
 }  // namespace cairn::inline v0

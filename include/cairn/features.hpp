@@ -12,52 +12,53 @@
 
 namespace cairn::inline v0 {
 
-/// Instructions beyond those that every x86-64 CPU has (SSE2), in groups that a CPU has or lacks as a whole.
+/// Instruction set extensions beyond SSE2, which every x86-64 CPU has. Each is a group that a CPU has or lacks as a
+/// whole.
 enum class Feature : std::uint8_t {
     avx2,         ///< AVX2, FMA, F16C and BMI2
     avx512,       ///< AVX-512 F, BW, DQ, VL and CD
-    avx_vnni,     ///< dot products of 8 and 16 bits in registers of AVX
-    avx512_vnni,  ///< the same in registers of AVX-512
-    avx512_bf16,  ///< dot products of bf16, casts
-    avx512_fp16,  ///< arithmetic in f16
-    amx_tile,     ///< tiles
-    amx_bf16,     ///< products of tiles of bf16
-    amx_int8      ///< products of tiles of 8 bits
+    avx_vnni,     ///< dot products of 8 and 16 bits in AVX registers
+    avx512_vnni,  ///< the same in AVX-512 registers
+    avx512_bf16,  ///< dot products and casts of bf16
+    avx512_fp16,  ///< f16 arithmetic
+    amx_tile,     ///< tile registers
+    amx_bf16,     ///< bf16 tile products
+    amx_int8      ///< 8-bit tile products
 };
-inline constexpr std::size_t feature_count = 9;  ///< of Feature
-/// `avx2`, `avx512`, ...: as they are called above.
+inline constexpr std::size_t feature_count = 9;  ///< number of Features
+/// The enumerator's name: `avx2`, `avx512`, ...
 CAIRN_API std::string_view to_string(Feature feature) noexcept;
 
-/// Some of the Features: what a CPU has, what is in use, what a kernel's code needs.
+/// A set of Features: of a CPU, enabled for a Context, or needed by a kernel.
 ///
 ///     FeatureSet{Feature::avx2, Feature::avx_vnni}   // avx2+avx_vnni
 class FeatureSet {
 public:
-    /// None: what every CPU has.
+    /// The empty set: the baseline of every CPU.
     constexpr FeatureSet() noexcept = default;
-    /// These, and no others.
+    /// The set of these features.
     constexpr FeatureSet(std::initializer_list<Feature> features) noexcept {
         for (const Feature feature : features) bits_ |= bit(feature);
     }
 
-    /// True where the feature is in it.
+    /// True if the set contains the feature.
     constexpr bool has(Feature feature) const noexcept { return (bits_ & bit(feature)) != 0; }
-    /// True where all of `other` is in it: code that needs `other` runs where this is in use.
+    /// True if `other` is a subset: code that needs `other` runs where this set is enabled.
     constexpr bool includes(FeatureSet other) const noexcept { return (other.bits_ & ~bits_) == 0; }
-    /// True for none.
+    /// True for the empty set.
     constexpr bool empty() const noexcept { return bits_ == 0; }
-    /// How many there are.
+    /// Number of features in the set.
     constexpr int size() const noexcept {
         int count = 0;
         for (std::size_t i = 0; i < feature_count; ++i) count += static_cast<int>(bits_ >> i & 1);
         return count;
     }
 
-    /// What is in either.
+    /// Union.
     friend constexpr FeatureSet operator|(FeatureSet a, FeatureSet b) noexcept { return of(a.bits_ | b.bits_); }
-    /// What is in both.
+    /// Intersection.
     friend constexpr FeatureSet operator&(FeatureSet a, FeatureSet b) noexcept { return of(a.bits_ & b.bits_); }
-    /// What is in the first and not in the second.
+    /// Difference: in the first and not in the second.
     friend constexpr FeatureSet operator-(FeatureSet a, FeatureSet b) noexcept { return of(a.bits_ & ~b.bits_); }
     friend constexpr bool operator==(FeatureSet a, FeatureSet b) noexcept = default;
 
@@ -75,10 +76,10 @@ private:
 CAIRN_API std::string to_string(FeatureSet features);
 /// Writes to_string(features).
 CAIRN_API std::ostream& operator<<(std::ostream& out, FeatureSet features);
-/// The inverse of to_string, in any order; nothing where a word is no feature's name.
+/// The inverse of to_string, in any order; empty if a word is no feature's name.
 CAIRN_API std::optional<FeatureSet> parse_features(std::string_view text) noexcept;
 
-/// What a CPU with the feature has too: `avx512_vnni` stands on avx2+avx512.
+/// The features that a CPU with this feature also has: avx2 and avx512 for `avx512_vnni`.
 constexpr FeatureSet implied_by(Feature feature) noexcept {
     switch (feature) {
         case Feature::avx512:
@@ -92,11 +93,11 @@ constexpr FeatureSet implied_by(Feature feature) noexcept {
     }
 }
 
-/// Sets that vector code is compiled for.
+/// Feature sets that vector code is compiled for.
 namespace levels {
-inline constexpr FeatureSet baseline{};                              ///< SSE2, 4 f32 in a register
-inline constexpr FeatureSet avx2{Feature::avx2};                     ///< 8
-inline constexpr FeatureSet avx512{Feature::avx2, Feature::avx512};  ///< 16
+inline constexpr FeatureSet baseline{};                              ///< SSE2: 4 f32 in a register
+inline constexpr FeatureSet avx2{Feature::avx2};                     ///< 8 f32 in a register
+inline constexpr FeatureSet avx512{Feature::avx2, Feature::avx512};  ///< 16 f32 in a register
 }  // namespace levels
 
 }  // namespace cairn::inline v0

@@ -28,22 +28,22 @@ namespace cairn::inline v0 {
 
 class Safetensors;
 
-/// A value of a graph: a handle of two words. Copying it copies nothing, and it keeps its graph alive, so `auto y =
-/// f(x);` is always safe. Nothing is computed when a Tensor is made; its dtype and shape are known at once.
+/// A value of a graph: a handle of two words. Copying it copies no data, and it keeps its graph alive, so `auto y =
+/// f(x);` is always safe. Creating a Tensor computes nothing; its dtype and shape are known at once.
 class CAIRN_API Tensor {
 public:
     /// An empty handle; using it in an op throws Error(graph).
     Tensor() noexcept = default;
     DType dtype() const;
-    /// The reference holds as long as a handle to the graph does, however much the graph grows.
+    /// The reference stays valid while a handle to the graph exists, even if the graph grows.
     const Shape& shape() const;
     int rank() const;
-    /// The size of an axis; negative axes count from the end. Throws Error(graph) when out of range.
+    /// The size of an axis; negative axes count from the end. Throws Error(graph) if out of range.
     Dim dim(int axis) const;
-    /// True for a default-made or moved-from handle. (There is no conversion to bool: `a && b` on tensors is an op.)
+    /// True for a default-constructed or moved-from handle. (No conversion to bool: `a && b` on tensors is an op.)
     bool empty() const noexcept { return graph_ == nullptr; }
 
-    /// The graph and the node's number in it, as text forms print it (`%3`).
+    /// The graph, and the index of the node in it, as printed in text forms (`%3`).
     const std::shared_ptr<ir::GraphData>& graph() const noexcept { return graph_; }
     std::uint32_t id() const noexcept { return id_; }
     Tensor(std::shared_ptr<ir::GraphData> graph, std::uint32_t id) noexcept : graph_(std::move(graph)), id_(id) {}
@@ -53,11 +53,11 @@ private:
     std::uint32_t id_ = 0;
 };
 
-/// Writes the number and type of the node: `%3 f32[N,768]`.
+/// Writes the index and type of the node: `%3 f32[N,768]`.
 CAIRN_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
-/// What an op takes: a Tensor, or a scalar that takes on the dtype of the tensors beside it: a number, or a size, known
-/// or not (`x / n`). Made implicitly at the call, where it also notes the caller's source line for error messages.
+/// Argument of an op: a Tensor, or a scalar that takes the dtype of the op's tensors: a number, or a constant or
+/// symbolic size (`x / n`). Constructed implicitly at the call, where it records the caller's source line for errors.
 class Operand {
 public:
     Operand(Tensor tensor, std::source_location where = std::source_location::current()) noexcept
@@ -68,20 +68,20 @@ public:
     template <std::integral T>
     Operand(T value, std::source_location where = std::source_location::current()) noexcept
         : scalar_(static_cast<double>(value)), kind_(Kind::number), where_(where) {
-        if (!std::in_range<std::int64_t>(value + 0)) return;  // no dtype has it but a float, which rounds it
+        if (!std::in_range<std::int64_t>(value + 0)) return;  // only a float dtype can hold the value, rounded
         size_ = Dim(static_cast<std::int64_t>(value));
         kind_ = Kind::integral;
     }
     Operand(Dim size, std::source_location where = std::source_location::current()) noexcept
         : size_(std::move(size)), kind_(Kind::integral), where_(where) {}
 
-    /// True for numbers and sizes; is_integral for integers and sizes, whose value is whole(), scalar() being that of
-    /// other numbers.
+    /// is_scalar: true for numbers and sizes. is_integral: true for integers and sizes, whose value is integral();
+    /// scalar() is the value of other numbers.
     bool is_scalar() const noexcept { return kind_ != Kind::tensor; }
     bool is_integral() const noexcept { return kind_ == Kind::integral; }
     double scalar() const noexcept { return scalar_; }
     const Dim& integral() const noexcept { return size_; }
-    /// The tensor, and the caller's line.
+    /// The tensor, and the caller's source line.
     const Tensor& tensor() const noexcept { return tensor_; }
     const std::source_location& where() const noexcept { return where_; }
 
@@ -94,10 +94,10 @@ private:
     std::source_location where_;
 };
 
-/// Memory that outlives a run. One that grows along an axis keeps, for example, the keys a transformer has seen; it has
-/// fixed strides at its capacity, so growing never moves data. One of fixed size keeps, for example, the hidden state
-/// of a recurrent network. Each `append`, `write` and `assign` makes a new version; every reader sees the version it
-/// was given, and a run leaves the latest one.
+/// A tensor that is kept across runs. A growing state keeps, for example, the keys that a transformer has seen; it has
+/// fixed strides at its capacity, so growing never moves data. A state of fixed size keeps, for example, the hidden
+/// state of a recurrent network. Each `append`, `write` and `assign` makes a new version; a reader sees the version it
+/// was given, and after a run the state is the latest one.
 ///
 ///     Dim past = g.symbol("past", 0, 1023);
 ///     State keys = g.state("keys", DType::f32, {12, past, 64}, 1, 1024);
@@ -106,20 +106,20 @@ private:
 ///     State hidden = g.state("hidden", DType::f32, {1, 256});                 // zero before the first run
 ///     hidden.assign(tanh(matmul(x, w) + matmul(hidden.read(), u)));
 ///
-/// After a run the length symbol advances by what was appended; CompiledGraph::rewind sets it back. All states that
-/// grow by one symbol must grow by the same size in a run; compile() checks it.
-/// A moved-from handle throws Error(graph) wherever it is used.
+/// After a run the length symbol has advanced by what was appended; CompiledGraph::rewind sets it back. All states that
+/// grow by one symbol must grow by the same size in a run; compile() checks it. A moved-from handle throws Error(graph)
+/// on any use.
 class CAIRN_API State {
 public:
-    /// The live part before this run: the shape given to Graph::state.
+    /// The live part before this run, in the shape given to Graph::state.
     Tensor read(std::source_location where = std::source_location::current()) const;
-    /// Writes `rows` behind what is live so far in this run and returns the live part with them. `rows` has the state's
-    /// dtype and shape but for the growing axis. Throws Error(graph) on a mismatch, and for a state of fixed size.
+    /// Appends `rows` to the live part and returns the extended live part. `rows` has the state's dtype, and its shape
+    /// except for the growing axis. Throws Error(graph) on a mismatch, and for a state of fixed size.
     Tensor append(const Operand& rows);
-    /// Replaces the slice that begins at `start` on an axis, and returns the whole live part. `rows` has the state's
-    /// dtype and shape but for that axis: the growing one, or the first one of a state of fixed size, where none is
-    /// given; negative axes count from the end. Throws Error(graph) on a mismatch, and where the slice is not sure to
-    /// lie within what is live.
+    /// Replaces the slice that begins at `start` of an axis, and returns the whole live part. `rows` has the state's
+    /// dtype, and its shape except for that axis. Default axis: the growing one, or the first one of a state of fixed
+    /// size; negative axes count from the end. Throws Error(graph) on a mismatch, and unless the slice provably lies
+    /// within the live part.
     ///
     ///     State ring = g.state("ring", DType::f32, {4, 100});
     ///     Tensor all = ring.write(column, 99, 1);  // column f32[4,1] becomes the last column
@@ -128,7 +128,7 @@ public:
     /// Replaces the whole live part by `value`, of the same dtype and shape, and returns it. Throws Error(graph) on a
     /// mismatch.
     Tensor assign(const Operand& value);
-    /// The latest version: what read() gives, with all changes so far.
+    /// The latest version: read() with all changes so far.
     Tensor latest() const;
 
     State(std::shared_ptr<ir::GraphData> graph, std::uint32_t index) noexcept
@@ -140,31 +140,31 @@ private:
     std::uint32_t index_ = 0;
 };
 
-/// The weights that Graph::weights made, by what follows the prefix in their names, sorted.
+/// The weights returned by Graph::weights, keyed by name without the prefix, sorted.
 class CAIRN_API WeightMap {
 public:
     /// Name and weight.
     using Map = std::map<std::string, Tensor, std::less<>>;
 
-    /// The weight of that name. Throws Error(file) where there is none, naming the file, the prefix, the names nearest
-    /// to the one asked for and how many there are, and the caller's source line.
+    /// The weight of that name. If there is none, throws Error(file) with the file, the prefix, the nearest names, the
+    /// number of weights, and the caller's source line.
     ///
     ///     Tensor w = graph.weights(file, "encoder.0.").at("w");   // the tensor "encoder.0.w" of the file
     const Tensor& at(std::string_view name, std::source_location where = std::source_location::current()) const;
-    /// The same without the caller's source line in the message.
+    /// As at(), without the caller's source line in the message.
     const Tensor& operator[](std::string_view name) const;
-    /// True where there is a weight of that name.
+    /// True if there is a weight of that name.
     bool contains(std::string_view name) const { return by_name_.contains(name); }
-    /// Its place in the order of names, or end().
+    /// Iterator to the weight of that name, or end().
     Map::const_iterator find(std::string_view name) const { return by_name_.find(name); }
-    /// All of them: `for (const auto& [name, weight] : weights)`.
+    /// Iteration in the order of names: `for (const auto& [name, weight] : weights)`.
     Map::const_iterator begin() const noexcept { return by_name_.begin(); }
     Map::const_iterator end() const noexcept { return by_name_.end(); }
-    /// How many there are.
+    /// Number of weights.
     std::size_t size() const noexcept { return by_name_.size(); }
     bool empty() const noexcept { return by_name_.empty(); }
 
-    /// What Graph::weights gives; `file` and `prefix` are for messages.
+    /// Constructed by Graph::weights; `file` and `prefix` are for messages.
     WeightMap(Map by_name, std::string file, std::string prefix)
         : by_name_(std::move(by_name)), file_(std::move(file)), prefix_(std::move(prefix)) {}
 
@@ -176,48 +176,49 @@ private:
 };
 
 /// A lazily built program over tensors: inputs, weights and states, ops on them, named outputs. Equal ops on equal
-/// operands are made once. A Graph is a handle like Tensor; the graph lives as long as any handle to it. Building is
-/// for one thread at a time. A moved-from handle throws Error(graph) wherever it is used.
+/// operands are one node. A Graph is a handle like Tensor; the graph lives as long as any handle to it. Building is not
+/// thread-safe. A moved-from handle throws Error(graph) on any use.
 class CAIRN_API Graph {
 public:
     explicit Graph(std::string_view name = "graph");
 
-    /// A size known only when the program runs, within inclusive bounds. Throws Error(graph) on ill-formed bounds or a
-    /// second meaning of a name.
+    /// Adds a size known only at run time, within inclusive bounds. Throws Error(graph) for ill-formed bounds, or if
+    /// the name already has other bounds.
     Dim symbol(std::string_view name, std::int64_t low, std::int64_t high,
                std::source_location where = std::source_location::current());
-    /// A tensor given anew for each run. Names of inputs, weights and states are distinct; Error(graph) otherwise.
+    /// A tensor set before each run. Names of inputs, weights and states must be distinct; throws Error(graph)
+    /// otherwise.
     Tensor input(std::string_view name, DType dtype, Shape shape,
                  std::source_location where = std::source_location::current());
     /// A tensor bound once; its shape must be constant.
     Tensor weight(std::string_view name, DType dtype, Shape shape,
                   std::source_location where = std::source_location::current());
-    /// A weight with the name, dtype and shape that a tensor has in a file. Throws what Safetensors::view throws.
+    /// A weight with the name, dtype and shape of a tensor in a file. Throws what Safetensors::view throws.
     Tensor weight(const Safetensors& file, std::string_view name,
                   std::source_location where = std::source_location::current());
-    /// A weight for each tensor of a file whose name begins with `prefix`, by what follows the prefix. Throws
-    /// Error(file) where no name begins with a prefix that is not empty, naming the file and the prefixes nearest to
-    /// it, and what Safetensors::view throws.
+    /// Adds a weight for each tensor of a file whose name begins with `prefix`, keyed by the rest of its name. Throws
+    /// Error(file) if no name begins with a non-empty prefix, with the file and the nearest prefixes, and what
+    /// Safetensors::view throws.
     ///
     ///     auto layer = graph.weights(file, "encoder.0.");
     ///     y = linear(x, layer.at("w"), layer.at("b"));     // bound as "encoder.0.w" and "encoder.0.b"
     WeightMap weights(const Safetensors& file, std::string_view prefix = "",
                       std::source_location where = std::source_location::current());
-    /// A state whose axis `axis` has the bare symbol of its live length as its size and `capacity` as its limit.
+    /// A growing state: the size of axis `axis` is the bare symbol of its live length, limited by `capacity`.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,
                 std::source_location where = std::source_location::current());
     /// A state of fixed size, zero before the first run; its shape must be constant, and may be empty:
     /// `g.state("step", DType::i64, {})`.
     State state(std::string_view name, DType dtype, Shape shape,
                 std::source_location where = std::source_location::current());
-    /// A state of fixed size that begins with these elements: it holds them before the first run, in each new instance,
-    /// and again after CompiledGraph::reset_states. They are copied into the graph, row-major, from any contiguous
-    /// range of the dtype's C++ type (std::uint16_t: the bits of f16 and bf16), or as written down in the call.
+    /// A state of fixed size with initial elements: its contents before the first run, in each new instance, and after
+    /// CompiledGraph::reset_states. They are copied into the graph, row-major, from any contiguous range of the dtype's
+    /// C++ type (std::uint16_t: the bits of f16 and bf16), or from an initializer list.
     ///
     ///     State seed = g.state("seed", DType::i64, {}, {std::int64_t{42}});
     ///     State mean = g.state("mean", DType::f32, {64}, means);                     // std::vector<float> means of 64
     ///
-    /// Throws Error(graph) also for elements of another type, and when there are more or fewer than the shape has.
+    /// Throws Error(graph) also for elements of another type, or if their number is not that of the shape.
     template <detail::Elements R>
     State state(std::string_view name, DType dtype, Shape shape, const R& initial,
                 std::source_location where = std::source_location::current()) {
@@ -229,12 +230,12 @@ public:
         return state_from(name, dtype, std::move(shape),
                           {initial.begin(), initial.size(), detail::stored_as<T>(), true}, where);
     }
-    /// A tensor with these values (converted to dtype as by `cast`, row-major), kept inside the graph. For small
-    /// tables; large ones are weights. Throws Error(graph) when the shape is not constant or has another number of
+    /// A tensor with these values, converted to dtype as by `cast`, row-major, stored in the graph. For small tables;
+    /// large ones should be weights. Throws Error(graph) if the shape is not constant or has another number of
     /// elements.
     Tensor constant(DType dtype, Shape shape, std::span<const double> values,
                     std::source_location where = std::source_location::current());
-    /// The same with the values' own type as dtype, integers of 64 bits exactly: `constant(std::vector{1.0f, 2.0f},
+    /// As above, with the values' own type as dtype; 64-bit integers are exact: `constant(std::vector{1.0f, 2.0f},
     /// {2})`.
     template <std::ranges::contiguous_range Values>
     requires Element<std::ranges::range_value_t<Values>> Tensor
@@ -254,7 +255,7 @@ public:
                     std::source_location where = std::source_location::current()) {
         return constant(std::span(values.begin(), values.size()), std::move(shape), where);
     }
-    /// A scalar. An integer is exact; Error(graph) where an integer dtype cannot hold it.
+    /// A scalar. Integers are exact; throws Error(graph) if an integer dtype cannot hold the value.
     Tensor constant(DType dtype, double value, std::source_location where = std::source_location::current());
     template <std::integral T>
     Tensor constant(DType dtype, T value, std::source_location where = std::source_location::current()) {
@@ -262,15 +263,15 @@ public:
     }
     /// The value of a Dim as a scalar tensor.
     Tensor constant(DType dtype, const Dim& value, std::source_location where = std::source_location::current());
-    /// Names a result. Throws Error(graph) when the name is taken or the tensor belongs to another graph.
+    /// Adds a named output. Throws Error(graph) if the name is taken or the tensor belongs to another graph.
     void output(std::string_view name, const Tensor& tensor,
                 std::source_location where = std::source_location::current());
 
-    /// The name given when it was made.
+    /// The name given at construction.
     const std::string& name() const;
-    /// The symbol table; shapes of this graph use its Dims.
+    /// The symbol table of this graph's shapes.
     Symbols& symbols() const;
-    /// Nodes made so far, leaves included.
+    /// Number of nodes so far, leaves included.
     std::size_t size() const;
     const std::shared_ptr<ir::GraphData>& data() const;
     explicit Graph(std::shared_ptr<ir::GraphData> data) noexcept : data_(std::move(data)) {}
@@ -282,12 +283,12 @@ private:
     std::shared_ptr<ir::GraphData> data_;
 };
 
-/// The text form of a graph, one node a line (`%3 = matmul %1, %2 : f32[N,768]`). Weights are named, never stored;
-/// parse_graph gives back an equal graph.
+/// The text form of a graph, one node a line (`%3 = matmul %1, %2 : f32[N,768]`). It names weights but does not contain
+/// their data; parse_graph returns an equal graph.
 CAIRN_API std::string to_string(const Graph& graph);
 /// Writes to_string(graph).
 CAIRN_API std::ostream& operator<<(std::ostream& out, const Graph& graph);
-/// Reads what to_string(Graph) wrote. Throws Error(argument) naming line and column.
+/// Parses the output of to_string(Graph). Throws Error(argument) with line and column.
 CAIRN_API Graph parse_graph(std::string_view text);
 
 }  // namespace cairn::inline v0

@@ -18,137 +18,139 @@
 
 namespace cairn::inline v0 {
 
-/// How much work a Problem is, for an estimate where no measurement exists. `efficiency` is the share of the machine's
-/// peak arithmetic this kernel is expected to reach.
+/// Work of a Problem, from which its time is estimated if no measurement exists.
 struct Cost {
-    double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, share of the peak
-    Arithmetic arithmetic = Arithmetic::f32;         ///< of the operations: whose peak, with what the kernel needs
+    double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, expected fraction of the peak
+    Arithmetic arithmetic = Arithmetic::f32;  ///< of the operations; selects the peak, with the kernel's features
 };
 
-/// What `accepts` answers: empty for yes, else why not (`needs a contiguous last axis`).
+/// Result of `accepts`: empty if accepted, otherwise the reason (`needs a contiguous last axis`).
 using Refusal = std::string;
 
-/// Output `output` may share the memory of input `input`: the kernel reads each element of the input before it writes
-/// the element of the output at the same place, whichever thread does it.
+/// Output `output` may share the memory of input `input`: the kernel reads each element of the input before any thread
+/// writes the element of the output at the same position.
 struct InPlace {
     int input = 0, output = 0;
 };
 
-/// Input `input` is wanted in the packed form `layout`.
+/// The kernel reads input `input` in the packed layout `layout`.
 struct PackedInput {
     int input = 0;
     std::string layout;
 };
 
-/// A packed form of a matrix, made once when weights are bound and shared by every program that wants it. It is made by
-/// a Kernel with the definition `pack` whose output has this layout.
+/// A packed layout of a matrix. The packed matrix is computed once when weights are bound, by a Kernel with the
+/// definition `pack` whose output has this layout, and is shared by all programs that use it.
 struct Layout {
-    std::string name;  ///< as PackedInput and text forms name it
-    /// Its bytes, for the plain tensor it was made from.
+    std::string name;  ///< the name in PackedInput and in text forms
+    /// Size in bytes of the packed form of the plain tensor.
     Dim (*bytes)(const TensorDesc& plain);
-    /// The name under which the same bytes are the packed form of the transposed matrix; may be empty.
+    /// Name of the layout of the transposed matrix that consists of the same bytes; may be empty.
     std::string transposed;
 };
 
-/// One way to compute a Definition. All functions must be pure; `run` is called from many threads.
+/// A kernel: one implementation of a Definition. All functions must be pure; `run` is called from many threads.
 struct Kernel {
-    std::string
-        id;  ///< `device.family.definition.dtype@version`, e.g. `cpu.avx2.layer_norm.f32@1`: its identity everywhere
+    std::string id;          ///< unique id, `device.family.definition.dtype@version`: `cpu.avx2.layer_norm.f32@1`
     std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, `fused`, or `pack`
     Device device = Device::cpu;
-    FeatureSet needs;  ///< what its code needs, with all that this stands on; none: it runs anywhere
-    /// Whether it can do `problem`, whose outputs may be strided. Sizes may be symbols with bounds: yes holds for all
-    /// sizes within them, so `problem` with any of these sizes is accepted too (check_kernel tries it).
+    FeatureSet needs;  ///< the features its code needs, with all that these imply; empty: runs anywhere
+    /// Whether the kernel supports `problem`, whose outputs may be strided. Sizes may be symbols with bounds:
+    /// acceptance holds for all sizes within them, so `problem` must be accepted at each of these sizes (check_kernel
+    /// verifies it).
     KernelFunction<Refusal(const Problem& problem)> accepts;
     void (*run)(const Args& args, Team& team) = nullptr;
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
-    std::vector<PackedInput> packed_inputs;  ///< asked for only where the input is bound
-    /// Inputs that may come as they are stored: in a narrower float dtype from which a cast to that of its definition
-    /// loses nothing, f16 or bf16 for f32. Which ones it takes `accepts` says; the definition must mean the same of
-    /// them as of what they are cast to. Any other kernel gets them cast.
+    std::vector<PackedInput> packed_inputs;  ///< used only if the input is bound
+    /// Inputs that may keep their stored dtype: a narrower float dtype that widens to the definition's without loss,
+    /// f16 or bf16 for f32. `accepts` decides which dtypes it takes; the definition must give the same result for them
+    /// as for the widened input. All other kernels get the input cast.
     std::vector<int> widened_inputs;
-    /// Bytes of scratch memory with this many threads; null: none. Part of the plan, so a run never allocates.
+    /// Bytes of scratch memory for this number of threads; null: none. Part of the memory plan, so a run never
+    /// allocates.
     KernelFunction<Dim(const Problem& problem, int threads)> workspace;
-    /// The work at constant sizes; null: estimated from operand bytes.
+    /// The work at constant sizes; null: estimated from the bytes of operands.
     KernelFunction<Cost(const Problem& problem)> cost;
-    /// How far from its definition in float64 an output may be, its operands being exact: the relative L2 error, and a
-    /// tenth of the largest |y - r| / max(|r|, RMS r). Asked as `accepts` is, and true for all sizes. Null or 0: every
-    /// op is computed and accumulated in at least its dtype. A kernel that states one is taken where
-    /// CompileOptions::tolerance lets it; one that was measured to be further off is not taken again.
+    /// Stated error of an output against its definition in float64, for exact operands: the larger of the relative L2
+    /// error and a tenth of the largest |y - r| / max(|r|, RMS r), with y the output and r the reference. Called as
+    /// `accepts` is; the result holds for all sizes. Null or 0: every op is computed and accumulated in at least its
+    /// dtype. A kernel with a stated error is used only within CompileOptions::tolerance; one whose measured error is
+    /// larger is not used again.
     KernelFunction<double(const Problem& problem)> error;
-    /// Called at compile and when a program is loaded, not in a run, once for all instructions of a program that
-    /// compute the same Problem; the result reaches `run` of each as Args::prepared. Null: nothing to prepare.
+    /// Called at compile time and when a program is loaded, never in a run: once for all instructions of a program with
+    /// the same Problem. The result is passed to `run` as Args::prepared. Null: nothing to prepare.
     KernelFunction<std::shared_ptr<const void>(const Problem& problem, int threads)> prepare;
-    /// What can be set in its code. Each setting is a kernel of its own wherever kernels are named, timed or stored:
-    /// the id with the values that are not the first, `cpu.panel_avx512.linear.f32@1{depth=512}`. The functions above
-    /// may take the Setting as a last parameter; `run` sees what `prepare` makes of it. With the first values it must
-    /// accept all that it accepts with others, and each must keep to its error. At most `max_settings`.
+    /// Tunable parameters. Each setting counts as a kernel of its own wherever kernels are named, timed or stored; its
+    /// id lists the values that are not the first: `cpu.panel_avx512.linear.f32@1{depth=512}`. The functions above may
+    /// take the Setting as a last parameter; `run` gets it through `prepare`. The first setting must accept every
+    /// Problem that another one accepts, and each setting must keep its stated error. At most `max_settings`.
     std::vector<Knob> knobs;
-    /// Why a setting other than the first is not worth trying on `problem`: at all of its sizes the first computes in
-    /// the same way (`reads all of a panel at once`). Such a setting is not measured and not chosen, but it must still
-    /// run: what `accepts` says holds for it too. Empty or null: the setting is tried.
+    /// Why a setting other than the first need not be tried on `problem`: at all of its sizes it computes in the same
+    /// way as the first (`reads all of a panel at once`). Such a setting is neither measured nor chosen, but must still
+    /// run: `accepts` holds for it too. Empty or null: the setting is tried.
     KernelFunction<Refusal(const Problem& problem)> redundant = {};
-    std::vector<std::string> samples;  ///< Problems in text form that tests and benchmarks run it on
+    std::vector<std::string> samples;  ///< Problems in text form on which tests and benchmarks run the kernel
 };
 
-/// What a match of a Definition is in the body of a `fused` Problem.
+/// Role of a match of a Definition in the body of a `fused` Problem.
 enum class FusionRole : std::uint8_t {
-    none,     ///< nothing: it is a tile
-    step,     ///< a tile, and a step: of one operand, each element computed from the one at its place (`gelu`)
-    product,  ///< what the body begins with: x and w, or these and a bias that is added (`linear`); no tile of its own
-    anchor,   ///< a tile of two operands and one result, and what a body begins with in place of a matmul (`conv2d`)
+    none,     ///< not part of a body: a fusion candidate of its own
+    step,     ///< a candidate of its own, and a step of a body: unary and elementwise (`gelu`)
+    product,  ///< the product a body begins with: x and w, and an optional added bias (`linear`); no candidate itself
+    anchor,   ///< a candidate of two operands and one result; may replace the matmul a body begins with (`conv2d`)
 };
 
-/// A function over tensors that kernels may compute in one go: the composite a user calls, the pattern looked for in
-/// graphs, the fallback where no kernel fits, and the oracle kernels are tested against.
+/// A function over tensors that a kernel may compute as a whole. It is the composite that users call, the pattern
+/// matched in graphs, the fallback if no kernel fits, and the oracle that kernels are tested against.
 struct Definition {
-    std::string name;  ///< of Problems that it is the meaning of
-    /// Calls the composite: operands and attributes as a Problem of this name lists them. Numbers among these should
-    /// change neither which operands it takes nor the types of its results: spellings where they do may not be found.
+    std::string name;  ///< the name in Problems
+    /// Builds the composite from the operands and attributes of a Problem of this name. Numbers among the attributes
+    /// should change neither which operands are used nor the types of the results; otherwise equivalent expressions may
+    /// not be found.
     std::function<std::vector<Tensor>(std::span<const Tensor> operands, const Attributes& attributes)> build;
-    /// Problems in text form (no outputs) on which the pattern is made; symbols stand for any size, leading axes may be
-    /// added, `R?` is one that may be missing, f32 stands for any float dtype (one for all operands), `eps=?` leaves a
-    /// number free, `window=(W)` a whole one, `axis=?` the axis (`axis=?(-1)`: not written where it is the last),
-    /// `f32[D]?` at the end an operand that may be missing; all other attributes and constants must agree: `layer_norm
-    /// axis=?(-1) eps=? | f32[R?,D] f32[D]? f32[D]?`. The first that matches counts.
+    /// Problems in text form (no outputs) from which the pattern is built. Symbols match any size; leading axes may be
+    /// added; `R?` is an axis that may be missing; f32 matches any float dtype (the same for all operands); `eps=?`
+    /// matches any number, `window=(W)` any integer, `axis=?` any axis (`axis=?(-1)`: not written if it is the last);
+    /// `f32[D]?` at the end is an operand that may be missing. All other attributes and constants must be equal:
+    /// `layer_norm axis=?(-1) eps=? | f32[R?,D] f32[D]? f32[D]?`. The first that matches counts.
     std::vector<std::string> patterns;
-    FusionRole fusion_role =
-        FusionRole::none;  ///< what it is where a product and what follows it are computed together
-    /// Not empty: of an image [B,C,H,W], its first operand, it computes what the op or Definition of this name computes
-    /// of windows [B,C,P,Q,J,K] of it, with the same other operands and attributes. Behind these come `kernel=(J,K)
-    /// padding=(top,left,bottom,right) stride=(2,2) dilation=(1,1)` and `value`, that of the padding; of a row [B,C,L]
-    /// and [B,C,P,K] `kernel=(K) padding=(before,behind)`. It is found where that one is, without patterns.
+    FusionRole fusion_role = FusionRole::none;  ///< its role when a product and the ops after it are computed together
+    /// Name of an op or Definition on sliding windows; empty: none. This Definition computes on an image [B,C,H,W], its
+    /// first operand, what that one computes on windows [B,C,P,Q,J,K] of the image, with the same other operands and
+    /// attributes. Its further attributes, after those, are `kernel=(J,K) padding=(top,left,bottom,right) stride=(2,2)
+    /// dilation=(1,1)` and `value`, the padding value. For a row [B,C,L] with windows [B,C,P,K] they are `kernel=(K)
+    /// padding=(before,behind)` and so on. It is found wherever that one is and needs no patterns.
     std::string of_windows = {};
 };
 
-/// A device beside the CPU, in the figures from which times are estimated: the work of its kernels by what it reaches
-/// itself, copies (kernels for `copy_to`) by its link to the CPU. All must be finite and above 0, seconds may be 0.
+/// Performance figures of a device other than the CPU, from which times are estimated: kernels by the device's own
+/// rates, copies (kernels for `copy_to`) by its link to the CPU. All must be finite and above 0; seconds may be 0.
 struct DeviceRates {
     Device device = Device::cuda;
-    double flops = 0;           ///< a second; f32 multiply-adds count two
-    double bandwidth = 0;       ///< bytes a second, to and from its own memory
-    double launch_seconds = 0;  ///< of one instruction
-    double link_bandwidth = 0;  ///< bytes copied a second, either way
-    double link_seconds = 0;    ///< of one copy
-    /// What times of its kernels depend on, beside the CPU: `NVIDIA H100 80GB HBM3, compute 9.0, driver 580.82`. Times
-    /// taken under one name do not count under another.
+    double flops = 0;           ///< FLOP/s; an f32 multiply-add counts as two
+    double bandwidth = 0;       ///< bytes/s, to and from its own memory
+    double launch_seconds = 0;  ///< per instruction
+    double link_bandwidth = 0;  ///< bytes/s copied, in either direction
+    double link_seconds = 0;    ///< per copy
+    /// Identifies what times of its kernels depend on, besides the CPU: `NVIDIA H100 80GB HBM3, compute 9.0, driver
+    /// 580.82`. Times measured under another name are not used.
     std::string name = {};
-    /// A second by Arithmetic, where it is not that of f32: of tensor cores, say. 0: as `flops`.
+    /// FLOP/s by Arithmetic where it differs from f32 (tensor cores, for example). 0: as `flops`.
     std::array<double, arithmetic_count> arithmetic_flops{};
 };
 
-/// Everything a Context can compute with. Order is preference where nothing else decides: the reference kernels come
-/// last.
+/// The definitions, layouts, kernels and devices that a Context can use. Order is preference if nothing else decides:
+/// the reference kernels come last.
 struct KernelSet {
-    std::vector<Definition> definitions;  ///< looked for in graphs
+    std::vector<Definition> definitions;  ///< matched in graphs
     std::vector<Layout> layouts;          ///< packed forms
     std::vector<Kernel> kernels;          ///< in order of preference
-    /// Besides the CPU; kernels for others are not used. Among a device's kernels must be one for `copy_to device=(0)`,
-    /// back to the CPU, and one that copies to it: which values are where is chosen with all else. Kernels see the
-    /// host's memory (Args), whatever their device is.
+    /// Devices other than the CPU; kernels for devices not listed are not used. The kernels of a device must include
+    /// one for `copy_to device=(0)`, back to the CPU, and one that copies to the device: the placement of values is
+    /// selected together with everything else. Kernels address host memory (Args), whatever their device.
     std::vector<DeviceRates> devices = {};
-    /// What their speed depends on besides their ids: compiler, flags, versions of libraries. Times measured with
-    /// another are not used.
+    /// What the kernels' speed depends on besides their ids: compiler, flags, versions of libraries. Times measured
+    /// with another build are not used.
     std::string build = {};
 };
 

@@ -4,8 +4,9 @@
 
 namespace cairn::inline v0 {
 
-/// The built-in definitions, packed layouts and CPU kernels of every level, in order of preference; the reference
-/// kernels, which accept every legal Problem of an atomic op, come last. A Context uses those whose level the CPU has.
+/// The built-in definitions, packed layouts and CPU kernels of all instruction set levels, in order of preference. The
+/// reference kernels, which accept every legal Problem of an atomic op, come last. A Context uses those that the CPU
+/// supports.
 CAIRN_API KernelSet cpu_kernels();
 
 }  // namespace cairn::inline v0

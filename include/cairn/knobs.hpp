@@ -11,70 +11,70 @@
 #include <utility>
 #include <vector>
 
-/// What of a kernel's code can be set, so that one code serves machines and sizes on which other settings are best.
+/// Tunable parameters of kernels, so that one implementation serves machines and sizes with different best settings.
 namespace cairn::inline v0 {
 
-/// Something that can be set, and to what: `{"depth", {1024, 512}}`. The first value counts where nothing is measured.
+/// A tunable parameter and its values: `{"depth", {1024, 512}}`. The first value is the default if nothing is measured.
 struct Knob {
-    std::string name;                  ///< a word, as ids of kernels have it
-    std::vector<std::int64_t> values;  ///< all different
+    std::string name;                  ///< a word, as it appears in kernel ids
+    std::vector<std::int64_t> values;  ///< all distinct
 };
 
-/// How many settings a kernel may have: the product of the numbers of values of its knobs.
+/// Largest number of settings of a kernel: the product of the numbers of values of its knobs.
 inline constexpr std::size_t max_settings = 32;
 
-/// A value for each knob of a kernel.
+/// One value for each knob of a kernel.
 class CAIRN_API Setting {
 public:
-    /// Of a kernel without knobs.
+    /// The setting of a kernel without knobs.
     Setting() = default;
-    /// Names of knobs, and their values.
+    /// Constructs a setting from names of knobs and their values.
     explicit Setting(std::vector<std::pair<std::string, std::int64_t>> values) : values_(std::move(values)) {}
-    /// The value of the knob with this name: `setting["depth"]`. Throws Error(argument) where there is none.
+    /// The value of the knob with this name: `setting["depth"]`. Throws Error(argument) if there is none.
     std::int64_t operator[](std::string_view knob) const;
-    /// True where each knob has the same value.
+    /// True if each knob has the same value.
     friend bool operator==(const Setting&, const Setting&) = default;
 
 private:
     std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-/// A function of a kernel: a plain one or, of a kernel with knobs, one that takes the Setting behind what it is asked.
+/// A function of a kernel: a plain function or, for a kernel with knobs, one with the Setting as its last parameter.
 ///
 ///     kernel.prepare = [](const Problem& problem, int threads, const Setting& setting) { ... };
 template <typename F>
 class KernelFunction;
-/// One that is asked A and says R.
+/// A function of a kernel with parameters A and result R.
 template <typename R, typename... A>
 class KernelFunction<R(A...)> {
 public:
-    /// None: there is nothing to call.
+    /// No function.
     KernelFunction(std::nullptr_t = nullptr) noexcept {}
-    /// The same for every setting.
+    /// A function that does not depend on the setting.
     template <typename F>
     requires std::convertible_to<F, R (*)(A...)> KernelFunction(F function)
     noexcept : plain_(function) {}
-    /// What it says depends on the setting.
+    /// A function that depends on the setting.
     template <typename F>
     requires std::convertible_to<F, R (*)(A..., const Setting&)> KernelFunction(F function)
     noexcept : set_(function) {}
 
-    /// What it says, with the setting it was bound to.
+    /// Calls the function with the setting it is bound to.
     R operator()(A... asked) const {
         return set_ == nullptr ? plain_(asked...) : set_(asked..., bound_ == nullptr ? Setting() : *bound_);
     }
-    /// True where there is something to call.
+    /// True if there is a function to call.
     explicit operator bool() const noexcept { return plain_ != nullptr || set_ != nullptr; }
-    /// The same function with a setting. A Context does this for the kernels of its set.
+    /// Binds the function to a setting. A Context does this for its kernels.
     void bind(const std::shared_ptr<const Setting>& setting) {
         if (set_ != nullptr) bound_ = setting;
     }
-    /// True where both say the same to whatever is asked.
+    /// True if both are the same function with the same setting.
     friend bool operator==(const KernelFunction& a, const KernelFunction& b) noexcept {
         const bool same_setting = a.bound_ == b.bound_ || (a.bound_ && b.bound_ && *a.bound_ == *b.bound_);
         return a.plain_ == b.plain_ && a.set_ == b.set_ && same_setting;
     }
-    /// True where there is nothing to call.
+    /// True if there is no function.
     friend bool operator==(const KernelFunction& function, std::nullptr_t) noexcept { return !function; }
 
 private:

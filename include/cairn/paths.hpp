@@ -19,50 +19,50 @@
 
 namespace cairn::inline v0 {
 
-/// What Paths, its paths and its ranges share: the library's own.
+/// State shared by Paths, its paths and its ranges. Defined in the library.
 struct FoundPaths;
 
-/// One call of a kernel on a Path.
+/// One kernel call of a Path.
 struct PathStep {
-    std::string bucket;     ///< the sizes it is for, as Progress names them (`T-2-12`); empty: all
+    std::string bucket;     ///< the sizes of its program, as in Progress (`T-2-12`); empty: all
     std::string kernel;     ///< Kernel::id
-    std::string problem;    ///< the text form of what it computes
-    double seconds = 0;     ///< of one call, at the sizes that the bucket is judged at
+    std::string problem;    ///< text form of the Problem it computes
+    double seconds = 0;     ///< of one call, at the bucket's representative sizes
     bool measured = false;  ///< false: `seconds` is an estimate
-    bool once = false;      ///< done once when weights are bound, not in each run
-    std::string where;      ///< the line that made the value (`model.cpp:17`); empty where it is not known
-    /// The machine, told of by a seed, that the estimate is carried over from; mostly empty.
+    bool once = false;      ///< runs once when weights are bound, not in each run
+    std::string where;      ///< source line that made the value (`model.cpp:17`); empty: unknown
+    /// The machine of shipped timings from which the estimate is derived; usually empty.
     std::string expected_from = {};
-    std::string failure = {};  ///< as ExplainedKernel::failure: then there is no time
+    std::string failure = {};  ///< as ExplainedKernel::failure; not empty: there is no time
     friend bool operator==(const PathStep&, const PathStep&) = default;
 };
 
-/// One way to run a graph, found by paths(): for each bucket the kernels that together compute all outputs. A value
-/// that shares what its Paths share; it may outlive them. What it tells may be asked from any thread. A moved-from Path
-/// throws Error(argument) wherever it is used, but in comparisons.
+/// One cover of a graph, found by paths(): for each bucket the kernels that together compute all outputs. A value type;
+/// it shares the state of its Paths and may outlive them. Const functions are thread-safe. A moved-from Path throws
+/// Error(argument) on any use except comparison.
 class CAIRN_API Path {
 public:
-    /// What paths are ordered by: seconds(), and beside them little for bytes that stay in memory, and for work done
-    /// once when weights are bound; and a second and more for each call that was not measured while others were, or
-    /// whose measurement failed, so that it comes last. In seconds.
+    /// The sort key of paths, in seconds: seconds(), plus a small price for bytes kept in memory and for work done once
+    /// when weights are bound. A call whose measurement failed, or that was not measured while others were, adds more
+    /// than a second, so that such paths come last.
     double cost() const;
-    /// One run of each bucket, times its weight (Split::weights): the sum of its steps' times.
+    /// Time of one run of each bucket, times its weight (Split::weights): the calls and the transfers between cores.
     double seconds() const;
-    /// Bytes of weights, in whatever form, that its runs read. Forms that several buckets read count once.
+    /// Bytes of weights, in all layouts, that its runs read. A layout that several buckets read counts once.
     double kept_bytes() const;
-    /// Its steps, bucket after bucket, and within one mostly operands before their users.
+    /// Its calls, bucket by bucket; within a bucket mostly operands before their users.
     std::vector<PathStep> steps() const;
 
-    /// Makes it a program that runs, as compile() does with the way that it chooses: the options given to paths() hold,
-    /// their stop and progress too. From several threads one waits for the other. Throws Error(unsupported) naming the
-    /// kernel where one cannot prepare what it is to do, or the output whose errors add up to more than its tolerance,
-    /// and what compile() throws otherwise.
+    /// Compiles this path into a program, as compile() does with the cover that it selects. The options given to
+    /// paths() apply, including stop and progress. Concurrent calls are serialised. Throws Error(unsupported) naming a
+    /// kernel that cannot prepare its Problem, or an output whose errors sum to more than its tolerance; and what
+    /// compile() throws.
     CompiledGraph compile() const;
 
-    /// The same way of the same Paths.
+    /// The same cover of the same Paths.
     friend bool operator==(const Path&, const Path&) = default;
 
-    /// The library's own view of it.
+    /// For use by the library.
     const FoundPaths& found() const;
     const std::vector<int>& choices() const noexcept { return choices_; }
     Path(std::shared_ptr<const FoundPaths> found, std::vector<int> choices) noexcept
@@ -73,8 +73,8 @@ private:
     std::vector<int> choices_;
 };
 
-/// Paths one after the other, for one `for`: an input range, and a view. Kept alive, it keeps some 200 bytes for each
-/// path it has given, so that it can find the next. For one thread at a time.
+/// Paths in order, for one iteration: an input range and a view. It keeps about 200 bytes for each path it has
+/// produced, from which it finds the next. Not thread-safe.
 ///
 ///     PathRange ways = paths(graph, context).cheapest_first();
 ///     for (const Path& way : ways) {
@@ -83,22 +83,23 @@ private:
 class CAIRN_API PathRange : public std::ranges::view_base {
 public:
     struct State;
-    /// Where the range is. Throws Error(argument) when it is used at the end.
+    /// Input iterator of the range; all iterators of a range share its position. Throws Error(argument) when used at
+    /// the end.
     class CAIRN_API Iterator {
     public:
-        using iterator_concept = std::input_iterator_tag;  ///< what algorithms ask for
+        using iterator_concept = std::input_iterator_tag;  ///< required by std::input_iterator
         using value_type = Path;                           ///< of the range
-        using difference_type = std::ptrdiff_t;            ///< of no use: there is one way to go
+        using difference_type = std::ptrdiff_t;            ///< required by std::input_iterator, otherwise unused
 
-        /// At the end of no range.
+        /// An end iterator that belongs to no range.
         Iterator() noexcept = default;
-        /// The path, until the range goes on.
+        /// The current path; valid until the range advances.
         const Path& operator*() const;
         const Path* operator->() const { return &**this; }
-        /// Finds the next one: the range goes on, and with it all its iterators.
+        /// Advances the range, and with it all its iterators.
         Iterator& operator++();
         void operator++(int) { ++*this; }
-        /// Whether all have been given.
+        /// True at the end of the range.
         friend bool operator==(const Iterator& iterator, std::default_sentinel_t) { return iterator.is_at_end(); }
 
     private:
@@ -111,7 +112,7 @@ public:
     PathRange& operator=(PathRange&&) noexcept;
     ~PathRange();
 
-    /// At the path where the range is: the first one, unless it has gone on.
+    /// An iterator at the current position: the first path, unless the range has advanced.
     Iterator begin();
     std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -122,58 +123,57 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// A generator of random numbers of 64 bits, as std::mt19937_64 is.
+/// A 64-bit random number generator, such as std::mt19937_64.
 template <typename R>
 concept Random64 = std::uniform_random_bit_generator<R> &&(R::min() == 0) &&
                    (R::max() == std::numeric_limits<std::uint64_t>::max());
 
-/// Every way to run a graph: each choice of spellings, tiles, kernels and forms of weights that compile() could have
-/// made, of all buckets together. They are found once, by paths(), and are then counted, numbered, drawn and gone
-/// through in order without being listed: there may be 10^200 of them.
+/// All covers of a graph: every combination of expressions, matches, kernels and weight layouts, for all buckets
+/// together, that compile() could have selected. paths() finds them once, as a compact representation on which they are
+/// counted, ranked, sampled and enumerated in order of cost without being listed: there may be 10^200 of them.
 ///
 ///     Paths ways = paths(graph, context);
 ///     std::cout << ways.count() << " ways to run it\n";
 ///     for (const Path& way : ways.cheapest_first() | std::views::take(4)) std::cout << way;
 ///
-/// A handle, cheap to copy. It, its paths and its ranges share what was found, and keep it alive with the Context; the
-/// graph may change or go. Copies may be used from any threads at once. A moved-from handle throws Error(argument)
-/// wherever it is used.
+/// A handle, cheap to copy. It shares the found covers and the Context with its paths and ranges and keeps them alive;
+/// the graph may change or be destroyed. Copies are thread-safe. A moved-from handle throws Error(argument) on any use.
 class CAIRN_API Paths {
 public:
-    /// How many there are, in decimal digits: exact, if is_exact(). At least `1`.
+    /// Number of paths in decimal digits, at least `1`. Exact if is_exact().
     std::string count() const;
-    /// The decimal logarithm of count().
+    /// Decimal logarithm of count().
     double log10_count() const;
-    /// False where the search was cut since it would have taken too long: some ways are not among these, and the
-    /// cheapest may be one of them.
+    /// False if the search was truncated because it would have taken too long: some covers are missing, possibly the
+    /// cheapest.
     bool is_exact() const;
-    /// What was not searched, in words; empty where is_exact().
+    /// Describes what was not searched; empty if is_exact().
     std::string not_searched() const;
 
-    /// The first of cheapest_first(): as good as what compile() chooses, which may be another one that costs the same.
-    /// (compile() passes over ways with a kernel that cannot prepare, or above CompileOptions::memory_limit.)
+    /// The first of cheapest_first(). It costs the same as the selection of compile(), which may be another cover of
+    /// equal cost. (compile() also skips covers with a kernel that cannot prepare, or above
+    /// CompileOptions::memory_limit.)
     Path cheapest() const;
-    /// All of them by Path::cost(), from the cheapest or from the dearest on, each found as it is asked for:
-    /// the cheapest is known, and of a transformer's some 500,000 follow in a second. Each call begins anew.
+    /// All paths by Path::cost(), ascending or descending, found lazily. The cheapest is known; for a transformer about
+    /// 500,000 follow in a second. Each call starts anew.
     PathRange cheapest_first() const;
     PathRange dearest_first() const;
 
-    /// The path of a number, in decimal digits: each number from 0 on that is less than count() has one. The numbers
-    /// are not in the order of costs; they are the same wherever graph, Context and options are the same. Throws
-    /// Error(argument) for any other text.
+    /// The path of a rank, 0 .. count() - 1, in decimal digits. Ranks are not in the order of costs; they are the same
+    /// for the same graph, Context and options. Throws Error(argument) for any other text.
     Path at(std::string_view rank) const;
-    /// The number of a path: `ways.at(ways.rank(way)) == way`. Throws Error(argument) for a path of other Paths.
+    /// The rank of a path: `ways.at(ways.rank(way)) == way`. Throws Error(argument) for a path of other Paths.
     std::string rank(const Path& path) const;
 
-    /// A path by chance, each as likely as any other. The same seed gives the same path.
+    /// A path drawn uniformly at random. The same seed gives the same path.
     Path sample(std::uint64_t seed) const;
-    /// The same by the caller's own generator of 64 bits: `std::mt19937_64 random; ways.sample(random);`.
+    /// Draws with the caller's own 64-bit generator: `std::mt19937_64 random; ways.sample(random);`.
     template <Random64 Random>
     Path sample(Random& random) const {
         return sample_with(std::ref(random));
     }
 
-    /// The library's own view of it.
+    /// For use by the library.
     const std::shared_ptr<const FoundPaths>& found() const;
     explicit Paths(std::shared_ptr<const FoundPaths> found) noexcept : found_(std::move(found)) {}
 
@@ -182,14 +182,14 @@ private:
     std::shared_ptr<const FoundPaths> found_;
 };
 
-/// Finds every way to run the graph, and what each costs as compile() with these options sees it: by estimates with
-/// Mode::off; by the timing database where the mode reads it; modes that measure do so first. With
-/// the stage `search` disabled each value is made by the first kernel that accepts it alone. A kernel that states an
-/// error is among them where the tolerance of each output it leads to is as large; ways in which such errors add up to
-/// more are counted, and refused when they are compiled. Throws what compile() throws before it makes programs.
+/// Finds all covers of the graph with the costs that compile() with these options would use: estimates in Mode::off,
+/// the timing database where the mode reads it; modes that measure do so first. With the stage `search` disabled, each
+/// node is computed on its own by the first kernel that accepts it. Kernels that state an error are included if the
+/// tolerance of each output they contribute to is at least that large. Paths whose errors sum to more than a tolerance
+/// are counted, but Path::compile() rejects them. Throws what compile() throws before it makes programs.
 CAIRN_API Paths paths(const Graph& graph, const Context& context, const CompileOptions& options = {});
 
-/// A line for the whole, then one for each step:
+/// One line for the whole path, then one for each call:
 ///
 ///     1.2e-06 s in runs, 24 bytes kept
 ///       cpu.avx2.linear.f32@1 1.2e-06 s estimated | linear | f32[N,3] f32[3,2]! f32[2]! -> f32[N,2] (app.cpp:9)

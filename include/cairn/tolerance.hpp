@@ -6,37 +6,38 @@
 
 namespace cairn::inline v0 {
 
-/// How far results may lie from what their graph means in float64.
+/// The error that results may have against the float64 reference of their graph.
 ///
-///     options.tolerance = Tolerance::relative(1e-2);                  // kernels that state an error may be taken,
-///     options.output_tolerances = {{"logits", Tolerance::exact()}};   // but not on the way to this output
+///     options.tolerance = Tolerance::relative(1e-2);                  // admits kernels that state an error,
+///     options.output_tolerances = {{"logits", Tolerance::exact()}};   // but none that contribute to this output
 class CAIRN_API Tolerance {
 public:
-    /// Every op is computed and accumulated in at least its dtype, the terms of sums in any order: |y - r| is at most
-    /// (terms + 16) eps times the sum of the absolute terms. Not bitwise.
+    /// Every op is computed and accumulated in at least its dtype; sums may be in any order: |y - r| is at most (terms
+    /// + 16) eps times the sum of the absolute terms, with y the result and r the reference. Not bitwise.
     static Tolerance exact() noexcept { return {}; }
-    /// Kernels that state an error (Kernel::error) may be taken as well, as long as the errors on the way to an output
-    /// add up to `error` at most. It stands for a relative L2 error of the output, and for a tenth of its largest
-    /// |y - r| / max(|r|, RMS r). Throws Error(argument) unless it is finite and above 0.
+    /// Also admits kernels that state an error (Kernel::error), as long as the errors that contribute to an output sum
+    /// to at most `error`. `error` limits the relative L2 error of the output and a tenth of its largest |y - r| /
+    /// max(|r|, RMS r). Throws Error(argument) unless it is finite and above 0.
     ///
-    /// The sum is to first order and in relation to each value on the way: it does not tell what a later op makes of an
-    /// error. Where one amplifies (a difference of near equal values, exp of large ones), an output could be further
-    /// off. So the first run of each bucket whose program holds anything inexact runs its exact program too, on the
-    /// same inputs and states, and compares every output and every state it leaves, by the same measure; integers and
-    /// booleans must be equal, so must NaN and infinities. What is beyond `error` is never seen: the exact results are
-    /// returned, and the bucket runs its exact program for good. CompiledGraph::verified_errors() tells.
+    /// The sum is a first-order estimate, relative to each intermediate value: it does not account for later ops that
+    /// amplify an error (a difference of nearly equal values, exp of large ones). So the first run of each bucket whose
+    /// program is inexact also runs the bucket's exact program on the same inputs and states, and compares every output
+    /// and every updated state by the same measure. Integers, booleans, NaN and infinities must be equal. A result
+    /// whose error exceeds `error` is never returned: the run returns the exact results, and the bucket uses its exact
+    /// program from then on. See CompiledGraph::verified_errors().
     ///
-    /// States that only grow may be stored in f16 or bf16, where that is faster: each adds 2^-11 or 2^-8 to the errors
-    /// on the way to what it shows in. Beside CompileOptions::memory_limit they are not, nor in paths(). Where one
-    /// bucket is then beyond `error`, all of them run their exact programs for good.
+    /// States that only grow may be stored in f16 or bf16 if that is faster. Each such state adds 2^-11 or 2^-8 to the
+    /// errors of the outputs it influences. This is not done with CompileOptions::memory_limit, nor in paths(). With
+    /// such states, one bucket whose error exceeds `error` makes all buckets use their exact programs.
     ///
-    /// One run on one set of inputs shows that errors are not amplified there. It is no proof for other inputs, sizes
-    /// of the bucket, or for what many runs bring in through states: compare with exact results where that matters.
+    /// One run on one set of inputs shows that errors are not amplified there. It proves nothing for other inputs, for
+    /// other sizes of the bucket, or for errors that accumulate in states over many runs: where that matters, compare
+    /// with exact results.
     static Tolerance relative(double error);
 
-    /// True of exact().
+    /// True for exact().
     bool is_exact() const noexcept { return error_ == 0; }
-    /// What was given to relative(); 0 of exact().
+    /// The argument of relative(); 0 for exact().
     double error() const noexcept { return error_; }
     friend bool operator==(const Tolerance&, const Tolerance&) = default;
 
@@ -44,13 +45,13 @@ private:
     double error_ = 0;
 };
 
-/// `exact`, `0.001`.
+/// `exact`, or the error: `0.001`.
 CAIRN_API std::string to_string(const Tolerance& tolerance);
 
-/// The tolerance of one output, by its name.
+/// The tolerance of one output.
 struct OutputTolerance {
-    std::string output;                        ///< of the graph
-    Tolerance tolerance = Tolerance::exact();  ///< in place of CompileOptions::tolerance
+    std::string output;                        ///< name of the output in the graph
+    Tolerance tolerance = Tolerance::exact();  ///< replaces CompileOptions::tolerance
 };
 
 }  // namespace cairn::inline v0

@@ -10,46 +10,47 @@ namespace cairn::inline v0 {
 
 /// Limits of one measurement.
 struct MeasureOptions {
-    int blocks = 9;             ///< blocks timed, of which the median counts
-    double max_seconds = 0.25;  ///< that the timed runs may take together, warm-up included
-    bool cold = true;           ///< weights come from memory, not from a cache
-    std::stop_token stop = {};  ///< heeded between blocks
+    int blocks = 9;             ///< number of blocks timed; their median counts
+    double max_seconds = 0.25;  ///< limit for all timed runs together, warm-up included
+    bool cold = true;           ///< read weights from memory, not from a cache
+    std::stop_token stop = {};  ///< checked between blocks
 };
 
-/// Times one kernel on a Problem of constant sizes with the Context's threads, the way a program would run it: one
-/// untimed run first, then blocks grown until the clock is fine enough. Operands hold seeded normal numbers and legal
-/// indices; booleans are those of rows that are filled up at their end, the last quarter hidden. Where `cold`,
-/// successive calls read weights, and large parts of states, from further and further on in a memory larger than the
-/// last-level cache, up to 256 MB, which the Context keeps for the next measurement; other operands lie where the call
-/// before left them. A kernel whose first run takes all of the time is not run again: the Timing is `censored` at that.
-/// Throws Error(argument) when the kernel is unknown or refuses the problem, and an Error that names the kernel for
-/// whatever it throws; Cancelled on stop. Stores nothing.
+/// Times one kernel on a Problem of constant sizes with the Context's threads, as a program would run it: one untimed
+/// run, then blocks that grow until the clock resolution suffices. Operands hold seeded normal numbers and legal
+/// indices; booleans are masks of padded rows, the last quarter masked. If `cold`, successive calls read weights, and
+/// large parts of states, from advancing positions in a buffer larger than the last-level cache, up to 256 MB, which
+/// the Context keeps for the next measurement; other operands stay where the previous call left them. A kernel whose
+/// first run takes all of the time is not run again: the Timing is `censored` at that time. Throws Error(argument) if
+/// the kernel is unknown or refuses the problem, an Error that names the kernel for any exception of it, and Cancelled
+/// on stop. Stores nothing.
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 
-/// What a time measured now with the context belongs to: what the timing database keeps beside it, and asks for.
+/// The environment of a time measured now with this Context, as the timing database records and looks it up.
 CAIRN_API TimingEnvironment timing_environment(const Context& context);
 
-/// What this machine can do: the roofline that estimates stand on.
+/// Measured rates of a machine: the roofline from which times are estimated.
 struct Calibration {
-    double flops = 0;            ///< f32, multiply-adds count two, all threads, the unit that does most
-    double bandwidth = 0;        ///< bytes read a second from memory, all threads
-    double bandwidth_bytes = 0;  ///< the working set that was read for it; 0: not known
-    double barrier_seconds = 0;  ///< one barrier of the context's threads
-    double timer_seconds = 0;    ///< the smallest step of the clock
-    double cache_bandwidth = 0;  ///< bytes read a second of what was touched just before; 0: not known
-    double cache_bytes = 0;      ///< the largest working set that is read markedly faster than memory
-    double noise = 0;            ///< relative, of blocks of equal work: their standard deviation
-    /// Operations a second of each Unit that the context's features have, all threads; 0: not known.
+    double flops = 0;            ///< FLOP/s in f32, a multiply-add counts as two; all threads, fastest unit
+    double bandwidth = 0;        ///< bytes/s read from memory, all threads
+    double bandwidth_bytes = 0;  ///< working set of that measurement; 0: unknown
+    double barrier_seconds = 0;  ///< one barrier of the Context's threads
+    double timer_seconds = 0;    ///< clock resolution
+    double cache_bandwidth = 0;  ///< bytes/s read of recently touched data; 0: unknown
+    double cache_bytes = 0;      ///< largest working set that is read markedly faster than memory
+    double noise = 0;            ///< relative standard deviation of blocks of equal work
+    /// Operations/s of each Unit that the Context's features include, all threads; 0: unknown.
     std::array<double, unit_count> unit_flops{};
-    /// What reading and writing 4 KiB takes a thread more where another has just written them, beside the barrier.
+    /// Extra time for one thread to read and write 4 KiB that another has just written, in addition to the barrier.
     double cross_core_transfer_seconds = 0;
-    /// What a byte takes all threads more to be read and written again where another has just written it, beside that.
+    /// Extra time per byte, of all threads together, to read and rewrite data that another thread has just written; is
+    /// added to cross_core_transfer_seconds.
     double cross_core_transfer_byte_seconds = 0;
 };
-/// Measures the machine with the context's threads, in about half a second; the most of that makes the memory that
-/// measure() uses too. The read bandwidth is that of a working set which is doubled until the rate no longer falls, up
-/// to 1 GiB or a quarter of the free memory: caches of virtual machines are often larger than the system says.
+/// Measures the machine with the Context's threads, in about half a second; most of it creates the memory that
+/// measure() uses too. For the read bandwidth the working set is doubled until the rate no longer falls, up to 1 GiB or
+/// a quarter of the free memory: caches of virtual machines are often larger than the system reports.
 CAIRN_API Calibration calibrate(const Context& context);
 
 }  // namespace cairn::inline v0

@@ -23,7 +23,8 @@ enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i8, u8, boolean
 CAIRN_API std::size_t size_of(DType dtype) noexcept;
 /// True for f64, f32, f16, bf16.
 CAIRN_API bool is_float(DType dtype) noexcept;
-/// True of floats where `to` has all values of `from` and more: f16 or bf16 to f32, any of them to f64.
+/// True for floats if every value of `from` is exact in `to` and the dtypes differ: f16 or bf16 to f32, any of them to
+/// f64.
 CAIRN_API bool is_widening(DType from, DType to) noexcept;
 /// True for i64, i32, i8, u8 (not boolean).
 CAIRN_API bool is_integer(DType dtype) noexcept;
@@ -31,10 +32,10 @@ CAIRN_API bool is_integer(DType dtype) noexcept;
 CAIRN_API std::string_view to_string(DType dtype) noexcept;
 /// Writes to_string(dtype).
 CAIRN_API std::ostream& operator<<(std::ostream& out, DType dtype);
-/// The inverse of to_string; nothing for an unknown name.
+/// The inverse of to_string; empty for an unknown name.
 CAIRN_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
 
-/// Where a tensor lives. One CPU today; `cuda` names a GPU where the library has one.
+/// The device that stores a tensor: the one CPU, or a GPU (`cuda`) if the library has one.
 enum class Device : std::uint8_t { cpu, cuda };
 /// `cpu`, `cuda`.
 CAIRN_API std::string_view to_string(Device device) noexcept;
@@ -46,8 +47,8 @@ class DimTable;
 }  // namespace detail
 
 /// A size: an integer polynomial over bounded symbols, with floordiv, ceildiv, mod, min and max of such polynomials as
-/// further atoms. Polynomials are kept in one normal form and interned in their Symbols, so two Dims are equal exactly
-/// when their polynomials are.
+/// further atoms. Polynomials are kept in normal form and interned in their Symbols, so two Dims are equal exactly when
+/// their polynomials are.
 ///
 ///     Dim n = g.symbol("N", 1, 1024);
 ///     Dim m = 2 * n + 3;             // prints as 3 + 2*N
@@ -63,28 +64,30 @@ public:
         if (std::unsigned_integral<T> && value_ < 0) refuse(static_cast<std::uint64_t>(value));
     }
 
-    /// True when no symbol occurs in it.
+    /// True if it contains no symbol.
     bool is_constant() const noexcept { return node_ == nullptr; }
     /// The value of a constant; throws Error(graph) naming the Dim otherwise.
     std::int64_t constant() const;
-    /// The value under `symbols' values`, in the order of Symbols::list(). Throws Error(argument) on division by zero.
+    /// The value for the given values of the symbols, in the order of Symbols::list(). Throws Error(argument) on
+    /// division by zero.
     std::int64_t evaluate(std::span<const std::int64_t> symbol_values) const;
     /// Inclusive bounds implied by the symbols' bounds (interval arithmetic: never too narrow, sometimes too wide).
     std::int64_t lower_bound() const;
     std::int64_t upper_bound() const;
     /// The name, if this Dim is a bare symbol; empty otherwise.
     std::string_view symbol() const noexcept;
-    /// The table its symbols live in; null for a constant.
+    /// The table of its symbols; null for a constant.
     std::shared_ptr<Symbols> symbols() const;
 
-    /// The polynomial of the sum, difference and product.
+    /// Sum, difference and product of polynomials.
     friend CAIRN_API Dim operator+(const Dim& a, const Dim& b);
     friend CAIRN_API Dim operator-(const Dim& a, const Dim& b);
     friend CAIRN_API Dim operator*(const Dim& a, const Dim& b);
-    /// Same polynomial of the same table. Different Dims may still agree for some values of the symbols.
+    /// True for the same polynomial of the same table. Different Dims may still be equal for some values of the
+    /// symbols.
     friend bool operator==(const Dim& a, const Dim& b) noexcept { return a.node_ == b.node_ && a.value_ == b.value_; }
 
-    /// An interned node (null for constants): identity for hashing, structure for printing and rewriting.
+    /// The interned node (null for constants): its address identifies the Dim, its contents are the polynomial.
     const detail::DimNode* node() const noexcept { return node_.get(); }
 
 private:
@@ -95,70 +98,70 @@ private:
     std::int64_t value_ = 0;
 };
 
-/// floor(a / b), ceil(a / b), a mod b (of the sign of b), for b that cannot be zero; smaller and larger of two.
-/// They simplify where the result is provable (`floordiv(4*N, 2) = 2*N`, `min(N, N + 1) = N`), and what divides or
-/// stands apart is taken out (`floordiv(3*N + 5, 3) = 1 + N`, `min(N + 1, M + 1) = 1 + min(M, N)`). A ceildiv is kept
-/// as a floordiv, so `ceildiv(N, 32)` equals `floordiv(N + 31, 32)`. A constant b = 0 throws Error(graph).
+/// floor(a / b), ceil(a / b), a mod b (with the sign of b), for b that cannot be zero; minimum and maximum. They
+/// simplify if the result is provable (`floordiv(4*N, 2) = 2*N`, `min(N, N + 1) = N`), and divisible or common terms
+/// are extracted (`floordiv(3*N + 5, 3) = 1 + N`, `min(N + 1, M + 1) = 1 + min(M, N)`). A ceildiv is stored as a
+/// floordiv, so `ceildiv(N, 32)` equals `floordiv(N + 31, 32)`. A constant b = 0 throws Error(graph).
 CAIRN_API Dim floordiv(const Dim& a, const Dim& b);
 CAIRN_API Dim ceildiv(const Dim& a, const Dim& b);
 CAIRN_API Dim mod(const Dim& a, const Dim& b);
 CAIRN_API Dim min(const Dim& a, const Dim& b);
 CAIRN_API Dim max(const Dim& a, const Dim& b);
 
-/// -a; the operators `/` and `%` are floordiv and mod: `n / 2` is the floor of the half.
+/// Negation; the operators `/` and `%` are floordiv and mod: `n / 2` is the floor of the half.
 inline Dim operator-(const Dim& a) { return Dim(0) - a; }
 inline Dim operator/(const Dim& a, const Dim& b) { return floordiv(a, b); }
 inline Dim operator%(const Dim& a, const Dim& b) { return mod(a, b); }
-/// a = a + b, and so on.
+/// Compound assignment: a = a + b, and so on.
 inline Dim& operator+=(Dim& a, const Dim& b) { return a = a + b; }
 inline Dim& operator-=(Dim& a, const Dim& b) { return a = a - b; }
 inline Dim& operator*=(Dim& a, const Dim& b) { return a = a * b; }
 inline Dim& operator/=(Dim& a, const Dim& b) { return a = a / b; }
-/// Sizes have an order only where it is proved: provably_le.
+/// Deleted: the order of two sizes is known only if it is proved. See provably_le.
 void operator<(const Dim& a, const Dim& b) = delete;
 void operator<=(const Dim& a, const Dim& b) = delete;
 void operator>(const Dim& a, const Dim& b) = delete;
 void operator>=(const Dim& a, const Dim& b) = delete;
 
-/// True when a <= b is proved for every value of the symbols within their bounds: by intervals, or since after a shift
-/// of each symbol to one of its bounds no coefficient of b - a is negative; min, max and floordiv by a constant are
-/// replaced by what bounds them (`N <= 32*ceildiv(N, 32)` is proved). False means "not proved", not "wrong".
+/// True if a <= b is proved for every value of the symbols within their bounds: by interval arithmetic, or because no
+/// coefficient of b - a is negative after each symbol is shifted to one of its bounds. min, max and floordiv by a
+/// constant are replaced by their bounds (`N <= 32*ceildiv(N, 32)` is proved). False means "not proved", not "wrong".
 CAIRN_API bool provably_le(const Dim& a, const Dim& b);
-/// The same proof for a != b: one of them is less than the other everywhere. (a == b is proved by operator==.)
+/// True if a != b is proved likewise: one of them is less than the other for all values. (operator== proves a == b.)
 CAIRN_API bool provably_ne(const Dim& a, const Dim& b);
 
-/// `3 + 2*N`, `floordiv(N, 2)`: parsed back by Symbols::parse to an equal Dim. The order of terms goes by degree and by
-/// the names of symbols, so it is the same for every table.
+/// `3 + 2*N`, `floordiv(N, 2)`: Symbols::parse returns an equal Dim. Terms are ordered by degree and by names of
+/// symbols, so the text is the same for every table.
 CAIRN_API std::string to_string(const Dim& dim);
 /// Writes to_string(dim).
 CAIRN_API std::ostream& operator<<(std::ostream& out, const Dim& dim);
 
-/// The symbols of one graph or program, and the table in which their Dims are interned. Thread-safe.
+/// The symbols of one graph or program, and the table that interns their Dims. Thread-safe.
 class CAIRN_API Symbols : public std::enable_shared_from_this<Symbols> {
 public:
-    /// A symbol as list() gives it.
+    /// A symbol, as in list().
     struct Symbol {
         std::string name;        ///< unique in its table
         std::int64_t low, high;  ///< inclusive bounds
     };
-    /// An empty table.
+    /// Creates an empty table.
     static std::shared_ptr<Symbols> create();
     ~Symbols();
     Symbols(const Symbols&) = delete;
     Symbols& operator=(const Symbols&) = delete;
 
-    /// A new symbol, or the known one of that name if the bounds agree. Throws Error(graph) for an empty or ill-formed
-    /// name, for bounds with low < 0 or low > high ("unbounded symbol" when high is INT64_MAX), and when the name has
-    /// other bounds already.
+    /// Adds a symbol, or returns the existing one of that name if the bounds agree. Throws Error(graph) for an empty or
+    /// ill-formed name, for bounds with low < 0 or low > high ("unbounded symbol" if high is INT64_MAX), and if the
+    /// name already has other bounds.
     Dim add(std::string_view name, std::int64_t low, std::int64_t high);
-    /// The symbol of that name, if there is one.
+    /// The symbol of that name; empty if there is none.
     std::optional<Dim> find(std::string_view name) const;
-    /// All symbols in the order of their making; evaluate() takes values in this order.
+    /// All symbols in creation order; evaluate() takes values in this order.
     std::vector<Symbol> list() const;
-    /// Reads what to_string(Dim) wrote. Throws Error(argument) naming the place.
+    /// Parses the output of to_string(Dim). Throws Error(argument) with the position of the fault.
     Dim parse(std::string_view text);
     /// `dim` (of any table) with each symbol replaced by `replacements[i]`, a Dim of this table or a constant, where i
-    /// is the symbol's position in its own table's list().
+    /// is the symbol's index in list() of its own table.
     Dim substitute(const Dim& dim, std::span<const Dim> replacements);
 
 private:
@@ -174,24 +177,23 @@ using Shape = std::vector<Dim>;
 CAIRN_API std::string to_string(const Shape& shape);
 /// Writes to_string(shape).
 CAIRN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
-/// `f32[N,768]`, as error messages and text forms show a tensor.
+/// `f32[N,768]`, as in error messages and text forms.
 CAIRN_API std::string to_string(DType dtype, const Shape& shape);
 /// The product of the sizes (1 for a scalar).
 CAIRN_API Dim element_count(const Shape& shape);
 /// Strides in elements of a dense row-major tensor: `[N,768]` has `[768,1]`.
 CAIRN_API std::vector<Dim> dense_strides(const Shape& shape);
 
-/// Borrowed memory in the form every binding call takes, shaped after DLPack so that such tensors can be passed on
-/// unchanged. Strides are in elements; an empty list means dense row-major. `release`, when set, is called exactly once
-/// with `owner` when Cairn no longer reads the memory (from the thread that drops it); without it the caller keeps the
-/// memory valid as long as the object it was bound to lives.
+/// A borrowed tensor, modelled on DLPack, so that DLPack tensors can be passed on unchanged. All binding calls take it.
+/// `release`, if set, is called exactly once with `owner` when Cairn no longer reads the memory (from the thread that
+/// drops it). Without it the caller must keep the memory valid as long as the object it was bound to lives.
 struct InputView {
     const void* data = nullptr;              ///< the first element
     DType dtype = DType::f32;                ///< of the elements
     std::vector<std::int64_t> shape = {};    ///< sizes, outermost first
     std::vector<std::int64_t> strides = {};  ///< in elements; empty: dense
-    Device device = Device::cpu;             ///< where the memory is
-    void* owner = nullptr;                   ///< handed to release
+    Device device = Device::cpu;             ///< the device of the memory
+    void* owner = nullptr;                   ///< argument of release
     void (*release)(void* owner) = nullptr;
 };
 

@@ -1,19 +1,19 @@
 #pragma once
 
-/// The version of the headers a program was compiled with; `cairn::version()` tells that of the library it runs with.
-/// CMake reads these three lines: they are the one place where the version is written.
+/// Version of the headers a program was compiled with; `cairn::version()` returns that of the library at run time.
+/// CMake reads the version from these three lines; it is written nowhere else.
 #define CAIRN_VERSION_MAJOR 0
 #define CAIRN_VERSION_MINOR 1
 #define CAIRN_VERSION_PATCH 0
 
-/// Marks a name that the shared library exports; everything else is hidden.
+/// Exports a name from the shared library. All other names are hidden.
 #if defined(__GNUC__)
 #define CAIRN_API __attribute__((visibility("default")))
 #else
 #define CAIRN_API
 #endif
 
-// What every header needs, told in one sentence instead of a page of errors.
+// Requirements of all headers, each reported as one error message.
 #if defined(__clang__)
 #if __clang_major__ < 16
 #error "Cairn needs clang 16 or later: earlier ones lack std::source_location"

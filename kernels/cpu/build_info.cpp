@@ -4,11 +4,11 @@
 #include <sstream>
 #include <string_view>
 
-// Given by the build: all flags of these objects, and the versions of what they are made with.
+// Defined by the build: all compile flags of these objects, and the versions of the libraries.
 #ifndef CAIRN_KERNEL_FLAGS
 #error "CAIRN_KERNEL_FLAGS is missing: see kernels/cpu/CMakeLists.txt"
 #endif
-// A test compiles this file under other names.
+// A test compiles this file under another function name.
 #ifndef CAIRN_BUILD_TEXT
 #define CAIRN_BUILD_TEXT build_info
 #endif
@@ -28,7 +28,7 @@ constexpr std::string_view assertions = "ndebug";
 constexpr std::string_view assertions = "assertions";
 #endif
 
-/// Warnings, folders and symbols for debuggers change no code.
+/// True if a compile flag can change code. Warnings, include folders and debug symbols cannot.
 bool changes_code(std::string_view flag) {
     constexpr std::array<std::string_view, 6> silent{"-W", "-I", "-g", "-isystem", "-fdiagnostics", "-fvisibility"};
     for (const std::string_view prefix : silent)

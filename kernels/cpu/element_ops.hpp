@@ -5,18 +5,17 @@
 #include <cstdint>
 #include <string_view>
 
-/// What each elementwise op does to one element, written once: the reference kernels compute it in double and 64-bit
-/// integers, the code on blocks in vectors of floats, doubles, and integers of 32 and 64 bits.
+/// The formulas of the elementwise ops, each written once. Reference kernels evaluate them in double and 64-bit
+/// integers; block ops evaluate them in vectors of floats, doubles, and 32-bit and 64-bit integers.
 ///
-/// A formula is an expression in x, and in y where there is a second operand. They are of any of the types an op is
-/// computed in: a vector of floats or doubles, with the operators and functions of simd/vector_math.hpp and
-/// simd/double_math.hpp, or `Number` of number.hpp, which has the same, as integers wrapping, and divided by zero 0. So
-/// `x - floor(x)` is fast everywhere at once. A function that no vector has is applied lane by lane, until someone
-/// writes it for vectors:
+/// A formula is an expression in x, and in y if there is a second operand. Their type is a vector of floats or doubles,
+/// with the operators and functions of simd/vector/vector_math.hpp and simd/vector/double_math.hpp, or `Number` of
+/// number.hpp with the same functions. Integers wrap, and division by zero gives 0. So `x - floor(x)` is vectorised
+/// everywhere at once. A function without a vector implementation is applied lane by lane:
 ///
 ///     ROW(atan, 1, floats, same, 12, for_each_lane(x, [](auto v) { return std::atan(v); }))
 ///
-/// `cast` and `where` are no functions of equal operands and stand where blocks are computed.
+/// `cast` and `where` mix dtypes, so they are implemented with the block ops.
 // clang-format off
 //      name        operands  dtypes result cost  formula
 #define CAIRN_ELEMENT_OPS(ROW) \
@@ -69,7 +68,7 @@ struct ElementOp {
     int operands;
     ElementDtypes dtypes;
     ElementResult result;
-    double cost;  ///< operations an element, as estimates count them before it is measured
+    double cost;  ///< operations per element, for cost estimates before the op is measured
 
     constexpr bool on_floats() const noexcept { return dtypes != ElementDtypes::booleans; }
     constexpr bool on_integers() const noexcept {
@@ -91,7 +90,7 @@ inline constexpr ElementOp element_ops[] = {
 #undef CAIRN_ROW
 };
 constexpr const ElementOp& element_op(ElementCode code) noexcept { return element_ops[static_cast<int>(code)]; }
-/// The row of that name; null where there is none.
+/// The element op of that name; null if there is none.
 constexpr const ElementOp* find_element_op(std::string_view name) noexcept {
     for (const ElementOp& op : element_ops)
         if (op.name == name) return &op;
@@ -100,8 +99,8 @@ constexpr const ElementOp* find_element_op(std::string_view name) noexcept {
 
 }  // namespace cairn::kernels::cpu
 
-/// `Formula<ElementCode::exp>{}(x, y)`, made where the functions of the types it is computed in can be seen: expand
-/// CAIRN_ELEMENT_OPS(CAIRN_FORMULA) behind `template <ElementCode code> struct Formula;`.
+/// Defines `Formula<ElementCode::exp>{}(x, y)`. Expand CAIRN_ELEMENT_OPS(CAIRN_FORMULA) after `template <ElementCode
+/// code> struct Formula;`, where the functions of the operand types are visible.
 #define CAIRN_FORMULA(name, operands, dtypes, result, cost, formula)        \
     template <>                                                             \
     struct Formula<ElementCode::name> {                                     \

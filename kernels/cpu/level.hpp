@@ -2,21 +2,21 @@
 
 #include "cairn/kernel.hpp"
 
-/// What files compiled once for each level have in common. A function of a level is reached through its family's table
-/// (<family>/table.hpp) and by no other name, so code of a higher level can never be called, or linked, by accident. It
-/// gets all it needs to know about the Problem from Args (a prepared struct is plain data, defined in a small header);
-/// it never throws and never allocates.
+/// Declarations shared by the files that are compiled once per ISA level. A function of a level is reached only through
+/// its family's table (<family>/table.hpp), so code of a higher level cannot be called or linked by accident. The
+/// function gets everything it needs from Args (the prepared struct is plain data, defined in a small header); it never
+/// throws and never allocates.
 namespace cairn::kernels::cpu {
 
 using Run = void (*)(const Args& args, Team& team);
 
 }  // namespace cairn::kernels::cpu
 
-/// Of a row of a family's table: the field, and the function of the level that goes there.
+/// For one entry of a family's table: the field, and the declaration of the level's function.
 #define CAIRN_FIELD(name) cairn::kernels::cpu::Run name;
 #define CAIRN_DECLARE(name) void name(const Args& args, Team& team);
 
-/// In files compiled per level: the level's namespace. CAIRN_ISA is the level as a bare word.
+/// The namespace of the level, in files compiled per level. CAIRN_ISA is the level as a bare identifier.
 #if defined(CAIRN_ISA)
 #define CAIRN_LEVEL cairn::kernels::cpu::CAIRN_ISA
 #endif

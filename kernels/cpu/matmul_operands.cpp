@@ -8,7 +8,7 @@ namespace {
 
 bool is_one(const Dim& dim) { return dim == Dim(1); }
 
-// Bytes that are really there: an axis of stride 0 repeats the same ones.
+// Distinct bytes in memory: an axis of stride 0 repeats the same ones.
 double bytes_of(const TensorDesc& tensor) {
     double bytes = static_cast<double>(size_of(tensor.dtype));
     for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <type_traits>
 
-/// One number as formulas of elementwise ops see it (element_ops.hpp).
+/// The scalar type on which the formulas of elementwise ops are evaluated (element_ops.hpp).
 namespace cairn::kernels::cpu {
 
-/// A float with the functions of <cmath>, or an integer that wraps modulo 2^bits. What is called with one is found
-/// beside this class, so the same formula serves for it and for vectors.
+/// A float with the functions of <cmath>, or an integer that wraps modulo 2^bits. Its functions are found by
+/// argument-dependent lookup, so one formula serves scalars and vectors.
 ///
 ///     Number<std::int32_t>{x} + Number<std::int32_t>{y}      // no overflow
 template <typename T>
@@ -32,7 +32,7 @@ struct Number {
     friend Number operator+(Number x, Number y) { return of(x.bits() + y.bits()); }
     friend Number operator-(Number x, Number y) { return of(x.bits() - y.bits()); }
     friend Number operator*(Number x, Number y) { return of(x.bits() * y.bits()); }
-    /// Of integers truncated toward zero; 0 by zero.
+    /// Integer division truncates toward zero; division by zero gives 0.
     friend Number operator/(Number x, Number y) {
         if constexpr (is_whole) {
             if (y.value == 0) return T{0};
@@ -46,7 +46,7 @@ struct Number {
     friend bool operator>(Number x, Number y) { return x.value > y.value; }
     friend bool operator>=(Number x, Number y) { return x.value >= y.value; }
 
-    /// NaN if either is.
+    /// NaN if either operand is NaN.
     friend Number min(Number x, Number y) { return x.value < y.value || x.value != x.value ? x : y; }
     friend Number max(Number x, Number y) { return x.value > y.value || x.value != x.value ? x : y; }
     friend Number abs(Number x) {
@@ -65,7 +65,7 @@ struct Number {
     friend Number erf(Number x) { return std::erf(x.value); }
     friend Number floor(Number x) { return std::floor(x.value); }
     friend Number pow(Number x, Number y) { return std::pow(x.value, y.value); }
-    /// f(x), which vectors do for each of their lanes.
+    /// f(x); the vector overloads apply f to each lane.
     template <typename F>
     friend Number for_each_lane(Number x, F f) {
         return f(x.value);

@@ -4,13 +4,13 @@
 
 #include <vector>
 
-/// The CPU's kernels in order of preference: for each level, highest first, the families that compute most at
-/// once first; the reference kernels last. Nothing else registers a kernel.
+/// The CPU kernels in order of preference: levels from highest to lowest; within a level, the families that fuse most
+/// first; the reference kernels last. No other file registers CPU kernels.
 namespace cairn::kernels::cpu {
 
 struct CpuTable;
 
-/// Appends the kernels of one level, with what its code needs, in order of preference.
+/// Appends the kernels of one level in order of preference. `needs`: the CPU features of its code.
 void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& table);
 
 std::vector<Kernel> kernel_list();

@@ -1,7 +1,7 @@
 #include "kernels/cpu/table.hpp"
 
-// The one symbol that this level's merged object shows. Constant-initialised: no code of the level runs before it is
-// chosen.
+// The only exported symbol of this level's merged object. Constant-initialised: no code of the level runs before the
+// level is selected.
 #define CAIRN_JOIN(a, b) a##b
 #define CAIRN_TABLE_OF(level) CAIRN_JOIN(cairn_table_, level)
 #define CAIRN_ENTRY(name) cairn::kernels::cpu::CAIRN_ISA::name,

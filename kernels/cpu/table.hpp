@@ -5,7 +5,7 @@
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
-/// What the code compiled for one level offers: the table of each family.
+/// The function tables of all kernel families for one ISA level.
 namespace cairn::kernels::cpu {
 
 struct CpuTable {

@@ -11,10 +11,10 @@ namespace {
 
 using ir::NodeId;
 
-// How far to look for what a value is made of.
+// Maximum number of ancestors recorded for a node, besides itself.
 constexpr std::size_t most_looked_at = 256;
 
-/// What is in either of two lists, newest first: as many of the first as are looked at.
+/// The union of two lists, newest first, cut to the number recorded.
 void merge(std::span<const NodeId> a, std::span<const NodeId> b, std::vector<NodeId>& merged) {
     merged.resize(std::min(a.size() + b.size(), most_looked_at));
     std::size_t i = 0, j = 0, count = 0;
@@ -32,7 +32,7 @@ void merge(std::span<const NodeId> a, std::span<const NodeId> b, std::vector<Nod
 
 }  // namespace
 
-// A node's list is merged from those of its operands, so all of them take time as there are nodes.
+// A node's list is merged from those of its operands, so the total time is linear in the number of nodes.
 void Ancestors::find() {
     start_.assign(1, 0);
     std::vector<NodeId> own, merged;

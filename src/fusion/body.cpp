@@ -14,10 +14,10 @@ using ir::Op;
 
 constexpr std::string_view constant_name = "const";
 
-// In place of the op where the step is a definition: the number of its operands, these and its name are behind.
+// Replaces the op if the step is a definition: the number of its operands, the operands and its name follow.
 constexpr std::uint32_t of_definition = 0xff;
 
-// The first word of a step.
+// The first word of a step: the number of words that follow, the dtype and the op.
 std::uint32_t head_of(std::uint32_t op, DType dtype, std::size_t behind) {
     return static_cast<std::uint32_t>(behind) << 16 | static_cast<std::uint32_t>(dtype) << 8 | op;
 }

@@ -14,9 +14,9 @@
 
 namespace cairn::fusion {
 
-/// The steps of a tile with a body, read-only. They are kept in few words, which copies share: a graph has many long
-/// tiles, and unrolled loops have the same ones over and over. All that one Bodies has made lies in one pool, which is
-/// there as long as one of them is.
+/// The steps of a match's body, immutable. They are encoded in few words, which copies share: a graph has many long
+/// matches, and unrolled loops repeat the same bodies. All bodies of one BodyBuilder are in one pool, which lives as
+/// long as any of them.
 class Body {
 public:
     Body() = default;
@@ -27,10 +27,10 @@ public:
     std::size_t size() const noexcept { return stored_ == nullptr ? 0 : stored_->size; }
     bool empty() const noexcept { return size() == 0; }
     Step back() const { return steps().back(); }
-    /// Whether its first step is this op.
+    /// True if the first step is this op.
     bool begins_with(ir::Op op) const noexcept;
     std::size_t hash() const noexcept { return stored_ == nullptr ? 0 : stored_->hash; }
-    /// To the bit: zeros of different signs are different numbers, and NaN is itself.
+    /// Bitwise comparison: zeros of different signs are different numbers, and a NaN equals itself.
     friend bool operator==(const Body& a, const Body& b) noexcept {
         return a.stored_ == b.stored_ || (a.hash() == b.hash() && a.size() == b.size() && same_words(a, b));
     }
@@ -38,7 +38,7 @@ public:
 private:
     friend class BodyBuilder;
     struct Stored {
-        std::span<const std::uint32_t> words;  // of each step its op, dtype and number of words behind, and these
+        std::span<const std::uint32_t> words;  // of each step: op, dtype and number of further words, then these
         std::size_t size, hash;
     };
     static bool same_words(const Body& a, const Body& b) noexcept {
@@ -47,16 +47,16 @@ private:
     std::shared_ptr<const Stored> stored_;
 };
 
-/// Makes bodies step by step, equal ones once.
+/// Builds bodies step by step; equal bodies are stored once.
 ///
 ///     constant(f32, 0.5), add(Op::mul, f32, {0, 1})   ->   1=const(0.5):f32 2=mul(0,1):f32
 class BodyBuilder {
 public:
     void constant(DType dtype, double number);
     void add(ir::Op op, DType dtype, std::span<const int> operands);
-    /// A step that is a definition.
+    /// Adds a step that is a definition.
     void add(std::string_view definition, DType dtype, std::span<const int> operands);
-    /// The body of the steps since the last call.
+    /// The body of the steps added since the last call.
     Body finish();
 
 private:

@@ -14,10 +14,10 @@ using ir::NodeId;
 
 namespace {
 
-// Of this many numbers in one call each is built.
+// For one call, an instance is built for each of this many numbers.
 constexpr std::size_t most_built = 4;
 
-// The same nodes, but that constants may hold other numbers.
+// True if the graphs are the same except for the numbers in constants.
 bool same_but_numbers(const DefinitionInstance& a, const DefinitionInstance& b) {
     const auto same = [](const ir::Node& x, const ir::Node& y) {
         return x.op == y.op && x.dtype == y.dtype && x.shape == y.shape && x.operands == y.operands &&
@@ -116,7 +116,7 @@ const DefinitionInstance* CallCache::build(const TypedCall& call, const Attribut
     return made ? &*made : nullptr;
 }
 
-/// What stands for the numbers; the entry is new where they are.
+/// The instance for the numbers, and whether the entry is new.
 std::pair<const FilledInstance**, bool> CallCache::made_of(TypedCall& call, const Numbers& numbers) {
     const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
     std::size_t hash = numbers.size();
@@ -130,7 +130,7 @@ std::pair<const FilledInstance**, bool> CallCache::made_of(TypedCall& call, cons
     return {&call.made.emplace_back(numbers, nullptr).second, true};
 }
 
-// Null where it has to be built.
+// Null if the instance must be built.
 const FilledInstance* CallCache::shared(TypedCall& call, const Numbers& numbers) {
     const auto is_plain = [](double number) { return number > 0 && std::isfinite(number); };
     if (call.made.size() <= most_built || !std::all_of(numbers.begin(), numbers.end(), is_plain)) return nullptr;
@@ -149,7 +149,7 @@ const FilledInstance* CallCache::shared(TypedCall& call, const Numbers& numbers)
     return &filled_.emplace_back(std::move(filled));
 }
 
-// Built with two numbers in each hole, graphs that differ in such constants alone show where the numbers go.
+// Builds the call with two numbers in each hole: graphs that differ in such constants only show where the numbers go.
 std::vector<ConstantForHole> CallCache::constants_for_holes_of(const TypedCall& call,
                                                                const DefinitionInstance& with_sentinels) {
     Attributes attributes = pattern_.problem.attributes;
@@ -174,7 +174,7 @@ std::vector<ConstantForHole> CallCache::constants_for_holes_of(const TypedCall& 
     return constants_for_holes;
 }
 
-// Where the numbers that suit the pattern's own operands are refused too, these operands are at fault.
+// If the sentinels, which suit the pattern's own operands, are rejected too, these operands are at fault.
 const FilledInstance* CallCache::filled(TypedCall& call, const Attributes& attributes) {
     if (call.is_rejected) return nullptr;
     const Numbers numbers = numbers_in(attributes);

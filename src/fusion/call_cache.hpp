@@ -15,7 +15,7 @@
 
 namespace cairn::fusion {
 
-/// The dtype and shape of each node as a number: graphs have many values of few types.
+/// The type (dtype and shape) of each node as a number: graphs have many values of few types.
 class NodeTypes {
 public:
     explicit NodeTypes(const ir::GraphData& graph);
@@ -29,45 +29,46 @@ private:
     std::vector<ir::NodeId> first_;
 };
 
-/// A constant that holds so many times the number in a hole.
+/// A constant that holds the number in a hole times `factor`.
 struct ConstantForHole {
     ir::NodeId constant;
     std::size_t hole;
     double factor;
 };
 
-/// A pattern's definition called on operands of certain types.
+/// A pattern's definition called on operands of given types.
 struct TypedCall {
     std::vector<std::uint32_t> operands;  ///< their types
     std::vector<TensorDesc> types;
-    bool fits = false;         ///< the pattern's sizes come out
+    bool fits = false;         ///< the pattern's sizes can be solved for
     bool is_rejected = false;  ///< by the definition, whatever the numbers are
-    /// By the numbers in the pattern's holes; null where the definition refuses these.
+    /// The instance for each choice of numbers in the pattern's holes; null if the definition rejects them.
     std::vector<std::pair<types::SmallVector<double, 4>, const FilledInstance*>> made;
-    types::HashIndex by_numbers;  ///< of `made`, by the bits of the numbers
+    types::HashIndex by_numbers;  ///< indexes `made` by the bits of the numbers
     std::optional<std::vector<ConstantForHole>>
-        constants_for_holes;  ///< of all holes, once looked for; empty where others hang on them too
+        constants_for_holes;  ///< of all holes, found on demand; empty if other constants depend on the numbers too
 };
 
-/// What the types of operands alone tell of calls of one pattern, found out once for all values of these types.
+/// Calls of one pattern, by the types of the operands: what follows from types is computed once for all values of these
+/// types.
 class CallCache {
 public:
     CallCache(const Pattern& pattern, const ir::GraphData& graph, const NodeTypes& types, InstanceCache& instances);
-    /// True when operand `index` may have the type of the node, were there no other operands. Asked while nothing is
-    /// bound.
+    /// True if operand `index` may have the type of the node, ignoring other operands. Precondition: nothing is bound.
     bool accepts_operand(std::size_t index, ir::NodeId id);
-    /// False when the graph has no value that may be some operand. Asked while nothing is bound.
+    /// False if the graph has no value for some operand. Precondition: nothing is bound.
     bool has_operands();
-    /// What the operands chosen so far bind.
+    /// The sizes bound by the operands chosen so far.
     ShapeUnifier& sizes() noexcept { return sizes_; }
-    /// The call on these operands, which are bound.
+    /// The call on these operands, which must be bound.
     TypedCall& of(std::span<const ir::NodeId> operands);
-    /// False when the call makes a value of another type than the node has, so far as is known: no number changes that.
+    /// False if the call is known to compute a value of another type than that of the node: no numbers change that.
     bool may_produce(const TypedCall& call, ir::NodeId root) const;
-    /// The definition so called; null where it refuses. Of many numbers that it puts into constants as they are, only
-    /// the first few are built: what is found with others asks for own().
+    /// The definition with the numbers in `attributes`; null if it rejects them. Of many numbers that only become
+    /// constants, the first few are built and later ones share an instance: a match found with that must be proved with
+    /// exact_instance().
     const FilledInstance* filled(TypedCall& call, const Attributes& attributes);
-    /// The same, built with these very numbers.
+    /// The same, built with exactly these numbers.
     const FilledInstance* exact_instance(TypedCall& call, const Attributes& attributes);
 
 private:
@@ -86,7 +87,7 @@ private:
     const NodeTypes& types_;
     InstanceCache& instances_;
     ShapeUnifier sizes_;
-    std::vector<std::vector<Known>> may_be_;  // of each operand and type
+    std::vector<std::vector<Known>> may_be_;  // by operand and type
     Known has_operands_ = Known::nothing;
     std::deque<TypedCall> calls_;
     std::deque<FilledInstance> filled_;

@@ -25,7 +25,7 @@ double number_in(std::string_view text) {
     return result;
 }
 
-// The number of fewest digits that differs no more than two roundings do.
+// The shortest decimal within two roundings of `value`.
 double of_fewest_digits(double value, DType dtype) {
     const double grain = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     char text[32];
@@ -48,7 +48,7 @@ const std::vector<double>* values_of(const ir::GraphData& graph, NodeId id) {
     return node.op == ir::Op::constant ? node.values.get() : nullptr;
 }
 
-// The node that holds the sentinel in a region of the skeleton.
+// The constant that holds the sentinel in a region of the skeleton.
 std::optional<NodeId> holder_of(const Pattern& pattern, NodeId entry, double sentinel) {
     for (const NodeId id : pattern.regions->from(entry).nodes) {
         const auto* values = values_of(*pattern.skeleton.graph, id);
@@ -57,7 +57,8 @@ std::optional<NodeId> holder_of(const Pattern& pattern, NodeId entry, double sen
     return std::nullopt;
 }
 
-// Those of most nodes are the same few: each is rounded once. Among floats only those of floats.
+// Adds the numbers in a region of float nodes (`are_floats`) or of other nodes. Most nodes share a few numbers; each is
+// rounded once.
 void add_numbers_under(Matcher& matcher, NodeId entry, bool are_floats, std::vector<double>& numbers) {
     std::vector<NodeId> nodes;
     for (const NodeId id : matcher.region_from(entry).nodes)
@@ -92,8 +93,8 @@ std::vector<Table> tables_of(const ir::GraphData& graph) {
     return tables;
 }
 
-// The base b of a table of powers b^e, from one made with the base exp(`log_base`). The element with the largest
-// exponent tells most exactly.
+// The base b of a table of powers b^e, from a table made with the base exp(`log_base`). It is computed from the element
+// with the largest exponent, which is the most precise.
 double base_of(const std::vector<double>& table, const std::vector<double>& made, double log_base, DType dtype) {
     const auto far = std::max_element(made.begin(), made.end(), [](double a, double b) {
         return std::fabs(std::log(std::fabs(a))) < std::fabs(std::log(std::fabs(b)));
@@ -105,7 +106,7 @@ double base_of(const std::vector<double>& table, const std::vector<double>& made
     return Normalizer::close(six_digits, base, dtype) ? six_digits : base;
 }
 
-// The comparisons of positions that a definition makes whatever its operands hold.
+// The comparisons of positions in a definition that depend on no operand.
 std::vector<PositionComparison> comparisons_in(Normalizer& normalizer, const DefinitionInstance& instance) {
     std::vector<PositionComparison> result;
     std::vector<ScaledTerm> made(instance.graph->nodes().size());
@@ -166,7 +167,7 @@ bool adds_free_constant(const Pattern& pattern) {
     });
 }
 
-// Layers hold the same numbers, so each is looked for once.
+// Cached: the layers of a model contain the same numbers.
 double shortest_within_rounding(Matcher& matcher, double value, DType dtype) {
     if (!is_float(dtype)) return value;
     const auto [known, is_new] = matcher.rounded(dtype).try_emplace(std::bit_cast<std::uint64_t>(value), 0);
@@ -200,7 +201,7 @@ std::vector<std::vector<double>> candidate_numbers(Matcher& matcher, const Patte
                 add_numbers_under(matcher, region_pair.graph, is_float(pattern.skeleton.graph->node(*holder).dtype),
                                   numbers.back());
         }
-        // An eps of 0 leaves no trace.
+        // An eps of 0 leaves no trace in the form.
         const bool may_vanish = pattern.holes.size() == 1 || adds_constant(pattern);
         if (may_vanish && !numbers.back().empty()) numbers.back().push_back(0);
     }

@@ -15,23 +15,23 @@
 
 namespace cairn::fusion {
 
-/// A set of operands, by number; those from the 63rd on share a bit, and one stands for the numbers of the definition.
+/// A set of operands, by index; operands from the 63rd on share a bit, and one bit stands for the definition's numbers.
 using OperandMask = std::uint64_t;
 OperandMask operand_bit(std::size_t index);
 inline constexpr OperandMask number_bit = OperandMask{1} << 63;
 inline constexpr OperandMask all_operands = ~OperandMask{0};
 
-/// A definition as a simplified graph of atomic ops on operands of given dtypes and shapes.
+/// A definition, expanded to a simplified graph of atomic ops for operands of given dtypes and shapes.
 struct DefinitionInstance {
     std::shared_ptr<ir::GraphData> graph;
     std::vector<ir::NodeId> inputs, outputs;
-    std::vector<OperandMask> reads;  ///< of each node: the operands it is computed from
+    std::vector<OperandMask> reads;  ///< by node: the operands it is computed from
 
-    /// True when output `output` has the dtype and shape of `node`.
+    /// True if output `output` has the dtype and shape of `node`.
     bool makes(std::size_t output, const ir::Node& node) const;
 };
 
-/// An instance, some constants of which hold other numbers.
+/// An instance in which some constants hold other numbers.
 struct FilledInstance {
     struct Number {
         ir::NodeId constant;
@@ -41,11 +41,11 @@ struct FilledInstance {
     types::SmallVector<Number, 2> numbers = {};
 };
 
-/// Builds one; nothing where the definition does not take such operands or attributes.
+/// Builds an instance; nothing if the definition rejects such operands or attributes.
 std::optional<DefinitionInstance> instantiate(const Definition& definition, std::span<const TensorDesc> operands,
                                               const Attributes& attributes, const std::shared_ptr<Symbols>& symbols);
 
-/// Instances already built: identical layers ask for the same ones.
+/// Cache of instances: identical layers use the same ones.
 class InstanceCache {
 public:
     explicit InstanceCache(std::shared_ptr<Symbols> symbols) : symbols_(std::move(symbols)) {}

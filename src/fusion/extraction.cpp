@@ -8,7 +8,7 @@ using ir::NodeId;
 
 namespace {
 
-// The first spelling, and those that compute something.
+// The first expression, and those that compute something.
 std::vector<NodeId> followed(const ir::GraphData& graph, std::span<const NodeId> expressions) {
     std::vector<NodeId> result;
     for (const NodeId id : expressions)

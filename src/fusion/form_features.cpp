@@ -21,7 +21,7 @@ std::uint64_t feature_of_power(double exponent) {
     return 0;
 }
 
-// Movement comes and goes with sizes, counting with spellings.
+// True for ops that are features. Whether movement occurs depends on sizes, whether an iota does on the expression.
 bool shows(ir::Op op) {
     const ir::OpClass kind = ir::info(op).kind;
     return kind != ir::OpClass::leaf && kind != ir::OpClass::movement;

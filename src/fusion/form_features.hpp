@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-/// What can be seen of a form without descending into the ops that stay whole: enough to tell most nodes that no
-/// pattern can match, and most values that are no operand.
+/// Features of a form that are visible without descending into opaque ops. They rule out most nodes for a pattern, and
+/// most values as operands.
 ///
-///     gamma * (x - m) * (v + eps)^-0.5 + beta    features: sum (of m and v) and ^-0.5; places: gamma in a product in a
-///     sum, beta in a sum
+///     gamma * (x - m) * (v + eps)^-0.5 + beta    features: sum (of m and v) and ^-0.5; positions: gamma in a product
+///     in a sum, beta in a sum
 namespace cairn::fusion {
 
 using normal_form::Normalizer, normal_form::TermId, normal_form::NormalForms, normal_form::ScaledTerm,
     normal_form::LayoutInsensitiveHash, normal_form::Term, normal_form::TermKind;
 
-/// A bit for each op that computes and for each power -1, -0.5 and 0.5 of something computed. What is put in place of a
-/// leaf takes none away. Made once for each core, parts first: they are older than what is made of them.
+/// Features as bits: one for each op that computes, and for each power -1, -0.5 and 0.5 of a computed value.
+/// Substituting for a leaf removes no feature. Computed once for each core; parts precede the terms that contain them.
 class FormFeatures {
 public:
     explicit FormFeatures(const Normalizer& normalizer) : normalizer_(normalizer) {}
@@ -31,10 +31,10 @@ private:
     std::vector<std::uint64_t> features_;
 };
 
-/// What a bit behind those of the ops stands for: `x^-0.5`.
+/// The name of a bit after those of the ops: `x^-0.5`.
 std::string feature_name(std::size_t bit);
 
-/// Where a core stands: the sums and products that hold it, outermost first.
+/// Position of a core in a form: the sums and products that contain it, outermost first.
 struct TermPosition {
     TermId core;
     std::uint32_t path;

@@ -14,7 +14,7 @@ using ir::NodeId;
 
 namespace {
 
-// As it is written, however large the forms of its operands are.
+// As written in the graph, however large the forms of its operands are.
 bool is_product(const ir::GraphData& graph, NodeId id) {
     const ir::Node& node = graph.node(id);
     return node.op == ir::Op::matmul && graph.node(node.operands[0]).shape.size() >= 2 &&

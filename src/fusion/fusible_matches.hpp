@@ -10,26 +10,28 @@
 
 namespace cairn::fusion {
 
-/// What bodies may hold of the matches in a graph: definitions that are steps, and what `fused` bodies begin with,
-/// which is called a product here: a matmul, or a definition in its place (Definition::fusion_role).
+/// The matches of a graph that bodies may contain: definitions that are steps, and anchors, with which a `fused` body
+/// begins: a matmul, or a definition in its place (Definition::fusion_role).
 class FusibleMatches {
 public:
-    /// Of a graph without matches.
+    /// For a graph without matches.
     FusibleMatches() = default;
-    /// Takes the products of matrices out of `matches`, a list a node, and adds those that are nodes; steps and heads
-    /// stay there as tiles of their own. Classes and the lists must outlive it. Throws Cancelled.
+    /// Moves the products of matrices out of `matches`, one list per node, and adds those that are single nodes; steps
+    /// and definitions with FusionRole::anchor stay there as matches of their own. Classes and lists must outlive this
+    /// object. Throws Cancelled.
     FusibleMatches(const ir::GraphData& graph, const normal_form::NormalForms& forms,
                    const alternatives::EClasses& classes, std::span<const Pattern> patterns,
                    std::vector<std::vector<Match>>& matches, const std::stop_token& stop);
 
-    /// The step that makes a node, or null.
+    /// The step that computes a node, or null.
     const Match* step(ir::NodeId node) const { return steps_.empty() ? nullptr : steps_[node]; }
-    /// The products found at a node: matmuls of x and w, or of these and a bias, and heads.
+    /// The anchors found at a node: matmuls of x and w, with or without a bias, and definitions with
+    /// FusionRole::anchor.
     std::span<const Match> anchors_at(ir::NodeId node) const;
-    /// Those found at any spelling of a value, each once. What is computed from the value has its form by the first
-    /// spelling, so only those of the same form are of use there.
+    /// The anchors found at any expression of a value, each once. Values computed from this value have forms based on
+    /// its first expression, so only anchors of that form are included.
     std::vector<const Match*> anchors_of(ir::NodeId value) const;
-    /// True for what a step computes on its way.
+    /// True for an intermediate value of a step.
     bool is_inside_step(ir::NodeId node) const { return !inside_.empty() && inside_[node]; }
 
 private:
@@ -37,7 +39,7 @@ private:
     std::vector<const Match*> steps_;
     std::vector<std::vector<Match>> anchors_;
     std::vector<bool> inside_;
-    std::vector<bool> has_form_of_value_;  ///< each node: its form is that of the first spelling
+    std::vector<bool> has_form_of_value_;  ///< by node: its form is that of the first expression
 };
 
 }  // namespace cairn::fusion

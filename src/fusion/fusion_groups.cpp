@@ -18,12 +18,12 @@ using ir::Op;
 constexpr std::size_t most_steps = 64;
 constexpr std::size_t most_inputs = 16, anchor_inputs = 3;
 
-// Within a group of this many ops, no link of a chain starts a group of its own: there would be as many long groups as
-// ops, and it does not matter where a chain is cut.
+// In a group of this many ops no link of a chain is the root of a group of its own. Otherwise there would be as many
+// long groups as ops, and it does not matter where a chain is cut.
 constexpr std::size_t long_group = 16;
 constexpr int chain_steps = 4;
 
-// A number that a body can hold.
+// True for a number that a body can hold.
 bool is_scalar_constant(const ir::Node& node) {
     return node.op == Op::constant && node.shape.empty() && node.exact_integers == nullptr;
 }
@@ -37,20 +37,20 @@ bool contains(const std::vector<T>& list, const T& id) {
 
 }  // namespace
 
-// The members in topological order, the root last, and what they read.
+// A group under construction: its members in topological order, the root last, and what they read.
 struct FusionGroups::Group {
     explicit Group(NodeId at, GroupStart begins_with = GroupStart::none) : root(at), start(begins_with) {}
 
     NodeId root;
     GroupStart start;
-    std::optional<NodeId> anchor;  // the value that it goes on from
+    std::optional<NodeId> anchor;  // the value that it starts from
     std::vector<NodeId> members, reads, inputs, constants;
-    std::vector<NodeId> open;  // reads that may be taken in and have not been refused
-    bool has_shared = false;   // a producer that is read elsewhere too was looked at
-    bool read_again = false;   // one was refused for what it reads
+    std::vector<NodeId> open;  // reads that may join and have not been refused
+    bool has_shared = false;   // a producer that is also read elsewhere was considered
+    bool read_again = false;   // a producer was refused for the memory it reads
 };
 
-// How much the members of a group read: tensors, and those as large as the root; the rest are numbers.
+// The values that the members of a group read: all, tensors (the others are numbers), and tensors of the root's shape.
 struct FusionGroups::Boundary {
     std::size_t reads = 0, inputs = 0, large = 0;
     void count(const NodeFacts& node_facts, const NodeFacts& root, int sign) {
@@ -97,27 +97,28 @@ FusionGroups::FusionGroups(const ir::GraphData& graph, const alternatives::EClas
 
 bool FusionGroups::may_join(NodeId producer, const Group& group) const {
     const NodeFacts &node_facts = node_facts_[producer], &root = node_facts_[group.root];
-    // What is computed once, when weights are bound, is not computed for each element of a product.
+    // A bound value is computed once, at bind, and not for each element of a product.
     const bool is_there = group.start != GroupStart::none && node_facts.bound && !root.bound;
     return (node_facts.elementwise && (node_facts.shape == root.shape || (node_facts.cheap && !is_there))) ||
            is_anchor(producer, group);
 }
 
-// True for what a group may go on from.
+// True for a value that the group may start from.
 bool FusionGroups::is_anchor(NodeId id, const Group& group) const {
     if (group.start == GroupStart::none || group.anchor || node_facts_[id].shape != node_facts_[group.root].shape)
         return false;
     return group.start == GroupStart::anchor ? !parts_.anchors_at(id).empty() : !parts_.anchors_of(id).empty();
 }
 
-// What a member reads: behind a product a step that is a definition stands for all that it consists of.
+// The operands of a member. In a group that starts from an anchor, a step that is a definition replaces the ops it
+// consists of.
 std::span<const NodeId> FusionGroups::operands_of(NodeId id, const Group& group) const {
     const Match* const step = group.start == GroupStart::none ? nullptr : parts_.step(id);
     if (step != nullptr) return {step->inputs.data(), step->inputs.size()};
     return {graph_.node(id).operands.data(), graph_.node(id).operands.size()};
 }
 
-// The rim once `producer` is a member.
+// The boundary after `producer` becomes a member.
 FusionGroups::Boundary FusionGroups::widened(Boundary boundary, NodeId producer, const Group& group) const {
     const NodeFacts& root = node_facts_[group.root];
     if (producer != group.root) boundary.count(node_facts_[producer], root, -1);
@@ -143,7 +144,8 @@ void FusionGroups::take(NodeId producer, Group& group, SharedPolicy shared) {
         }
 }
 
-// Takes in producers, newest first, as long as there is room. False where the root alone does not fit.
+// Adds producers, newest first, while there is room. Returns false if the inputs do not fit, if there is none, or if no
+// anchor is found for a group that must start from one.
 bool FusionGroups::grow(Group& group, SharedPolicy shared) {
     ++group_;
     Boundary boundary = widened({}, group.root, group);
@@ -189,7 +191,8 @@ bool FusionGroups::grow(Group& group, SharedPolicy shared) {
     return group.inputs.size() <= most_inputs && !group.inputs.empty();
 }
 
-// True where the group reads a value alone, and what it makes of it but for the root: no product is computed twice.
+// True if nothing outside the group reads a value, or what the group computes from it except the root: no product is
+// computed twice.
 bool FusionGroups::is_read_inside(NodeId value, const Group& group) const {
     std::vector<NodeId> inside = group.members;
     for (const NodeId id : group.members)
@@ -216,7 +219,7 @@ bool FusionGroups::is_read_inside(NodeId value, const Group& group) const {
     return true;
 }
 
-// Inputs by age, numbers in the order in which they are read.
+// Lists inputs by age, and numbers in the order in which they are read.
 void FusionGroups::list_reads(Group& group) {
     for (const NodeId member : group.members)
         for (const NodeId operand : operands_of(member, group)) {
@@ -242,7 +245,7 @@ Match FusionGroups::match_of(const Group& group, const std::vector<NodeId>& outp
     return match;
 }
 
-// The group's numbers and members, the first of which is value number `values`.
+// Adds the group's numbers and members as steps; the first is value number `values`.
 void FusionGroups::add_steps(const Group& group, int values) {
     for (const NodeId id : group.constants) {
         const ir::Node& node = graph_.node(id);
@@ -262,7 +265,8 @@ void FusionGroups::add_steps(const Group& group, int values) {
     }
 }
 
-// A product that makes `group.product`, and what the group makes of it; only the product where it has no members.
+// The match of an anchor that computes `group.anchor`, with the group as epilogue; only the anchor if there are no
+// members.
 Match FusionGroups::match_of(const Group& group, const Match& anchor) {
     Match match;
     match.outputs = {group.root};
@@ -310,7 +314,8 @@ Match FusionGroups::match_of(const Group& group, const Match& anchor) {
     return match;
 }
 
-// Members that others read too and that the group can provide: of the root's shape, and no input is computed from them.
+// Members that are also read elsewhere and that the group can provide: of the root's shape, and with no input computed
+// from them.
 std::vector<NodeId> FusionGroups::shared_values(const Group& group) {
     const std::vector<int> inside = uses_inside(group);
     std::vector<NodeId> result;
@@ -324,7 +329,7 @@ std::vector<NodeId> FusionGroups::shared_values(const Group& group) {
     return result;
 }
 
-// How often members read each member.
+// The number of reads of each member by members.
 std::vector<int> FusionGroups::uses_inside(const Group& group) const {
     std::vector<int> uses(group.members.size(), 0);
     for (const NodeId reader : group.members)
@@ -336,7 +341,7 @@ std::vector<int> FusionGroups::uses_inside(const Group& group) const {
     return uses;
 }
 
-// True for a value that is read once and computed from one other, and so on for some `steps`.
+// True for a value that is read once and computed from one other value, and so on for `steps` values.
 bool FusionGroups::is_link(NodeId id, int steps) const {
     if (steps == 0) return true;
     const std::vector<NodeId>& operands = graph_.node(id).operands;
@@ -366,8 +371,8 @@ std::vector<std::vector<Match>> FusionGroups::all(const std::vector<bool>& wante
     return matches;
 }
 
-// Those of matrices found at a node, alone: heads are tiles already. Where the node is a view, a product without a bias
-// is a tile of what it views.
+// Adds the matmuls found at a node, alone; other anchors are matches already. If the node is a view, a product without
+// a bias is a match of the viewed node.
 void FusionGroups::add_anchors(NodeId root, std::vector<Match>& matches) {
     Group group(root);
     group.anchor = root;
@@ -376,8 +381,8 @@ void FusionGroups::add_anchors(NodeId root, std::vector<Match>& matches) {
             matches.push_back(match_of(group, anchor));
 }
 
-// The group behind a product found at any spelling of a value; and where it stands there at another than the node, the
-// group behind one found further down.
+// Adds the epilogue group of an anchor found at any expression of a value. If that is not the expression which the
+// group reads, also adds the group of an anchor found closer to the inputs.
 void FusionGroups::add_epilogue_groups(NodeId root, std::vector<Match>& matches) {
     if (!node_facts_[root].elementwise || !parts_.anchors_at(root).empty() || parts_.is_inside_step(root)) return;
     for (const GroupStart start : {GroupStart::anchor_in_any_expression, GroupStart::anchor}) {
@@ -388,7 +393,7 @@ void FusionGroups::add_epilogue_groups(NodeId root, std::vector<Match>& matches)
     }
 }
 
-// The ways to treat shared values part where there is one; until then they make the same group.
+// The policies for shared values differ once there is such a value; until then they make the same group.
 void FusionGroups::at(NodeId root, std::vector<Match>& matches, std::vector<bool>& passed) {
     if (!node_facts_[root].elementwise) return;
     const auto add = [&](const Group& group, const std::vector<NodeId>& outputs) {

@@ -13,43 +13,43 @@
 
 namespace cairn::fusion {
 
-/// Groups of connected elementwise ops that one pass over memory can compute, or that can be computed on each part of a
-/// product as soon as it is there.
+/// Elementwise fusion: groups of connected elementwise ops that one pass over memory can compute, or that can be
+/// computed as the epilogue of a product, on each part of its result as soon as that is available.
 ///
 ///     %2 = mul %0, %1      ->  elementwise {2=mul(0,1) 3=tanh(2)} (%0, %1) -> (%3)
 ///     %3 = tanh %2
 ///     %2 = matmul %0, %1   ->  fused {2=matmul(0,1) 3=tanh(2)} (%0, %1) -> (%3)
 ///     %3 = tanh %2
 ///
-/// In place of the matmul stands what is found as a definition that is a head: `fused {2=conv2d(0,1) 3=relu(2)}`.
+/// A match of a definition with FusionRole::anchor can take the place of the matmul: `fused {2=conv2d(0,1) 3=relu(2)}`.
 class FusionGroups {
 public:
-    /// Graph, classes and parts must outlive it. Throws Cancelled on a stop, as all() does.
+    /// Graph, classes and parts must outlive this object. Throws Cancelled on a stop, as all() does.
     FusionGroups(const ir::GraphData& graph, const alternatives::EClasses& classes, const FusibleMatches& parts,
                  std::stop_token stop);
-    /// The groups that end in each node, at most three. They differ in what they do at a value that is read elsewhere
-    /// too, or is spelled in several ways: compute it again, where that reads no more memory than the value itself;
-    /// read it; or provide it, where it has the shape of the root. A producer smaller than the root is taken in only
-    /// where computing it again for each element costs little. No group ends in a link of a chain that is within a long
-    /// one, unless it is `wanted`.
-    /// And the products found at each node, and the group that goes on from a product and ends there, where nothing
-    /// else reads the product or what comes of it on the way.
+    /// The groups that end in each node, at most three. They differ in how they treat a value that is also read
+    /// elsewhere, or that has several expressions: they recompute it, if that reads no more memory than the value
+    /// itself; read it; or provide it, if it has the shape of the root. A producer smaller than the root joins only if
+    /// computing it again for each element costs little. No group ends in a link of a chain inside a long group, unless
+    /// that node is `wanted`. Also the products found at each node, and the group that starts from a product and ends
+    /// there, if nothing else reads the product or the values computed from it on the way.
     std::vector<std::vector<Match>> all(const std::vector<bool>& wanted);
 
 private:
     struct Group;
     struct Boundary;
     enum class SharedPolicy { recompute, read, provide };
-    /// What a group goes on from: no product; one found where the value is spelled as the group reads it, or elsewhere.
+    /// What a group starts from: no product; a product found at the expression that the group reads, or at any
+    /// expression.
     enum class GroupStart : std::uint8_t { none, anchor, anchor_in_any_expression };
-    /// What there is to know of a node, so that it is looked up once.
+    /// Properties of a node that are computed once.
     struct NodeFacts {
         std::uint32_t shape = 0;  ///< equal for equal shapes
         bool elementwise = false, cheap = false, number = false;
-        bool shared = false;  ///< read by several, or spelled in several ways
+        bool shared = false;  ///< read several times, or with several expressions
         bool bound = false;   ///< depends on weights and constants only
     };
-    /// A node's part in the group in the making. Where `group` is not its number, none.
+    /// A node's role in the group under construction; none if `group` is not that group's number.
     enum class NodeRole : std::uint8_t { none, member, read, refused, listed };
     struct RoleMark {
         std::uint32_t group = 0;

@@ -12,7 +12,7 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-/// Windows of an image [B,C,..] of some spatial axes: what they are, and the nodes between them and it.
+/// Windows along the spatial axes of an image [B,C,..]: their attributes, and the nodes between them and the image.
 struct Windows {
     Windows(NodeId windows, std::size_t count)
         : image(windows), axes(count), kernel(count, 1), padding(2 * count, 0), stride(count, 1), dilation(count, 1) {}
@@ -20,8 +20,8 @@ struct Windows {
     NodeId image;
     std::size_t axes;
     std::vector<Dim> kernel, padding, stride, dilation;
-    std::optional<double> outside{};  ///< what pads put there
-    std::size_t unpadded = 2 + axes;  ///< axes before this one have no pad yet
+    std::optional<double> outside{};  ///< the value of the pads
+    std::size_t unpadded = 2 + axes;  ///< axes before this one have no pad so far
     std::vector<NodeId> between{};
 
     Attributes attributes() const {
@@ -37,8 +37,8 @@ std::size_t axis_in(const ir::GraphData& graph, const ir::Node& node) {
     return simplify::front_axis(graph.node(node.operands[0]), node.attributes.integer("axis"));
 }
 
-// Takes one step from windows towards the image: a window of the last spatial axis still without one, or a pad of an
-// axis that has its window, rows before columns as definitions have it. False where there is none.
+// Takes one step from the windows towards the image: a window of the last spatial axis still without one, or a pad of
+// an axis that has its window, rows before columns as in definitions. False if the node is neither.
 bool take(const ir::GraphData& graph, const ir::Node& node, std::size_t& open, Windows& windows) {
     if (node.op == Op::window && open > 0 && axis_in(graph, node) == 1 + open) {
         --open;
@@ -72,7 +72,7 @@ std::optional<Windows> windows_at(const ir::GraphData& graph, NodeId node) {
     return open == 0 ? std::optional(std::move(windows)) : std::nullopt;
 }
 
-/// What reads the windows: the tile's definition, or what its body begins with.
+/// The op that reads the windows: the match's definition, or the first step of its body.
 std::string reader_of(const Match& match) {
     return match.definition == "fused" ? match.body.steps().front().op : match.definition;
 }

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-/// Tiles that read an image where others read windows of it.
+/// Matches that read an image in place of windows of it.
 namespace cairn::fusion {
 
-/// What attributes of a definition of images end in: which windows, and what lies outside.
+/// The last attributes of a definition on images: its windows, and the value outside the image.
 inline constexpr std::array<std::string_view, 5> image_attributes{"kernel", "padding", "stride", "dilation", "value"};
 
-/// For each tile whose first operand is windows [B,C,P,K] or [B,C,P,Q,J,K] of an image, padded or not, and for each
-/// definition that computes of the image what the tile's, or what its body begins with, computes of windows
-/// (Definition::of_windows), one more.
+/// For each match whose first operand is windows [B,C,P,K] or [B,C,P,Q,J,K] of an image, padded or not: another match,
+/// if there is a definition that computes from the image what the match, or the first step of its body, computes from
+/// windows (Definition::of_windows).
 ///
 ///     %1 = pad %0   %2 = window %1   %3 = window %2   %4 = max_reduce %3
 ///     max_reduce (%3) -> (%4)     and     image_max kernel=(3,3) padding=(1,0,1,0) .. (%0) -> (%4) over %1, %2, %3

@@ -10,7 +10,7 @@ namespace {
 
 using ir::NodeId;
 
-/// What is known of the nodes passed.
+/// The matches and traces of the nodes passed.
 class PassedNodes {
 public:
     explicit PassedNodes(Matcher& matcher)
@@ -31,16 +31,16 @@ public:
         if (!look.is_repeated) static_cast<Matcher::MatchTrace&>(look) = matcher_.match_at(node, matches[node]);
     }
 
-    std::vector<std::vector<Match>> matches;  ///< of each node
+    std::vector<std::vector<Match>> matches;  ///< by node
 
 private:
     struct Look : Matcher::MatchTrace {
         bool is_repeated = false;
     };
 
-    /// True where all that was looked at for `earlier` was itself in the stretch, or is read by it from before: what
-    /// lies as far before again was compared too, so that forms are alike deeper than anybody looks. For what repeated
-    /// another in this stretch that was seen to: it has moved on with it.
+    /// True if every node inspected for `earlier` is in the stretch, or is read by it from before. The nodes `shift`
+    /// before those were compared too, so that forms are alike deeper than a search inspects. A node that repeated
+    /// another one in this stretch was checked then, and its operands have advanced with it.
     bool may_repeat(NodeId earlier) const {
         const auto knows = [&](NodeId id) { return repeats_.knows(id); };
         const Look& look = looks_[earlier];

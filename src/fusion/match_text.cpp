@@ -11,7 +11,7 @@ std::string list(const Nodes& nodes) {
     return "(" + text + ")";
 }
 
-// `layer_norm eps=1e-05`, `elementwise {2=add(0,1):f32} results (2)`: as Problems are written, without operands.
+// `layer_norm eps=1e-05`, `elementwise {2=add(0,1):f32} results (2)`: in the text form of a Problem, without operands.
 std::string work(const Match& match) {
     Problem problem;
     problem.definition = match.definition;

@@ -33,7 +33,7 @@ Problem problem_of(const ir::GraphData& graph, const Match& match) {
     return problem;
 }
 
-// Versions of a state are no function of their operands alone.
+// A state version is not a function of its operands alone.
 bool is_state_change(const ir::Node& node) { return node.op == ir::Op::state_append || node.op == ir::Op::state_write; }
 
 std::string fault_in_ids(const ir::GraphData& graph, const Match& match) {
@@ -51,7 +51,7 @@ std::string fault_in_ids(const ir::GraphData& graph, const Match& match) {
     return {};
 }
 
-// The tile's definition as the graph may hold it: as it is written, or simplified.
+// A match's definition in the forms that the graph may contain: as written, or simplified.
 struct Rebuilt {
     std::shared_ptr<ir::GraphData> graph;
     std::vector<std::optional<NodeId>> inputs;
@@ -69,7 +69,7 @@ Rebuilt simplified(const Graph& built, std::size_t inputs) {
     return {std::move(simple.graph), std::move(simple.map)};
 }
 
-// What the tile's definition makes of its operands, beside what the graph has there.
+// Compares the values that the match's definition computes from its operands with those of the graph.
 std::string fault_in_values(const ir::GraphData& graph, const Match& match, NormalForms& forms,
                             const Rebuilt& definition) {
     std::vector<NodeId> inputs;
@@ -96,13 +96,13 @@ std::string fault_in_values(const ir::GraphData& graph, const Match& match, Norm
     return {};
 }
 
-/// What lies between a tile's inputs and outputs, simplified, as a graph of its own.
+/// The nodes between a match's inputs and outputs, simplified, as a graph of its own.
 struct MatchSubgraph {
     std::shared_ptr<ir::GraphData> graph;
     Match match;  ///< with the nodes of this graph
 };
 
-/// Nodes that the outputs are computed from, those of the inputs left out.
+/// The nodes from which the outputs are computed, back to the inputs.
 std::vector<bool> nodes_between(const ir::GraphData& graph, const std::vector<bool>& is_input, const Nodes& outputs) {
     std::vector<bool> needed(graph.nodes().size(), false);
     for (const NodeId output : outputs) needed[output] = true;
@@ -112,7 +112,7 @@ std::vector<bool> nodes_between(const ir::GraphData& graph, const std::vector<bo
     return needed;
 }
 
-/// Nothing where a leaf of the graph that is no input takes part, but for constants and counts.
+/// Nothing if the subgraph contains a leaf that is not an input, except constants and iotas.
 std::optional<MatchSubgraph> simplified_subgraph(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                                  const Match& match) {
     std::vector<NodeId> map(graph.nodes().size(), 0);
@@ -125,7 +125,7 @@ std::optional<MatchSubgraph> simplified_subgraph(const ir::GraphData& graph, con
         leaf.dtype = graph.node(match.inputs[i]).dtype;
         leaf.shape = graph.node(match.inputs[i]).shape;
         const NodeId made = part->intern(std::move(leaf));
-        // An output of its own, so that it stays.
+        // Also an output, so that simplification keeps it.
         part->add_output(fmt::format("input{}", i), made);
         input_of.emplace(classes.value_of(match.inputs[i]), made);
     }
@@ -150,7 +150,7 @@ std::optional<MatchSubgraph> simplified_subgraph(const ir::GraphData& graph, con
     return result;
 }
 
-/// The tile that leaves what it computes unmoved, and whole.
+/// The match without moves and columns: it provides its whole result where it is computed.
 Match unmoved(const Match& match) {
     Match plain = match;
     plain.outputs = match.computed();
@@ -162,7 +162,7 @@ Match unmoved(const Match& match) {
     return plain;
 }
 
-/// Whether a tile that computes columns of its first output makes these.
+/// The fault of a match that provides columns of its first output, if these are not the ones it computes; else empty.
 std::string fault_in_columns(const ir::GraphData& graph, const alternatives::EClasses& classes, const Match& match) {
     if (!match.attributes.has("columns")) return {};
     const std::vector<Dim>& first = match.attributes.dims("columns");
@@ -181,7 +181,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const alternatives::ECl
     return {};
 }
 
-/// Whether what is moved becomes an output. Spellings of one value were proved where they were joined.
+/// The fault in the moves from a computed value to an output, if any. Expressions of one value were proved when joined.
 std::string fault_in_moves(const ir::GraphData& graph, const alternatives::EClasses& classes, NodeId output,
                            const Nodes& moved, const NormalForms& forms) {
     const std::optional<NodeId> wanted = moved_into(graph.node(output));
@@ -226,7 +226,7 @@ std::string MatchVerifier::fault(const Match& match, Laws laws) {
         if (fault.empty()) return fault;
         const Rebuilt simple = simplified(built, match.inputs.size());
         if (fault_in_values(graph_, match, forms, simple).empty()) return {};
-        // The graph may not have been simplified: its normal form then holds what that takes away.
+        // If the graph was not simplified, its normal form contains what simplification removes.
         const std::optional<MatchSubgraph> part = simplified_subgraph(graph_, classes_, match);
         if (!part) return fault;
         NormalForms part_forms(*part->graph, laws);
@@ -264,8 +264,8 @@ Laws MatchVerifier::laws_of(const Match& match) {
                                       Laws::all()};
     for (const Laws laws : fewest_first)
         if (fault(plain, laws).empty()) return laws;
-    // As it is spelled here, and by what that rests on: the whole of them may be beyond the size up to which forms
-    // tell.
+    // Proved as it is expressed here, together with the laws of these expressions: the whole may exceed the size up to
+    // which forms apply laws.
     Laws of_expressions;
     for (const NodeId output : match.outputs) of_expressions = of_expressions | classes_.laws_of(output);
     for (const Laws laws : fewest_first)

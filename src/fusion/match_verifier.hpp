@@ -10,23 +10,23 @@
 
 namespace cairn::fusion {
 
-/// Proves tiles anew: rebuilds the definition of each on the values it reads and compares normal forms, whoever found
-/// it. The definition is taken as it is written or simplified; where neither is proved, it is compared simplified with
-/// what lies between the tile's inputs and outputs, simplified too. Forms are made for each set of laws when it is
-/// first asked for.
+/// Proves matches independently of how they were found: rebuilds the definition of each on the values it reads and
+/// compares normal forms. The definition is taken as written, then simplified. If neither is proved, the simplified
+/// definition is compared with the simplified subgraph between the match's inputs and outputs. Normal forms are built
+/// for each set of laws on demand.
 class MatchVerifier {
 public:
-    /// Graph, classes and definitions must outlive it.
+    /// Graph, classes and definitions must outlive this object.
     MatchVerifier(const ir::GraphData& graph, const alternatives::EClasses& classes,
                   std::span<const Definition> definitions)
         : graph_(graph), classes_(classes), definitions_(definitions) {}
 
-    /// Why the tile does not give the values it provides by exact laws and these; empty where it does.
+    /// Why the match does not compute its outputs by the exact laws and `laws`; empty if it does.
     std::string fault(const Match& match, Laws laws);
-    /// The same by the laws of definitions, or by all: with more laws a form meets more limits of size.
+    /// The same by the laws of definitions, or by all laws: with more laws a form reaches more size limits.
     std::string fault(const Match& match);
-    /// The fewest laws by which it gives the values it provides, as the program spells them. Throws
-    /// InternalError(fuse) where none do.
+    /// The fewest laws by which the match computes its outputs, in the program's own expressions. Throws
+    /// InternalError(fuse) if no laws suffice.
     ///
     ///     gelu(x w c) -> %9:  fused {matmul gelu} (x, w c) -> (%9)   distributed;   gelu (%8) -> (%9)   exact
     Laws laws_of(const Match& match);

@@ -14,7 +14,7 @@ namespace {
 
 using ir::NodeId;
 
-// `sum axes=(-1)` of f32[2,5,1].
+// `sum axes=(-1)` to f32[2,5,1].
 std::string described(const ir::GraphData& graph, NodeId id) {
     const ir::Node& node = graph.node(id);
     Problem problem;
@@ -24,7 +24,7 @@ std::string described(const ir::GraphData& graph, NodeId id) {
     return fmt::format("`{}` to {}", text.substr(0, text.find(" |")), to_string(node.dtype, node.shape));
 }
 
-// The axes that sums go along, each list once.
+// The axis lists of all sums, each once.
 std::vector<std::vector<Dim>> summed_axes(const ir::GraphData& graph) {
     std::vector<std::vector<Dim>> lists;
     for (const ir::Node& node : graph.nodes()) {
@@ -66,8 +66,8 @@ Matcher::Matcher(const ir::GraphData& graph, const EClasses& classes, std::span<
     }
 }
 
-// Of those that values of so many axes and the sums of a graph leave possible. A pattern can only stand where the form
-// has the same outermost op.
+// The signatures of the patterns that the ranks and the sums of the graph allow. A pattern can match only where the
+// form has the same outermost op.
 std::vector<Matcher::PatternSignature> Matcher::signatures_among(std::span<const Pattern> patterns,
                                                                  const ir::GraphData& graph) {
     std::vector<PatternSignature> result;
@@ -81,7 +81,7 @@ std::vector<Matcher::PatternSignature> Matcher::signatures_among(std::span<const
             continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main_output];
         const Term& outermost = pattern.forms->normalizer().term((*pattern.forms)[root].core);
-        // Where exponentials open, what is marked may be anywhere.
+        // With expanded exponentials the boundary ops may be anywhere.
         const bool is_anywhere = pattern.has_expanded_exponentials && pattern.skeleton.inputs.size() == 1;
         result.push_back({&pattern, outermost.kind, outermost.op,
                           is_anywhere ? 0 : pattern.regions->from(root).boundary_ops & ~pattern.vanishing});
@@ -168,7 +168,7 @@ void Matcher::match_in_extraction(NodeId node, std::vector<Match>& matches) {
     const Term& outside = forms_.normalizer().term(forms_[node].core);
     const std::uint64_t boundary_ops = region_from(node).boundary_ops, features = features_.of(forms_[node].core);
     std::vector<RequiredPart> parts = required_parts_of(forms_.normalizer(), outside);
-    // What does not vary along a summed axis stands beside the sum.
+    // Factors that do not vary along a summed axis are outside the sum.
     for (const ScaledTerm& part : outside.parts) {
         const Term& inner = forms_.normalizer().term(part.core);
         if (outside.kind != TermKind::sum || inner.kind != TermKind::product) continue;
@@ -194,7 +194,7 @@ void Matcher::match_in_extraction(NodeId node, std::vector<Match>& matches) {
     }
 }
 
-// In any spelling of the values between.
+// Through any expression of the values between.
 bool Matcher::depends_on(NodeId node, NodeId ancestor) {
     const NodeId wanted = classes_.value_of(ancestor);
     ++walk_;
@@ -234,13 +234,14 @@ bool Matcher::is_known_structure(std::size_t structure) const {
     return known;
 }
 
-// The structure alone where no other numbers would make it known.
+// The structure, unless the graph has the value with other numbers; then the term.
 std::size_t Matcher::name_of(TermId unknown) const {
     const std::size_t structure = forms_.normalizer().structure(unknown);
     return is_known_structure(structure) ? unknown : structure;
 }
 
-// True unless the value of `op` would stay whole in all that is computed from it and the graph has it not.
+// False if `op` is opaque, so that its value would be a single term in the forms of all values computed from it, and
+// the graph lacks that value.
 bool Matcher::is_at(const Pattern& pattern, ir::Op op, TermId core) const {
     if (!normal_form::is_opaque(op) || (pattern.vanishing & op_bit(op)) != 0 || core < known_terms_) return true;
     const Term& term = forms_.normalizer().term(core);
@@ -251,9 +252,9 @@ bool Matcher::is_at(const Pattern& pattern, ir::Op op, TermId core) const {
            });
 }
 
-// A value that stays whole in all that is computed from it stands in the form of the node if the attempt is right, so
-// the graph has it. The first that it has not tells early, and of which operands it is made tells which guesses are
-// wrong for the same reason.
+// A value that is a single term in the forms of all values computed from it must occur in the form of the node if the
+// attempt is right, so the graph must have it. The first value that the graph lacks ends the attempt early, and the
+// operands it is computed from tell which other guesses are wrong for the same reason.
 Matcher::AttemptResult Matcher::make(const Attempt& attempt) {
     const DefinitionInstance& instance = *attempt.filled.instance;
     const NodeId main_output = instance.outputs[attempt.pattern->main_output];
@@ -318,7 +319,7 @@ std::optional<Matcher::ProofResult> Matcher::refusal(const Attempt& attempt) {
     return verdict;
 }
 
-// True when an operand needs a product of the tile's interior: another tile would have to compute it too.
+// True if an operand depends on a product in the match's interior: another match would have to compute it too.
 bool Matcher::computes_twice(const Match& match) {
     return std::any_of(match.interior.begin(), match.interior.end(), [&](NodeId id) {
         return graph_.node(id).op == ir::Op::matmul && std::any_of(match.inputs.begin(), match.inputs.end(),
@@ -326,7 +327,7 @@ bool Matcher::computes_twice(const Match& match) {
     });
 }
 
-// True when an operand needs a product that the definition makes too, be it outside of the tile's interior.
+// True if an operand depends on a product that the definition also computes, even outside of the match's interior.
 bool Matcher::makes_product_again(const Attempt& attempt) {
     const ir::GraphData& made = *attempt.filled.instance->graph;
     for (NodeId id = 0; id < made.nodes().size(); ++id) {
@@ -371,7 +372,7 @@ std::optional<Match> Matcher::match_of(const Attempt& attempt) {
 Matcher::ProofResult Matcher::prove(const Attempt& attempt) {
     if (auto refused = refusal(attempt)) return std::move(*refused);
     if (const AttemptResult* known = &made_by(attempt); std::exchange(last_made_, known) != known)
-        make(attempt);  // for all of its outputs
+        make(attempt);  // to fill made_ for all outputs
     std::optional<Match> match = match_of(attempt);
     if (!match && records_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size() + 1,

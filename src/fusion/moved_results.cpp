@@ -13,17 +13,18 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-// Movements behind each other at most.
+// Maximum number of consecutive movements.
 constexpr std::size_t most_moves = 8;
 
-// Columns of one product that are written elsewhere: with itself as many results as a body has.
+// Maximum number of column slices of one product that are written elsewhere: with the whole result as many as a body
+// has results.
 constexpr std::size_t most_parts = 7;
 
 bool only_moves(const ir::Node& node) {
     return ir::is(node, ir::OpClass::movement) || ir::is(node, ir::OpClass::transfer);
 }
 
-/// Of a matrix, and perhaps what follows it.
+/// True for a product with a matrix, with or without an epilogue.
 bool is_product(const ir::GraphData& graph, const Match& match) {
     if (match.definition == "fused") return match.body.begins_with(Op::matmul);
     return match.definition == ir::info(Op::matmul).name && graph.node(match.inputs[1]).shape.size() == 2 &&
@@ -32,13 +33,13 @@ bool is_product(const ir::GraphData& graph, const Match& match) {
 
 using Moves = std::vector<NodeId>;
 
-/// Where a result may be written: the node that is there, and the movements before it.
+/// A place where a result may be written: the node there, and the movements before it.
 struct Destination {
     NodeId node = 0;
     Moves moves;
 };
 
-/// The values that movements carry to a node, each with the fewest that do it.
+/// The values that movements carry to a node, each with the shortest list of movements.
 std::map<NodeId, Moves> carried_to(const ir::GraphData& graph, const alternatives::EClasses& classes, NodeId to) {
     std::map<NodeId, Moves> found;
     std::vector<std::pair<NodeId, Moves>> open{{classes.value_of(*moved_into(graph.node(to))), {}}};
@@ -56,7 +57,7 @@ std::map<NodeId, Moves> carried_to(const ir::GraphData& graph, const alternative
     return found;
 }
 
-/// Whether elements lie in another order there: reshapes alone leave them where they are.
+/// True if the elements are in another order there; reshapes alone keep the order.
 bool turns(const ir::GraphData& graph, const Destination& to) {
     const auto is_turn = [&](NodeId move) { return graph.node(move).op == Op::transpose; };
     return is_turn(to.node) || std::any_of(to.moves.begin(), to.moves.end(), is_turn);
@@ -67,7 +68,7 @@ using Destinations = std::map<NodeId, std::vector<Destination>>;
 
 Destinations destinations_of(const ir::GraphData& graph, const alternatives::EClasses& classes) {
     Destinations destinations;
-    std::set<std::pair<NodeId, NodeId>> known;  // what is written, and what is there then
+    std::set<std::pair<NodeId, NodeId>> known;  // the value written, and the value at the place
     const auto add = [&](NodeId node) {
         for (auto& [value, moves] : carried_to(graph, classes, node)) {
             Destination to{node, moves};
@@ -83,7 +84,7 @@ Destinations destinations_of(const ir::GraphData& graph, const alternatives::ECl
     return destinations;
 }
 
-/// One more output of a tile: what it computes, where that is carried to.
+/// Adds an output to a match: a computed value, at the place it is moved to.
 void add_moved(Match& match, NodeId computed, const Destination& to) {
     Nodes moved{computed};
     for (const NodeId move : to.moves) moved.push_back(move);
@@ -102,7 +103,7 @@ Match written_to(const Match& match, const Destination& to) {
     return written;
 }
 
-/// Slices of columns, by the value they are cut from.
+/// Slices of columns, by the sliced value.
 std::map<NodeId, Nodes> columns_in(const ir::GraphData& graph, const alternatives::EClasses& classes) {
     std::map<NodeId, Nodes> found;
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
@@ -111,13 +112,13 @@ std::map<NodeId, Nodes> columns_in(const ir::GraphData& graph, const alternative
     return found;
 }
 
-/// Whether nothing has to be there before but what is there before the run.
+/// True if the place requires no state version other than the state before the run.
 bool needs_no_version(const ir::GraphData& graph, const Destination& to) {
     const ir::Node& node = graph.node(to.node);
     return node.op != Op::state_append || ir::is_given(graph.node(node.operands[0]));
 }
 
-/// The tile as one that provides what it makes, and slices of that where they are carried to.
+/// The match as one that provides its whole result, and slices of it at the places they are moved to.
 std::optional<Match> written_in_parts(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                       const Match& match, const Nodes& slices, const Destinations& destinations) {
     Match written = match;

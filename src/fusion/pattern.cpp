@@ -11,12 +11,13 @@
 namespace cairn::fusion {
 namespace {
 
-// Exact in every float dtype, or odd as no sample size is, and no number that a definition would hold of itself.
+// A number that is exact in every float dtype (or odd, unlike all sample sizes), and that no definition contains
+// itself.
 double sentinel_of(std::size_t hole, bool is_whole) {
     return (129.0 + 2 * static_cast<double>(hole)) / (is_whole ? 1 : 16384);
 }
 
-// Whether an attribute leaves a number free, and if so, whether a whole one.
+// Nothing if an attribute leaves no number free; else whether it leaves a whole number free.
 std::optional<bool> is_left_free(const Attribute& attribute, const Problem& problem) {
     if (const auto* number = std::get_if<double>(&attribute.value))
         return std::isnan(*number) ? std::optional(false) : std::nullopt;
@@ -30,29 +31,30 @@ std::optional<bool> is_left_free(const Attribute& attribute, const Problem& prob
     return is_size ? std::nullopt : std::optional(true);
 }
 
-// Different for each symbol, even (a table of angles wants that), and none that simplifies away.
+// Sizes that differ between symbols, are even (a table of angles requires that), and do not simplify away.
 std::vector<Dim> sample_sizes(std::size_t count) {
     std::vector<Dim> sizes;
     for (std::size_t i = 0; i < count; ++i) sizes.emplace_back(static_cast<std::int64_t>(6 + 4 * i));
     return sizes;
 }
 
-// The same ops in the same order.
+// True if the graphs have the same ops in the same order.
 bool same_ops(const ir::GraphData& a, const ir::GraphData& b) {
     return std::equal(a.nodes().begin(), a.nodes().end(), b.nodes().begin(), b.nodes().end(),
                       [](const ir::Node& x, const ir::Node& y) { return x.op == y.op; });
 }
 
-// The operands with a 16-bit float where f32 is written, which stands for any float dtype.
+// The operands with a 16-bit float in place of f32, which matches any float dtype.
 std::vector<TensorDesc> in_16_bits(std::vector<TensorDesc> operands) {
     for (TensorDesc& operand : operands)
         if (operand.dtype == DType::f32) operand.dtype = DType::f16;
     return operands;
 }
 
-// A mean over 768 elements multiplies by a constant, one over N by a value made of N: where sizes show like this there
-// are two skeletons. A definition may also want to know a size (rope makes a table of it) and give only one. With
-// `rounds` there are those of 16-bit floats too, where they differ: most composites compute these in f32.
+// The skeletons of a pattern. A mean over 768 elements multiplies by a constant, one over N by a value computed from N:
+// if sizes affect the ops like this, there are two skeletons. A definition may also require a constant size (rope makes
+// a table of it) and give only one. With `rounds`, skeletons of 16-bit floats are added if they differ: most composites
+// compute these in f32.
 std::vector<DefinitionInstance> skeletons_of(const Definition& definition, const Pattern& pattern, bool rounds) {
     const std::vector<Dim> sizes = sample_sizes(pattern.symbols->list().size());
     std::vector<TensorDesc> operands = pattern.problem.inputs;
@@ -70,8 +72,8 @@ std::vector<DefinitionInstance> skeletons_of(const Definition& definition, const
     return result;
 }
 
-// Leading axes may be added to an operand whose first size says nothing about later axes of an operand before it: [R,D]
-// of a layer norm, not its [D]; keys [S,D], not a weight [K,N] beside [R,K].
+// For each operand, whether leading axes may be added: its first size must not occur among the later axes of an earlier
+// operand. True for [R,D] of a layer norm, but not for its [D]; for keys [S,D], but not for a weight [K,N] with [R,K].
 std::vector<bool> leading(const Problem& problem) {
     std::vector<bool> result;
     for (const TensorDesc& operand : problem.inputs) {
@@ -85,7 +87,7 @@ std::vector<bool> leading(const Problem& problem) {
     return result;
 }
 
-// One that definitions write themselves: 2, -0.5, 1.5.
+// True for exponents that definitions write themselves: 2, -0.5, 1.5.
 bool is_plain_exponent(double exponent) { return std::trunc(2 * exponent) == 2 * exponent; }
 
 void set_signature(Pattern& pattern) {
@@ -94,7 +96,7 @@ void set_signature(Pattern& pattern) {
     const TermId root = core_of(pattern.skeleton.outputs[pattern.main_output]);
     pattern.features = FormFeatures(normalizer).of(root);
     pattern.outside = required_parts_of(normalizer, normalizer.term(root));
-    // A number left free may be 0, and then it stands in no sum; an exponent may have either sign.
+    // A free number may be 0, and then it occurs in no sum; a free exponent may have either sign.
     if (!pattern.holes.empty())
         std::erase_if(pattern.outside, [](const RequiredPart& part) { return part.kind == TermKind::sum; });
     bool has_free_exponent = false;
@@ -117,8 +119,8 @@ void set_signature(Pattern& pattern) {
     }
 }
 
-// The text with each axis it leaves free as one axis after another, from the last on; axes behind it are new sizes of
-// the operands that have more than one. An axis that need not be told is left out where it is the last.
+// Replaces a free axis in the text by each axis in turn, from the last; operands with more than one axis get new sizes
+// for the axes after it. An axis that need not be written is left out if it is the last.
 std::vector<std::string> with_axes(const std::string& text) {
     constexpr std::string_view not_told = "(-1)";
     for (const std::string_view open : {" axis=?", " axes=?"}) {
@@ -146,7 +148,7 @@ std::vector<std::string> with_axes(const std::string& text) {
     return {text};
 }
 
-// The text with all operands, then without the last one that may be missing (`f32[D]?`), and so on.
+// The text with all operands, then without the last optional one (`f32[D]?`), and so on.
 std::vector<std::string> with_operands(std::string text) {
     std::vector<std::string> texts;
     while (true) {
@@ -158,7 +160,7 @@ std::vector<std::string> with_operands(std::string text) {
     }
 }
 
-// The text with each first axis that may be missing (`f32[R?,D]`), or without them.
+// The text with, or without, the first axes that may be missing (`f32[R?,D]`).
 std::string with_first_axes(std::string text, bool are_there) {
     for (std::size_t at = text.find("?,"); at != std::string::npos; at = text.find("?,")) {
         const std::size_t begin = are_there ? at : text.rfind('[', at) + 1;
@@ -167,7 +169,7 @@ std::string with_first_axes(std::string text, bool are_there) {
     return text;
 }
 
-// The texts a pattern stands for, with the marks of first axes that may be missing.
+// The texts that a pattern represents; first axes that may be missing stay marked.
 std::vector<std::string> marked_problems_of(const std::string& pattern) {
     std::vector<std::string> texts;
     for (const std::string& written : with_axes(pattern))
@@ -175,8 +177,8 @@ std::vector<std::string> marked_problems_of(const std::string& pattern) {
     return texts;
 }
 
-// The pattern without a skeleton, with the first axes that may be missing or without them; more leading axes may be
-// there in each case.
+// Parses a pattern, without a skeleton, with or without the first axes that may be missing; further leading axes may be
+// present in both cases.
 Pattern read(const Definition& definition, const std::string& text, bool has_first_axes) {
     Pattern pattern;
     pattern.definition = &definition;
@@ -191,8 +193,8 @@ Pattern read(const Definition& definition, const std::string& text, bool has_fir
     return pattern;
 }
 
-// True when both are looked for in the same places and take operands of the same dtypes, so that one of them finds what
-// the other does.
+// True if both patterns are matched at the same places with operands of the same dtypes, so that one finds what the
+// other does.
 bool look_alike(const Pattern& a, const Pattern& b) {
     const std::vector<TensorDesc>&of_a = a.problem.inputs, &of_b = b.problem.inputs;
     if (!std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
@@ -205,7 +207,7 @@ bool look_alike(const Pattern& a, const Pattern& b) {
     return same_ops(*a.skeleton.graph, *b.skeleton.graph) && x.kind == y.kind && x.op == y.op && a.outside == b.outside;
 }
 
-// Appends those of one text that look like none from place `first` on.
+// Appends the patterns of one text, except those that look like one from index `first` on.
 void add_patterns(const Definition& definition, const std::string& text, bool has_first_axes, const GraphTraits& sought,
                   std::size_t first, std::vector<Pattern>& patterns) {
     const auto refuse = [&] {
@@ -232,7 +234,7 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
         if (std::any_of(patterns.begin() + static_cast<std::ptrdiff_t>(first), patterns.end(),
                         [&](const Pattern& other) { return look_alike(other, pattern); }))
             continue;
-        // Made now, not when first asked for: a pattern is read by many threads.
+        // Built here and not on demand: a pattern is read by many threads.
         for (ir::NodeId id = 0; id < pattern.skeleton.graph->nodes().size(); ++id) pattern.regions->from(id);
         pattern.layout_hashes->of(pattern.forms->normalizer().size() - 1);
         patterns.push_back(std::move(pattern));

@@ -16,8 +16,8 @@
 
 namespace cairn::fusion {
 
-/// A number a pattern leaves free (`eps=?`, or a whole one, `window=(W)`): where it stands among the attributes, and
-/// the number put there to make the skeleton.
+/// A number that a pattern leaves free (`eps=?`, or a whole one, `window=(W)`): the index of its attribute, and the
+/// sentinel put there when the skeleton is built.
 struct Hole {
     std::size_t attribute;
     double sentinel;
@@ -27,28 +27,28 @@ struct Hole {
     void put(double number, Attributes& attributes) const;
 };
 
-/// The numbers that the problem of a pattern leaves free. Puts a sentinel in the place of each.
+/// Finds the free numbers of a pattern's problem and puts a sentinel in the place of each.
 std::vector<Hole> put_sentinels(Problem& pattern);
 
-/// A part of a sum or of a product of powers, as far as all matches have one like it.
+/// A part of a sum or of a product of powers that has a counterpart in every match.
 struct RequiredPart {
     TermKind kind;
     ir::Op op;
     bool is_divided;  ///< a negative power
     friend bool operator==(const RequiredPart&, const RequiredPart&) = default;
 };
-/// The parts of a term but for what stands for operands, numbers and movement.
+/// The parts of a term, except operands, numbers and movement.
 std::vector<RequiredPart> required_parts_of(const Normalizer& normalizer, const Term& term);
 
-/// One pattern of a definition, made into a graph that shows where to look for operands and numbers.
+/// A pattern of a definition, built as a graph that shows where to look for operands and numbers.
 ///
 ///     layer_norm eps=? | f32[R,D] f32[D] f32[D]      operands: [R,D] [D] [D], hole: eps; skeleton: the atomic ops on
 ///     such operands
 ///
-/// A symbol that is all of an attribute and stands in no operand is a hole for whole numbers.
+/// A symbol that is a whole attribute and occurs in no operand is a hole for whole numbers.
 struct Pattern {
     const Definition* definition = nullptr;
-    Problem problem;                   ///< operands as written, sentinels in the holes
+    Problem problem;                   ///< operands as written, with sentinels in the holes
     std::shared_ptr<Symbols> symbols;  ///< of the problem
     std::vector<Hole> holes;
     DefinitionInstance skeleton;
@@ -58,40 +58,40 @@ struct Pattern {
     std::size_t main_output = 0;                           ///< the output that depends on the others
     std::vector<RequiredPart> outside;                     ///< parts of the main output that no operand replaces
     std::uint64_t vanishing = 0;                           ///< bit op_bit(op) for ops that the normal form leaves out
-    bool has_expanded_exponentials = false;         ///< the normal form opens exp, log or tanh: they may be anywhere
-    std::vector<bool> allows_leading_axes;          ///< of each operand: further leading axes may be there
-    std::size_t most_axes = 0;                      ///< of an operand: a graph without such values has no match
-    std::uint64_t features = 0;                     ///< of the main output
-    std::vector<std::vector<std::uint32_t>> paths;  ///< of each operand: where it stands in the main output
+    bool has_expanded_exponentials = false;  ///< the normal form opens exp, log or tanh: they may be anywhere
+    std::vector<bool> allows_leading_axes;   ///< by operand: further leading axes may be present
+    std::size_t most_axes = 0;               ///< largest rank of an operand: a graph without such values has no match
+    std::uint64_t features = 0;              ///< of the main output
+    std::vector<std::vector<std::uint32_t>> paths;  ///< by operand: its positions in the main output
 
-    /// The operand that node `id` of the skeleton is, if any.
+    /// The index of the operand that node `id` of the skeleton is, if any.
     std::optional<std::size_t> operand_of(ir::NodeId id) const;
 };
 
-/// All that definitions are looked for with.
+/// Everything that pattern matching uses of the definitions.
 struct PatternSet {
     std::vector<Pattern> patterns;
-    std::vector<const Definition*> of_windows;  ///< those that say what they compute windows of (image_matches.hpp)
+    std::vector<const Definition*> of_windows;  ///< definitions with Definition::of_windows (image_matches.hpp)
     GraphTraits traits;                         ///< of the graphs that the patterns serve
 };
 
-/// As many as kernels walk.
+/// The largest rank that kernels support.
 inline constexpr std::size_t most_axes = 8;
 
-/// The problems a pattern stands for: `axis=?` and `axes=?` are each of the last eight axes, with new sizes behind them
-/// in operands of more than one axis, and with `axis=?(-1)` the last is not written; a first axis `R?` and operands
-/// marked `?` at the end may be missing. In the order in which they count.
+/// The problems that a pattern represents. `axis=?` and `axes=?` stand for each of the last eight axes, with new sizes
+/// after it in operands of more than one axis; with `axis=?(-1)` the last axis is not written. A first axis `R?`, and
+/// operands marked `?` at the end, may be missing. The result is in order of precedence.
 ///
 ///     softmax axis=? | f32[R?,D]              softmax axis=(-1) | f32[R,D]   softmax axis=(-1) | f32[D]   ...
 ///     rms_norm axis=?(-1) eps=? | f32[R,D]    rms_norm eps=? | f32[R,D]   rms_norm axis=(-2) eps=? | f32[R,D,I1]   ...
 ///     linear | f32[R,K] f32[K,N] f32[N]?
 std::vector<std::string> problems_of(const std::string& pattern);
 
-/// Bit op_bit(op) for each op that stands in the form, however deep.
+/// Bit op_bit(op) for each op in the form, at any depth.
 std::uint64_t ops_in(const Normalizer& normalizer, TermId core);
 
-/// The patterns of all definitions, but for those that no graph with the properties sought has. Throws Error(argument)
-/// where a pattern's text cannot be read or its definition refuses it.
+/// The patterns of all definitions, except those that cannot match in graphs with the traits `sought`. Throws
+/// Error(argument) if a pattern's text is malformed or its definition rejects it.
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop = {},
                                    const GraphTraits& sought = {});
 

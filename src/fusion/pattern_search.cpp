@@ -13,14 +13,14 @@ namespace {
 
 using ir::NodeId;
 
-// Guesses for one pattern at one node; the right one is among the first few.
+// Maximum number of guesses for one pattern at one node; the right one is among the first few.
 constexpr int most_guesses = 160;
-// More guesses for a match that covers more than one already found.
+// Maximum number of further guesses for a match that covers more than the ones found.
 constexpr int most_further_guesses = 48;
 constexpr std::size_t most_candidates = 8;
 constexpr std::size_t most_before = 16;
 
-// A factor, an exponent or a term that may be left out.
+// True for a factor, an exponent or a term that may have been left out.
 bool is_neutral(double number) { return number == 0 || number == 1; }
 
 bool contains(std::span<const NodeId> list, NodeId id) { return std::find(list.begin(), list.end(), id) != list.end(); }
@@ -50,8 +50,8 @@ public:
 private:
     bool done() const { return is_whole_ || guesses_ >= most_guesses_; }
 
-    // Finds a partner for each mark on the rim of overlay `at`, from the `next`-th node of its region on; then goes on
-    // to the next overlay.
+    // Finds a counterpart for each boundary op of region pair `at`, beginning with node `next` of its region; then
+    // continues with the next pair.
     void align_regions(std::size_t at, std::size_t next) {
         if (done()) return;
         if (at == region_pairs_.size()) return choose_operands();
@@ -66,7 +66,7 @@ private:
             return matcher_.mark(id) == wanted && graph_.node(id).operands.size() == mark.operands.size();
         };
         std::span<const NodeId> there = matcher_.region_from(region_pair.graph).nodes;
-        // What does not vary along a summed axis may stand outside the sum.
+        // Factors that do not vary along a summed axis may be outside the sum.
         if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.region_from(root_).nodes;
         boundary_ops_.push_back(nodes[next]);
         for (const NodeId candidate : there) {
@@ -94,7 +94,7 @@ private:
         });
     }
 
-    // The operand may be any value shortly before: where exponentials open, no op tells where it stands.
+    // Tries every value shortly before the node as the operand: with expanded exponentials no op shows where it is.
     void try_all_predecessors() {
         std::vector<NodeId> before{root_};
         numbers_.reset();
@@ -116,7 +116,8 @@ private:
         return calls_.sizes().bind(index, graph_.node(id).dtype, graph_.node(id).shape);
     }
 
-    // A value that stays whole stands in the root's form where the operand stands in the pattern's.
+    // True if an opaque value occurs in the root's form at the operand's positions in the pattern's form. Always true
+    // for other values.
     bool is_at_pattern_position(std::size_t index, NodeId id) const {
         const TermId core = matcher_.forms()[id].core;
         const TermKind kind = matcher_.forms().normalizer().term(core).kind;
@@ -127,9 +128,9 @@ private:
                });
     }
 
-    // The nodes that may be operand `index`: those in all regions laid over the operand, nearest first in the narrowest
-    // of them. Where it stands alone in one, only what has the same stem, that without a factor in front, so that a
-    // scale outside is not taken into the operand.
+    // The candidates for operand `index`: nodes in all regions that are paired with one containing the operand, nearest
+    // first in the smallest of these. If the operand is alone in a region, only nodes with the same layout-insensitive
+    // hash, first those without a factor, so that a scale outside is not taken into the operand.
     std::vector<NodeId> candidates(std::size_t index) {
         types::SmallVector<std::span<const NodeId>, 8> regions;
         std::size_t narrowest = 0;
@@ -162,12 +163,12 @@ private:
             result = plainest_first(result);
         }
         if (result.size() > most_candidates) result.resize(most_candidates);
-        // Of conditions that say the same beside the pattern's own, the one computed from least.
+        // Of conditions that have the same effect under the pattern's own, the one computed from the least comes first.
         if (pattern_.problem.inputs[index].dtype == DType::boolean) std::reverse(result.begin(), result.end());
         return result;
     }
 
-    // Without a factor before with one; among nodes of one form, which differ in leading axes of size 1, the oldest.
+    // Values without a factor come first; of nodes with one form, which differ in leading axes of size 1, the oldest.
     std::vector<NodeId> plainest_first(const std::vector<NodeId>& nearest_first) const {
         std::vector<NodeId> result;
         for (const NodeId nearest : nearest_first)
@@ -190,7 +191,7 @@ private:
         choose_operand(choices, operands);
     }
 
-    // Returns the operands to blame: where the one chosen here is not among them, no other choice of its type helps.
+    // Returns the operands to blame. If the one chosen here is not among them, no other choice of its type helps.
     OperandMask choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands) {
         const std::size_t index = operands.size(), bound = calls_.sizes().bound();
         if (index == choices.size()) return guess(operands);
@@ -230,7 +231,7 @@ private:
             if (!tells_of_others) last.unknown.reset();
         }
         if (!numbers_) numbers_ = candidate_numbers(matcher_, pattern_, region_pairs_);
-        // Of numbers that leave something out, none shows whether others would make the value.
+        // Numbers that leave something out do not show whether other numbers would give the value.
         const auto is_untold = [](const std::vector<double>& numbers) {
             return std::all_of(numbers.begin(), numbers.end(), is_neutral);
         };
@@ -245,8 +246,9 @@ private:
         return fill(operands, call, numbers, 0, last.unknown).blame;
     }
 
-    // The numbers that norms add are those that the graph holds: the norm of a multiple is also the norm of every other
-    // multiple, with another eps, and all these candidates would tie unrelated values together.
+    // False for norms with a free added number: the graph must contain it. The norm of a multiple of a value is also
+    // the norm of every other multiple, with another eps, and all these candidates would relate unrelated values. Also
+    // false for whole numbers.
     bool can_solve() const {
         const auto& nodes = skeleton_.nodes();
         const bool has_reduction = std::any_of(
@@ -256,8 +258,8 @@ private:
                             [](const Hole& hole) { return hole.is_whole; });
     }
 
-    // Tries the numbers for which what is made of the operands has the root's form; once for each choice of operands.
-    // `held`: those that the graph holds, for each hole.
+    // Tries the numbers for which the form computed from the operands equals the root's; once for each choice of
+    // operands. `held`: the numbers in the graph, for each hole.
     bool solve(std::span<const NodeId> operands, TypedCall& call, std::span<const std::vector<double>> held) {
         if (std::exchange(is_solved_, true)) return false;
         Attributes attributes = pattern_.problem.attributes;
@@ -271,7 +273,7 @@ private:
             const ScaledTerm made = matcher_.form_made({&pattern_, root_, operands, *filled, attributes});
             return coefficient_pairs(matcher_.forms().normalizer(), made, matcher_.forms()[root_]);
         };
-        // Equal parts of a maximum are in the order of their numbers: below and above 1 they may be paired otherwise.
+        // Equal parts of a maximum are in the order of their numbers: below and above 1 they may be paired differently.
         for (const double scale : {1.0, 0x1p10}) {
             std::vector<double> start;
             for (const Hole& hole : pattern_.holes) start.push_back(hole.sentinel * scale);
@@ -281,8 +283,8 @@ private:
         return false;
     }
 
-    // The shortest number that rounds to what was solved for. That has the rounding errors of f64, so in f64 the number
-    // that the graph holds takes its place, if there is one.
+    // The shortest number that rounds to the solution. A solution has the rounding errors of f64, so for f64 the number
+    // in the graph is taken instead, if there is one.
     double written_or_shortest(double solved, std::span<const double> held, DType dtype) {
         for (const double number : held)
             if (dtype == DType::f64 && Normalizer::close(std::fabs(number), std::fabs(solved), dtype))
@@ -290,8 +292,8 @@ private:
         return shortest_within_rounding(matcher_, solved, dtype);
     }
 
-    // Tries numbers of these magnitudes: an even function tells no sign, and what is made of a negative number may be
-    // another one than of the positive ones that were solved with.
+    // Tries both signs of these numbers: an even function does not depend on the sign, and for a negative number the
+    // result may differ from that for the positive numbers of the solver.
     bool try_signs(std::span<const NodeId> operands, TypedCall& call, const std::vector<double>& numbers,
                    std::span<const std::vector<double>> held) {
         constexpr std::size_t most_signs = 3;
@@ -312,7 +314,7 @@ private:
         return false;
     }
 
-    // What two numbers fail to make alike hangs on no number of this hole.
+    // A failure with the same unknown value for two numbers does not depend on the number in this hole.
     Matcher::ProofResult fill(std::span<const NodeId> operands, TypedCall& call,
                               std::span<const std::vector<double>> numbers, std::size_t hole,
                               std::optional<std::size_t> unknown) {
@@ -333,7 +335,7 @@ private:
             if (done()) break;
             Matcher::ProofResult verdict = with(number);
             if (found_.size() > before) return right;
-            // Where a factor of 1 or a term of 0 is left out, what is made tells nothing of other numbers.
+            // If a factor of 1 or a term of 0 is left out, the result shows nothing about other numbers.
             const bool hangs_on_none = !is_neutral(number) && (verdict.blame & number_bit) == 0;
             if (verdict.unknown && (verdict.unknown == all.unknown || hangs_on_none)) {
                 if (!hangs_on_none && number != 0 && numbers[hole].back() == 0) with(0);
@@ -366,7 +368,7 @@ private:
 
     void add(Match match, std::span<const NodeId> operands, const Attributes& attributes) {
         if (!found_.empty() && match.interior.size() <= found_.back().match.interior.size()) return;
-        // Where no number is solved for, one that leaves nothing out is the program's own.
+        // If numbers are not solved for, one that leaves nothing out is the program's own.
         const bool is_own =
             !can_solve() && std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
                                          [&](const Hole& hole) { return is_neutral(hole.number_in(attributes)); });
@@ -393,12 +395,12 @@ private:
     NodeId root_;
     std::vector<TermPosition> places_;  // in the root's form
     std::vector<RegionPair> region_pairs_;
-    std::vector<NodeId> boundary_ops_;                         // of the skeleton, already laid
-    std::optional<std::vector<std::vector<double>>> numbers_;  // for the marks as laid, made when first needed
-    Attributes filled_;                                        // the pattern's with numbers in the holes
+    std::vector<NodeId> boundary_ops_;                         // of the skeleton, already paired
+    std::optional<std::vector<std::vector<double>>> numbers_;  // for the current pairs, computed on demand
+    Attributes filled_;                                        // the pattern's, with numbers in the holes
     std::vector<Embedding> found_;                             // each covers more than the one before
     bool is_whole_ = false;                                    // no match covers more than the last found
-    bool is_solved_ = false;                                   // for the operands at hand
+    bool is_solved_ = false;                                   // for the current operands
     int guesses_ = 0, most_guesses_ = most_guesses;
 };
 

@@ -33,7 +33,7 @@ bool same_match(const EClasses& classes, const Match& a, const Match& b) {
            std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(), same_value);
 }
 
-// Tiles are large: their numbers are sorted, then each is moved once.
+// Matches are large: indices are sorted, then each match is moved once.
 std::vector<Match> by_last_output(std::vector<Match> matches) {
     std::vector<std::tuple<NodeId, std::size_t, std::size_t>> order;
     for (std::size_t t = 0; t < matches.size(); ++t) {
@@ -48,8 +48,9 @@ std::vector<Match> by_last_output(std::vector<Match> matches) {
     return sorted;
 }
 
-// A shorter form of a definition that only serves a longer one: the normal row of a layer norm before gamma and beta.
-// One of another dtype stays: the f32 between the casts of a 16-bit form may have a kernel where that form has none.
+// Drops a shorter form of a definition that only serves a longer one: the normalized row of a layer norm before gamma
+// and beta. A form of another dtype stays: the f32 part between the casts of a 16-bit form may have a kernel where that
+// form has none.
 void drop_parts(const ir::GraphData& graph, const EClasses& classes,
                 std::vector<std::vector<Match>>& definition_matches) {
     if (std::all_of(definition_matches.begin(), definition_matches.end(),
@@ -77,12 +78,12 @@ void drop_parts(const ir::GraphData& graph, const EClasses& classes,
         }
 }
 
-/// The matches of each node, and what of them bodies may hold.
+/// The matches of each node, and those that bodies may contain.
 struct DefinitionMatches {
     explicit DefinitionMatches(std::size_t nodes) : matches(nodes), is_read(nodes, false) {}
 
-    std::vector<std::vector<Match>> matches;  ///< but for products
-    std::vector<bool> is_read;                ///< by any
+    std::vector<std::vector<Match>> matches;  ///< by node, without products
+    std::vector<bool> is_read;                ///< by any match
     FusibleMatches parts;
 };
 
@@ -104,7 +105,7 @@ DefinitionMatches definition_matches_of(const ir::GraphData& graph, const EClass
 }  // namespace
 
 std::size_t axes_in(const ir::GraphData& graph) {
-    std::size_t axes = 4;  // patterns for so many serve most graphs
+    std::size_t axes = 4;  // patterns of this rank serve most graphs
     for (const ir::Node& node : graph.nodes()) axes = std::max(axes, node.shape.size());
     return axes;
 }

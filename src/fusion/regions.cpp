@@ -11,8 +11,8 @@ namespace {
 
 using ir::NodeId;
 
-// Enough for every known function with room to spare, and a bound on the work where arithmetic goes on through a whole
-// model.
+// Maximum size of a region: more than enough for every known function, and a bound on the work where arithmetic extends
+// through a whole model.
 constexpr std::size_t most_nodes = 40;
 
 }  // namespace

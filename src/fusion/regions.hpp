@@ -9,27 +9,28 @@
 #include <utility>
 #include <vector>
 
-/// Where a match looks for operands. Spellings of one function differ in arithmetic and movement, hardly in the ops
-/// between: the exp, sum and matmul of an attention stand in every spelling of it. So a region is all that can be
-/// reached from a node through arithmetic and movement; its rim are the other ops, the marks.
+/// Regions in which pattern matching looks for operands. The expressions of one function differ in arithmetic and
+/// movement, but hardly in the ops between: exp, sum and matmul occur in every expression of an attention. A region is
+/// everything that is reachable from a node through arithmetic and movement; its boundary are the other ops.
 ///
-///     (x - max(x)) * exp(y / 2)   from the product: reaches mul sub div x y 2 and the marks max_reduce, exp
+///     (x - max(x)) * exp(y / 2)   from the product: reaches mul sub div x y 2 and the boundary ops max_reduce, exp
 namespace cairn::fusion {
 
+/// The region from one node.
 struct ArithmeticRegion {
-    std::span<const ir::NodeId> nodes;  ///< nearest first, the entry at the front
-    std::uint64_t boundary_ops = 0;     ///< bit op_bit(op) for each op on the rim that has operands
-    std::size_t choices = 1;            ///< the most spellings that a value read here has
+    std::span<const ir::NodeId> nodes;  ///< nearest first, beginning with the entry
+    std::uint64_t boundary_ops = 0;     ///< bit op_bit(op) for each boundary op that has operands
+    std::size_t choices = 1;            ///< largest number of expressions of a value read here
 };
 
-/// The bit of an op in a set of marks. Ops that are spelled with each other share one: tanh and exp.
+/// The bit of an op in a set of ops. Ops that the normal form expresses by each other share one: tanh and exp.
 std::uint64_t op_bit(ir::Op op);
 
-/// True for ops a region goes through.
+/// True for ops through which a region extends.
 bool is_arithmetic(const ir::Node& node);
 
-/// The regions of a graph in one reading, each made when first asked for. Their lists lie in a pool: letting go of many
-/// is quick.
+/// The regions of a graph in one extraction, built on demand. Their lists are in a pool, so that many are released
+/// quickly.
 class RegionCache {
 public:
     explicit RegionCache(const ir::GraphData& graph) : RegionCache(graph, Extraction(graph)) {}
@@ -41,7 +42,7 @@ public:
 private:
     const ir::GraphData& graph_;
     Extraction extraction_;
-    std::vector<ArithmeticRegion> regions_;  // empty until asked for
+    std::vector<ArithmeticRegion> regions_;  // empty until built
     std::vector<ir::NodeId> nodes_;          // scratch
     std::pmr::monotonic_buffer_resource pool_;
 };

@@ -12,11 +12,11 @@ using normal_form::TermId, normal_form::ScaledTerm, normal_form::Term, normal_fo
 
 namespace {
 
-// So many nodes that look alike tell where to try a repetition.
+// A repetition is tried where this many consecutive node signatures occurred before.
 constexpr std::size_t signatures_compared = 4;
-// Beyond this many nodes, what a stretch reads is not compared.
+// Maximum number of nodes compared of those that a stretch reads.
 constexpr int most_looks = 64;
-// So often may a node be noted as shared, on average of all nodes: there may be many stretches.
+// Maximum number of times that a node is recorded as shared, on average over all nodes: there may be many stretches.
 constexpr std::size_t most_shares = 16;
 
 bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
@@ -61,7 +61,7 @@ bool RepeatFinder::pass(NodeId id) {
     return shift_ != 0;
 }
 
-// Equal for nodes that look alike from close by.
+// Equal for nodes that look alike locally.
 std::size_t RepeatFinder::node_signature(NodeId id) const {
     const ir::Node& node = graph_.node(id);
     const Term& term = forms_.normalizer().term(forms_[id].core);
@@ -92,8 +92,8 @@ bool RepeatFinder::same_node(NodeId a, NodeId b) const {
     return x.operands.size() == y.operands.size() && ir::is_same_operation(x, y);
 }
 
-// An operand from before the stretch stands for one that is the same or computed alike, or, in what is repeated first,
-// for whatever lies that far before.
+// An operand in the stretch, or in the part that it repeats first, corresponds to the node `shift` before it. An
+// operand from before corresponds to one that is the same or computed alike.
 bool RepeatFinder::stands_for(NodeId later, NodeId earlier) {
     if (later >= begin_ - shift_ && later - earlier == shift_) return true;
     int looks = 0;
@@ -112,7 +112,7 @@ bool RepeatFinder::computed_alike(NodeId later, NodeId earlier, int& looks) {
            nodes_.join(later, earlier, stretch_);
 }
 
-// What a shared value is made of is shared.
+// All values from which a shared value is computed are shared.
 bool RepeatFinder::share(NodeId value) {
     open_.assign(1, value);
     while (!open_.empty()) {
@@ -126,7 +126,7 @@ bool RepeatFinder::share(NodeId value) {
     return true;
 }
 
-// The terms that were made for the node are those made for the earlier one, in the same order.
+// The terms made for the node equal those made for the earlier one, in the same order.
 bool RepeatFinder::same_terms(NodeId id) {
     const TermId first = terms_before(id), end = terms_before(id + 1), before = terms_before(id - shift_);
     if (end - first != terms_before(id - shift_ + 1) - before) return false;
@@ -143,7 +143,8 @@ bool RepeatFinder::same_terms(NodeId id) {
     return same_form(forms_[id], forms_[id - shift_]);
 }
 
-// Terms from before the stretch stand for one other each. How many parts they have tells whether they are flattened.
+// Each term from before the stretch has one counterpart. The number of parts is compared because it decides whether a
+// term is flattened.
 bool RepeatFinder::same_form(const ScaledTerm& a, const ScaledTerm& b) {
     if (!same_bits(a.factor, b.factor)) return false;
     const Term &x = forms_.normalizer().term(a.core), &y = forms_.normalizer().term(b.core);

@@ -11,12 +11,13 @@
 #include <utility>
 #include <vector>
 
-/// Which nodes stand where others stood before, as those of the layers of a model do.
+/// Finds nodes that repeat earlier ones, such as those of the layers of a model.
 namespace cairn::fusion {
 
-/// Finds the stretches of a graph that repeat an earlier one: the same ops of the same types, attributes and spellings,
-/// made into terms of the same make in the same order, from operands as far back. What a stretch reads from before it
-/// is the same value in both places, or one computed alike from given ones; each stands for one other throughout.
+/// Finds the stretches of a graph that repeat an earlier one: the same ops with the same types, attributes and
+/// expressions, whose terms have the same structure in the same order, and whose operands are equally far back. A value
+/// that a stretch reads from before it is the same in both places, or computed alike from given values; each has one
+/// counterpart throughout the stretch.
 ///
 ///     %4 = tanh %3
 ///     %5 = mul %4, %0
@@ -24,27 +25,27 @@ namespace cairn::fusion {
 ///     %7 = mul %6, %1
 class RepeatFinder {
 public:
-    /// All must outlive it; the forms are those of the graph, and of nothing else so far.
+    /// All must outlive this object. The forms must be those of the graph and nothing else.
     RepeatFinder(const ir::GraphData& graph, const alternatives::EClasses& classes,
                  const normal_form::NormalForms& forms);
 
-    /// Goes on to a node, which must be the one behind the last. True where it is in a stretch.
+    /// Advances to `node`, which must follow the previous one. Returns true if it is in a stretch.
     bool pass(ir::NodeId node);
-    /// The first node of the stretch, and how far before each of its nodes lies the one that it repeats.
+    /// The first node of the stretch, and the distance from each node of it back to the node it repeats.
     ir::NodeId begin() const noexcept { return begin_; }
     ir::NodeId shift() const noexcept { return shift_; }
-    /// True for a node of the stretch, and for one from before it that stands for one other in it. What is made of such
-    /// nodes alone is made alike: they and what they are made of were compared.
+    /// True for a node of the stretch, and for an earlier node with a counterpart in it. Nodes computed from such nodes
+    /// only are computed alike: the nodes and their operands were compared.
     bool knows(ir::NodeId earlier) const;
-    /// What stands where such a node stood: as far behind as all of the stretch, or the other.
+    /// The counterpart of such a node: `shift` nodes later, or the recorded one.
     ir::NodeId in_place_of(ir::NodeId earlier) const;
 
 private:
-    /// For each number of nodes or of terms from before a stretch, which ones stand for each other in it.
+    /// For each node or term from before a stretch, its counterpart in the stretch.
     class PairTable {
     public:
         explicit PairTable(std::size_t size) : later_(size), earlier_(size) {}
-        /// False where either stands for another one.
+        /// False if either has another counterpart.
         bool join(std::uint32_t later, std::uint32_t earlier, std::uint32_t stretch);
         std::optional<std::uint32_t> later(std::uint32_t earlier, std::uint32_t stretch) const;
 
@@ -68,13 +69,13 @@ private:
     const ir::GraphData& graph_;
     const alternatives::EClasses& classes_;
     const normal_form::NormalForms& forms_;
-    ir::NodeId begin_ = 0, shift_ = 0;  // no stretch: a shift of 0
+    ir::NodeId begin_ = 0, shift_ = 0;  // shift 0: no stretch
     std::uint32_t stretch_ = 0;
     std::size_t shares_left_;
     PairTable nodes_, terms_;
     std::vector<ir::NodeId> open_;                                     // scratch
-    std::vector<std::size_t> node_signatures_;                         // of each node passed
-    std::unordered_map<std::size_t, ir::NodeId> last_with_signature_;  // the last node that so many outlines ended in
+    std::vector<std::size_t> node_signatures_;                         // by node passed
+    std::unordered_map<std::size_t, ir::NodeId> last_with_signature_;  // by the hash of the last few signatures
 };
 
 }  // namespace cairn::fusion

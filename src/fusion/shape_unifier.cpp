@@ -5,7 +5,7 @@
 namespace cairn::fusion {
 namespace {
 
-// The position of a bare symbol in its table.
+// The index of a single symbol in its table.
 std::optional<std::size_t> position(const Dim& dim, std::span<const Symbols::Symbol> list) {
     const std::string_view name = dim.symbol();
     if (name.empty()) return std::nullopt;

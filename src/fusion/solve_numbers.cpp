@@ -19,13 +19,14 @@ using PairTable = std::vector<CoefficientPair>;
 
 constexpr int deepest = 64;
 
-/// Walks two forms of one structure side by side. What the normal form takes out of a sum, a maximum or a linear op
-/// depends on the numbers, so each is divided by the coefficient of the same part in both forms.
+/// Walks two forms of the same structure in parallel. The factor that the normal form takes out of a sum, a maximum or
+/// a linear op depends on the numbers, so each is divided by the coefficient of the same part in both forms.
 class Alignment {
 public:
     explicit Alignment(const Normalizer& normalizer) : normalizer_(normalizer) {}
 
-    /// The coefficients of the forms, once all within them is in `pairs`; nothing where the structures differ.
+    /// The coefficients of the two forms; the pairs within the forms are appended to `pairs`. Nothing if the structures
+    /// differ.
     std::optional<CoefficientPair> coefficients(const ScaledTerm& made, const ScaledTerm& wanted) {
         if (made.core == wanted.core) return CoefficientPair{made.factor, wanted.factor};
         if (depth_ == deepest || normalizer_.structure(made.core) != normalizer_.structure(wanted.core))
@@ -53,7 +54,7 @@ private:
         return true;
     }
 
-    // For each part of y a part of x: the same core if there is one, else the first of the same structure.
+    // For each part of y its counterpart in x: the same core if there is one, else the first of the same structure.
     std::optional<std::vector<ScaledTerm>> partners(const Term& x, const Term& y) const {
         std::vector<ScaledTerm> left(x.parts.begin(), x.parts.end());
         if (y.kind == TermKind::op && !ir::info(y.op).has(ir::OpTrait::commutes)) return left;
@@ -105,7 +106,7 @@ private:
         return outer;
     }
 
-    // Divided by the coefficient of one part; of a number only where there is nothing else.
+    // Divides by the coefficient of one part, of a number only if there is nothing else.
     CoefficientPair of_terms(const Term& y, const PairTable& inner) {
         std::size_t at = 0;
         while (at + 1 < inner.size() && normalizer_.term(y.parts[at].core).kind == TermKind::one) ++at;
@@ -115,7 +116,7 @@ private:
         return outer;
     }
 
-    // f(c x, y) = c f(x, y) for c > 0, and of a product on both sides; else numbers stay where they are.
+    // f(c x, y) = c f(x, y) for c > 0, and for both sides of a product; in other ops the numbers stay.
     CoefficientPair of_operands(const Term& y, const PairTable& inner) {
         const bool is_linear = y.op == ir::Op::abs || y.op == ir::Op::matmul || y.op == ir::Op::sum ||
                                y.op == ir::Op::max_reduce || ir::info(y.op).has(ir::OpTrait::linear);
@@ -142,12 +143,12 @@ bool near(double a, double b, double tolerance) {
     return std::fabs(a - b) <= tolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
-/// A number s, and what stands at one place for s, 2 s and 4 s.
+/// A number s, and the values at one place for s, 2 s and 4 s.
 struct Samples {
     double number, value[3];
 
     bool is_constant() const { return near(value[0], value[1], 1e-13) && near(value[1], value[2], 1e-13); }
-    // The number for which `wanted` stands there.
+    // The number for which the value at the place is `wanted`.
     std::optional<double> solved_for(double wanted) const {
         for (const bool of_logarithm : {true, false})
             for (const bool to_logarithm : {true, false})
@@ -157,12 +158,12 @@ struct Samples {
 
 private:
     static double scaled(double value, bool to_logarithm) { return to_logarithm ? std::log(std::fabs(value)) : value; }
-    // What is added from sample `at` on, for each that is added to the number.
+    // The slope between samples `at` and `at` + 1.
     double slope(bool of_logarithm, bool to_logarithm, int at) const {
         const double step = of_logarithm ? std::log(2) : number * (1 << at);
         return (scaled(value[at + 1], to_logarithm) - scaled(value[at], to_logarithm)) / step;
     }
-    // True where the values, or their logarithms, grow in a straight line with the number, or with its logarithm.
+    // True if the values, or their logarithms, are linear in the number, or in its logarithm.
     bool is_straight(bool of_logarithm, bool to_logarithm) const {
         const bool has_one_sign = std::all_of(std::begin(value), std::end(value), [&](double v) {
             return std::isnormal(v) && std::signbit(v) == std::signbit(value[0]);
@@ -185,7 +186,7 @@ private:
     static constexpr double straight = 1e-7;
 };
 
-/// The samples of each number not yet known, at each place.
+/// The samples of each unknown number, at each place.
 using Table = std::vector<std::vector<Samples>>;
 
 std::optional<Table> sampled(const PairsOf& pairs_of, const std::vector<double>& numbers, const PairTable& pairs,
@@ -205,7 +206,7 @@ std::optional<Table> sampled(const PairsOf& pairs_of, const std::vector<double>&
     return table;
 }
 
-// The number that alone changes what stands at this place.
+// The only unknown number on which the value at this place depends.
 std::optional<std::size_t> depends_on(const Table& table, const std::vector<bool>& is_known, std::size_t at) {
     std::optional<std::size_t> alone;
     for (std::size_t i = 0; i < is_known.size(); ++i) {
@@ -236,7 +237,7 @@ std::vector<std::vector<double>> solve_numbers(const PairsOf& pairs_of, std::vec
         const auto pairs = pairs_of(numbers);
         const auto table = pairs ? sampled(pairs_of, numbers, *pairs, is_known) : std::nullopt;
         if (!table) return {};
-        // No place tells one number alone: any value serves for one of them.
+        // If no place depends on one number alone, any value serves for one of them.
         auto next = static_cast<std::size_t>(std::find(is_known.begin(), is_known.end(), false) - is_known.begin());
         double solution = 1;
         bool is_found = false;

@@ -25,7 +25,7 @@ std::string_view kind_of(const Term& term) {
     return {};
 }
 
-// The ops and powers of a feature set.
+// The names of the ops and powers in a feature set.
 std::string names_of(std::uint64_t features) {
     std::string names;
     for (; features != 0; features &= features - 1) {
@@ -37,7 +37,7 @@ std::string names_of(std::uint64_t features) {
     return names;
 }
 
-/// By what the nodes compute: nothing in their regions is alike enough to guess.
+/// The nearest miss by what the nodes compute: nothing in their regions is similar enough for a guess.
 Miss miss_by_form(Matcher& matcher, std::span<const NodeId> nodes, const std::vector<Pattern>& patterns,
                   std::string_view name) {
     const Normalizer& normalizer = matcher.forms().normalizer();

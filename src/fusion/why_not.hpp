@@ -10,21 +10,21 @@
 
 namespace cairn::fusion {
 
-/// Why no tile of the definition `name` gives `node`: what of it the graph has not, by the guess that came furthest.
-/// Nothing where there is one.
+/// Why no match of the definition `name` computes `node`: which part of the definition the graph lacks, by the guess
+/// that came furthest. Empty if there is a match.
 ///
-///     %7 = layer norm spelled as E[x^2] - E[x]^2, layer_norm   ->   layer_norm eps=1 on (%0, %1, %2): `sum axes=(-1)`
-///     of f32[2,5,64] is not computed here
+///     %7 = layer norm as E[x^2] - E[x]^2, layer_norm   ->   layer_norm eps=1 on (%0, %1, %2): `sum axes=(-1)`
+///     to f32[2,5,1] is not computed here
 std::string why_not(const ir::GraphData& graph, ir::NodeId node, std::span<const Definition> definitions,
                     std::string_view name);
 
-/// Of several nodes the one that comes nearest, and why it is none.
+/// The node that comes nearest to a match, and why it is none.
 struct Miss {
     ir::NodeId node = 0;
     std::string reason;
 };
 
-/// Nothing where one of the nodes is what the definition computes. `nodes` must not be empty.
+/// Nothing if the definition matches at one of the nodes. `nodes` must not be empty.
 std::optional<Miss> nearest_miss(const ir::GraphData& graph, std::span<const ir::NodeId> nodes,
                                  std::span<const Definition> definitions, std::string_view name);
 

@@ -49,7 +49,7 @@ Interval step_of(const Atom& atom, std::size_t symbol, const Box& box) {
     if (atom.kind == AtomKind::symbol) return {1, 1};
     const Interval first = forward_difference_over(atom.args[0], symbol, box);
     if (atom.kind == AtomKind::min || atom.kind == AtomKind::max) {
-        // The step of a choice lies between the steps of what there is to choose from.
+        // The difference of a min or max lies in the hull of its arguments' differences.
         Interval hull = first;
         for (std::size_t i = 1; i < atom.args.size(); ++i) {
             const Interval next = forward_difference_over(atom.args[i], symbol, box);
@@ -66,7 +66,8 @@ Interval step_of(const Atom& atom, std::size_t symbol, const Box& box) {
     return difference(all, all);
 }
 
-/// Of a product: each factor takes the step in turn, those before it have not yet, those behind it have.
+/// Difference of a product, as a telescoping sum: one factor at a time takes the step, those before it have not yet,
+/// those after it have.
 Interval step_of(const Monomial& factors, std::size_t symbol, const Box& box) {
     Interval sum{0, 0};
     for (std::size_t k = 0; k < factors.size(); ++k) {
@@ -122,7 +123,7 @@ bool is_convex(const Polynomial& size, std::size_t symbol, const Box& box) {
             else
                 rest = multiply(rest, bounds_of(*atom, box));
         }
-        // Symbols are not negative, so their powers bend upwards.
+        // Symbols are nonnegative, so their powers are convex.
         if (power > 1 && rest.low < 0) return false;
     }
     return true;

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <vector>
 
-/// Sizes over a part of all symbol values: bounds, and how they move with one symbol.
+/// Declares interval bounds, forward differences and convexity of sizes over a box of symbol values.
 namespace cairn::program {
 
 using detail::Interval;
 using detail::Polynomial;
 using detail::Wide;
 
-/// A range for each symbol of a table, in the order of Symbols::list(), both ends included.
+/// Axis-aligned box of symbol values: one closed range per symbol, in the order of Symbols::list().
 struct Box {
     struct Range {
         std::int64_t low = 0, high = 0;
@@ -21,25 +21,25 @@ struct Box {
     };
     std::vector<Range> ranges;
 
-    /// All values that the symbols' bounds allow.
+    /// The box of all values within the symbols' bounds.
     explicit Box(const Symbols& symbols);
     bool is_point() const noexcept;
     /// The lower end of each range.
     std::vector<std::int64_t> low() const;
 };
 
-/// Bounds of `size` over the box: interval arithmetic, exact at a point.
+/// Bounds of `size` over the box, by interval arithmetic; exact at a point.
 ///
 ///     N * (10 - N), N in 2..4     ->     4..36
 Interval bounds_over(const Polynomial& size, const Box& box);
 
-/// Bounds of what one step up of a symbol adds to `size` anywhere in the box.
+/// Bounds of the forward difference of `size` in one symbol, size(s + 1) - size(s), for all steps within the box.
 ///
 ///     N * N, N in 2..4     ->     4..8
 Interval forward_difference_over(const Polynomial& size, std::size_t symbol, const Box& box);
 
-/// True when it is proved that `size` bends upwards along the symbol everywhere in the box, so that it is largest at
-/// one of the two ends, whatever the other symbols are. A straight line bends upwards.
+/// True if `size` is proved convex in the symbol over the box, for all values of the other symbols. Its maximum is then
+/// at an end of the symbol's range. A linear size is convex.
 bool is_convex(const Polynomial& size, std::size_t symbol, const Box& box);
 
 }  // namespace cairn::program

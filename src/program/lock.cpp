@@ -26,7 +26,7 @@ std::string sha256_of(std::string_view text) {
     return hex.data();
 }
 
-/// Words with single spaces between them.
+/// Splits a line into words at single spaces.
 class Words {
 public:
     explicit Words(std::string_view line) : rest_(line) {}
@@ -53,7 +53,7 @@ private:
 
 bool is_amount(const std::optional<double>& amount) { return amount && *amount >= 0 && *amount < 1e18; }
 
-/// Reads a lock line by line. Each read_... returns false for a line that is ill-formed.
+/// Parses a lock line by line. Each read_... returns false if the line is ill-formed.
 class LockReader {
 public:
     bool read(std::string_view line) {
@@ -66,7 +66,7 @@ public:
         if (kind == "exact") return read_exact(words);
         return kind == "step" && read_step(words);
     }
-    /// Without a graph that the covers are for there are none.
+    /// True if covers and the selection key are both present or both absent.
     bool is_whole() const { return lock_.covers.empty() == lock_.selection_key.empty(); }
     Lock take() { return std::move(lock_); }
 
@@ -153,7 +153,7 @@ private:
 
     Lock lock_;
     CoverSteps* steps_ = nullptr;                                      // of the latest `cover` or `exact`
-    std::map<std::pair<std::string, std::string>, Lock::Call> named_;  // by the Problem's name and kernel
+    std::map<std::pair<std::string, std::string>, Lock::Call> named_;  // keyed by problem digest and kernel
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace cairn::program {
 namespace {
 
-// 2^n corners are looked at for n ranges.
+// Maximum number of ranges whose corners are enumerated: n ranges have 2^n corners.
 constexpr std::size_t most_open_ranges = 6;
 
 Wide round_up(Wide value, Wide unit) {
@@ -14,7 +14,7 @@ Wide round_up(Wide value, Wide unit) {
     return above - ((above % unit) + unit) % unit;
 }
 
-/// A part of all symbol values and what no values in it exceed.
+/// Node of the search: a box and an upper bound of the quantity over it.
 struct Part {
     Box box;
     Wide bound = 0;
@@ -68,7 +68,7 @@ private:
 
     bool breaks(const Polynomial& limit, const Box& box) const { return bounds_over(limit, box).low > 0; }
 
-    /// Puts symbols where the quantity is largest and takes away values that are not legal. False: none is left.
+    /// Fixes symbols at maximizing ends and removes illegal values, to a fixed point. False if no values are left.
     bool narrow(Box& box) const {
         for (bool changed = true; changed;) {
             changed = false;
@@ -82,7 +82,7 @@ private:
         return true;
     }
 
-    /// Puts the symbol at an end of its range where no other value of it can give more.
+    /// Fixes the symbol at an end of its range if no other value of it can give more.
     bool settle(Box& box, std::size_t symbol) const {
         bool grows = true, falls = true;
         for (const Polynomial& size : quantity_.sizes) {
@@ -91,7 +91,7 @@ private:
             falls = falls && step.high <= 0;
             if (!grows && !falls) return false;
         }
-        // A limit that binds must not stand in the way to that end.
+        // A limit that may be violated in the box must not increase towards that end.
         for (const Polynomial& limit : limits_) {
             if (bounds_over(limit, box).high <= 0) continue;
             const Interval step = forward_difference_over(limit, symbol, box);
@@ -106,7 +106,7 @@ private:
         return falls || grows;
     }
 
-    /// Lowers the upper end of a range to the last value that a limit allows.
+    /// Lowers the upper end of the symbol's range to the last value that each limit allows.
     bool cut(Box& box, std::size_t symbol) const {
         bool changed = false;
         for (const Polynomial& limit : limits_) {
@@ -129,8 +129,8 @@ private:
         return changed;
     }
 
-    /// Corners, and legal values reached from the lower one by going up as far as the limits let, each symbol first
-    /// once.
+    /// Tries the corners and, if there are limits, greedy points: from the lower corner, each symbol in turn rises as
+    /// far as the limits allow. Each symbol goes first once.
     void try_points(const Box& box) {
         const std::vector<std::size_t> wide = open_ranges(box);
         const std::size_t corners = std::size_t{1} << std::min(wide.size(), most_open_ranges);
@@ -161,7 +161,8 @@ private:
         result_.at = point.low();
     }
 
-    /// The quantity at the corners, sizes that do not bend upwards at their bounds over the whole box.
+    /// Upper bound of the quantity over the box: convex sizes are evaluated at its corners, other sizes are bounded
+    /// over the whole box.
     Wide bound_of(const Box& box) {
         const std::vector<std::size_t> wide = open_ranges(box);
         std::vector<Wide> flat(sizes_.size());
@@ -176,7 +177,7 @@ private:
         for (std::size_t corner = 0; corner < (any ? std::size_t{1} << wide.size() : 1); ++corner) {
             const Box point = corner_of(box, wide, corner);
             for (std::size_t i = 0; i < sizes_.size(); ++i) {
-                // Rounding bends nothing: what it may add is added everywhere.
+                // Rounding up is not convex: its largest increment is added everywhere instead.
                 const Wide padding = rounds_[i] ? quantity_.unit - 1 : 0;
                 sizes_[i] = bends[i] ? bounds_over(quantity_.sizes[i], point).high + padding : flat[i];
             }
@@ -185,7 +186,7 @@ private:
         return round_up(bound - quantity_.unit + 1, quantity_.unit);
     }
 
-    /// The box with each symbol that the size only grows or only falls with at the end where it is largest.
+    /// The box with each symbol in which the size is monotone fixed at the end where the size is largest.
     static Box best_end(const Polynomial& size, Box box, const std::vector<std::size_t>& wide) {
         for (const std::size_t symbol : wide) {
             const Interval step = forward_difference_over(size, symbol, box);
@@ -214,7 +215,7 @@ private:
         return point;
     }
 
-    /// The symbol whose range moves the sizes most.
+    /// The symbol to branch on: the one whose range changes the sizes most.
     std::size_t widest(const Box& box) const {
         std::size_t best = 0;
         Wide most = -1;
@@ -236,7 +237,7 @@ private:
     std::span<const Polynomial> limits_;
     MaximumOptions options_;
     Box whole_;
-    std::vector<bool> rounds_;  // of each size: whether some value of it may be no multiple of the unit
+    std::vector<bool> rounds_;  // per size: whether it may not be a multiple of the unit
     std::vector<Wide> sizes_;   // scratch
     Maximum result_;
     int looked_at_ = 0;

@@ -22,12 +22,13 @@ constexpr std::size_t most_factors = 32;
 constexpr int most_divisions = 4096;
 constexpr int most_boxes = 512;
 
-/// The modulus of each symbol whose residue decides all roundings of a size.
+/// Per symbol, the modulus whose residue determines the rounding of all quotients and remainders of a size.
 class Moduli {
 public:
     explicit Moduli(std::size_t symbols) : of_(symbols, 1) {}
 
-    /// Lets `size` mod `unit` depend on residues alone. False where no modulus does, or one is too large.
+    /// Extends the moduli so that `size` mod `unit` depends on residues alone. False if no moduli suffice, or one is
+    /// too large.
     bool add(const Polynomial& size, std::int64_t unit) {
         return std::all_of(size.terms.begin(), size.terms.end(), [&](const Term& term) {
             const std::int64_t shared = std::gcd(unit, term.coefficient % unit);
@@ -36,7 +37,7 @@ public:
         });
     }
 
-    /// How many classes there are; none where there are too many.
+    /// Number of residue classes; nullopt if there are too many.
     std::optional<std::int64_t> classes() const {
         std::int64_t count = 1;
         for (const std::int64_t modulus : of_)
@@ -66,13 +67,13 @@ private:
     std::vector<std::int64_t> of_;
 };
 
-/// The size with every symbol s = modulus * n + residue; none where no value of some symbol is in its class.
+/// Substitutes s = modulus * n + residue for every symbol; nullopt if the class holds no value of some symbol.
 std::optional<Dim> in_class(const Dim& size, const std::vector<Symbols::Symbol>& symbols,
                             const std::vector<std::int64_t>& moduli, const std::vector<std::int64_t>& residues) {
     const std::shared_ptr<Symbols> table = Symbols::create();
     std::vector<Dim> replacements;
     for (std::size_t s = 0; s < symbols.size(); ++s) {
-        // Symbols are not negative, so neither is the dividend that is rounded up.
+        // Symbols are nonnegative, hence also the dividend of this division that rounds up.
         const std::int64_t modulus = moduli[s], residue = residues[s];
         const std::int64_t low = (symbols[s].low - residue + modulus - 1) / modulus;
         if (symbols[s].high < residue) return std::nullopt;
@@ -134,7 +135,7 @@ bool NonnegativeProver::has_proved_factors(const Dim& size) {
 bool NonnegativeProver::proved_by_algebra(const Dim& size) {
     if (size.is_constant()) return size.constant() >= 0;
     const auto [known, is_new] = by_algebra_.try_emplace(size.node());
-    Attempt& attempt = known->second;  // stays where it is while others are added
+    Attempt& attempt = known->second;  // the reference stays valid while entries are added
     if (attempt.is_proved || (!is_new && attempt.factors == factors_.size())) return attempt.is_proved;
     attempt.factors = factors_.size();
     attempt.is_proved = (is_new && provably_le(0, size)) || has_proved_factors(size);

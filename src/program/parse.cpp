@@ -11,8 +11,8 @@
 namespace cairn::program {
 namespace {
 
-/// What texts mean that were read before: layers are alike, so most stand there many times. Keys are parts of the
-/// program's text.
+/// Cache of parsed sizes, descriptions and problems, keyed by their text: layers are alike, so most texts occur many
+/// times. Keys are views of the program's text.
 class Meanings {
 public:
     explicit Meanings(Symbols& symbols) : symbols_(symbols) {}
@@ -40,7 +40,7 @@ private:
     std::unordered_map<std::string_view, std::shared_ptr<const Problem>> problems_;
 };
 
-/// Reads one line of the form print.cpp documents.
+/// Parses one line of the grammar in print.cpp.
 class LineReader {
 public:
     LineReader(std::string_view line, int number, Meanings& meanings)
@@ -159,7 +159,7 @@ public:
         return bytes;
     }
 
-    /// What is left of the line.
+    /// Parses the rest of the line.
     std::shared_ptr<const Problem> problem() {
         skip();
         return meanings_.problem(std::exchange(rest_, {}));

@@ -21,8 +21,8 @@ struct LiveInterval {
     int first = -1, last = -1;
 };
 
-/// First and last instruction of `run` that touches each buffer. Workspaces of the bind section have no life here: bind
-/// brings its own.
+/// Liveness: the first and last instruction of `run` that uses each buffer. Workspaces of the bind section have no
+/// interval: bind allocates its own.
 std::vector<LiveInterval> live_intervals_of(const Program& program) {
     std::vector<LiveInterval> intervals(program.buffers.size());
     const auto touch = [&](int buffer, int at) {
@@ -35,7 +35,7 @@ std::vector<LiveInterval> live_intervals_of(const Program& program) {
             for (const View& view : *views) touch(view.buffer, static_cast<int>(i));
         if (program.run[i].workspace >= 0) touch(program.run[i].workspace, static_cast<int>(i));
     }
-    // A result has to last until the caller has read it.
+    // An output is live after the last instruction, until the caller has read it.
     for (const Port& port : program.outputs)
         if (in_arena(program.buffers[static_cast<std::size_t>(port.view.buffer)]))
             touch(port.view.buffer, static_cast<int>(program.run.size()));
@@ -73,14 +73,14 @@ public:
         if (!same || last_[static_cast<std::size_t>(storage)] != at ||
             intervals_[static_cast<std::size_t>(out.buffer)].first != at)
             return;
-        // An output that has taken over one input's storage cannot take over another's.
+        // An output that reuses one input's storage cannot reuse another's.
         if (root(out.buffer) != out.buffer || is_used_otherwise(instruction, storage, input)) return;
         parent_[static_cast<std::size_t>(out.buffer)] = storage;
         last_[static_cast<std::size_t>(storage)] = intervals_[static_cast<std::size_t>(out.buffer)].last;
     }
 
 private:
-    /// True when another operand of the instruction lies in the storage, or an output has taken it over already.
+    /// True if another operand of the instruction is in the storage, or an output already reuses it.
     bool is_used_otherwise(const Instruction& instruction, int storage, int input) const {
         for (std::size_t i = 0; i < instruction.inputs.size(); ++i)
             if (static_cast<int>(i) != input && root(instruction.inputs[i].buffer) == storage) return true;
@@ -125,7 +125,7 @@ void pack_storages(Program& program, const std::vector<std::vector<std::int64_t>
 
 std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int limit) {
     const std::vector<Symbols::Symbol> symbols = program.symbols->list();
-    // Fractions of the way from the lower to the upper bound, the ends first: what is in between matters less.
+    // Positions between the lower and the upper bound. The ends come first because they matter most.
     constexpr double fractions[] = {1, 0, 0.5, 0.125, 0.03, 0.75, 0.25, 0.01};
     std::vector<std::vector<std::int64_t>> points;
     for (const double fraction : fractions) {
@@ -134,7 +134,7 @@ std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int
         for (const Symbols::Symbol& symbol : symbols)
             point.push_back(symbol.low +
                             static_cast<std::int64_t>(fraction * static_cast<double>(symbol.high - symbol.low)));
-        // A state holds no more than its capacity: its length symbol gives way.
+        // Reduce a state's length symbol so that the state fits its capacity.
         for (const StatePort& state : program.states) {
             if (state.axis < 0) continue;
             const Dim capacity = program.buffers[static_cast<std::size_t>(state.buffer)]
@@ -204,7 +204,7 @@ void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptio
 
     std::vector<std::vector<std::int64_t>> samples = sample_points(program, options.sample_limit);
     pack_storages(program, samples, options);
-    // Where some buffers shrink as others grow the arena may be largest at sizes that lie between the samples.
+    // If some buffers shrink as others grow, the arena may be largest at sizes between the samples.
     const PeakMemory peak = peak_memory_of(program);
     if (std::find(samples.begin(), samples.end(), peak.at) != samples.end()) return;
     const memory_plan::PackingProblem there = planner_problem(program, {peak.at});

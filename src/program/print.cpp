@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// The grammar, one item a line; sizes stand in braces, names in JSON quotes:
+// The grammar: one item per line, sizes in braces, names in JSON quotes.
 //
 //     program "gpt2" threads 2 symbols T 2 12, past 0 1023
 //     buffer weight "h.0.w" f32[768,768] bytes {2359296} storage -1

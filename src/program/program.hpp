@@ -8,33 +8,35 @@
 #include <string_view>
 #include <vector>
 
-/// A flat instruction list: where the compile wing ends and the run wing begins.
+/// Declares Program, the flat instruction list that the compiler emits and the runtime links and runs.
 namespace cairn::program {
 
+/// Where a buffer's memory comes from and how long it lives.
 enum class BufferKind : std::uint8_t {
     weight,     ///< bound by name, read-only
-    constant,   ///< its bytes are in the program
+    constant,   ///< its bytes are stored in the program
     bound,      ///< computed from weights and constants by the `bind` section, once; equal names have equal contents in
                 ///< every program
-    state,      ///< persistent, at capacity
-    input,      ///< given for each run
-    output,     ///< in the arena, or given by the caller
+    state,      ///< persistent between runs, allocated at capacity
+    input,      ///< given by the caller for each run
+    output,     ///< in the arena, or in the caller's memory
     transient,  ///< in the arena
-    workspace,  ///< in the arena, alive during one instruction
+    workspace,  ///< in the arena, live during one instruction
 };
 std::string_view to_string(BufferKind kind) noexcept;
 
+/// Memory of one value of a program.
 struct Buffer {
     BufferKind kind = BufferKind::transient;
-    std::string name;  ///< of a weight, state, input or output; of a bound buffer the digest of how it is made
-    TensorDesc desc;   ///< what it holds: dense but for packed layouts; of a workspace u8[bytes]
+    std::string name;  ///< of a weight, state, input or output; of a bound buffer the digest of its computation
+    TensorDesc desc;   ///< contents: dense except for packed layouts; u8[bytes] for a workspace
     Dim bytes;
-    std::vector<std::byte> data;  ///< of a constant; of a state what it begins with, none: zeros
-    int storage = -1;  ///< the storage it lies in (MemoryPlan::storages); arena kinds only, set by the plan stage
-    Device device = Device::cpu;  ///< in the memory of which
+    std::vector<std::byte> data;  ///< contents of a constant; initial contents of a state, empty: zeros
+    int storage = -1;             ///< index in MemoryPlan::storages; arena kinds only, set by the plan stage
+    Device device = Device::cpu;  ///< device whose memory holds it
 };
 
-/// A part of a buffer; its shape and strides stand in the Problem beside it.
+/// A part of a buffer. Shape and strides are in the accompanying Problem or TensorDesc.
 struct View {
     int buffer = -1;
     Dim offset = 0;  ///< in elements
@@ -43,50 +45,52 @@ struct View {
 /// One call of a kernel.
 struct Instruction {
     std::string kernel;                      ///< Kernel::id
-    std::shared_ptr<const Problem> problem;  ///< never null; one for many calls that do the same
-    std::vector<View> inputs, outputs;       ///< one each of the problem's inputs and outputs
-    int workspace = -1;                      ///< a workspace buffer, or none
-    double seconds = 0;                   ///< what selection expected it to take at representative sizes; 0: not known
-    int choice = -1;                      ///< that it was made for, of whoever chose; -1: of none, or read from a text
-    std::vector<std::string> names = {};  ///< that the user gave to values it computes, results first
-    // Neither of these is in the text form.
-    double error = 0;                                ///< of the kernel, relative, as selection counted it; 0: exact
-    std::shared_ptr<const Problem> chosen_for = {};  ///< that it was chosen for, where an operand lies elsewhere since
+    std::shared_ptr<const Problem> problem;  ///< never null; shared by identical calls
+    std::vector<View> inputs, outputs;       ///< one per input and output of the problem
+    int workspace = -1;                      ///< index of a workspace buffer, or -1
+    double seconds = 0;                      ///< expected time at representative sizes; 0: unknown
+    int choice = -1;  ///< number of the selection's choice that it implements; -1: none, or parsed from text
+    std::vector<std::string> names = {};  ///< user-given names of the values it computes, results first
+    // Not in the text form:
+    double error = 0;  ///< relative error of the kernel as estimated by the selection; 0: exact
+    std::shared_ptr<const Problem> chosen_for = {};  ///< the selected Problem, if an operand was copied since
 };
 
-/// A value that crosses the border of a run.
+/// An input or output of a program.
 struct Port {
     std::string name;
     View view;
     TensorDesc desc;
 };
 
+/// A state of a program.
 struct StatePort {
     std::string name;
     int buffer = -1;
-    int axis = 0;       ///< that grows: non-negative, of the buffer's shape; -1: none, the state has a fixed size
-    Dim before, after;  ///< live length: the state's symbol before the run, and what it is after; 0 where none grows
-    TensorDesc live;  ///< what is live before the run, as if dense, in the dtype that users see: the buffer's, or wider
-    bool overwritten = false;  ///< a run replaces elements that were live before it
+    int axis = 0;              ///< growing axis of the buffer's shape; -1: none, the state has a fixed size
+    Dim before, after;         ///< live length before the run (the state's symbol) and after it; 0 if no axis grows
+    TensorDesc live;           ///< live part before the run, as if dense, in the declared dtype: the buffer's, or wider
+    bool overwritten = false;  ///< a run overwrites elements that were live before it
 };
 
-/// Storages are what is placed in the arena: one or more buffers that share memory because one is computed in place of
-/// another.
+/// Unit of placement in the arena: one or more buffers that share memory because one is computed in place of another.
 struct Storage {
     std::vector<int> buffers;
-    Dim bytes;                ///< the largest of its buffers, proved
-    int first = 0, last = 0;  ///< instruction numbers in `run`
-    std::vector<int> below;   ///< storages that lie directly below: offset = max over them of align(offset + bytes, 64)
+    Dim bytes;                ///< size of its largest buffer, proved
+    int first = 0, last = 0;  ///< live interval, as instruction indices in `run`
+    std::vector<int> below;   ///< storages directly below: offset = max over them of align(offset + bytes, 64)
 };
 
+/// Memory plan: an order relation of storages that gives their offsets at every size.
 struct MemoryPlan {
     std::vector<Storage> storages;
-    std::vector<int> order;  ///< storages, each after those below it
+    std::vector<int> order;  ///< topological order: each storage after those below it
 };
 
+/// A compiled program of one bucket.
 struct Program {
     std::string name;
-    int threads = 1;                   ///< that it was planned for
+    int threads = 1;                   ///< number of threads it was planned for
     std::shared_ptr<Symbols> symbols;  ///< with the bounds of its bucket
     std::vector<Buffer> buffers;
     std::vector<Instruction> bind, run;
@@ -95,15 +99,15 @@ struct Program {
     MemoryPlan plan;
 };
 
-/// The text form: exact, and parsed back by parse_program. See print.cpp for the grammar.
+/// The text form: exact, and read back by parse_program. See print.cpp for the grammar.
 std::string to_string(const Program& program);
-/// Throws Error(argument) naming the line.
+/// Parses and verifies the text form. Throws Error(argument), naming the line of an ill-formed one.
 Program parse_program(std::string_view text);
 
-/// The first thing wrong with a program, in words; empty when all is well: indices in range, every value written before
-/// it is read, problems and views agree, views end within their buffers and storages do not overlap for any legal
-/// symbol values, in-place storages used by one live value at a time, ports and states complete. Knows nothing of how
-/// the program was made, and no kernel.
+/// Verifies a program: returns the first fault in words, empty if there is none. Indices are in range, every value is
+/// written before it is read, problems and views agree, views end within their buffers and storages do not overlap for
+/// any legal symbol values, each storage holds one live value at a time, ports and states are complete. Independent of
+/// how the program was made, and of all kernels.
 std::string verify(const Program& program);
 
 }  // namespace cairn::program

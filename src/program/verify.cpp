@@ -85,7 +85,7 @@ private:
         }
     }
 
-    /// All that an instruction touches is on one device, but for what it copies to another.
+    /// All buffers of an instruction are on one device, except for copies to another device.
     void check_devices(const Instruction& instruction, const std::string& where) {
         if (!fault_.empty() || instruction.problem->definition == "copy_to") return;
         const Device device = buffer(instruction.outputs[0].buffer).device;
@@ -99,7 +99,7 @@ private:
         if (instruction.workspace != -1) check(instruction.workspace);
     }
 
-    /// Every input buffer is filled by one port, every output has a name of its own.
+    /// Every input buffer belongs to exactly one port; output names are unique.
     void check_ports() {
         std::vector<int> ports(program_.buffers.size(), 0);
         std::set<std::string_view> names;
@@ -142,7 +142,7 @@ private:
         }
     }
 
-    /// Every state buffer is the memory of one state.
+    /// Every state buffer is the memory of exactly one state.
     void check_states() {
         std::vector<int> ports(program_.buffers.size(), 0);
         for (const StatePort& state : program_.states) {
@@ -195,7 +195,7 @@ private:
                buffer.kind == BufferKind::workspace;
     }
 
-    /// Of two storages alive at once one lies below the other: then they have no byte in common at any sizes.
+    /// Any two storages live at the same time are ordered by "below", hence disjoint at every size.
     void check_disjoint() {
         const MemoryPlan& plan = program_.plan;
         const std::size_t count = plan.storages.size(), words = (count + 63) / 64;
@@ -208,7 +208,7 @@ private:
                 for (std::size_t w = 0; w < words; ++w) mine[w] |= below[l * words + w];
                 mine[l / 64] |= std::uint64_t{1} << (l % 64);
             }
-            // Whatever is not yet placed cannot lie below, so each pair is looked at once, from the upper one.
+            // Storages later in the order cannot be below this one, so each pair is checked once, from the upper one.
             for (std::size_t q = 0; q < p; ++q) {
                 const auto other = static_cast<std::size_t>(plan.order[q]);
                 const Storage &a = plan.storages[s], &b = plan.storages[other];
@@ -219,8 +219,8 @@ private:
         }
     }
 
-    /// Follows the run through the storages: each is touched within its life only, and read only for the value written
-    /// last.
+    /// Simulates a run on the storages: each is used only within its live interval, and read only for the buffer that
+    /// was written last.
     void check_storages() {
         std::vector<int> owner(program_.plan.storages.size(), -1);
         const auto storage_of = [&](int b, std::size_t at) -> int {

@@ -10,7 +10,7 @@
 namespace cairn::program {
 namespace {
 
-// Sums of a few sizes below this cannot leave 64 bits.
+// Sums of a few sizes below this fit 64 bits.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
 
 class SizeVerifier {
@@ -97,7 +97,7 @@ private:
         require(capacity, "state {} may have a negative capacity", state.name);
     }
 
-    /// Bind runs at no sizes at all.
+    /// Bind instructions must not depend on symbols.
     void check_fixed(const Instruction& instruction, const std::string& where) {
         const auto is_fixed = [](const std::vector<Dim>& sizes) {
             return std::all_of(sizes.begin(), sizes.end(), [](const Dim& size) { return size.is_constant(); });
@@ -126,7 +126,7 @@ private:
         if (!fault_.empty()) return;
         if (view.offset == Dim(0) && desc.shape == memory.desc.shape && desc.strides == memory.desc.strides) return;
         if (std::find(desc.shape.begin(), desc.shape.end(), Dim(0)) != desc.shape.end()) return;
-        // Of a state mostly this alone can be proved, so it is tried first.
+        // For states usually only this proof succeeds, so it is tried first.
         if ((memory.kind == BufferKind::state && ends_within_state(region, view.buffer)) ||
             ends_within(region, prover_))
             return;
@@ -137,7 +137,7 @@ private:
               cairn::to_string(element_count(memory.desc.shape)));
     }
 
-    /// A run begins only where every state has room: as much as is left there may be taken off.
+    /// As ends_within, with the free rows of a state as slack: a run starts only if every state has room.
     bool ends_within_state(const ViewRegion& region, int memory) {
         return std::any_of(program_.states.begin(), program_.states.end(), [&](const StatePort& state) {
             if (state.buffer != memory || state.axis < 0) return false;

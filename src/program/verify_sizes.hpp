@@ -6,10 +6,10 @@
 
 namespace cairn::program {
 
-/// The first size of a program that is not proved right for every legal symbol value, in words; empty when all are: no
-/// size is negative, buffers hold what they say, every view ends within its buffer, storages are as large as what lies
-/// in them. What a packed layout takes is not known here: of its views only the beginning is checked. Asks for indices
-/// in range.
+/// Verifies the sizes of a program: returns the first one not proved correct for every legal symbol value, in words;
+/// empty if all are. No size is negative, buffers have the bytes of their description, every view ends within its
+/// buffer, and storages are as large as their buffers. The size of packed layouts is unknown here: of their views only
+/// the beginning is checked. Requires indices in range.
 std::string verify_sizes(const Program& program);
 
 }  // namespace cairn::program

@@ -14,12 +14,12 @@ using detail::DimTable;
 using detail::Division;
 using detail::Polynomial;
 
-// Looked at by algebra alone, and by all means, which take much longer.
+// Maximum number of inequalities tried: by the cheap proof, and by the full proof, which takes much longer.
 constexpr int most_by_algebra = 256, most_by_all_means = 64;
 
 Polynomial number(std::int64_t value) { return Polynomial::constant(value); }
 
-/// The products of the last 1, 2, ... sizes: the strides of a dense buffer, but for the 1.
+/// The products of the last 1, 2, ... sizes: the strides of a dense buffer, except the innermost 1.
 std::vector<Polynomial> suffix_products(std::span<const Dim> sizes) {
     std::vector<Polynomial> products;
     Polynomial product = number(1);
@@ -54,7 +54,7 @@ private:
     struct Axis {
         Polynomial last, stride;  ///< index of the last element
     };
-    /// offset + sum last * stride <= count - 1.
+    /// The inequality offset + sum last * stride <= count - 1.
     struct Side {
         Polynomial count, offset;
         std::vector<Axis> axes;
@@ -74,7 +74,7 @@ private:
         if (left_-- <= 0) return false;
         Polynomial rest = subtract(subtract(side.count, number(1)), side.offset);
         for (const Axis& axis : side.axes) rest = subtract(rest, multiply(axis.last, axis.stride));
-        // A part of many axes is left to the splits first: it would take long to fail.
+        // The full proof comes after the splits: on many axes it takes long to fail.
         if (!by_all_means_ && is_proved(rest)) return true;
         for (const Polynomial& split : splits_)
             if (is_within_by(side, split)) return true;
@@ -91,7 +91,7 @@ private:
             if (!stride.quotient.is_zero()) high.axes.push_back({axis.last, stride.quotient});
             if (!stride.remainder.is_zero()) low.axes.push_back({axis.last, stride.remainder});
         }
-        // N*M - 1 by M is N, less 1, or N - 1 and M - 1, or 0 and all of it.
+        // Divisions of N*M - 1 by M: quotient N and remainder -1, N - 1 and M - 1, or 0 and N*M - 1.
         const Division begin = detail::divide(side.offset, split);
         const std::array offsets{begin, Division{subtract(begin.quotient, number(1)), add(begin.remainder, split)},
                                  Division{{}, side.offset}};
@@ -105,7 +105,7 @@ private:
     NonnegativeProver& prover_;
     std::vector<Polynomial> buffer_, splits_;
     bool by_all_means_ = false;
-    int left_ = 0;  // inequalities that may still be looked at
+    int left_ = 0;  // inequalities that may still be tried
 };
 
 }  // namespace

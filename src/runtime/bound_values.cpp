@@ -69,7 +69,7 @@ public:
         if (!kept.empty()) store_packed(kept);
     }
 
-    /// What a program reads in runs.
+    /// The weights and bound values that a program's runs read.
     BoundMemory memory_of(const LinkedProgram& program) const {
         BoundMemory memory;
         const auto take = [&](const LinkedOperand& operand) {
@@ -96,8 +96,8 @@ private:
         const Buffer* buffer;
         Readers readers;
     };
-    /// Values that the same programs read lie in one stretch of memory, each from a page on, and go with the last of
-    /// these: of a stretch each the last huge page would be empty by half.
+    /// One arena for all values that the same programs read, freed with the last of these programs. Each value starts
+    /// at a page. With an arena per value, the last huge page of each would be half empty.
     struct Room {
         std::shared_ptr<device::Arena> memory;
         std::size_t taken = 0;
@@ -117,7 +117,7 @@ private:
         }
     }
 
-    /// What runs read, with what it is made of, in the order of `kept_`.
+    /// The values that runs read, with their origins, in the order of `kept_`.
     std::vector<PackedValue> packed_values() const {
         std::map<std::string, std::string> origins;
         for (const Work& work : work_) {
@@ -129,7 +129,7 @@ private:
             for (int o = 0; o < work.instruction->outputs; ++o) {
                 const std::string key =
                     key_of(buffer_of(*work.program, operand(work, work.instruction->inputs + o).buffer));
-                origins[key] = to_string(digest(key + ' ' + made_by));  // its name tells all but the kernels
+                origins[key] = to_string(digest(key + ' ' + made_by));  // the name covers all but the kernels
             }
         }
         std::vector<PackedValue> kept;
@@ -265,7 +265,7 @@ private:
         return std::make_shared<device::Arena>(device::Arena::reserve(bytes, device::ArenaOptions::suited_to(bytes)));
     }
 
-    /// Of all values that are made here for these programs and no others.
+    /// Bytes of all bound values read by exactly these programs.
     std::size_t bytes_for(const Readers& readers) const {
         std::size_t bytes = 0;
         for (const auto& [key, value] : kept_)
@@ -292,7 +292,7 @@ private:
     std::map<Readers, Room> rooms_;
 };
 
-/// One thread's turn to bind.
+/// The exclusive right of one thread to bind.
 class BoundValues::BindLock {
 public:
     BindLock(BoundValues& values, const std::stop_token& stop) : values_(values) {

@@ -14,10 +14,11 @@
 #include <thread>
 #include <vector>
 
-/// Weights, and what is computed from them once: casts, packed forms. One for a CompiledGraph and all its instances.
+/// Declares bound values: weights, and values computed from them once at bind (casts, packed forms). Shared by all
+/// instances of a CompiledGraph.
 namespace cairn::runtime {
 
-/// A borrowed InputView that gives it back when it goes.
+/// Owner of a borrowed InputView: releases it on destruction.
 class ScopedInputView {
 public:
     ScopedInputView() = default;
@@ -36,12 +37,12 @@ private:
     InputView view_;
 };
 
-/// Where the weights and bound values of a program lie, shared with other programs that read them.
+/// Memory of a program's weights and bound values, shared with other programs that read them.
 struct BoundMemory {
     using ByName = std::map<std::string, std::shared_ptr<const std::byte>>;
     ByName weights, values;
 
-    /// Of these the ones of the buffer's kind.
+    /// The map for the buffer's kind.
     ByName& by_kind(const program::Buffer& buffer) {
         return buffer.kind == program::BufferKind::weight ? weights : values;
     }
@@ -49,32 +50,34 @@ struct BoundMemory {
         return buffer.kind == program::BufferKind::weight ? weights : values;
     }
 
-    /// Where a weight, constant or bound buffer of a program lies; null for other kinds.
+    /// The address of a weight, constant or bound buffer of a program; null for other kinds.
     std::byte* find(const program::Buffer& buffer) const;
 };
 
-/// A linked program and what of the weights it reads in runs. What no program reads any more is given back.
+/// A linked program and the weights and bound values that its runs read. Memory that no program reads any more is
+/// freed.
 struct BoundProgram {
     BoundProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
         : linked(program, context, stop) {}
 
     LinkedProgram linked;
-    BoundMemory memory = {};  ///< once weights are bound
+    BoundMemory memory = {};  ///< set when weights are bound
 };
 
-/// What one bind() was called with.
+/// Arguments of one bind().
 struct BindRequest {
     const WeightSource& source;
-    const PackedFile* packed = nullptr;  ///< none: nothing is kept for the next process
+    const PackedFile* packed = nullptr;  ///< null: packed weights are not stored for the next process
     const ProgressSink& progress;
     const std::stop_token& stop;
 };
 
+/// Binds the weights of a CompiledGraph once.
 class BoundValues {
 public:
-    /// Runs the bind sections of all programs, each value once, in an order that lets every weight and intermediate
-    /// value go right after its last use. On failure nothing is bound. Of several threads one binds and the others
-    /// wait; once bound it throws Error(argument), from inside a bind of the same thread Error(busy).
+    /// Runs the bind sections of all programs, each value once, in an order in which every weight and intermediate
+    /// value can be freed right after its last use. On failure nothing is bound. Thread-safe: one thread binds and the
+    /// others wait. Throws Error(argument) if already bound, Error(busy) from inside a bind of the same thread.
     void bind(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Impl& context,
               const BindRequest& request);
     bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
@@ -85,7 +88,7 @@ private:
     std::atomic<bool> ready_{false};
     std::mutex mutex_;
     std::condition_variable_any binding_done_;
-    std::thread::id binder_;  // who binds; nobody when default-made
+    std::thread::id binder_;  // the thread that binds; none if default-constructed
 };
 
 }  // namespace cairn::runtime

@@ -11,7 +11,7 @@ BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& conte
       keeps_exact_(stores_states_narrower(bucket.program)),
       status_(bucket.exact ? VerificationStatus::pending : VerificationStatus::passed) {
     if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
-    errors_.reserve(values_.size());  // so that settle() does not fail
+    errors_.reserve(values_.size());  // so that resolve() does not throw
 }
 
 std::shared_ptr<BoundProgram> BucketPrograms::active() const {
@@ -38,7 +38,7 @@ bool BucketPrograms::within_tolerance(std::span<const double> errors) const {
 
 bool BucketPrograms::resolve(std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
     const bool passed = within_tolerance(errors);
-    std::shared_ptr<BoundProgram> reference_program, replaced;  // given back behind the lock
+    std::shared_ptr<BoundProgram> reference_program, replaced;  // freed after the lock is released
     const std::lock_guard lock(mutex_);
     errors_.resize(values_.size(), 0);
     for (std::size_t v = 0; v < errors.size(); ++v) errors_[v] = std::max(errors_[v], errors[v]);

@@ -9,43 +9,45 @@
 #include <stop_token>
 #include <vector>
 
-/// What a bucket may run: its program, and beside an inexact one the exact one, until the two have been compared.
+/// Declares the programs of a bucket: the selected one and, if it is inexact, the exact one until both have been
+/// compared.
 namespace cairn::runtime {
 
-/// What came of comparing them.
+/// Result of verifying an inexact program against the exact one.
 enum class VerificationStatus : std::uint8_t {
-    pending,  ///< nothing yet: what runs now is to be compared
-    passed,   ///< the program is exact, or was near enough; the other one is gone, if it is not kept
-    failed,   ///< the program was too far off: the exact one is run for good, and it is gone
+    pending,  ///< none yet: the next run is to be verified
+    passed,   ///< the program is exact or within tolerance; the exact one is freed unless it is kept
+    failed,   ///< the program was out of tolerance: it is freed, and the exact one is run for good
 };
 
-/// Of one bucket, for all instances. Threads may ask and settle at once.
+/// The programs of one bucket, shared by all instances. Thread-safe.
 ///
-/// open -> within by the first comparison, and open or within -> beyond by any: instances that began while it was open
-/// each compare on their own inputs, and none waits for another.
+/// The status goes from pending to passed by the first comparison, and from pending or passed to failed by any:
+/// instances that began while it was pending each compare on their own inputs, and none waits for another.
 ///
-/// Where states are stored narrower the buckets stand and fall together, for they share the states: each keeps its
-/// exact program for good.
+/// If states are stored narrower, all buckets fail together because they share the states: each keeps its exact program
+/// for good.
 class BucketPrograms {
 public:
     /// `bucket` must outlive it. Throws as LinkedProgram does.
     BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop);
 
     VerificationStatus status() const noexcept { return status_.load(std::memory_order_acquire); }
-    /// What is run by the present verdict; while it is open, the inexact one.
+    /// The program to run in the present status; while pending, the inexact one.
     std::shared_ptr<BoundProgram> active() const;
-    /// The exact one beside it, while the verdict is open; else null, without a lock. Whoever has it before chosen()
-    /// misses no verdict.
+    /// The exact program while the status is pending; else null, without a lock. A caller that gets it before active()
+    /// misses no change of status.
     std::shared_ptr<BoundProgram> reference_program() const;
-    /// The exact one, where it is kept.
+    /// The exact program if it is kept, else null.
     std::shared_ptr<BoundProgram> exact() const;
-    /// Whether all inexact values are within what is allowed, if they are so far from what the exact program makes.
+    /// True if these errors of all inexact values against the exact program are within tolerance.
     bool within_tolerance(std::span<const double> errors) const;
-    /// Tells how far each inexact value was from what `exact` made. True where all are within what is allowed.
+    /// Records the error of each inexact value against `exact` and updates the status. True if all are within
+    /// tolerance.
     bool resolve(std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
-    /// Runs the exact program for good, where it is kept.
+    /// Switches to the exact program for good, if it is kept.
     void fall_back();
-    /// The largest errors told so far, in the order of BucketProgram::inexact; empty: none were.
+    /// The largest errors recorded so far, in the order of BucketProgram::inexact; empty if none were.
     std::vector<double> errors() const;
 
 private:

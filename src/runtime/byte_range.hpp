@@ -8,7 +8,7 @@
 
 namespace cairn::runtime {
 
-/// Memory from an address on.
+/// A range of memory: address and length in bytes.
 struct ByteRange {
     const void* data = nullptr;
     std::size_t bytes = 0;
@@ -19,7 +19,7 @@ struct ByteRange {
     }
 };
 
-/// Bytes of a dense tensor.
+/// Size of a dense tensor in bytes.
 inline std::size_t byte_count(const TensorArg& tensor, DType dtype) noexcept {
     std::size_t bytes = size_of(dtype);
     for (int i = 0; i < tensor.rank; ++i) bytes *= static_cast<std::size_t>(tensor.shape[i]);

@@ -12,7 +12,7 @@ using program::BufferKind;
 using program::Port;
 using program::Program;
 
-/// Whether an output port is all of its buffer and the only one there.
+/// True if an output port covers its whole buffer and is the only one in it.
 bool has_own_buffer(const Program& program, const Port& port) {
     const program::Buffer& buffer = program.buffers[static_cast<std::size_t>(port.view.buffer)];
     const Dim bytes = element_count(port.desc.shape) * Dim(size_of(port.desc.dtype));

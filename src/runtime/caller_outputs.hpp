@@ -6,27 +6,28 @@
 #include <span>
 #include <vector>
 
-/// Outputs in the caller's memory: which are computed right there, and which are copied there at the end of a run.
+/// Declares outputs in the caller's memory: computed there directly, or copied there at the end of a run.
 namespace cairn::runtime {
 
+/// The caller's memory for one output.
 struct OutputSlot {
     void* data = nullptr;  ///< the caller's memory, or null
     std::size_t bytes = 0;
-    bool is_direct = false;  ///< computed in the caller's memory by the run at hand
+    bool is_direct = false;  ///< computed in the caller's memory by the current run
 };
 
-/// What never changes about the outputs of one program.
+/// Places the outputs of one program in the caller's memory. Immutable.
 class CallerOutputs {
 public:
     explicit CallerOutputs(const program::Program& program);
 
-    /// Checks the memory given and settles what is computed in place: an output that has its buffer, and all of it, to
-    /// itself, and whose memory no input shares. Throws Error(argument) where memory is too small or outputs overlap.
+    /// Checks the memory given and decides which outputs are computed in it directly: those that cover a buffer of
+    /// their own and whose memory no input shares. Throws Error(argument) if memory is too small or outputs overlap.
     void resolve(const Frame& frame, std::span<const ByteRange> inputs, std::span<OutputSlot> slots) const;
-    /// Once all pointers are set: throws Error(argument) where an output that is seen in an input's memory would be
-    /// lost, because another output goes there.
+    /// Requires that all pointers are set. Throws Error(argument) if an output that is a view of an input would be lost
+    /// because another output is written to that memory.
     void check_views(const Frame& frame, std::span<const OutputSlot> slots) const;
-    /// Copies what was not computed in place: first what is seen in the memory of inputs, which the rest may overwrite.
+    /// Copies the outputs that are not direct: first the views of inputs, whose memory the others may overwrite.
     void copy(const Frame& frame, std::span<const OutputSlot> slots) const;
 
 private:

@@ -20,7 +20,7 @@ void bind_to(runtime::Executable& executable, const runtime::BindRequest& reques
     executable.bound.bind(executable.programs(), *executable.context.impl(), request);
 }
 
-/// Lets sizes be tried out: what was set before comes back with its end.
+/// Temporary override of an instance's sizes: restores the old values on destruction.
 class SizeOverride {
 public:
     explicit SizeOverride(runtime::Instance& instance) : instance_(instance) {

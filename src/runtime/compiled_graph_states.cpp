@@ -32,7 +32,7 @@ bool is_dense(const InputView& view) {
     return true;
 }
 
-/// The live part of a state whose elements are as many as these.
+/// Shape of the live part of a state with `count` elements.
 std::vector<std::int64_t> shape_of(const runtime::Instance& instance, const program::StatePort& port,
                                    std::size_t count) {
     std::vector<std::int64_t> shape;

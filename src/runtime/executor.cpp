@@ -5,7 +5,7 @@
 namespace cairn::runtime {
 namespace {
 
-/// One member's way through a region.
+/// Execution of a region by one member.
 class Member {
 public:
     Member(ParallelRegion& region, int rank, int size) noexcept
@@ -24,7 +24,7 @@ public:
                 share(i);
             } else {
                 if (rank_ == 0) run_alone(i, end);
-                if (end == region_.count) return;  // nobody has anything left to do
+                if (end == region_.count) return;  // no steps are left
                 wait_at_barrier(end);
             }
             if (region_.stop_agreed) return;
@@ -56,7 +56,7 @@ private:
         }
     }
 
-    // Whether to go on is settled while nobody is past the barrier, so that all members leave after the same step.
+    // The decision to stop is made before any member passes the barrier, so all members leave after the same step.
     void wait_at_barrier(std::int64_t done) {
         const bool arrived = shared_.barrier.wait([&]() noexcept {
             shared_.next_chunk.store(0, std::memory_order_relaxed);
@@ -66,7 +66,7 @@ private:
         if (!arrived) throw device::RegionAborted{};
     }
 
-    // All who see a failure here are at the step that failed: nobody has passed the meeting behind it.
+    // Members that see a failure here are at the step that failed: none has passed the barrier after it.
     void call(std::int64_t i, Team& team) {
         TimeSpan* const span = region_.spans == nullptr ? nullptr : region_.spans + i * team_.size() + rank_;
         if (span != nullptr) span->begin = now() - region_.began;

@@ -5,7 +5,7 @@
 namespace cairn::inline v0 {
 namespace {
 
-/// What a program itself tells.
+/// Explanation of a bucket from its program alone.
 ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
     ExplainedBucket bucket;
     bucket.ranges = program.ranges;
@@ -30,7 +30,7 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
     return bucket;
 }
 
-/// What the first runs of a bucket have shown.
+/// Adds the errors measured when a bucket was verified.
 void add_verified(const runtime::Executable& executable, std::size_t b, ExplainedBucket& bucket) {
     for (const VerifiedError& row : runtime::verified_errors_of(executable, b)) {
         auto explained = std::find_if(bucket.errors.begin(), bucket.errors.end(),

@@ -15,9 +15,9 @@
 namespace cairn::runtime {
 namespace {
 
-constexpr std::streamsize chunk_bytes = 1 << 16;  // of a file, read at once
+constexpr std::streamsize chunk_bytes = 1 << 16;  // read per call
 
-/// A file beside `path` that no other process and no other thread writes, removed unless it takes its name.
+/// Temporary file next to `path` that no other process or thread writes; removed unless it is renamed to `path`.
 class NewFile {
 public:
     explicit NewFile(const std::filesystem::path& path) {
@@ -36,7 +36,7 @@ public:
     NewFile& operator=(const NewFile&) = delete;
 
     int descriptor() const noexcept { return file_; }
-    /// Once its contents are on the disk: a crash leaves the old file or the new one. False with errno set.
+    /// Renames it once its contents are on the disk: a crash leaves the old file or the new one. False with errno set.
     bool take_name(const std::filesystem::path& path) {
         return has_name_ = ::fsync(file_) == 0 && ::rename(partial_.c_str(), path.c_str()) == 0;
     }
@@ -78,7 +78,7 @@ std::string read_file(const std::filesystem::path& path, std::string_view part, 
             read += static_cast<std::size_t>(file.gcount());
         }
         if (file.is_open() && !file.bad()) return contents;
-    } catch (const std::ios_base::failure&) {}  // a folder opens, and only then fails
+    } catch (const std::ios_base::failure&) {}  // a folder can be opened, but not read
     throw Error(ErrorKind::file, std::string(part), "cannot read " + std::string(what) + ' ' + path.string());
 }
 

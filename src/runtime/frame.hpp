@@ -8,25 +8,24 @@
 
 namespace cairn::runtime {
 
-/// One instance's view of one program: its sizes, pointers and steps at the symbol values last set. Changing sizes
-/// allocates nothing: each distinct size is evaluated once, offsets follow from the frozen plan, pointers from the
-/// offsets.
+/// Sizes, pointers and steps of one program in one instance, at the symbol values last set. Changing sizes allocates
+/// nothing: each distinct size is evaluated once, offsets follow from the frozen plan, pointers from the offsets.
 class Frame {
 public:
     explicit Frame(const LinkedProgram& program);
 
-    /// Evaluates all sizes. `symbol_values` in the order of the program's own symbols.
+    /// Evaluates all sizes. `symbol_values` are in the order of the program's own symbols.
     void resize(std::span<const std::int64_t> symbol_values);
     /// Bytes of arena needed at the current sizes.
     std::int64_t arena_bytes() const noexcept { return arena_bytes_; }
-    /// Sets the base of every buffer that is not in the arena, then all pointers. `bases` has an entry a buffer; those
-    /// of arena buffers are computed from `arena`, unless the entry is set (an output in the caller's memory).
+    /// Sets the base address of every buffer, then all pointers. `bases` has an entry per buffer. Bases of arena
+    /// buffers are computed from `arena` unless the entry is set (an output in the caller's memory).
     void set_pointers(std::span<std::byte* const> bases, std::byte* arena) noexcept;
 
     const std::vector<KernelLaunch>& steps() const noexcept { return steps_; }
     /// ParallelRegion::serial_steps for the current sizes.
     const std::int32_t* serial_steps() const noexcept { return serial_steps_.data(); }
-    /// Whether one thread had better run all of it.
+    /// True if one thread should run all steps.
     bool is_small() const noexcept {
         return serial_steps_.empty() || serial_steps_[0] == static_cast<std::int32_t>(serial_steps_.size());
     }
@@ -42,12 +41,12 @@ private:
     bool is_small(const LinkedInstruction& instruction) const noexcept;
 
     const LinkedProgram* program_;
-    std::vector<int> symbolic_;         // expressions that are no constants
-    std::vector<std::int64_t> values_;  // of each expression
+    std::vector<int> symbolic_;         // indices of the expressions that are not constant
+    std::vector<std::int64_t> values_;  // per expression
     std::vector<std::int64_t> table_;
-    std::vector<int> symbolic_entries_;  // of the table
+    std::vector<int> symbolic_entries_;  // indices of the entries of `table_` that are not constant
     std::vector<std::int64_t> offsets_, ends_;
-    std::vector<std::byte*> bases_;  // of each buffer
+    std::vector<std::byte*> bases_;  // per buffer
     std::vector<TensorArg> args_;
     std::vector<KernelLaunch> steps_;
     std::vector<std::int32_t> serial_steps_;

@@ -50,14 +50,14 @@ void assign_size(SizeSlot& slot, std::int64_t value, int input) {
     slot.input = input;
 }
 
-/// True where a size depends on the length of a state: that may change before the next run.
+/// True if a size depends on the length of a state, which may change before the next run.
 bool has_state_length(const Instance& instance, const Dim& size) {
     for (std::size_t s = 0; s < instance.sizes.size(); ++s)
         if (instance.sizes[s].is_state_length && detail::depends_on(size, s)) return true;
     return false;
 }
 
-/// Leaves in the solver the values of symbols that this shape alone determines, and those with one value only.
+/// Solves for the symbols that this shape alone determines. The solver then holds these and the single-valued symbols.
 void solve_symbols(Instance& instance, const program::Port& port, Sizes shape) {
     SizeSolver& solver = instance.solver;
     solver.begin();
@@ -99,7 +99,7 @@ void check_data(const program::Port& port, const void* data, Sizes shape) {
         throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", port.name));
 }
 
-/// What has been checked takes effect; a view held so far is released.
+/// Commits a checked input and releases the view held so far.
 void take(Instance& instance, std::size_t i, const void* data, Sizes shape, ScopedInputView held = {}) {
     InputSlot& slot = instance.inputs[i];
     for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
@@ -107,7 +107,7 @@ void take(Instance& instance, std::size_t i, const void* data, Sizes shape, Scop
         if (instance.solver.knows(s) && !size.is_state_length) {
             if (size.low != size.high) assign_size(size, instance.solver.value(s), static_cast<int>(i));
         } else if (size.input == static_cast<int>(i)) {
-            size.set = false;  // this shape does not tell it
+            size.set = false;  // this shape does not determine it
             size.input = -1;
         }
     }
@@ -118,7 +118,7 @@ void take(Instance& instance, std::size_t i, const void* data, Sizes shape, Scop
     instance.bucket = -1;
 }
 
-/// Room for a copy beside the one that may be in use.
+/// Memory for a copy, apart from the one that may be in use.
 std::byte* room_for_copy(InputSlot& slot, const program::Port& port, std::size_t bytes) {
     try {
         slot.spare.resize(bytes);
@@ -153,7 +153,7 @@ void densify(const InputView& view, std::byte* dense) {
     }
 }
 
-/// The symbols in a shape whose values an input may give: not those of states, and none with one value only.
+/// The symbols in a shape that an input may determine: no lengths of states, and none with a single value.
 std::vector<std::size_t> free_symbols(const Instance& instance, const program::Port& port) {
     std::vector<std::size_t> symbols;
     for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
@@ -165,7 +165,7 @@ std::vector<std::size_t> free_symbols(const Instance& instance, const program::P
     return symbols;
 }
 
-/// The shape of an input of which only the number of elements is known.
+/// Derives the shape of an input from its number of elements.
 std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& port, std::size_t count) {
     const std::vector<std::size_t> unknown = free_symbols(instance, port);
     const auto refuse_unknown = [&] { refuse(port, "which the number of elements does not tell: give the shape"); };

@@ -14,7 +14,7 @@ using program::Buffer;
 using program::BufferKind;
 using program::Program;
 
-// Bytes from which on it pays to wake others to touch them.
+// Number of bytes from which touching pages with several threads pays off.
 constexpr std::size_t min_parallel_bytes = std::size_t{4} << 20;
 
 /// Marks the instance as running while it lives.
@@ -31,7 +31,7 @@ private:
     std::atomic<bool>& running_;
 };
 
-/// A run that the caller follows.
+/// Adapter of RunOptions to the callbacks of a ParallelRegion.
 struct StateShape {
     const RunOptions* options;
     std::string_view phase;
@@ -82,7 +82,7 @@ std::vector<std::shared_ptr<BoundProgram>> Executable::programs() const {
 }
 
 void Executable::fall_back() {
-    // Told before the verdicts: whoever misses a program to verify by finds that out.
+    // Set before the status changes: a run that gets no reference program then sees this flag.
     states_fell_back.store(true, std::memory_order_release);
     for (const std::unique_ptr<BucketPrograms>& bucket : buckets) bucket->fall_back();
 }
@@ -314,7 +314,7 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
     if (region.stopped >= 0) throw Cancelled("run");
 }
 
-/// What was live and what the region may have begun to overwrite is lost.
+/// Marks states as damaged if the region may have begun to overwrite live rows.
 void Instance::note_damage(const Frame& frame, const ParallelRegion& region) {
     const LinkedProgram& linked = frame.program();
     for (const Overwrite& overwrite : linked.overwrites()) {
@@ -393,7 +393,7 @@ void Instance::run(const RunOptions& options) {
         exact = run_exact(std::move(reference_program), active, options);
     bool is_right = run_chosen(active, options, exact.get());
     if (is_right && exact == nullptr && is_beyond_storage(first)) {
-        // States have only grown: the exact program finds them as they were.
+        // The states have only grown, so the exact program finds their old contents unchanged.
         exact = run_exact(executable->buckets[static_cast<std::size_t>(active)]->exact(), active, options);
         executable->fall_back();
         is_right = false;

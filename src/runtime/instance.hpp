@@ -13,7 +13,7 @@
 
 namespace cairn::runtime {
 
-/// What all instances of one CompiledGraph share. Immutable, but for the one bind and verdicts on inexact programs.
+/// State shared by all instances of one CompiledGraph. Immutable, except for the one bind and the verification status.
 struct Executable {
     Executable(const Context& given, ProgramSet set, const std::stop_token& stop = {});
 
@@ -22,39 +22,41 @@ struct Executable {
     std::vector<std::unique_ptr<BucketPrograms>> buckets;
     BoundValues bound;
     bool needs_weights = false;
-    std::size_t arena_bytes = 0;              ///< the most that any program takes, whichever is run
-    std::vector<std::vector<int>> symbol_of;  ///< per bucket: position of its programs' symbols among the set's
-    const bool stores_narrower;               ///< of states: see BucketPrograms
-    /// Then: a bucket was too far off, and all run their exact programs, on states as users see them.
+    std::size_t arena_bytes = 0;              ///< largest arena of all programs that may run
+    std::vector<std::vector<int>> symbol_of;  ///< per bucket: index of its programs' symbols in the set's
+    const bool stores_narrower;               ///< states are stored narrower: see BucketPrograms
+    /// Set if states are stored narrower and a bucket failed: all run their exact programs, on states of the declared
+    /// dtype.
     std::atomic<bool> states_fell_back{false};
 
-    /// All that is linked now, to be bound together.
+    /// All programs linked now, to be bound together.
     std::vector<std::shared_ptr<BoundProgram>> programs() const;
-    /// Lets all buckets fall back whose states are stored narrower.
+    /// Makes all buckets fall back, because states are stored narrower.
     void fall_back();
-    /// BucketPrograms::resolve() of a bucket, and of all where they stand and fall together.
+    /// BucketPrograms::resolve() of a bucket. If states are stored narrower, all buckets fall back on a failure.
     bool resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors);
 };
 
-/// A symbol of the whole graph and its present value.
+/// A symbol of the graph and its current value.
 struct SizeSlot {
     std::string name;
     std::int64_t low = 0, high = 0, value = 0;
     bool set = false;
     bool is_state_length = false;
-    bool derived = false;  ///< not set: the value follows from inputs together, and is derived again for each run
-    int input = -1;        ///< whose shape alone gave the value; -1: none
+    bool derived = false;  ///< not set: the value is solved from all inputs together, again for each run
+    int input = -1;        ///< input whose shape alone determined the value; -1: none
 };
 
+/// Data of one input.
 struct InputSlot {
     const void* data = nullptr;
     std::vector<std::int64_t> shape;
     bool set = false;
-    ScopedInputView held;                ///< keeps a released-by-callback view until the next one
-    std::vector<std::byte> copy, spare;  ///< of a strided view or a temporary; the one to come
+    ScopedInputView held;                ///< owns a view with a release callback until the next one
+    std::vector<std::byte> copy, spare;  ///< copy of a strided view or a temporary; memory of the next copy
 };
 
-/// What an instance runs in a bucket.
+/// Program and frame of an instance for one bucket.
 struct BucketFrame {
     explicit BucketFrame(std::shared_ptr<BoundProgram> given)
         : program(std::move(given)),
@@ -69,17 +71,17 @@ struct BucketFrame {
     Frame frame;
     CallerOutputs caller_outputs;
     std::vector<std::byte*> bases;            // scratch
-    std::vector<std::int64_t> symbol_values;  // that the frame has
-    bool is_fallback = false;                 // the exact program, in place of one that was too far off
+    std::vector<std::int64_t> symbol_values;  // of the frame
+    bool is_fallback = false;                 // the exact program, replacing one that failed verification
 };
 
-/// What the steps of a run took, where it was profiled.
+/// Times of the steps of a profiled run.
 struct Profile {
     std::vector<double> seconds;
-    std::vector<TimeSpan> spans;  ///< of each step those of all members
+    std::vector<TimeSpan> spans;  ///< of all members, for each step
 };
 
-/// A run of the exact program, on memory of its own, from the same inputs and states.
+/// Reference run: the exact program on memory of its own, from the same inputs and states.
 struct ExactRun {
     std::unique_ptr<BucketFrame> bucket;
     device::Arena arena;
@@ -87,7 +89,7 @@ struct ExactRun {
     Profile profile = {};
 };
 
-/// One executor: sizes, pointers, arena and states. For one thread at a time.
+/// Execution state of one instance: sizes, pointers, arena and states. For one thread at a time.
 class Instance {
 public:
     explicit Instance(std::shared_ptr<Executable> executable);
@@ -99,45 +101,44 @@ public:
     std::vector<StateSlot> states;    ///< in the order of the programs' states
     Profile profile;                  ///< of the last profiled run
     int profiled_bucket = -1;
-    int bucket = -1;    ///< that ran last
+    int bucket = -1;    ///< bucket that ran last; -1: none since the last change
     SizeSolver solver;  ///< scratch
     std::atomic<bool> running{false};
 
     void run(const RunOptions& options);
     OutputView output(std::size_t index) const;
     void rewind(std::string_view symbol, std::int64_t length);
-    /// Stores states as users see them from now on, where they are stored narrower. Throws Error(memory), before it has
-    /// changed anything, when the system has no more.
+    /// Converts states that are stored narrower to their declared dtype. Throws Error(memory), before any change, when
+    /// the system has no more.
     void widen_states();
-    /// Itself, unless it runs: what may be changed now. Throws Busy from inside a run, whose sinks are the caller's
-    /// code.
+    /// Returns *this, which may be changed now. Throws Busy from inside a run, whose sinks are the caller's code.
     Instance& require_idle(std::string_view part);
-    /// Touches arena and states for these sizes, whatever bucket they fall into.
+    /// Touches the arena and the states for the sizes set, in the bucket that covers them.
     void reserve();
-    /// The bucket that is for the sizes set.
+    /// The bucket that covers the sizes set.
     int pick_bucket() const;
     SizeSlot& size(std::string_view name);
     const device::Arena& arena() const noexcept { return arena_; }
     device::Arena& arena() noexcept { return arena_; }
-    /// What ran last in a bucket, or would run.
+    /// The frame that ran last in a bucket, or would run.
     const BucketFrame& frame(int bucket) const { return *frames_[static_cast<std::size_t>(bucket)]; }
 
 private:
-    /// Gives symbols that are not set the values that follow from all inputs together.
+    /// Solves for the symbols that are not set, from all inputs together.
     void derive_sizes();
     void check_inputs();
-    /// What is run in a bucket by the present verdict.
+    /// The frame to run in a bucket in its present status.
     BucketFrame& frame_of(int bucket);
     bool must_fall_back(std::size_t bucket) const;
-    /// The values of a program's symbols for what is set now.
+    /// Resizes a frame to the sizes set now.
     void resize(BucketFrame& target, int bucket) const;
-    /// Sizes and memory of a bucket's frame for what is set now.
+    /// Prepares sizes and memory of a bucket's frame for the sizes set now.
     BucketFrame& prepare(int bucket);
     void check_states(const Frame& frame) const;
     void check_state_integrity() const;
     void touch_states(const Frame& frame);
     void resolve_outputs(const BucketFrame& target);
-    /// Sets all pointers. Outputs are in the arena, but for direct ones among `outputs`.
+    /// Sets all pointers. Outputs are in the arena, except for direct ones among `outputs`.
     void set_pointers(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
                       std::byte* arena) const;
     void execute(Frame& frame, const RunOptions& options, std::string_view phase, ParallelRegion& region);
@@ -145,15 +146,15 @@ private:
     void commit(const Frame& frame);
 
     // verification.cpp
-    /// Runs the exact program of a bucket. Nothing of the instance has changed, whatever it throws.
+    /// Runs the exact program of a bucket. If it throws, the instance is unchanged.
     std::unique_ptr<ExactRun> run_exact(std::shared_ptr<BoundProgram> program, int bucket, const RunOptions& options);
-    /// Runs a bucket's program. False where it is too far from the exact one.
+    /// Runs a bucket's program. False if its results are out of tolerance against the exact run, if there was one.
     bool run_chosen(int bucket, const RunOptions& options, const ExactRun* exact);
-    /// Whether a run has appended what the narrower storage of a state cannot hold.
+    /// True if a run has appended values that the narrower storage of a state cannot hold.
     bool is_beyond_storage(const BucketFrame& ran) const;
     std::vector<double> errors(int bucket, const ExactRun& exact) const;
     double state_error(std::size_t state, const Frame& frame, const ExactRun& exact) const;
-    /// The exact run was the run.
+    /// Makes the exact run the result of this run.
     void fall_back(int bucket, ExactRun& exact) noexcept;
 
     std::vector<std::unique_ptr<BucketFrame>> frames_;

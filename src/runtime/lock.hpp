@@ -5,8 +5,8 @@
 
 namespace cairn::runtime {
 
-/// The lock of a set: the calls of all programs, those that verify others among them, where ranges of sizes end, and
-/// the cover of each bucket.
+/// The lock of a set: the calls of all programs, including exact ones, the bounds of the buckets, and the cover of each
+/// bucket.
 program::Lock lock_of(const ProgramSet& set);
 
 }  // namespace cairn::runtime

@@ -11,7 +11,7 @@ namespace {
 using program::Buffer;
 using program::BufferKind;
 
-/// A program's arena at some sizes.
+/// A program's arena at given sizes.
 struct Arena {
     std::vector<std::pair<std::string, std::int64_t>> sizes;  // of all symbols of the graph
     std::vector<std::int64_t> offsets;                        // of storages
@@ -35,7 +35,7 @@ std::int64_t live_bytes(const program::Program& program, const std::vector<std::
 Arena arena_at(const Executable& executable, std::size_t bucket, const program::Program& program,
                std::vector<std::int64_t> symbol_values) {
     Arena arena;
-    // A symbol that has one value in this bucket is none of its program's.
+    // A symbol with a single value in this bucket is not a symbol of its program.
     for (const Symbols::Symbol& symbol : executable.set.symbols->list())
         arena.sizes.emplace_back(symbol.name, symbol.low);
     for (auto& [symbol, value] : arena.sizes)
@@ -50,7 +50,7 @@ Arena arena_at(const Executable& executable, std::size_t bucket, const program::
     return arena;
 }
 
-/// The kernel that makes each buffer, of several the first: the name of what has none.
+/// The kernel that computes each buffer, the first of several: used as the name of unnamed buffers.
 std::vector<std::string_view> makers_of(const program::Program& program) {
     std::vector<std::string_view> makers(program.buffers.size());
     for (const auto* section : {&program.run, &program.bind})
@@ -61,13 +61,13 @@ std::vector<std::string_view> makers_of(const program::Program& program) {
     return makers;
 }
 
-/// Gathers rows and sums; a weight or bound value that several buckets share counts once.
+/// Accumulates rows and sums; a weight or bound value that several buckets share counts once.
 class Report {
 public:
     void add(const program::Program& program, const Arena& arena);
-    /// A program that save() may want, though it does not run.
+    /// Adds a program that does not run but that save() may write.
     void add_kept(const program::Program& program);
-    /// The exact program that a run of an inexact one is compared with, or was.
+    /// Adds the exact program that an inexact one is, or was, verified against.
     void add_exact(const program::Program& program, std::int64_t arena, bool is_pending);
     MemoryReport finish();
 
@@ -78,7 +78,7 @@ private:
     std::int64_t arena_exact_ = -1;  // -1: there is nothing to verify
 };
 
-/// Of each buffer: whether a run reads it or shows it.
+/// Per buffer: true if a run reads it or returns it as an output.
 std::vector<bool> read_in_runs(const program::Program& program) {
     std::vector<bool> read(program.buffers.size(), false);
     for (const program::Instruction& instruction : program.run)
@@ -144,12 +144,12 @@ MemoryReport Report::finish() {
     return std::move(report_);
 }
 
-/// Constants of the program of a bucket that is not run, or not yet.
+/// Adds the constants of a bucket's program that does not run, or not yet.
 void add_other(Report& report, const BucketProgram& bucket, const program::Program& active) {
     if (bucket.exact) report.add_kept(&active == &*bucket.exact ? bucket.program : *bucket.exact);
 }
 
-/// Beside the program of a bucket, or null.
+/// The exact program linked beside a bucket's inexact one, or null.
 std::shared_ptr<BoundProgram> exact_of(const Executable& executable, std::size_t b) {
     std::shared_ptr<BoundProgram> reference_program = executable.buckets[b]->reference_program();
     return reference_program != nullptr ? reference_program : executable.buckets[b]->exact();

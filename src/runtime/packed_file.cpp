@@ -9,27 +9,28 @@
 #include <limits>
 #include <optional>
 
-// A safetensors file: each value is bytes under its origin; the metadata name the weights and hold the index.
+// Format: a safetensors file. Each value is a tensor of bytes named by its origin. The metadata identify the weights
+// and hold the index.
 namespace cairn::runtime {
 namespace {
 
 constexpr const char *weights_key = "cairn.packed_weights", *index_key = "cairn.packed_index";
 constexpr std::int64_t line = device::Arena::alignment;
-// Values up to this size are checked whenever the file is opened: they are few pages, which the run reads anyway.
+// Values up to this size are checked whenever the file is opened: they take few pages, which the run reads anyway.
 constexpr std::uint64_t small_value_bytes = std::uint64_t{64} << 10;
 
-// Whole cache lines: each value then begins at one, since the first does.
+// Size in whole cache lines: each value then begins at one, since the first does.
 std::int64_t bytes_in_file(const PackedValue& value) { return (value.bytes + line - 1) / line * line; }
 
 [[noreturn]] void refuse_packed(const std::filesystem::path& path, std::string_view why) {
     throw Error(ErrorKind::file, "bind", fmt::format("{}: it {}", path.string(), why));
 }
 
-/// An open file whose index was found to be right.
+/// An open file with a verified index.
 class OpenPacked {
 public:
-    /// Throws Error(file) where the file is damaged in its header or index. `wanted_weights`: where it was made from
-    /// others, too.
+    /// Throws Error(file) if the header or index is damaged, or if the file was made from weights other than
+    /// `wanted_weights` (if given).
     OpenPacked(const std::filesystem::path& path, const std::optional<std::string>& wanted_weights)
         : path_(path), file_(std::make_shared<const Safetensors>(Safetensors::open(path))) {
         const std::string weights = file_->metadata(weights_key), index = file_->metadata(index_key);
@@ -44,7 +45,7 @@ public:
         find_values();
     }
 
-    /// Those that have changed, among the values of at most `most` bytes: a sentence for each.
+    /// Checks the values of at most `most` bytes. Returns a sentence for each run of changed blocks.
     std::vector<std::string> changed(std::uint64_t most, device::ThreadPool* pool) const {
         std::vector<ChecksumBlock> blocks;
         std::vector<const std::string*> names;
@@ -78,11 +79,11 @@ public:
     }
 
 private:
-    /// Where the values lie, which must be where the index has them.
+    /// Finds the addresses of the values and checks them against the index.
     void find_values() {
         for (const Safetensors::Tensor& tensor : file_->tensors()) {
             const InputView view = file_->view(tensor.name);
-            // A view that must be released is a copy, made for want of alignment.
+            // A view with a release callback is a copy, made because the data is not aligned.
             const bool is_copy = view.release != nullptr;
             if (is_copy) view.release(view.owner);
             if (is_copy || view.dtype != DType::u8 || view.shape.size() != 1)
@@ -108,7 +109,7 @@ private:
     const std::shared_ptr<const Safetensors> file_;
     PackedIndex index_;
     std::map<std::string, const std::byte*, std::less<>> data_;  // by name
-    const std::byte* base_ = nullptr;                            // of the file's data
+    const std::byte* base_ = nullptr;                            // start of the file's data
 };
 
 }  // namespace

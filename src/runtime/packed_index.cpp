@@ -21,7 +21,7 @@ std::string digest_line(std::string_view lines, std::string_view weights) {
     return fmt::format("{}{}", digest_key, to_string(digest(fmt::format("{}\n{}", weights, lines))));
 }
 
-/// The next word of a line, which is taken from it.
+/// Removes the next word from a line and returns it.
 std::string_view next_word(std::string_view& line) {
     const std::string_view word = line.substr(0, line.find(' '));
     line.remove_prefix(std::min(word.size() + 1, line.size()));

@@ -10,12 +10,13 @@
 #include <string_view>
 #include <vector>
 
-/// The index of a file of packed weights: which values it holds, where, and checksums of their bytes.
+/// Declares the index of a file of packed weights: the values it holds, their offsets, and checksums of their bytes.
 namespace cairn::runtime {
 
-/// Bytes that one checksum covers at most.
+/// Maximum number of bytes that one checksum covers.
 inline constexpr std::uint64_t checksum_block_bytes = std::uint64_t{1} << 20;
 
+/// Index of a file of packed weights.
 struct PackedIndex {
     struct Value {
         std::uint64_t offset = 0, bytes = 0;   ///< in the file's data
@@ -26,24 +27,25 @@ struct PackedIndex {
     friend bool operator==(const PackedIndex&, const PackedIndex&) = default;
 };
 
-/// Lines: what is summed, a line for each value, and a digest of those lines and `weights`.
+/// The text form: a line with the checksum and its block size, a line per value, and a digest of those lines and
+/// `weights`.
 ///
 ///     xxh64 of blocks of 1048576
 ///     5f0c... 0 2359296 8d1a... 77b0... 0c52...
 ///     digest 9a3e...
 std::string to_string(const PackedIndex& index, std::string_view weights);
-/// Throws Error(argument) with the reason for a text that to_string() has not made for these weights.
+/// Parses the text form. Throws Error(argument) with the reason if to_string() has not made the text for these weights.
 PackedIndex parse_packed_index(std::string_view text, std::string_view weights);
 
-/// A block to be summed.
+/// A block of bytes and its expected checksum.
 struct ChecksumBlock {
     std::span<const std::byte> bytes;
     std::uint64_t sum = 0;
 };
 
-/// Cuts a value into blocks; their sums are those of `value`, or 0 where it has none.
+/// Splits a value into blocks, with the checksums of `value`, or 0 if it has none.
 void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<ChecksumBlock>& blocks);
-/// Sums all blocks, with the threads of a pool where there is one.
+/// Computes the checksums of all blocks, with the threads of a pool if there is one.
 std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::ThreadPool* pool);
 
 }  // namespace cairn::runtime

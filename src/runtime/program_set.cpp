@@ -69,7 +69,7 @@ std::shared_ptr<const void> prepare(const Kernel& kernel, const program::Instruc
 
 }  // namespace
 
-/// Layers are alike: a kernel prepares once for all instructions that do the same.
+/// A kernel is prepared once for all identical instructions: layers are alike.
 const std::shared_ptr<const void>& LinkedProgram::prepared(const Kernel& kernel,
                                                            const program::Instruction& instruction,
                                                            const Context& context) {

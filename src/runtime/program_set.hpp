@@ -15,84 +15,86 @@
 #include <unordered_map>
 #include <vector>
 
-/// The programs of all buckets of one graph, linked to kernels: immutable, shared by all instances.
+/// Declares the programs of all buckets of one graph, linked to kernels: immutable, shared by all instances.
 namespace cairn::runtime {
 
 using Range = ExplainedBucket::Range;
 
-/// A value of an inexact program that users see.
+/// An output or state of an inexact program that is verified.
 struct InexactValue {
     bool is_state = false;
     int port = 0;         ///< among the program's outputs, or states
-    double allowed = 0;   ///< how far it may be from what the exact program makes
-    double expected = 0;  ///< what the errors of the program's kernels add up to there
+    double allowed = 0;   ///< tolerance: the largest error allowed against the exact program
+    double expected = 0;  ///< estimated error: the errors of the program's kernels, added up
 };
 
-/// What the compile wing hands over, and what a saved file holds.
+/// The programs of one bucket, as the compiler emits them and a saved file holds them.
 struct BucketProgram {
-    std::vector<Range> ranges;  ///< sizes it is for; a symbol not named here may have any value
+    std::vector<Range> ranges;  ///< sizes it covers; a symbol not named here may have any value
     program::Program program;
-    /// Beside a program that holds anything inexact: the one it is verified by, and in what.
+    /// For an inexact program: the exact program that verifies it, and the values that are compared.
     std::optional<program::Program> exact = {};
     std::vector<InexactValue> inexact = {};
-    program::CoverSteps steps = {}, exact_steps = {};  ///< what `program` and `exact` were selected as, for a lock
+    program::CoverSteps steps = {}, exact_steps = {};  ///< covers of `program` and `exact`, for a lock
 };
 
-/// What the covers of all buckets were selected for (program::Lock).
+/// Identifies what the covers of all buckets were selected for (program::Lock).
 struct SelectionKey {
-    std::string digest;  ///< empty: not known
-    std::string stored;  ///< dtype that states are stored in where it is narrower than declared
+    std::string digest;  ///< of graph and options; empty: unknown
+    std::string stored;  ///< storage dtype of states if narrower than declared
     Device states = Device::cpu;
 };
 
-/// True where some state is stored in another dtype than users see.
+/// True if some state is stored in a dtype other than the declared one.
 bool stores_states_narrower(const program::Program& program);
 
 /// `T in 1..12, B in 1..8`
 std::string to_string(const std::vector<Range>& ranges);
 
 struct ProgramSet;
-/// Adds to an explanation, in which the instructions stand, why programs became what they are. Asked from any thread.
+/// Adds the reasons of the selection to an explanation that lists the instructions. Called from any thread.
 using Explainer = std::function<void(const ProgramSet& set, Explanation& explanation, const std::stop_token& stop)>;
 
+/// The programs of all buckets of one graph.
 struct ProgramSet {
     std::string name;
     std::shared_ptr<Symbols> symbols;   ///< with the bounds of the whole graph
-    std::vector<program::Port> inputs;  ///< by name, dtype and shape in those symbols; views are not used
+    std::vector<program::Port> inputs;  ///< name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
-    Explainer explainer;  ///< none: it was loaded
+    Explainer explainer;  ///< null if the set was loaded
     SelectionKey selection_key = {};
 };
 
-/// A TensorArg to be: which buffer, from which element on, with which sizes.
+/// Template of a TensorArg: buffer, offset and sizes, as indices.
 struct LinkedOperand {
     int buffer = 0;
-    int offset = 0;  ///< index among the size expressions
+    int offset = 0;  ///< index of a size expression
     std::int64_t element_bytes = 1;
     int shape = 0, strides = 0;  ///< first entry in the size table
     int rank = 0;
 };
 
+/// An instruction with its kernel and operands resolved.
 struct LinkedInstruction {
     const Kernel* kernel = nullptr;
     std::shared_ptr<const void> prepared;
-    int first_operand = 0, inputs = 0, outputs = 0;  ///< operands lie one after another, inputs first
+    int first_operand = 0, inputs = 0, outputs = 0;  ///< operands are contiguous, inputs first
     int dims = 0;                                    ///< first entry of its attribute values in the size table
-    int workspace = -1;                              ///< buffer
+    int workspace = -1;                              ///< buffer, or -1
 };
 
-/// An instruction of a run that writes to rows of a state that may have been live before.
+/// A write of a run's instruction to rows of a state that may have been live before.
 struct Overwrite {
     int instruction = 0, operand = 0;
     int state = 0;  ///< index among the program's states
 };
 
-/// A program with everything looked up. Each distinct size is one expression; the size table holds shapes, strides and
+/// A program linked to its kernels. Each distinct size is one expression. The size table holds shapes, strides and
 /// attribute values as indices of expressions, so a change of sizes evaluates each expression once.
 class LinkedProgram {
 public:
-    /// Finds kernels by id in the context; throws Error(unsupported) naming all that are missing or above its level,
-    /// Error(argument) when it was planned for another number of threads, Cancelled on a stop.
+    /// Looks up kernels by id in the context. Throws Error(unsupported) naming all that are missing or need other CPU
+    /// features, Error(argument) if the program was planned for another number of threads, Cancelled on a stop.
     LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop = {});
 
     const program::Program& program() const noexcept { return *program_; }
@@ -103,13 +105,13 @@ public:
     const std::vector<LinkedInstruction>& bind() const noexcept { return bind_; }
     /// The expression of each storage's bytes.
     const std::vector<int>& storage_bytes() const noexcept { return storage_bytes_; }
-    /// Where each output port lies, in port order.
+    /// The operand of each output port, in port order.
     const std::vector<LinkedOperand>& outputs() const noexcept { return outputs_; }
     /// The expressions of each state's live length before and after a run.
     const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
-    /// The most arena that any sizes take.
+    /// Peak size of the arena over all legal sizes.
     const program::PeakMemory& peak() const noexcept { return peak_; }
-    /// What in a run replaces rows of a state that were there before it, so that it cannot be undone.
+    /// Writes of a run to rows of a state that were live before it: they cannot be undone.
     const std::vector<Overwrite>& overwrites() const noexcept { return overwrites_; }
 
 private:

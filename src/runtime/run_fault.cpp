@@ -13,7 +13,7 @@ using program::BufferKind;
 using program::Instruction;
 using program::Program;
 
-/// `[0,1]`: the place of an element of a tensor, from its number in row-major order.
+/// Index of a tensor's element as text, from its position in row-major order: `[0,1]`.
 std::string place_text(const TensorArg& tensor, std::int64_t position) {
     std::vector<std::int64_t> place(static_cast<std::size_t>(tensor.rank), 0);
     for (std::size_t axis = place.size(); axis-- > 0;) {
@@ -24,7 +24,7 @@ std::string place_text(const TensorArg& tensor, std::int64_t position) {
     return fmt::format("[{}]", fmt::join(place, ","));
 }
 
-/// The name under which the user knows an operand, as far as there is one.
+/// The user's name of an operand, if there is one, else its number.
 std::string operand_text(const Program& program, const Instruction& instruction, int input) {
     const auto i = static_cast<std::size_t>(input);
     const program::View& view = instruction.inputs[i];

@@ -8,8 +8,8 @@
 
 namespace cairn::runtime {
 
-/// Throws what ended a region when a kernel reported a failure or threw; returns when none did. `instructions` are
-/// those whose steps the region held, in their order.
+/// Throws the error of a region in which a kernel reported a failure or threw; returns if none did. `instructions` are
+/// those of the region's steps, in their order.
 ///
 ///     [run] instruction 2, gather by cpu.simd.gather.f32@1: an index is outside the axis it chooses from: "ids"[0,1]
 ///     is 9

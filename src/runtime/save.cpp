@@ -7,9 +7,9 @@
 
 #include <sstream>
 
-// A saved file is text: a line that says what it is, the graph's symbols and inputs as a program of their own, then
-// each bucket's ranges and program, behind an inexact one the exact one and what they are compared in, then what it was
-// made for, if that is known, and a digest of all of it.
+// Format of a saved file, as text: a line that identifies the format, the graph's symbols and inputs as a program of
+// their own, then each bucket's ranges and program, followed for an inexact one by the exact program and the compared
+// values, then the cache key, if any, and a digest of all of it.
 namespace cairn::inline v0 {
 namespace {
 
@@ -124,7 +124,7 @@ runtime::ProgramSet parse_program_set(std::string_view text) {
             bucket.program = program::parse_program(section.body);
             set.buckets.push_back(std::move(bucket));
         } else if (kind == cache_key_kind) {
-            continue;  // for who asks cache_key_of()
+            continue;  // read by cache_key_of()
         } else if (set.buckets.empty()) {
             throw Error(ErrorKind::argument, "load", "a part before the first bucket is of no kind known");
         } else if (kind == "exact") {

@@ -9,7 +9,7 @@
 namespace cairn::runtime {
 namespace {
 
-// Rows of a state touched ahead of need: one system call per stripe for this many steps.
+// Number of rows touched ahead: one system call per stripe for this many steps.
 constexpr std::int64_t rows_ahead = 64;
 
 const program::Buffer& buffer_of(const program::Program& program, const program::StatePort& port) {
@@ -23,7 +23,7 @@ void copy_elements(std::byte* to, DType to_dtype, const std::byte* from, DType f
         types::convert_floats(to, to_dtype, from, from_dtype, count);
 }
 
-/// Of floats side by side, by their exponents.
+/// True if one of these contiguous floats is NaN or infinite, by their exponents.
 bool any_non_finite(const std::byte* at, DType dtype, std::int64_t count) {
     const auto any = [&](auto exponent) {
         int found = 0;
@@ -90,7 +90,7 @@ void StateSlot::touch(std::int64_t rows) {
     touched_ = end;
 }
 
-/// Calls work(element in dense memory, element in the state's, elements) for what is contiguous in both.
+/// Calls work(offset in dense memory, offset in the state's, count), in elements, for each segment contiguous in both.
 template <typename F>
 void StateSlot::for_each_segment(std::span<const std::int64_t> live, F work) const {
     if (std::find(live.begin(), live.end(), 0) != live.end()) return;

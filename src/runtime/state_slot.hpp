@@ -10,8 +10,8 @@
 
 namespace cairn::runtime {
 
-/// A state's memory: one stretch at capacity; pages are touched as its live length reaches them, those of elements to
-/// begin with when the slot is made.
+/// Memory of one state: contiguous, reserved at capacity. Pages are touched as the live length reaches them, and at
+/// construction if there are initial elements.
 ///
 ///     f32[2,P,3] of capacity 4, P = 1:   ooo.........ooo.........     o: live
 class StateSlot {
@@ -19,46 +19,46 @@ public:
     /// `port` is one of `program`, which must outlive the slot. Throws Error(memory).
     StateSlot(const program::Program& program, const program::StatePort& port);
 
-    /// Makes `rows` rows of the growing axis usable without a page fault, all of a state of fixed size. Throws
-    /// Error(memory) when the system has no more.
+    /// Prefaults `rows` rows of the growing axis, or all of a state of fixed size. Throws Error(memory) when the system
+    /// has no more.
     void touch(std::int64_t rows);
-    /// How many bytes touch(rows) would make so.
+    /// Number of bytes that touch(rows) would prefault.
     std::size_t untouched_bytes(std::int64_t rows) const;
-    /// Copies the live part, `shape` of it, to or from dense memory in the dtype that users see.
+    /// Copies the live part, which has this shape, from (store) or to (load) dense memory in the declared dtype.
     void store(const std::byte* dense, std::span<const std::int64_t> shape);
     void load(std::byte* dense, std::span<const std::int64_t> shape) const;
-    /// Calls visit(first byte, bytes) for each stretch of the rows from `first` on that lies in one piece, `shape`
-    /// being that of the live part. A state of fixed size has no rows but all of it.
+    /// Calls visit(first byte, bytes) for each contiguous segment of the rows from `first` on; `shape` is that of the
+    /// live part. A state of fixed size has no rows: all of it is visited.
     void for_each_segment(std::int64_t first, std::span<const std::int64_t> shape,
                           const std::function<void(std::size_t at, std::size_t bytes)>& visit) const;
-    /// Takes over the first rows of another slot of the same state, all of a state of fixed size; where it is stored in
-    /// another dtype, rounded to that of this one.
+    /// Copies the first rows of another slot of the same state, or all of a state of fixed size. Rounds to the stored
+    /// dtype of this slot if that differs.
     void copy(const StateSlot& other, std::int64_t rows);
-    /// Gives and takes all that is remembered, and how it is stored; what was shown and what is damaged stays.
+    /// Swaps the contents and their storage format. `shape`, `shown` and the damage marks stay.
     void swap_memory(StateSlot& other) noexcept;
-    /// True where a number of the rows `begin` to `end` of a growing state is none, or infinite, `live` being the shape
-    /// of its live part by the values of symbols. Takes no memory.
+    /// True if rows `begin` to `end` of a growing state hold a NaN or an infinity. `live` is the shape of its live part
+    /// at these symbol values. Allocates no memory.
     bool has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
                         std::span<const std::int64_t> symbol_values) const;
-    /// True when the live part lies as users see it.
+    /// True if the live part is dense in memory and in the declared dtype.
     bool is_as_shown(std::span<const std::int64_t> shape) const;
-    /// Makes rows `begin` to `end` of the growing axis zero.
+    /// Zeroes rows `begin` to `end` of the growing axis.
     void clear(std::int64_t begin, std::int64_t end);
-    /// Makes a state of fixed size what it is at first: the elements to begin with, or zeros.
+    /// Restores the initial contents of a state of fixed size: its initial elements, or zeros.
     void reset();
 
     const program::StatePort& port() const noexcept { return *port_; }
-    /// True where it is stored in another dtype than users see.
+    /// True if it is stored in a dtype other than the declared one.
     bool is_stored_narrower() const noexcept { return desc().dtype != port_->live.dtype; }
-    /// What the memory holds at capacity.
+    /// The tensor in memory, at capacity.
     const TensorDesc& desc() const noexcept { return buffer_->desc; }
     std::int64_t capacity() const { return desc().shape[static_cast<std::size_t>(port_->axis)].constant(); }
 
     device::LazyMemory memory;
     bool damaged = false;             ///< a failed run has overwritten a part of it
-    std::int64_t intact_rows = 0;     ///< then: rows of the growing axis before the first that it has overwritten
-    std::vector<std::int64_t> shape;  ///< what was last shown of it: the shape, and the elements where they lie apart
-    std::vector<std::byte> shown;
+    std::int64_t intact_rows = 0;     ///< if damaged: rows of the growing axis before the first overwritten one
+    std::vector<std::int64_t> shape;  ///< shape last shown
+    std::vector<std::byte> shown;     ///< elements last shown, if they had to be copied
 
 private:
     template <typename F>
@@ -68,7 +68,7 @@ private:
 
     const program::StatePort* port_;
     const program::Buffer* buffer_;
-    std::int64_t touched_ = 0;  // rows of the growing axis; 1 when a state of fixed size is
+    std::int64_t touched_ = 0;  // touched rows of the growing axis; 1 if a state of fixed size is touched
 };
 
 }  // namespace cairn::runtime

@@ -17,7 +17,7 @@ bool grows_by(const StatePort& port, std::string_view symbol) {
     return port.axis >= 0 && port.before.symbol() == symbol;
 }
 
-/// Values of the symbols that the ports of states are written in, in their order, for these sizes of the graph.
+/// Values of the symbols that state ports use, in their order, from these sizes of the graph.
 std::vector<std::int64_t> port_values(const Instance& instance, const std::vector<SizeSlot>& sizes) {
     std::vector<std::int64_t> values;
     for (const int position : instance.executable->symbol_of[0])
@@ -29,7 +29,7 @@ std::string type_text(const StatePort& port, const std::vector<std::int64_t>& sh
     return to_string(port.live.dtype, Shape(shape.begin(), shape.end()));
 }
 
-/// What a size may be: a length all that the memory holds, though a run needs room for more.
+/// Largest value of a size. A length may fill the whole capacity, though a run needs room for more.
 std::int64_t max_length_of(const Instance& instance, const SizeSlot& slot) {
     std::int64_t most = slot.high;
     bool is_length = false;
@@ -48,7 +48,7 @@ void take_size(SizeSlot& slot, std::int64_t value) {
     slot.input = -1;
 }
 
-/// Takes the bare symbols of a state's shape from its contents; what is wrong with that, if anything.
+/// Sets the bare symbols of a state's shape from its contents. Returns the fault, if any.
 std::string take_sizes(const Instance& instance, const StateContents& contents, std::vector<SizeSlot>& sizes,
                        std::vector<bool>& taken) {
     const StatePort& port = instance.states[contents.state].port();
@@ -73,8 +73,8 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
     return {};
 }
 
-/// Takes the symbols that other sizes of the contents determine, the bare ones being taken. What several values satisfy
-/// stays what it is. What is wrong, if anything.
+/// Solves for the symbols that the other sizes of the contents determine, after the bare ones. A symbol with several
+/// solutions keeps its value. Returns the fault, if any.
 std::string solve_sizes(const Instance& instance, const std::vector<StateContents>& contents,
                         std::vector<SizeSlot>& sizes, const std::vector<bool>& taken) {
     const std::vector<int>& positions = instance.executable->symbol_of[0];
@@ -98,7 +98,7 @@ std::string solve_sizes(const Instance& instance, const std::vector<StateContent
                 solver.add({"state", port.name, &port.live, static_cast<int>(axis), each.shape[axis]});
     }
     std::string fault = solver.solve();
-    // What is left may follow from symbols that were set before.
+    // The rest may follow from symbols that were set before.
     for (std::size_t s = 0; s < positions.size(); ++s)
         if (const SizeSlot& slot = sizes[static_cast<std::size_t>(positions[s])]; slot.set && !solver.knows(s))
             solver.know(s, slot.value);
@@ -110,7 +110,7 @@ std::string solve_sizes(const Instance& instance, const std::vector<StateContent
     return fault;
 }
 
-/// Whether a number among the contents is none as the state stores it.
+/// True if a finite number of the contents is not finite in the state's stored dtype.
 bool is_beyond_storage(const StateSlot& slot, const StateContents& contents) {
     if (!slot.is_stored_narrower()) return false;
     const DType shown = slot.port().live.dtype, stored = slot.desc().dtype;
@@ -130,7 +130,7 @@ bool is_beyond_storage(const StateSlot& slot, const StateContents& contents) {
     return false;
 }
 
-/// The instance's sizes with those that the contents bring.
+/// The instance's sizes, updated by the contents. Appends to `fault`.
 std::vector<SizeSlot> sizes_with(const Instance& instance, const std::vector<StateContents>& contents,
                                  std::string& fault) {
     std::vector<SizeSlot> sizes = instance.sizes;
@@ -214,7 +214,7 @@ void set_contents(Instance& instance, const std::vector<StateContents>& contents
     for (StateSlot& slot : instance.states)
         if (slot.port().axis >= 0) slot.touch(slot.port().before.evaluate(after));
     for (const StateContents& each : contents) instance.states[each.state].touch(0);
-    // From here on nothing fails.
+    // Nothing below throws.
     for (StateSlot& slot : instance.states)
         if (slot.port().axis >= 0) slot.clear(slot.port().before.evaluate(before), slot.port().before.evaluate(after));
     for (const StateContents& each : contents) {

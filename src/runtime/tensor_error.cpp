@@ -47,7 +47,7 @@ double tensor_error(DType dtype, const ForEachSegment& for_each_segment) {
         off += (y - r) * (y - r);
     });
     if (same) return 0;
-    // Squares that are no numbers of f64 tell nothing.
+    // Squares that overflow or underflow f64 give no usable error.
     if (!comparable || off == 0 || !std::isfinite(off) || !std::isfinite(squares)) return endless;
     const double rms = std::sqrt(squares / std::max(1.0, count));
     double largest = 0;

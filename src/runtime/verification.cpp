@@ -5,8 +5,8 @@
 
 #include <limits>
 
-// The first run of a bucket whose program is inexact: the exact one runs beside it, and its results stand where the
-// other's are too far from them.
+// Verification of inexact programs: in the first run of a bucket the exact program runs too, and its results are used
+// if those of the inexact one are out of tolerance.
 namespace cairn::runtime {
 
 std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> program, int bucket_index,
@@ -44,7 +44,7 @@ bool Instance::run_chosen(int bucket_index, const RunOptions& options, const Exa
         execute(run, options, "run", region);
         if (exact != nullptr) found = errors(bucket_index, *exact);
     } catch (...) {
-        // A kernel that cannot do what exact ones could is as wrong as can be; all else is a run that failed.
+        // A kernel that fails where exact ones succeeded counts as an infinite error. Anything else is a failed run.
         if (exact == nullptr || region.failed < 0) {
             note_damage(run, region);
             throw;
@@ -84,7 +84,7 @@ std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) co
     return found;
 }
 
-/// Of what the run has left live there and may have changed.
+/// Error of the live part of a state that the run may have changed.
 double Instance::state_error(std::size_t state, const Frame& got, const ExactRun& exact) const {
     const StateSlot &y = states[state], &r = exact.states[state];
     const auto [before, after] = got.program().state_lengths()[state];

@@ -10,7 +10,7 @@
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::size_t head_bytes = 32;  // tell the kind of a file
+constexpr std::size_t head_bytes = 32;  // enough to identify the kind of a file
 
 std::vector<std::string> lock_faults(const std::string& text) {
     try {

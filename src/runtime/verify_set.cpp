@@ -14,7 +14,7 @@ using program::Buffer;
 using program::BufferKind;
 using program::Program;
 
-// Combinations of sizes looked at for buckets that leave some out.
+// Maximum number of combinations of sizes checked for coverage.
 constexpr std::size_t max_cells = 1 << 16;
 
 class SetVerifier {
@@ -43,7 +43,7 @@ private:
         if (fault_.empty()) fault_ = fmt::format(text, std::forward<A>(values)...);
     }
 
-    /// The program beside an inexact one stands in for it.
+    /// The exact program must be able to replace the inexact one.
     void check_exact(const BucketProgram& bucket) {
         if (bucket.exact.has_value() == bucket.inexact.empty())
             return fault("a bucket has an exact program beside its own, or values that are inexact, but not both");
@@ -74,7 +74,7 @@ private:
         }
     }
 
-    /// Where a bucket's sizes lie on one symbol.
+    /// The range of one symbol that a bucket covers.
     Range range_of(const BucketProgram& bucket, const Symbols::Symbol& symbol) const {
         Range range{symbol.name, symbol.low, symbol.high};
         for (const Range& cut : bucket.ranges)
@@ -101,7 +101,7 @@ private:
         }
     }
 
-    /// A program reads the set's inputs in the shapes the set says, its own fixed sizes put in.
+    /// A program's inputs have the set's dtypes and shapes, with the bucket's fixed sizes substituted.
     void check_inputs(const BucketProgram& bucket) {
         Symbols& own = *bucket.program.symbols;
         std::vector<Dim> replacements;
@@ -125,8 +125,8 @@ private:
         return program.buffers[static_cast<std::size_t>(state.buffer)].desc.dtype;
     }
 
-    /// Outputs and states are found by their place in the first program.
-    /// States are stored in one dtype by all, but for exact programs, which store them as users see them.
+    /// Outputs and states are identified by their index in the first program. All programs store states in one dtype,
+    /// except for exact programs, which use the declared dtype.
     void check_like_first(const Program& program, bool as_shown) {
         const Program& first = set_.buckets[0].program;
         bool same = program.outputs.size() == first.outputs.size() && program.states.size() == first.states.size();
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// Weights, states and bound values are one for all programs, by name.
+    /// Weights, states and bound values of equal name are shared by all programs and must agree.
     void check_shared(const Program& program) {
         for (const Buffer& buffer : program.buffers) {
             const bool shared = buffer.kind == BufferKind::weight || buffer.kind == BufferKind::state ||
@@ -170,7 +170,7 @@ private:
                               it->second->bytes == buffer.bytes && it->second->data == buffer.data;
             if (!same) fault("{} {} is not the same everywhere", program::to_string(buffer.kind), buffer.name);
         }
-        // Whoever makes a bound value first makes it for all, together with all that the same instruction makes.
+        // The first instruction that computes a bound value does so for all programs, together with its other results.
         for (const program::Instruction& instruction : program.bind) {
             std::string made;
             for (const program::View& view : instruction.outputs)
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    /// Every combination of sizes has a bucket: the ends of all ranges cut each symbol, one value stands for each
+    /// Every combination of sizes has a bucket: the ends of all ranges split each symbol, and one value represents each
     /// piece.
     void check_covered() {
         std::vector<std::vector<std::int64_t>> starts;
@@ -217,7 +217,7 @@ private:
     const ProgramSet& set_;
     std::vector<Symbols::Symbol> symbols_;
     std::map<std::tuple<BufferKind, std::string, DType>, const Buffer*> shared_;
-    std::map<std::string, std::string> makers_;  // of a bound value: all that its instruction makes
+    std::map<std::string, std::string> makers_;  // per bound value: all results of its instruction
     std::string fault_;
 };
 

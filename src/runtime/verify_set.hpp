@@ -6,9 +6,9 @@
 
 namespace cairn::runtime {
 
-/// The first thing that does not fit between the programs of a set, in words; empty when all is well: every size has a
-/// bucket and lies within its program's bounds, all programs have the set's inputs, the same outputs and states, and
-/// agree on what they share by name. Asks for programs that pass program::verify.
+/// Verifies the programs of a set against each other: returns the first fault in words, empty if there is none. Every
+/// size has a bucket and is within its program's bounds, all programs have the set's inputs, the same outputs and
+/// states, and agree on what they share by name. Requires programs that pass program::verify.
 std::string verify_set(const ProgramSet& set);
 
 }  // namespace cairn::runtime

@@ -27,7 +27,7 @@ std::uint64_t avalanche(std::uint64_t hash) noexcept {
     return hash ^ (hash >> 32);
 }
 
-/// The hash of the stripes of 32 bytes at the beginning of `bytes`, which are taken from it.
+/// Hash of the leading stripes of 32 bytes, which are removed from `bytes`.
 std::uint64_t of_stripes(std::span<const std::byte>& bytes) noexcept {
     if (bytes.size() < 32) return prime5;
     std::array<std::uint64_t, 4> lanes{prime1 + prime2, prime2, 0, 0 - prime1};

@@ -3,7 +3,7 @@
 namespace cairn::test {
 namespace {
 
-// A composite of a user's own, several lines away from its call.
+// A user's own composite, several lines away from its call.
 Tensor plus_one_times(const Operand& x, const Operand& y) {
     const CompositeScope scope("plus_one_times", x);
     if (x.tensor().rank() == 0) scope.fail("x needs an axis");

@@ -7,7 +7,7 @@
 
 namespace cairn::test {
 
-/// What the Error says that `work` throws; "nothing was thrown" otherwise.
+/// The text of the Error that `work` throws; "nothing was thrown" otherwise.
 inline std::string message(const std::function<void()>& work) {
     try {
         work();

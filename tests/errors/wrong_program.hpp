@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
-/// Programs that a user might write by mistake, each with the whole error text it must get.
+/// Programs that a user might write by mistake, each with the expected error text in full.
 namespace cairn::test {
 
-/// The wrong call stands on line `line`; 0 where an error names no line. `message` is the text without the place.
+/// The wrong call is on line `line`; 0 if the error names no line. `message` is the text without the location.
 struct WrongProgram {
     const char* about;
     unsigned line;
@@ -31,7 +31,7 @@ inline void expect_errors(std::span<const WrongProgram> programs, const char* fi
             EXPECT_EQ(error.what(), expected);
             EXPECT_EQ(error.kind(), ErrorKind::graph);
         }
-        // The graph is as good as before.
+        // The graph remains usable.
         EXPECT_EQ(to_string((g.input("after the error", DType::f32, {2}) * 2).shape()), "[2]");
     }
 }

@@ -11,7 +11,7 @@ using T = const Tensor&;
 
 Tensors one(Graph& g) { return {g.input("x", DType::f32, {g.symbol("N", 1, 5), 6})}; }
 
-// A spelling of a function of x alone.
+// An expression of a function of x alone.
 Expression of(std::string text, Tensor (*build)(T)) {
     return {std::move(text), [build](const Tensors& t) { return build(t[0]); }};
 }
@@ -69,7 +69,7 @@ TEST(Expressions, Relu) {
                           });
 }
 
-// e^-x in several ways, then 1 / (1 + e) in several.
+// Several expressions of e^-x, then several of 1 / (1 + e).
 struct Named {
     const char* text;
     Tensor (*build)(T);

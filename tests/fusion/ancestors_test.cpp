@@ -10,7 +10,7 @@
 namespace cairn::fusion {
 namespace {
 
-// By following each operand.
+// Reference implementation: follows each operand.
 bool rests_on(const ir::GraphData& graph, ir::NodeId node, ir::NodeId ancestor) {
     std::vector<bool> rests(graph.nodes().size(), false);
     rests[ancestor] = true;

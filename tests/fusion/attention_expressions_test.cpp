@@ -24,7 +24,7 @@ Tensor zero(const Tensors& t) { return graph_of(t[0]).constant(DType::f32, 0.0);
 Dim queries(const Tensors& t) { return t[0].dim(2); }
 Dim keys(const Tensors& t) { return t[1].dim(2); }
 
-// The parts a spelling is put together from.
+// The parts of which an expression is composed.
 struct Scores {
     const char* text;
     Tensor (*build)(T q, T k);
@@ -242,7 +242,7 @@ TEST(Expressions, CausalAttention) {
         });
 }
 
-// Keys up to 2 before its own are within each query's window: i - j < 3, places counted from either end.
+// Keys up to 2 positions before its own are in each query's window: i - j < 3, with positions counted from either end.
 const std::pair<const char*, Mask> windows[] = {
     {"i - j < 3", [](const Tensors& t) { return rows(t, past(t)) - columns(t) < 3; }},
     {"i - j <= 2", [](const Tensors& t) { return rows(t, past(t)) - columns(t) <= 2; }},

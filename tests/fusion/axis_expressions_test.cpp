@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-/// The composites along each axis of values of each rank, an axis that none stands before among them.
+/// The composites along each axis of values of each rank, including the first axis.
 namespace cairn::test::axis_spellings {
 namespace {
 

@@ -10,8 +10,8 @@
 namespace cairn::test {
 namespace {
 
-/// A product minus `eps`, for rows of at least two elements and an `eps` of at least 0; how often it is asked is
-/// counted.
+/// Calls of a definition: a product minus `eps`, for rows of at least two elements and an `eps` of at least 0. Counts
+/// how often it is built.
 class FuseCalls : public testing::Test {
 protected:
     FuseCalls() { asked = 0; }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-/// Convolutions as users call them, whatever their stride, padding and dilation.
+/// Convolutions as users call them, with any stride, padding and dilation.
 namespace cairn::test::conv_spellings {
 namespace {
 

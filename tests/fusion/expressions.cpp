@@ -15,7 +15,7 @@ Graph spelled(const Family& family, const Expression& expression) {
     return graph;
 }
 
-// The tiles of one spelling, each checked by value. What is written differently must be a different graph.
+// The matches of one expression, each checked by value. Different expressions must be different graphs.
 Proposed matches_of(const Family& family, const Expression& expression, std::set<std::string>& seen) {
     const Graph graph = spelled(family, expression);
     EXPECT_TRUE(seen.insert(to_string(graph)).second) << expression.text << " is written twice";
@@ -24,7 +24,7 @@ Proposed matches_of(const Family& family, const Expression& expression, std::set
     return result;
 }
 
-// Of bodies behind products there may be several at an output.
+// An output may have several fused bodies.
 const fusion::Match* match_of(const Family& family, const Proposed& matches) {
     return family.definition == "fused" ? match_that_is(matches, family.match)
                                         : match_at_output(matches, family.definition);

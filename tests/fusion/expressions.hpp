@@ -8,29 +8,29 @@
 #include <string>
 #include <vector>
 
-/// Tables of spellings: ways to write one function with atomic ops that must be found, and near misses that must not.
+/// Tables of expressions: graphs of atomic ops for one function that must match, and near misses that must not.
 namespace cairn::test {
 
 using Tensors = std::vector<Tensor>;
 
-/// One way to write a function of the family's operands.
+/// One expression of a function of the family's operands.
 struct Expression {
     std::string text;
     std::function<Tensor(const Tensors&)> build;
 };
 
-/// A definition, the operands of its spellings, and the tile they must give: `softmax axis=(-1) (x)`.
+/// A definition, the operands of its expressions, and the match they must give: `softmax axis=(-1) (x)`.
 struct Family {
     std::string definition;
     std::function<Tensors(Graph&)> operands;
     std::string match;
-    std::map<std::string, std::string> others = {};  ///< near misses that are another call of the definition: its tile
+    std::map<std::string, std::string> others = {};  ///< near misses that are another call of the definition: its match
 };
 
-/// At least 20 different spellings, each of which gives the family's tile at its result.
+/// Expects at least 20 different expressions, each with the family's match at its result.
 void expect_found(const Family& family, const std::vector<Expression>& expressions);
-/// At least 20 different spellings, none of which gives a tile of the definition at its result, but for the `others`.
-/// What any tile computes is checked by value.
+/// Expects at least 20 different expressions without a match of the definition at their result, except for the
+/// `others`. The values that matches compute are checked.
 void expect_missed(const Family& family, const std::vector<Expression>& expressions);
 
 }  // namespace cairn::test

@@ -30,7 +30,8 @@ struct Expanded {
           proposed{expansion.graph, fusion::propose(*expansion.graph, classes, patterns())} {}
 
     const ir::GraphData& graph() const { return *proposed.graph; }
-    // What matches of a definition read, `x, w*`: leaves by name, computed values by the name of a weight they need.
+    // The inputs of the matches of a definition, `x, w*`: leaves by name, computed values by the name of a weight they
+    // need.
     std::vector<std::string> found_matches(std::string_view definition) const {
         std::vector<std::string> found;
         for (const fusion::Match& match : proposed.matches) {
@@ -51,7 +52,7 @@ struct Expanded {
     Proposed proposed;
 };
 
-// True where some spelling of a value, or of one it is made of, reads the other.
+// True if some expression of a value, or of one it depends on, reads the other.
 bool rests_on(const Expanded& e, NodeId value, NodeId other) {
     std::set<NodeId> open{value};
     while (!open.empty()) {
@@ -110,7 +111,7 @@ TEST(Extraction, PassesOverViews) {
     EXPECT_EQ(first.choices(y.id()), 2u);
 }
 
-// gelu(x w + b + (x down) up 0.5) is one kernel over x (w + down up 0.5), whichever of the three is added last.
+// gelu(x w + b + (x down) up 0.5) is one kernel on x (w + down up 0.5), whichever of the three terms is added last.
 TEST(Extraction, WhatAdaptsALayerIsPartOfItsWeight) {
     for (const bool bias_last : {false, true}) {
         Graph g("g");
@@ -164,7 +165,7 @@ TEST(Extraction, TheBlocksOfATransformer) {
         << "apart, merged, on the plain norm, merged there";
 }
 
-// Elementwise groups that would take in the biases leave the sums to the merged product.
+// Elementwise groups that could contain the biases leave the sums to the merged product.
 TEST(Extraction, GroupsReadWhatIsSpelledInSeveralWays) {
     Graph g("g");
     const auto weight = [&](const std::string& name, Shape shape) {
@@ -198,7 +199,7 @@ TEST(Extraction, GroupsReadValues) {
         EXPECT_TRUE(match.outputs.back() != y.id() || match.inputs[0] == a.id()) << fusion::to_string({match});
 }
 
-// gamma may be made of the sum in another spelling: then one kernel cannot make the sum and read gamma.
+// gamma may depend on the sum in another expression: then one kernel cannot compute the sum and read gamma.
 TEST(Extraction, NothingWaitsForItselfInAnyExpression) {
     const auto count_with = [](bool joins) {
         Graph g("g");

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// Definitions that leave numbers free, against graphs that call the same function with numbers: the match is of the
+/// Definitions with free numbers, in graphs that call the same function with given numbers: the match reads the
 /// function's own operand, and holds its numbers.
 namespace cairn::test {
 namespace {
@@ -36,11 +36,11 @@ Definition definition_of(const Function& function, std::size_t holes, DType dtyp
     return definition;
 }
 
-/// The tiles of the definition at the output "y" of a graph.
+/// The matches of the definition at the output "y" of a graph.
 struct Found {
     std::shared_ptr<ir::GraphData> graph;
     std::vector<fusion::Match> matches;
-    std::string fault;  ///< of the proof of all tiles
+    std::string fault;  ///< from the proof of all matches
 
     std::string text() const {
         std::string text;
@@ -106,7 +106,7 @@ TEST(FreeNumbers, ANegativeFactorIsOneOfItsOwn) {
         EXPECT_EQ(first_line(found_of([](T x, Numbers n) { return max_reduce(x * n[0], {-1}, true); }, {s}).text()),
                   fmt::format("test s0={} x", s));
     }
-    // relu(-2 x) is -2 min(x, 0) and no -2 relu(x).
+    // relu(-2 x) is -2 min(x, 0), not -2 relu(x).
     Graph g("g");
     g.output("y", relu(g.input("x", DType::f32, {g.symbol("N", 1, 9), 4}) * -2));
     EXPECT_EQ(first_line(found_in(g, definition_of([](T x, Numbers n) { return min(x, 0) * n[0]; }, 1)).text()),
@@ -142,7 +142,7 @@ TEST(FreeNumbers, SeveralAreFoundTogether) {
     EXPECT_EQ(first_line(clamp.text()), "test s0=0.5 s1=-2 s2=7 x");
 }
 
-// A value that is needed anyway may be the operand too.
+// A value that is needed in any case may also be the operand.
 TEST(FreeNumbers, TheMatchBehindTheFactorStays) {
     Graph g("g");
     const Tensor scaled = g.input("x", DType::f32, {g.symbol("N", 1, 9), 4}) * 0.25;
@@ -158,7 +158,7 @@ TEST(FreeNumbers, OfNarrowFloatsAreWrittenShort) {
                   "test s0=0.1 x");
 }
 
-/// A random function: steps that need a number take the next one, or one used before, or one of their own.
+/// A random function: steps that need a number take the next one, one used before, or one of their own.
 class RandomFunction {
 public:
     explicit RandomFunction(std::uint64_t seed) : random_(seed) {
@@ -197,7 +197,7 @@ private:
         constexpr double list[] = {0.25, 3, -2, 0.1, 0.001, 48, -0.5, 1.5, -7, 0.75, 12};
         return list[below(std::size(list))];
     }
-    // No whole one: |y^2| is y^2, and |y^s| with a free s is not.
+    // No whole exponent: |y^2| is y^2, but |y^s| with a free s is not.
     double exponent() {
         constexpr double list[] = {0.5, -0.5, 1.5, 0.75, -2.5};
         return list[below(std::size(list))];
@@ -250,9 +250,9 @@ private:
     std::vector<double> numbers_;
 };
 
-// Other numbers may give the same function: a * b, or |s|. That they do is proved. What is missed are parts that are
-// equal but for their numbers, max(6 x, -12 x), bounds that hide one another, and functions of rows that add a free
-// number: of those only numbers that the graph holds are tried.
+// Other numbers may give the same function: a * b, or |s|. The proof covers this. Not found are parts that are equal
+// except for their numbers, max(6 x, -12 x), bounds that hide each other, and functions of rows that add a free number:
+// for those only numbers in the graph are tried.
 TEST(FreeNumbers, OfRandomFunctionsAreFound) {
     constexpr std::uint64_t count = 400, most_missed = 5;
     std::string missed;

@@ -17,7 +17,7 @@ struct Operands {
     Tensor product() const { return matmul(x, w); }
 };
 
-// The works that end in the output "y", by their steps, those behind products alone.
+// The fused bodies that compute the output "y", by their steps.
 std::vector<std::string> behind_products(const Graph& graph) {
     const Proposed p = proposed(graph);
     EXPECT_EQ(fault_in_matches(p, 1), "");

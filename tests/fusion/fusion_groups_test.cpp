@@ -85,13 +85,13 @@ TEST(FusionGroups, SharedValuesAreRecomputedOrTheBorderOrAnOutput) {
             return t.outputs.size() == outputs && t.body.size() == steps;
         });
     };
-    EXPECT_TRUE(with(1, 3));  // x + z again
+    EXPECT_TRUE(with(1, 3));  // recomputes x + z
     EXPECT_TRUE(with(1, 2));  // reads x + z
     EXPECT_TRUE(with(2, 3));  // provides x + z
     EXPECT_EQ(fault_in_matches(p, 1), "");
 }
 
-// m depends on s, and the group reads m: were s its output, it would wait for itself.
+// m depends on s, and the group reads m: if s were an output of the group, the group would depend on itself.
 TEST(FusionGroups, NeverWaitForThemselves) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8, 4}), z = g.input("z", DType::f32, {8, 4});

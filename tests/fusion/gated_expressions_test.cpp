@@ -63,7 +63,7 @@ TEST(GatedExpressions, OfOneProduct) {
     });
 }
 
-// Greedy decoding: which logit is the largest.
+// Greedy decoding: the index of the largest logit.
 TEST(LargestColumnExpressions, OfAProduct) {
     const auto table = [](Graph& g) { return transpose(g.weight("table", DType::f32, {32, 16}), {1, 0}); };
     expect_match("linear_argmax", "GPT-2: tied to the embedding",
@@ -83,7 +83,7 @@ TEST(LargestColumnExpressions, OfAProduct) {
                    [&](Graph& g) { return argmax(-matmul(rows(g), weight(g, "w")) * 0.5, -1); });
 }
 
-// Parts that are no halves, the same half twice, parts along rows.
+// Parts that are not halves, the same half twice, parts along rows.
 TEST(GatedExpressions, OfOtherParts) {
     const auto missed = [](const char* text, const HandWrittenExpression& build) {
         expect_refused("linear_halves_swiglu", text, "", build);

@@ -160,7 +160,7 @@ TEST(HandWrittenExpressions, AttentionMasks) {
     });
 }
 
-// Gemma 2: layers with a window in turn with those that see all.
+// Gemma 2: layers with a window alternate with layers without.
 TEST(HandWrittenExpressions, EachLayerHasItsOwnWindow) {
     const std::vector<std::int64_t> windows{4, 0, 4, 0, 2, 0, 4};
     Graph g("layers");
@@ -197,7 +197,7 @@ Tensor masked(Graph& g, T s, int mask) {
 }
 constexpr int masks = 8;
 
-// Gemma 2: between the scores and what masks them.
+// Gemma 2: the cap is between the scores and the mask.
 TEST(HandWrittenExpressions, AttentionWithCappedScores) {
     for (int mask = 0; mask < masks; ++mask)
         for (const int heads : {1, 4, 8})
@@ -219,7 +219,7 @@ TEST(HandWrittenExpressions, AttentionWithCappedScores) {
     });
 }
 
-// T5, ALiBi: a bias for each head, and what is masked besides; no node holds their sum.
+// T5, ALiBi: a bias for each head plus a mask; no node holds their sum.
 TEST(HandWrittenExpressions, AttentionWithABiasBesideAMask) {
     for (int mask = 1; mask < masks; ++mask)
         for (const bool of_keys : {false, true})
@@ -325,7 +325,7 @@ TEST(HandWrittenExpressions, AttentionHeads) {
     });
     expect_match("attention", "MQA broadcast heads",
                  [](Graph& g) { return matmul(sm(matmul(Q(g), kt(K(g, 1))) * 0.125), V(g, 1)); });
-    // One code for all groups of heads, those of one head and of all heads among them.
+    // The same code for all groups of heads, also for one key head and for as many as query heads.
     for (const int heads : {1, 2, 8})
         for (const bool causal : {false, true})
             expect_match("attention", "GQA in 5 axes, key heads " + std::to_string(heads) + (causal ? ", causal" : ""),
@@ -363,7 +363,7 @@ TEST(HandWrittenExpressions, AttentionHeads) {
     expect_match("rope", "half split", [](Graph& g) { return rope(Q(g), iota(g, 7)); });
 }
 
-// What has fewer axes than the composite takes.
+// Operands with fewer axes than the composite takes.
 TEST(HandWrittenExpressions, AttentionWithAddedAxes) {
     const auto input = [](Graph& g, const char* name, std::int64_t rows, int axes, std::int64_t heads = 8) {
         Shape shape{1, heads, rows, 64};

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// Sliding windows as published models write them, beside what else hides keys or is added to their scores: what is of
-// the window goes into the attribute, and all other operands are what the program holds.
+// Sliding windows as written in published models, combined with other masks and with additions to the scores. The
+// window becomes the attribute, and all other operands are values of the program.
 namespace cairn::test {
 namespace {
 
@@ -20,7 +20,7 @@ using T = const Tensor&;
 
 constexpr double infinity = std::numeric_limits<double>::infinity(), lowest = std::numeric_limits<float>::lowest();
 
-/// Heads of queries in groups of two, and what lies beside the scores.
+/// Heads of queries in groups of two, and the operands combined with the scores.
 struct Layer {
     Graph g{"layer"};
     DType dtype = DType::f32;
@@ -44,7 +44,7 @@ struct Layer {
 
 struct Windowed {
     const char* name;
-    const char* attributes;  ///< up to the scale
+    const char* attributes;  ///< the attributes before the scale
     std::size_t operands;
     std::function<Tensor(Layer&)> build;
     DType dtype = DType::f32;

@@ -5,14 +5,14 @@
 #include <functional>
 #include <string>
 
-/// How programs and published models write composites by hand, on operands named after their letters.
+/// Hand-written expressions of composites, from programs and published models, on operands named by letters.
 namespace cairn::test {
 
 using HandWrittenExpression = std::function<Tensor(Graph&)>;
 
-/// A tile of `definition` is found in the spelling, and all tiles compute what they should.
+/// Expects a match of `definition` for the expression, and that all matches compute the right values.
 void expect_match(const std::string& definition, const std::string& name, const HandWrittenExpression& build);
-/// None is found at the result, and the reason given for it contains `reason`.
+/// Expects no match at the result, and a reason that contains `reason`.
 void expect_refused(const std::string& definition, const std::string& name, const std::string& reason,
                     const HandWrittenExpression& build);
 

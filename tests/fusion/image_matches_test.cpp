@@ -8,7 +8,7 @@
 
 #include <functional>
 
-/// What reads windows of an image reads the image.
+/// Matches that read windows of an image also exist as matches that read the image.
 namespace cairn::test::images {
 namespace {
 
@@ -25,7 +25,7 @@ protected:
     const Dim h = g.symbol("H", 4, 9);
     const Tensor x = g.input("x", DType::f32, {2, 4, h, 8});
 
-    /// Checked by form and by numbers.
+    /// The image matches as text. All matches are checked by normal form and by value.
     std::string text(const Tensor& read) {
         g.output("y", read);
         const Proposed made = proposed(g);
@@ -97,7 +97,7 @@ TEST_F(Images, OfSumsWithoutPadding) {
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 (x)\n");
 }
 
-// Up to where the definition has another order of pads, or one number lies outside.
+// Only pads in the definition's order and with one value are included; the match reads the result of the others.
 TEST_F(Images, OnlyOfPadsInOneOrder) {
     const Tensor turned = pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2);
     EXPECT_EQ(text(sum(window(window(turned, 2, 2), 3, 3), {4, 5}, true)),

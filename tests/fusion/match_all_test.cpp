@@ -27,7 +27,7 @@ const fusion::Patterns& all_patterns() {
     return patterns;
 }
 
-/// A graph in which definitions are looked for, as in a compile.
+/// A graph prepared for pattern matching, as in a compile.
 struct Matched {
     explicit Matched(const Graph& graph)
         : expansion(alternatives::expand(*simplify::simplify(*graph.data()).graph, {})) {}
@@ -36,8 +36,8 @@ struct Matched {
     alternatives::Expansion expansion;
 };
 
-/// At how many nodes definitions were looked for, where nothing was said to be found as before; all tiles are those
-/// found where each node is looked at.
+/// The number of nodes at which definitions were searched, the others being found as repetitions. Expects the same
+/// matches as a search at each node.
 std::size_t looks_as_at_each(const Graph& graph) {
     const Matched matched(graph);
     fusion::Matcher each = matched.matcher(), all = matched.matcher();
@@ -66,7 +66,7 @@ TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomGraphs) {
     }
 }
 
-// What ends here begins before the stretch.
+// A match that ends here begins before the stretch.
 TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
     Definition sines;
     sines.name = "sines";
@@ -99,7 +99,7 @@ TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomLayers) {
     EXPECT_LT(looks, nodes);
 }
 
-// However many layers follow.
+// Independent of the number of layers that follow.
 TEST(MatchAll, LooksAtTheFirstLayersOnly) {
     const auto looks = [](int nodes) {
         Graph graph("g");

@@ -22,7 +22,7 @@ std::vector<Definition> make_definitions() {
     return list;
 }
 
-// Largest magnitude, so that a tolerance can be relative to it.
+// Largest magnitude, to which a tolerance is relative.
 double size_of_values(const interpreter::Value& value) {
     double size = 1;
     for (const double element : value.data)

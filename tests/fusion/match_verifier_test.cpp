@@ -21,7 +21,7 @@ struct Labelled {
     std::vector<fusion::Match> matches() const {
         return fusion::propose(*expansion.graph, expansion.classes, fusion::patterns_of(definitions(), 4));
     }
-    // The laws of each tile of a definition.
+    // The laws of each match of a definition.
     std::vector<Laws> laws_of(std::string_view definition) const {
         fusion::MatchVerifier proof(*expansion.graph, expansion.classes, definitions());
         std::vector<Laws> found;
@@ -58,7 +58,7 @@ TEST(MatchVerifier, AMaskThatIsAddedIsALaw) {
     EXPECT_TRUE(attention_of(true)[0].has(Law::masked));
 }
 
-/// A convolution of kernel 1, whose window and padding simplify takes away.
+/// A convolution with kernel size 1, whose windows and padding are simplified away.
 Graph convolution_of_kernel_one() {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 40);

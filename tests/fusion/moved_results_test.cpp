@@ -77,7 +77,7 @@ TEST_F(MovedResults, WhatIsAppendedTwiceGivesTwo) {
     EXPECT_NE(of_each.find("exp (%0) -> (%6) over (%4)\n"), std::string::npos) << of_each;
 }
 
-// Heads that are merged: a reshape behind a transpose is a copy.
+// Merged heads: a reshape of a transpose is a copy.
 TEST_F(MovedResults, WhatAReshapeWouldCopyIsWrittenThere) {
     const Tensor turned = transpose(exp(g.input("z", DType::f32, {2, t, 3})), {1, 0, 2});
     EXPECT_EQ(text(sin(reshape(turned, {t, 6}))),
@@ -100,7 +100,7 @@ protected:
     const Tensor w3 = g.input("w3", DType::f32, {6, 18});
     const Tensor product = matmul(x, w3);
     static Tensor part(const Tensor& whole, int i) { return slice(whole, -1, 6 * i, 6 * i + 6); }
-    /// Those of several outputs.
+    /// The matches with several outputs.
     std::string of_several(const Tensor& read) {
         g.output("y", read);
         const Proposed made = proposed(g);
@@ -131,7 +131,7 @@ TEST_F(ColumnsOfProducts, OfOtherKindsGiveNone) {
     EXPECT_EQ(of_several(state.append(slice(matmul(x, w), 0, 0, 1))), "");
 }
 
-// The second would need the first, which may rest on what else the tile provides.
+// The second append would require the first, which may depend on other outputs of the match.
 TEST_F(ColumnsOfProducts, AreAppendedToWhatWasThereBeforeTheRun) {
     state.append(part(product, 0));
     const std::string found = of_several(state.append(part(product, 1)));

@@ -19,7 +19,7 @@ Tensor mean_of(T x) { return mean(x, {-1}, true); }
 Tensor centred(T x) { return x - mean_of(x); }
 Tensor var(T x) { return mean_of(centred(x) * centred(x)); }
 
-// 1 / sqrt(v + eps) in several ways.
+// Several expressions of 1 / sqrt(v + eps).
 struct Root {
     const char* text;
     Tensor (*build)(T v);

@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
-/// Operands that are results of other ops: movement of sums and products goes inward in the normal form, so no form of
-/// the operand itself stands under it.
+/// Operands that are results of other ops: in the normal form, movement of sums and products is pushed down, so that
+/// the form of the operand itself is not contained.
 namespace cairn::test {
 namespace {
 
@@ -222,8 +222,8 @@ TEST(EmbeddingSearch, AttentionUnderMasks) {
                      "attention causal=(0) pairs=(1) scale=0.5");
 }
 
-// In a row with nothing visible the keys that one mask hides outweigh those that both do: what the other adds is added
-// to hidden scores too. -inf is -inf twice.
+// Two masks hide different keys. In a row with nothing visible, keys hidden by one mask outweigh keys hidden by both,
+// because the second mask is also added to hidden scores. -inf added twice is -inf.
 TEST(EmbeddingSearch, TwoAddedMasksAreOneOnlyWhereTheyDoNotAddUp) {
     for (const double hidden : {-1e30, -3.4028234663852886e38, -std::numeric_limits<double>::infinity()}) {
         Graph g("g");

@@ -12,7 +12,7 @@ namespace {
 
 using T = const Tensor&;
 
-/// Comparisons of rows [T,1] and columns [S], and what they have in common.
+/// Comparisons of rows [T,1] with columns [S], and the distance between two of them.
 class FusePositions : public testing::Test {
 protected:
     Graph g{"g"};

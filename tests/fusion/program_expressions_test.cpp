@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// Attention as programs of others spell its masks, and what it is found as; empty for what is no attention.
+/// Attention masks as written by other programs, and the match each must give; empty for what is no attention.
 namespace cairn::test::program_spellings {
 namespace {
 
@@ -17,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity(), lowest = st
 
 struct Expression {
     const char* text;
-    /// Of the scaled scores [2,3,4,4].
+    /// Applied to the scaled scores [2,3,4,4].
     std::function<Tensor(Graph&, T scores)> masked;
     const char* match;
 };
@@ -108,7 +108,7 @@ const Expression expressions[] = {
      "attention causal=(1) pairs=(1) adds_to_hidden=(1) scale=0.5 masked_score=-1e+30 (q, k, v, %)"},
 };
 
-// Node numbers do not matter.
+// Removes node numbers, which do not matter.
 std::string without_numbers(std::string text) {
     for (std::size_t i = text.find('%'); i != text.npos; i = text.find('%', i + 1))
         while (i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9') text.erase(i + 1, 1);

@@ -14,7 +14,7 @@
 namespace cairn::test {
 namespace {
 
-// A call of a definition on operands as a pattern writes them, with sizes and numbers of a test's choice.
+// A call of a definition on the operands of a pattern, with sizes and numbers chosen by a test.
 struct TypedCall {
     Graph graph{"call"};
     std::string wanted;
@@ -38,8 +38,8 @@ double number_for(const std::string& name, int round) {
     return round == 0 ? -1e9 : -3.5;
 }
 
-// Without those whose definition makes a value that a shorter one reads: a mask of hidden keys is negated to one of
-// visible keys. A wide softmax is an ordinary one in f32.
+// Problems whose definition computes a value that a shorter definition reads are left out: a mask of hidden keys is
+// negated to one of visible keys. In f32 a wide softmax is an ordinary one.
 std::vector<std::string> problems(const Definition& definition) {
     std::vector<std::string> result;
     for (const std::string& pattern : definition.patterns)
@@ -108,7 +108,7 @@ TEST(Propose, LeadingAxesMayBeAdded) {
     }
 }
 
-// Those of f16 all, whose composites differ from those of f32 in their casts; of the others some.
+// All problems for f16, whose composites differ from those of f32 in their casts; some problems for the other dtypes.
 TEST(Propose, OtherFloatDtypesAreMatchedToo) {
     for (const auto& [dtype, every] :
          {std::pair(DType::f16, 1U), std::pair(DType::bf16, 5U), std::pair(DType::f64, 5U)})
@@ -151,7 +151,8 @@ TEST(Propose, EveryNodeThatMustBeComputedHasAMatchOfItsOwn) {
     }
 }
 
-// A sum that another reads, and its layer norm: one tile provides both, one recomputes the sum from its operands' sum.
+// A sum with another reader, and its layer norm: one match provides both, another computes the sum again from its
+// operands.
 TEST(Propose, SharedSumsBelongToAMatchOfTwoOutputs) {
     Graph g("g");
     const Tensor a = g.input("a", DType::f32, {3, 8}), b = g.input("b", DType::f32, {3, 8});
@@ -183,7 +184,7 @@ TEST(Propose, InteriorValuesReadElsewhereBreakNothing) {
     EXPECT_EQ(fault_in_matches(p, 2), "");
 }
 
-// One of the operands is made from the other output: no kernel could run.
+// One of the operands depends on the other output: no kernel could run.
 TEST(Propose, NoMatchWaitsForItself) {
     Graph g("g");
     const Tensor a = g.input("a", DType::f32, {3, 8}), b = g.input("b", DType::f32, {3, 8});
@@ -232,7 +233,7 @@ TEST(Propose, OrderIsByLastOutputLargerMatchesFirst) {
     EXPECT_EQ(fusion::to_string(p.matches), fusion::to_string(fusion::propose(*p.graph, definitions())));
 }
 
-// Pre-norm transformer layers with a cache, as GPT-2 has them, spelled with composites.
+// Pre-norm transformer layers with a cache, as in GPT-2, written with composites.
 Graph transformer(int layers, Dim (*tokens)(Graph&)) {
     Graph g("transformer");
     const Dim t = tokens(g), past = g.symbol("past", 0, 8);
@@ -293,7 +294,7 @@ TEST(Propose, AllLayersOfATransformerAreFound) {
     EXPECT_EQ(fault_in_matches(proposed(transformer(2, [](Graph&) { return Dim(1); })), 1), "");
 }
 
-// Of many numbers not each is built: those that are found are.
+// Of many numbers not all are built, but those of matches are.
 TEST(Propose, ADefinitionMayRefuseANumberAmongMany) {
     const std::vector<Definition> definitions = {
         {"minus",

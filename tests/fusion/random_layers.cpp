@@ -32,7 +32,7 @@ public:
 private:
     static constexpr int width = 8;
 
-    // What the layers have in common, and what only some have.
+    // `any` decides what all layers have in common, `strange` what only some have.
     int any(int below) { return static_cast<int>(make_() % static_cast<unsigned>(below)); }
     bool strange(int one_in) { return is_strange_ && whole_() % static_cast<unsigned>(one_in) == 0; }
 
@@ -46,7 +46,7 @@ private:
         const Tensor y = matmul(x, any(2) ? weight({rows, columns}) : transpose(weight({columns, rows}), {1, 0}));
         return finished(any(3) ? y + weight({columns}) : y);
     }
-    // What may follow a product element by element.
+    // Elementwise ops that may follow a product.
     Tensor finished(const Tensor& y) {
         switch (any(12)) {
             case 0: return y * number(0.25) + weight({y.dim(-1)});

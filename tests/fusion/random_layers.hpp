@@ -6,8 +6,8 @@
 
 namespace cairn::test {
 
-/// Layers of one random make, as models have them: norms, products, activations, attention, residuals. Here and there
-/// one differs: in a number, in what it computes, in what it shares with others or gives out.
+/// Layers of one random structure, as in models: norms, products, activations, attention, residuals. Some of them
+/// differ in a number, in an op, in a weight shared with another layer or in an additional output.
 Graph random_layers(std::uint64_t seed, int layers);
 
 }  // namespace cairn::test

@@ -19,11 +19,11 @@ namespace {
 using ir::NodeId;
 using T = const Tensor&;
 
-/// A graph, passed from its first node on.
+/// A graph whose nodes are passed in order.
 struct Passed {
     explicit Passed(const Graph& made) : graph(made), classes(*graph.data()), forms(*graph.data()) {}
 
-    /// By how much each node lies behind the one it repeats; 0 where it repeats none.
+    /// The distance from each node back to the node it repeats; 0 if it repeats none.
     std::vector<NodeId> shifts() {
         std::vector<NodeId> result;
         while (result.size() < graph.size())
@@ -39,8 +39,8 @@ struct Passed {
 
 constexpr int count = 20;
 
-/// Layers exp(tanh(x w) / 2), each with a weight of its own; all weights come before. Another layer may be in the
-/// twelfth place.
+/// Layers exp(tanh(x w) / 2), each with its own weight; all weights come first. Another layer may replace the one of
+/// index 12.
 Graph layers(const std::function<Tensor(Graph&, const Tensor& x, const std::vector<Tensor>& w)>& twelfth = {}) {
     Graph graph("layers");
     std::vector<Tensor> w;
@@ -108,8 +108,9 @@ bool same_kind(const ir::Node& a, const ir::Node& b) {
            a.operands.size() == b.operands.size() && (a.values == b.values || *a.values == *b.values);
 }
 
-/// Goes over a graph. What is known of nodes is told by what they are made of: no two stand in one place, and each is
-/// made of what stands where its operands stood. How many were known of a stretch, and from before it.
+/// Checks the counterparts of nodes by their operands: no two nodes have the same counterpart, and the operands of a
+/// counterpart are the counterparts of the operands. Returns how many nodes in stretches, and from before them, had
+/// one.
 std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
     Passed passed(graph);
     const auto& nodes = passed.graph.data()->nodes();
@@ -146,7 +147,7 @@ TEST(RepeatFinder, StretchesOfRandomLayersAreMadeAlike) {
     EXPECT_GT(before, 5'000u);
 }
 
-// A weight is not there for one layer and for all.
+// A weight cannot belong to one layer and to all.
 TEST(RepeatFinder, WhatAllReadIsMadeOfWhatStandsForItself) {
     for (std::size_t shared = 0; shared < count; ++shared) {
         SCOPED_TRACE(shared);

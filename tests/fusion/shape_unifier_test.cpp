@@ -7,7 +7,7 @@ namespace {
 
 using fusion::Pattern;
 
-/// The operands as a pattern writes them; of those named in `allows_leading_axes` further leading axes may be there.
+/// The operands as written in a pattern; those marked in `allows_leading_axes` may have further leading axes.
 Pattern pattern(const std::string& operands, std::vector<bool> allows_leading_axes = {}) {
     Pattern made;
     made.symbols = Symbols::create();
@@ -17,13 +17,13 @@ Pattern pattern(const std::string& operands, std::vector<bool> allows_leading_ax
     return made;
 }
 
-/// What a graph has, with its own symbols N, T in 1..64 and Z in 0..64.
+/// Operands of a graph, with its own symbols N, T in 1..64 and Z in 0..64.
 class FuseSizes : public testing::Test {
 protected:
     std::vector<TensorDesc> operands(const std::string& text) {
         return parse_problem("test | " + text + " where N in 1..64, T in 1..64, Z in 0..64", *symbols).inputs;
     }
-    /// `no` for operands that contradict what is written, `bound` where some size does not come out, else `yes`.
+    /// `no` if operands contradict the pattern, `bound` if some size cannot be solved for, else `yes`.
     std::string fits(const Pattern& pattern, const std::string& text) {
         const std::vector<TensorDesc> actual = operands(text);
         fusion::ShapeUnifier sizes(pattern);

@@ -20,7 +20,7 @@ struct Named {
     Tensor (*build)(T);
 };
 
-// Largest element and sum of the last axis, by keepdims or by a reshape.
+// Maximum and sum of the last axis, by keepdims or by a reshape.
 Tensor top(T x) { return max_reduce(x, {-1}, true); }
 Tensor total(T x) { return sum(x, {-1}, true); }
 Tensor top_later(T x) { return unsqueeze(max_reduce(x, {-1}), -1); }

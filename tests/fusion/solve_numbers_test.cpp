@@ -14,7 +14,7 @@ namespace {
 using fusion::CoefficientPair;
 using Numbers = std::span<const double>;
 
-/// Pairs of what functions of the numbers give and of what they give for `wanted`.
+/// Pairs of the values of functions for given numbers and for `wanted`.
 fusion::PairsOf pairs_of(std::vector<std::function<double(Numbers)>> places, std::vector<double> wanted) {
     return [=](Numbers numbers) {
         std::vector<CoefficientPair> pairs;
@@ -73,7 +73,7 @@ TEST(SolveNumbers, NothingWhereFormsDiffer) {
                     .empty());
 }
 
-/// The pairs of the forms of two functions of one input.
+/// The pairs between the forms of two functions of one input.
 std::optional<std::vector<CoefficientPair>> pairs_between(const std::function<Tensor(const Tensor&)>& made,
                                                           const std::function<Tensor(const Tensor&)>& wanted) {
     Graph g("g");

@@ -4,8 +4,8 @@
 #include "cairn/error.hpp"
 #include "io/weights/safetensors_header.hpp"
 
-/// Any bytes either are refused by a cairn::Error or describe tensors that tile the file exactly; all else stops the
-/// fuzzer.
+/// All bytes are either rejected by a cairn::Error or describe tensors that cover the file exactly; anything else stops
+/// the fuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto bytes = std::as_bytes(std::span(data, size));
     try {

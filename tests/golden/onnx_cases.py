@@ -327,7 +327,7 @@ def more_arrangement():
         case("repeat", [x], expected, times=times, axis=axis)
 
 
-# New families go to the end: they take random numbers in turn.
+# New families go to the end: all draw from one sequence of random numbers.
 for family in [convolutions, pools, norms, upsampling, elementwise, reductions, sorting, arrangement, resizing,
                more_elementwise, more_reductions, whole_sorting, more_arrangement]:
     family()

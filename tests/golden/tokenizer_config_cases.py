@@ -61,7 +61,7 @@ CASED = {"normalizer": {"lowercase": False, "strip_accents": False, "handle_chin
 
 
 def bert_classes():
-    """Which class reads the config, and where the class is told."""
+    """Which class reads the config, and which file names the class."""
     for cls in ["BertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "MobileBertTokenizer", "LxmertTokenizerFast", "FunnelTokenizer",
                 "SqueezeBertTokenizer", "ConvBertTokenizer", "LayoutLMTokenizer", "RetriBertTokenizer", "MPNetTokenizer", "DPRQuestionEncoderTokenizer",
                 "DPRReaderTokenizer", "DPRContextEncoderTokenizer", "SplinterTokenizer", "RealmTokenizer", "LayoutLMv2Tokenizer", "HerbertTokenizer", "NoSuchTokenizer"]:

@@ -1,5 +1,5 @@
-// Boots the object of each level without an operating system, on an emulated processor that has the level and nothing
-// above it, and compares what its kernels compute with their twins, which are run here.
+// Boots the object of each level without an operating system, on an emulated processor that has exactly this level, and
+// compares the results of its kernels with their twins, which run here.
 #include "accuracy/kernel_check/guarded_tensor.hpp"
 #include "accuracy/kernel_check/problem_variations.hpp"
 #include "accuracy/kernel_check/random_operands.hpp"
@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using kernels::cpu::CpuTable;
 
-/// An object of the library, the processor it is run on, and who tells what is right.
+/// An object of the library, the processor that runs it, and the twin that gives the expected results.
 struct Machine {
     const char* level;
     FeatureSet needs;
@@ -41,7 +41,7 @@ struct Machine {
 
 constexpr std::size_t functions = sizeof(CpuTable) / sizeof(kernels::cpu::Run);
 
-/// Which function of the table a kernel runs.
+/// The index in the table of the function that a kernel runs.
 int function_of(const CpuTable& table, const Kernel& kernel) {
     kernels::cpu::Run list[functions];
     std::memcpy(list, &table, sizeof list);
@@ -50,7 +50,7 @@ int function_of(const CpuTable& table, const Kernel& kernel) {
     throw std::runtime_error(kernel.id + " runs no function of its table");
 }
 
-/// `count` elements in the arena, like those at `from`; nobody frees them.
+/// Copies `count` elements to the arena; they are never freed.
 template <typename T>
 T* keep(const T* from, std::size_t count) {
     const bare::InArena inside;
@@ -75,8 +75,8 @@ std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
     return kernel.workspace ? static_cast<std::size_t>(kernel.workspace(problem, 1).constant()) : 0;
 }
 
-/// An operand of which two elements have a sum that f16 holds: Bochs 2.7 rounds ties to f16 away from even, where CPUs
-/// and twins do not.
+/// An operand such that sums of two elements are exact in f16: Bochs 2.7 rounds ties to f16 away from even, unlike CPUs
+/// and twins.
 interpreter::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
     const auto limits = ir::index_limits(problem, cpu_kernels().definitions);
     interpreter::Value value = kernel_check::random_operand(problem.inputs[input], limits[input], input == 0,
@@ -86,7 +86,7 @@ interpreter::Value operand_of(const Problem& problem, std::size_t input, std::mt
     return value;
 }
 
-/// A call of the kernel at constant sizes: all that it needs, in the arena, and what the twin computes beside it.
+/// A call of the kernel at constant sizes, with all its data in the arena, and the twin's results.
 bare::Case case_of(int function, const Kernel& kernel, const Kernel& twin, const Problem& problem,
                    std::mt19937_64& random) {
     std::vector<TensorArg> inputs, got, wanted;
@@ -139,7 +139,7 @@ double work_of(const Kernel& kernel, const Problem& problem) {
     return kernel.cost ? kernel.cost(problem).flops + elements : 10 * elements;
 }
 
-/// The kernel's samples at two sizes each, as large as an emulated processor has time for.
+/// The kernel's samples at two sizes each, limited to what an emulated processor can run in time.
 std::vector<Problem> problems_of(const Kernel& kernel) {
     constexpr double most_work = 1e5;
     std::vector<Problem> problems;
@@ -182,11 +182,11 @@ std::string with(std::string text, const std::map<std::string, std::string>& val
     return text;
 }
 
-/// Runs Bochs in `folder` for a minute at most; it ends by a signal that it cannot hang on.
+/// Runs Bochs in `folder` for at most a minute; ended by a signal, so that it cannot hang.
 void run_bochs(const fs::path& folder) {
     const pid_t child = fork();
     if (child == 0) {
-        // Debian's Bochs has its debugger built in, which waits to be told to go on.
+        // Debian's Bochs has its debugger built in, which waits for a command to continue.
         const std::string command = "cd '" + folder.string() +
                                     "' && exec env TERM=vt100 '" CAIRN_BOCHS "' -q -f bochsrc < go > screen.txt 2>&1";
         execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -225,7 +225,7 @@ TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
                 if (const std::size_t at = id.find(level); at != id.npos) id.erase(at, level.size());
             return id;
         };
-        // Eigen has no twin of its own: that of its baseline tells what is right.
+        // Eigen has no twin of its own: the twin of its baseline gives the expected results.
         const auto twin = std::find_if(emulated_levels.begin(), emulated_levels.end(), [&](const Kernel& other) {
             return without_level(other.id) == without_level(kernel.id);
         });

@@ -6,7 +6,7 @@
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx512;
 
-// Eigen's own code has no twin: the tables are whole, but what is not there is not offered.
+// Eigen's code has no twin: the tables are complete, but these entries are never registered.
 namespace cairn::kernels::cpu {
 namespace emulated_avx2 {
 void eigen_matmul(const Args&, Team&) { __builtin_trap(); }

@@ -21,8 +21,8 @@ std::vector<Level> emulated_levels();
 /// The baseline, the twins, and the levels that this machine has.
 std::vector<Level> runnable_levels();
 
-/// The level's own kernels in order of preference. Those of a twin need no features; Eigen's code, which is
-/// not written with our instructions, is not among them.
+/// The level's own kernels in order of preference. Kernels of a twin need no features. Eigen's are excluded, since its
+/// code does not use our instructions.
 std::vector<Kernel> kernels_of(const Level& level);
 
 }  // namespace cairn::test

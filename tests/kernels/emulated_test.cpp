@@ -1,5 +1,5 @@
-// Instructions against plain arithmetic, to the bit: their twins, and the real ones, which are trapped where the CPU
-// lacks them.
+// Checks instructions bit by bit against plain arithmetic: the twins, and the real instructions, which are trapped and
+// emulated if the CPU lacks them.
 #include "device/cpu/cpu_features.hpp"
 #include "graph/types/half.hpp"
 #include "tests/kernels/instruction_table.hpp"
@@ -43,7 +43,7 @@ protected:
     const InstructionTable& table() const { return *GetParam().table; }
     std::size_t lanes() const { return static_cast<std::size_t>(table().lanes); }
 
-    /// Runs f on `count` lanes of r, a and b, a vector after another.
+    /// Runs f on `count` lanes of r, a and b, one vector after another.
     template <typename R, typename T>
     void run(InstructionTable::OnVectors f, std::vector<R>& r, const std::vector<T>& a, const std::vector<T>& b) const {
         ASSERT_EQ(r.size() % lanes(), 0u);
@@ -60,7 +60,7 @@ std::string told(float x) {
     return text;
 }
 
-/// Floats of every kind: any bits, near one another, and the borders of each format.
+/// Floats of every kind: random bits, numbers close to one another, and the limits of each format.
 std::vector<float> floats(std::size_t count, std::uint32_t seed) {
     constexpr float special[] = {0.0f,
                                  -0.0f,
@@ -120,8 +120,8 @@ std::vector<std::int32_t> bf16_pairs(std::size_t count, std::uint32_t seed) {
     return list;
 }
 
-// 113 bits: products are exact. What a sum loses makes its last bit odd: rounded again, it goes the way of the exact
-// sum.
+// 113 bits: products are exact. The rounding error of a sum makes its last bit odd, so that a second rounding gives the
+// rounding of the exact sum.
 #if defined(__SIZEOF_FLOAT128__)
 using Quad = __float128;
 #else
@@ -208,7 +208,7 @@ TEST_P(Instructions, ScalesByPowersOfTwo) {
 
 TEST_P(Instructions, PartsTouchNothingElse) {
     if (table().load_part == nullptr) return;
-    // The last elements of a page whose neighbour may not be touched would show a fault; poison shows the rest.
+    // The last elements of a page, whose neighbour is protected, would fault; poison values show other writes.
     for (int count = 0; count < table().lanes; ++count) {
         std::vector<float> from(lanes()), to(lanes(), -1.0f);
         for (std::size_t i = 0; i < lanes(); ++i) from[i] = static_cast<float>(i) + 0.5f;
@@ -222,8 +222,8 @@ TEST_P(Instructions, PartsTouchNothingElse) {
     }
 }
 
-/// The float of the format with `digits` bits behind the point and exponents from `least` that is nearest to x, ties
-/// to even; infinite from 2^(1 - least) on, less half a step.
+/// The nearest float of the format with `digits` fraction bits and exponents from `least` on, ties to even; infinite
+/// from 2^(1 - least) on, less half a step.
 double nearest(double x, int digits, int least, double most) {
     if (x == 0 || !std::isfinite(x)) return x;
     const int exponent = std::max(std::ilogb(x), least);
@@ -311,7 +311,7 @@ TEST_P(Instructions, IntegerDots) {
 
 float flush(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
 
-/// a b + c with one rounding, and zeros for subnormals: what 24 bits round to less than 2^-126.
+/// a b + c with one rounding and subnormals flushed to zero: results that round to less than 2^-126 in 24 bits.
 float step(float a, float b, float c) {
     const Quad sum = sum_of(static_cast<Quad>(flush(a)) * static_cast<Quad>(flush(b)), static_cast<Quad>(flush(c)));
     if (magnitude(sum) < static_cast<Quad>(0x1p-126) - static_cast<Quad>(0x1p-151))
@@ -326,7 +326,7 @@ TEST_P(Instructions, Bf16Dots) {
     if (table().dot_bf16 == nullptr) return;
     auto a = bf16_pairs(16384, 9), b = bf16_pairs(16384, 10);
     auto start = floats(16384, 11);
-    // At the border of the subnormals, where a result may round up to 2^-126: a sum less a small product.
+    // Near the largest subnormal, where a result may round up to 2^-126: a sum less a small product.
     std::mt19937 random(12);
     for (std::size_t i = 0; i < 4096; ++i) {
         start[i] = std::bit_cast<float>(0x00800000u + static_cast<std::uint32_t>(random() % 3));

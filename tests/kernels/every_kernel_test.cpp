@@ -13,13 +13,13 @@
 namespace cairn::test {
 namespace {
 
-// One kernel as it is for every level, with its settings: they have samples in common.
+// A kernel at all levels, with its settings; they share samples.
 struct Group {
     std::string name;  // the kernel's id without its level
     std::vector<kernel_check::KernelToCheck> kernels;
 };
 
-// The families whose sums run in an order that the team's size does not change.
+// Kernel families whose summation order does not depend on the team size.
 bool promises_same_bits(const std::string& id) { return id.find("eigen") == std::string::npos; }
 
 // Sanitized code takes twenty times as long.
@@ -35,9 +35,9 @@ std::string without_level(std::string id) {
     return id;
 }
 
-/// The listed kernels that this machine can run, and the twins of those of every level: at their first setting, and at
-/// those that differ from it in one knob, since knobs know nothing of each other. Twins take several times as long and
-/// settings are many, so they are tried at fewer sizes; twins of what runs itself here at fewer still.
+/// The listed kernels that this machine can run, and the twins of every level: at their first setting, and at those
+/// that differ from it in one knob, since knobs are independent. Twins are several times slower and settings are many,
+/// so they are checked at fewer sizes; twins of kernels that run natively here at fewer still.
 std::vector<Group> make_groups() {
     std::vector<Group> groups;
     const auto add = [&](const Kernel& kernel, std::size_t sizes) {
@@ -83,7 +83,7 @@ TEST_P(EveryKernel, ComputesItsDefinition) {
     }
 }
 
-// Of each level above the baseline, whichever of them this machine has.
+// For each level above the baseline, whether or not this machine has it.
 TEST(Twins, EveryKernelOfALevelHasOne) {
     std::set<std::string> ids;
     for (const Level& level : emulated_levels())

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-/// Products of plain matrices: every height of a tile, every width of a piece, every way that operands may lie.
+/// Products of plain matrices: every tile height, every block width, every memory layout of operands.
 namespace cairn::test {
 namespace {
 
@@ -18,7 +18,8 @@ Kernel gemm_of(const Level& level, const std::string& end) {
     return {};
 }
 
-/// Tries the kernel of each level whose id ends so on the problems alone, as every_kernel_test does on its samples.
+/// Checks the kernel of each level whose id has this ending on the given problems, as every_kernel_test does on its
+/// samples.
 void expect_right(const std::string& end, const std::vector<std::string>& problems) {
     for (const Level& level : runnable_levels()) {
         Kernel kernel = gemm_of(level, end);
@@ -50,7 +51,7 @@ TEST(Gemm, EveryNumberOfColumns) {
     expect_right("matmul.f32@6", problems);
 }
 
-// Blocks of rows, runs of columns and parts of the depth, whole ones and what is left.
+// Blocks of rows, runs of columns and parts of the depth, whole ones and tails.
 TEST(Gemm, EveryPartOfALargeProduct) {
     expect_right(
         "matmul.f32@6",
@@ -80,8 +81,8 @@ TEST(Gemm, FewTasksAreAsManyForEachMember) {
     EXPECT_EQ(even_runs(4, 1, 3, 18), 6);
     EXPECT_EQ(even_runs(3, 4, 6, 18), 3);  // 12 tasks
     EXPECT_EQ(even_runs(5, 1, 1, 18), 5);
-    EXPECT_EQ(even_runs(17, 1, 2, 40), 17);  // one of many is waited for a little
-    EXPECT_EQ(even_runs(5, 1, 2, 5), 5);     // columns for no more
+    EXPECT_EQ(even_runs(17, 1, 2, 40), 17);  // of many tasks, one extra costs little
+    EXPECT_EQ(even_runs(5, 1, 2, 5), 5);     // too few columns for more
     EXPECT_EQ(even_runs(5, 1, 7, 6), 5);
     EXPECT_EQ(even_runs(2, 0, 2, 9), 2);
 }

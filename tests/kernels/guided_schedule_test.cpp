@@ -41,7 +41,7 @@ TEST(GuidedPanelSchedule, AreWholeNumbersOfPanelsSideBySideWhereThereAreMany) {
     for (const PanelRange& run : all({1, 96, 4, 2})) EXPECT_EQ((run.end - run.begin) % 4, 0);
 }
 
-// A thread is told numbers with gaps: others have taken what is between.
+// A thread gets numbers with gaps: other threads have claimed those between.
 TEST(GuidedPanelSchedule, AreTheSameForEveryThread) {
     const std::vector<PanelRange> list = all({2, 72, 1, 2});
     GuidedPanelSchedule every_third(2, 72, 1, 2);

@@ -3,7 +3,7 @@
 #include "kernels/cpu/simd/vector/tile_registers.hpp"
 #include "kernels/cpu/simd/vector/vector.hpp"
 
-// Compiled once for each instruction set that the functions below name, and as their twins. What it instantiates has
+// Compiled once for each instruction set that the functions below use, and as their twins. Instantiated templates have
 // internal linkage: the linker must not mix the compilations.
 #define CAIRN_JOIN(a, b) a##b
 #define CAIRN_INSTRUCTIONS_OF(level) CAIRN_JOIN(cairn_instructions_, level)

@@ -4,8 +4,8 @@
 
 namespace cairn::test {
 
-/// The functions of kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp as one compilation of
-/// instruction_table.cpp has them, on vectors in memory; null where it has none.
+/// The functions of kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp from one compilation of
+/// instruction_table.cpp, on vectors in memory; null if the compilation has no such function.
 struct InstructionTable {
     using OnVectors = void (*)(void* result, const void* a, const void* b);
     using OnPart = void (*)(float* to, const float* from, std::int64_t count);

@@ -91,7 +91,7 @@ TEST(NearMisses, OfAttention) {
     });
 }
 
-// As programs for half precision write it. Causal scores that are cast behind the mask have a definition.
+// As programs in half precision write it. Causal scores cast after the mask have a definition.
 TEST(NearMisses, OfAttentionMaskedAroundAWideSoftmax) {
     for (const DType dtype : {DType::bf16, DType::f16})
         for (const bool is_within : {false, true})

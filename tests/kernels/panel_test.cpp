@@ -16,7 +16,7 @@
 #include <random>
 #include <span>
 
-/// The panels of 32 columns: their size, that one packed form serves a product and an embedding, and exact sums.
+/// Tests of panels of 32 columns: their size, that one packed form serves a product and an embedding, and exact sums.
 namespace cairn::test {
 namespace {
 
@@ -26,7 +26,7 @@ std::vector<Kernel> made_by(void (*add)(std::vector<Kernel>&)) {
     return list;
 }
 
-// Runs a kernel by its text form alone, with one thread; the failure it reported, or null.
+// Runs a kernel given its problem as text, with one thread; returns the failure it reported, or null.
 const char* run(const Kernel& kernel, const std::string& text, std::vector<void*> in, void* out) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem(text, *symbols);
@@ -76,7 +76,7 @@ TEST(Panel, FormsOf16BitsHaveHalfTheBytes) {
     }
 }
 
-// Any strides, into places told by hand.
+// Any strides, at positions computed by hand.
 TEST(Panel, HalvesArePackedAndGatheredAsTheyAre) {
     constexpr std::int64_t rows = 77, depth = 40;
     std::vector<std::uint16_t> table(rows * depth), packed(3 * 32 * depth, 7), wanted(3 * 32 * depth, 0);
@@ -111,7 +111,7 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
     return bits;
 }
 
-// Every number of 16 bits, NaNs, infinities and subnormals among them, one a column; then finite ones over a depth.
+// Every 16-bit pattern, including NaNs, infinities and subnormals, one per column; then finite numbers over a depth.
 TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
     for (const Level& level : runnable_levels()) {
         std::vector<Kernel> list;
@@ -124,7 +124,7 @@ TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
                 std::vector<std::uint16_t> stored(static_cast<std::size_t>(depth * columns));
                 std::vector<float> cast(stored.size());
                 for (std::size_t i = 0; i < stored.size(); ++i) {
-                    // Of more than one row the numbers lie about one, of either sign.
+                    // With more than one row the numbers are about one, of either sign.
                     const std::size_t about_one = (dtype == DType::f16 ? 0x3800 : 0x3f00) + i * 37 % 1024;
                     stored[i] = static_cast<std::uint16_t>(depth == 1 ? i : about_one | (i % 3 == 0 ? 0x8000 : 0));
                     cast[i] = dtype == DType::f16 ? types::f16_to_f32(stored[i]) : types::bf16_to_f32(stored[i]);
@@ -138,7 +138,7 @@ TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
                         return "matmul | f32[" + m + "," + k + "] " + std::string(of) + "[" + k + "," + n +
                                "]@panel32! -> f32[" + m + "," + n + "]";
                     };
-                    // Columns in the order of the panels: the places are the same in both.
+                    // Columns in the order of the panels: positions are the same in both.
                     ASSERT_EQ(run(product, text(to_string(dtype)), {x.data(), stored.data()}, made.data()), nullptr);
                     ASSERT_EQ(run(product, text("f32"), {x.data(), cast.data()}, wanted.data()), nullptr);
                     EXPECT_EQ(bits_of(made), bits_of(wanted)) << text(to_string(dtype)) << " at " << level.name;
@@ -264,7 +264,7 @@ TEST(Panel, RefusalsSayWhy) {
               "has the wrong number of operands");
 }
 
-// Sums of small integers are exact, and many are equal: the first is the largest, or the first NaN.
+// Sums of small integers are exact, and many are equal: the result is the first largest column, or the first NaN.
 TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
     constexpr std::int64_t depth = 3, most_rows = 200;
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
@@ -323,7 +323,7 @@ TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
     }
 }
 
-/// Products of small integers, whose sums are exact, at every level or its twin: how many elements are wrong.
+/// Products of small integers, whose sums are exact, at every level or its twin; returns the number of wrong elements.
 std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<const std::int64_t> all_rows) {
     const std::int64_t most = *std::max_element(all_rows.begin(), all_rows.end());
     const auto floats = [](std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count)); };
@@ -362,7 +362,7 @@ std::int64_t wrong_elements(std::int64_t depth, std::int64_t columns, std::span<
     return wrong;
 }
 
-/// Relative L2 error of a product whose terms are random, at the largest of all levels and numbers of rows.
+/// Relative L2 error of a product of random terms, the largest over all levels and numbers of rows.
 double largest_error(std::int64_t depth, float least) {
     constexpr std::int64_t columns = 40, most = 40;
     std::mt19937 random(static_cast<unsigned>(depth));
@@ -406,7 +406,7 @@ double largest_error(std::int64_t depth, float least) {
     return largest;
 }
 
-// Terms of both signs, and positive ones alone, whose sums grow with every term.
+// Terms of both signs, and positive ones only, whose sums grow with every term.
 TEST(Panel, LongSumsAreAddedInBlocks) {
     EXPECT_LT(largest_error(768, -1), 3e-7);
     EXPECT_LT(largest_error(3072, -1), 3.5e-7);
@@ -414,14 +414,14 @@ TEST(Panel, LongSumsAreAddedInBlocks) {
     EXPECT_LT(largest_error(3072, 0), 1.2e-7);
 }
 
-// Every tile height meets every place in a panel.
+// Every tile height at every position in a panel.
 TEST(Panel, EveryNumberOfRowsIsExact) {
     std::vector<std::int64_t> rows(60);
     std::iota(rows.begin(), rows.end(), 1);
     EXPECT_EQ(wrong_elements(37, 70, rows), 0);
 }
 
-// Panels side by side, whole groups of them and what is left; a depth in one part, in two, and in three that differ.
+// Panels side by side, whole groups and remainders; a depth in one part, in two, and in three of different sizes.
 TEST(Panel, EveryPartOfADepthAndEveryGroupOfPanelsIsExact) {
     const std::vector<std::int64_t> rows{1, 2, 3, 4, 5, 7, 12, 13, 14, 15, 25, 199};
     for (const std::int64_t depth : {1024, 1025, 2051})

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-/// What composites along one axis make of one row or column, in f64.
+/// Reference results of composites along one axis for one row or column, in f64.
 namespace cairn::test {
 
 using Row = std::vector<double>;
@@ -23,7 +23,7 @@ inline Row log_softmax(const Row& x) {
     return y;
 }
 
-/// A layer norm where `centered`, else an rms norm; an empty gamma is ones, an empty beta zeros.
+/// Layer norm if `centered`, otherwise RMS norm; an empty gamma is ones, an empty beta zeros.
 inline Row normalized(Row x, bool centered, double eps, const Row& gamma, const Row& beta) {
     double mean = 0, square = 0;
     for (const double v : x) mean += centered ? v / static_cast<double>(x.size()) : 0;
@@ -33,7 +33,7 @@ inline Row normalized(Row x, bool centered, double eps, const Row& gamma, const 
     return x;
 }
 
-/// Both NaN, equal, or apart by at most `tolerance` of the larger of 1 and the expected one.
+/// True if both are NaN, equal, or differ by at most `tolerance` times the larger of 1 and the expected value.
 inline bool is_near(double actual, double expected, double tolerance) {
     if (std::isnan(expected)) return std::isnan(actual);
     return actual == expected || std::fabs(actual - expected) <= tolerance * std::max(1.0, std::fabs(expected));

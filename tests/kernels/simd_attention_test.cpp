@@ -8,7 +8,7 @@
 namespace cairn::test {
 namespace {
 
-/// One call, with the layouts that models use.
+/// The sizes of one call.
 struct Shape4 {
     std::int64_t batch, heads, key_heads, queries, keys, depth, value_depth;
 };
@@ -19,7 +19,8 @@ std::string list(std::initializer_list<std::int64_t> numbers, char open, char cl
     return text + close;
 }
 
-/// [B, heads, length, depth], dense; or as a view of [B, length, heads, depth]; or inside memory of a larger capacity.
+/// Layouts that models use: dense [B, heads, length, depth]; a view of [B, length, heads, depth]; or a view of memory
+/// with a larger capacity.
 enum class Form { dense, interleaved, capacity };
 std::string tensor(std::int64_t batch, std::int64_t heads, std::int64_t length, std::int64_t depth, Form form) {
     const std::string shape = "f32" + list({batch, heads, length, depth}, '[', ']');
@@ -42,7 +43,7 @@ std::string problem_text(const Shape4& s, bool causal, bool mask, const std::str
            tensor(s.batch, s.heads, s.queries, s.value_depth, form == Form::capacity ? Form::dense : form);
 }
 
-/// The fourth operand: of what kind, and its axes along [B, H, T, S].
+/// The fourth operand: its kind, and its axes along [B, H, T, S].
 struct Mask {
     enum class Kind { none, boolean, hiding, added } kind = Kind::none;
     std::int64_t shape[4] = {1, 1, 1, 1};
@@ -60,14 +61,14 @@ Mask mask_of_keys(const Shape4& s, bool exists) {
     return {exists ? Mask::Kind::boolean : Mask::Kind::none, {s.batch, 1, 1, s.keys}};
 }
 
-/// What is done to scores before they are masked: capped, where the cap is not 0, and a fifth operand added.
+/// What is applied to scores before the mask: softcap unless the cap is 0, and a bias as fifth operand.
 struct Before {
     double cap = 0;
     Mask bias = {};
     bool adds_to_hidden = false;
 };
 
-/// The definition, in doubles, one query after another.
+/// The definition in double, for one query.
 void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& mask, double masked_score,
                   std::int64_t b, std::int64_t h, std::int64_t t, std::vector<double>& out, const Before& before = {}) {
     const std::int64_t g = h / (s.heads / s.key_heads);
@@ -146,7 +147,7 @@ TEST_P(SimdAttention, EqualsADoubleLoop) {
     }
 }
 
-// With more queries than keys the first queries see nothing; so do all where the mask is false everywhere.
+// With more queries than keys the first queries see no key; neither does any query if the mask is false everywhere.
 TEST_P(SimdAttention, QueriesThatSeeNoKey) {
     for (const bool infinite : {false, true}) {
         check(GetParam(), {1, 2, 1, 30, 9, 16, 20}, true, false, infinite, Form::dense, 2, 1);
@@ -175,8 +176,8 @@ TEST_P(SimdAttention, NanStaysInItsQuery) {
     }
 }
 
-// Weight 0 makes NaN of a value that is not finite, and where all visible scores are -inf a finite masked score is the
-// largest: as the definition says, in every place of a tile.
+// Weight 0 times a value that is not finite is NaN, and if all visible scores are -inf, a finite masked score is the
+// largest: as in the definition, at every position in a tile.
 TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
     for (const std::int64_t queries : {3, 20, 100})
         for (const bool infinite : {false, true})
@@ -206,8 +207,8 @@ TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
             }
 }
 
-// Of every key in turn one element of its value is not finite: queries that do not see the key get NaN there, whatever
-// their number, their place in a tile and the key's.
+// For every key in turn one element of its value is not finite: queries that do not see the key get NaN there, whatever
+// their number, their position in a tile and the key's.
 TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
     for (const Shape4& s :
          {Shape4{1, 1, 1, 1, 9, 4, 9}, Shape4{1, 1, 1, 3, 7, 4, 7}, Shape4{1, 1, 1, 13, 13, 4, 13},
@@ -241,8 +242,9 @@ TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
         }
 }
 
-// Few tiles are cut along their keys, and heads of a group go together: the same bits for any number of threads, and
-// NaN of one part is NaN of all, be it in a hidden block or where a block is hidden in front or behind.
+// With few tiles, tiles are split along their keys, and heads of a group share a tile. Results are bitwise equal for
+// any number of threads. NaN in one split makes the result NaN, also in a hidden block, and with hidden blocks before
+// or after it.
 TEST_P(SimdAttention, PartsOfKeysAreJoined) {
     for (const Shape4& s : {Shape4{1, 1, 1, 1, 3000, 16, 17}, Shape4{1, 4, 1, 1, 1500, 8, 8},
                             Shape4{1, 6, 2, 5, 1100, 9, 8}, Shape4{1, 1, 1, 70, 1300, 16, 16}})
@@ -279,8 +281,8 @@ TEST_P(SimdAttention, PartsOfKeysAreJoined) {
         }
 }
 
-// A mask of the last few keys before each query hides whole blocks of keys and the first of another: their scores are
-// not computed, and their values show where they are not finite.
+// A mask of the last few keys before each query hides whole blocks of keys and the first keys of another block. Their
+// scores are not computed, but their values take effect if they are not finite.
 TEST_P(SimdAttention, WindowsHideBlocks) {
     for (const std::int64_t queries : {3, 120})
         for (const char* const masked_score : {"-1e+38", "-inf"}) {
@@ -314,8 +316,8 @@ TEST_P(SimdAttention, WindowsHideBlocks) {
         }
 }
 
-/// Coin flips, or added numbers some of which hide; the first query of all sees nothing, the second only what is
-/// lowest.
+/// Random booleans, or additive terms some of which hide keys; the first query sees nothing, the second only the lowest
+/// scores.
 void fill_mask(Operand& mask, const Mask& of, std::mt19937& random) {
     const std::int64_t queries = of.shape[2], keys = of.shape[3];
     for (std::int64_t i = 0; i < mask.size(); ++i) {
@@ -329,7 +331,7 @@ void fill_mask(Operand& mask, const Mask& of, std::mt19937& random) {
     }
 }
 
-// Each axis of the mask may be 1, whatever the score of hidden keys is: beside a low one nothing, else its share.
+// Each axis of the mask may be 1. Hidden keys have any score: a low one gets no weight, others get their share.
 TEST_P(SimdAttention, MasksOfPairs) {
     unsigned seed = 0;
     for (const Shape4& s :
@@ -345,7 +347,7 @@ TEST_P(SimdAttention, MasksOfPairs) {
                 const auto& m = mask.shape;
                 std::string text = problem_text(s, causal, false, masked_score, Form::dense);
                 text.insert(text.find(" scale"), kind == Mask::Kind::hiding ? " pairs=(1) hides=(1)" : " pairs=(1)");
-                // Of every second case the keys lie two apart.
+                // In every second case keys have stride 2.
                 text.insert(text.find(" ->"), (kind == Mask::Kind::added ? " f32" : " bool") +
                                                   list({m[0], m[1], m[2], m[3]}, '[', ']') + ":" +
                                                   list({m[1] * m[2] * m[3] * 2, m[2] * m[3] * 2, m[3] * 2,
@@ -370,8 +372,8 @@ TEST_P(SimdAttention, MasksOfPairs) {
             }
 }
 
-// Beside each kind of mask: capped scores stay below the cap and a bias decides; NaN and infinities go as they would in
-// the definition.
+// With each kind of mask: capped scores stay below the cap and a bias decides; NaN and infinities propagate as in the
+// definition.
 TEST_P(SimdAttention, CapAndBias) {
     for (const Shape4& s : {Shape4{2, 4, 2, 3, 20, 8, 9}, Shape4{1, 2, 1, 40, 300, 16, 16}})
         for (const Mask::Kind kind : {Mask::Kind::boolean, Mask::Kind::hiding, Mask::Kind::added})
@@ -410,7 +412,7 @@ TEST_P(SimdAttention, CapAndBias) {
             }
 }
 
-// Keys that no query but the last ones sees are as high as those that all see, for what is added; NaN is among it.
+// Additive terms raise keys that only the last queries see to the level of keys that all see; some terms are NaN.
 TEST_P(SimdAttention, WhatIsAddedLiftsHiddenKeys) {
     for (const Shape4& s : {Shape4{2, 4, 2, 3, 20, 8, 9}, Shape4{1, 2, 1, 40, 300, 16, 16}})
         for (int variant = 0; variant < 4; ++variant) {
@@ -433,7 +435,7 @@ TEST_P(SimdAttention, WhatIsAddedLiftsHiddenKeys) {
                              row, {.adds_to_hidden = true});
                 for (std::int64_t d = 0; d < s.value_depth; ++d) {
                     const double a = c.outputs[0].get(i * s.value_depth + d), e = row[static_cast<std::size_t>(d)];
-                    // Scores of 150 are 1.5e-5 apart.
+                    // Floats near 150 are 1.5e-5 apart.
                     ASSERT_TRUE(std::isnan(e) ? std::isnan(a) : std::fabs(a - e) <= 5e-5)
                         << "row " << i << " element " << d << ": " << a << " for " << e;
                 }

@@ -9,7 +9,7 @@
 namespace cairn::test {
 namespace {
 
-/// A dense tensor as [outer, length, inner], worked on along the middle.
+/// A dense tensor [outer, length, inner], reduced along the middle axis.
 struct Sizes {
     std::int64_t outer, length, inner;
     std::string text() const {
@@ -31,7 +31,7 @@ Row row_of(const Operand& operand) {
     return values;
 }
 
-/// All columns of output 0 are those that `expected` makes of the columns of input 0.
+/// Expects each column of output 0 to be `expected` of the column of input 0.
 void expect_columns(const SimdCase& c, const Sizes& sizes, const std::function<Row(const Row&)>& expected,
                     double tolerance) {
     for (std::int64_t n = 0; n < sizes.outer * sizes.inner; ++n) {
@@ -44,7 +44,7 @@ void expect_columns(const SimdCase& c, const Sizes& sizes, const std::function<R
 
 class SimdAxis : public SimdLevel {};
 
-// Widths around the vectors and the strips of every level; more rows than are summed at once.
+// Widths around the vectors and strips of every level; more rows than are summed at once.
 const Sizes all_sizes[] = {{1, 5, 1},  {2, 1, 3},   {3, 40, 4},  {1, 70, 7},   {2, 33, 16}, {1, 9, 17},
                            {2, 7, 31}, {1, 12, 63}, {1, 66, 64}, {2, 100, 65}, {1, 3, 200}, {40, 2, 9}};
 
@@ -82,7 +82,7 @@ TEST_P(SimdAxis, SoftmaxOfSpecialColumnsAndShortRows) {
     }
 }
 
-// Columns that go by piece by piece: a largest element that comes late, pieces that are all -inf.
+// Columns processed piece by piece: a maximum that comes late, pieces that are all -inf.
 TEST_P(SimdAxis, SoftmaxOfSpecialLongColumns) {
     const Sizes sizes{1, 1100, 8};
     const auto element = [](std::int64_t n, std::int64_t i) -> double {
@@ -108,7 +108,7 @@ TEST_P(SimdAxis, SoftmaxOfSpecialLongColumns) {
     }
 }
 
-// A variance joined from pieces: each has a mean of its own, far from zero.
+// A variance combined from pieces, each with its own mean far from zero.
 TEST_P(SimdAxis, VariancesOfLongColumnsAreJoined) {
     const Sizes sizes{1, 1100, 20};
     SimdCase c("layer_norm axis=(1) eps=1e-05 | f32" + sizes.text() + " -> f32" + sizes.text());
@@ -160,7 +160,7 @@ TEST_P(SimdAxis, NormsOfRowsWithoutGammaOrBeta) {
         }
 }
 
-/// The level's kernel of a Problem's definition that accepts it.
+/// The level's kernel of the Problem's definition that accepts it.
 const Kernel& accepting(const std::string& level, const Problem& problem) {
     for (const Kernel& kernel : kernels_of(level))
         if (kernel.definition == problem.definition && kernel.accepts(problem).empty()) return kernel;
@@ -175,7 +175,7 @@ double half_unit(DType dtype, double number) {
     return std::ldexp(0.5, std::max(exponent, lowest) - digits);
 }
 
-// What is kept between the steps is not: exponentials of a row would lose digits in f16, and sums in bf16.
+// Intermediate results are not rounded: exponentials of a row would lose digits in f16, and sums in bf16.
 TEST_P(SimdAxis, NarrowResultsAreRoundedOnce) {
     std::mt19937 random(7);
     for (const DType dtype : {DType::f16, DType::bf16})
@@ -202,7 +202,7 @@ TEST_P(SimdAxis, NarrowResultsAreRoundedOnce) {
             }
 }
 
-// A column of one value has that value as its mean, whatever its sum is rounded to.
+// A column of equal values has that value as its mean, however its sum is rounded.
 TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
     const Sizes sizes{1, 300, 20};
     SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
@@ -211,7 +211,7 @@ TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
     for (std::int64_t i = 0; i < c.outputs[0].size(); ++i) EXPECT_EQ(c.outputs[0].get(i), 0) << i;
 }
 
-// Elements that differ in their last digits only, down columns and along short rows.
+// Elements that differ only in their last digits, along columns and short rows.
 TEST_P(SimdAxis, CloseElementsKeepTheirDigits) {
     for (const Sizes& sizes : {Sizes{1, 3, 20}, Sizes{20, 3, 1}}) {
         SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());

@@ -149,7 +149,7 @@ std::string SimdCase::run(const Kernel& kernel, int members) {
         kernel.workspace != nullptr ? static_cast<std::size_t>(kernel.workspace(problem, members).constant()) : 0;
     const std::unique_ptr<std::byte[], void (*)(void*)> workspace(
         static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64)), std::free);
-    std::memset(workspace.get(), 0xff, bytes);  // NaN: what is read before it is written shows
+    std::memset(workspace.get(), 0xff, bytes);  // NaN, to reveal reads of uninitialised workspace
     const std::shared_ptr<const void> prepared = kernel.prepare != nullptr ? kernel.prepare(problem, members) : nullptr;
     const Args args{in.data(), out.data(), dims.data(), workspace.get(), prepared.get()};
 

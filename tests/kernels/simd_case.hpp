@@ -18,22 +18,23 @@
 ///     c.outputs[0].get(4);
 namespace cairn::test {
 
-/// The memory of one operand, exactly as large as its strides ask for, so that the sanitizers see a step beyond it.
+/// The memory of one operand, exactly as large as its strides require, so that sanitizers detect out-of-bounds
+/// accesses.
 class Operand {
 public:
     explicit Operand(const TensorDesc& desc);
     std::int64_t size() const noexcept { return count_; }
-    /// The element at a row-major place, as a double (integers beyond 2^53 lose digits).
+    /// The element at a row-major index, as a double (integers beyond 2^53 lose digits).
     double get(std::int64_t index) const;
     void set(std::int64_t index, double value);
-    /// Normally distributed floats, small integers, coin flips.
+    /// Normally distributed floats, small integers, random booleans.
     void fill(std::mt19937& random, double scale = 1);
-    /// The first byte of memory between the elements that is not as it was made; -1 if there is none.
+    /// Offset of the first changed byte between the elements; -1 if there is none.
     std::int64_t first_touched_gap() const;
-    /// Equal bits of all elements.
+    /// True if all elements are bitwise equal.
     bool same_bits(const Operand& other) const;
     TensorArg arg() noexcept { return {bytes_.get(), shape_.data(), strides_.data(), static_cast<int>(shape_.size())}; }
-    /// Uses the other's memory: an output in place of an input.
+    /// Shares the other's memory: an output in place of an input.
     void share(const Operand& other) { bytes_ = other.bytes_; }
     /// A copy with memory of its own.
     Operand copy() const;
@@ -51,8 +52,8 @@ private:
 struct SimdCase {
     explicit SimdCase(const std::string& text);
     explicit SimdCase(Problem made);
-    /// Runs with a team of `members` threads. Returns what a member reported by Team::fail, or "". Adds a test failure
-    /// on a refusal.
+    /// Runs with a team of `members` threads. Returns the reason that a member reported by Team::fail, or "". Adds a
+    /// test failure on a refusal.
     std::string run(const Kernel& kernel, int members = 1);
 
     Problem problem;
@@ -63,7 +64,7 @@ struct SimdCase {
 std::vector<std::string> level_names();
 /// The kernels of a level.
 const std::vector<Kernel>& kernels_of(const std::string& level);
-/// The kernel of a definition; the test fails where there is none.
+/// The kernel of a definition; the test fails if there is none.
 const Kernel& find(const std::vector<Kernel>& kernels, const std::string& definition);
 
 /// Tests of each of level_names().

@@ -13,7 +13,7 @@
 namespace cairn::test {
 namespace {
 
-/// An integer to `digits` significant bits, nearest even, found in integers.
+/// Rounds an integer to `digits` significant bits, ties to even, in integer arithmetic.
 double nearest_float(std::int64_t x, int digits, double largest) {
     const std::uint64_t magnitude = x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
     const int dropped = std::max(static_cast<int>(std::bit_width(magnitude)) - digits, 0);
@@ -24,8 +24,8 @@ double nearest_float(std::int64_t x, int digits, double largest) {
     return std::copysign(value > largest ? INFINITY : value, x < 0 ? -1.0 : 1.0);
 }
 
-/// Of every size: midpoints between floats of 8, 11, 24 and 53 digits, what lies beside them by one and by a power of
-/// two, and random numbers.
+/// Integers of every size: midpoints between floats of 8, 11, 24 and 53 digits, their neighbours by one and by a power
+/// of two, and random numbers.
 std::vector<std::int64_t> integers_beside_ties() {
     std::mt19937_64 random(1);
     std::vector<std::int64_t> made = {
@@ -45,7 +45,7 @@ std::vector<std::int64_t> integers_beside_ties() {
 
 class SimdCast : public SimdLevel {};
 
-// Against integer arithmetic, by the vector kernels, the reference kernel and the interpreter.
+// Compares the vector kernels, the reference kernel and the interpreter with integer arithmetic.
 TEST_P(SimdCast, IntegersAreRoundedOnce) {
     std::vector<Kernel> reference;
     kernels::cpu::reference::add_elementwise(reference);
@@ -83,8 +83,8 @@ TEST_P(SimdCast, IntegersAreRoundedOnce) {
     cast_all(std::uint8_t{}, "u8");
 }
 
-/// Of all sizes that f16 and bf16 have, subnormals too, and beyond: midpoints between two of their numbers, and what
-/// lies beside them by less than a float tells.
+/// Doubles of all sizes of f16 and bf16, including subnormals, and beyond: midpoints between adjacent numbers, and
+/// neighbours closer than a float resolves.
 std::vector<double> doubles_beside_ties() {
     std::mt19937_64 random(2);
     std::vector<double> made = {0.0,  -0.0, INFINITY, -INFINITY, 65520 - 1e-9, 65520, 0x1.ffp127, 0x1.fefffffffffffp127,
@@ -99,7 +99,7 @@ std::vector<double> doubles_beside_ties() {
     return made;
 }
 
-// Against the reference kernel, which goes from doubles to 16 bits at once.
+// Compares with the reference kernel, which converts doubles directly to 16 bits.
 TEST_P(SimdCast, DoublesAreRoundedOnce) {
     std::vector<Kernel> reference;
     kernels::cpu::reference::add_elementwise(reference);
@@ -120,8 +120,8 @@ TEST_P(SimdCast, DoublesAreRoundedOnce) {
     }
 }
 
-// A value that is rounded to 16 bits on the way to a wider result, which its store does not round: alone, and beside a
-// result of 16 bits that is the same value.
+// A value rounded to 16 bits before a wider result, whose store does not round it: alone, and with a 16-bit result that
+// is the same value.
 TEST_P(SimdCast, NarrowingOnTheWayRounds) {
     const std::vector<double> x = {-0x1p63, 65520, 1 + 0x1p-20, 1.0 / 3, -0x1p-26, 0};
     const std::string size = "[" + std::to_string(x.size()) + "]";
@@ -144,7 +144,7 @@ TEST_P(SimdCast, NarrowingOnTheWayRounds) {
             }
 }
 
-// Against the reference kernel.
+// Compares with the reference kernel.
 TEST_P(SimdCast, FloatsAreTruncatedAndHeld) {
     std::vector<Kernel> reference;
     kernels::cpu::reference::add_elementwise(reference);

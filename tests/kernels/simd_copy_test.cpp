@@ -20,7 +20,7 @@ void number(Operand& operand, double from = 0) {
         operand.set(i, static_cast<double>((i * 7 + static_cast<std::int64_t>(from)) % 101));
 }
 
-// Random axes in random orders: the element at each place is the input's at the same place.
+// Random axes in random orders: each element equals the input's at the same index.
 TEST(SimdCopy, AnyStridesToAnyStrides) {
     std::mt19937 random(11);
     for (int round = 0; round < 500; ++round) {

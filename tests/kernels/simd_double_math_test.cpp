@@ -14,8 +14,8 @@ namespace {
 
 using Wide = long double;
 
-/// A function of doubles, where it is neither 0, 1 nor infinite, and the largest error allowed, in units in the last
-/// place of the result, or of the argument (for functions whose tail is small beside it).
+/// A function of doubles, the range where it is not 0, 1 or infinite, and the largest allowed error in ulp of the
+/// result, or of the argument (for functions whose tail is small relative to it).
 struct DoubleBound {
     const char* name;
     Wide (*exact)(Wide);
@@ -49,7 +49,7 @@ constexpr DoubleBound bounds[] = {
     {"gelu_tanh", gelu_tanh, -12, 12, 2.5, true},
 };
 
-// Where long double is double, its own error is seen as well.
+// If long double is double, its own error is included.
 constexpr double unseen = std::numeric_limits<Wide>::digits > 60 ? 0.001 : 1;
 
 double error_of(const DoubleBound& bound, double x, double y) {
@@ -58,7 +58,7 @@ double error_of(const DoubleBound& bound, double x, double y) {
 }
 
 /// Doubles of all signs and exponents, the same number between `from` and `to`, twice as many near 0, and those nearest
-/// to multiples of pi / 2, of which a sine or cosine has lost almost all digits.
+/// to multiples of pi / 2, where sine or cosine cancels almost all digits.
 std::vector<double> arguments_of(const DoubleBound& bound) {
     constexpr std::uint64_t count = 12000, step = ~std::uint64_t{0} / count;
     std::vector<double> made;
@@ -93,7 +93,7 @@ TEST_P(SimdDoubleMath, ErrorsAreWithinTheirBounds) {
     }
 }
 
-// Alone in a vector's tail, and in its first lane.
+// In a vector's tail, and in the first lane.
 TEST_P(SimdDoubleMath, SpecialValues) {
     const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     const double arguments[] = {0.0,

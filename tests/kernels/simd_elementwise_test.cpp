@@ -18,8 +18,8 @@ const Kernel& reference(const std::string& definition) {
     return find(kernels, definition);
 }
 
-/// Random bodies. Each op keeps values near 1, so that rounding errors stay small, and comparisons look at inputs only,
-/// which both sides hold exactly.
+/// Generates random bodies. Each op keeps values near 1, so that rounding errors stay small; comparisons read only
+/// inputs, which both sides represent exactly.
 class BodyMaker {
 public:
     explicit BodyMaker(std::mt19937& random) : random_(random) {}
@@ -111,8 +111,8 @@ private:
         const std::vector<int> exact = values_of(dtype, true);
         switch (pick(8)) {
             case 0: {
-                // Floats to floats only: computed values may differ in their last place, which truncation makes a whole
-                // one.
+                // Floats to floats only: computed values may differ in their last place, which truncation would make a
+                // difference of one.
                 const DType floats[] = {DType::f32, DType::f64, DType::f16, DType::bf16},
                             all[] = {DType::i8,      DType::u8,  DType::i32, DType::i64,
                                      DType::boolean, DType::f32, DType::f16};
@@ -155,7 +155,7 @@ private:
     int inputs_ = 0;
 };
 
-/// 16-bit steps may keep more digits than the reference, which rounds each.
+/// 16-bit steps may keep more digits than the reference, which rounds at each step.
 double tolerance(const Problem& problem) {
     double worst = 1e-12;
     const auto note = [&](DType dtype) {
@@ -203,7 +203,7 @@ TEST_P(SimdElementwise, RandomBodiesEqualTheReference) {
     }
 }
 
-// Each output written over an input of its dtype and layout, as a plan may decide.
+// Each output overwrites an input of its dtype and layout, as a memory plan may decide.
 TEST_P(SimdElementwise, OutputsMayOverwriteInputs) {
     const Kernel& kernel = find(kernels_of(GetParam()), "elementwise");
     const std::string texts[] = {
@@ -243,7 +243,7 @@ TEST_P(SimdElementwise, TeamsOfAnySizeGiveTheSameBits) {
     EXPECT_TRUE(three.outputs[0].same_bits(one.outputs[0]));
 }
 
-// Every bit pattern of the 16-bit floats through f32 and back, and hostile numbers into each integer type.
+// Every bit pattern of the 16-bit floats through f32 and back, and extreme numbers into each integer type.
 TEST_P(SimdElementwise, CastsEqualTheReference) {
     for (const char* half : {"f16", "bf16"}) {
         const std::string text = std::string("cast | ") + half + "[65536] -> f32[65536]";
@@ -305,7 +305,7 @@ TEST_P(SimdElementwise, CastsEqualTheReference) {
     }
 }
 
-// Every byte. Values that are all bytes stay so; where one is wider, equal bytes may be different numbers.
+// Every byte. Bodies of bytes only stay in bytes; with a wider value, equal bytes may be different numbers.
 TEST_P(SimdElementwise, BytesEqualTheReference) {
     for (const char* text :
          {"elementwise {1=cast(0):u8} | i8[256] -> u8[256] results (1)",

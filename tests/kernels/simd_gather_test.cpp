@@ -40,7 +40,7 @@ TEST(SimdGather, ReportsAnIndexOutOfRange) {
     }
 }
 
-// Axes before, behind and among the indices.
+// Axes before, after and between the indices.
 TEST(SimdGather, TakesFromAnyAxis) {
     SimdCase c("gather axis=(-2) | f32[6,50,3]:(200,4,1) i64[5,8] -> f32[6,5,8,3]");
     number(c.inputs[0]);
@@ -71,7 +71,7 @@ TEST(SimdGather, TakesAlongAnAxis) {
     }
 }
 
-// Slabs that are taken whole, and one that is cut into parts.
+// Slabs that are processed whole, and one that is split into parts.
 TEST(SimdGather, ScattersTheLastOfEqualIndices) {
     for (const char* text : {"scatter axis=(-2) | f32[6,50,3] i64[90] f32[6,90,3] -> f32[6,50,3]",
                              "scatter axis=(-2) | f32[1,9000,3] i64[90] f32[1,90,3] -> f32[1,9000,3]"}) {
@@ -97,7 +97,7 @@ TEST(SimdGather, ScattersTheLastOfEqualIndices) {
     }
 }
 
-// Nothing is written, and still an index is wrong.
+// Nothing is written, but a bad index is still reported.
 TEST(SimdGather, ScattersLookAtIndicesOfNothing) {
     SimdCase c("scatter axis=(-2) | f32[5,0] i32[2] f32[2,0] -> f32[5,0]");
     c.inputs[1].set(0, 4);

@@ -104,7 +104,7 @@ TEST_P(SimdLastAxis, Normalizations) {
     }
 }
 
-// 1e4 beside deviations of 1: a variance from squares would have two digits left.
+// A mean of 1e4 with deviations of 1: a variance from squares would keep two digits.
 TEST_P(SimdLastAxis, LayerNormKeepsItsDigitsBesideALargeMean) {
     SimdCase c("layer_norm eps=1e-05 | f32[1,768] f32[768] f32[768] -> f32[1,768]");
     for (int i = 0; i < 768; ++i) {

@@ -11,8 +11,8 @@
 namespace cairn::test {
 namespace {
 
-/// A function, the largest error allowed, and in what: units in the last place of the result, or of the argument (for
-/// functions whose tail is small beside it).
+/// A function and its largest allowed error in ulp of the result, or of the argument (for functions whose tail is small
+/// relative to it).
 struct Bound {
     const char* name;
     double (*exact)(double);
@@ -49,7 +49,7 @@ double error_of(const Bound& bound, float x, float y) {
 
 class SimdMath : public SimdLevel {};
 
-// Every 8191st float, all signs and exponents: half a million arguments a function.
+// Every 8191st float, all signs and exponents: half a million arguments per function.
 TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
     constexpr std::int64_t block = 1 << 16;
     constexpr std::uint32_t step = 8191;
@@ -74,7 +74,7 @@ TEST_P(SimdMath, ErrorsAreWithinTheirBounds) {
     }
 }
 
-/// The largest error of a function on a range of negative numbers, in units of the result.
+/// The largest error of a function on a range of negative numbers, in ulp of the result.
 struct TailBound {
     const char* name;
     float from, to;
@@ -119,7 +119,7 @@ TEST_P(SimdMath, SpecialValues) {
                                1e7f,       8388608.0f,      8388607.5f,    -0.5f};
     for (const Bound& bound : bounds) {
         for (const float x : arguments) {
-            // Alone in a vector's tail, and in its first lane.
+            // In a vector's tail, and in the first lane.
             SimdCase c(std::string(bound.name) + " | f32[33] -> f32[33]");
             for (int i = 0; i < 33; ++i) c.inputs[0].set(i, i == 0 || i == 32 ? x : 0.5);
             c.run(find(kernels_of(GetParam()), bound.name));

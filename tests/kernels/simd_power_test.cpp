@@ -31,7 +31,8 @@ std::vector<T> powers(const Kernel& kernel, const Pairs<T>& pairs) {
     return made;
 }
 
-/// Bases of all exponents, between 1/e and e, and ever nearer to 1, to powers that are neither 0 nor infinite.
+/// Bases of all exponents, between 1/e and e, and increasingly close to 1, with exponents for which the power is
+/// neither 0 nor infinite.
 template <typename T>
 Pairs<T> moderate_pairs() {
     std::mt19937_64 random(1);
@@ -58,7 +59,7 @@ std::vector<T> special_numbers() {
     for (const T x : {Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), Limits::min(), Limits::max(),
                       1 + Limits::epsilon(), 1 - Limits::epsilon() / 2})
         made.push_back(x);
-    // The first numbers between which there are no fractions, and those without an odd one.
+    // The smallest numbers from which on there are no fractions, and no odd integers.
     for (const T x : {fraction_less - T{0.5}, fraction_less - 1, fraction_less, fraction_less + 1,
                       2 * fraction_less - 1, 2 * fraction_less, 2 * fraction_less + 2})
         made.push_back(x);
@@ -83,7 +84,7 @@ protected:
         EXPECT_LE(worst, ulps) << pairs.x[at] << " to the power of " << pairs.y[at];
     }
 
-    // Vectors of nothing but positive finite bases have a shorter way; the same numbers come of both.
+    // Vectors of only positive finite bases take a shorter path; results must be equal on both.
     template <typename T>
     void expect_same_beside_special_values() {
         Pairs<T> pairs = moderate_pairs<T>();
@@ -121,7 +122,7 @@ protected:
 
 TEST_P(SimdPower, ErrorsOfFloatsAreWithinTheirBound) { expect_errors_within<float>(0.51); }
 TEST_P(SimdPower, ErrorsOfDoublesAreWithinTheirBound) {
-    // Where long double is double, its own error is seen as well.
+    // If long double is double, its own error is included.
     expect_errors_within<double>(std::numeric_limits<Wide>::digits > 60 ? 1.25 : 2.25);
 }
 TEST_P(SimdPower, FloatsAreTheSameBesideSpecialValues) { expect_same_beside_special_values<float>(); }

@@ -12,7 +12,7 @@ namespace {
 
 class SimdScan : public SimdLevel {};
 
-// Of one line, of a few, of whole squares, and of columns; the special numbers stand at both ends of a block.
+// One line, a few, whole squares, and columns; special numbers are at both ends of a block.
 TEST_P(SimdScan, AddsUpInTheOrderOfTheAxis) {
     for (const char* text :
          {"cumsum axis=(-1) | f32[140] -> f32[140]", "cumsum axis=(-1) | f64[7,140] -> f64[7,140]",
@@ -34,7 +34,7 @@ TEST_P(SimdScan, AddsUpInTheOrderOfTheAxis) {
     }
 }
 
-// 1 is lost beside 2^60 even in f64, unless it comes after: any other order of additions shows.
+// 1 is lost when added to 2^60 even in f64, unless it comes later: any other order of additions would show.
 TEST_P(SimdScan, LosesWhatComesBeforeALargeTermOnly) {
     SimdCase c("cumsum axis=(-1) | f64[8,12] -> f64[8,12]");
     const double line[] = {1, 0x1p60, -0x1p60, 1, 0x1p60, 1, 1, -0x1p60, 1, 1, 1, 1},
@@ -56,8 +56,8 @@ const Kernel& argsort() {
     return find(kernels, "argsort");
 }
 
-// Lines that are compared, and those that are sorted by digits: NaNs are largest and equal, zeros are equal, equal
-// elements keep their order.
+// Lines sorted by comparison, and by radix sort: NaNs are largest and equal, zeros are equal, equal elements keep their
+// order.
 TEST(SimdArgsort, OrdersSpecialNumbers) {
     const double odd[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 1, -1, 1, -NAN, 6e-8, -6e-8, 60000, -60000, 2};
     for (const std::string dtype : {"f64", "f32", "f16", "bf16"})

@@ -16,7 +16,7 @@ namespace lane = kernels::cpu::lane;
 
 volatile std::sig_atomic_t trapped = 0;
 
-/// Where the system's image of the registers (XSAVE, not compacted) holds the parts of vector registers.
+/// Offsets of the parts of vector registers in the system's register image (XSAVE, not compacted).
 struct Places {
     std::size_t ymm_high, zmm_high, zmm_upper;
 };
@@ -28,7 +28,7 @@ std::size_t place_of(unsigned component) {
     return b;
 }
 
-/// The thread as the signal stopped it.
+/// The thread as interrupted by the signal.
 class Stopped {
 public:
     explicit Stopped(ucontext_t* context) : context_(context) {}
@@ -40,7 +40,7 @@ public:
     }
     greg_t& next() { return context_->uc_mcontext.gregs[REG_RIP]; }
 
-    /// 64 bytes; what lies beyond the registers that the system saved is zero.
+    /// Reads 64 bytes; bytes beyond the registers that the system saved are zero.
     void read(int number, std::byte* to) {
         std::memset(to, 0, 64);
         if (number >= 16) {
@@ -73,7 +73,8 @@ private:
         std::memcpy(&saved, image() + 512, 8);
         return (saved >> component & 1) != 0;
     }
-    // A part in its initial state need not be in the image: it is zero then, and so are its registers not written to.
+    // A component in its initial state may be absent from the image: it is then zero, and so are its unwritten
+    // registers.
     void save(int component) {
         if (is_saved(component)) return;
         struct Part {
@@ -98,7 +99,7 @@ struct Decoded {
     std::int64_t base = 0, index = 0;  ///< of the operand in memory: its address is their sum
 };
 
-/// Reads one at `code`, and moves `code` behind it; false where it is none of these.
+/// Decodes an instruction at `code` and advances `code` past it; false if it is none of these.
 bool decode(Stopped& thread, const std::uint8_t*& code, Decoded& d) {
     const std::uint8_t* p = code;
     int reg_high, base_high, index_high, rm_high = 0;
@@ -163,7 +164,7 @@ bool decode(Stopped& thread, const std::uint8_t*& code, Decoded& d) {
     return true;
 }
 
-/// AMX names its tiles where others name vectors.
+/// In AMX the register fields name tiles instead of vectors.
 bool compute_on_tiles(const Decoded& d) {
     lane::EmulatedTiles& tiles = lane::tiles();
     auto* const memory = reinterpret_cast<char*>(d.base);
@@ -251,7 +252,7 @@ void on_illegal(int, siginfo_t*, void* context) {
 
 void trap_missing_instructions() {
     places = {place_of(2), place_of(6), place_of(7)};
-    // Where the CPU has tiles, the system must be asked for them; where not, this fails and they are trapped.
+    // If the CPU has tiles, the system must grant them; otherwise this fails and they are trapped.
     constexpr int request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM
     syscall(SYS_arch_prctl, request, tile_data);
     struct sigaction action {};

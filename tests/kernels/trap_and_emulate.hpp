@@ -2,13 +2,13 @@
 
 namespace cairn::test {
 
-/// Lets this process run dot products of AVX-VNNI, AVX-512 VNNI and BF16, and all of AMX, where the CPU lacks them:
-/// each raises SIGILL, is decoded, computed as its twin (kernels/cpu/simd/vector/emulated_lane.hpp, tile_file.hpp) on
-/// the registers that the system saved, and stepped over. Registers that the CPU does not have stay missing. An
-/// instruction behind `ud2` is computed so on any CPU. For tests alone.
+/// Lets this process run dot products of AVX-VNNI, AVX-512 VNNI and BF16, and all of AMX, on CPUs that lack them: each
+/// instruction raises SIGILL, is decoded, computed by its twin (kernels/cpu/simd/vector/emulated_lane.hpp,
+/// emulated_tiles.hpp) on the registers that the system saved, and skipped. Registers that the CPU lacks stay missing.
+/// An instruction after `ud2` is emulated on any CPU. For tests only.
 void trap_missing_instructions();
 
-/// How many instructions were computed so far.
+/// The number of instructions emulated so far.
 long trapped_instructions() noexcept;
 
 }  // namespace cairn::test

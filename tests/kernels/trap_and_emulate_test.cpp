@@ -1,4 +1,4 @@
-// The trap itself, on any CPU: behind `ud2` it computes what the CPU may have.
+// Tests the trap itself, on any CPU: after `ud2` it emulates instructions that the CPU may have.
 #include "tests/kernels/trap_and_emulate.hpp"
 
 #include "device/cpu/cpu_features.hpp"
@@ -30,7 +30,7 @@ Lanes random_bf16(std::mt19937& random) {
     return lanes;
 }
 
-/// Expects `count` lanes of f, zeros up to `whole`, the rest as it was, and one instruction trapped.
+/// Expects `count` lanes of f, zeros up to `whole`, the rest unchanged, and one trapped instruction.
 template <typename Code, typename F>
 void expect_lanes(int count, int whole, const Lanes& start, const Lanes& a, const Lanes& b, Code code, F f) {
     Lanes sum = start;
@@ -54,7 +54,7 @@ protected:
     Lanes sum_ = random_lanes(random_), a_ = random_lanes(random_), b_ = random_lanes(random_);
 };
 
-// Of the CPU's vectors those of 32 bytes are needed, and no others.
+// Needs only 32-byte vectors of the CPU.
 #define CAIRN_ON_YMM(instruction, sum, a, b)                                                                        \
     [](void* r, const void* x, const void* y) {                                                                     \
         asm volatile("vmovups (%0), %%" sum "\n vmovups (%1), %%" a "\n vmovups (%2), %%" b "\n ud2\n " instruction \
@@ -77,7 +77,7 @@ void ymm_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
 }
 
 void operands_in_memory(const Lanes& sum, const Lanes& a, const Lanes& b) {
-    // A base, an index, and distances of one byte and of four; EVEX counts the byte in vectors, or in lanes.
+    // A base, an index, and displacements of one byte and of four; EVEX scales the byte by vectors, or by lanes.
     const auto plain = [](void* r, const void* x, const void* y) {
         asm volatile(
             "vmovups (%0), %%ymm3\n vmovups (%1), %%ymm4\n ud2\n %{vex%} vpdpwssd 16(%2,%3,4), %%ymm4, %%ymm3\n"
@@ -148,7 +148,7 @@ void bf16_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
 void zmm_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
     expect_lanes(16, 16, sum, a, b, CAIRN_ON_ZMM("vpdpwssd", "zmm", "17", "30", "31"), lane::dot_i16);
     expect_lanes(16, 16, sum, a, b, CAIRN_ON_ZMM("vpdpbusd", "zmm", "2", "20", "1"), lane::dot_u8_i8);
-    // A shorter one clears what lies beyond it.
+    // A shorter vector clears the lanes beyond it.
     expect_lanes(8, 16, sum, a, b, CAIRN_ON_ZMM("%{evex%} vpdpwssds", "ymm", "0", "1", "2"), lane::dot_i16_saturated);
     expect_lanes(4, 16, sum, a, b, CAIRN_ON_ZMM("%{vex%} vpdpbusds", "xmm", "1", "2", "0"), lane::dot_u8_i8_saturated);
     expect_lanes(4, 16, sum, a, b, CAIRN_ON_ZMM("vpdpbusds", "xmm", "18", "29", "16"), lane::dot_u8_i8_saturated);
@@ -157,7 +157,7 @@ void zmm_bf16_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
     expect_lanes(16, 16, sum, a, b, CAIRN_ON_ZMM("vdpbf16ps", "zmm", "16", "2", "24"), sum_of_bf16);
 }
 
-// Each CPU tries the forms whose registers it has.
+// Each CPU tests the forms whose registers it has.
 TEST_F(Trap, ComputesOnTheRegistersThatAreThere) {
     std::vector<void (*)(const Lanes&, const Lanes&, const Lanes&)> of_integers, of_bf16;
     if (device::detect_features().includes(levels::avx2)) {
@@ -197,7 +197,7 @@ TEST_F(Trap, TilesAreThoseOfTheManual) {
     EXPECT_EQ(c[1][1], -7 - 4 + 100);
 }
 
-// The trap is for what it knows: anything else ends the process as it would have.
+// The trap handles only the instructions it knows: any other ends the process as without it.
 TEST(TrapDeathTest, OtherIllegalInstructionsStayIllegal) {
     EXPECT_EXIT(
         {

@@ -7,7 +7,7 @@
 /// Errors in units in the last place.
 namespace cairn::test {
 
-/// A unit in the last place of a number, as numbers of T lie there: never less than the smallest subnormal.
+/// The unit in the last place of a number in the format T, at least the smallest subnormal.
 template <typename T>
 long double unit_of(long double number) {
     int exponent = 0;
@@ -16,7 +16,7 @@ long double unit_of(long double number) {
     return std::ldexp(1.0L, std::max(exponent, std::numeric_limits<T>::min_exponent) - digits);
 }
 
-/// The error of y in units; infinite where one is not a number, or infinite, and the other not.
+/// The error of y in units; infinite if exactly one of the two is NaN or infinite.
 template <typename T>
 double error_in(long double unit, long double exact, T y) {
     const auto rounded = static_cast<T>(exact);

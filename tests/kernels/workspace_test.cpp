@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// The workspace of every kernel is bounded by what it reads and writes, whatever the sizes are.
+// Checks that the workspace of every kernel is bounded by its operands, for all sizes.
 namespace cairn::test {
 namespace {
 
@@ -18,17 +18,16 @@ namespace {
 constexpr std::int64_t most_operands = 3, bytes_of_member = 2 << 20;
 constexpr std::int64_t large = std::int64_t{1} << 20, most_elements = std::int64_t{1} << 36;
 
-/// States of parts of attention along its keys, which are joined at the end: 32 of up to 48 rows, whatever the sizes
-/// are.
+/// States of attention's key splits, which are merged at the end: 32 of up to 48 rows, for all sizes.
 std::int64_t bytes_of_parts(const Kernel& kernel) { return kernel.definition == "attention" ? 4 << 20 : 0; }
 
-/// linear_argmax holds 128 bytes for each row and thread: a rival for the largest column in each lane. Those are no
-/// more than the operands where rows have 32 elements or more for each thread.
+/// linear_argmax holds 128 bytes for each row and thread: a candidate for the maximum in each lane. That is no more
+/// than the operands if rows have at least 32 elements per thread.
 bool is_exception(const Kernel& kernel) { return kernel.definition == "linear_argmax"; }
 
 std::int64_t elements(const TensorDesc& tensor) { return element_count(tensor.shape).constant(); }
 
-/// Bytes of all operands; none where there are too many.
+/// Bytes of all operands; none if there are too many.
 std::optional<std::int64_t> bytes_of(const Problem& problem) {
     std::int64_t bytes = 0;
     for (const auto* side : {&problem.inputs, &problem.outputs})
@@ -41,7 +40,7 @@ std::optional<std::int64_t> bytes_of(const Problem& problem) {
     return bytes;
 }
 
-/// Sizes of symbols: each subset of them large, the others small.
+/// Sizes of symbols: for each subset of them, those large and the others small.
 std::vector<std::vector<std::int64_t>> corners(const std::vector<Symbols::Symbol>& symbols) {
     std::vector<std::vector<std::int64_t>> all;
     for (std::size_t subset = 0; subset < std::size_t{1} << symbols.size(); ++subset) {
@@ -60,8 +59,8 @@ public:
 
     int checked() const { return checked_; }
 
-    /// Checks a Problem at the corners of its sizes, first with symbols and then with constants, if the kernel accepts
-    /// it.
+    /// Checks a Problem that the kernel accepts at the corners of its sizes, first with symbols and then with
+    /// constants.
     void check(const std::string& text) {
         const auto symbols = Symbols::create();
         Problem problem;
@@ -110,7 +109,7 @@ std::pair<std::size_t, std::size_t> operands_in(const std::string& text) {
     return {begin, std::min({text.find(" results "), text.find(" where "), text.size()})};
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// Calls f(position, length) for each number of the operands that is no part of a name.
+/// Calls f(position, length) for each number in the operands that is not part of a name.
 template <typename F>
 void each_number(const std::string& text, F f) {
     const auto [begin, end] = operands_in(text);
@@ -132,8 +131,8 @@ std::string widened(std::string sample) {
     return sample;
 }
 
-/// The sample, and for each number among its sizes the sample with that number `factor` times as large wherever it
-/// stands, strides included.
+/// The sample, and for each number among its sizes the sample with that number multiplied by `factor` everywhere,
+/// strides included.
 std::vector<std::string> stretched(const std::string& sample) {
     std::vector<std::string> all = {widened(sample)};
     std::set<std::string> numbers;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t guard = 64;
 constexpr std::byte canary{0xa5};
 
-/// Memory of a caller, with guards around it.
+/// A caller's memory, with guards around it.
 class GuardedBytes {
 public:
     explicit GuardedBytes(std::size_t size) : bytes_(size + 2 * guard, canary) {}
@@ -27,7 +27,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-// By the public interface, as a host program does it.
+// Through the public interface, like a host program.
 std::string run_with_own_outputs(const Graph& graph, CompiledGraph& model, const interpreter::Inputs& inputs,
                                  const ReferenceResults& expected) {
     std::map<std::string, std::vector<std::byte>> bytes;
@@ -69,7 +69,7 @@ void bind_weights(const Graph& graph, CompiledGraph& model, const interpreter::I
     });
 }
 
-/// What is wrong with the states of a new model that begin with values of their own.
+/// Describes a fault of the initial contents of a new model's states.
 std::string fault_of_new_states(const ir::GraphData& graph, const CompiledGraph& model) {
     for (const ir::StateInfo& state : graph.states()) {
         const ir::Node& read = graph.node(state.read);
@@ -89,7 +89,7 @@ std::string compared(const Graph& graph, const Trial& trial, const OptionSet& se
     CompiledGraph model = compile(graph, set.context, options);
     if (const std::string fault = fault_of_new_states(*graph.data(), model); !fault.empty()) return fault;
     const runtime::ProgramSet programs = runtime::parse_program_set(model.program());
-    // Memory of states is the caller's only through save and load; their runs go another way.
+    // Graphs with states are run another way: their memory is the caller's only through save and load.
     const bool own = set.own_outputs && graph.data()->states().empty();
     for (const auto& sizes : random_sizes(*graph.data(), trial.sizes, trial.seed)) {
         const interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, trial.seed + 17, trial.special_in);

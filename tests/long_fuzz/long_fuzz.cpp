@@ -8,9 +8,9 @@
 
 /// long_fuzz --graphs N --seed S [--threads T] [--option-sets K] [--sizes M] [--round-trip 1] [--faults F]
 ///
-/// Compiles N random graphs in K ways each (8: all), runs them at M sizes and compares with the interpreter. With
-/// --round-trip 1 each is compiled once, with options drawn at random, run, saved, loaded and run again, which must
-/// give the same bits. Ends at fault number F (1) with the seed of each and a small graph that shows it, and exit
+/// Compiles N random graphs with K option sets each (8: all), runs them at M sizes and compares with the interpreter.
+/// With --round-trip 1 each is compiled once, with options drawn at random, run, saved, loaded and run again, which
+/// must give the same bits. Ends at fault number F (1) with the seed of each and a small graph that shows it, and exit
 /// status 1.
 namespace {
 
@@ -56,7 +56,7 @@ void tell(const Graph& graph, const test::Trial& trial, const test::OptionSet& s
               << to_string(small) << std::flush;
 }
 
-/// True at a fault, which is printed.
+/// Prints the first fault of a seed and returns true; false if there is none.
 bool is_faulty(const std::vector<test::OptionSet>& sets, std::uint64_t seed, int sizes) {
     const Graph graph = test::fuzz_graph(seed);
     const test::Trial trial = test::fuzz_trial(seed, sizes);

@@ -8,7 +8,7 @@
 namespace cairn::test {
 namespace {
 
-// In shards, so that they run side by side. The program long_fuzz does the same for as long as one likes.
+// In shards, so that they run in parallel. The program long_fuzz does the same for any length of time.
 class LongFuzz : public testing::TestWithParam<int> {};
 
 TEST_P(LongFuzz, GraphsEqualTheInterpreterInAllWays) {
@@ -39,8 +39,8 @@ TEST_P(RoundTrips, GiveTheSameBitsAfterLoading) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, RoundTrips, testing::Range(0, 4));
 
-/// Tiles whose definition the normal form of a graph that was not simplified does not show; buckets whose sizes no
-/// state can hold; and a bucket above one of many equal steps, which was left out of the choice.
+/// Seeds that once failed: matches whose definition is not in the normal form of a graph that was not simplified;
+/// buckets whose sizes no state can hold; and a bucket above one of many equal steps, which the selection left out.
 TEST(RoundTrips, HoldWhereFaultsWereFound) {
     const auto contexts = context_pairs(2);
     for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u, 1340u, 105346u}) {

@@ -10,7 +10,7 @@
 namespace cairn::test {
 namespace {
 
-// Threads inherit the CPUs of who makes them.
+// Threads inherit the CPUs of the thread that creates them.
 Context on_one_cpu(const ContextOptions& options) {
     cpu_set_t before, one;
     if (sched_getaffinity(0, sizeof before, &before) != 0) return Context(options);

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-/// The ways in which a random graph is compiled and run.
+/// Configurations in which a random graph is compiled and run.
 namespace cairn::test {
 
-/// One way: a Context, compile options, and who owns the outputs.
+/// One configuration: a Context, compile options, and who owns the outputs.
 struct OptionSet {
     std::string name;
     Context context;
@@ -19,17 +19,17 @@ struct OptionSet {
     bool own_outputs = false;  ///< the caller's memory, guarded
 };
 
-/// The first `count` of 8 sets. `threads` are those of the sets with more than one. A Context is made once for many
-/// graphs.
+/// The first `count` of 8 sets. `threads` is the number for sets with more than one thread. A Context is reused for
+/// many graphs.
 std::vector<OptionSet> option_sets(int count, int threads);
-/// Two Contexts made alike: one compiles and runs, the other loads.
+/// Two equal Contexts: one compiles and runs, the other loads.
 struct ContextPair {
     std::string name;
     Context compiles, loads;
 };
 /// One thread, several, older instruction sets, reference kernels alone.
 std::vector<ContextPair> context_pairs(int threads);
-/// Stages left out, splits, a tolerance, verify: each now and then.
+/// Random options: disabled stages, splits, a tolerance, verify.
 CompileOptions random_options(const Graph& graph, std::uint64_t seed);
 /// `verify, without simplify, T at 3`, for messages.
 std::string text_of(const CompileOptions& options);

@@ -28,7 +28,7 @@ Bytes bytes_of(const OutputView& view) {
     return {data, data + count_of(view.shape) * static_cast<std::int64_t>(size_of(view.dtype))};
 }
 
-/// A file that goes with it.
+/// A file that is removed with the object.
 class TemporaryFile {
 public:
     explicit TemporaryFile(std::uint64_t seed)
@@ -65,12 +65,12 @@ public:
 
     Snapshot run(const interpreter::Inputs& inputs) {
         inputs_.clear();
-        // What a state's shape is computed from is set before the state.
+        // The sizes that a state's shape depends on are set before the state.
         for (const auto& [name, size] : inputs.sizes)
             if (!is_length(name)) model_.set(name, size);
         for (const ir::StateInfo& state : graph_.states()) {
             const interpreter::Value& value = inputs.tensors.at(graph_.node(state.read).name);
-            // Rows may be few, so that the memory is some byte's in any case.
+            // There may be no rows: one more byte gives the memory an address.
             Bytes bytes = to_bytes(value);
             bytes.resize(bytes.size() + 1);
             model_.set_state(state.name, static_cast<const void*>(bytes.data()),
@@ -105,15 +105,15 @@ private:
     std::map<std::string, Bytes> weights_, inputs_;
 };
 
-/// One set of sizes and inputs, and what comes of them.
+/// One set of sizes and inputs, with its results.
 struct Step {
     interpreter::Inputs inputs;
     ReferenceResults expected;
     Snapshot before;
 };
 
-/// The largest sizes first, then the least, then others: memory is used again by smaller and by larger values. Weights
-/// are the same in all.
+/// The largest sizes first, then the least, then others: memory is reused by smaller and by larger values. Weights are
+/// the same in all.
 std::vector<Step> steps_of(const ir::GraphData& graph, const Trial& trial) {
     auto all = random_sizes(graph, trial.sizes, trial.seed);
     if (all.size() > 1) std::swap(all[0], all[1]);
@@ -154,8 +154,8 @@ std::string text_of(const std::map<std::string, std::int64_t>& sizes) {
     return text;
 }
 
-/// The same graph with upper bounds that no search walks through, so that what holds for all sizes has to be proved by
-/// algebra; as it is where something then may be negative or too long.
+/// The same graph with upper bounds too large to enumerate, so that what holds for all sizes must be proved by algebra;
+/// unchanged if a size could then be negative or too long.
 Graph widened(const Graph& graph) {
     const ir::GraphData& data = *graph.data();
     const auto symbols = Symbols::create();

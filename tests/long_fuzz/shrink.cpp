@@ -6,7 +6,7 @@
 namespace cairn::test {
 namespace {
 
-// The graph with some of its outputs, where the values of `cut` are inputs.
+// The graph with some of its outputs, and with the values of `cut` replaced by inputs.
 Graph rebuilt(const ir::GraphData& graph, const std::vector<ir::Output>& outputs, const std::set<ir::NodeId>& cut) {
     std::vector<bool> needed(graph.nodes().size(), false);
     for (const ir::Output& output : outputs) needed[output.node] = true;
@@ -52,7 +52,7 @@ Graph shrunk(const Graph& graph, const std::function<bool(const Graph&)>& is_fau
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
         if (is_faulty(rebuilt(data, fewer, cut))) outputs = std::move(fewer);
     }
-    // Late values first: each cut takes away all that only it needs.
+    // Late values first: each cut removes all that only it needs.
     for (ir::NodeId id = static_cast<ir::NodeId>(data.nodes().size()); id-- > 0;) {
         if (!can_be_cut(data, id)) continue;
         std::set<ir::NodeId> more = cut;

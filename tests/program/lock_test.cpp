@@ -22,7 +22,7 @@ Lock some_lock() {
     return lock;
 }
 
-/// With the covers of two ranges, one of them beside an exact one.
+/// A lock with the covers of two buckets, one of them with an exact cover.
 Lock lock_with_covers() {
     Lock lock = some_lock();
     lock.selection_key = "0123456789abcdef";

@@ -43,7 +43,7 @@ TEST(Nonnegative, WhatIsProvedHoldsForEveryValue) {
     EXPECT_GT(by_residues, 10);
 }
 
-// A product of three sizes, each of which rounding hides: nothing is seen in the whole.
+// A product of three sizes with roundings: the algebra proves nothing of the whole product.
 TEST(Nonnegative, ProductsAreProvedByTheirFactors) {
     const auto symbols = Symbols::create();
     const Dim n = symbols->add("N", 3, 100000), m = symbols->add("M", 3, 100000), k = symbols->add("K", 3, 100000);

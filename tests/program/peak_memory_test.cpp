@@ -12,7 +12,7 @@
 namespace cairn::program {
 namespace {
 
-/// A program without instructions: storages with random sizes, lives and states, as the memory plan sees them.
+/// A program of storages with random sizes, live intervals and states, as the memory plan sees them.
 Program random_program(std::mt19937& random, int symbols, int most_values) {
     Program program;
     program.symbols = test::random_symbols(random, symbols, most_values);
@@ -25,7 +25,7 @@ Program random_program(std::mt19937& random, int symbols, int most_values) {
         const int buffer = static_cast<int>(program.buffers.size());
         program.buffers.push_back({BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1});
         for (int at = first; at <= last; ++at) {
-            // A buffer that several instructions read is what a life of some length comes from.
+            // Reads by several instructions give the buffer a longer live interval.
             Instruction& instruction = program.run[static_cast<std::size_t>(at)];
             instruction.inputs.push_back({buffer, 0});
         }
@@ -42,7 +42,7 @@ Program random_program(std::mt19937& random, int symbols, int most_values) {
     return program;
 }
 
-/// The most that any legal symbol values take.
+/// The peak over all legal symbol values, by enumeration.
 std::optional<std::int64_t> brute_force(const Program& program) {
     std::optional<std::int64_t> most;
     test::for_all_values(*program.symbols, [&](const std::vector<std::int64_t>& values) {
@@ -77,7 +77,7 @@ TEST(PeakMemory, IsTheLargestArenaOfAllSizes) {
     EXPECT_GT(between, 60) << "too few plans that are not largest at the largest sizes";
 }
 
-/// Half the work on what is behind row T of a table, half on T rows of something else.
+/// One output from the rows of a table after row T, one from T rows of another input.
 Graph table_and_rows() {
     Graph g;
     const Dim t = g.symbol("T", 1, 1000);

@@ -63,7 +63,7 @@ TEST(Lifetimes, AStateHoldsNoMoreThanItsCapacity) {
     }
 }
 
-/// How many buffers the largest storage has.
+/// Number of buffers in the largest storage.
 std::size_t most_shared(const Graph& graph, std::vector<std::string> disabled = {"fuse", "elementwise"}) {
     CompileOptions options;
     options.disable = std::move(disabled);

@@ -42,7 +42,7 @@ Dim model_size(std::mt19937& random, const Dim& n, const Dim& m) {
     }
 }
 
-/// One more view of a view, as ops make them: a slice, a window, a transpose, a repeated axis.
+/// Applies one more view op at random: a slice, a window, a transpose, a repeated axis.
 void look_again(std::mt19937& random, StridedView& view) {
     const std::size_t axis = random() % view.sizes.size();
     Dim &size = view.sizes[axis], &stride = view.strides[axis];
@@ -137,7 +137,7 @@ std::string text_of(const Drawn& drawn) {
     return text;
 }
 
-// At ranges that branch and bound cannot walk through.
+// Ranges that are too large for branch and bound.
 TEST(ViewBounds, ViewsThatOpsMakeAreProved) {
     std::mt19937 random(1);
     for (int round = 0; round < 600; ++round) {

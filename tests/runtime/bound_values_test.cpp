@@ -16,12 +16,12 @@
 namespace cairn::runtime {
 namespace {
 
-// Each for itself would end in a page, and where it is large in a huge page, that is half empty.
+// In memory of its own, each value would end in a page, or in a huge page if it is large, that is half empty.
 TEST(BoundValues, WhatRunsReadLiesInOneStretchOfMemory) {
     Graph g("g");
     Tensor h = g.input("x", DType::f32, {50, 64});
     for (const std::string name : {"a", "b", "c", "d"}) h = tanh(matmul(h, g.weight(name, DType::f32, {64, 64})));
-    // On its way to what stays lies a value that does not.
+    // The concatenation is an intermediate value, which is not kept.
     g.output("y", matmul(h, cast(concat({g.weight("e", DType::f16, {64, 9}), g.weight("f", DType::f16, {64, 8})}, 1),
                                  DType::f32)));
     const Context context;

@@ -12,7 +12,7 @@
 namespace cairn::runtime {
 namespace {
 
-/// A bucket whose program has another one beside it, which is the same: what they are is not asked here.
+/// A bucket whose inexact and exact programs are the same one: these tests do not run them.
 struct Pair {
     Pair() {
         Graph g("g");

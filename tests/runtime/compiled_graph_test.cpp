@@ -169,7 +169,7 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
     expect_near(model.output("y").as<float>(), layer.expected(x));
 }
 
-/// The dtypes whose elements can be looked at as a C++ type.
+/// The dtypes whose elements can be read as a C++ type.
 template <typename T>
 std::string shown_as(const CompiledGraph& model) {
     std::string shown;
@@ -263,7 +263,7 @@ TEST(CompiledGraph, AStopEndsARunAndTheObjectStaysUsable) {
     EXPECT_GT(instructions, 0);
     try {
         model.run(options);
-        // With a single instruction there is nothing left to stop.
+        // With a single instruction no step is left to stop before.
         EXPECT_EQ(done.size(), 1U);
     } catch (const Cancelled&) { EXPECT_LE(done.size(), 2U); }
     model.run();
@@ -292,7 +292,7 @@ TEST(CompiledGraph, AProfileTellsWhenEachThreadWorked) {
     Graph graph("wide");
     const Tensor x = graph.input("x", DType::f32, {512, 512});
     graph.output("y", exp(matmul(x, x)));                        // large enough to share
-    graph.output("z", sqrt(graph.input("s", DType::f32, {4})));  // one thread's alone
+    graph.output("z", sqrt(graph.input("s", DType::f32, {4})));  // small: run by one thread
     CompiledGraph model = compile(graph, Context({.threads = 3}));
     const std::vector<float> values(512 * 512, 0.001f);
     model.set("x", values.data(), {512, 512});

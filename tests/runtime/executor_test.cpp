@@ -10,7 +10,7 @@
 namespace cairn::runtime {
 namespace {
 
-/// What a step sees: how many members it had, and how often it ran.
+/// What a step records: how many members it had, and how often it ran.
 struct Seen {
     std::atomic<int> calls{0};
     std::atomic<int> members{0};

@@ -29,7 +29,7 @@ TEST(WholeFile, IsWrittenAndRead) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "nothing is left beside it";
 }
 
-// Readers meanwhile see the text of one writer or of another.
+// Concurrent readers see the whole text of one of the writers.
 TEST(WholeFile, SeveralThreadsWriteOneAtOnce) {
     const TempFolder folder;
     write_file(folder / "f", std::string(100'000, 'a'), "save");

@@ -21,7 +21,7 @@ struct Framed {
           frame(linked) {}
 
     const program::Program& program() const { return linked.program(); }
-    /// Where a buffer lies in the arena.
+    /// Address of a buffer in the arena.
     const std::byte* in_arena(int buffer) const {
         return arena.data() + frame.offset(program().buffers[static_cast<std::size_t>(buffer)].storage);
     }

@@ -204,7 +204,7 @@ TEST(InputData, WhatFailsChangesNothing) {
     EXPECT_EQ(message([&] { model.set("x", wrong); }), "[set] input \"x\" has no data");
     EXPECT_EQ(released, 5);
 
-    const std::vector<std::vector<float>> others(50, std::vector<float>(16, -5));  // whatever was freed is reused
+    const std::vector<std::vector<float>> others(50, std::vector<float>(16, -5));  // reuse freed memory, if any
     model.run();
     const auto y = model.output("y").as<float>();
     ASSERT_EQ(y.size(), 16U);

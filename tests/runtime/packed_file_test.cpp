@@ -19,7 +19,7 @@
 #include <random>
 #include <thread>
 
-/// What bind() keeps in a file for the next process, and that nothing but time depends on it.
+/// Tests the file of packed weights that bind() keeps for the next process: only the time of bind() depends on it.
 namespace cairn {
 namespace {
 
@@ -27,7 +27,7 @@ using test::message, test::TempFolder;
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 constexpr std::int64_t width = 70, columns = 33;
-// Of a model with values of each kind: of more blocks than one, of one block, and small ones.
+// Width of a model with values of several blocks, of one block, and small ones.
 constexpr std::int64_t large_width = 700;
 
 Graph large_model() {
@@ -68,8 +68,8 @@ protected:
         return view;
     }
 
-    /// The results with the weights as they are now; what was asked of the source, and logged, stands in `asked_`
-    /// and `log_`.
+    /// The results with the current weights. Records the names requested from the source in `asked_`, and log lines in
+    /// `log_`.
     std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {},
                            bool check_all = false) {
         asked_.clear();
@@ -127,7 +127,7 @@ TEST_F(PackedWeights, OtherWeightsMakeItAnew) {
     EXPECT_THAT(asked_, IsEmpty());
 }
 
-// Cut at every size, and with each byte of the header changed in turn, it is refused.
+// The file is refused if truncated at any size, or with any byte of the header changed.
 TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
@@ -187,8 +187,8 @@ protected:
     const Context threads_{{.threads = 2, .log = [this](LogLevel, std::string_view line) { log_.emplace_back(line); }}};
 };
 
-// Whatever bytes have changed anywhere: with every byte checked the results are right and the file is made anew, else
-// as far as is promised: where header, index or a small value have changed.
+// Bytes changed anywhere: with every byte checked, the results are right and the file is rewritten. Otherwise that
+// holds, as documented, for changes of the header, the index or a small value.
 TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
     const std::vector<float> expected = run_large(false);
     const std::string whole = bytes_of(file());
@@ -196,7 +196,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
     std::uint64_t header = 0;
     std::memcpy(&header, whole.data(), sizeof header);
     ASSERT_GT(whole.size(), header + (std::size_t{2} << 20)) << "no value has more blocks than one";
-    std::vector<std::pair<std::size_t, std::size_t>> small;  // of the values that each start checks
+    std::vector<std::pair<std::size_t, std::size_t>> small;  // of the values checked at each start
     {
         const Safetensors packed = Safetensors::open(file());
         const std::byte* base = nullptr;
@@ -262,7 +262,7 @@ TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
     EXPECT_THROW(verify_checksums(folder_ / "none"), Error);
 }
 
-// A file is replaced by renaming: what was mapped stays what it was, and each start sees one file or the other.
+// A file is replaced by renaming: mapped contents stay unchanged, and each start sees one file or the other.
 TEST_F(PackedWeights, AFileThatIsReplacedWhileItIsMappedServesBoth) {
     const std::vector<float> first = run();
     CompiledGraph model = compile(small_model(), context_);
@@ -378,7 +378,7 @@ TEST_F(PackedWeights, ItsBeginningIsChecked) {
     EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
-// Instances and other graphs of the same weights read one file; one that needs another form makes it its own.
+// Instances and other graphs of the same weights read one file; a graph that needs another packed form rewrites it.
 TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
     const std::vector<float> expected = run();
     std::vector<std::string> log;
@@ -394,8 +394,8 @@ TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
     for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-4) << i;
 }
 
-// Two versions of a kernel make different bytes: neither its own results nor what follows from them is taken for the
-// other's. `Value` stands for what a version computes.
+// Two versions of a kernel compute different bytes: neither their results nor values derived from them are mixed up.
+// `Value` is what a version computes.
 template <int Value>
 Kernel floor_that_gives(const char* id) {
     Kernel kernel;
@@ -480,7 +480,7 @@ TEST(Fingerprint, TellsContentsApart) {
     std::filesystem::last_write_time(folder / "m.safetensors", time + std::chrono::nanoseconds(1000));
     EXPECT_TRUE(seen.emplace(Safetensors::open(folder / "m.safetensors").fingerprint(), "").second) << "another time";
 
-    // Of the file that was opened, whatever has its name now.
+    // The fingerprint is of the file that was opened, even if another one has its name now.
     const Safetensors opened = Safetensors::open(folder / "m.safetensors");
     const std::string of_opened = opened.fingerprint();
     std::filesystem::remove(folder / "m.safetensors");

@@ -32,7 +32,7 @@ Graph running_total() {
 /// What a progress sink throws.
 struct Interruption {};
 
-/// A CompiledGraph beside what its promises make of the same calls.
+/// A CompiledGraph and a model of its documented behaviour under the same calls.
 struct Pupil {
     CompiledGraph graph;
     std::shared_ptr<bool> bound;           ///< one for all instances
@@ -48,7 +48,7 @@ struct Pupil {
 
 class Walk {
 public:
-    /// What is saved is loaded into either Context; they have as many threads.
+    /// Saved graphs are loaded into either Context; both have the same number of threads.
     Walk(std::uint64_t seed, const Context& context, const Context& other)
         : random_(seed),
           contexts_{context, other},
@@ -108,7 +108,7 @@ private:
         return rows;
     }
 
-    // True when `work` did what it should; an Error is the only other way out.
+    // True if `work` succeeded, false if it threw an Error; nothing else may be thrown.
     template <typename F>
     bool succeeds(F work) {
         try {
@@ -120,7 +120,7 @@ private:
         }
     }
 
-    // In each of the forms; the last two have no way to tell a wrong shape.
+    // By each overload; the last two cannot pass a wrong shape.
     void set_input(Pupil& pupil) {
         const int form = random_.below(6);
         const std::int64_t count = form == 5 ? 1 : random_.between(0, most_rows + 1);
@@ -147,7 +147,7 @@ private:
         pupil.last.reset();
     }
 
-    // Elements apart, rows or columns one after another: copied, and released within the call.
+    // Strided elements, row-major or column-major: copied, and released within the call.
     void set_strided(Pupil& pupil, const std::vector<float>& flat, const std::vector<std::int64_t>& shape) {
         const std::int64_t count = shape[0], columns = shape[1];
         const bool turned = random_.one_in(2);
@@ -172,8 +172,8 @@ private:
         EXPECT_EQ(released, 1);
     }
 
-    // A size that is not that of x contradicts it until one of them is set again; the length of a
-    // state can be set to what it is alone.
+    // A size other than that of x contradicts it until one of them is set again. The length of a state can only be set
+    // to its present value.
     void set_symbol(Pupil& pupil) {
         EXPECT_FALSE(succeeds([&] { pupil.graph.set(random_.one_in(2) ? "U" : "T", std::int64_t{9}); }));
         const std::int64_t length = random_.between(0, 3);
@@ -197,7 +197,7 @@ private:
             pupil.graph.set_output("next", nullptr, 0), pupil.own = nullptr;
     }
 
-    // Followed in some way or none; `struck` where the caller ends it on the way.
+    // With or without options; `struck` if the caller interrupts the run.
     void run(Pupil& pupil) {
         const bool room = pupil.own == nullptr || pupil.own->size() >= pupil.x.size() * width;
         const bool whole = !pupil.x.empty() && pupil.rows == static_cast<std::int64_t>(pupil.x.size());
@@ -226,7 +226,7 @@ private:
         try {
             ran = succeeds([&] { pupil.graph.run(options); });
         } catch (const Interruption&) { EXPECT_EQ(how, 3); }
-        // The instruction that had begun beside the request is finished: where it is the last one, so is the run.
+        // An instruction that has begun is finished; if it is the last one, the run succeeds.
         if (how == 2 && struck)
             EXPECT_LE(done, at + 1);
         else
@@ -334,7 +334,7 @@ private:
         pupil.last.reset();
     }
 
-    // Rows of any number, of which too many are refused, and a count; each also in ways that are wrong.
+    // Any number of rows, too many of which are refused, and a count; each also with invalid arguments.
     void set_state(Pupil& pupil) {
         const std::vector<Row> rows =
             some_rows(random_.one_in(4) ? random_.between(3, capacity + 1) : random_.between(0, 2));
@@ -365,7 +365,7 @@ private:
         pupil.last.reset();
     }
 
-    // The states of any pupil, itself included, as they are shown.
+    // Sets the states to those shown by any pupil, itself included.
     void take_over(Pupil& pupil) {
         const Pupil& from = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
         if (from.damaged) return;
@@ -381,14 +381,14 @@ private:
     }
 
     void save_states(Pupil& pupil) {
-        if (saved_ && !random_.one_in(4)) return;  // a disk takes its time
+        if (saved_ && !random_.one_in(4)) return;  // writing is slow
         EXPECT_FALSE(succeeds([&] { pupil.graph.save_states(states_ / "below" / "a file"); }));
         EXPECT_EQ(succeeds([&] { pupil.graph.save_states(states_); }), !pupil.damaged);
         if (pupil.damaged) return;
         saved_ = {{pupil.history, pupil.runs}};
     }
 
-    // Files of other states are refused whole.
+    // Files of other states are refused as a whole.
     void load_wrong_states(Pupil& pupil) {
         const std::filesystem::path wrong = std::filesystem::path(states_) += ".wrong";
         const std::vector<float> rows((capacity + 1) * width);
@@ -407,7 +407,7 @@ private:
         EXPECT_FALSE(succeeds([&] { pupil.graph.load_states(wrong); }));
     }
 
-    // What any pupil saved, when there is something.
+    // Loads what any pupil saved, if anything.
     void load_states(Pupil& pupil) {
         if (random_.one_in(4)) load_wrong_states(pupil);
         EXPECT_EQ(succeeds([&] { pupil.graph.load_states(states_); }), saved_.has_value());
@@ -426,7 +426,7 @@ private:
         pupil.last.reset();
     }
 
-    // After each call, whether it did something or was refused.
+    // After each call, successful or refused.
     void look_at_states(const Pupil& pupil) {
         const OutputView rows = pupil.graph.state("rows");
         EXPECT_EQ((std::vector<std::int64_t>(rows.shape.begin(), rows.shape.end())),
@@ -460,7 +460,7 @@ private:
     int runs_ = 0, loads_ = 0, damages_ = 0;
 };
 
-// In every order: each call does what it promises or throws an Error, and results are right whenever there are some.
+// Calls in random order: each does what is documented or throws an Error, and results, if any, are right.
 TEST(RandomWalk, OnlyErrorsComeOutAndResultsAreRight) {
     const Context one, again, two({.threads = 2}), two_again({.threads = 2});
     int runs = 0, loads = 0, damages = 0;

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-/// Symbols take their values from the shapes of inputs, whatever expressions those are.
+/// Tests that symbols are solved from the shapes of inputs, for any size expressions.
 namespace cairn::test {
 namespace {
 
@@ -279,7 +279,7 @@ public:
         return shape;
     }
 
-    /// Which symbols shapes at these values tell, one after the other, found by trying all of their values.
+    /// The symbols that shapes at these values determine, one after the other, by trying all of their values.
     std::vector<bool> told(const std::vector<std::int64_t>& values) const {
         std::vector<bool> known(3, false);
         for (bool changed = true; changed;) {
@@ -316,7 +316,7 @@ private:
         }
     }
 
-    /// How many values of a symbol satisfy the sizes that depend on it and on known ones alone; 0 where none does.
+    /// Number of values of a symbol that satisfy the sizes depending on it and on known ones alone; 0 if no size does.
     int solutions(std::size_t symbol, std::vector<std::int64_t> values, const std::vector<bool>& known) const {
         const std::vector<std::int64_t> right = values;
         std::vector<const PlainSize*> sizes;

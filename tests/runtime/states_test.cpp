@@ -77,7 +77,7 @@ TEST(States, OfFixedSizeBeginAtZeroAndKeepWhatARunLeaves) {
     EXPECT_EQ(model.state("steps").as<std::int64_t>()[0], 0);
 }
 
-/// h = 2 h + x and a step counter that begin with something, a table of halves that no run changes.
+/// h = 2 h + x and a step counter with initial contents, and an f16 table that no run changes.
 Graph begun() {
     Graph g("begun");
     const Dim n = g.symbol("N", 1, 8);

@@ -13,7 +13,7 @@ namespace {
 constexpr double endless = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// In stretches of `stretch` elements.
+/// tensor_error() over segments of `stretch` elements.
 template <typename T>
 double off(DType dtype, const std::vector<T>& got, const std::vector<T>& wanted, std::size_t stretch = 100) {
     return tensor_error(dtype, [&](const CompareSegment& compare) {

@@ -15,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-/// First runs of programs that hold a product from bf16 operands, which promises 5e-3 and is off by about 2e-3.
+/// Tests verification in first runs of programs with a product of bf16 operands: declared error 5e-3, actual about
+/// 2e-3.
 namespace cairn {
 namespace {
 
@@ -46,7 +47,7 @@ Graph distance_to() {
     return g;
 }
 
-/// Rows x w are kept; y is how far their sum is from c.
+/// Rows x w are appended to a state; y is the difference between their sum and c.
 Graph cache() {
     Graph g("cache");
     const Dim past = g.symbol("P", 0, 63), t = g.symbol("T", 1, 8);
@@ -83,7 +84,7 @@ protected:
     CompiledGraph compiled(const Graph& graph, bool is_exact = false, std::vector<Split> splits = {}) const {
         CompileOptions options;
         options.verify = true;
-        options.seconds_per_kept_byte = 0;  // so that what depends on weights alone is made once, however small
+        options.seconds_per_kept_byte = 0;  // compute what depends on weights alone once, however small
         options.splits = std::move(splits);
         if (!is_exact) options.tolerance = Tolerance::relative(allowed);
         return bound(compile(graph, context, options));
@@ -98,7 +99,7 @@ protected:
         return floats(model.output("y"));
     }
 
-    /// x w, as an exact program has it, but for a few last places: y is small and has to be right.
+    /// x w by an exact program, scaled by 1 + 1e-4: y is small, so errors of the product show in it.
     Floats near_product(const Floats& x) const {
         CompiledGraph exact = compiled(distance_to(), true);
         Floats product = run(exact, x, Floats(x.size(), 0));
@@ -219,7 +220,7 @@ TEST_F(AVerification, ThatFailsInALaterBucketLeavesItsStatesExact) {
     CompiledGraph trial = compiled(cache(), false, {{"T", {1}}});
     run(trial, first, none);
     const Floats begun = floats(model.state("rows"));
-    // What is near to the sum by the exact program over the rows that the inexact one has left.
+    // c is close to the exact program's sum over the rows that the inexact one has left.
     CompiledGraph helper = compiled(cache(), true, {{"T", {1}}});
     helper.set_state("rows", begun.data(), {4, columns});
     Floats c = run(helper, next, none);
@@ -247,13 +248,13 @@ TEST_F(AVerification, OfAGrowingStateLooksAtWhatIsNewThere) {
     EXPECT_LE(row.error, allowed);
 }
 
-// A value that is computed once, when weights are bound, is one thing by an inexact kernel and another by an exact one.
+// An inexact and an exact kernel give different bound values.
 TEST_F(AVerification, SeesErrorsInBoundValues) {
     Graph g("bound");
     const Tensor w = g.weight("w", DType::f32, {columns, columns});
     const Tensor product = matmul(g.input("x", DType::f32, {columns, columns}), w);
     g.output("y", product + matmul(w, w) - g.input("c", DType::f32, {columns, columns}));
-    const Floats none(columns * columns, 0);  // whose product is right by any kernel
+    const Floats none(columns * columns, 0);  // its product is exact with any kernel
     CompiledGraph exact = compiled(g, true);
     const Floats squared = run(exact, none, none);
     Floats near = squared;
@@ -436,7 +437,7 @@ TEST_F(AVerification, ByManyInstancesAtOnceGivesRightResultsToAll) {
     }
 }
 
-// Settled as near enough while a run goes on that finds it too far: an instance made in between has room for both.
+// The status becomes passed during a run that then fails: an instance made in between supports both programs.
 TEST_F(AVerification, ThatEndsLateCountsForAllInstances) {
     CompileOptions options{.tolerance = Tolerance::relative(allowed)};
     options.disable = {"pack"};  // products need a workspace then

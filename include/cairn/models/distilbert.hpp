@@ -13,31 +13,32 @@
 /// Face folder.
 namespace cairn::inline v0::models {
 
-/// What config.json says of a DistilBERT. The defaults are distilbert-base with two labels.
+/// Configuration of a DistilBERT, as in config.json. The defaults are distilbert-base with two labels.
 struct DistilBertConfig {
-    /// Sizes: entries of the vocabulary, positions, width, attention heads, layers, inner width.
+    /// Sizes: vocabulary, positions, hidden width, attention heads, layers, width of the feed-forward layer.
     std::int64_t vocabulary = 30522, positions = 512, width = 768, heads = 12, layers = 6, inner = 3072;
-    std::string activation = "gelu";                        ///< gelu, relu, silu, gelu_new
-    std::vector<std::string> labels{"LABEL_0", "LABEL_1"};  ///< by logit: `id2label`, or LABEL_0 to `num_labels` - 1
-    /// What logits mean: `single_label_classification`, `multi_label_classification` or `regression`; empty where the
-    /// file does not say. The graph is the same.
+    std::string activation = "gelu";  ///< gelu, relu, silu, gelu_new
+    std::vector<std::string> labels{"LABEL_0",
+                                    "LABEL_1"};  ///< names of the logits: `id2label`, or LABEL_0 to `num_labels` - 1
+    /// Interpretation of the logits: `single_label_classification`, `multi_label_classification` or `regression`; empty
+    /// if the file does not say. The graph is the same.
     std::string problem_type{};
 
-    /// Reads config.json. Throws Error(file) naming the entry that is missing or makes no sense, Error(unsupported) for
-    /// another kind of model.
+    /// Reads config.json. Throws Error(file) naming a missing or invalid entry, Error(unsupported) for another kind of
+    /// model.
     CAIRN_API static DistilBertConfig read(const std::filesystem::path& config_json);
 };
 
 /// The tensors of a DistilBERT classifier in the order of the reference implementation's state dictionary. Throws
-/// Error(argument) for a config out of range: sizes begin at 1, heads divide the width.
+/// Error(argument) for a config out of range: sizes are at least 1, and heads divides width.
 CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config);
 
-/// Inputs: `ids` i32[B,S], `mask` bool[B,S] (false: padding). Output: `logits` f32[B,labels]. Symbols B in 1..max_batch
-/// and S.
+/// The graph of a DistilBERT classifier. Inputs: `ids` i32[B,S], `mask` bool[B,S] (false: padding). Output: `logits`
+/// f32[B,labels]. Symbols: B in 1..max_batch, and S.
 CAIRN_API Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightSpec>& weights,
                                  std::int64_t max_batch = 8);
 
-/// A compiled classifier. For one thread at a time.
+/// A compiled DistilBERT classifier. Not thread-safe.
 ///
 ///     DistilBert model = DistilBert::load("examples/models/sst2-distilbert", context);
 ///     auto logits = model.forward(tokenizer->encode(sentence));
@@ -45,27 +46,28 @@ class CAIRN_API DistilBert {
 public:
     /// Reads config.json and model.safetensors, compiles and binds. Throws Error(file) and what compile() throws.
     ///
-    /// In `cache_folder`, a folder of one model and one way to compile it, made where there is none, the compiled graph
-    /// and the packed weights are kept for the next start, as CompileOptions::saved and PackedFile say.
+    /// `cache_folder` caches the compiled graph and the packed weights for the next start, as
+    /// CompileOptions::cache_file and PackedFile describe. It is created if absent, and is for one model and one set of
+    /// compile options.
     static DistilBert load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch = 8,
                            CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
-    /// The same with weights from elsewhere, under the names and dtypes of `weights`.
+    /// As load(), with weights from another source, under the names and dtypes of `weights`.
     DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
                const Context& context, std::int64_t max_batch = 8, const CompileOptions& compile_options = {});
 
-    /// Logits of one text, valid until the next call. Throws Error(argument) for no ids, more than the config's
+    /// Logits of one text, valid until the next call. Throws Error(argument) for no ids, more ids than the config's
     /// positions, or an id outside the vocabulary.
     std::span<const float> forward(std::span<const std::int32_t> ids);
-    /// Logits of several rows, row after row; shorter rows are padded and masked. At most max_batch rows.
+    /// Logits of several rows, row after row. Shorter rows are padded and masked. At most max_batch rows.
     std::span<const float> forward(std::span<const std::vector<std::int32_t>> rows);
-    /// The same with ids and masks as given, all of one length.
+    /// As above, with the given ids and masks, all of one length.
     std::span<const float> forward(std::span<const std::vector<std::int32_t>> rows,
                                    std::span<const std::vector<bool>> masks);
 
-    /// What it was made from, and the compiled graph below it.
+    /// The configuration, and the underlying compiled graph.
     const DistilBertConfig& config() const noexcept { return config_; }
     CompiledGraph& compiled() noexcept { return compiled_; }
-    /// Options of the runs that forward() makes: stop, progress, profile.
+    /// Options for the runs of forward(): stop, progress, profile.
     RunOptions run_options;
 
 private:

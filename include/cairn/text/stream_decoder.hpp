@@ -7,9 +7,9 @@
 
 namespace cairn::inline v0::text {
 
-/// Turns ids into text as they come, never splitting a character: a token may hold a part of one. Where the tokenizer
-/// `cleans_up`, the last word is held back until the next one comes.
-/// All that it returns is valid UTF-8; ill-formed bytes become U+FFFD, one for each maximal ill-formed sequence.
+/// Decodes ids to text incrementally. Never splits a character: a token may contain a part of one. If the tokenizer
+/// `cleans_up`, the last word is held back until the next one. All returned text is valid UTF-8; ill-formed bytes
+/// become U+FFFD, one for each maximal ill-formed sequence.
 ///
 ///     StreamDecoder stream(*tokenizer);
 ///     for (auto id : ids) std::cout << stream.push(id) << std::flush;
@@ -19,12 +19,11 @@ public:
     /// The tokenizer must outlive the decoder.
     explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
 
-    /// The text that is complete now that `id` has come; empty while a character is incomplete, or the last word of a
-    /// text that is cleaned up.
-    /// Throws Error (argument) for an id outside the vocabulary, and is then unchanged.
+    /// Adds an id and returns the text that is now complete; empty while a character is incomplete, or the last word of
+    /// a text that is cleaned up. Throws Error (argument) for an id outside the vocabulary, and is then unchanged.
     std::string push(std::int32_t id);
 
-    /// Ends the text: an incomplete character becomes U+FFFD. The decoder then starts afresh.
+    /// Ends the text: an incomplete character becomes U+FFFD. Resets the decoder.
     std::string finish();
 
 private:
@@ -33,7 +32,7 @@ private:
 
     const Tokenizer* tokenizer_;
     std::string pending_;  // bytes of an incomplete character
-    std::string unclean_;  // text whose end the next piece may change
+    std::string unclean_;  // text whose end the next token may change
     bool first_ = true;
 };
 

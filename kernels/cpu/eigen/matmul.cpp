@@ -2,14 +2,14 @@
 #include "kernels/cpu/eigen/table.hpp"
 #include "kernels/cpu/simd/elementwise/tile_epilogue.hpp"
 
-// Eigen must neither abort in the host's process nor start threads.
+// Eigen must neither abort the host's process nor start threads.
 #define EIGEN_NO_DEBUG
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
 #include <algorithm>
 
-/// Batched products by Eigen's inner functions, called below its expressions because those allocate packing buffers:
-/// here the buffers are planned workspace. What a body makes of a product takes its place, share by share.
+/// Batched products by Eigen's internal functions. Eigen's expressions are not used because they allocate packing
+/// buffers; here the buffers are planned workspace. An epilogue overwrites the product in place, share by share.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -87,7 +87,7 @@ struct Share {
 
 Share share_of(Index rows, Index columns, Index part, Index parts) noexcept {
     const bool by_columns = columns >= rows;
-    // Borders at multiples of 16 keep the shares' inner loops whole.
+    // Borders at multiples of 16 avoid tails in the shares' inner loops.
     const Index limit = by_columns ? columns : rows, units = (limit + 15) / 16;
     const Index begin = std::min(limit, units * part / parts * 16),
                 end = std::min(limit, units * (part + 1) / parts * 16);
@@ -105,7 +105,7 @@ void multiply_share(Matrix<T> a, Matrix<T> b, Matrix<T> c, const Share& share, T
     multiply(a, b, c, scratch);
 }
 
-// A block of whole rows at a time, or of a row what fits.
+// Runs the epilogue on blocks of whole rows, or on pieces of a row if a row exceeds a block.
 void run_body(TileEpilogue& body, const Share& share) noexcept {
     constexpr Index few = block_size / 4;
     const Index width = std::min<Index>(share.columns, block_size),
@@ -121,7 +121,7 @@ void run_body(TileEpilogue& body, const Share& share) noexcept {
 std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::int64_t batch) noexcept {
     std::int64_t offset = 0;
     for (int axis = c.rank - 3; axis >= 0; --axis) {
-        // A matrix that is given once (the weight of `linear`) serves every batch.
+        // A matrix given once (the weight of `linear`) is used for every batch.
         if (arg.rank == c.rank) offset += batch % c.shape[axis] * arg.strides[axis];
         batch /= c.shape[axis];
     }
@@ -140,7 +140,7 @@ bool is_repeated(const TensorArg& b, int rank) noexcept {
     return true;
 }
 
-/// What a body reads: the product, then the inputs behind its factors.
+/// Inputs of the epilogue: the product, then the kernel inputs after its two operands.
 struct BodyInputs {
     TensorArg list[max_body_inputs];
 };
@@ -170,7 +170,8 @@ void run(const Args& args, Team& team) {
     std::byte* const blocks =
         reinterpret_cast<std::byte*>(reinterpret_cast<T*>(args.workspace) + EigenBlocks::elements * plan.threads);
     TileEpilogue body(plan.body, 0, inputs.list, args.outputs, blocks + plan.body.bytes_per_member() * team.rank());
-    // Few products are cut into one share a thread, be the team whole or of one; many are handed out whole.
+    // With few batches each product is split into one share per thread of the plan, whatever the size of the team; with
+    // many, each task is a whole product.
     const std::int64_t parts = batches >= plan.threads ? 1 : plan.threads;
     for (std::int64_t task = team.next_chunk(); task < batches * parts; task = team.next_chunk()) {
         const std::int64_t batch = task / parts;

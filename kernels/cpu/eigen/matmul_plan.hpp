@@ -4,21 +4,21 @@
 
 #include <cstdint>
 
-/// What the code per level knows about an Eigen product beside its Args.
+/// The plan that registration passes to the code of each level for an Eigen product.
 namespace cairn::kernels::cpu {
 
 struct EigenPlan {
     bool is_f64, is_fused;
     int threads;
-    BlockProgram body;  ///< of what is fused: its first input is the product, which stands where the result will
+    BlockProgram body;  ///< the epilogue; its first input is the product, stored in the memory of the output
 };
 
-/// The blocks that Eigen packs, in elements: `depth` x `columns` of b and `depth` x `rows` of a. Fixed, so that results
-/// do not depend on the machine's caches, and small enough for 256 KB of second-level cache in f32.
+/// Cache blocking of the packed operands, in elements: `depth` x `columns` of b and `depth` x `rows` of a. Fixed, so
+/// that results do not depend on the machine's caches, and small enough for 256 KB of L2 cache in f32.
 struct EigenBlocks {
     static constexpr std::int64_t depth = 256, columns = 192, rows = 256;
-    /// Scratch of one member in elements, each of the two blocks beginning at a multiple of 64 bytes. The blocks of the
-    /// body lie behind those of all members.
+    /// Scratch of one team member in elements; both blocks begin at a multiple of 64 bytes. The blocks of the epilogue
+    /// follow those of all members.
     static constexpr std::int64_t elements = depth * (columns + rows);
 };
 

@@ -4,8 +4,8 @@
 #include "kernels/cpu/matmul_operands.hpp"
 #include "kernels/cpu/simd/elementwise/block_program_compiler.hpp"
 
-/// `matmul` and what goes on from one by Eigen: the provider that is always there. It takes operands whose rows or
-/// columns are contiguous.
+/// Registers `matmul` and fused bodies that begin with one, computed by Eigen: the provider that is always available.
+/// Operands need contiguous rows or columns.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -20,7 +20,7 @@ Refusal refuse_dtype_or_layout(const Problem& problem) {
     return {};
 }
 
-// Rows or columns that Eigen can take with one leading dimension.
+// True if Eigen can read the rows or columns with one leading dimension.
 bool is_matrix(const TensorDesc& tensor) {
     const std::size_t rank = tensor.shape.size();
     return rank >= 2 && (has_unit_stride(tensor, rank - 1) || has_unit_stride(tensor, rank - 2));
@@ -37,7 +37,7 @@ Refusal accepts_matmul(const Problem& problem) {
     return {};
 }
 
-// The product stands in the memory of the output until the body is run on it.
+// The product is stored in the memory of the output until the epilogue overwrites it.
 Refusal accepts_fused(const Problem& problem) {
     auto parts = parts_of_fused(problem);
     if (!parts || parts->product.definition != "matmul" || problem.outputs.size() != 1)
@@ -74,14 +74,14 @@ Dim workspace(const Problem& problem, int threads) {
 }
 
 Cost cost(const Problem& problem) {
-    // One row is a product of a matrix and a vector, for which nothing is packed.
+    // One row is a matrix-vector product, for which nothing is packed.
     const Shape& shape = problem.outputs[0].shape;
     const bool is_one_row = shape.size() < 2 || shape[shape.size() - 2] == Dim(1);
     Cost cost = is_one_row ? product_cost(problem, 0.5) : tiled_product_cost(problem, 0.5, 16, 8);
     if (problem.definition != "fused") return cost;
     const TensorDesc& out = problem.outputs[0];
     cost.flops += epilogue_flops(problem, cost.efficiency);
-    // The product goes to memory and comes back.
+    // The product is written to memory and read back.
     cost.bytes +=
         2 * static_cast<double>(element_count(out.shape).constant()) * static_cast<double>(size_of(out.dtype));
     return cost;

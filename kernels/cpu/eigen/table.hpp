@@ -4,7 +4,7 @@
 
 #include <vector>
 
-/// The functions of this family that are compiled once a level.
+/// The functions of the Eigen family that are compiled once per level.
 // clang-format off
 #define CAIRN_EIGEN_TABLE(ROW) \
     ROW(eigen_matmul)
@@ -16,7 +16,7 @@ struct EigenTable {
     CAIRN_EIGEN_TABLE(CAIRN_FIELD)
 };
 
-/// Appends the Kernels of a level, in order of preference.
+/// Appends the kernels of a level in order of preference.
 void add_eigen_matmul(std::vector<Kernel>& kernels, FeatureSet needs, const EigenTable& table);
 
 }  // namespace cairn::kernels::cpu

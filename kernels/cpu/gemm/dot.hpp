@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-/// Rows of a with a b whose columns lie one behind the other in memory: sums of products along both.
+/// Products of rows of a with a column-major b, as dot products vectorised along the depth.
 namespace CAIRN_LEVEL {
 
-/// The first `count` < lanes elements as a vector of the numbers that are computed with, and zeros.
+/// The first `count` < lanes elements as a vector of the computing type; the other lanes are 0.
 CAIRN_INLINE F32 load_part_as(const float* p, std::int64_t count) { return load_part(p, count); }
 CAIRN_INLINE F64 load_part_as(const double* p, std::int64_t count) { return vec_load_part(p, count, 0.0); }
 template <typename Half>
@@ -17,22 +17,22 @@ CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
     return load_part(p, count);
 }
 
-/// Columns between those that are used and those that are asked for, at least.
+/// Minimum prefetch distance, in columns.
 inline constexpr std::int64_t dot_ahead = 4;
-/// Columns that one group asks for at a time; whole tiles of any height.
+/// Columns of one prefetch group; columns that make a whole number of tiles of any height.
 inline constexpr std::int64_t dot_columns = 12, dot_tiles = 24;
 
-/// What a tile reads: columns of b, and those as many elements `ahead`, which it asks for.
+/// Operands of a tile: rows of a and columns of b. The tile prefetches the elements of b `ahead` elements further on.
 template <typename T, typename Element>
 struct DotSource {
     const T* a;
     std::int64_t a_stride;
     const Element* b;
     std::int64_t b_stride, ahead, depth, sum_stride;
-    bool accumulates;  ///< adds to the sums that are there
+    bool accumulates;  ///< adds to the sums in memory
 };
 
-/// to[i * stride + j] = the lanes of sum[i][j] joined, or that much more.
+/// Stores the horizontal reductions: to[i * stride + j] = the sum of the lanes of sum[i][j], or += with `accumulates`.
 template <int height, int columns, typename T>
 CAIRN_INLINE void store_joined(const Vec<T> (&sum)[height][columns], T* to, std::int64_t stride, bool accumulates) {
     constexpr int width = vec_lanes<T>, count = height * columns, groups = (count + width - 1) / width;
@@ -58,7 +58,7 @@ CAIRN_INLINE void store_joined(const Vec<T> (&sum)[height][columns], T* to, std:
         }
 }
 
-/// sums[i * sum_stride + j] = a[i] . b[j], one chain for each lane, then all lanes.
+/// sums[i * sum_stride + j] = a[i] . b[j]: one accumulation chain per lane, then a horizontal reduction.
 template <int height, int columns, typename T, typename Element>
 [[gnu::noinline]] void dot_tile(const DotSource<T, Element>& source, T* sums) noexcept {
     constexpr int width = vec_lanes<T>;
@@ -123,7 +123,7 @@ template <int height, int columns, typename T, typename Element>
 
 template <typename T, typename Element>
 using DotTile = void (*)(const DotSource<T, Element>& source, T* sums) noexcept;
-/// By height - 1: of as many columns as there are accumulators, and of one.
+/// Tiles by height - 1: with as many columns as there are accumulators, and with one column.
 template <typename T, typename Element, int... heights>
 constexpr std::array<DotTile<T, Element>, sizeof...(heights)> widest_dots(std::integer_sequence<int, heights...>) {
     return {dot_tile<heights + 1, vectors_of(heights + 1), T, Element>...};
@@ -133,13 +133,13 @@ constexpr std::array<DotTile<T, Element>, sizeof...(heights)> single_dots(std::i
     return {dot_tile<heights + 1, 1, T, Element>...};
 }
 
-/// What one of several groups of rows, which use the same columns one after another, asks for.
+/// Prefetch assignment of one row group among several that use the same columns one after another.
 struct DotPrefetch {
-    std::int64_t near;  ///< columns from the first one on that it asks for shortly before it uses them; 0: none
-    std::int64_t far;   ///< the distance to what comes behind all columns, of which it asks for a share; 0: nothing
+    std::int64_t near;  ///< number of columns, from the first, that it prefetches shortly before use; 0: none
+    std::int64_t far;   ///< distance to the data used after all columns, of which it prefetches a share; 0: no prefetch
     std::int64_t share, shares;
 
-    /// Of a tile: nothing is 0, what it uses itself.
+    /// Prefetch distance of a tile. 0 prefetches what the tile reads itself, which has no effect.
     std::int64_t at(std::int64_t column, std::int64_t columns, std::int64_t stride) const {
         const std::int64_t next = (dot_ahead + columns - 1) / columns * columns, left = near - column - columns;
         if (near > 0) return next <= left || far == 0 ? std::min(next, left) * stride : far + (next - near) * stride;
@@ -147,7 +147,7 @@ struct DotPrefetch {
     }
 };
 
-/// The sums of `height` rows and `count` columns; columns are asked for while those before them are computed.
+/// Computes the sums of `height` rows and `count` columns. Columns are prefetched while earlier ones are computed.
 template <typename T, typename Element>
 void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, const DotPrefetch& asking,
                   T* sums) noexcept {

@@ -3,7 +3,8 @@
 #include "kernels/cpu/gemm/table.hpp"
 #include "kernels/cpu/matmul_operands.hpp"
 
-/// Products and convolutions of f32, f16 and bf16, summed in f32; and which column is the largest of each row.
+/// Products and convolutions of f32, f16 and bf16, summed in f32; and the argmax over the columns of each row of a
+/// product.
 namespace CAIRN_LEVEL {
 
 void gemm_float(const Args& args, Team& team) { multiply_matrices<float>(args, team); }
@@ -13,7 +14,7 @@ void windows_float(const Args& args, Team& team) { im2col_convolution<float>(arg
 void gemm_largest(const Args& args, Team& team) {
     const auto& plan = *static_cast<const GemmPlan*>(args.prepared);
     const TensorArg &x = args.inputs[0], &w = args.inputs[1];
-    // The product, as if it were there.
+    // Describes the product, which is not stored.
     const std::int64_t shape[] = {rows_of(x).count, w.shape[1]}, strides[] = {w.shape[1], 1};
     const std::int64_t x_shape[] = {shape[0], x.shape[x.rank - 1]}, x_strides[] = {rows_of(x).stride, 1};
     const TensorArg matrix{x.data, x_shape, x_strides, 2}, product{nullptr, shape, strides, 2};

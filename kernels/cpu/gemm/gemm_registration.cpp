@@ -5,7 +5,7 @@
 
 #include <memory>
 
-/// `matmul` of any dtype, for plain operands of any strides, and the largest columns of those in f32.
+/// Registers `matmul` of any dtype for plain operands of any strides, and the f32 argmax over the columns of each row.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -34,7 +34,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return std::make_shared<GemmPlan>(GemmPlan{problem.outputs[0].dtype});
 }
 
-// Operations are counted as those of f32: what a vector holds fewer of costs more.
+// Operations are counted at the f32 rate: dtypes with fewer elements per vector are less efficient.
 double efficiency_of(DType dtype) {
     switch (dtype) {
         case DType::f64: return 0.35;
@@ -49,7 +49,7 @@ double efficiency_of(DType dtype) {
 Cost cost(const Problem& problem) {
     Cost cost = product_cost(problem, efficiency_of(problem.outputs[0].dtype));
     const Shape& shape = problem.outputs[0].shape;
-    // One row leaves some of the read limit.
+    // A single row does not reach the read bandwidth.
     if (shape[shape.size() - 2] == Dim(1)) cost.bytes *= 1.25;
     return cost;
 }
@@ -66,7 +66,7 @@ const char* const f32_samples[] = {
     "matmul | f32[2,1,3,40]:(200,200,40,1) f32[2,1,40,9]:(0,0,9,1) -> f32[2,1,3,9]",
     "matmul | f32[B,4,4] f32[B,4,4] -> f32[B,4,4] where B in 0..300"};
 
-// With `#` for the dtype.
+// `#` is replaced by the dtype.
 const char* const samples[] = {
     "matmul | #[T,70] #[70,165] -> #[T,165] where T in 0..40",
     "matmul | #[2,3,5,K]:(15*K,5*K,K,1) #[2,3,K,4]:(0,4*K,1,K) -> #[2,3,5,4] where K in 0..160",
@@ -135,7 +135,7 @@ void add_argmax(std::vector<Kernel>& kernels, FeatureSet needs, Run run) {
     made.cost = [](const Problem& problem) {
         Cost cost = product_cost(problem, efficiency_of(DType::f32));
         cost.flops *= static_cast<double>(problem.inputs[1].shape[1].constant());
-        // As of the product.
+        // As in `cost` of a product.
         if (element_count(problem.outputs[0].shape) == Dim(1)) cost.bytes *= 1.25;
         return cost;
     };

@@ -55,7 +55,7 @@ struct Im2colOperands {
         w_j = weights.strides[2], y_p = result.strides[2];
     }
 
-    /// Offset of the first tap of the first output position of an image.
+    /// Offset of the first tap of the first output position of an image, from the image's first element.
     std::int64_t origin() const { return -rows.before * row_stride() - columns.before * column_stride(); }
     std::int64_t row_stride() const { return x_p / rows.stride; }
     std::int64_t column_stride() const { return x_q / columns.stride; }
@@ -169,7 +169,7 @@ private:
     void copy_filters(const Block& block, std::int64_t first, std::int64_t end, std::int64_t tap, std::int64_t depth) {
         for (std::int64_t i = first; i < end; ++i) {
             const std::int64_t filter = (block.group * o_.filters + block.filter + i) * o_.w_filter;
-            // Taps of a row of a filter lie at one distance.
+            // Taps of one row of a filter have one stride.
             for (std::int64_t t = 0, count = 0; t < depth; t += count) {
                 const std::int64_t column = (tap + t) % o_.k, row = (tap + t) / o_.k % o_.j,
                                    channel = (tap + t) / o_.k / o_.j;

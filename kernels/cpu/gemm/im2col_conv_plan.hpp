@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-/// The plan that registration (windows_rows.cpp) passes to the code of each level (windows.hpp).
+/// The plan that registration (im2col_conv_registration.cpp) passes to the code of each level (im2col_conv.hpp).
 namespace cairn::kernels::cpu {
 
 struct Im2colPlan {
-    bool is_image;     ///< the first operand is an image; else windows
-    WindowPlan image;  ///< of windows the dtype alone
+    bool is_image;     ///< the first operand is an image; otherwise windows
+    WindowPlan image;  ///< for windows only the dtype is set
 };
 
 /// Block sizes of a convolution over windows: output positions of a block, in vectors; taps gathered at a time; filters

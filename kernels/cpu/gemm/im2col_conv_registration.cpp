@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
-/// The rows of convolutions over images and windows, for the dtypes, strides and symbolic sizes that the kernels of
-/// panel/conv_rows.cpp do not take. Without them the windows would be copied into a matrix, which is as many times as
-/// large as the image as a filter has taps.
+/// Registers im2col convolutions of images and windows, for the dtypes, strides and symbolic sizes that the kernels of
+/// panel/conv_registration.cpp do not accept. Without them the windows would be materialised as a matrix, larger than
+/// the image by a factor of the taps of a filter.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -60,7 +60,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 
 Dim workspace(const Problem&, int threads) { return Dim(Im2colBlocks::bytes * threads); }
 
-// Operations are counted as those of f32: what a vector holds fewer of costs more.
+// Operations are counted at the f32 rate: dtypes with fewer elements per vector are less efficient.
 double efficiency_of(DType dtype) {
     switch (dtype) {
         case DType::f64: return 0.3;
@@ -77,15 +77,15 @@ Cost cost(const Problem& problem) {
     const double results = static_cast<double>(element_count(out.shape).constant());
     double taps = 1, seen = 1;
     for (std::size_t axis = 1; axis < w.shape.size(); ++axis) taps *= static_cast<double>(w.shape[axis].constant());
-    // Windows overlap: each place of the image is read once from memory, or so.
+    // Windows overlap: each element of the image is read from memory about once.
     for (std::size_t axis = 0; axis < w.shape.size(); ++axis) seen *= static_cast<double>(x.shape[axis].constant());
     const double filters = static_cast<double>(element_count(w.shape).constant());
     return {2 * taps * results, (results + seen + filters) * static_cast<double>(size_of(out.dtype)),
             efficiency_of(out.dtype)};
 }
 
-/// Dense images, of strides and dilations, padded on some sides and by more than they are large, groups and single
-/// channels; more taps, places and filters than are taken at once; images and results of nothing. `#` stands for the
+/// Coverage: dense images, strides and dilations, padding on some sides and larger than the image, groups and single
+/// channels; more taps, positions and filters than one block takes; empty images and results. `#` is replaced by the
 /// dtype.
 struct Sample {
     const char *definition, *operands;

@@ -2,8 +2,8 @@
 #include "kernels/cpu/gemm/macro_kernel.hpp"
 #include "kernels/cpu/gemm/table.hpp"
 
-/// Products and convolutions of integers, which wrap: modulo 2^8 it does not matter what is above the lowest byte, so
-/// bytes of either kind are computed in lanes of 16 bits.
+/// Products and convolutions of integers, which wrap. Modulo 2^8 the higher bits do not matter, so i8 and u8 are
+/// computed in 16-bit lanes.
 namespace CAIRN_LEVEL {
 
 void gemm_bytes(const Args& args, Team& team) { multiply_matrices<std::uint16_t>(args, team); }

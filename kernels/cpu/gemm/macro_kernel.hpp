@@ -5,14 +5,14 @@
 
 #include <type_traits>
 
-/// c = a @ b for plain matrices of any size and strides, batch by batch. Work is cut into blocks of rows times
-/// runs of columns, of every number of threads' own choice. Within one a part of the depth at a time is done: the rows
-/// of a as they lie or copied, a piece of b after another, in which all tiles of rows are computed while it is in the
-/// first-level cache; sums wait in the second-level cache. Few rows are one tile or two, which read b as it lies; of
-/// more the first tile does, and copies it for the others. While they compute they fetch the piece that comes next.
+/// c = a @ b for plain matrices of any size and strides, batch by batch. The output is split into blocks of rows times
+/// runs of columns; the split depends on the number of threads. Within a block the loop nest is: a part of the depth
+/// (KC), whose rows of a are read in place or packed; blocks of b that stay in L1 while all row tiles use them; sums
+/// wait in L2. With few rows there are one or two tiles, which read b in place. With more rows the first tile packs b
+/// for the others. Tiles prefetch the next block while they compute.
 namespace CAIRN_LEVEL {
 
-/// One thread's work: rows times columns of a product, and its memory.
+/// The output block computed by one thread, with its scratch memory.
 template <typename T>
 struct GemmTask {
     const GemmOperands& factors;
@@ -21,32 +21,33 @@ struct GemmTask {
 
     static constexpr std::int64_t size = sizeof(T), lanes_wide = vec_lanes<T>;
     bool copies_left() const { return !is_native<T>(factors.a.dtype) || factors.a.column_stride != 1; }
-    /// Whether many rows so far apart share one place in the first-level cache.
+    /// True if there are many rows and their stride maps them to one set of the L1 cache.
     bool share_cache_set(std::int64_t row_stride) const {
         return rows.size() > 4 && row_stride * size % (GemmBlocks::page_bytes / 2) == 0;
     }
-    /// Whether rows of a are copied though they could be read as they lie. Parts of rows leave room between them, which
-    /// would use less than all places in the first-level cache.
+    /// True if rows of a are packed even though they could be read in place: parts of rows leave gaps, which would use
+    /// only some of the L1 cache sets.
     bool copies_rows_of_dots(std::int64_t most) const {
         return copies_left() || factors.depth > most || share_cache_set(factors.a.row_stride);
     }
-    /// Whether sums of dots are put into c at once, but for more rows of a tile than one place holds lines.
+    /// True if dot products store their sums directly to c: not if the rows of a tile map to one L1 set and exceed its
+    /// ways.
     bool dots_in_c() const {
         return sums_in_c() && (std::min(rows.size(), dot_height()) <= GemmBlocks::cache_ways ||
                                !share_cache_set(factors.c_row_stride));
     }
-    /// Of a part.
+    /// Maximal depth of a part (KC).
     std::int64_t max_depth() const {
         if (is_column_major()) return GemmBlocks::column_major_bytes / size;
         return copies_left() ? GemmBlocks::copied_bytes / size
                              : std::min(GemmBlocks::depth_bytes / size, GemmBlocks::max_depth);
     }
-    /// Rows of a group at most: all of a tile where the depth is cut anyhow.
+    /// Maximal rows of a group: a whole tile if the depth is split in any case.
     std::int64_t dot_height() const {
         return is_few() && factors.depth * gemm_dots * size > GemmBlocks::dot_bytes ? gemm_height : gemm_dots;
     }
-    /// Of a part of a that is used with one column of b after another: as much as stays in the first-level cache, and
-    /// as finds room where all rows are copied, in whole lines. Bits depend on it: not on a thread's rows.
+    /// Depth of a part of a that is kept in L1 while columns of b pass: bounded by L1 and by the scratch for packed
+    /// rows, in whole cache lines. Results depend on it, so it does not depend on how rows are shared among threads.
     std::int64_t dot_depth() const {
         constexpr std::int64_t line = GemmBlocks::line_bytes / size;
         const std::int64_t height = std::min(rows.size(), dot_height());
@@ -57,23 +58,23 @@ struct GemmTask {
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
         return std::max(((factors.depth + parts - 1) / parts + line - 1) / line, std::int64_t{1}) * line;
     }
-    /// Whether sums of products along columns of b that lie one behind the other are faster than turning these.
+    /// True if dot products along a column-major b are faster than transposing it.
     bool are_dots() const {
         const bool are_deep = factors.rows * GemmBlocks::dot_rows <= std::min(factors.depth, dot_depth());
         return factors.b.row_stride == 1 && factors.b.column_stride != 1 && (is_few() || are_deep);
     }
     bool is_few() const { return rows.size() <= gemm_height; }
-    /// Whether pieces of b are so short that they are read where they are: by one tile, or by two in turn,
-    /// unless all rows of b share one place in the first-level cache.
+    /// True if blocks of b are short enough to be read in place by one tile, or by two in turn, unless all rows of b
+    /// map to one set of the L1 cache.
     bool is_streamed() const {
         const StridedMatrix& b = factors.b;
         const bool are_two = is_native<T>(b.dtype) && rows.size() <= gemm_shared && has_spread_sets();
         return b.column_stride == 1 && (is_few() || are_two);
     }
-    /// Whether rows of b have more than one place in the first-level cache.
+    /// True if rows of b map to more than one set of the L1 cache.
     bool has_spread_sets() const { return factors.b.row_stride * size % GemmBlocks::page_bytes != 0; }
     std::int64_t width() const { return width_of<T>(factors, rows.size()); }
-    /// Whether the columns of b lie one behind the other, as numbers of T.
+    /// True if b is column-major and its elements need no conversion to T.
     bool is_column_major() const {
         return factors.b.column_stride != 1 && factors.b.row_stride == 1 && is_native<T>(factors.b.dtype);
     }
@@ -82,12 +83,12 @@ struct GemmTask {
         return sum_scratch + (row - rows.begin) * sum_stride() + column - columns.begin;
     }
 
-    /// Whether whole vectors of sums are results as they are.
+    /// True if whole vectors of sums can be stored to c unchanged.
     bool sums_in_c() const {
         return is_native<T>(factors.c_dtype) && factors.c_column_stride == 1 && factors.largest == nullptr;
     }
 
-    /// The rows of a over a part of the depth: the first element, and the distance between rows.
+    /// Rows of a over a part of the depth: pointer to the first element, and row stride.
     std::pair<const T*, std::int64_t> left(IndexRange depth, std::int64_t most) const noexcept {
         const StridedMatrix& a = factors.a;
         if (!copies_left()) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
@@ -96,7 +97,7 @@ struct GemmTask {
         return {left_scratch, stride};
     }
 
-    /// Sums to results, but for `skipped` ones before them.
+    /// Stores sums to the output, skipping the first `skipped` ones.
     void finish(IndexRange done, IndexRange across, std::int64_t skipped = 0) const noexcept {
         if constexpr (std::is_same_v<T, float>)
             if (factors.largest != nullptr)
@@ -107,21 +108,21 @@ struct GemmTask {
                       factors.c_column_stride, across.size());
     }
 
-    /// A piece of b, and the place of the piece that is used behind it, if that is known.
+    /// A block of b, and the address of the block used after it, if known.
     struct Piece {
         const std::byte* b;
         std::int64_t stride, vectors;
         IndexRange depth, across;
         const std::byte* next;
-        std::int64_t near;     ///< as tiles read it
-        std::int64_t skipped;  ///< columns before those across, which other pieces are for
+        std::int64_t near;     ///< L1 prefetch distance while tiles read it
+        std::int64_t skipped;  ///< leading columns that belong to other blocks
         bool is_last;
-        bool is_copied;  ///< by the first tile
+        bool is_copied;  ///< packed by the first tile
     };
 
-    /// What a tile asks for of the piece of b that comes next: of several each a line of a row, or as many columns as a
-    /// line has elements, over a share of the depth; a single one all of it. Lines are asked for by their last element:
-    /// where rows begin within one, what is before is there already.
+    /// Sets what a tile prefetches of the next block of b. Several tiles share the block: each prefetches one cache
+    /// line per row, or as many columns as a line has elements, over a share of the depth; a single tile prefetches
+    /// all. A line is addressed by its last element: if rows are not line-aligned, the line before is already cached.
     template <typename Element>
     void ask(GemmSource<T, Element>& source, const Piece& piece, std::int64_t tile, std::int64_t tiles) const noexcept {
         constexpr std::int64_t line = GemmBlocks::line_bytes;
@@ -131,7 +132,7 @@ struct GemmTask {
         source.ahead = reinterpret_cast<const char*>(source.a);
         source.ahead_step = 0;
         source.ahead_shift = 0;
-        // Asking for columns takes more steps: few tiles do.
+        // Prefetching columns takes more steps, so fewer tiles do it.
         const std::int64_t asking = by_columns ? std::min(tiles, 4 * beside) : tiles;
         while ((2 * beside << source.ahead_shift) <= asking) ++source.ahead_shift;
         if (piece.next == nullptr || share >> source.ahead_shift != 0) return;
@@ -142,20 +143,21 @@ struct GemmTask {
                        (piece.depth.size() >> source.ahead_shift) * share * (by_columns ? element : source.ahead_step);
     }
 
-    /// A tile of one of the tables, or of those that ask for columns.
+    /// A tile of the table, or the variant that prefetches columns.
     GemmTile<T> tile_of(std::int64_t height, const GemmTile<T>* table, bool asks) const {
-        // There are no columns of bytes as numbers of 16 bits.
+        // A column-major b of bytes needs conversion to 16 bits, so this variant does not apply.
         if constexpr (sizeof(T) > 2)
             if (is_column_major() && asks) return GemmTiles<T>::asking[static_cast<std::size_t>(height - min_height)];
         return table[static_cast<std::size_t>(height - 1)];
     }
-    /// Whether few rows read whole pieces of b as they lie and widen them in registers.
+    /// True if few rows read whole blocks of b in place and widen them in registers.
     bool widens() const {
         const DType dtype = factors.b.dtype;
         const bool is_possible = dtype == DType::bf16 || (dtype == DType::f16 && widens_in_registers<F16>);
         return is_possible && is_few() && factors.b.column_stride == 1;
     }
-    /// Tiles of all rows over one piece of b, of T or, where it is widened, of Element. Together they fetch the next.
+    /// Runs the tiles of all rows over one block of b of type T, or of Element if it is widened. The tiles share the
+    /// prefetch of the next block.
     template <typename Element = T>
     void run_piece(const T* a, std::int64_t a_stride, const Piece& piece) const noexcept {
         const std::int64_t tiles = (rows.size() + gemm_height - 1) / gemm_height;
@@ -185,13 +187,13 @@ struct GemmTask {
             } else {
                 tile_of(part.size(), table, source.ahead_step != 0)(source, to);
             }
-            source.near = 0;  // the first tile brought it
+            source.near = 0;  // the first tile loaded the block into L1
             if (piece.is_last && !is_direct) finish(part, piece.across, piece.skipped);
         }
     }
 
-    /// Where the piece of b is that comes next, or, for two tiles that read it as it lies, the one beneath, which is
-    /// there for both; null where it is not known.
+    /// The block of b to prefetch. For two tiles that read b in place it is the block below, which both use. Null if
+    /// not known.
     const std::byte* next_of(IndexRange depth, IndexRange across) const noexcept {
         if (factors.b.column_stride != 1 && !is_column_major()) return nullptr;
         const bool is_beneath = is_streamed() && !is_few();
@@ -199,7 +201,7 @@ struct GemmTask {
         if (depth.end == factors.depth) return nullptr;
         return factors.b.at(depth.end, is_beneath ? across.begin : columns.begin);
     }
-    /// How far ahead lines of b as it lies come into the first-level cache: where rows do not begin with a line.
+    /// L1 prefetch distance for b read in place; nonzero if rows of b are not line-aligned.
     std::int64_t near() const noexcept {
         const std::int64_t line = GemmBlocks::line_bytes;
         const bool are_lines =
@@ -208,7 +210,7 @@ struct GemmTask {
         return are_lines ? 0 : GemmBlocks::near_rows * factors.b.row_stride;
     }
 
-    /// At most so much of the depth at a time.
+    /// Loops over the depth in parts of at most `most`.
     void run_depth_panels(std::int64_t most) const noexcept {
         const StridedMatrix& b = factors.b;
         const std::int64_t parts = std::max<std::int64_t>((factors.depth + most - 1) / most, 1);
@@ -220,7 +222,7 @@ struct GemmTask {
                 const std::int64_t vectors = across.size() > 2 * lanes_wide ? width() / lanes_wide
                                              : across.size() > lanes_wide   ? 2
                                                                             : 1;
-                // The last piece, where it fills no vector, begins before its columns.
+                // The last block, if its columns do not fill the vectors, begins before its columns.
                 const std::int64_t first =
                     std::max<std::int64_t>(std::min(column, across.end - vectors * lanes_wide), 0);
                 const bool is_last = part + 1 == parts;
@@ -245,7 +247,7 @@ struct GemmTask {
                 const bool is_whole =
                     b.column_stride == 1 && is_native<T>(b.dtype) && across.end - first == vectors * lanes_wide;
                 const bool is_copied = is_whole && !is_streamed() && vectors == 2;
-                // A single vector, of columns behind the whole pieces, takes all rows longer to copy than to read.
+                // A single vector of remaining columns costs more to pack than to read in place.
                 const bool lies = is_copied || (is_whole && (is_streamed() || (vectors == 1 && has_spread_sets())));
                 if (!lies)
                     pack_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
@@ -258,13 +260,13 @@ struct GemmTask {
         }
     }
 
-    /// How rows are gone through where the columns of b lie one behind the other.
+    /// Blocking of dot products over a column-major b.
     struct DotBlocking {
         std::int64_t most;    ///< depth of a part
-        std::int64_t groups;  ///< of rows
-        std::int64_t side;    ///< columns that all groups are done with while they are in the second-level cache
-        bool copies;          ///< rows of a, part behind part; else there is one part
-        std::int64_t parts;   ///< at once
+        std::int64_t groups;  ///< number of row groups
+        std::int64_t side;    ///< columns that all groups process while these are in L2
+        bool copies;          ///< rows of a are packed, part after part; otherwise there is one part
+        std::int64_t parts;   ///< number of parts packed at once
         const T* a;
         std::int64_t a_stride, part_stride;
     };
@@ -283,8 +285,8 @@ struct GemmTask {
         return cut;
     }
 
-    /// Some columns after another, of these a part of the depth after another, since processors fetch what lies behind
-    /// a part too: with it all groups of rows. As much of the depth at once as rows of a find room when copied.
+    /// Loop nest: runs of columns; parts of the depth, because the hardware prefetcher fetches what follows a part; all
+    /// groups of rows. As much of the depth is processed at once as the packed rows of a have scratch for.
     template <typename Element>
     void run_dots() const noexcept {
         DotBlocking cut = dot_blocking(sizeof(Element));
@@ -304,8 +306,8 @@ struct GemmTask {
         }
         if (!dots_in_c()) finish(rows, columns);
     }
-    /// Each group asks for a share of what comes next, so that memory never waits; of the first columns the first group
-    /// asks for what it uses itself.
+    /// Each group prefetches a share of the data used next, so that memory is never idle. For the first columns the
+    /// first group prefetches the data it uses itself.
     template <typename Element>
     void run_dot_groups(const DotBlocking& cut, IndexRange whole, IndexRange depth, IndexRange across) const noexcept {
         const StridedMatrix& b = factors.b;
@@ -325,7 +327,7 @@ struct GemmTask {
                                      : sums(part.begin, across.begin));
         }
     }
-    /// The distance to what is used behind a part of some columns, in elements of b; 0 behind the last.
+    /// Distance to the data used after a part of some columns, in elements of b; 0 after the last.
     std::int64_t dots_behind(IndexRange whole, IndexRange depth, IndexRange across) const {
         const std::int64_t stride = factors.b.column_stride;
         if (depth.end < whole.end) return depth.size();

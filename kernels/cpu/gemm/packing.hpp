@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-/// Pieces of matrices of any dtype and strides, copied into rows of the numbers that tiles compute with.
+/// Packing: copies blocks of matrices of any dtype and strides into rows of the computing type.
 namespace CAIRN_LEVEL {
 
 /// A matrix in memory, strides in elements.
@@ -21,12 +21,12 @@ struct StridedMatrix {
     StridedMatrix transposed() const { return {data, dtype, column_stride, row_stride}; }
 };
 
-/// A dtype whose elements are numbers of T as they lie.
+/// True if elements of the dtype are of type T in memory, without conversion.
 template <typename T>
 CAIRN_INLINE bool is_native(DType dtype) {
     return bytes_of(dtype) == sizeof(T);
 }
-/// Whether there are dtypes that become numbers of T: halves f32, bytes u16.
+/// True if narrower dtypes are converted to T: f16 and bf16 to f32, bytes to u16.
 template <typename T>
 inline constexpr bool has_narrower = std::is_same_v<T, float> || std::is_same_v<T, std::uint16_t>;
 
@@ -34,7 +34,7 @@ template <typename T, typename Byte>
 CAIRN_INLINE void read_bytes(T* to, const std::byte* from, std::int64_t stride, std::int64_t count) {
     load_each(to, reinterpret_cast<const Byte*>(from), stride, count, [](Byte x) { return static_cast<T>(x); });
 }
-/// `count` elements, `stride` apart.
+/// Reads `count` elements of the given stride and converts them to T.
 template <typename T>
 CAIRN_INLINE void read_run(T* to, DType dtype, const std::byte* from, std::int64_t stride, std::int64_t count) {
     if constexpr (sizeof(T) > 2) {
@@ -60,7 +60,7 @@ CAIRN_INLINE void write_run(std::byte* to, DType dtype, const T* from, std::int6
                    [](T x) { return static_cast<std::uint8_t>(x); });
 }
 
-/// to[i * to_stride + j] = from[i, j] for a square of vectors, whose columns lie one behind the other.
+/// Transposes a square block: to[i * to_stride + j] = from[i, j] for a column-major `from`.
 template <typename T>
 [[gnu::noinline]] void pack_square(T* to, std::int64_t to_stride, const StridedMatrix& from, const std::byte* corner) {
     constexpr int count = vec_lanes<T>;

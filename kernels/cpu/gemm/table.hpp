@@ -4,7 +4,7 @@
 
 #include <vector>
 
-/// The functions of this family that are compiled once a level.
+/// The functions of the GEMM family that are compiled once per level.
 // clang-format off
 #define CAIRN_GEMM_TABLE(ROW) \
     ROW(gemm_float)           \
@@ -26,7 +26,7 @@ struct GemmTable {
     CAIRN_GEMM_TABLE(CAIRN_FIELD)
 };
 
-/// Appends the Kernels of a level, in order of preference: products, and convolutions over windows.
+/// Appends the kernels of a level in order of preference: products, and im2col convolutions.
 void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
 void add_im2col_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& table);
 

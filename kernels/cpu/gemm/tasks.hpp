@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-/// How a product is cut into tasks, blocks of rows times runs of columns of each batch, which the threads of a team
-/// claim one after another. Cuts depend on sizes and on the number of threads; no bit depends on them.
+/// Splits a product into tasks, blocks of rows times runs of columns of each batch, which the threads of a team claim
+/// one after another. The split depends on sizes and on the number of threads; results do not depend on the split.
 namespace CAIRN_LEVEL {
 
 /// One product of a batch.
@@ -18,12 +18,12 @@ struct GemmOperands {
     std::byte* c;
     DType c_dtype;
     std::int64_t c_row_stride, c_column_stride;
-    ProductArgMax* largest = nullptr;  ///< of c, which is then not written
+    ProductArgMax* largest = nullptr;  ///< takes the argmax of each row; c is then not written
 
     std::byte* out(std::int64_t row, std::int64_t column) const {
         return c + (row * c_row_stride + column * c_column_stride) * bytes_of(c_dtype);
     }
-    /// The same as c^T = b^T a^T.
+    /// The same product as c^T = b^T a^T.
     GemmOperands transposed() const {
         return {b.transposed(), a.transposed(), columns, depth, rows, c, c_dtype, c_column_stride, c_row_stride};
     }
@@ -32,18 +32,18 @@ struct GemmOperands {
 struct IndexRange {
     std::int64_t begin, end;
     std::int64_t size() const { return end - begin; }
-    /// Part `i` of `count` nearly equal ones.
+    /// Part `i` of `count` parts of nearly equal size.
     IndexRange part(std::int64_t i, std::int64_t count) const {
         return {begin + size() * i / count, begin + size() * (i + 1) / count};
     }
 };
 
-/// Whether so few rows read b as it lies in narrow pieces.
+/// True if the rows are few enough to read b in place in narrow blocks.
 template <typename T>
 bool is_narrow(const GemmOperands& factors, std::int64_t rows) {
     return rows <= gemm_narrow && factors.b.column_stride == 1 && is_native<T>(factors.b.dtype);
 }
-/// Columns of a piece of b for so many rows.
+/// Columns of a block of b (the width of a register tile) for a number of rows.
 template <typename T>
 std::int64_t width_of(const GemmOperands& factors, std::int64_t rows) {
     const int height = static_cast<int>(rows);
@@ -57,7 +57,7 @@ inline StridedMatrix matrix_of(const TensorArg& arg, DType dtype) noexcept {
     return {arg.data, dtype, arg.strides[arg.rank - 2], arg.strides[arg.rank - 1]};
 }
 
-/// Batch axes, outermost first; a weight that is given once has none.
+/// Offset of a batch, in elements. A weight given once has no batch axes.
 inline std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::int64_t batch) noexcept {
     std::int64_t offset = 0;
     for (int axis = c.rank - 3; axis >= 0; --axis) {
@@ -67,7 +67,7 @@ inline std::int64_t batch_offset(const TensorArg& arg, const TensorArg& c, std::
     return offset;
 }
 
-/// Whether all batches are one matrix of more rows.
+/// True if all batches together are one matrix with more rows.
 inline bool is_one_matrix(const TensorArg& arg) noexcept {
     for (int i = arg.rank - 3; i >= 0; --i)
         if (arg.strides[i] != arg.strides[i + 1] * arg.shape[i + 1]) return false;
@@ -79,22 +79,22 @@ inline bool is_repeated(const TensorArg& b, const TensorArg& c) noexcept {
     return true;
 }
 
-/// Bytes of sums a row, which one thread computes at once for so many rows: whole pieces of b. What two tiles read in
-/// turn is fetched a run of columns ahead: a short one.
+/// NC in bytes: the sums of one row that one thread computes at once for a number of rows, in whole blocks of b. For
+/// two tiles that read b in turn, prefetched one run of columns ahead, it is the minimum.
 inline std::int64_t row_bytes_of(std::int64_t rows) noexcept {
     constexpr std::int64_t piece = 2 * GemmBlocks::line_bytes;
     if (rows > gemm_height && rows <= gemm_shared) return GemmBlocks::min_row_bytes;
     return std::min((GemmBlocks::sum_bytes / rows - GemmBlocks::line_bytes) / piece * piece, GemmBlocks::max_row_bytes);
 }
 
-/// Into how many blocks of rows and runs of columns a product is cut.
+/// Number of row blocks and column runs of the split.
 struct TaskGrid {
     std::int64_t blocks, runs;
 };
 template <typename T>
 TaskGrid task_grid_of(const GemmOperands& factors, std::int64_t batches, int members) noexcept {
     constexpr std::int64_t least_rows = 2 * gemm_height;
-    // Each task begins with a piece of b that nothing has fetched: few tasks.
+    // Each task begins with a block of b that is not prefetched, so there are few tasks.
     const std::int64_t per_member = factors.rows <= gemm_narrow ? 1 : 2;
     const std::int64_t max_columns =
         row_bytes_of(std::min<std::int64_t>(factors.rows, GemmBlocks::rows)) / static_cast<std::int64_t>(sizeof(T));
@@ -114,7 +114,7 @@ TaskGrid task_grid_of(const GemmOperands& factors, std::int64_t batches, int mem
     return cuts;
 }
 
-/// The part of a product that one thread computes at a time.
+/// The block of the output that one task computes.
 struct OutputBlock {
     GemmOperands factors;
     IndexRange rows, columns;
@@ -123,7 +123,7 @@ struct OutputBlock {
 template <typename T>
 class GemmTasks {
 public:
-    /// All must outlive it. With `largest`, c is not there.
+    /// Arguments must outlive the object. With `largest`, c is not stored.
     GemmTasks(const TensorArg& a, const TensorArg& b, const TensorArg& c, DType dtype, Team& team,
               ProductArgMax* largest = nullptr) noexcept
         : a_(a), b_(b), c_(c), team_(team) {
@@ -150,7 +150,7 @@ public:
     }
 
     bool has(std::int64_t task) const noexcept { return task < count_; }
-    /// Each thread asks for its first one, then for the one behind each that it has computed.
+    /// Each thread starts with first() and continues with behind(task).
     std::int64_t first() noexcept { return team_.next_chunk() * per_claim_; }
     std::int64_t behind(std::int64_t task) noexcept { return (task + 1) % per_claim_ != 0 ? task + 1 : first(); }
 

@@ -11,15 +11,15 @@
 #include <limits>
 #include <utility>
 
-/// Convolutions by the register tiles of the packed product. Over an image they read what is kept of its planes
-/// (conv_image.hpp); few filters that see one channel go over the rows of its plane. Over windows that are views, and
-/// the columns of a plain product: filters times the windows of a few places at a time, gathered into a panel that
-/// stays in the cache (im2col of one block: Chellapilla et al., 2006). What follows is done to each tile of sums as
-/// soon as it is there.
+/// Convolutions by the register tiles of the packed product. Over an image the tiles read cached planes
+/// (conv_direct.hpp). A few filters over one channel process the rows of its plane. Windows that are views, and the
+/// columns of a plain product, use im2col of one block (Chellapilla et al., 2006): the windows of some output positions
+/// are gathered into a panel that stays in the cache, and the filters multiply it. The epilogue runs on each tile of
+/// sums as soon as it is complete.
 namespace CAIRN_LEVEL {
 namespace {
 
-/// Places that lie behind one another in a row of x.
+/// Consecutive output positions within one row of x.
 template <typename Element>
 struct PositionRun {
     const Element* x;
@@ -43,8 +43,8 @@ struct PositionRuns {
     }
 };
 
-/// How a row of the panel is made of what a tap sees, whichever channel it is: vectors in the order of their places,
-/// the last of which clear what is behind them.
+/// How a tap's elements are copied to a row of the panel, for any channel: vectors in the order of positions, the last
+/// of which clear the tail.
 template <typename Element>
 class TapPositions {
 public:
@@ -62,7 +62,7 @@ public:
         }
     }
 
-    /// x: the origin of a channel. The places behind these are wanted soon.
+    /// x: the origin of a channel. Prefetches the following positions.
     CAIRN_INLINE void copy(float* to, const Element* x) const {
         for (int i = 0; i < count_; ++i) {
             const Part& part = parts_[i];
@@ -86,7 +86,7 @@ private:
     Part parts_[2 * positions_per_tile];
 };
 
-/// panel[t - begin][place] = what tap t sees there, for taps [begin, end).
+/// panel[t - begin][position] = the element that tap t reads at that position, for taps [begin, end).
 template <typename Element>
 void gather(const ConvOperands<Element>& c, const PositionRuns<Element>& runs, std::int64_t begin, std::int64_t end,
             float* panel) {
@@ -101,8 +101,8 @@ void gather(const ConvOperands<Element>& c, const PositionRuns<Element>& runs, s
 
 constexpr auto filter_tiles = tiles<float, group_vectors, 0, false>(std::make_integer_sequence<int, filter_height>());
 
-/// sums[filter][place] of `height` filters from tap `first` on, `depth` taps; added to the sums in memory where `adds`.
-/// Filters of 16 bits are widened into `wide`.
+/// sums[filter][position] of `height` filters from tap `first` on over `depth` taps; with `adds` accumulated on the
+/// sums in memory. 16-bit filters are widened into `wide`.
 template <typename Element>
 void run_tile(const ConvOperands<Element>& c, const Element* w, int height, const float* panel, std::int64_t depth,
               std::int64_t places, bool adds, float* sums, float* wide) {
@@ -118,8 +118,8 @@ void run_tile(const ConvOperands<Element>& c, const Element* w, int height, cons
                                                            sums + group * lanes);
 }
 
-/// What follows the sums of filters from `filter` on at the block of places that begins at `place`, image by image.
-/// `spare`: a tile.
+/// Runs the epilogue on the sums of filters from `filter` on at the block of positions that begins at `place`, image by
+/// image. `spare`: scratch of one tile.
 template <typename Element>
 void finish(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t filter, int height,
             std::int64_t place, float* sums, float* spare) {
@@ -139,8 +139,8 @@ void finish(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t gro
     }
 }
 
-/// Filters [begin, end) of a group, at most filters_per_block, at a block of places; `scratch` holds a panel, a tile of
-/// widened filters, then sums for all these filters.
+/// Filters [begin, end) of a group, at most filters_per_block, at a block of positions; `scratch` holds a panel, a tile
+/// of widened filters, then the sums of all these filters.
 template <typename Element>
 void run_block(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t place,
                std::int64_t begin, std::int64_t end, float* scratch) {
@@ -179,8 +179,8 @@ void run_blocks(const ConvOperands<Element>& c, TileEpilogue& body, std::byte* m
     }
 }
 
-/// What a tap of one filter does, and what is done behind the last: a factor of 1, a term of -0 and a least of
-/// -infinity change nothing.
+/// One filter over one channel: the multiply-add of a tap, and the epilogue scale, bias, relu. The defaults, factor 1,
+/// term -0 and lower bound -infinity, leave sums unchanged.
 template <typename Element>
 struct SingleChannelFilter {
     static constexpr float identity = 0;
@@ -192,8 +192,8 @@ struct SingleChannelFilter {
     CAIRN_INLINE F32 finish(F32 sum) const { return max(sum * splat(scale) + splat(term), splat(least)); }
 };
 
-/// Results of filters of one channel that wait for what follows them: rows of the matrix of all results, as many as fit
-/// into a block where they are short.
+/// Results of single-channel filters that await the epilogue: rows of the output matrix, as many as fit into a block if
+/// they are short.
 class PendingRows {
 public:
     PendingRows(std::int64_t columns, TileEpilogue& body, float* memory)
@@ -201,7 +201,7 @@ public:
         std::fill_n(memory_, block_size, 0.0f);
     }
     bool are_short() const { return 2 * pitch_ <= block_size; }
-    /// Where a row goes that follows the one before.
+    /// Where to store `row`, which follows the row before.
     float* next(std::int64_t row) {
         if ((count_ + 1) * pitch_ > block_size) finish();
         if (count_ == 0) row_ = row;
@@ -212,7 +212,7 @@ public:
         void* const blocks[] = {memory_};
         body_.run({row_, std::exchange(count_, 0), 0, columns_, pitch_}, blocks);
     }
-    /// Part of a long row, whose results begin at `from`.
+    /// Runs the epilogue on part of a long row, whose results begin at `from`.
     void finish(std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t from = 0) {
         for (std::int64_t at = 0; at < count; at += block_size) {
             const std::int64_t width = std::min<std::int64_t>(block_size, count - at);
@@ -228,7 +228,7 @@ private:
     float* memory_;
 };
 
-/// Filters of one channel, a band of rows of the result at a time.
+/// Single-channel filters, one band of output rows at a time.
 template <typename Element>
 void run_rows(const ConvOperands<Element>& c, const Args& args, const ConvPlan& plan, TileEpilogue& body,
               std::byte* memory, Team& team) {
@@ -269,7 +269,7 @@ void run_rows(const ConvOperands<Element>& c, const Args& args, const ConvPlan& 
     each_band<Element>(plan.image, x, 1, c.p, c.q, c.filters, team, memory, take, [&] { waiting.finish(); });
 }
 
-/// Inputs behind the first two are those of the body behind the sums.
+/// Inputs after the first two are the operands of the epilogue.
 template <typename Element>
 void conv_as(const Args& args, const ConvPlan& plan, Team& team) {
     const ConvOperands<Element> c(args, plan);

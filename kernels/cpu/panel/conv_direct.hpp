@@ -9,14 +9,14 @@
 #include <algorithm>
 #include <cstring>
 
-/// Filters over an image: its planes are brought into the cache with their padding, elements a stride apart side by
-/// side, and register tiles read what each tap sees straight from there, at an offset of its own. Places are taken in
-/// one run over all rows. Planes of few channels are kept once, and what lies between two rows of places is dropped
-/// before the results are stored; of others each column of taps has its own, and nothing lies between. Where planes of
-/// all channels take more memory than they should, those of some channels are held at a time.
+/// Direct convolution over an image. Its planes are copied into the cache with their padding; elements one stride apart
+/// become adjacent. Register tiles read each tap from there at its own offset. Output positions form one run over all
+/// rows. With few channels each plane is stored once, and the positions between two output rows are dropped before
+/// results are stored. With more channels each column of taps has a plane of its own, and no positions lie between
+/// rows. If the planes of all channels exceed the memory bound, those of some channels are cached at a time.
 ///
-/// Members that take filters of the same places each bring planes of their own: lines that another core has written
-/// cost more than that.
+/// Members that compute filters of the same positions each cache their own planes: reading lines that another core has
+/// written costs more.
 namespace CAIRN_LEVEL {
 
 static_assert(filter_height <= max_tile_height);
@@ -24,10 +24,10 @@ static_assert(filter_height <= max_tile_height);
 /// The cached planes of some channels of a group.
 struct CachedPlanes {
     BandLayout layout;
-    std::int64_t columns, channels, taps;  ///< of places of a row; channels that there is room for; taps of a channel
-    std::int64_t plane;                    ///< floats from one channel to the next
+    std::int64_t columns, channels, taps;  ///< output positions per row; capacity in channels; taps per channel
+    std::int64_t plane;                    ///< plane stride, in floats
     float *planes, *singles;
-    std::int64_t block = -1, first = 0;  ///< the block of places, and the first channel, that are held
+    std::int64_t block = -1, first = 0;  ///< the block of positions, and the first channel, that are cached
 
     CachedPlanes(const WindowPlan& image, std::int64_t rows, std::int64_t columns, std::int64_t channels, float* memory)
         : layout(image, rows, columns),
@@ -43,7 +43,7 @@ struct CachedPlanes {
     float* single_of(std::int64_t place, std::int64_t channel) const {
         return singles + (place * channels + channel - first) * taps;
     }
-    /// Places of some rows and columns, with what lies between.
+    /// Positions of some rows and columns, including those between rows.
     std::int64_t places(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
     /// The number of trailing positions that are computed one at a time; 0 if they have too few taps for that to pay.
     static std::int64_t single(std::int64_t places, std::int64_t all_taps) {
@@ -59,7 +59,7 @@ public:
     DirectConv(ConvOperands<Element> conv, const TensorArg& image, const ConvPlan& plan, TileEpilogue& body,
                std::byte* memory)
         : c_(conv), plan_(plan), x_(image, plan.image.axes), body_(body) {
-        // Rows without gaps are one, where windows are single places.
+        // For pointwise convolutions, rows without gaps are one row.
         if (plan.is_pointwise && x_.height > 1 && x_.row_stride == x_.width) {
             x_.width *= x_.height, x_.height = 1;
             c_.q *= c_.p, c_.p = 1;
@@ -70,7 +70,7 @@ public:
         sums_ = wide_ + plan.floats.filters;
     }
 
-    /// Bands times parts of the filters, so many that there are some to share out.
+    /// Splits the work into bands times parts of the filters, with enough chunks for the team.
     void run(Team& team) {
         const ImageBands bands(plan_.image, c_.p, c_.q);
         CachedPlanes kept(plan_.image, bands.rows, bands.columns, plan_.floats.channels, planes_);
@@ -91,7 +91,7 @@ public:
 
 private:
     struct Where {
-        std::int64_t b, group, p, q;  ///< the first row and column of places
+        std::int64_t b, group, p, q;  ///< the first row and column of output positions
     };
     struct Range {
         std::int64_t begin, end;
@@ -101,8 +101,8 @@ private:
         }
     };
 
-    /// Into how many parts filters are cut for each of so many blocks: so many chunks for each member, as many for
-    /// each.
+    /// Number of parts into which the filters of each of `blocks` blocks are split: some chunks per member, equally
+    /// many for each if possible.
     std::int64_t parts_of(std::int64_t blocks, std::int64_t members) const {
         constexpr std::int64_t chunks_of_member = 4, min_filters = 24;
         const std::int64_t wanted = (chunks_of_member * members + blocks - 1) / blocks;
@@ -114,7 +114,7 @@ private:
 
     std::int64_t channels_at_once() const { return ImageBlocks::channels(plan_.image, c_.channels); }
 
-    /// Where the taps of so many channels see the first place.
+    /// Sets the offsets at which the taps of some channels read the first position.
     void set_offsets(const CachedPlanes& kept) {
         kept.layout.set_taps(offsets_, std::min(channels_at_once(), c_.channels), kept.plane);
     }
@@ -133,7 +133,7 @@ private:
         }
     }
 
-    /// Some tiles of filters at once, so that their sums stay in the second-level cache.
+    /// Processes some filter tiles at once, so that their sums stay in L2.
     void run_filters(CachedPlanes& kept, std::int64_t block, const Where& at, std::int64_t places,
                      const Range& filters) {
         constexpr std::int64_t most = ImageBlocks::tiles * filter_height;
@@ -152,7 +152,7 @@ private:
             }
     }
 
-    /// Adds what some channels give to the sums.
+    /// Accumulates the contribution of some channels on the sums.
     void run_block(const CachedPlanes& kept, const Where& at, std::int64_t places, const Range& filters,
                    const Range& channels) {
         const std::int64_t tiles = (filters.count() + filter_height - 1) / filter_height;
@@ -163,7 +163,7 @@ private:
             const Range rows = filters.part(tile, tiles);
             const ConvTileSource source = source_of(kept, at, rows, channels);
             for (std::int64_t place = 0, count = 0; place < places; place += count) {
-                // A vector that would stand alone is taken with the two before it.
+                // A single remaining vector is merged with the two before it.
                 const std::int64_t in_vectors = (whole - place + lanes - 1) / lanes;
                 const bool are_three = in_vectors == 3 && 3 * lanes > positions_per_tile;
                 count = are_three ? places - place : std::min(positions_per_tile, places - place);
@@ -176,7 +176,7 @@ private:
         }
     }
 
-    /// Filters of 16 bits are widened.
+    /// The source of a tile; 16-bit filters are widened.
     ConvTileSource source_of(const CachedPlanes& kept, const Where& at, const Range& rows, const Range& channels) {
         const Element* const w = c_.w + (at.group * c_.filters + rows.begin) * c_.w_filter + channels.begin * kept.taps;
         const std::int64_t depth = channels.count() * kept.taps;
@@ -189,7 +189,7 @@ private:
         }
     }
 
-    /// Places up to `whole` in vectors, those behind it one by one.
+    /// Positions up to `whole` are computed in vectors, the remainder one by one.
     void run_tile(const CachedPlanes& kept, const ConvTileSource& source, int height, std::int64_t channel,
                   const Range& some, std::int64_t whole, float* sums, std::int64_t pitch) const {
         const std::int64_t in_vectors = std::clamp<std::int64_t>(whole - some.begin, 0, some.count());
@@ -200,7 +200,7 @@ private:
                                     pitch);
     }
 
-    /// Brings places together, without what lies between their rows, and does what follows.
+    /// Compacts the positions, dropping those between rows, and runs the epilogue.
     void finish(const CachedPlanes& kept, const Where& at, const Range& filters, const Range& some, float* sums,
                 std::int64_t sums_pitch) {
         const std::int64_t pitch = kept.layout.pitch();

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 
-/// What a convolution reads, and in which strides.
+/// The operands of a convolution, with their strides.
 namespace CAIRN_LEVEL {
 
-/// sums[b, g, o, p, q] over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k].
+/// sums[b, g, o, p, q] = sum over c, j, k of w[g, o, c, j, k] x[b, g, c, p, q, j, k].
 template <typename Element>
 struct ConvOperands {
     const Element *x, *w;
     std::int64_t batch = 1, groups = 1, filters, channels, p = 1, q, j = 1, k = 1;
     std::int64_t x_batch = 0, x_channel, w_filter;
-    std::int64_t x_p = 0, x_q = 0, x_j = 0, x_k = 0;  ///< of windows and a matrix
+    std::int64_t x_p = 0, x_q = 0, x_j = 0, x_k = 0;  ///< set for windows and matrices only
 
     ConvOperands(const Args& args, const ConvPlan& plan) {
         const TensorArg &left = args.inputs[0], &right = args.inputs[1];
@@ -29,7 +29,7 @@ struct ConvOperands {
     std::int64_t places() const { return batch * p * q; }
 
 private:
-    // Places are the columns of the right side.
+    // Output positions are the columns of the right operand.
     void set_product(const TensorArg& left, const TensorArg& right) {
         w = reinterpret_cast<const Element*>(left.data);
         x = reinterpret_cast<const Element*>(right.data);
@@ -45,7 +45,7 @@ private:
     void set_filters(const TensorArg& image, const TensorArg& weights, const TensorArg& result, const ConvPlan& plan) {
         x = reinterpret_cast<const Element*>(image.data);
         w = reinterpret_cast<const Element*>(weights.data);
-        // Of one axis there is one row.
+        // With one spatial axis there is one row.
         const int axes = weights.rank - 2, last = 1 + axes;
         const bool has_rows = axes == 2;
         batch = image.shape[0], channels = weights.shape[1];
@@ -61,7 +61,7 @@ private:
     }
 };
 
-/// Into how many parts filters are cut for each of so many blocks, so that there are some to share out.
+/// Number of parts into which filters are split for each of `blocks` blocks, to get enough chunks for the team.
 inline std::int64_t filter_parts(std::int64_t blocks, std::int64_t filters) noexcept {
     constexpr std::int64_t enough = 16, min_filters = 48;
     const std::int64_t wanted = blocks < enough ? enough / std::max<std::int64_t>(blocks, 1) : 1;

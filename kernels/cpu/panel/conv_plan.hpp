@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 
-/// What conv_rows.cpp tells conv.cpp.
+/// The plan that conv_registration.cpp passes to conv.cpp.
 namespace cairn::kernels::cpu {
 
-/// What the filters see: an image; windows of any strides; or the columns of a plain product w @ x, each a window of
-/// one place.
+/// What the filters read: an image; windows of any strides; or the columns of a plain product w @ x, each a window of
+/// one position.
 enum class ConvReads : std::uint8_t { image, windows, matrix };
 
 /// Workspace of a team member for a cached image, in floats: planes of `channels` channels, offsets of taps, filters of
@@ -21,8 +21,7 @@ struct ImageFloats {
     std::int64_t all() const { return planes + offsets + filters + sums; }
 };
 
-/// What follows the sums, where that is no more than a factor and a term for each filter, then relu: numbers of the
-/// inputs behind image and filters, -1 for none.
+/// An epilogue of at most scale, bias and relu per filter: indices of the inputs after image and filters, -1 for none.
 struct ScaleBiasRelu {
     bool is_all = false;
     int factor = -1, term = -1;
@@ -31,15 +30,15 @@ struct ScaleBiasRelu {
 
 struct ConvPlan {
     ConvReads reads;
-    bool is_single_channel;  ///< few filters that see one channel of an image
-    bool is_pointwise;       ///< windows of one place, at each place of the image
-    bool has_epilogue;       ///< more is done to the sums than that they are stored
+    bool is_single_channel;  ///< few filters, each over one channel of an image
+    bool is_pointwise;       ///< windows of one element, at each element of the image
+    bool has_epilogue;       ///< the epilogue does more than store the sums
     ScaleBiasRelu tail;
-    std::int64_t channels;  ///< of a filter; of a matrix 0
-    int columns;            ///< how many of the last axes of results are places
-    WindowPlan image;       ///< of what is no image the dtype alone
+    std::int64_t channels;  ///< per filter; 0 for a matrix
+    int columns;            ///< number of trailing result axes that are spatial
+    WindowPlan image;       ///< without an image only the dtype is set
     ImageFloats floats;
-    BlockProgram body;  ///< its first input are the sums
+    BlockProgram body;  ///< the epilogue; its first input is the sums
 };
 
 /// Block sizes of a gathered panel: taps of one pass, output positions of a tile, filters of a tile at most, filters
@@ -47,8 +46,8 @@ struct ConvPlan {
 inline constexpr std::int64_t taps_per_pass = 1024, positions_per_tile = 32, max_tile_height = 12,
                               filters_per_block = 2048;
 
-/// What a member of the team holds where windows are gathered: a panel, a tile of filters, sums of some filters of a
-/// group.
+/// Workspace of a team member for gathered windows, in floats: a panel, a tile of filters, the sums of some filters of
+/// a group.
 template <typename Size>
 Size block_floats(const Size& filters) {
     using std::min;
@@ -79,7 +78,7 @@ struct ImageBlocks {
     /// Upper bound of the taps of a channel; output rows for which the storage of image rows is decided.
     static constexpr std::int64_t max_taps = 4096, usual_rows = 4;
 
-    /// As many for each part.
+    /// Channels per pass, equal for all parts.
     static std::int64_t channels(const WindowPlan& image, std::int64_t all) {
         const std::int64_t most = std::max<std::int64_t>(taps / image.taps(), 1);
         const std::int64_t parts = std::max<std::int64_t>((all + most - 1) / most, 1);
@@ -92,21 +91,21 @@ struct ImageBlocks {
         const std::int64_t at_once = channels(image, all);
         return std::max<std::int64_t>(floats / planes(image, at_once, plane), 1) * at_once;
     }
-    /// Planes, behind which the rows of single places lie.
+    /// Floats of the planes; the rows of remainder positions follow them.
     static std::int64_t singles(std::int64_t channels, std::int64_t plane) {
         return whole_vectors(channels * (plane + plane_gap)) + 2 * band_slack;
     }
-    /// Planes and rows of single places.
+    /// Floats of planes and rows of remainder positions.
     static std::int64_t planes(const WindowPlan& image, std::int64_t channels, std::int64_t plane) {
         return singles(channels, plane) + single_rows * whole_vectors(channels * image.taps());
     }
 };
 
-/// The bands of places that members take one by one: all columns of some rows, or some of one.
+/// The bands of output positions that members claim one by one: all columns of some rows, or some columns of one row.
 ///
 ///     56 x 56, 3 x 3: 4 rows, 224 places, of which no vector is partly empty
 struct ImageBands {
-    std::int64_t rows, columns;  ///< of places at most
+    std::int64_t rows, columns;  ///< of output positions, maximal
 
     ImageBands(const WindowPlan& image, std::int64_t p, std::int64_t q) : rows(1), columns(q) {
         constexpr std::int64_t vector = ImageBlocks::vector;
@@ -129,14 +128,14 @@ struct ImageBands {
     }
 };
 
-/// Bytes a member of the team holds, for results of p rows of q places.
+/// Workspace of a team member in bytes, for results of p rows of q positions.
 template <typename Size>
 Size member_bytes(const ConvPlan& plan, const Size& filters, const Size& p, const Size& q) {
     using std::min;
     Size rest = block_floats(filters) * Size(4);
     if (plan.reads == ConvReads::image) rest = Size(plan.floats.all() * 4);
     if (plan.is_single_channel) {
-        // A tile has fewer places than its band has floats.
+        // A tile has fewer positions than its band has floats.
         const Size places = min(min(p, Size(band_rows)) * q, Size(max_band_floats));
         rest = band_bytes(plan.image, p, q) + (places + Size(block_size)) * Size(4);
     }

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-/// The rows of convolutions, alone and with what follows them, and of products whose left side is one matrix for all: a
-/// convolution of single places.
+/// Registers convolutions, alone and with an epilogue, and products whose left operand is one matrix for all batches,
+/// which are pointwise convolutions.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -26,7 +26,7 @@ Refusal needs_one_dtype(const Problem& problem) {
 bool is_of_image(const std::string& name) { return name == "image_conv2d" || name == "image_conv1d"; }
 bool is_of_windows(const std::string& name) { return name == "conv2d" || name == "conv1d"; }
 
-/// Filters and result, whatever is filtered.
+/// Checks filters and result, for any kind of input.
 Refusal accepts_filters(const Problem& problem) {
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "a wrong number of operands";
     if (Refusal no = needs_plain(problem, 6); !no.empty()) return no;
@@ -48,7 +48,7 @@ Refusal accepts_windows(const Problem& problem) {
     return problem.inputs[0].shape.size() == 2 + 2 * axes ? Refusal() : "needs windows of each axis";
 }
 
-/// Few filters that see one channel of an image.
+/// Few filters, each over one channel of an image.
 bool is_single_channel(const Problem& problem) {
     constexpr std::int64_t few_filters = 4;
     if (!is_of_image(problem.definition)) return false;
@@ -69,7 +69,7 @@ Refusal accepts_image_and_filters(const Problem& problem) {
     return {};
 }
 
-/// Windows of one place, at each place of the image.
+/// Windows of one element, at each element of the image.
 bool is_pointwise(const Problem& problem) {
     if (!is_of_image(problem.definition)) return false;
     const auto all = [&](const char* name, const Dim& number) {
@@ -99,8 +99,8 @@ Refusal accepts_product(const Problem& problem) {
     return {};
 }
 
-/// Whether each column of taps is worth planes of its own: not for few filters in a group, nor for many columns; for
-/// few channels what lies between the rows costs less.
+/// True if a plane per column of taps pays: not for few filters in a group, nor for many tap columns. With few channels
+/// the positions between rows cost less.
 bool is_compact(const Problem& problem) {
     constexpr std::int64_t few_channels = 16, few_filters = 24, many_columns = 8;
     const Shape &x = problem.inputs[0].shape, &w = problem.inputs[1].shape;
@@ -108,7 +108,7 @@ bool is_compact(const Problem& problem) {
     return !provably_le(w[0], x[1] / w[1] * Dim(few_filters)) && w.back().constant() <= many_columns;
 }
 
-/// Floats of the plane of a channel in the largest band; where the size of the result is not known, of any.
+/// Floats of a channel's plane in the largest band; the upper bound over all bands if the result size is symbolic.
 std::int64_t floats_of_plane(const Problem& conv, const ConvPlan& plan) {
     const WindowPlan& image = plan.image;
     const Shape& out = conv.outputs[0].shape;
@@ -124,7 +124,7 @@ std::int64_t floats_of_plane(const Problem& conv, const ConvPlan& plan) {
     return ImageBlocks::widest_plane(image, ImageBlocks::places_of(image));
 }
 
-/// What a member holds of an image: planes of all channels unless those of all members take more than the operands.
+/// Workspace of a member for an image: planes of all channels, unless those of all members exceed the operands.
 ImageFloats image_floats(const Problem& conv, const ConvPlan& plan, int threads) {
     const WindowPlan& image = plan.image;
     const std::int64_t offsets = whole_vectors(ImageBlocks::channels(image, plan.channels) * image.taps());
@@ -138,7 +138,7 @@ ImageFloats image_floats(const Problem& conv, const ConvPlan& plan, int threads)
             ImageBlocks::tiles * groups * max_tile_height * positions_per_tile};
 }
 
-/// How rows and columns of an image are held for tiles of filters.
+/// Sets how rows and columns of the image are stored for tiles of filters.
 void set_sets(const Problem& conv, WindowPlan& image) {
     const Dim& q = conv.outputs[0].shape.back();
     const std::int64_t columns = std::min(q.is_constant() ? q.constant() : wide_tile_columns, wide_tile_columns);
@@ -148,14 +148,14 @@ void set_sets(const Problem& conv, WindowPlan& image) {
     image = with_smallest_band(image);
 }
 
-/// What follows the sums.
+/// Compiles the epilogue.
 Refusal compile_epilogue(const Problem& epilogue, BlockProgram& body) {
     std::vector<DType> outputs;
     for (const TensorDesc& output : epilogue.outputs) outputs.push_back(output.dtype);
     return compile_block_program(body_steps(epilogue), outputs, body);
 }
 
-/// A body that begins with a convolution, of images or windows.
+/// Accepts a fused body that begins with a convolution, of images or windows.
 Refusal accepts_fused(const Problem& problem) {
     const auto parts = parts_of_fused(problem);
     const std::string of = parts ? parts->product.definition : std::string();
@@ -172,7 +172,7 @@ Refusal accepts_fused(const Problem& problem) {
     return compile_epilogue(parts->epilogue, body);
 }
 
-/// One number for each filter.
+/// True for a per-filter operand: one f32 number for each filter.
 bool is_of_filters(const TensorDesc& operand) {
     for (std::size_t axis = 0; axis < operand.shape.size(); ++axis)
         if (axis != 1 && !(operand.strides[axis] == Dim(0))) return false;
@@ -184,7 +184,7 @@ ScaleBiasRelu scale_bias_relu_of(const Problem& epilogue, const BlockProgram& bo
     if (body.constant_count != 0 || body.output_count != 1 || epilogue.outputs[0].dtype != DType::f32) return tail;
     if (body.inputs[0] != DType::f32) return tail;
     int value = 0, at = 0;
-    // The other operand, if the operation is this one and the value is one of its two.
+    // The other operand, if the operation has this opcode and `value` is one of its two operands.
     const auto take = [&](BlockOpcode code) {
         if (at == body.op_count || body.ops[at].code != code || body.ops[at].slot != BlockType::f32) return -1;
         const BlockOp& op = body.ops[at];
@@ -248,7 +248,7 @@ Cost cost_of_conv(const Problem& problem) {
     double taps = 1;
     const Shape& w = problem.inputs[1].shape;
     for (std::size_t axis = 1; axis < w.size(); ++axis) taps *= static_cast<double>(w[axis].constant());
-    // Windows overlap: each place of x is read once from memory, or so.
+    // Windows overlap: each element of x is read from memory about once.
     const TensorDesc& x = problem.inputs[0];
     double seen = 1;
     for (std::size_t axis = 0; axis < w.size(); ++axis) seen *= static_cast<double>(x.shape[axis].constant());
@@ -279,7 +279,7 @@ Kernel kernel(FeatureSet needs, const PanelTable& table, const std::string& defi
     return made;
 }
 
-// Windows of dense images, those that move by two, dilated ones, groups, one channel, many taps.
+// Coverage: windows of dense images, stride 2, dilation, groups, one channel, many taps.
 std::vector<std::string> windows_samples() {
     return {
         "conv2d | f32[B,3,P,Q,3,3]:(3*(P+2)*(Q+2),(P+2)*(Q+2),Q+2,1,Q+2,1) "
@@ -308,9 +308,9 @@ std::string windows(const std::string& kernel, const std::string& padding, const
 std::string same_size() { return windows("3,3", "1,1,1,1", "1,1", "1,1"); }
 std::string half_size() { return windows("3,3", "1,1,1,1", "2,2", "1,1"); }
 
-/// Of each dtype: padded on all sides and on some, by more than the image and the filter are large, of strides and
-/// dilations, groups, one channel in few and in many filters, images of one place and of none, many taps; rows too long
-/// for one tile, taps so far apart that each has elements of its own.
+/// Coverage for each dtype: padding on all sides and on some, padding larger than the image and the filter, strides and
+/// dilations, groups, one channel in few and in many filters, images of one element and empty ones, many taps; rows too
+/// long for one tile; taps so far apart that each has its own elements.
 std::vector<std::string> image_samples(const std::string& dtype) {
     const auto sample = [&](const std::string& windows, const std::string& x, const std::string& w,
                             const std::string& out) {
@@ -343,7 +343,7 @@ std::vector<std::string> image_samples(const std::string& dtype) {
     };
 }
 
-/// Of one axis: of each dtype, depthwise too, of stride and dilation, more channels than are summed over at once.
+/// Coverage for one spatial axis: each dtype, depthwise, stride and dilation, more channels than one pass sums.
 std::vector<std::string> row_samples() {
     const auto sample = [](const std::string& windows, const std::string& operands) {
         return "image_conv1d " + windows + " value=0 | " + operands;
@@ -364,8 +364,8 @@ std::vector<std::string> row_samples() {
     };
 }
 
-/// A bias, batch norm and relu, a residual of its own strides, several results, other dtypes beside and as the result,
-/// places of several images in one block; few filters of one channel; windows that are views.
+/// Coverage: bias, batch norm and relu, a residual with strides of its own, several results, other dtypes of operands
+/// and results, positions of several images in one block; few filters of one channel; windows that are views.
 std::vector<std::string> fused_samples() {
     const auto sample = [](const std::string& windows, const std::string& body, const std::string& operands) {
         return "fused " + windows + " value=0 {" + body + "} | " + operands;
@@ -433,7 +433,7 @@ void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
     image.cost = cost_of_conv;
     for (const char* const dtype : {"f32", "f16", "bf16"})
         for (std::string& sample : image_samples(dtype)) image.samples.push_back(std::move(sample));
-    // With several threads planes of some channels are held at a time, twice.
+    // With several threads the planes of some channels are cached at a time, twice.
     image.samples.push_back("image_conv2d " + windows("1,1", "0,0,0,0", "1,1", "1,1") +
                             " value=0 | f32[1,1230,13,20] f32[100,1230,1,1]! -> f32[1,100,13,20]");
     kernels.push_back(std::move(image));

@@ -5,19 +5,19 @@
 
 #include <algorithm>
 
-/// Places of a convolution that are too few to fill a vector: vectors lie along the taps instead, of which each place
-/// has a row.
+/// Remainder positions of a convolution, too few to fill a vector: these are vectorised along the taps. Each position
+/// has a row with the elements of its taps.
 namespace CAIRN_LEVEL {
 
-/// sums[i * pitch + j] of filter i of `height` and place j of `places`, which see x[j]: one chain of multiply-adds for
-/// each lane, then all lanes; added to the sums in memory if the source says so.
+/// sums[i * pitch + j] of filters i < `height` and positions j < `places`, which read x[j]: one chain of multiply-adds
+/// per lane, then a horizontal reduction; accumulated on the sums in memory if the source says so.
 template <int places>
 [[gnu::noinline]] void sum_remainder_positions(const ConvTileSource& source, const float* x, std::int64_t x_stride,
                                                int height, float* sums, std::int64_t pitch) noexcept {
     constexpr int filters = 4, all = filters * places, groups = (all + lanes - 1) / lanes;
     for (int first = 0; first < height; first += filters) {
         const float* w[filters];
-        // Filters that are not there are the last one once more.
+        // Missing filters repeat the last one.
         for (int i = 0; i < filters; ++i) w[i] = source.w + std::min(first + i, height - 1) * source.w_stride;
         F32 sum[groups * lanes] = {};
         const auto step = [&](auto load_all) __attribute__((always_inline)) {
@@ -52,7 +52,7 @@ template <int places>
     }
 }
 
-/// Of any number of places.
+/// For any number of positions.
 inline void sum_remainder_positions(const ConvTileSource& source, const float* x, std::int64_t x_stride,
                                     std::int64_t places, int height, float* sums, std::int64_t pitch) noexcept {
     for (; places >= 4; places -= 4, x += 4 * x_stride, sums += 4)

@@ -11,15 +11,15 @@
 /// whichever tile the element falls in.
 namespace CAIRN_LEVEL {
 
-/// Vectors of places of a tile at most; filters of one that has so many: with more places a tile reads fewer filters
-/// for as many multiply-adds.
+/// Maximal vectors of positions of a tile, and the height of a tile with that many: with more positions a tile reads
+/// fewer filters for as many multiply-adds.
 inline constexpr int max_position_vectors = 3;
 constexpr int conv_tile_height(int vectors) { return vectors == 3 ? filter_height / 2 : filter_height; }
-/// From the sums of one filter to those of the next, where so many vectors are summed over.
+/// Sum stride from one filter to the next, for a number of vectors.
 constexpr std::int64_t position_pitch(std::int64_t vectors) { return vectors * lanes > 32 ? 64 : 32; }
 
-/// Filters, and where behind the first tap the others lie. What differs from tile to tile is told apart: what is stored
-/// bit by bit and read at once waits for memory.
+/// Filters, and the offsets of the taps from the first. Values that differ between tiles are passed as separate
+/// arguments: a struct stored field by field and read back by a wider load would defeat store forwarding.
 struct ConvTileSource {
     const float* w;
     std::int64_t w_stride;
@@ -28,7 +28,7 @@ struct ConvTileSource {
     bool adds;  ///< adds to the sums in memory
 };
 
-/// sums[filter * position_pitch(vectors) + place] of the filters at w and the places at x.
+/// sums[filter * position_pitch(vectors) + position] of the filters at w and the positions at x.
 template <int height, int vectors>
 __attribute__((noinline)) void compute_places(const ConvTileSource& source, const float* w, const float* x,
                                               float* sums) noexcept {
@@ -79,7 +79,7 @@ constexpr std::array<ConvTile, sizeof...(heights)> conv_tiles_of(std::integer_se
 template <int vectors>
 inline constexpr auto conv_tiles = conv_tiles_of<vectors>(std::make_integer_sequence<int, conv_tile_height(vectors)>());
 
-/// The sums of so many filters and vectors of places, at most three or 32 places.
+/// The sums of `height` filters and `vectors` vectors of positions, at most three vectors or 32 positions.
 inline void run_conv_tile(const ConvTileSource& source, const float* x, int height, std::int64_t vectors,
                           float* sums) noexcept {
     for (std::int64_t left = vectors, now = 0; left > 0; left -= now, x += now * lanes, sums += now * lanes) {

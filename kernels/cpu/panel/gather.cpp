@@ -82,7 +82,7 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
         return std::make_shared<PanelGatherPlan>(
             PanelGatherPlan{problem.inputs[1].dtype == DType::i64, problem.inputs[0].dtype != DType::f32});
     };
-    // Every element lies in a cache line of its own.
+    // Elements of a row are in different cache lines, so each costs a line.
     made.cost = [](const Problem& problem) {
         return Cost{0,
                     (64.0 + static_cast<double>(size_of(problem.outputs[0].dtype))) *

@@ -5,23 +5,23 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Which panels a thread takes one after another.
+/// The schedule of panels over threads: guided self-scheduling with runs of decreasing length.
 namespace cairn::kernels::cpu {
 
-/// Panels [begin, end) over a block of rows; a run without panels stands behind the last.
+/// Panels [begin, end) over a block of rows. A run without panels marks the end.
 struct PanelRange {
     std::int64_t block, begin, end;
 };
 
-/// Blocks of rows times panels, cut into runs that get shorter towards the end: the first are long enough to be claimed
-/// seldom, each claim being a round trip between threads, and the last so short that all threads end together. Runs are
-/// whole numbers of the panels that are read side by side. Where they begin depends on sizes and on the number of
-/// threads; no bit depends on it, every element being summed in one way wherever its panel is run.
+/// Splits row blocks times panels into runs that get shorter towards the end. The first runs are long, since each claim
+/// costs a round trip between threads; the last are short, so that all threads finish together. Run lengths are whole
+/// multiples of the panels that are read side by side. Run borders depend on sizes and on the number of threads;
+/// results do not, because every element is summed in the same order wherever its panel runs.
 ///
 ///     24 panels, 2 threads: 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1
 class GuidedPanelSchedule {
 public:
-    static constexpr std::int64_t most = 8;  ///< panels of a run
+    static constexpr std::int64_t most = 8;  ///< maximal panels of a run
 
     GuidedPanelSchedule(std::int64_t blocks, std::int64_t panels, std::int64_t at_once, std::int64_t threads) noexcept
         : panels_(panels),
@@ -30,7 +30,7 @@ public:
           least_(panels >= 2 * at_once * threads ? at_once : 1),
           threads_(threads) {}
 
-    /// The run with this number, which is no less than any asked for before.
+    /// Run `number`, which must not be less than in any earlier call.
     PanelRange at(std::int64_t number) noexcept {
         for (; number_ < number && begin_ < total_; ++number_) begin_ += length();
         if (begin_ >= total_) return {};

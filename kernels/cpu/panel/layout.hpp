@@ -6,27 +6,27 @@
 #include <string_view>
 #include <vector>
 
-/// The packed form of a weight matrix W [K, N]: panels of 32 columns, each holding its columns' elements k by k, so
-/// that a product reads one stream. The last panel is filled up with zeros.
+/// The panel layout: the packed form of a weight matrix W [K, N]. Each panel holds 32 columns, stored k by k, so that a
+/// product reads one stream. The last panel is padded with zeros.
 ///
 ///     W[k, n] stands at panels[n / 32 * K * 32 + k * 32 + n % 32]
 ///
-/// `panel32` is the form of W. The same bytes are `panel32.t` of the transposed matrix: a table [V, D] that is both the
-/// embedding and, transposed, the output projection is packed once, and row v of the table is column v of the panels.
+/// `panel32` is the layout of W. The same bytes are `panel32.t` of the transposed matrix. So a table [V, D] that is the
+/// embedding and, transposed, the output projection is packed once; row v of the table is column v of the panels.
 namespace cairn::kernels::cpu {
 
 constexpr std::int64_t panel_width = 32;
 constexpr std::string_view panel_layout = "panel32", panel_layout_transposed = "panel32.t";
 
-/// What panels hold, as it is stored: f32, f16, bf16.
+/// Storage dtypes of panels: f32, f16, bf16.
 inline bool is_panel_dtype(DType dtype) noexcept { return dtype == DType::f32 || is_widening(dtype, DType::f32); }
 
 inline std::int64_t panel_count(std::int64_t columns) noexcept { return (columns + panel_width - 1) / panel_width; }
 
 void add_panel_layouts(std::vector<Layout>& layouts);
-/// `pack` kernels for both names.
+/// `pack` kernels for both layouts.
 void add_panel_pack(std::vector<Kernel>& kernels);
-/// `gather` of rows from a table in the form `panel32.t`.
+/// `gather` of rows from a table in the layout `panel32.t`.
 void add_panel_gather(std::vector<Kernel>& kernels);
 
 }  // namespace cairn::kernels::cpu

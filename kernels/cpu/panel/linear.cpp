@@ -9,12 +9,11 @@
 
 #include <algorithm>
 
-/// x @ w for a packed w, and the body that goes on from it, run on each tile while that is in the first-level cache; or
-/// the largest column of each row.
-/// Work is cut into blocks of rows times runs of panels; of a block of x a part of the depth stays in the second-level
-/// cache while that part of the panels streams by, each fetched while the one before is used. In a gated product each
-/// panel of w is followed by that of v for the same columns, and the sums of the one wait in the cache for those of the
-/// other; v may be the other half of the columns of one weight, whose halves are whole panels.
+/// x @ w for a packed w, with an epilogue that runs on each tile while it is in L1, or with an argmax over each row.
+/// Work is split into blocks of rows times runs of panels. A part of the depth of a block of x stays in L2 while the
+/// same part of the panels streams by; each panel is prefetched while the one before is used. In a gated product each
+/// panel of w is followed by the panel of v for the same columns, and the sums of w wait in the cache for those of v. v
+/// may be the other half of the columns of one weight, whose halves are whole panels.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -27,14 +26,14 @@ template <typename Weight>
 struct PanelProduct {
     const float* x;
     const Weight *panels, *gated;
-    TileEpilogue* body;  // or what is looked for
+    TileEpilogue* body;  // or null, with `largest`
     ProductArgMax* largest;
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
-    BlockSums* sums;  // that wait for others, of this member
+    BlockSums* sums;  // of this member: partial sums that await further parts
 
-    /// A panel of w, and the panel of v that goes with it.
+    /// A panel of w, and the corresponding panel of v.
     const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
     const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
 };
@@ -45,7 +44,7 @@ OutputTile part_of(const PanelProduct<Weight>& product, std::int64_t row, int he
     return {row, height, first, std::min(panel_width, product.columns - first), panel_width};
 }
 
-// Makes the results of `height` rows of panel `panel` of their sums in rows of 32, `gated` those over v.
+// Computes results of `height` rows of panel `panel` from their sums, stored in rows of 32; `gated`: the sums over v.
 template <typename Weight>
 void finish(const PanelProduct<Weight>& product, std::int64_t row, int height, std::int64_t panel, float* sums,
             float* gated) noexcept {
@@ -55,8 +54,8 @@ void finish(const PanelProduct<Weight>& product, std::int64_t row, int height, s
     product.body->run(part, blocks);
 }
 
-// Few rows over the panel at `from`, which `next` is used behind. What is used soon is fetched some way ahead: the last
-// rows of a panel fetch the first ones of the next.
+// Few rows over the panel at `from`; `next` is the panel used after it. Prefetches a fixed distance ahead: the last
+// rows of a panel prefetch the first rows of the next.
 template <typename Weight>
 void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t row, int height, const Weight* from,
                      const Weight* next, TileSums& sums) noexcept {
@@ -69,8 +68,8 @@ void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t row, int 
         sums.row[0]);
 }
 
-// Few rows: a panel after another or, of very few rows, several side by side; either is limited by how fast the panels
-// arrive. `next_of(panel)`: the panel that is used behind this one.
+// Few rows: one panel after another or, for very few rows, several panels side by side. Both are bound by memory
+// bandwidth. `next_of(panel)`: the panel used after this one.
 template <typename Weight, typename Next>
 void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
@@ -97,15 +96,15 @@ void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height
     }
 }
 
-/// A part of the depth of a panel, and what is read behind it.
+/// A part of the depth of a panel, and what is read after it.
 template <typename Weight>
 struct PanelPart {
     const Weight *panel, *next;
     std::int64_t first, depth;
 };
 
-// All rows of a block over one part, in tiles of about equal height, each of which fetches an equal share of what is
-// used next. The sums of a tile stand at `sums_of` its first row.
+// All rows of a block over one part, in tiles of about equal height. Each tile prefetches an equal share of the data
+// used next. `sums_of(row)`: the sums of the tile that begins at this row.
 template <typename Weight, typename F, typename B, typename E>
 CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows block, const PanelPart<Weight>& part,
                            F sums_of, B before_tile, E behind_tile) noexcept {
@@ -128,15 +127,14 @@ CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows bloc
     }
 }
 
-// A block of rows over a run of panels, a part of the depth after another, so that what is read again and again stays
-// in the second-level cache. Sums of all panels wait for the next part, and in a gated product those of w for those of
-// v. With their last part, a tile fetches what its results are made of and stored to. `next_of(panel)`: the panel that
-// is used behind this one.
+// A block of rows over a run of panels, one part of the depth after another, so that reused data stays in L2. The sums
+// of all panels await the next part; in a gated product those of w await those of v. With their last part, tiles
+// prefetch the operands and outputs of the epilogue. `next_of(panel)`: the panel used after this one.
 template <typename Weight, typename Next>
 void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
     const std::int64_t parts = product.parts, weights = product.gated != nullptr ? 2 : 1;
-    // Parts begin where chains of multiply-adds do.
+    // Parts begin at the beginning of accumulation chains.
     const std::int64_t blocks = (product.depth + sum_block - 1) / sum_block;
     const auto first_of = [&](std::int64_t part) { return std::min(blocks * part / parts * sum_block, product.depth); };
     const auto part_of_panel = [&](std::int64_t part, std::int64_t panel, std::int64_t weight) {
@@ -155,7 +153,7 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
                                            : panel + 1 < end    ? part_of_panel(part, panel + 1, 0)
                                            : part + 1 < parts   ? part_of_panel(part + 1, begin, 0)
                                                                 : next_of(panel);
-                // What one block of rows is made of and makes is still near from the instruction before.
+                // With one block of rows, the epilogue's operands are still cached from the instruction before.
                 const auto prefetch = [&](std::int64_t row, int height) {
                     if (is_last && product.body != nullptr && product.rows > rows_per_block)
                         product.body->prefetch(part_of(product, block.stride + row, height, panel));
@@ -172,7 +170,7 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
             }
 }
 
-/// The inputs of the body behind the sums.
+/// Inputs of the epilogue after the sums.
 struct BodyInputs {
     TensorArg list[max_body_inputs];
 };
@@ -215,9 +213,9 @@ PanelProduct<Weight> product_of(const Args& args, const PanelPlan& plan) noexcep
     return product;
 }
 
-/// Rows of a tile that lie a multiple of 4 KiB apart fall into one set of a first-level cache of 8 or 12 ways: more
-/// than twelve drive each other out for longer than it takes to copy them a cache line further apart. Returns the
-/// memory behind the copy.
+/// Copies rows of x with a padded stride. Rows of a tile a multiple of 4 KiB apart map to one set of an L1 cache with 8
+/// or 12 ways; with more than twelve such rows, the conflict misses cost more than a copy with one extra cache line per
+/// row. Returns the memory after the copy.
 template <typename Weight>
 std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* memory, Team& team) {
     constexpr std::int64_t most_left = 12;
@@ -236,7 +234,7 @@ std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan,
     return reinterpret_cast<std::byte*>(copy + product.rows * stride);
 }
 
-/// Sets what the workspace holds of the product, and returns what lies behind it.
+/// Assigns the workspace to the product, and returns the remaining memory.
 template <typename Weight>
 std::byte* take_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
     const std::int64_t waiting = plan.pending_sums * static_cast<std::int64_t>(sizeof(BlockSums));
@@ -244,7 +242,7 @@ std::byte* take_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, 
     return copy_rows_apart(product, plan, workspace + waiting * team.size(), team);
 }
 
-// All of it that this member takes.
+// Computes all panels that this member claims.
 template <typename Weight>
 void run_panels(const PanelProduct<Weight>& product, Team& team) {
     if (product.rows == 0) return;
@@ -253,7 +251,7 @@ void run_panels(const PanelProduct<Weight>& product, Team& team) {
     GuidedPanelSchedule runs(blocks, panel_count(product.columns), at_once, team.size());
     for (PanelRange run = runs.at(team.next_chunk()); run.begin < run.end;) {
         const std::int64_t first = product.rows * run.block / blocks, last = product.rows * (run.block + 1) / blocks;
-        // The next run is claimed before the last panel of this one, so that it is known what to fetch.
+        // The next run is claimed before the last panel of this one, so that its first panel can be prefetched.
         PanelRange following{};
         const auto next_of = [&](std::int64_t panel) {
             if (panel + 1 < run.end) return product.panel(panel + 1);

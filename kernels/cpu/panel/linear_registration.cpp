@@ -11,12 +11,12 @@
 #include <memory>
 #include <utility>
 
-/// Products in f32 with a packed weight that is stored in f32, f16 or bf16: `matmul`, `fused`, those that pass through
-/// a gate, and the largest columns of one.
+/// Registers f32 products with a packed weight stored in f32, f16 or bf16: `matmul`, `fused`, gated products, and the
+/// argmax over each row.
 namespace cairn::kernels::cpu {
 namespace {
 
-// A gate's activation, and whether it has a weight of its own or is one half of the columns.
+// The kind of gate: none, with a weight of its own, or by halves of the columns.
 enum class Gating : std::uint8_t { none, weight, half };
 struct ProductForm {
     const char* definition;
@@ -51,9 +51,9 @@ int biases_in(const Problem& problem, const ProductForm& form) {
 
 bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
 
-// What is set first was the best in most products on one machine. Others have other caches, and memory further away.
-// `spread`, of levels whose tiles have more rows than a first-level cache may have ways: rows of x that fall into one
-// set are copied to where they do not. Some caches hold them all the same.
+// The default of each knob was best for most products on one machine; other machines have other caches and memory
+// latencies. `spread` exists for levels whose tiles have more rows than L1 may have ways: rows of x that map to one
+// cache set are copied with a padded stride. Some caches have enough ways without it.
 std::vector<Knob> knobs(bool spreads) {
     std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {96, 64}}};
     if (spreads) all.push_back({"spread", {1, 0}});
@@ -67,7 +67,7 @@ Dim rows_of_x(const Problem& problem) {
     return rows;
 }
 
-/// True where rows of x lie a multiple of 4 KiB apart.
+/// True if rows of x are a multiple of 4 KiB apart.
 bool rows_conflict_in_cache(const TensorDesc& x) {
     for (std::size_t i = x.shape.size() - 1; i-- > 0;)
         if (!(x.shape[i] == Dim(1)))
@@ -76,8 +76,7 @@ bool rows_conflict_in_cache(const TensorDesc& x) {
     return false;
 }
 
-/// activation(sums + bias) * (sums beside them + bias), in this order of inputs; of two biases the second may be
-/// missing.
+/// activation(gate sums + bias) * (other sums + bias), with inputs in this order; the second bias is optional.
 BodySteps gated_body(const char* activation, int biases) {
     BodySteps source{std::vector<DType>(static_cast<std::size_t>(2 + biases), DType::f32), {}, {}, {}};
     int values = 2 + biases;
@@ -93,7 +92,7 @@ BodySteps gated_body(const char* activation, int biases) {
     return source;
 }
 
-/// The output, what those hold some columns of, or what the largest columns are of.
+/// The output tensor, or the whole product of which outputs hold some columns or the argmax.
 TensorDesc whole_of(const Problem& problem) {
     if (problem.definition == "linear_argmax") {
         Shape shape = problem.inputs[0].shape;
@@ -105,7 +104,7 @@ TensorDesc whole_of(const Problem& problem) {
     return problem.outputs[0];
 }
 
-/// What is done to the sums. A bias of halves is one of the gate and one of what passes it.
+/// Compiles the epilogue. A bias of a gate by halves is split into one bias for each half.
 Refusal body_of(const Problem& problem, const ProductForm& form, BlockProgram& body) {
     const DType out = problem.outputs[0].dtype;
     if (form.gating != Gating::none) {
@@ -136,7 +135,7 @@ Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const Tenso
     return {};
 }
 
-/// Outputs that hold the columns from certain ones on.
+/// Checks outputs that hold columns from a given one on.
 Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
     const std::size_t leading = whole.shape.size() - 1;
     const std::vector<Dim>& first = problem.attributes.dims("columns");
@@ -156,7 +155,7 @@ Refusal refuse_columns(const Problem& problem, const TensorDesc& whole) {
     return {};
 }
 
-/// What the body reads beside the product.
+/// Checks the operands of the epilogue besides the product.
 Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
     for (std::size_t i = 2; i < problem.inputs.size(); ++i)
         if (problem.inputs[i].shape != whole.shape) return "needs inputs of the shape of the output (stride 0 repeats)";
@@ -165,8 +164,8 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
     return {};
 }
 
-// What the first setting does as well is not measured twice: few rows read a panel at once, fetch it ahead, and lie as
-// they lie.
+// Settings that behave as the first one are not measured again: few rows read a whole panel at once, use their own
+// prefetch distance, and are not copied.
 template <bool spreads>
 Refusal redundant(const Problem& problem, const Setting& setting) {
     constexpr int few = 14, left_as_they_lie = 12;
@@ -220,8 +219,8 @@ Refusal accepts(const Problem& problem) {
     return {};
 }
 
-/// Panels over which sums wait: of a depth that may be cut for its next part, of a gated product for the other weight.
-/// One row is summed at once.
+/// Number of panels whose partial sums are kept: for a depth that may be split, until the next part; for a gated
+/// product, until the other weight. A single row keeps none.
 std::int64_t pending_sums(const Problem& problem, const ProductForm& form, const Setting& setting) {
     if (provably_le(rows_of_x(problem), 1)) return 0;
     const std::int64_t weights = form.gating == Gating::none ? 1 : 2;
@@ -288,7 +287,7 @@ std::vector<std::string> samples_by_halves(const ProductForm& form, bool is_bias
             sample("0", "f32[2,3,1]", "f32[1,128]@panel32!", " f32[128]!", "f32[2,3,64]")};
 }
 
-// Places that lie apart, and a vocabulary that ends within a vector.
+// Coverage: strided outputs, and a vocabulary that ends within a vector.
 std::vector<std::string> argmax_samples(bool is_biased) {
     const auto sample = [&](const char* x, const char* w, const char* bias, const char* out) {
         return std::string("linear_argmax | ") + x + " " + w + (is_biased ? bias : "") + " -> " + out;
@@ -318,8 +317,8 @@ std::vector<std::string> samples_of(const ProductForm& form, int biases) {
             sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]")};
 }
 
-// A bias alone, each activation, a residual, several operands and their strides, other dtypes beside and as the result,
-// and the product read twice; columns that end within a panel.
+// Coverage: a bias alone, each activation, a residual, several operands and strides, other dtypes of operands and
+// results, the product read twice; columns that end within a panel.
 std::vector<std::string> fused_samples() {
     return {
         "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[T,70] f32[70,100]@panel32! f32[T,100]:(0,1)! -> f32[T,100] "
@@ -350,8 +349,8 @@ std::vector<std::string> fused_samples() {
     };
 }
 
-// Outputs that hold some columns: all of them and two parts split into heads, in strides of a state that grows; heads
-// that end within a panel, parts that leave columns out or hold the same ones, of several values and dtypes.
+// Coverage of outputs with some columns: all columns and two parts split into heads, with the strides of a growing
+// state; heads that end within a panel, parts that omit or share columns, parts of several values and dtypes.
 std::vector<std::string> samples_by_columns() {
     return {
         "fused columns=(0,64,128) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[B,T,40] f32[40,192]@panel32! "
@@ -365,7 +364,7 @@ std::vector<std::string> samples_by_columns() {
     };
 }
 
-// The same with weights that are stored in another dtype.
+// The same sample with weights stored in another dtype.
 std::string stored_as(std::string_view dtype, std::string sample) {
     const std::string packed = "@" + std::string(panel_layout);
     for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed, at + packed.size())) {
@@ -376,7 +375,7 @@ std::string stored_as(std::string_view dtype, std::string sample) {
     return sample;
 }
 
-// Each sample in f32, and the first ones by turns in bf16 and f16.
+// Each sample in f32, and the first ones alternately in bf16 and f16.
 std::vector<std::string> in_each_dtype(std::vector<std::string> samples) {
     const std::size_t count = std::min<std::size_t>(samples.size(), 5);
     for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
@@ -392,7 +391,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
                   (form.is_argmax ? ".f32@3" : ".f32@4");
         made.definition = form.definition;
         made.needs = needs;
-        // There a tile has more rows than a first-level cache may have ways.
+        // AVX-512 tiles have more rows than L1 may have ways.
         const bool spreads = needs.includes(levels::avx512);
         made.accepts = accepts;
         made.run = table.panel_linear;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-/// `pack`: a plain matrix of any strides into panels of its dtype. Bound by memory, so it needs no code per instruction
-/// set.
+/// Registers `pack`: copies a plain matrix of any strides into panels of its dtype. It is memory-bound, so it has no
+/// code per instruction set.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -19,8 +19,7 @@ struct Source {
     std::int64_t depth, columns, depth_stride, column_stride;
 };
 
-// One panel. Rows of the source are read along whichever axis is contiguous, in squares small enough for the
-// first-level cache.
+// Packs one panel. The source is read along its contiguous axis, in squares small enough for L1.
 template <typename Element>
 void pack_panel(const Source<Element>& from, std::int64_t panel, Element* to) noexcept {
     const std::int64_t first = panel * panel_width, width = std::min(panel_width, from.columns - first);

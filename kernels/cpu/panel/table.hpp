@@ -4,7 +4,7 @@
 
 #include <vector>
 
-/// The functions of this family that are compiled once a level.
+/// The functions of the panel family that are compiled once per level.
 // clang-format off
 #define CAIRN_PANEL_TABLE(ROW) \
     ROW(panel_linear)           \
@@ -17,7 +17,7 @@ struct PanelTable {
     CAIRN_PANEL_TABLE(CAIRN_FIELD)
 };
 
-/// Each appends its Kernels of a level, in order of preference.
+/// Append the kernels of a level in order of preference.
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 

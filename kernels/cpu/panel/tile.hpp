@@ -7,24 +7,23 @@
 #include <array>
 #include <utility>
 
-/// The register tiles (micro-kernels) of the packed product: `height` rows of x times a group of a panel's columns.
-/// A is read unpacked, one broadcast a row. Every element accumulates one chain of multiply-adds for each `sum_block`
-/// steps of k; the chains are then added in order. Blocks begin at multiples of `sum_block` of the whole depth, so the
-/// bits of an element depend neither on the tile it falls in nor on the thread. Panels of 16 bits are widened as they
-/// are loaded.
+/// The micro-kernels of the packed product: `height` rows of x times a group of a panel's columns. x is read unpacked,
+/// one broadcast per row. Every element accumulates one chain of multiply-adds for each `sum_block` steps of k; the
+/// chains are then added in order. Blocks begin at multiples of `sum_block` of the whole depth, so an element is
+/// bitwise independent of its tile and thread. 16-bit panels are widened as they are loaded.
 namespace CAIRN_LEVEL {
 
-/// Vectors in a panel's row of 32 columns; of a tall tile; rows of a tall tile, and of one of filters; rows up to which
-/// one tile spans the whole panel.
+/// Register blocking: vectors of a panel's row of 32 columns, and of a tall tile; rows of a tall tile, and of a tile of
+/// filters; maximal rows of a tile that spans the whole panel.
 inline constexpr int panel_vectors = 32 / lanes;
 inline constexpr int group_vectors = 2;
 inline constexpr int tile_height = lanes == 16 ? 14 : lanes == 8 ? 6 : 4;
 inline constexpr int filter_height = lanes == 16 ? 12 : tile_height;
 inline constexpr int whole_height = lanes == 16 ? 14 : lanes == 8 ? 3 : 1;
-/// Accumulators of a tile: half of them would wait for one multiply-add after another, more find no register.
+/// Accumulators of a tile: with half as many the latency of multiply-adds is exposed; more do not fit into registers.
 inline constexpr int max_sums = lanes == 16 ? 28 : 12;
-/// Panels that a tile of few rows reads side by side, where it has room for three: as many streams keep more of memory
-/// busy than one that is fetched ahead, and two do not.
+/// Panels that a tile of few rows reads side by side, if registers allow at least three: three or four streams use more
+/// of the memory bandwidth than one stream with prefetches; two do not.
 constexpr int panels_at_once(int height) {
     const int room = max_sums / (height * panel_vectors);
     return room < 3 ? 1 : room > 4 ? 4 : room;
@@ -40,8 +39,8 @@ struct TileSums {
     alignas(64) float row[tile_height][32];
 };
 
-/// Operands of a tile, and the cache lines it prefetches: `ahead_step` elements further at each k. A tile that turns
-/// prefetches from `then` on from step `switch_step` on.
+/// Operands of a tile, and its prefetches: `ahead_step` elements further at each k. A tile with `switches_prefetch`
+/// prefetches from `then` on, beginning at step `switch_step`.
 template <typename Weight>
 struct TileSource {
     const float* x;
@@ -56,10 +55,10 @@ struct TileSource {
 };
 
 /// Computes `height` rows times the first `vectors` vectors of each row of `panels` consecutive panels, and prefetches
-/// `lines` cache lines at each k. Sums of the next panel stand a TileSums further.
+/// `lines` cache lines at each k. The sums of the next panel are a TileSums further in memory.
 template <typename Weight, int height, int panels, int vectors, int lines, bool switches_prefetch = false>
 __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, float* sums) noexcept {
-    // One pointer for three rows: an address is a base, plus once or twice the distance between rows.
+    // One pointer per three rows: addressing modes reach the base plus once or twice the row stride.
     const float* base[(height + 2) / 3];
     for (int i = 0; i < (height + 2) / 3; ++i) base[i] = source.x + 3 * i * source.x_stride;
     const std::int64_t stride = source.x_stride;
@@ -84,8 +83,8 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
             if constexpr (switches_prefetch) ahead = k + 1 == source.switch_step ? source.then : ahead;
             const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
             if constexpr (height < vectors * panels) {
-                // A wide tile keeps its rows' broadcasts, a tall one its vectors of w: the other operand then needs one
-                // register.
+                // A wide tile keeps the broadcasts of its rows in registers, a tall one its vectors of w; the other
+                // operand needs one register.
                 F32 lefts[height];
 #pragma GCC unroll 14
                 for (int i = 0; i < height; ++i) lefts[i] = left(i);
@@ -129,11 +128,11 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
 template <typename Weight>
 using TileFunction = void (*)(const TileSource<Weight>& source, float* sums) noexcept;
 
-/// Cache lines of a panel's row.
+/// Cache lines of a row of a panel.
 template <typename Weight>
 inline constexpr int row_lines = 32 * sizeof(Weight) / 64;
 
-/// By height - 1. Tiles of whole panels: of as many as are read at once, and of one; and tiles of a group of columns.
+/// Tiles by height - 1: of whole panels, several side by side and a single one; and of a group of columns.
 template <typename Weight, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> side_by_side(std::integer_sequence<int, heights...>) {
     return {compute_tile < Weight, heights + 1, panels_at_once(heights + 1), panel_vectors,

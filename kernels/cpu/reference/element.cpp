@@ -11,8 +11,8 @@
 namespace cairn::kernels::cpu::reference {
 namespace {
 
-// A float of 16 bits with `mantissa` explicit bits and a bias that makes `low` the exponent of its smallest normal
-// number. Going straight from double avoids the double rounding of a detour by float.
+// Bits of a 16-bit float with `mantissa` explicit bits and smallest normal exponent `low`. Converting directly from
+// double avoids double rounding through float.
 template <int mantissa, int low>
 std::uint16_t narrow(double value) noexcept {
     constexpr std::uint16_t infinity = static_cast<std::uint16_t>((0x7fff >> mantissa) << mantissa);
@@ -54,7 +54,7 @@ struct Flag {
     static Flag from(std::int64_t value) noexcept { return {static_cast<std::uint8_t>(value != 0)}; }
 };
 
-// Calls `work` with a value of the element type: the one place that knows them.
+// Calls `work` with a value of the element type. Only this function maps dtypes to types.
 template <typename Work>
 void visit(DType dtype, const Work& work) noexcept {
     switch (dtype) {
@@ -106,7 +106,7 @@ double rounded(double value, DType dtype) noexcept {
     }
 }
 
-// By way of the nearest double the last bits of a large integer would be rounded twice.
+// A large integer converted through the nearest double would be rounded twice.
 double rounded(std::int64_t value, DType dtype) noexcept {
     return dtype == DType::f64 ? static_cast<double>(value) : rounded(types::i64_to_f64_odd(value), dtype);
 }
@@ -208,7 +208,7 @@ void move_run(std::byte* to, std::int64_t to_stride, const std::byte* from, std:
 void move_run(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
               std::int64_t count, std::size_t bytes) noexcept {
     if (count == 1 || (to_stride == 1 && from_stride == 1)) {
-        // In place the two are the same memory, which memcpy does not allow.
+        // An in-place move has overlapping memory, which memcpy does not allow.
         std::memmove(to, from, static_cast<std::size_t>(count) * bytes);
         return;
     }

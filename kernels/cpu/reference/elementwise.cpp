@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-/// Elementwise ops, one at a time or a whole body of them: a body is run step by step over blocks of elements.
+/// Reference kernels of elementwise ops, alone or as a body, which is run step by step over blocks of elements.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
@@ -16,7 +16,7 @@ template <ElementCode code>
 struct Formula;
 CAIRN_ELEMENT_OPS(CAIRN_FORMULA)
 
-/// A formula for `count` elements; integers are not yet wrapped to their dtype.
+/// Evaluates a formula on `count` elements; integers are not yet wrapped to their dtype.
 using BlockFormula = void (*)(const ElementBlock& a, const ElementBlock& b, ElementBlock& out, int count) noexcept;
 
 template <typename F>
@@ -40,7 +40,7 @@ void on_wholes(const ElementBlock& a, const ElementBlock& b, ElementBlock& out, 
     }
 }
 
-/// Null where an op is not offered for such operands.
+/// The formulas of an op for floats and for integers; null if the op is not defined for them.
 struct Rule {
     BlockFormula on_reals, on_wholes;
 };
@@ -100,7 +100,7 @@ Operation operation_of(const Step& step, const std::vector<DType>& dtypes) {
     return made;
 }
 
-// Why a step cannot be computed; empty when it can.
+// Refuses a step that cannot be computed; empty otherwise.
 Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
     const auto is_wrong = [&](int operand) {
         return operand < 0 || static_cast<std::size_t>(operand) >= dtypes.size();
@@ -119,7 +119,7 @@ Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
     return {};
 }
 
-/// Those of the problem where it has a body, else the `one` that its definition is.
+/// The steps of the problem's body, or the one step of its definition, stored in `one`.
 std::span<const Step> steps_of(const Problem& problem, std::vector<Step>& one) {
     if (problem.definition == "elementwise") return problem.body;
     one.push_back(single_step(problem));
@@ -167,7 +167,7 @@ Dim workspace(const Problem& problem, int threads) {
     return Dim(scratch_bytes(values) * threads);
 }
 
-// Each step of what is no f64 is rounded to f32, in which all kernels compute f16 and bf16 too.
+// Results of dtypes other than f64 are rounded to f32 at each step: all kernels compute f16 and bf16 in f32 too.
 void apply_formula(const Operation& operation, const ElementBlock& a, const ElementBlock& b, ElementBlock& out,
                    int count) noexcept {
     const Rule& rule = rules[static_cast<std::size_t>(operation.op->code)];
@@ -196,7 +196,7 @@ void apply(const Operation& operation, std::span<ElementBlock> values, ElementBl
     }
 }
 
-// One run of at most block_size elements along the last axis: all inputs are read before an output is written.
+// One run of at most block_size elements along the last axis. All inputs are read before an output is written.
 void run_block(const ReferenceBody& body, const Args& args, std::span<ElementBlock> values, std::int64_t row,
                std::int64_t column, int count, bool flat) noexcept {
     const auto place = [&](const TensorArg& arg) {
@@ -236,7 +236,7 @@ void run(const Args& args, Team& team) {
     }
 }
 
-// What an elementwise op is tried on: every dtype it takes, dense and with other strides.
+// Samples of an elementwise op: every dtype it takes, dense and strided.
 std::vector<std::string> samples_of(const ElementOp& op) {
     const std::string shapes[] = {"[2,N]", "[4,3]"}, strides[] = {"", ":(0,1)"}, ranges[] = {" where N in 0..200", ""};
     std::vector<std::string> samples;
@@ -252,7 +252,7 @@ std::vector<std::string> samples_of(const ElementOp& op) {
     return samples;
 }
 
-/// Of an op as many as its samples have; a body may have more than the three that matter here.
+/// Number of operands of an op, from its samples; for a body 3, the most that matter here.
 int operand_count(std::string_view name, const std::vector<std::string>& samples) {
     if (name == "elementwise" || samples.empty()) return 3;
     const auto symbols = Symbols::create();

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-/// pad, concat, gather, scatter, take_along_axis, iota: ops that are no view of one input. Members of a team share the
-/// elements evenly; who copies an element cannot change it.
+/// Reference kernels of pad, concat, gather, scatter, take_along_axis and iota, whose results are not views of one
+/// input. Team members share the elements evenly; results do not depend on the split.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
@@ -17,11 +17,11 @@ struct Indexing {
     alignas(8) std::byte fill[8] = {};
 };
 
-// Scratch of one member: a shape and two lists of strides.
+// Scratch of one member: one shape and two lists of strides.
 std::int64_t list_bytes(std::int64_t rank) noexcept { return rounded_to_line(rank * 8); }
 std::int64_t scratch_bytes(std::int64_t rank) noexcept { return 3 * list_bytes(rank); }
 
-// The part [begin, begin + size) of `whole` along an axis, its shape written to `shape`.
+// The part [begin, begin + size) of `whole` along an axis. Its shape is written to `shape`.
 StridedView part_of(const StridedView& whole, int axis, std::int64_t begin, std::int64_t size, std::size_t bytes,
                     std::int64_t* shape) noexcept {
     std::copy(whole.shape, whole.shape + whole.rank, shape);
@@ -63,7 +63,7 @@ void run_concat(const Args& args, Team& team) {
     }
 }
 
-// The `position`-th element of input 1, the indices, or -1 when it is outside 0 .. size - 1.
+// The `position`-th element of input 1, the indices; fails and returns -1 if it is outside 0 .. size - 1.
 std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int64_t size, DType dtype,
                       Team& team) noexcept {
     ElementBlock block;
@@ -74,7 +74,7 @@ std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int6
     return -1;
 }
 
-// The axes of a tensor before and behind one, as views that begin at its start.
+// The axes of a tensor before and after some axes, as views that begin at its start.
 struct Sides {
     StridedView before, behind;
     Sides(const TensorArg& arg, int first, int count) noexcept
@@ -108,7 +108,7 @@ void run_scatter(const Args& args, Team& team) {
     const Sides from(updates, how.axis, 1), to(out, how.axis, 1);
     const std::int64_t chosen = indices.shape[0], outer = element_count(to.before), behind = element_count(to.behind);
     const auto bytes = static_cast<std::int64_t>(how.bytes);
-    // A place belongs to one member, so of equal indices the last one wins however many members there are.
+    // Each output row belongs to one member, so that of equal indices the last wins whatever the team size.
     for (std::int64_t i = 0; i < chosen; ++i) {
         const std::int64_t index = index_at(indices, i, out.shape[how.axis], how.index_dtype, team);
         if (index < 0) return;
@@ -201,12 +201,12 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return how;
 }
 
-/// Elements behind the axis of a gather are moved together, others one by one.
+/// A gather moves the elements after its axis together; the other ops move single elements.
 Cost cost(const Problem& problem) {
     constexpr double of_row = 1, of_element_in_row = 0.02;
     const double count = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     double bytes = 2 * size_in_bytes(problem.outputs[0]);
-    if (problem.definition == "scatter") {  // a copy of the table, in which rows are written
+    if (problem.definition == "scatter") {  // a copy of the table, then the updates
         bytes = size_in_bytes(problem.outputs[0]);
         for (const TensorDesc& input : problem.inputs) bytes += size_in_bytes(input);
         return scalar_cost(count + static_cast<double>(element_count(problem.inputs[2].shape).constant()), bytes);

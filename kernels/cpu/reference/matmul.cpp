@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-/// Batched matmul: a block of one output row at a time, floats summed in double over k in order.
+/// Reference kernel of batched matmul: a block of one output row at a time, floats summed in double over k in order.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
@@ -12,12 +12,12 @@ struct Types {
     DType dtype;
 };
 
-// One output row's columns [column, column + count).
+// Computes the columns [column, column + count) of one output row.
 void multiply(const TensorArg& a, std::int64_t a_offset, const TensorArg& b, std::int64_t b_offset, ElementBlock& sum,
               int count, DType dtype) noexcept {
     const std::int64_t depth = a.shape[a.rank - 1], a_stride = a.strides[a.rank - 1], b_stride = b.strides[b.rank - 2];
     const bool real = is_float(dtype);
-    for (int j = 0; j < count; ++j) sum.whole[j] = 0;  // all bits zero is 0.0 too
+    for (int j = 0; j < count; ++j) sum.whole[j] = 0;  // all bits zero is 0.0 as well
     ElementBlock left, right;
     for (std::int64_t k = 0; k < depth; ++k) {
         load(left, a.data, a_offset + k * a_stride, 1, 1, dtype);

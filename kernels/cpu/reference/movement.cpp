@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-/// The ops whose result is the same elements elsewhere. Each is a view of its input, given by strides made at the start
-/// of a run, and then copied; `copy` itself, between any strides, is also what stores the new rows of a state.
+/// Reference kernels of ops that only move elements. Each is a strided view of its input, with strides computed at the
+/// start of a run, which is then copied. `copy`, between any strides, also stores the new rows of a state.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
@@ -16,11 +16,11 @@ struct Movement {
     std::size_t bytes = 0;  ///< of an element
     int axis = 0;
     std::vector<int> permutation;
-    int start_at = 0;  ///< where a slice's start stands among Args::dims
+    int start_at = 0;  ///< index of a slice's start in Args::dims
     std::int64_t step = 1, dilation = 1;
 };
 
-// The strides that make the input look like the output; returns how many elements into the input that view begins.
+// Computes the strides of the input as a view with the output's shape; returns the view's offset in elements.
 std::int64_t view_strides(const Movement& movement, const Args& args, std::int64_t* strides) noexcept {
     const TensorArg &in = args.inputs[0], &out = args.outputs[0];
     switch (movement.motion) {
@@ -99,8 +99,8 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     return movement;
 }
 
-/// How far apart neighbours of the last axis of the output lie in the input; a row of the input, not of the output, has
-/// an end where `reshape` cuts it.
+/// Stride in the input of neighbours along the last axis of the output. For `reshape` it is the stride within a row of
+/// the input, which may end within a row of the output.
 Dim inner_stride_of_input(const Problem& problem) {
     const TensorDesc& in = problem.inputs[0];
     const std::size_t rank = in.shape.size();
@@ -118,7 +118,7 @@ Dim inner_stride_of_input(const Problem& problem) {
     return in.strides.back() * (is_stepped ? problem.attributes.integer("step") : 1);
 }
 
-/// Elements that follow each other on both sides are moved a row at a time, others one by one.
+/// Elements that are contiguous on both sides are moved a row at a time, others one by one.
 Cost cost(const Problem& problem) {
     constexpr double of_row = 1, of_element_in_row = 0.02, of_element = 0.5;
     const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];

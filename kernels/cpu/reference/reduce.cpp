@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 
-/// sum, prod, max_reduce, argmax: one output element at a time, floats in double.
+/// Reference kernels of sum, prod, max_reduce and argmax: one output element at a time, floats in double.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
@@ -15,10 +15,10 @@ enum class ReduceOp { sum, prod, max, argmax };
 struct Reduction {
     ReduceOp fold;
     DType input, output;
-    std::vector<bool> reduced;  ///< of each axis
+    std::vector<bool> reduced;  ///< per axis
 };
 
-// The state of one output element.
+// The running state of one output element.
 struct ReduceState {
     double real = 0;
     std::int64_t whole = 0, index = 0, seen = 0;
@@ -44,7 +44,7 @@ void add_values(ReduceState& total, const ElementBlock& block, int count, const 
                                                         static_cast<std::uint64_t>(block.whole[i]));
             continue;
         }
-        // A NaN beats everything that comes later; on a tie the first stays.
+        // The first NaN wins; on a tie the first element wins.
         if (total.is_nan) continue;
         const bool nan = real && std::isnan(block.real[i]);
         const bool larger = real ? block.real[i] > total.real : block.whole[i] > total.whole;
@@ -71,7 +71,7 @@ ReduceState start(const Reduction& reduction) noexcept {
     return total;
 }
 
-// Walks the reduced elements of one output element: axes from the first on, the last axis in blocks.
+// Visits the reduced elements of one output element: axes from `axis` on, the last reduced axis in blocks.
 void walk(ReduceState& total, const Reduction& reduction, const TensorArg& in, int axis, std::int64_t offset) noexcept {
     while (axis < in.rank && !reduction.reduced[static_cast<std::size_t>(axis)]) ++axis;
     int next = axis + 1;
@@ -93,7 +93,7 @@ void run(const Args& args, Team& team) {
     const Reduction& reduction = *static_cast<const Reduction*>(args.prepared);
     const TensorArg& in = args.inputs[0];
     const StridedView out = strided_view_of(args.outputs[0]);
-    // The output keeps its reduced axes with size 1, so its index walks the input's first elements.
+    // The output keeps its reduced axes with size 1, so its index addresses the first input element of each reduction.
     const StridedView firsts{in.data, out.shape, in.strides, in.rank};
     const std::int64_t count = element_count(out);
     constexpr std::int64_t per_chunk = 16;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-/// cumsum, argsort: one line along the axis at a time, each by one member.
+/// Reference kernels of cumsum and argsort: one line along the axis at a time, each by one member.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
@@ -16,7 +16,7 @@ struct Scan {
     bool descending;
 };
 
-// The first element of the `line`-th line: an offset that leaves the axis out.
+// Offset of the first element of the `line`-th line along the axis.
 std::int64_t line_offset(const StridedView& view, int axis, std::int64_t line) noexcept {
     std::int64_t offset = 0;
     for (int i = view.rank - 1; i >= 0; --i) {
@@ -33,7 +33,7 @@ std::int64_t count_lines(const StridedView& view, int axis) noexcept {
     return lines;
 }
 
-// Calls `work` for the lines this member takes.
+// Calls `work` for each line that this member claims.
 template <typename Work>
 void each_line(const StridedView& view, int axis, Team& team, const Work& work) {
     const std::int64_t lines = count_lines(view, axis);
@@ -73,7 +73,7 @@ struct SortEntry {
     double real() const noexcept { return std::bit_cast<double>(value); }
 };
 
-// -1, 0 or 1 as a is less than b, equal, or larger; a NaN is the largest.
+// Three-way comparison of a and b: -1, 0 or 1. NaN is greater than all numbers.
 int order(const SortEntry& a, const SortEntry& b, bool is_real) noexcept {
     if (!is_real) return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
     const double x = a.real(), y = b.real();
@@ -90,7 +90,7 @@ void run_argsort(const Args& args, Team& team) {
     const StridedView in = strided_view_of(args.inputs[0]), out = strided_view_of(args.outputs[0]);
     const std::int64_t size = in.shape[scan.axis];
     const bool is_real = is_float(scan.dtype);
-    // Of the first line a member takes, where there are fewer lines than members; else of its rank.
+    // Scratch is indexed by the member's first line if there are fewer lines than members, otherwise by its rank.
     const bool has_few_lines = count_lines(in, scan.axis) < team.size();
     SortEntry* entries = nullptr;
     each_line(in, scan.axis, team, [&](std::int64_t line) {
@@ -103,7 +103,7 @@ void run_argsort(const Args& args, Team& team) {
             load(block, in.data, from + i * in.strides[scan.axis], 1, 1, scan.dtype);
             entries[i] = {is_real ? std::bit_cast<std::int64_t>(block.real[0]) : block.whole[0], i};
         }
-        // Ties are broken by place: std::stable_sort would allocate.
+        // Ties are broken by index: std::stable_sort would allocate.
         std::sort(entries, entries + size, [&](const SortEntry& a, const SortEntry& b) {
             const int sign = scan.descending ? order(b, a, is_real) : order(a, b, is_real);
             return sign != 0 ? sign < 0 : a.index < b.index;
@@ -130,7 +130,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
         Scan{axis, problem.inputs[0].dtype, sorts && problem.attributes.integer("descending") != 0});
 }
 
-// A sort compares each element with as many others as its line is halved times.
+// A sort of n elements takes about log2(n) comparisons per element.
 Cost cost(const Problem& problem) {
     const Shape& shape = problem.inputs[0].shape;
     const auto axis = static_cast<std::size_t>(axis_index(problem.attributes.integer("axis"), shape.size()));
@@ -175,7 +175,7 @@ void add_scans(std::vector<Kernel>& kernels) {
         const auto axis = static_cast<std::size_t>(axis_index(problem.attributes.integer("axis"), shape.size()));
         const double elements = static_cast<double>(element_count(shape).constant()),
                      bytes = elements * static_cast<double>(size_of(problem.inputs[0].dtype) + size_of(DType::i32));
-        // Comparisons.
+        // In comparisons.
         return Cost{elements * std::log2(static_cast<double>(shape[axis].constant()) + 2), bytes, efficiency};
     };
 }

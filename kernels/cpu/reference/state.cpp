@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <memory>
 
-/// state_append and state_write as ops on plain tensors: the state, then new rows behind it or over a part of it. A
-/// program that keeps its state in place needs neither, only a `copy` of the rows.
+/// Reference kernels of state_append and state_write on plain tensors: copies the state, then the new rows after it or
+/// over a part of it. A program that keeps its state in place needs only a `copy` of the rows.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
 struct Change {
     std::size_t bytes;
-    int start_at;  ///< of state_write: its first attribute value, one an axis; -1: append
+    int start_at;  ///< of state_write: index in Args::dims of its first start, one per axis; -1: append
 };
 
-// Elements of the result before the first one of the rows. The axis that grows is the one on which the sizes before and
-// after differ; where none does, there are no rows.
+// Offset of the first new row in the result, in elements. state_append grows the axis whose sizes before and after
+// differ; if none differs, there are no rows.
 std::int64_t place_of_rows(const Change& change, const StridedView& state, const StridedView& out,
                            const Args& args) noexcept {
     std::int64_t place = 0;
@@ -36,7 +36,7 @@ void run(const Args& args, Team& team) {
     const StridedView state = strided_view_of(args.inputs[0]), rows = strided_view_of(args.inputs[1]),
                       out = strided_view_of(args.outputs[0]);
     move_share({out.data, state.shape, out.strides, out.rank}, state, change.bytes, team);
-    // Rows may lie over what was kept.
+    // Rows may overwrite copied elements.
     team.barrier();
     const std::int64_t skipped = place_of_rows(change, state, out, args) * static_cast<std::int64_t>(change.bytes);
     move_share({out.data + skipped, rows.shape, out.strides, out.rank}, rows, change.bytes, team);

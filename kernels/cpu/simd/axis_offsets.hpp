@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Some of a tensor's axes: `axes` of them, from axis `first` on.
+/// Offsets and sizes over a range of a tensor's axes: `axes` of them, from axis `first` on.
 namespace cairn::kernels::cpu {
 
-/// Element `index` in row-major order.
+/// Offset of element `index` in row-major order.
 inline std::int64_t offset_of(const TensorArg& arg, int first, int axes, std::int64_t index) noexcept {
     std::int64_t offset = 0;
     for (int axis = first + axes - 1; axis >= first; --axis) {
@@ -22,7 +22,7 @@ inline std::int64_t count_of(const TensorArg& arg, int first, int axes) noexcept
     for (int axis = first; axis < first + axes; ++axis) count *= arg.shape[axis];
     return count;
 }
-/// The last of them that one stride walks.
+/// Number of trailing axes of the range that can be merged into one with a single stride.
 inline int merged_axes(const TensorArg& arg, int first, int axes) noexcept {
     int merged = std::min(axes, 1);
     for (int axis = first + axes - 1; axis > first; --axis) {

@@ -4,10 +4,10 @@
 
 #include <string>
 
-/// What `accepts` functions of the SIMD kernels ask of operands.
+/// Operand checks shared by the `accepts` functions of the SIMD kernels.
 namespace cairn::kernels::cpu {
 
-/// Plain memory, up to `rank` axes.
+/// Requires plain memory with at most `rank` axes.
 inline Refusal needs_plain(const Problem& problem, int rank) {
     for (const auto* side : {&problem.inputs, &problem.outputs}) {
         for (const TensorDesc& tensor : *side) {
@@ -20,12 +20,12 @@ inline Refusal needs_plain(const Problem& problem, int rank) {
     return {};
 }
 
-/// An axis that may be counted from the end, as its number.
+/// An axis, possibly negative, as an index 0 .. rank - 1.
 inline int axis_index(std::int64_t axis, std::size_t rank) noexcept {
     return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
-/// Where the list attribute `name` begins in Args::dims.
+/// Index of the first value of the list attribute `name` in Args::dims.
 inline int position_of_list(const Attributes& attributes, std::string_view name) {
     int position = 0;
     for (const Attribute& attribute : attributes) {
@@ -36,13 +36,13 @@ inline int position_of_list(const Attributes& attributes, std::string_view name)
     return position;
 }
 
-/// True when the last axis has stride 1, or has no two elements to be apart.
+/// True if the last axis has stride 1 or at most one element.
 inline bool is_last_contiguous(const TensorDesc& tensor) {
     if (tensor.shape.empty()) return true;
     return tensor.strides.back() == Dim(1) || tensor.shape.back() == Dim(1);
 }
 
-/// True when the axes from `first` on follow each other without gaps.
+/// True if the axes from `first` on are contiguous.
 inline bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
     Dim stride = 1;
     for (std::size_t axis = tensor.shape.size(); axis-- > first;) {
@@ -52,7 +52,7 @@ inline bool is_dense_from(const TensorDesc& tensor, std::size_t first) {
     return true;
 }
 
-/// The elements of all operands, in bytes, at constant sizes.
+/// Bytes of the elements of all operands, at constant sizes; axes of stride 0 count once.
 inline double bytes_of(const Problem& problem) {
     double bytes = 0;
     for (const auto* side : {&problem.inputs, &problem.outputs}) {

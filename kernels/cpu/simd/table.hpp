@@ -4,7 +4,7 @@
 
 #include <vector>
 
-/// The functions of this family that are compiled once a level.
+/// The functions of the SIMD family that are compiled once per level.
 // clang-format off
 #define CAIRN_SIMD_TABLE(ROW) \
     ROW(elementwise)          \
@@ -26,14 +26,14 @@ struct SimdTable {
     CAIRN_SIMD_TABLE(CAIRN_FIELD)
 };
 
-/// Each appends its Kernels of a level, in order of preference.
+/// Append the kernels of a level in order of preference.
 void add_elementwise(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_row_kernels(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_reductions(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_cumsum(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
 void add_attention(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& table);
-/// Movement, gathering, sorting and counting, whose code is the same at all levels.
+/// Movement, gather, scatter, sort and iota kernels, whose code is the same at all levels.
 void add_copies(std::vector<Kernel>& kernels);
 void add_gathers(std::vector<Kernel>& kernels);
 void add_scatter(std::vector<Kernel>& kernels);

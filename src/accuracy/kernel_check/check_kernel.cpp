@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t max_faults = 5;
 constexpr int max_threads = 3;
 
-/// One Problem with its sizes filled in, and what is right for it.
+/// One Problem at given sizes, with its correct results.
 struct TestCase {
     const Variation& variation;
     const std::vector<std::int64_t>& sizes;
@@ -29,7 +29,7 @@ struct TestCase {
     ReferenceCase& reference_case;
 };
 
-// What one run left behind.
+// Results of one run.
 struct RunResult {
     std::vector<GuardedTensor> outputs;
     std::vector<std::uint8_t> bits;
@@ -44,7 +44,7 @@ std::string error_bound_violation(double error_bound, const ErrorNorms& error_no
     return text;
 }
 
-// The kernel under test: its report so far.
+// Checks one kernel and collects its report.
 class KernelChecker {
 public:
     using Pools = std::vector<std::unique_ptr<device::ThreadPool>>;
@@ -63,7 +63,7 @@ public:
 
     void check_on(const std::string& sample) {
         for (const Variation& variation : variations_of(kernel_, sample, Symbols::create())) {
-            // A setting may be none for a sample.
+            // A setting need not support every sample.
             ++report_.variations;
             if (const Refusal refusal = kernel_.accepts(variation.problem); !refusal.empty()) {
                 if (!has_setting_suffix(kernel_.id)) fault("refuses its own sample: " + refusal, variation.problem);
@@ -83,11 +83,11 @@ public:
     }
 
 private:
-    /// Why the definition refuses the Problem or its operands; empty where it takes them.
+    /// Checks a variation. Returns why the definition rejects the Problem or its operands; empty if it accepts them.
     std::string check_on(const Variation& variation) {
         try {
             const std::size_t every = std::max<std::size_t>(options_.every, 1), count = variation.sizes.size();
-            // Whichever are left out, the last ones are not: the first are the smallest.
+            // The last sizes are never left out: the first are the smallest.
             for (std::size_t i = (count - 1) % every; i < count; i += every) {
                 if (options_.stop.stop_requested()) throw Cancelled("check_kernel");
                 check_at_sizes(variation, variation.sizes[i], i + 1 == count);
@@ -105,7 +105,7 @@ private:
                                      (at.empty() ? "" : "\n  at " + at));
     }
 
-    // An accepted range of sizes is accepted at each size within it: a program runs there, and measures there.
+    // A kernel that accepts a range of sizes must accept each size within it: programs run and measure at these sizes.
     void check_range(const Variation& variation) {
         if (symbols_of(variation.problem) == nullptr) return;
         for (const std::vector<std::int64_t>& sizes : sizes_within(variation)) {
@@ -130,7 +130,7 @@ private:
         }
     }
 
-    // Elementwise kernels meet special values everywhere, others at the last sizes of what moves nothing.
+    // Elementwise kernels are checked with special values at all sizes, others at the last sizes of plain variations.
     void check_at_sizes(const Variation& variation, const std::vector<std::int64_t>& sizes, bool is_last) {
         const Problem problem = at_sizes(variation.problem, sizes);
         const auto op = ir::find_op(problem.definition);
@@ -203,8 +203,8 @@ private:
         }
     }
 
-    // One run; `shared` names at most one output that lies in an input's memory. Prepared for `threads`, run by as many
-    // or by `members`.
+    // One run. `shared` has at most one pair, of an output that uses an input's memory. Prepared for `threads`, run by
+    // as many or by `members`.
     RunResult run_once(const TestCase& test_case, int threads, const Operands& before,
                        const std::vector<InPlace>& shared, int members = 0) {
         std::vector<GuardedTensor> inputs = before.inputs, outputs = before.outputs;

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t guard_bytes = 512;
 
-// The packed form spelled a second time: element [k, n] of the matrix (or, transposed, [n, k]) by its place among
-// 32-column panels.
+// Index among 32-column panels of element [k, n] of the matrix (or, transposed, [n, k]); independent of the kernels'
+// own implementation.
 std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
     return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
 }
 
-// IEEE encodings of 16 bits, spelled a second time.
+// IEEE encodings of 16 bits, implemented independently of half.hpp.
 double decode16(std::uint16_t bits, bool is_half) {
     if (!is_half) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
     const auto exponent = (bits >> 10) & 31u, mantissa = bits & 1023u;
@@ -32,7 +32,7 @@ double decode16(std::uint16_t bits, bool is_half) {
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// `value` is exactly some number of the format.
+// `value` must be exactly representable in the format.
 std::uint16_t encode16(double value, bool is_half) {
     const std::uint16_t infinity = is_half ? 0x7c00 : 0x7f80, sign = std::signbit(value) ? 0x8000 : 0;
     if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + 1);
@@ -82,7 +82,7 @@ void get_element(const std::byte* from, interpreter::Value& value, std::size_t i
 }
 
 bool holds_only(const Bytes& memory, std::size_t begin, std::size_t end, std::uint8_t poison) {
-    // Equal to its own neighbour all the way: one call instead of a loop that sanitizers would slow down.
+    // Each byte equals its neighbour: one call instead of a loop that sanitizers would slow down.
     return begin == end || (memory[begin] == static_cast<std::byte>(poison) &&
                             std::memcmp(memory.data() + begin, memory.data() + begin + 1, end - begin - 1) == 0);
 }

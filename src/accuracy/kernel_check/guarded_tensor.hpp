@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-/// The memory of one operand of a kernel under test: the bytes its shape and strides address, with guards before and
-/// behind. Bytes that no element owns (guards, gaps between rows) hold a poison which the kernel may neither change nor
-/// let show in a result.
+/// The memory of one operand of a kernel under test: the bytes that its shape and strides address, with guards before
+/// and after. Bytes that belong to no element (guards, gaps between rows) hold a poison, which the kernel must neither
+/// change nor let influence a result.
 namespace cairn::kernel_check {
 
-/// Memory whose first byte lies at a multiple of 64, in copies of a vector as well.
+/// Allocator of memory aligned to 64 bytes, in copies of a vector as well.
 template <typename T>
 struct Aligned {
     using value_type = T;
@@ -27,22 +27,22 @@ struct Aligned {
 };
 using Bytes = std::vector<std::byte, Aligned<std::byte>>;
 
-/// A copy is an operand of its own with the same contents.
+/// A copy is an independent operand with the same contents.
 class GuardedTensor {
 public:
-    /// True for what can be written and read: row after row, and packed forms that are known here.
+    /// True for layouts that can be written and read: strided memory, and the packed forms known here.
     static bool supports_layout(std::string_view layout);
-    /// `tensor` has constant sizes and a layout that is known. All memory is poison; `misalignment` elements lie
-    /// between the guard and the first element.
+    /// `tensor` has constant sizes and a supported layout. All memory is poison; `misalignment` elements lie between
+    /// the guard and the first element.
     GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment);
-    /// Of the same shape and strides as another, whatever that holds.
+    /// With the shape and strides of `like`, but not its contents.
     GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment);
 
     /// Writes a value into the elements, or into the packed form.
     void write(const interpreter::Value& value);
     /// The elements as a value; of a packed form, the matrix it was made from.
     interpreter::Value read() const;
-    /// False when a byte that no element owns has changed.
+    /// False if a byte that belongs to no element has changed.
     bool guards_intact() const;
     /// The raw bytes of all elements, in the order of memory: for comparing results bit by bit.
     std::vector<std::uint8_t> bits() const;
@@ -50,7 +50,7 @@ public:
     TensorArg argument();
     std::byte* data() { return memory_.data() + begin_; }
     std::size_t size() const { return size_; }
-    /// Where the elements lie is a line for sanitizers: guards cannot be touched while `closed`.
+    /// With AddressSanitizer, the guard after the elements cannot be accessed while `closed`.
     void close_guards(bool closed);
 
 private:
@@ -58,8 +58,8 @@ private:
 
     // Shared by all copies.
     struct ElementMap {
-        std::vector<std::size_t> element_offsets;  // the byte from data() where each element lies, in row-major order
-        ByteRanges owned;                          // stretches from data() that elements lie in, ascending
+        std::vector<std::size_t> element_offsets;  // byte offset of each element from data(), in row-major order
+        ByteRanges owned;                          // ranges from data() that hold elements, ascending
     };
     void allocate(int misalignment);
     std::vector<std::size_t> element_offsets() const;

@@ -11,31 +11,32 @@
 #include <utility>
 #include <vector>
 
-/// What kernels are tried on, and what is right for it: worked out once for all kernels that are tried on the same.
+/// Test operands of kernels and the correct results, computed once for all kernels that are checked on the same
+/// Problem.
 namespace cairn::kernel_check {
 
-/// Operands of a Problem as they are before each run: inputs written, outputs poison.
+/// Operands of a Problem before a run: inputs written, outputs filled with poison.
 struct Operands {
     std::uint8_t poison;
     std::vector<GuardedTensor> inputs, outputs;
     std::vector<std::vector<std::uint8_t>> bits;  ///< of the inputs
 };
 
-/// Operands of one Problem of constant sizes, twice: at other addresses, in other poison; and their results.
+/// Operands of one Problem of constant sizes, with two alignments and two poisons, and their correct results.
 struct ReferenceCase {
     Expected expected;
     Operands aligned, misaligned;
-    std::vector<std::vector<double>> allowed;  ///< errors of each output, once someone asked for them
+    std::vector<std::vector<double>> allowed;  ///< of each output, computed on first request
 };
 
 class Oracle {
 public:
     explicit Oracle(std::span<const Definition> definitions) : definitions_(definitions) {}
 
-    /// The operands hang on the Problem's text alone. Throws what the definition throws that refuses the Problem. Valid
-    /// until forget().
+    /// The operands depend on the Problem's text only. Throws what the definition throws if it rejects the Problem.
+    /// Valid until forget().
     ReferenceCase& reference_case(const Problem& problem, SpecialValues special);
-    /// The errors allowed to output `i` of an answer to `problem`.
+    /// The errors allowed for output `i` of `problem`.
     const std::vector<double>& allowed(const Problem& problem, ReferenceCase& reference_case, std::size_t i) const;
     void forget() { reference_cases_.clear(); }
 

@@ -7,7 +7,7 @@
 namespace cairn::kernel_check {
 namespace {
 
-// Bounds, their neighbours, and sizes that are no multiple of anything.
+// Both bounds, low + 1, and sizes that are no multiple of a vector; at most 4096.
 std::vector<std::int64_t> values_of(const Symbols::Symbol& symbol) {
     std::set<std::int64_t> values;
     for (const std::int64_t value :
@@ -16,7 +16,7 @@ std::vector<std::int64_t> values_of(const Symbols::Symbol& symbol) {
     return {values.begin(), values.end()};
 }
 
-// Every value of every symbol, in combinations that differ, but not all of them.
+// Combinations that contain every value of every symbol (if `limit` allows), but not all combinations.
 std::vector<std::vector<std::int64_t>> sizes_of(const Symbols& symbols, std::size_t limit) {
     std::vector<std::vector<std::int64_t>> all;
     std::size_t most = 1;
@@ -37,7 +37,7 @@ std::vector<std::vector<std::int64_t>> sizes_of(const Symbols& symbols, std::siz
 
 using Change = std::function<bool(TensorDesc&)>;
 
-// Strides of a dense tensor whose last axis is `extra` longer than shown.
+// Strides of a dense tensor whose last axis is 5 elements longer.
 bool pad_rows(TensorDesc& tensor) {
     const std::size_t rank = tensor.shape.size();
     if (rank < 2) return false;
@@ -115,7 +115,7 @@ void add_dtypes(std::vector<Variation>& found, const Kernel& kernel, const Probl
         for (auto* list : {&problem.inputs, &problem.outputs})
             for (TensorDesc& tensor : *list)
                 if (tensor.dtype == DType::f32) tensor.dtype = to;
-        // Bodies, and attributes that name a dtype, say more than the operands do.
+        // Bodies, and attributes that name a dtype, would have to change as well.
         if (!problem.body.empty() || problem.attributes.has("dtype") || problem == sample) continue;
         add_if_accepted(found, kernel, "as " + std::string(to_string(to)), problem, sizes_of(symbols, 2));
     }

@@ -10,19 +10,19 @@
 
 namespace cairn::kernel_check {
 
-/// A kernel that is to run once, on operands that lie ready.
+/// One run of a kernel, with its operands in memory.
 struct KernelCall {
     const Kernel& kernel;
-    const Problem& problem;               ///< as it is prepared for: with its symbols, as in a compile
+    const Problem& problem;               ///< that it is prepared for: with symbols, as in a compile
     std::span<const std::int64_t> sizes;  ///< of the symbols
     std::span<const TensorArg> inputs, outputs;
-    int threads = 1;          ///< that it is prepared for
-    std::uint8_t poison = 0;  ///< that its workspace begins with
-    /// Heap calls of the calling thread so far; null: not watched.
+    int threads = 1;          ///< number of threads that it is prepared for
+    std::uint8_t poison = 0;  ///< initial byte of its workspace
+    /// Number of heap calls of the calling thread so far; null: not checked.
     std::int64_t (*heap_calls)() noexcept = nullptr;
 };
 
-/// Runs it with all members of the pool. What it did that it may not, in words; empty: nothing.
+/// Runs it with all members of the pool. Describes violations of the kernel contract; empty if there are none.
 std::string run_kernel(const KernelCall& call, device::ThreadPool& pool);
 
 }  // namespace cairn::kernel_check

@@ -39,7 +39,7 @@ bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 bool has_two_weights(const std::string& name) { return name == "linear_swiglu" || name.starts_with("linear_geglu"); }
 bool is_gated_by_half(const std::string& name) { return name.starts_with("linear_halves_"); }
 
-// The product of some operands: x, a weight, and a bias if there is one.
+// The product of these operands: x, a weight, and a bias if there is one.
 std::vector<double> product_of(Problem problem, std::span<const Definition> definitions,
                                const std::vector<interpreter::Value>& inputs,
                                std::initializer_list<std::size_t> operands) {
@@ -56,8 +56,8 @@ std::vector<double> product_of(Problem problem, std::span<const Definition> defi
     return evaluate_definition(problem, definitions, std::move(values)).outputs.at(0).data;
 }
 
-// sum |terms| of a product or sum, by the same oracle on absolute values. Of gate(x @ w) * (x @ v) both factors' errors
-// count, each beside the other's largest value.
+// sum |terms| of a product or sum, by the same oracle on absolute values. For gate(x @ w) * (x @ v) the errors of both
+// factors count, each multiplied by the sum |terms| of the other.
 std::vector<double> term_sums(const Problem& problem, std::span<const Definition> definitions,
                               const Expected& expected) {
     std::vector<interpreter::Value> inputs = expected.inputs;
@@ -83,7 +83,7 @@ std::vector<double> term_sums(const Problem& problem, std::span<const Definition
     return evaluate_definition(problem, definitions, std::move(inputs)).outputs.at(0).data;
 }
 
-// The epilogue of a `fused` problem on a product, in the operands' place.
+// The epilogue of a `fused` problem, with `product` in place of operands 0 and 1.
 std::vector<double> epilogue_result(const Problem& epilogue, std::span<const Definition> definitions,
                                     const Expected& expected, interpreter::Value product, std::size_t output) {
     std::vector<interpreter::Value> inputs{std::move(product)};
@@ -91,7 +91,7 @@ std::vector<double> epilogue_result(const Problem& epilogue, std::span<const Def
     return evaluate_definition(epilogue, definitions, std::move(inputs)).outputs.at(output).data;
 }
 
-// How far the result of a `fused` problem moves where the product is as far off as it may be, one way or the other.
+// How far the result of a `fused` problem changes when the product is off by its allowance, in either direction.
 std::vector<double> propagated_errors(const Problem& problem, std::span<const Definition> definitions,
                                       const Expected& expected, std::size_t output) {
     const std::optional<FusedParts> parts = parts_of_fused(problem);
@@ -110,7 +110,7 @@ std::vector<double> propagated_errors(const Problem& problem, std::span<const De
     return moved;
 }
 
-// A share of an infinity would allow any number in its place.
+// A fraction of an infinite value would allow any number in its place.
 double finite(double x) { return std::isfinite(x) ? std::fabs(x) : 0; }
 
 double term_count(const Problem& problem) {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-// Tending a database: what is wrong with it, and what nobody needs any more.
+// Database maintenance: integrity check and garbage collection.
 namespace cairn::inline v0 {
 namespace {
 
@@ -17,7 +17,7 @@ constexpr std::string_view worse_exists =
 constexpr std::string_view later_exists =
     "EXISTS (SELECT 1 FROM choice b WHERE b.key=choice.key AND b.time > choice.time)";
 
-// Rows that nothing refers to any more.
+// Deletes rows that nothing refers to any more.
 constexpr std::string_view orphans = R"sql(
 DELETE FROM session WHERE id NOT IN (SELECT session FROM measurement UNION SELECT session FROM accuracy
   UNION SELECT session FROM choice UNION SELECT session FROM rule);

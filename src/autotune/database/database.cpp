@@ -13,7 +13,7 @@ namespace cairn::autotune {
 namespace {
 
 constexpr std::chrono::milliseconds pause_when_busy{50}, pause_when_refused{1000};
-constexpr int most_renamed = 4;  // while it is opened
+constexpr int most_renamed = 4;  // attempts to open the file while others rename it
 constexpr const char* replaced = "it was deleted or replaced; what was recorded here is written again";
 
 bool is_there(const std::filesystem::path& path) {
@@ -21,7 +21,7 @@ bool is_there(const std::filesystem::path& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-/// Somebody is making it, or began to.
+/// True if the file is missing or empty: another process may be creating it.
 bool is_unmade(const std::filesystem::path& path) {
     std::error_code ignored;
     return !is_there(path) ||
@@ -33,7 +33,7 @@ void remove(const std::filesystem::path& path) {
     std::filesystem::remove(path, ignored);
 }
 
-/// Device and inode; nothing where there is no such file.
+/// Device and inode of a file; nothing if there is no such file.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_of(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return std::nullopt;
@@ -67,10 +67,10 @@ Database::Stamp Database::stamp() const {
     return stamp;
 }
 
-// A file that is read without locks tells by its stamp alone that it was written.
+// For a file read without locks only the stamp shows that it was written.
 bool Database::is_replaced() const { return file_->has_moved() || (is_immutable_ && !(stamp() == stamp_)); }
 
-/// Whether another opener has renamed the open file, as quarantine() does.
+/// True if another thread or process has quarantined the open file, as quarantine() does.
 bool Database::was_quarantined() const { return identity_ && identity_ == identity_of(companion(".corrupt")); }
 
 SqliteFile* Database::use() {
@@ -81,7 +81,7 @@ SqliteFile* Database::use() {
         next_try_ = {};
     }
     if (Clock::now() < next_try_) return nullptr;
-    // Twice: a damaged file is out of the way after the first time.
+    // Two attempts: the first one renames a damaged file.
     for (int attempt = 0; attempt < 2 && Clock::now() >= next_try_; ++attempt) try {
             open();
             return file_.get();
@@ -93,7 +93,7 @@ SqliteFile* Database::use() {
 }
 
 SqliteFile* Database::use_for_writing() {
-    // What could only be read may be written by now.
+    // A file that was read-only may be writable by now.
     if (file_ != nullptr && !is_writable_ && access_ == Access::read_write && Clock::now() >= next_try_) close();
     SqliteFile* const file = use();
     return is_writable() ? file : nullptr;
@@ -125,7 +125,7 @@ void Database::open_for_writing() {
     if (file_ == nullptr) throw DatabaseFault{"other processes replace it all the time", FaultKind::busy};
 }
 
-/// Opens the file at the path. False where another opener renamed it meanwhile: then nothing is open.
+/// Opens the file at the path. False, with no file open, if another process renamed it meanwhile.
 bool Database::open_in_place() {
     try {
         if (!is_unmade(path_)) {
@@ -134,7 +134,7 @@ bool Database::open_in_place() {
         }
         const FolderLock lock(folder_of(path_));
         if (!is_there(path_)) {
-            // Those of a file that was deleted would be taken for the new one's.
+            // SQLite would take the companion files of a deleted file for those of the new one.
             remove(companion("-wal"));
             remove(companion("-shm"));
         }
@@ -151,7 +151,7 @@ bool Database::open_in_place() {
     }
 }
 
-/// Closes a file that was renamed since it was opened.
+/// Closes the file and returns false if it was renamed since it was opened.
 bool Database::is_in_place() {
     if (!file_->has_moved()) return true;
     close();
@@ -164,7 +164,7 @@ void Database::open_and_set_up() {
     file_ = std::make_unique<SqliteFile>(path_, Access::read_write);
     file_->wait_for_locks(lock_wait_);
     identity_ = identity_of(path_.string());
-    // A page whose cells lie outside of it is damaged, and is found to be so where it is read.
+    // With cell_size_check SQLite reports a page whose cells exceed its bounds as damaged when it is read.
     file_->execute("PRAGMA cell_size_check=ON; PRAGMA foreign_keys=OFF;");
     prepare_schema(*file_);
     version_ = readable_version(*file_);
@@ -174,8 +174,8 @@ void Database::open_and_set_up() {
         return log_once("a newer version wrote it: it is read, and new timings are kept in memory");
     }
     try {
-        // A file system without shared memory refuses the write-ahead log; the rollback journal then stays. So it does
-        // while somebody else reads.
+        // A file system without shared memory refuses the write-ahead log; the rollback journal is kept then, and also
+        // while another connection reads.
         file_->execute("PRAGMA journal_mode=WAL;");
     } catch (const DatabaseFault& fault) {
         if (fault.kind == FaultKind::corrupt) throw;
@@ -196,14 +196,14 @@ void Database::open_for_reading() {
             return;
         } catch (const DatabaseFault& fault) {
             close();
-            // Where its companions can neither be made nor read it is taken as it stands.
+            // If its companion files can be neither created nor read, the file is opened as immutable.
             if (is_immutable_ || fault.kind != FaultKind::refused) throw;
         }
 }
 
 void Database::fault(const DatabaseFault& fault) {
     if (fault.kind == FaultKind::refused && file_ != nullptr && is_writable_ && file_->has_moved()) {
-        // SQLite refuses to write to a file that was renamed.
+        // SQLite refuses to write to a renamed file.
         if (!was_quarantined()) log_once(replaced);
         close();
         next_try_ = {};
@@ -215,7 +215,7 @@ void Database::fault(const DatabaseFault& fault) {
         case FaultKind::busy:
         case FaultKind::full:
             log_once(fault.reason + "; new timings wait in memory");
-            // Whoever waited once does not wait again for each row.
+            // After one timeout do not wait again for each row.
             wait_for_locks(0);
             next_try_ = Clock::now() + (fault.kind == FaultKind::busy ? pause_when_busy : pause_when_refused);
             return;
@@ -232,7 +232,8 @@ void Database::fault(const DatabaseFault& fault) {
 
 void Database::quarantine(const std::string& reason) {
     const FolderLock lock(folder_of(path_));
-    // Somebody else may have been quicker; theirs is a new file. What is closed was renamed by an earlier fault.
+    // Another process may have renamed it first, and the path names a new file. If no file is open, an earlier fault
+    // renamed it.
     const bool is_gone = file_ == nullptr || file_->has_moved();
     close();
     if (is_gone) return;
@@ -246,7 +247,7 @@ void Database::quarantine(const std::string& reason) {
     remove(quarantined.string() + "-wal");
     remove(quarantined.string() + "-shm");
     std::filesystem::rename(path_, quarantined, failure);
-    // Where the file system has no locks another may have been quicker still.
+    // On a file system without locks another process may have renamed it since the check.
     if (failure == std::errc::no_such_file_or_directory) return;
     if (failure) {
         next_try_ = Clock::now() + pause_when_refused;

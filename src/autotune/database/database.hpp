@@ -14,46 +14,46 @@
 #include <utility>
 #include <vector>
 
-/// A database file as it is met in the field: not there yet, locked, deleted while it is open, damaged.
+/// Opens the timing database file and recovers from faults: a missing, locked, deleted or damaged file.
 namespace cairn::autotune {
 
 class Database {
 public:
     using Log = std::function<void(std::string_view)>;
-    /// Nothing is touched before it is used. With read_only the file is never made nor changed.
+    /// Does not access the file before the first use. With read_only the file is never created or changed.
     Database(std::filesystem::path path, Access access, Log log);
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// The file, opened now if it was not, or if the path has become another file. Null where it cannot be had: that is
-    /// logged once for each reason, and not tried again for a while.
+    /// Returns the file. Opens it if it is not open, or if the path has come to name another file. Null if it cannot be
+    /// opened: each reason is logged once, and the next attempt is delayed.
     SqliteFile* use();
-    /// The same, if rows can be written.
+    /// As use(); null unless rows can be written.
     SqliteFile* use_for_writing();
-    /// The file if it is open, whatever became of the path meanwhile.
+    /// Returns the file if it is open, without checking whether the path still names it.
     SqliteFile* open_file() const noexcept { return file_.get(); }
-    /// Handles a fault that a use of the file threw. A damaged file is renamed by exactly one of the threads and
+    /// Handles a fault thrown by an access to the file. A damaged file is renamed by exactly one of the threads and
     /// processes that have it open for writing; the others open the new file at their next use.
     void fault(const DatabaseFault& fault);
-    /// Why it could not be used.
+    /// Reason of the last fault.
     const std::string& reason() const noexcept { return reason_; }
-    /// The next use tries, whatever the last one came to.
+    /// Makes the next use try again at once, whatever the result of the last attempt.
     void try_again() noexcept {
         next_try_ = {};
         last_fault_.reset();
     }
 
-    /// How long others' locks are waited for: after a wait in vain not at all, until this is called.
+    /// Sets how long to wait for locks of others. After one timeout the wait is 0 until this is called again.
     void wait_for_locks(int milliseconds = 250) noexcept;
 
-    /// Called before the file is closed: whoever holds statements lets go of them.
+    /// Registers a callback that runs before the file is closed. Holders of prepared statements release them in it.
     void before_closing(std::function<void()> work) { before_closing_.push_back(std::move(work)); }
-    /// Of which kind the last fault was, since try_again.
+    /// Kind of the last fault since try_again(); none if there was no fault.
     std::optional<FaultKind> last_fault() const noexcept { return last_fault_; }
     bool is_writable() const noexcept { return file_ != nullptr && is_writable_; }
-    /// The schema as which it is read.
+    /// Schema version used to read the file.
     std::int64_t version() const noexcept { return version_; }
-    /// A damaged file that was renamed, until somebody takes it from here, and logs it.
+    /// A damaged file that was renamed. It is kept until take_quarantined(), whose caller logs it.
     struct QuarantinedFile {
         std::filesystem::path path;
         std::string reason;
@@ -62,7 +62,7 @@ public:
     std::optional<QuarantinedFile> take_quarantined();
     void log_once(const std::string& text);
     const std::filesystem::path& path() const noexcept { return path_; }
-    /// The path in messages, where a NUL would end them.
+    /// The path for messages, with NUL bytes escaped.
     std::string shown_path() const;
     void close();
 

@@ -47,7 +47,7 @@ void DatabaseReader::release_snapshot() {
 }
 
 SqliteFile* DatabaseReader::ready() {
-    // A state that is held needs no look at the path.
+    // While a snapshot is held the path is not checked.
     SqliteFile* const file = holds_snapshot_ ? database_.open_file() : database_.use();
     if (file == nullptr) return nullptr;
     if (!lookups_) {
@@ -74,7 +74,7 @@ std::invoke_result_t<F, SqliteFile&> DatabaseReader::reading(const F& work) {
     try {
         if (SqliteFile* const file = ready()) return work(*file);
     } catch (const DatabaseFault& fault) {
-        // A damaged file is closed by this, once. Only then is there no transaction left to end, which would fail too.
+        // fault() closes a damaged file. It comes first because ending a transaction on that file would fail too.
         database_.fault(fault);
         release_snapshot();
     }

@@ -10,7 +10,7 @@
 namespace cairn::autotune {
 namespace {
 
-/// What stands between ` | `.
+/// Splits a text at ` | `.
 std::vector<std::string_view> parts_of(std::string_view text) {
     constexpr std::string_view bar = " | ";
     std::vector<std::string_view> parts;
@@ -22,7 +22,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
     }
 }
 
-/// The word behind another: `64` of `threads 64 cpus [2x1]` behind `threads`.
+/// The word that follows another: `64` of `threads 64 cpus [2x1]` for `threads`.
 std::string_view word_after(std::string_view text, std::string_view word) {
     std::size_t at = 0;
     while (at < text.size()) {
@@ -46,7 +46,7 @@ bool read_features(std::string_view word, FeatureSet& features) {
     return read.has_value();
 }
 
-/// How many doublings lie between two sizes; a cache that is not told of is far from any that is.
+/// |log2(a / b)|. An unknown cache size of 0 counts as 1 byte, far from any known size.
 double doublings(std::int64_t a, std::int64_t b) {
     return std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a, 1))) -
                     std::log2(static_cast<double>(std::max<std::int64_t>(b, 1))));

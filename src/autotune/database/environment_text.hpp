@@ -12,23 +12,23 @@
 
 namespace cairn::autotune {
 
-/// What an environment's hard part says, as far as it tells how near two machines are.
+/// The parsed hard part of an environment: the fields that determine how similar two machines are.
 struct EnvironmentText {
-    std::string version, vendor, name, model, build;  ///< `version`: of Cairn
+    std::string version, vendor, name, model, build;  ///< `version`: Cairn's
     std::array<std::int64_t, 3> caches{};             ///< bytes of L1d, L2, L3
     FeatureSet features;                              ///< in use
     int threads = 1;
 };
 
-/// Reads what environment_of writes. Nothing for another text: it is near nothing.
+/// Parses the hard text that environment_of() writes; nothing for any other text, which is similar to no machine.
 std::optional<EnvironmentText> parse_environment(std::string_view hard);
 
-/// What a user calls it: `AMD EPYC 9655, avx2+avx512, 2 threads`.
+/// Short name for users: `AMD EPYC 9655, avx2+avx512, 2 threads`.
 std::string short_name(const EnvironmentText& environment);
 
-/// How far the times of one environment are from telling what another's would be: smaller is nearer. First what decides
-/// which kernels win: the features (one with more has the same kernels, one with less lacks some), then threads, then
-/// the maker and the caches; last what changes all times alike.
+/// Distance between two environments, compared lexicographically: the smaller it is, the better times of one predict
+/// those of the other. First what decides which kernels win: the features (a machine with more has the same kernels,
+/// one with fewer lacks some), then threads, then the vendor and the caches; last what scales all times alike.
 struct EnvironmentDistance {
     int features = 0;
     double threads = 0;

@@ -4,8 +4,8 @@
 
 namespace cairn::autotune {
 
-/// Held by whoever makes a file in a folder, or moves one out of the way, so that nobody else does so meanwhile. Held
-/// by nobody where the system knows no such locks, or after two seconds of waiting.
+/// Advisory lock on a folder, held while a database file is created in it or renamed, so that no other process does so
+/// at the same time. Not held if the system has no such locks, or after two seconds of waiting.
 class FolderLock {
 public:
     explicit FolderLock(const std::filesystem::path& folder);
@@ -13,7 +13,7 @@ public:
     FolderLock(const FolderLock&) = delete;
     FolderLock& operator=(const FolderLock&) = delete;
 
-    /// True where the wait was in vain: somebody else holds it.
+    /// True if the wait timed out: another process holds the lock.
     bool is_taken() const noexcept { return is_taken_; }
 
 private:

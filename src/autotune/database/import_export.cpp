@@ -9,7 +9,7 @@
 #include <ostream>
 #include <tuple>
 
-// How rows get from one database to another: as text, directly, as a copy of all.
+// Transfers rows between databases: as text, by merging, and as a copy of the whole file.
 namespace cairn::inline v0 {
 namespace {
 

@@ -38,7 +38,7 @@ const std::string& Journal::session_of(const TimingEnvironment& environment) {
 bool Journal::flush() {
     if (reader_ == nullptr || !has_work()) return true;
     Database& database = reader_->database();
-    // A look at the file also where all is written: it may have become another.
+    // Checks the file even if all rows are written: the path may name another file now.
     for (int attempt = 0; attempt < 2; ++attempt) {
         reader_->release_snapshot();
         SqliteFile* const file = database.use_for_writing();
@@ -65,7 +65,7 @@ void Journal::write(SqliteFile& file) {
     reader_->database().wait_for_locks();
 }
 
-/// What can be read of a damaged file goes into the one that took its place.
+/// Copies the readable rows of a damaged file to the one that replaced it.
 void Journal::salvage(SqliteFile& file, const Database::QuarantinedFile& quarantined) {
     std::size_t saved = 0;
     try {
@@ -92,7 +92,7 @@ void Journal::flush_at_last() {
         if (flush()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     } while (database.last_fault() == FaultKind::busy && Clock::now() < end);
-    // Of other faults it was said that rows stay in memory.
+    // For other faults the log already says that rows stay in memory.
     if (database.last_fault() == FaultKind::busy || database.last_fault() == FaultKind::full)
         database.log_once(fmt::format("{} rows could not be written", unwritten()));
 }

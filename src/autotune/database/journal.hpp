@@ -13,22 +13,22 @@
 
 namespace cairn::autotune {
 
-/// What was recorded here, and how much of it the file holds. All of it is kept: if the file becomes another one, that
-/// gets it too.
+/// The rows that this process recorded, and how many of them the file holds. All rows are kept: if the path comes to
+/// name another file, they are written to that one too.
 class Journal {
 public:
-    /// Rows go to the file of `reader`, which must outlive it; null: nowhere.
+    /// Rows are written to the file of `reader`, which must outlive the journal; null: rows are kept in memory only.
     Journal(DatabaseReader* reader, std::string program);
 
-    /// Adds a row, of the session of these environments.
+    /// Adds a row to the session of this environment.
     template <typename T>
     void add(T row, const TimingEnvironment& environment) {
         row.session = session_of(environment);
         rows_.emplace_back(std::move(row));
     }
-    /// Writes what the file does not hold; false while it does not take it.
+    /// Writes the rows that the file does not hold. False if some could not be written.
     bool flush();
-    /// The same, waiting for locks for ten seconds.
+    /// As flush(), for the end of the process: waits for locks for up to ten seconds.
     void flush_at_last();
     std::size_t unwritten() const noexcept { return rows_.size() - written_; }
     const std::vector<Row>& rows() const noexcept { return rows_; }

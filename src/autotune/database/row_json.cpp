@@ -102,7 +102,7 @@ Json tree_of(const RuleRow& row) {
     return line;
 }
 
-/// Members of a line, each of its type.
+/// Typed access to the members of a JSON line.
 class Line {
 public:
     using Refuse = std::function<void(const std::string& what)>;
@@ -216,7 +216,7 @@ Row row_in(const Line& line) {
 }  // namespace
 
 std::string to_json_line(const Row& row) {
-    // Bytes that are no UTF-8 cannot be told in JSON.
+    // JSON cannot represent bytes that are not valid UTF-8: they are replaced.
     return std::visit([](const auto& one) { return tree_of(one).dump(-1, ' ', false, Json::error_handler_t::replace); },
                       row);
 }

@@ -11,10 +11,10 @@
 ///     {"row":"rule","kernel":"*.eigen.*","problem":"*","verdict":"ban","reason":"slow","lifted":false,"time":17,...}
 namespace cairn::autotune {
 
-/// Without the end of the line. Numbers have all their digits; what is endless is "inf".
+/// Serializes a row, without the end of the line. Numbers have all their digits; infinity is "inf".
 std::string to_json_line(const Row& row);
 
-/// The inverse. `refuse` must throw: it is told what is wrong.
+/// The inverse of to_json_line(). Calls `refuse`, which must throw, with a description of the fault.
 Row parse_json_line(std::string_view line, const std::function<void(const std::string& what)>& refuse);
 
 }  // namespace cairn::autotune

@@ -8,7 +8,7 @@
 namespace cairn::autotune {
 namespace {
 
-/// What no count of ours is, where it is out of the range of an int.
+/// Converts to int; -1, which no valid count is, if the value is out of range.
 int small(std::int64_t value) {
     return value >= 0 && value <= std::numeric_limits<int>::max() ? static_cast<int>(value) : -1;
 }
@@ -19,12 +19,12 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-/// The rows of one table, each once. A damaged page ends a scan: then the rest is read from the other end.
+/// Reads the rows of one table, each once. A damaged page ends a scan; the remaining rows are read from the other end.
 class Scan {
 public:
     Scan(SqliteFile& file, const RowVisitor& visitor) : file_(file), visitor_(visitor) {}
 
-    /// `row` is given the statement at each row of `columns`, the first of which is its id.
+    /// Calls `row` with the id and the statement for each row. The id must be the first of `columns`.
     template <typename F>
     void table(const std::string& name, const std::string& columns, const F& row) {
         std::string last;
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    /// False when damage ended it, after the row `last`.
+    /// Ascending scan. False if damage ended it after the row `last`.
     template <typename F>
     bool pass(const std::string& name, const std::string& columns, std::string& last, const F& row) {
         try {
@@ -48,7 +48,7 @@ private:
             return false;
         }
     }
-    /// From the last row of all to the damage, or to `last`.
+    /// Descending scan from the last row to the damage, or to `last`.
     template <typename F>
     void pass_back(const std::string& name, const std::string& columns, const std::string& last, const F& row) {
         try {
@@ -65,7 +65,7 @@ private:
 
 using Texts = std::unordered_map<std::string, std::string>;
 
-/// What rows refer to.
+/// The texts that rows refer to, by id.
 struct Parents {
     Texts problems, kernels, hard, soft, policies;
 
@@ -84,7 +84,7 @@ struct Parents {
     }
 };
 
-/// The texts that one row refers to; all must be there.
+/// Resolves the references of one row; records whether all of them exist.
 class Referred {
 public:
     const std::string& in(const Texts& texts, const std::string& id) {
@@ -161,7 +161,7 @@ public:
     }
 
 private:
-    /// Of the columns problem, candidate, environment.
+    /// Key from three columns starting at `at`: problem, candidate, environment.
     Key key(Referred& referred, const Statement& row, int at) const {
         const std::string environment = row.text(at + 2);
         return {referred.in(parents_.problems, row.text(at)),

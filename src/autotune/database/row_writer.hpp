@@ -3,15 +3,15 @@
 #include "autotune/database/rows.hpp"
 #include "autotune/database/sqlite_file.hpp"
 
-/// How rows get into a file.
+/// Writes rows to a database file.
 namespace cairn::autotune {
 
-/// Adds rows to a file of this version. Must not outlive it.
+/// Adds rows to a file of the current schema version, which must outlive the writer.
 class RowWriter {
 public:
     explicit RowWriter(SqliteFile& file);
 
-    /// False when the row was there already. The row can be one (why_invalid). Throws DatabaseFault.
+    /// Adds a row, which must be valid (why_invalid). False if the row is there already. Throws DatabaseFault.
     bool insert(const Row& row);
 
 private:

@@ -12,7 +12,7 @@ namespace {
 constexpr int most_samples = 1'000'000'000;
 
 bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
-/// An error may be endless: what is no number is as wrong as can be.
+/// An error may be infinite: NaN results are recorded as infinity.
 bool is_error(double error) { return error >= 0; }
 
 std::string why_invalid(const SessionRow& row) { return row.id.size() == 16 ? "" : "its id is no digest"; }

@@ -8,16 +8,16 @@
 #include <string_view>
 #include <variant>
 
-/// What a timing database holds, one row a fact that was found at some time. Rows are never changed: what counts of
-/// several is a matter of who looks.
+/// Rows of a timing database. Each row is one fact found at one time and never changes; the reader decides which of
+/// several rows counts.
 namespace cairn::autotune {
 
 /// Nanoseconds since 1970.
 std::int64_t now();
 
-/// Who added rows, on which machine. Rows of times before the third schema have no session.
+/// The origin of rows: program, version and machine. Rows written before schema version 3 have no session.
 struct SessionRow {
-    std::string id;  ///< a blob
+    std::string id;  ///< a digest of 16 bytes
     std::string hard, soft, version, program;
     std::int64_t time = 0;
     friend bool operator==(const SessionRow&, const SessionRow&) = default;
@@ -32,7 +32,7 @@ struct TimeRow {
 
 struct ErrorRow {
     Key key;
-    std::string class_text;  ///< class_of its problem
+    std::string class_text;  ///< class_of() its problem
     ErrorMeasurement figures;
     std::int64_t time = 0;
     std::string session = {};
@@ -43,11 +43,11 @@ struct ChoiceRow {
     Choice choice;
     std::int64_t time = 0;
     std::string session = {};
-    /// What it is found by.
+    /// Id of the key: question, environment and policy.
     std::string key_id() const;
 };
 
-/// A rule, or that there is none any more for its patterns. The latest row of two patterns counts.
+/// A rule, or its removal. The latest row for a pair of patterns counts.
 struct RuleRow {
     KernelRule rule;
     bool is_lifted = false;
@@ -55,21 +55,21 @@ struct RuleRow {
     std::string session = {};
 };
 
-/// What is added to the number of a verdict that is lifted.
+/// Added to the stored number of a RuleAction if the rule was removed.
 constexpr int lifted = 16;
 
 using Row = std::variant<SessionRow, TimeRow, ErrorRow, ChoiceRow, RuleRow>;
 
-/// The digest of what it says: equal rows of two files are one.
+/// The digest of a row's contents: equal rows of two files have the same id.
 std::string id_of_row(const Row& row);
 
-/// Why these can be no row; empty where they can.
+/// Why a value is invalid as a row; empty if it is valid.
 std::string why_invalid(const Timing& timing);
 std::string why_invalid(const ErrorMeasurement& figures);
 std::string why_invalid(const Choice& choice);
 std::string why_invalid(const Row& row);
 
-/// Whether the first counts more: by quality, then samples, then time.
+/// True if the first timing takes precedence: by quality, then samples, then time.
 bool is_better(const Timing& a, std::int64_t time_of_a, const Timing& b, std::int64_t time_of_b);
 
 }  // namespace cairn::autotune

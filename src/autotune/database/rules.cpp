@@ -17,7 +17,7 @@ bool KernelRule::covers(std::string_view kernel_id, std::string_view problem_tex
 namespace cairn::autotune {
 
 bool matches(std::string_view pattern, std::string_view text) noexcept {
-    // Where the last `*` stands, and how much of the text it has taken so far.
+    // Position of the last `*`, and how much of the text it has consumed so far.
     std::size_t at = 0, star = std::string_view::npos, taken = 0;
     for (std::size_t i = 0; i < text.size();) {
         if (at < pattern.size() && pattern[at] == '*') {

@@ -7,10 +7,10 @@
 
 namespace cairn::autotune {
 
-/// `*` is any text, `?` any character.
+/// True if a text matches a pattern in which `*` is any text and `?` any character.
 bool matches(std::string_view pattern, std::string_view text) noexcept;
 
-/// Of all rows for the same patterns the latest, if it is not lifted; in the order of patterns.
+/// The rules in force: the latest row for each pair of patterns, unless it removes the rule. Ordered by patterns.
 std::vector<KernelRule> rules_in_force(const std::vector<RuleRow>& rows);
 
 }  // namespace cairn::autotune

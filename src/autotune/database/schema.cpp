@@ -5,7 +5,7 @@
 namespace cairn::autotune {
 namespace {
 
-// Ids are 128-bit digests of the text beside them, so rows of two files can be told apart and merged without
+// Ids are 128-bit digests of the text beside them, so rows of two files can be distinguished and merged without
 // renumbering.
 constexpr std::string_view time_tables = R"sql(
 CREATE TABLE problem(id BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -28,7 +28,7 @@ CREATE TABLE measurement(
 CREATE INDEX measurement_by_key ON measurement(key, quality DESC, samples DESC, time DESC);
 )sql";
 
-// `class` is the key of all problems that a broken promise tells of.
+// `class` is the key of all problems that one error violation applies to.
 constexpr std::string_view accuracy_tables = R"sql(
 CREATE TABLE accuracy(
   id BLOB PRIMARY KEY,
@@ -44,8 +44,8 @@ CREATE INDEX accuracy_by_key ON accuracy(key, error DESC);
 CREATE INDEX accuracy_by_class ON accuracy(class, error DESC);
 )sql";
 
-// Rows made before there were sessions belong to none. `format` tells libraries older than the file whether they may
-// read it: those that know schema `reader` may.
+// Rows written before schema version 3 have no session. `format` tells older libraries whether they may read the file:
+// those that know schema version `reader` may.
 constexpr std::string_view session_tables = R"sql(
 CREATE TABLE session(
   id BLOB PRIMARY KEY,
@@ -91,7 +91,7 @@ void prepare_schema(SqliteFile& file) {
         if (file.ask("PRAGMA user_version") >= schema_version) return;
     }
     Transaction transaction(file);
-    // Another process may have been quicker.
+    // Another process may have created the tables meanwhile.
     if (!is_empty()) check_owner(file);
     const std::int64_t present = file.ask("PRAGMA user_version");
     if (present < 1) file.execute(std::string(time_tables));

@@ -13,7 +13,7 @@
 #include <string>
 #include <system_error>
 
-// A database to be shipped: of many rows those that tell others something.
+// Writes a database of shipped timings: the rows that are useful on other machines.
 namespace cairn::inline v0 {
 namespace {
 
@@ -25,7 +25,7 @@ bool is_trustworthy(const Timing& timing, const ShippedTimingsOptions& options) 
     return timing.status == TimingStatus::censored || timing.p90 - timing.p10 <= options.max_spread * timing.median;
 }
 
-/// The rows that count, of those it is told of.
+/// Collects rows and keeps those to be shipped.
 class ShippedRows {
 public:
     explicit ShippedRows(const ShippedTimingsOptions& options) : options_(options) {}
@@ -56,7 +56,7 @@ public:
 
 private:
     void add(const TimeRow& row) {
-        // Figures have one sample each: the calibration has seen to the rest.
+        // Calibration rows have one sample each and are not filtered: calibrate() has taken care of their quality.
         const bool is_machine = row.key.problem == autotune::machine_problem;
         if (!is_machine &&
             (!autotune::matches_filter(row.key, row.time, options_.times) || !is_trustworthy(row.timing, options_)))
@@ -78,7 +78,7 @@ private:
     std::vector<RuleRow> rules_;
 };
 
-/// A file that is begun here, and gone again unless it is kept.
+/// Creates a new file and removes it in the destructor unless keep() was called.
 class NewFile {
 public:
     explicit NewFile(const std::filesystem::path& path) : path_(path) {
@@ -109,7 +109,7 @@ TimingFileInfo TimingFile::write_shipped_timings(const std::filesystem::path& pa
     state_->each_row({[&](const Row& row) { shipped(row); }});
     NewFile made(path);
     try {
-        // With the rollback journal, which is gone when the file is closed.
+        // Uses the rollback journal, which is removed when the file is closed.
         SqliteFile file(path, autotune::Access::read_write);
         prepare_schema(file);
         {

@@ -21,7 +21,7 @@ FaultKind kind_of(int code) {
     if (is_one_of(primary, {SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL})) return FaultKind::busy;
     if (primary == SQLITE_FULL) return FaultKind::full;
     if (is_one_of(primary, {SQLITE_CORRUPT, SQLITE_NOTADB})) return FaultKind::corrupt;
-    // There is no such table or column.
+    // Codes of a missing table or column.
     if (is_one_of(primary, {SQLITE_SCHEMA, SQLITE_ERROR})) return FaultKind::foreign;
     return FaultKind::refused;
 }
@@ -31,10 +31,10 @@ FaultKind kind_of(int code) {
     throw DatabaseFault{sqlite3_errmsg(database), kind_of(sqlite3_extended_errcode(database))};
 }
 
-/// As SQLite wants the names of files that take parameters.
+/// SQLite URI of a file name with parameters.
 std::string uri_of(const std::string& name, std::string_view parameters) {
     constexpr std::string_view digits = "0123456789ABCDEF";
-    // Behind two slashes a host may be named.
+    // In a URI two slashes introduce a host name.
     std::string uri = name.starts_with('/') ? "file://" : "file:";
     for (const char c : name) {
         if (c == '%' || c == '?' || c == '#') {
@@ -48,10 +48,10 @@ std::string uri_of(const std::string& name, std::string_view parameters) {
     return uri.append("?").append(parameters);
 }
 
-// SQLite keeps a journal beside the file, whose name is longer by "-journal". Of all of a path it takes 512 bytes.
+// SQLite keeps a journal beside the file, whose name is longer by "-journal". Its limit for a whole path is 512 bytes.
 constexpr std::size_t most_name_bytes = 255 - 8, most_path_bytes = 512 - 8;
 
-/// Why a file of this path cannot be written; empty where the length of its name is no reason.
+/// Why a file of this path cannot be written because of the length of its name; empty if it can.
 std::string length_fault(const std::filesystem::path& path) {
     if (const std::size_t bytes = path.filename().native().size(); bytes > most_name_bytes)
         return "its name has " + std::to_string(bytes) + " bytes, of which SQLite takes " +
@@ -190,7 +190,7 @@ Transaction::~Transaction() {
     if (!file_.is_in_transaction()) return;
     try {
         file_.execute("ROLLBACK");
-    } catch (const DatabaseFault&) {  // SQLite has rolled it back itself
+    } catch (const DatabaseFault&) {  // SQLite has already rolled it back
     }
 }
 

@@ -8,15 +8,16 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// The few calls of SQLite that the timing database needs, with faults as exceptions that never leave src/autotune.
+/// A thin C++ wrapper of the SQLite calls that the timing database needs. Faults are exceptions that never leave
+/// src/autotune.
 namespace cairn::autotune {
 
 enum class FaultKind : std::uint8_t {
-    busy,     ///< somebody else holds a lock: later
-    full,     ///< no room for what is written: later
-    refused,  ///< it cannot be opened, read or written here: a folder, no permission, no such folder
-    corrupt,  ///< its contents are damaged, or it is no database
-    foreign,  ///< it is of another program, or of a version that cannot be read
+    busy,     ///< another connection holds a lock: try later
+    full,     ///< no space to write: try later
+    refused,  ///< it cannot be opened, read or written: a folder, no permission, no such folder
+    corrupt,  ///< its contents are damaged, or it is not a database
+    foreign,  ///< it belongs to another program, or has a version that cannot be read
 };
 
 /// A fault of the database file.
@@ -25,9 +26,9 @@ struct DatabaseFault {
     FaultKind kind = FaultKind::refused;
 };
 
-/// The name by which SQLite opens the file at a path and nothing else: it takes `:memory:`, names that begin with
-/// `file:` and the empty name for something else. Throws DatabaseFault for a path that no file can have: an empty one,
-/// one that holds a NUL.
+/// The name by which SQLite opens exactly the file at a path. SQLite interprets `:memory:`, names that begin with
+/// `file:` and the empty name in another sense. Throws DatabaseFault for a path that no file can have: an empty one, or
+/// one that contains a NUL.
 std::string sqlite_name(const std::filesystem::path& path);
 
 /// A prepared statement, to be reset after each use.
@@ -38,22 +39,22 @@ public:
     Statement(Statement&& other) noexcept;
     Statement& operator=(Statement&&) = delete;
 
-    /// Values of the parameters, from 1 on. Text and bytes must stay until the next reset.
+    /// Binds a parameter; numbers start at 1. Text and bytes must stay valid until the next reset.
     Statement& bind(int at, std::string_view text);
     Statement& bind(int at, std::int64_t value);
     Statement& bind(int at, int value) { return bind(at, static_cast<std::int64_t>(value)); }
     Statement& bind(int at, double value);
     Statement& bind_blob(int at, std::string_view bytes);
-    /// True while there is a row. Throws DatabaseFault.
+    /// Advances to the next row; false if there is none. Throws DatabaseFault.
     bool step();
-    /// Forgets the present row and the parameters.
+    /// Drops the current row and the parameters.
     void reset() noexcept;
 
-    /// What a column holds, or what no row of ours may hold where it is of another type: the least integer, not a
-    /// number.
+    /// Value of a column. If the column has another type, a value that no valid row contains: the least integer, or
+    /// NaN.
     std::int64_t integer(int column) const;
     double number(int column) const;
-    /// Of text and bytes alike.
+    /// Value of a text or blob column.
     std::string text(int column) const;
 
 private:
@@ -66,31 +67,32 @@ private:
 enum class Access : std::uint8_t {
     read_write,
     read_only,
-    immutable,  ///< reads the file as it stands, whoever may write it: for folders in which no lock can be held
+    immutable,  ///< reads the file without locking, even if others may write it: for folders in which no lock can be
+                ///< held
 };
 
 /// An open database file.
 class SqliteFile {
 public:
-    /// Opens, and with read_write makes, the file of exactly this path. Throws DatabaseFault, also where read_write was
-    /// asked for and the file may only be read.
+    /// Opens the file of exactly this path; read_write creates it if it is missing. Throws DatabaseFault, also if
+    /// read_write was requested and the file is read-only.
     SqliteFile(const std::filesystem::path& path, Access access);
     ~SqliteFile();
     SqliteFile(const SqliteFile&) = delete;
     SqliteFile& operator=(const SqliteFile&) = delete;
 
-    /// How long others' locks are waited for; at first not at all.
+    /// Sets how long to wait for locks of others; 0 by default.
     void wait_for_locks(int milliseconds) noexcept;
     void execute(const std::string& sql);
     Statement prepare(std::string_view sql) { return Statement(database_, sql, &runs_); }
-    /// The first integer of a query such as a pragma.
+    /// Runs a query such as a pragma and returns its first integer.
     std::int64_t ask(std::string_view sql);
-    /// Rows changed by the last statement.
+    /// Number of rows that the last statement changed.
     std::int64_t changes() const noexcept;
-    /// True when the path is another file by now, or none.
+    /// True if the path now names another file, or none.
     bool has_moved() const noexcept;
     bool is_in_transaction() const noexcept;
-    /// Statements run so far.
+    /// Number of statements run so far.
     std::int64_t runs() const noexcept { return runs_; }
 
 private:
@@ -98,7 +100,7 @@ private:
     std::int64_t runs_ = 0;
 };
 
-/// BEGIN IMMEDIATE, and ROLLBACK unless it was committed.
+/// A write transaction: BEGIN IMMEDIATE, and ROLLBACK in the destructor unless it was committed.
 class Transaction {
 public:
     explicit Transaction(SqliteFile& file) : file_(file) { file.execute("BEGIN IMMEDIATE"); }

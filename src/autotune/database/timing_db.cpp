@@ -24,7 +24,7 @@ using autotune::Access, autotune::ChoiceRow, autotune::ErrorRow, autotune::Times
 template <typename T>
 using Known = std::map<std::string, T>;
 
-/// The worse of two errors, either of which may be unknown.
+/// Sets `worst` to the larger of two errors, either of which may be unknown.
 void take_worse(std::optional<ErrorMeasurement>& worst, const std::optional<ErrorMeasurement>& other) {
     if (other && (!worst || other->counted() > worst->counted())) worst = other;
 }
@@ -52,7 +52,7 @@ struct TimingDb::State {
     DatabaseReader* add_reader(const std::filesystem::path& path) {
         return path.empty() ? nullptr : own = &readers.emplace_back(path, Access::read_write, log);
     }
-    /// What each file answers, the best of all.
+    /// Calls `ask` for each file and passes each answer to `take`. Asks again if the own file was quarantined.
     template <typename Ask, typename Take>
     void ask_all(const Ask& ask, const Take& take) {
         for (DatabaseReader& reader : readers) {
@@ -64,7 +64,7 @@ struct TimingDb::State {
             take(answer);
         }
     }
-    /// False, and it is logged, for what can be no row.
+    /// True if a value is valid as a row. An invalid one is counted, and the first one is logged.
     template <typename T>
     bool is_sane(const T& figures) {
         const std::string fault = autotune::why_invalid(figures);
@@ -75,10 +75,10 @@ struct TimingDb::State {
     }
 
     std::function<void(std::string_view)> log;
-    std::deque<DatabaseReader> readers;  // the own file first, where there is one; they stay where they are
+    std::deque<DatabaseReader> readers;  // the own file first, if there is one; a deque keeps addresses stable
     DatabaseReader* own = nullptr;
     autotune::Journal journal;
-    // The best of what was recorded here, by id: it holds whatever becomes of the file.
+    // The best of what this process recorded, by id. Kept in memory, so that it survives the loss of the file.
     Known<Timestamped<Timing>> times;
     Known<ErrorMeasurement> errors, broken;
     Known<Timestamped<Choice>> choices;
@@ -98,7 +98,7 @@ TimingDb::TimingDb(const std::filesystem::path& path, std::function<void(std::st
 TimingDb::~TimingDb() {
     try {
         state_->journal.flush_at_last();
-    } catch (...) {  // what a log throws here has nowhere to go
+    } catch (...) {  // exceptions of the log callback are dropped
     }
 }
 
@@ -116,7 +116,7 @@ TimingDb::Reading::~Reading() {
     if (--db_->state_->readings > 0) return;
     try {
         for (DatabaseReader& reader : db_->state_->readers) reader.end_snapshot();
-    } catch (...) {  // what a log throws here has nowhere to go
+    } catch (...) {  // exceptions of the log callback are dropped
     }
 }
 
@@ -177,7 +177,7 @@ std::optional<ErrorMeasurement> TimingDb::find_error_violation(const Problem& pr
 
 void TimingDb::record_error(const Problem& problem, std::string_view kernel, const TimingEnvironment& environment,
                             const ErrorMeasurement& given) {
-    // What is no number is as wrong as can be.
+    // A NaN error is recorded as infinity.
     ErrorMeasurement figures = given;
     for (double* figure : {&figures.relative, &figures.largest})
         if (std::isnan(*figure)) *figure = std::numeric_limits<double>::infinity();

@@ -39,7 +39,7 @@ void TimingFile::State::fail(const std::string& reason) const {
 
 TimingFile::TimingFile(const std::filesystem::path& path, Use use) : state_(std::make_unique<State>(path, use)) {
     std::error_code ignored;
-    // What is no database of ours is left where it is.
+    // A file that is not a timing database is left untouched: opening it for reading throws.
     if (use == Use::write && std::filesystem::exists(path, ignored)) TimingFile(path, Use::read);
     state_->database.wait_for_locks(most_waiting_ms);
     state_->with_file([](SqliteFile&) { return 0; });

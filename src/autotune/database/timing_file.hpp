@@ -13,26 +13,27 @@
 
 namespace cairn::autotune {
 
-/// Whether a filter asks for the row of a key, recorded then. Errors belong to no policy.
+/// True if a filter selects a row with this key and time. The policy pattern does not apply to errors, which have no
+/// policy.
 bool matches_filter(const Key& key, std::int64_t time, const TimingFilter& filter);
 
 }  // namespace cairn::autotune
 
 namespace cairn::inline v0 {
 
-/// The file that the operations work on. What they throw is an Error that names it.
+/// State of a TimingFile: the database file. Errors thrown by its operations name the file.
 struct TimingFile::State {
     State(const std::filesystem::path& path, Use use);
 
     autotune::Database database;
 
-    /// `work`, given the open file.
+    /// Calls `work` with the open file.
     template <typename F>
     std::invoke_result_t<F, autotune::SqliteFile&> with_file(const F& work);
-    /// The same in one transaction, waiting for whoever holds the lock.
+    /// As with_file(), in one transaction; waits for locks.
     template <typename F>
     std::invoke_result_t<F, autotune::SqliteFile&> with_transaction(const F& work);
-    /// All rows that can be one.
+    /// Visits all valid rows.
     void each_row(const autotune::RowVisitor& visitor) {
         with_file([&](autotune::SqliteFile& file) {
             autotune::read_rows(file, database.version(), visitor);

@@ -20,13 +20,13 @@
 namespace cairn::autotune {
 namespace {
 
-// A block lasts at least this long: hundreds of steps of the clock, so that reading it costs nothing that shows.
+// Seconds that a block lasts at least: hundreds of clock steps, so that reading the clock costs nothing measurable.
 constexpr double shortest_block = 4e-5;
-// A median absolute deviation by the median.
+// Median absolute deviation divided by the median.
 constexpr double max_relative_deviation = 0.05;
-// Between the tenth and the ninetieth percentile, by the median.
+// Range from the 10th to the 90th percentile divided by the median.
 constexpr double max_relative_range = 0.15;
-// A first run longer than this, and this many times the best, needs no second look.
+// A candidate whose first run is longer than this, in seconds, and this many times the best is not run again.
 constexpr double long_run = 0.02, hopeless_ratio = 3;
 constexpr std::size_t least_rotation = 32 << 20, most_rotation = 256 << 20;
 constexpr std::size_t rotation_where_little_is_free = 8 << 20;
@@ -51,7 +51,7 @@ void check(const BenchmarkCandidate& candidate, const Context::Impl& impl) {
                     fmt::format("{} refuses {}: {}", kernel->id, to_string(*problem), refusal));
 }
 
-/// A contestant with all it needs to run.
+/// A candidate with its operands and clock, ready to run.
 class PreparedCandidate {
 public:
     PreparedCandidate(const BenchmarkCandidate& candidate, Context::Impl& impl, bool cold, const FillOptions& filling)
@@ -86,13 +86,13 @@ Timing censored(double bound) {
     return timing;
 }
 
-/// Disturbed where the system took the CPU away more often than blocks were timed, and it shows.
+/// Lowers the quality of a timing if there were more involuntary context switches than blocks and its spread is large.
 void mark_disturbed(Timing& timing, long switches, int blocks) {
     const bool is_disturbed = switches > blocks && timing.mad > max_relative_deviation * timing.median;
     if (is_disturbed && timing.samples < steady_blocks) timing.quality = 1;
 }
 
-/// Tells who runs while it does.
+/// Calls on_run with a candidate, and with null when it has returned.
 class RunNotice {
 public:
     RunNotice(const std::function<void(const BenchmarkCandidate*)>& on_run, const BenchmarkCandidate& candidate)
@@ -109,7 +109,7 @@ private:
     const std::function<void(const BenchmarkCandidate*)>& on_run_;
 };
 
-/// Contestants that race, by their numbers.
+/// Implements benchmark_candidates(); candidates are identified by their numbers.
 class CandidateBenchmark {
 public:
     CandidateBenchmark(std::span<const BenchmarkCandidate> candidates, Context::Impl& impl,
@@ -144,7 +144,7 @@ private:
         return std::min(options_.elimination.seconds - result_.seconds, left.count());
     }
 
-    /// False where a contestant fails in what is tried.
+    /// Runs `work`. False if it throws: the candidate has failed.
     template <typename F>
     bool run_or_fail(std::size_t number, const F& work) {
         try {
@@ -170,7 +170,7 @@ private:
         return seconds;
     }
 
-    /// Its first run, where there is time for one.
+    /// First run of a candidate, if there is time for it and its lower bound does not exclude it.
     void first_run(std::size_t number) {
         check_stop();
         if (left() <= 0 || candidates_[number].lower_bound > best_) {
@@ -185,7 +185,8 @@ private:
         remaining_.push_back({number, std::move(prepared), first});
     }
 
-    /// One race of all that are left; false where one of them failed meanwhile and is left out of the next.
+    /// Eliminates among the remaining candidates. False if one of them failed: it is removed, and the caller starts
+    /// again.
     bool run_elimination() {
         EliminationOptions race_options = options_.elimination;
         race_options.seconds = left();
@@ -257,7 +258,7 @@ void release_operand_memory(Context::Impl& impl) {
 
 namespace {
 
-/// Times that can be no better.
+/// True if more blocks would not improve a timing.
 bool is_steady(const Timing& timing) {
     return timing.status != TimingStatus::ok || timing.samples >= steady_blocks ||
            timing.median * timing.samples * timing.inner >= steady_seconds;
@@ -270,7 +271,7 @@ bool is_noisy(const Timing& timing) {
 }
 
 bool has_large_spread(const Timing& timing) {
-    // Of few blocks the median deviation misses the one that is far off.
+    // With few blocks the median absolute deviation does not show a single outlier.
     const bool is_wide = timing.p90 - timing.p10 > max_relative_range * timing.median;
     return is_noisy(timing) || (!is_steady(timing) && (is_wide || timing.mad > max_relative_deviation * timing.median));
 }
@@ -287,7 +288,7 @@ Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Impl& imp
         spent += seconds;
         return seconds;
     };
-    // The first call pays for cold code and page tables; it sets the size of a block and is not counted.
+    // The first call includes cold code and page-table misses; it sets the size of a block and is not counted.
     std::int64_t inner = 1;
     double block = time(1);
     if (block >= options.max_seconds) return censored(block);

@@ -18,62 +18,63 @@
 /// Times kernels on Problems of constant sizes with a Context's threads, the way a program would run them.
 namespace cairn::autotune {
 
-/// Timing::quality of times that say little more than the order of kernels: of few blocks, or with weights that a cache
-/// may have held.
+/// Timing::quality of times that are good enough to rank kernels but no more: of few blocks, or with weights that may
+/// have been read from a cache.
 constexpr int coarse_quality = 0;
 
-/// A kernel and what it is to do.
+/// A kernel and the problem it is timed on.
 struct BenchmarkCandidate {
     const Problem* problem;
     const Kernel* kernel;
-    double lower_bound = 0;  ///< seconds: it is not run where a first run of another took less
+    double lower_bound = 0;  ///< seconds; the candidate is not run if the first run of another one took less
 };
 
-/// As measure(): blocks of one contestant.
+/// Times one candidate in blocks, as measure() does.
 Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Impl& impl, const MeasureOptions& options);
 
 struct BenchmarkOptions {
     EliminationOptions elimination;
     bool cold = true;
-    bool is_coarse = false;  ///< times are of coarse_quality
+    bool is_coarse = false;  ///< record times with coarse_quality
     std::stop_token stop = {};
-    /// No run begins later, what has begun ends.
+    /// No run begins after this time; a run that has begun is completed.
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
-    /// A round of operands (operand_memory.hpp) is filled until then, as far as that goes.
+    /// The streamed operands (operand_memory.hpp) are filled until this time, or completely.
     std::chrono::steady_clock::time_point fill_until = std::chrono::steady_clock::time_point::max();
-    std::function<void(const BenchmarkCandidate*)> on_run = {};  ///< told who runs, and null when it has returned
+    std::function<void(const BenchmarkCandidate*)> on_run = {};  ///< called with a candidate before it runs, and with
+                                                                 ///< null when it has returned
 };
 
 struct BenchmarkResult {
-    std::vector<Timing> timings;  ///< of each contestant
-    double seconds = 0;           ///< that timed runs took
+    std::vector<Timing> timings;  ///< of each candidate
+    double seconds = 0;           ///< total of the timed runs
 };
 
-/// A race of kernels that do the same, or parts of it. Whoever refuses, or throws, has failed, and `note` says why; it
-/// stops no one else. Whoever takes so long in its first run that the budget bears no second one, or is that far behind
-/// the best, is `censored` at the time of that run; whoever is not run at all, at 0. Throws Cancelled within one run
-/// after a stop.
+/// Times kernels that compute the same value, or parts of it, by successive elimination. A candidate that refuses or
+/// throws has failed, with the reason in `note`, and does not stop the others. A candidate whose first run leaves no
+/// budget for a second one, or is far behind the best, is `censored` at the time of that run; a candidate that is not
+/// run is censored at 0. Throws Cancelled within one run after a stop.
 BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Impl& impl,
                                      const BenchmarkOptions& options);
 
-/// How many bytes are to be read before the first of them is read again: twice what caches hold, at most 256 MB and an
-/// eighth of the memory that is free (nothing: not known). Where little is free 8 MB all the same.
+/// Bytes of streamed operands that are read before the first of them is read again: twice the cache size, between 32 MB
+/// and 256 MB, but at most an eighth of the free memory (nothing: unknown) or 8 MB, whichever is larger.
 std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> free_bytes);
-/// The same by the caches of a Context's machine, measured where it is calibrated, and what is free now.
+/// The same for the caches of a Context's machine, as measured if it is calibrated, and the memory that is free now.
 std::size_t rotation_bytes_of(const Context::Impl& impl);
-/// What a Context measures in, made when it is first asked for. Whoever asks holds Parts::measuring.
+/// The memory in which a Context measures, created on the first call. The caller holds Impl::measuring.
 std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl);
 
-/// Gives that memory back.
+/// Frees that memory.
 void release_operand_memory(Context::Impl& impl);
 
-/// The median of so many blocks stands, however uneven they are, and that of blocks that took so long.
+/// A timing of this many blocks, or of blocks that took this many seconds together, is final, whatever its spread.
 constexpr int steady_blocks = 15;
 constexpr double steady_seconds = 0.5;
 
-/// True of times so uneven that they should be taken again, in more blocks.
+/// True if the times are so uneven that they should be taken again in more blocks.
 bool is_noisy(const Timing& timing);
-/// True of those too, and of times whose spread is large.
+/// True if is_noisy(), or if the spread of the times is large.
 bool has_large_spread(const Timing& timing);
 
 }  // namespace cairn::autotune

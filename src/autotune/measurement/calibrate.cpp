@@ -28,17 +28,17 @@ using autotune::Clock, autotune::seconds_since;
 
 constexpr int barriers = 20, streams = 4;
 constexpr std::size_t private_stretch = 1 << 20, many_times = 32 << 20;
-// f32 counts most, and tells how even blocks are; what other units do is wanted to a few hundredths.
+// f32 is the most important unit and determines Calibration::noise; for other units a few percent are enough.
 constexpr double block_seconds = 1e-3, other_block_seconds = 1e-4;
 
-/// How often things are timed.
+/// How often each quantity is timed.
 struct Repetitions {
     int peak_blocks, barrier_blocks, reads, short_reads;
 };
 constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
-// What is read where a brief one has no time to fill more: longer than most caches.
+// The working set that a brief calibration reads if there is no time to fill more: larger than most caches.
 constexpr std::size_t least_stretch = 32 << 20;
-// The largest working set for the read bandwidth, and the part of free memory it may take.
+// The largest working set for the read bandwidth, and its limit as a fraction (1/4) of free memory.
 constexpr double longest_stretch = 1 << 30;
 constexpr int part_of_free_memory = 4;
 
@@ -53,7 +53,7 @@ double clock_step() {
     return step;
 }
 
-/// Work that all members do at once, timed as kernels are.
+/// Times work that all members of a team do at once, as kernels are timed.
 class Probe {
 public:
     using Work = std::function<void(int rank, int size)>;
@@ -93,8 +93,9 @@ private:
     Work work_;
 };
 
-/// Reads all of a stretch in several streams, each asked for ahead, as products read the columns of a weight: loads by
-/// themselves keep too few lines on their way where memory is far. Returns a sum, so that the reads cannot be left out.
+/// Reads a region in several streams, each prefetched, as products read the columns of a weight: plain loads alone keep
+/// too few cache lines in flight if memory latency is high. Returns a sum, so that the compiler cannot remove the
+/// reads.
 std::uint64_t read(const std::byte* first, std::size_t bytes) {
     constexpr std::size_t ahead = 1024;
     const std::size_t stretch = bytes / streams / 64 * 64;
@@ -110,7 +111,7 @@ std::uint64_t read(const std::byte* first, std::size_t bytes) {
     return std::accumulate(sums, sums + 8, std::uint64_t{0});
 }
 
-/// Bytes a second of all members together, each reading its part of a stretch again and again.
+/// Bytes a second of all members together, each reading its part of the region repeatedly.
 double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const Repetitions& repetitions) {
     std::atomic<std::uint64_t> kept = 0;
     const int times = bytes <= many_times ? repetitions.short_reads : repetitions.reads;
@@ -121,7 +122,7 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
     return static_cast<double>(bytes) / seconds;
 }
 
-/// Reads longer and longer working sets until the rate is that of memory alone. Their contents do not matter.
+/// Reads growing working sets until the rate is that of memory alone. Their contents do not matter.
 std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl,
                                                         const Repetitions& repetitions) {
     double most = longest_stretch;
@@ -135,7 +136,8 @@ std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe
     });
 }
 
-/// True where memory was read beyond all caches, not only as much as there was time to fill.
+/// Measures bandwidths and the cache size. True if the working set exceeded all caches; false if there was time to fill
+/// only a part.
 bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, const autotune::FillOptions& filling,
                        const Repetitions& repetitions) {
     const auto memory = autotune::operand_memory_of(impl);
@@ -160,7 +162,7 @@ bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, 
     return !memory->is_partly_filled();
 }
 
-/// What a block of rounds on a unit takes all members, and how even blocks are.
+/// Seconds of a block of rounds on a unit by all members, and their spread.
 Timing peak_block(Probe& probe, Unit unit, std::int64_t& rounds, int blocks, double least) {
     const auto block = [&] { return probe.time([&](int, int) { autotune::run_peak_loop(unit, rounds); }); };
     rounds = 1024;
@@ -181,7 +183,7 @@ void measure_peaks(Probe& probe, const Context::Impl& impl, Calibration& machine
             peak_block(probe, row.unit, rounds, repetitions.peak_blocks, is_f32 ? block_seconds : other_block_seconds);
         double& rate = rate_of(row);
         rate = operations * static_cast<double>(rounds) * impl.pool.size() / block.min;
-        // Code that needs more can do all that code that needs less can.
+        // A unit with more features can do all that a unit with fewer can.
         for (const UnitInfo& lower : unit_table)
             if (lower.arithmetic == row.arithmetic && row.needs.includes(lower.needs))
                 rate = std::max(rate, rate_of(lower));
@@ -191,7 +193,7 @@ void measure_peaks(Probe& probe, const Context::Impl& impl, Calibration& machine
     }
 }
 
-/// In blocks so short that the system takes no CPU away in some of them.
+/// Seconds of one barrier. Blocks are so short that some of them are not interrupted by the system.
 double barrier_seconds(Probe& probe, const Repetitions& repetitions) {
     const auto wait_at_barriers = [&](int, int) {
         for (int i = 0; i < barriers; ++i) probe.team().next_instruction();
@@ -199,10 +201,10 @@ double barrier_seconds(Probe& probe, const Repetitions& repetitions) {
     return probe.least(repetitions.barrier_blocks, wait_at_barriers) / barriers;
 }
 
-/// What is large is handed on from one instruction to the next: each member reads what another has just written, and
-/// writes anew what another has just read. Of a byte.
+/// Cross-core transfer of large data, in seconds a byte: each member reads what another has just written, and
+/// overwrites what another has just read.
 double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetitions) {
-    constexpr std::size_t part = 256 << 10;  // in the caches of one CPU
+    constexpr std::size_t part = 256 << 10;  // fits the private caches of one CPU
     constexpr int rounds = barriers / 2;
     const auto members = static_cast<std::size_t>(probe.size());
     std::vector<std::uint64_t> values(members * part / sizeof(std::uint64_t));
@@ -223,7 +225,7 @@ double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetit
     return std::max(least(1) - own, 0.0) / static_cast<double>(members * part);
 }
 
-/// What is small is handed on from one instruction to the next: one member works on it, then they meet.
+/// Cross-core transfer of small data, in seconds: one member writes it, then all wait at a barrier.
 double cross_core_transfer_seconds(Probe& probe, const Repetitions& repetitions) {
     alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
     const auto least = [&](bool in_turns) {

@@ -11,11 +11,11 @@ constexpr double thorough_seconds = 0.5;  ///< about what a thorough calibration
 
 struct CalibrationRun {
     Calibration machine;
-    bool is_thorough = false;  ///< else few blocks, and less memory than caches may hold
+    bool is_thorough = false;  ///< false: few blocks, and less memory than caches may hold
 };
 
-/// calibrate() in about so many seconds: below `thorough_seconds` a brief one, which takes a tenth of a second at least
-/// where a machine is slow to give memory. Throws Cancelled.
+/// Runs calibrate() in about `seconds`: a brief one below `thorough_seconds`, which takes at least a tenth of a second
+/// if the machine is slow to provide memory. Throws Cancelled.
 CalibrationRun calibrate_within(Context::Impl& impl, double seconds, const std::stop_token& stop);
 
 }  // namespace cairn::autotune

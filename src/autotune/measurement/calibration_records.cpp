@@ -21,10 +21,10 @@ Problem whole_machine() {
     return made;
 }
 
-/// The row of a unit's rate: the time of one operation.
+/// Row name of a unit's rate, which is stored as the time of one operation.
 std::string name_of(const UnitInfo& unit) { return fmt::format("machine.{}@1", unit.name); }
 
-// A row's time is more than nothing; what takes no time is stored as this, and read as 0.
+// Times of rows must be above 0: a time of 0 is stored as this value, and read as 0.
 constexpr double least_seconds = 1e-15;
 
 struct Rows {
@@ -100,7 +100,7 @@ std::optional<CalibrationRun> stored_calibration(const TimingDb& timings, const 
     machine.bandwidth = 1 / read;
     machine.cache_bandwidth = 1 / again;
     machine.cache_bytes = cached / read;
-    // A rate of unknown working set may be that of a cache: it is measured anew where there is time.
+    // A rate whose working set is unknown may be that of a cache: it is measured again if there is time.
     const double stretch = rows.seconds("machine.read_stretch@1");
     machine.bandwidth_bytes = std::max(stretch, 0.0) / read;
     return CalibrationRun{machine, stretch > 0 && rows.find("machine.read@1")->quality > coarse_quality};

@@ -6,19 +6,19 @@
 #include <optional>
 #include <stop_token>
 
-/// What a machine can do, kept beside the times of kernels: each figure as the time that something takes.
+/// Stores calibrations beside the times of kernels: each value as the time that something takes.
 namespace cairn::autotune {
 
-/// Adds the figures of a calibration to a database; those of a brief one are of coarse quality.
+/// Adds a calibration to a database; the rows of a brief one have coarse quality.
 void record_calibration(TimingDb& timings, const TimingEnvironment& environment, const TimingPolicy& policy,
                         const CalibrationRun& calibrated);
 
-/// The figures that a database holds; none unless all are there and possible.
+/// The calibration that a database holds; nothing unless all its values are there and valid.
 std::optional<CalibrationRun> stored_calibration(const TimingDb& timings, const TimingEnvironment& environment,
                                                  const TimingPolicy& policy);
 
-/// Those figures; else, or where only brief ones are known and there are `thorough_seconds`, what a calibration in so
-/// many seconds says now, which the database keeps. With 0 nothing is measured. Throws Cancelled.
+/// The stored calibration. If there is none, or only a brief one and at least `thorough_seconds` are allowed,
+/// calibrates now in about `seconds` and stores the result. With 0 nothing is measured. Throws Cancelled.
 std::optional<Calibration> calibration_of(const Context& context, const TimingEnvironment& environment,
                                           const TimingPolicy& policy, double seconds, const std::stop_token& stop = {});
 

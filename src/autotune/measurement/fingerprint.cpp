@@ -29,7 +29,7 @@ std::string first_word(const char* path) {
     return word.empty() ? "unknown" : word;
 }
 
-/// Of the first CPU; unknown where the system does not say.
+/// Values of the first CPU; unknown if the system does not report them.
 std::string governor() { return first_word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"); }
 std::string microcode() { return first_word("/sys/devices/system/cpu/cpu0/microcode/version"); }
 
@@ -41,7 +41,7 @@ std::string huge_pages() {
     return "unknown";
 }
 
-/// CPUs a control group lets the process keep busy.
+/// CPU quota of the control group, in CPUs.
 std::string quota() {
     const std::optional<double> cpus = device::cgroup_quota();
     return cpus ? fmt::format("{}", *cpus) : "none";

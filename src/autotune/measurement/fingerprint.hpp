@@ -5,13 +5,13 @@
 
 namespace cairn::autotune {
 
-/// What a time measured now with this context belongs to. `hard` names all that changes times by more than noise: CPU
-/// vendor, family, model, stepping, caches, the features in use, threads, how the CPUs that they may run on share
-/// caches and what a control group leaves of them, library version, what the kernels were built with; unknown parts are
-/// written as unknown. `soft` is kept for the record.
+/// Hardware fingerprint: the environment of a time measured now with this context. `hard` holds everything that changes
+/// times by more than noise: CPU vendor, family, model, stepping, caches, the features in use, threads, how the CPUs
+/// that these may run on share caches and the CPU quota of the control group, library version, build flags of the
+/// kernels. Unknown parts are written as unknown. `soft` is recorded for information.
 TimingEnvironment environment_of(const Context::Impl& context);
 
-/// The same of a time of another device's kernel: that device beside this CPU.
+/// The same for a kernel of another device: that device beside this CPU.
 TimingEnvironment environment_of(const Context::Impl& context, Device device);
 
 }  // namespace cairn::autotune

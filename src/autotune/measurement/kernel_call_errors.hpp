@@ -8,7 +8,7 @@
 
 namespace cairn::autotune {
 
-/// Runs code of a kernel: what it throws becomes an Error that names it. Cancelled stays what it is.
+/// Runs code of a kernel. Exceptions become an Error that names the kernel; Cancelled is passed on unchanged.
 template <typename F>
 auto with_kernel_errors(const Kernel& kernel, const F& work) {
     const std::string prefix = kernel.id + ": ";

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t numbers = 8191;
-// What is filled between two looks at the clock: about 2 MB, whole patterns.
+// Bytes filled between two checks of the clock: about 2 MB, whole patterns.
 constexpr std::size_t step = 128 * numbers * sizeof(std::uint16_t);
 
 using Pattern = std::array<std::uint16_t, numbers>;
 
-/// Normal numbers by Box and Muller. Their count is odd, so that operands at different places differ.
+/// Normal numbers by the Box-Muller transform. Their count is odd, so that operands at different places differ.
 Pattern normal_numbers() {
     Pattern table{};
     std::uint64_t state = 1;
@@ -39,7 +39,7 @@ void repeat(const Pattern& table, std::byte* data, std::size_t bytes) {
         std::memcpy(data + at, table.data(), std::min(bytes - at, sizeof table));
 }
 
-/// Fills what lies between two bytes of an arena, a stretch at a time.
+/// Fills the bytes [from, to) of an arena, one step at a time.
 void fill_on(device::Arena& memory, std::size_t from, std::size_t to, const Pattern& table,
              const std::stop_token& stop) {
     for (std::size_t at = from; at < to; at += step) {

@@ -22,7 +22,8 @@ void fill(std::byte* data, std::size_t count, const F& value) {
     }
 }
 
-/// Integer inputs of a problem are below these numbers: all places of the axis that they index, else small.
+/// Upper limits of the integer inputs of a problem: the size of the axis that an input indexes, otherwise a small
+/// number.
 std::vector<std::int64_t> integer_limits(const Problem& problem, std::span<const Definition> definitions) {
     constexpr std::int64_t small = 8;
     std::vector<std::int64_t> limits(problem.inputs.size(), small);
@@ -33,12 +34,12 @@ std::vector<std::int64_t> integer_limits(const Problem& problem, std::span<const
         const std::vector<std::optional<std::int64_t>> indexed = ir::index_limits(problem, definitions);
         for (std::size_t i = 0; i < limits.size(); ++i)
             limits[i] = std::max<std::int64_t>(indexed[i].value_or(small), 1);
-    } catch (const Error&) {}  // a problem of no definition
+    } catch (const Error&) {}  // the problem has no definition
     return limits;
 }
 
-/// Booleans tell rows that are filled up at their end, as the masks of batches do: the last quarter of each is false,
-/// or true in a mask that says what is hidden.
+/// Fills booleans as the masks of padded batches: the last quarter of each row is false, or true in a mask that marks
+/// what is hidden.
 void fill_booleans(std::byte* data, std::size_t count, const TensorDesc& tensor, bool hides) {
     const std::int64_t length = tensor.shape.empty() ? 1 : tensor.shape.back().constant();
     const std::int64_t stride = tensor.shape.empty() ? 1 : std::max<std::int64_t>(tensor.strides.back().constant(), 1);
@@ -49,7 +50,7 @@ void fill_booleans(std::byte* data, std::size_t count, const TensorDesc& tensor,
     });
 }
 
-/// Legal indices, and the pattern for numbers.
+/// Fills integers with valid indices, and floating dtypes with the pattern.
 void fill_operand(std::byte* data, std::size_t bytes, DType dtype, std::int64_t limit, std::uint64_t seed) {
     const std::size_t count = bytes / size_of(dtype);
     const auto index = [&](std::size_t i) {
@@ -99,7 +100,7 @@ std::byte* Operands::base(Placement placement) const noexcept {
     return own_.data();
 }
 
-/// Any bytes will do for weights of 8 bits; other integers may be indices.
+/// Weights of 8 bits may hold any bytes; other integers may be indices and get memory of their own.
 Operands::Placement Operands::placement(const TensorDesc& input, std::size_t bytes) const {
     if (!is_float(input.dtype) && !(input.bound && size_of(input.dtype) == 1 && input.dtype != DType::boolean))
         return Placement::own;

@@ -6,28 +6,28 @@
 #include <memory>
 #include <vector>
 
-/// Memory and data for one kernel call that is measured.
+/// Memory and data of the operands of a measured kernel call.
 namespace cairn::autotune {
 
-/// Where the operands of a Problem of constant sizes lie in an OperandMemory, as a program would leave them: what is
-/// bound is streamed, and so is a large operand with gaps, a part of a state; others are where the kernel before has
-/// just written them. Integers are legal indices, and booleans tell rows that are filled up at their end, in memory of
-/// their own.
+/// Places the operands of a Problem of constant sizes in an OperandMemory, in the cache state that a program would
+/// leave them in. Bound operands are streamed, and so is a large operand with gaps, which is part of a state; others
+/// are where the kernel before has just written them. Integers are valid indices, booleans are the masks of rows padded
+/// at their end; these two have memory of their own.
 class Operands {
 public:
-    /// `cold`: else nothing is streamed on, each call reads the same. Throws Error(memory), Cancelled.
-    /// `kernels` has the packed forms of operands, and the definition.
+    /// `cold`: false lets each call read the same memory. Throws Error(memory), Cancelled. `kernels` has the packed
+    /// layouts of operands, and the definition.
     Operands(const Problem& problem, const Kernel& kernel, const KernelSet& kernels, int threads,
              std::shared_ptr<OperandMemory> memory, bool cold, const FillOptions& filling = {});
 
-    /// Whether weights may come from a cache: there was no time to fill a whole round.
+    /// True if weights may come from a cache because there was no time to fill the whole ring.
     bool is_warm() const noexcept { return cold_ && streamed_bytes_ > 0 && memory_->is_partly_filled(); }
 
-    /// Bytes of the streamed stretch for one call; 0 for none.
+    /// Bytes of the streamed region that one call reads; 0 for none.
     std::size_t streamed_bytes() const noexcept { return streamed_bytes_; }
-    /// How many calls read different memory; 1 where nothing is streamed.
+    /// Number of successive calls that read different memory; 1 if nothing is streamed.
     std::int64_t places() const noexcept;
-    /// The place that the next call finds its streamed operands at, and the one after `calls` calls.
+    /// The place of the streamed operands of the next call.
     std::int64_t place() const noexcept;
     void advance(std::int64_t calls) const noexcept;
 
@@ -48,16 +48,17 @@ private:
     std::size_t inputs_, streamed_bytes_ = 0;
     std::vector<Operand> operands_;  // inputs, then outputs
     device::Arena own_;
-    std::size_t workspace_ = 0;  // offset in what is written
+    std::size_t workspace_ = 0;  // offset in the written region
     std::vector<std::int64_t> dims_;
     std::shared_ptr<const void> prepared_;
 };
 
-/// The arguments of one call after another, as one member of a team sees them; valid until an OperandMemory grows.
+/// The arguments of successive calls for one member of a team, each at the next place of the ring. Invalid once the
+/// OperandMemory grows.
 class RotatingArgs {
 public:
     explicit RotatingArgs(const Operands& operands);
-    /// Those of the next call.
+    /// Arguments of the next call.
     const Args& next() noexcept;
 
 private:

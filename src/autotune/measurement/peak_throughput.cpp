@@ -5,9 +5,9 @@
 namespace cairn::autotune {
 namespace {
 
-constexpr int chains = 12;  // cover the latency of an addition
+constexpr int chains = 12;  // independent chains, enough to hide the latency of an addition
 
-/// Products that one chain adds up in a round.
+/// Products that one chain accumulates in a round.
 int products_of(Unit unit) noexcept {
     switch (unit) {
         case Unit::f32_baseline: return 4;
@@ -31,7 +31,7 @@ int products_of(Unit unit) noexcept {
 
 #if defined(__x86_64__)
 
-// Twelve registers are added to, register 13 holds what lies between, 14 and 15 are the factors; all are zero.
+// Registers 0 to 11 are accumulators, 13 holds intermediate results, 14 and 15 are the factors; all are zero.
 #define CAIRN_EACH_CHAIN(line) ".irp r,0,1,2,3,4,5,6,7,8,9,10,11\n" line "\n.endr\n"
 #define CAIRN_EACH_REGISTER(line) ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n" line "\n.endr\n"
 #define CAIRN_ROUNDS(clear, body, leave)                                                                          \

@@ -6,12 +6,12 @@
 
 namespace cairn::autotune {
 
-/// Operations of one round of run_peak_loop(); a multiplication and an addition count two. 0 of a unit that is not
-/// measured: tiles, since the operating system would have to be asked for them first.
+/// Operations of one round of run_peak_loop(); a multiply-add counts two. 0 for a unit that is not measured: AMX tiles,
+/// which a process must first request from the operating system.
 double operations_per_iteration(Unit unit) noexcept;
 
-/// Nothing but independent sums of products on full registers, the same in every kind of build: the most that a unit
-/// can do. The CPU must have it.
+/// Runs independent multiply-adds on full registers, the same in every build type: the peak throughput of a unit. The
+/// CPU must have the unit.
 void run_peak_loop(Unit unit, std::int64_t rounds) noexcept;
 
 }  // namespace cairn::autotune

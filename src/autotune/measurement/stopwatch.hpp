@@ -10,12 +10,12 @@
 namespace cairn::autotune {
 
 /// Times calls of one kernel as a program would make them: by all members of the pool, one call after another, with a
-/// meeting after each. All must outlive it.
+/// barrier after each. The references must outlive it.
 class Stopwatch {
 public:
     Stopwatch(const Kernel& kernel, const Operands& operands, device::ThreadPool& pool);
 
-    /// Seconds of `calls` calls. What the kernel throws becomes an Error that names it.
+    /// Seconds of `calls` calls. Exceptions of the kernel become an Error that names it.
     double time(std::int64_t calls);
 
 private:

@@ -11,14 +11,14 @@
 namespace cairn::autotune {
 namespace {
 
-// Two looks at an entrant that say it is this much slower than the best are enough.
+// A candidate whose first run and first block are both this many times slower than the best is dropped.
 constexpr double much_slower = 1.5;
-// The noise foretold weighs as much as so many pairs.
+// Weight of the prior noise (EliminationOptions::noise), as a number of pairs.
 constexpr double prior_pairs = 4;
-// A first run this many blocks long is no short one that found its code cold.
+// A first run that lasts at least this many blocks is not repeated: cold code does not explain it.
 constexpr double cold_start_blocks = 10;
 constexpr std::int64_t most_runs = 1 << 20;  // in a block
-constexpr double shortest = 1e-12;           // what a clock too coarse to see a run is taken to have shown
+constexpr double shortest = 1e-12;           // seconds, for runs that the clock is too coarse to measure
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -26,10 +26,10 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Of a standard normal variable: above x.
+/// Probability that a standard normal variable is above x.
 double upper_tail(double x) { return std::erfc(x / std::numbers::sqrt2) / 2; }
 
-/// How far a standard normal variable is from 0 at most with this probability.
+/// The z for which a standard normal variable lies in [-z, z] with probability `confidence`.
 double two_sided_quantile(double confidence) {
     double low = 0, high = 10;
     for (int i = 0; i < 60; ++i) {
@@ -39,11 +39,11 @@ double two_sided_quantile(double confidence) {
     return low;
 }
 
-/// The logarithm of a ratio: where it lies, and how far off it may be.
+/// Estimate of the logarithm of a ratio, with its standard deviation.
 struct LogRatio {
     double value = 0, deviation = 0;
 
-    /// The mean of what this is below 0: what is lost by taking the ratio's denominator.
+    /// Mean of the part below 0: the expected loss of choosing the ratio's denominator.
     double expected_loss() const {
         const double z = value / deviation;
         const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
@@ -51,7 +51,7 @@ struct LogRatio {
     }
 };
 
-/// Of pairs of blocks that were timed in the same repetitions.
+/// Log ratio from pairs of blocks that were timed in the same repetitions.
 LogRatio log_ratio(const std::vector<double>& above, const std::vector<double>& below, double noise) {
     std::vector<double> logs;
     for (std::size_t i = 0; i < std::min(above.size(), below.size()); ++i)
@@ -60,10 +60,10 @@ LogRatio log_ratio(const std::vector<double>& above, const std::vector<double>& 
     LogRatio ratio;
     ratio.value = median(logs);
     for (double& log : logs) log = std::abs(log - ratio.value);
-    // 1.4826: from the median absolute deviation of normal numbers to their standard deviation.
+    // 1.4826: ratio of the standard deviation to the median absolute deviation of normal numbers.
     const double spread = 1.4826 * median(std::move(logs));
     const double variance = (prior_pairs * 2 * noise * noise + pairs * spread * spread) / (prior_pairs + pairs);
-    // The median of n normal numbers has the variance of one by 2 n / pi.
+    // The variance of the median of n normal numbers is pi / (2 n) times that of one.
     const double shrink = pairs < 3 ? 1 / pairs : std::numbers::pi / 2 / pairs;
     ratio.deviation = std::max(std::sqrt(variance * shrink), shortest);
     return ratio;
@@ -82,7 +82,7 @@ public:
             bool whole = true;
             for (int block = 0; block < 1 << round && whole; ++block) whole = repetition();
             if (!whole) break;
-            // One block each may be disturbed: it shows gross differences only.
+            // A single block may be disturbed: it shows only gross differences.
             round == 0 ? drop_much_slower() : drop_eliminated();
             if (remaining_.size() < 2 && (2 << round) > options_.least_blocks) break;
         }
@@ -105,14 +105,14 @@ private:
         spent_ += seconds;
         return seconds;
     }
-    /// Whether the budget bears another block of an entrant.
+    /// True if the budget allows another block of a candidate.
     bool has_budget_for(int candidate) const {
         const CandidateSamples& samples = at(candidate);
         const double run = samples.times.empty() ? samples.first : samples.times.back();
         return spent_ + run * static_cast<double>(samples.inner) <= options_.seconds;
     }
 
-    /// Cold code, new pages and the right size of a block.
+    /// Warms up code and pages of each candidate, and determines the number of runs in a block.
     void start() {
         std::vector<int> started;
         for (const int candidate : remaining_) {
@@ -133,7 +133,7 @@ private:
         remaining_ = std::move(started);
     }
 
-    /// One block of each that still races, in random order; false where the budget does not bear one.
+    /// One block of each remaining candidate, in random order; false if the budget ended.
     bool repetition() {
         for (std::size_t i = remaining_.size(); i > 1; --i)
             std::swap(remaining_[i - 1], remaining_[splitmix64(state_) % i]);
@@ -150,7 +150,7 @@ private:
         return whole;
     }
 
-    /// Whoever was far slower than the best before its first block and in it leaves.
+    /// Drops candidates that were far slower than the best both before their first block and in it.
     void drop_much_slower() {
         double best = options_.incumbent_seconds;
         for (const int candidate : remaining_) best = std::min(best, at(candidate).times.front());
@@ -166,7 +166,7 @@ private:
         return log_ratio(at(candidate).times, at(other).times, options_.noise);
     }
 
-    /// The best of those that race: by its median, then by pairs.
+    /// The best of the remaining candidates: first by the median, then by paired ratios.
     int leader() const {
         const auto faster = [&](int a, int b) { return median(at(a).times) < median(at(b).times); };
         const int first = *std::min_element(remaining_.begin(), remaining_.end(), faster);
@@ -174,7 +174,7 @@ private:
         return *std::min_element(remaining_.begin(), remaining_.end(), ahead);
     }
 
-    /// Whoever lost and whoever cannot gain enough leaves.
+    /// Drops candidates that are slower, and those whose possible gain is too small.
     void drop_eliminated() {
         const int best = leader();
         const double z = two_sided_quantile(options_.confidence);

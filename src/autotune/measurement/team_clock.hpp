@@ -12,25 +12,25 @@ inline double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-constexpr double most_seconds = 1e8;  ///< what a clock can add
+constexpr double most_seconds = 1e8;  ///< upper limit of what is added to a time point
 
-/// So many seconds from now, or now where they are less than none.
+/// The time point `seconds` from now; now if they are negative.
 inline Clock::time_point after(double seconds) {
     const std::chrono::duration<double> duration(std::clamp(seconds, 0.0, most_seconds));
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(duration);
 }
 
-/// The wall clock of work that a team shares: from the first member's start to the last member's end. One member's
-/// clock alone would miss what the others did while the system kept that member waiting.
+/// Wall-clock time of the work of a team: from the first member's start to the last member's end. The clock of one
+/// member would miss what the others did while the system suspended that member.
 class TeamClock {
 public:
     explicit TeamClock(int members) : spans_(static_cast<std::size_t>(members)) {}
 
-    /// Each member calls these two for itself, between two meetings of the team.
+    /// Each member calls both for itself, between two barriers of the team.
     void start(int rank) noexcept { spans_[static_cast<std::size_t>(rank)].first = Clock::now(); }
     void stop(int rank) noexcept { spans_[static_cast<std::size_t>(rank)].last = Clock::now(); }
 
-    /// To be asked after the meeting.
+    /// Valid after the second barrier.
     double seconds() const noexcept {
         Span all = spans_.front();
         for (const Span& span : spans_) all = {std::min(all.first, span.first), std::max(all.last, span.last)};

@@ -5,11 +5,11 @@
 namespace cairn::autotune {
 namespace {
 
-// Rates differ by less than this for other reasons than caches.
+// Smaller ratios of rates have other causes than caches.
 constexpr double markedly = 1.4;
-// Rates of a plateau differ by no more.
+// Smallest ratio of two rates on a plateau.
 constexpr double level = 0.95;
-// Smaller stretches lie in caches of one core.
+// Smaller working sets fit the private caches of one core.
 constexpr double shared_cache = 4 << 20;
 
 }  // namespace
@@ -28,7 +28,7 @@ std::vector<WorkingSetBandwidth> sweep_to_memory_plateau(double first, double mo
     while (2 * rates.back().bytes <= most) {
         const double bytes = 2 * rates.back().bytes;
         rates.push_back({bytes, rate_of(bytes)});
-        // Two steps: one may be level by chance.
+        // Two steps, because one may be level by chance.
         if (rates.size() > 2 && rates.back().rate >= level * std::max(rates.end()[-2].rate, rates.end()[-3].rate))
             break;
     }

@@ -8,7 +8,7 @@
 namespace cairn::autotune {
 namespace {
 
-// The reference takes about a tenth of a second for as many.
+// Largest operation count of the reference, which takes about a tenth of a second for it.
 constexpr double most_steps = 1e8;
 
 }  // namespace
@@ -25,7 +25,7 @@ std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& p
             if (kernel_check::reference_operation_count(sized, definitions) <= most_steps) return sized;
         } while (kernel_check::halve(sizes, symbols));
     } catch (const InternalError&) { throw; } catch (const Error&) {
-    }  // its definition refuses it
+    }  // the definition rejects the problem
     return std::nullopt;
 }
 

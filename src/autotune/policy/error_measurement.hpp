@@ -9,16 +9,17 @@
 #include <span>
 #include <vector>
 
-/// Kernels that state an error are held to it.
+/// Measures the errors of kernels that state one, to check the statement.
 namespace cairn::autotune {
 
-/// What is run and compared to learn the error at some sizes: the problem at these, or, where the float64 reference
-/// would take long, at smaller ones within the bounds of its symbols. Nothing where it cannot be compared: it would
-/// take long at any sizes, or an operand is in a form that nobody can read.
+/// The problem that is run to measure the error at some sizes: the given one, or one with smaller sizes within the
+/// bounds of its symbols if the float64 reference would take long. Nothing if it cannot be compared: the reference
+/// would take long at any sizes, or an operand has a layout that cannot be read.
 std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& problem, std::vector<std::int64_t> sizes,
                                           std::span<const Definition> definitions);
 
-/// Runs a kernel on such a problem and compares it. One that throws, or touches what it may not, is as wrong as can be.
+/// Runs a kernel on such a problem and compares the results with the reference. The error is infinite if the kernel
+/// throws, or touches memory it must not.
 ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, double promised,
                                std::span<const Definition> definitions, device::ThreadPool& pool);
 

@@ -11,7 +11,7 @@
 namespace cairn::autotune {
 namespace {
 
-/// The alternatives of a goal at some sizes, at all settings, without calls that were seen already.
+/// The alternatives of a goal at some sizes, with all settings, without calls already in `seen`.
 TuningTask task_of_goal(const selection::Memo& memo, int goal, const std::vector<std::int64_t>& sizes,
                         const selection::CostModel& costs, selection::Candidates& candidates,
                         std::set<std::string>& seen) {

@@ -5,16 +5,17 @@
 #include <stop_token>
 #include <vector>
 
-/// All that can be measured of a graph.
+/// Tuning tasks for everything that can be measured of a graph.
 namespace cairn::autotune {
 
-/// Every way to reach every goal: the calls of each kernel that accepts, from operands in whatever form, of copies and
-/// packings too, at each representative size; each call once, with those that make the same at the same sizes. What is
-/// known is among them (CandidateCall::time is false). What may take longest comes first. Throws Cancelled.
+/// All alternatives of all goals: the calls of every kernel that accepts, with operands in every layout, copies and
+/// packings included, at each representative size. Each call appears once, together with those that compute the same
+/// value at the same sizes. Measured calls are included (CandidateCall::time is false). Tasks that may take longest
+/// come first. Throws Cancelled.
 std::vector<TuningTask> exhaustive_tasks(std::span<const selection::Bucket> buckets, const selection::CostModel& costs,
                                          const std::stop_token& stop);
 
-/// All of these whose time is unknown, the likeliest first: each is to be run.
+/// All calls of a task whose time is unknown, by ascending estimate: each is to be run.
 CandidateSet all_candidates_of(const TuningTask& task, const selection::CostModel& costs);
 
 }  // namespace cairn::autotune

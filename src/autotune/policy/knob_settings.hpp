@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-/// Which settings of kernels are to be measured, once the best ways are known.
+/// Selects the kernel settings to measure once the best kernels are known.
 namespace cairn::autotune {
 
-/// Of the chosen candidates those whose kernels have settings that nothing is known of at some sizes: the first one in
-/// front, known or not, and those. None that was `tried` is among them.
+/// Tasks for the chosen candidates whose kernels have unmeasured settings at some sizes. The first call of a task is
+/// the first setting, measured or not; the unmeasured ones follow. Settings in `tried` are left out.
 std::vector<TuningTask> unknown_settings(std::span<const selection::Bucket> buckets,
                                          const selection::Selections& selections, const selection::CostModel& costs,
                                          const std::set<std::string>& tried);
 
-/// Of these those that may be faster than what is known, and the first once more: small differences show side by side
-/// only. Empty where none may be.
+/// The settings that may be faster than the known time, and the first one again: small differences show only side by
+/// side. Empty if no setting may be faster.
 CandidateSet candidates_of_settings(const TuningTask& settings, const selection::CostModel& costs);
 
 }  // namespace cairn::autotune

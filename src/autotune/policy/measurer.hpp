@@ -5,19 +5,19 @@
 #include <functional>
 #include <span>
 
-/// What a tune takes times with.
+/// Interface through which a tuner measures; tests replace it.
 namespace cairn::autotune {
 
 struct Measurer {
-    /// Times contestants that do the same (autotune/measurement/benchmark.hpp).
+    /// Times candidates that compute the same value (autotune/measurement/benchmark.hpp).
     std::function<autotune::BenchmarkResult(std::span<const autotune::BenchmarkCandidate>,
                                             const autotune::BenchmarkOptions&)>
         benchmark_candidates;
-    /// Seconds since some moment, by which the budget is counted.
+    /// Seconds since a fixed moment; the clock of the budget.
     std::function<double()> now;
 };
 
-/// The kernels of a Context and the wall clock.
+/// A Measurer with the kernels of a Context and the wall clock.
 Measurer measurer_of(const Context& context);
 
 }  // namespace cairn::autotune

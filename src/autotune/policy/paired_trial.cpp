@@ -14,11 +14,11 @@
 namespace cairn::autotune {
 namespace {
 
-// How sure a race has to be.
+// Confidence of a trial.
 constexpr double confidence = 0.98;
 constexpr double most_memory = 0.5;
 
-/// Of weights, in whatever form, that programs read.
+/// Bytes of the weights that programs read, in all layouts.
 double bytes_read(std::span<const program::Program> programs) {
     std::map<std::string, std::int64_t> bytes;
     for (const program::Program& program : programs)
@@ -56,11 +56,11 @@ autotune::EliminationResult PairedTrial::run(const Context& context, double seco
     std::vector<const program::Program*> all;
     for (const program::Program& program : programs_) all.push_back(&program);
     ProgramRunner runner(all, context, stop_, until);
-    std::vector<std::vector<std::vector<std::int64_t>>> sizes;  // of each bucket, the same on both sides
+    std::vector<std::vector<std::vector<std::int64_t>>> sizes;  // of each bucket, the same for both programs
     for (std::size_t i = 0; i < differing_buckets_.size(); ++i)
         if (sizes.push_back(runner.sizes_of(i)); sizes.back().empty())
             throw Error(ErrorKind::argument, "tune", "the states have no room for a run");
-    // A race counts what it spends by what it is told, so that is told at the pace of the clock.
+    // elimination() counts the returned times against its budget, so they are scaled to wall-clock time.
     std::optional<double> time_scale;
     const auto time = [&](int side, std::int64_t runs) {
         double sum = 0, spent = 0;

@@ -14,22 +14,22 @@
 
 namespace cairn::autotune {
 
-/// The program of each bucket by its cover.
+/// Makes the program of a bucket from a cover.
 using MakeProgram = std::function<program::Program(std::size_t bucket, const selection::Selection& cover)>;
 
-/// The programs of two covers, of the buckets in which these differ.
+/// A paired program trial: the programs of two covers, for the buckets in which the covers differ.
 class PairedTrial {
 public:
     PairedTrial(std::span<const selection::Bucket> buckets, const selection::Selections& best,
                 const selection::Selections& challenger, const MakeProgram& make_program,
                 const selection::Options& options);
 
-    /// Whether the weights of both, in all their forms, take at most half of the memory that is free.
+    /// True if the weights of both, in all their layouts, take at most half of the free memory.
     bool fit_in_memory() const;
-    /// Runs both by the executor, in turns (trial.hpp): all buckets, as often as they run, and for bytes that one keeps
-    /// more than the other what these count in selection. Each race has memory of its own: where that happens to lie is
-    /// no merit of either. Throws Cancelled, Error(memory), Error(argument) where weights cannot be made by then, and
-    /// what kernels throw.
+    /// Runs both programs by the executor, in alternation (program_runner.hpp): all buckets, weighted as often as they
+    /// run. If one keeps more bytes than the other, the price that selection gives these is added to its time. Each
+    /// trial allocates memory of its own, so that addresses favour neither program. Throws Cancelled, Error(memory),
+    /// Error(argument) if the weights cannot be made by `until`, and what kernels throw.
     autotune::EliminationResult run(const Context& context, double seconds, std::uint64_t seed,
                                     autotune::Clock::time_point until = autotune::Clock::time_point::max()) const;
 
@@ -37,7 +37,7 @@ private:
     std::span<const selection::Bucket> buckets_;
     std::stop_token stop_;
     std::vector<std::size_t> differing_buckets_;
-    std::vector<program::Program> programs_;  // of the best in these buckets, then of the rival
+    std::vector<program::Program> programs_;  // of the incumbent in these buckets, then of the challenger
     double kept_byte_seconds_[2] = {};
 };
 

@@ -16,12 +16,12 @@ namespace {
 using program::Buffer;
 using program::BufferKind;
 
-/// Floats between -1/64 and 1/64 (no sum of them overflows, and few are denormal), ones as integers and booleans: legal
-/// as an index wherever there are two rows.
+/// Fills memory with floats between -1/64 and 1/64 (no sum of them overflows, and few are denormal); integers and
+/// booleans are 1, which is valid as an index wherever there are two rows.
 void fill_synthetic(device::Arena& memory, std::size_t bytes, DType dtype,
                     const std::function<void()>& check_interrupt) {
-    constexpr std::size_t stretch = 256;  // patterns between two looks at a stop
-    constexpr std::size_t period = 4093;  // prime: rows of no weight repeat in step
+    constexpr std::size_t stretch = 256;  // patterns between two checks for a stop
+    constexpr std::size_t period = 4093;  // prime, so that the rows of a weight are not equal
     std::vector<std::byte> pattern(period * size_of(dtype));
     if (is_float(dtype)) {
         std::vector<double> values;
@@ -43,7 +43,7 @@ void fill_synthetic(device::Arena& memory, std::size_t bytes, DType dtype,
     memory.touch(memory.capacity());
 }
 
-/// A weight that goes when nobody reads it any more.
+/// A synthetic weight that owns its memory: it is freed when the last reader releases it.
 InputView synthetic_weight(const Buffer& buffer, const std::function<void()>& check_interrupt) {
     auto memory = std::make_unique<device::Arena>(
         device::Arena::reserve(static_cast<std::size_t>(std::max<std::int64_t>(buffer.bytes.constant(), 1))));
@@ -57,7 +57,7 @@ InputView synthetic_weight(const Buffer& buffer, const std::function<void()>& ch
     return view;
 }
 
-/// Whether all states hold what a run leaves in them.
+/// True if all states have room for the rows after a run.
 bool has_room(const program::Program& program, std::span<const std::int64_t> sizes) {
     return std::all_of(program.states.begin(), program.states.end(), [&](const program::StatePort& state) {
         if (state.axis < 0) return true;

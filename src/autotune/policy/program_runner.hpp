@@ -18,23 +18,23 @@
 
 namespace cairn::autotune {
 
-/// Programs run whole, as an instance runs them, on made-up data: floats near 0, as many as in use, each weight in
-/// memory of its own. So times hold what sums of kernel times leave out: what an instruction finds in caches of what
-/// others left there, meetings of threads, and stretches that one of them runs alone.
+/// Runs whole programs as an instance does, on synthetic data: floats near 0, as many threads as in use, each weight in
+/// memory of its own. So times include what sums of kernel times leave out: the cache contents that other instructions
+/// leave, barriers, and serial sections.
 ///
-/// What has the same name is shared: weights and what is made of them, inputs, states. States stay as they are: each
-/// run appends to the same rows. For one thread at a time.
+/// Buffers of the same name are shared: weights and what is derived from them, inputs, states. States do not advance:
+/// each run appends to the same rows. For one thread at a time.
 class ProgramRunner {
 public:
-    /// Makes up the weights and runs what is done once. `programs` must outlive it. Throws Error(memory), Cancelled,
-    /// Error(argument) where it is not done by then, and what kernels throw.
+    /// Makes synthetic weights and runs the bind instructions. `programs` must outlive the runner. Throws
+    /// Error(memory), Cancelled, Error(argument) if that is not done by `until`, and what kernels throw.
     ProgramRunner(std::span<const program::Program* const> programs, const Context& context,
                   const std::stop_token& stop, autotune::Clock::time_point until = autotune::Clock::time_point::max());
 
-    /// Sizes at which a program is timed: selection::representative_sizes, with symbols nearer to their lower bounds
-    /// where a state would have no room.
+    /// Sizes at which a program is timed: selection::representative_sizes, with symbols closer to their lower bounds if
+    /// a state would have no room.
     std::vector<std::vector<std::int64_t>> sizes_of(std::size_t program) const;
-    /// Seconds of `runs` runs of a program, one after another. Throws what kernels throw.
+    /// Seconds of `runs` consecutive runs of a program. Throws what kernels throw.
     double seconds(std::size_t program, std::span<const std::int64_t> sizes, std::int64_t runs);
 
 private:
@@ -50,7 +50,7 @@ private:
 
     Context context_;
     std::stop_token stop_;
-    autotune::Clock::time_point until_;  // of the making
+    autotune::Clock::time_point until_;  // deadline for making the weights
     std::vector<std::shared_ptr<runtime::BoundProgram>> bound_;
     std::vector<PreparedProgram> prepared_;
     runtime::BoundValues values_;

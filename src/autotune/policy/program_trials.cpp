@@ -13,9 +13,9 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::uint64_t required_wins = 2;  // that a rival has to win, and what does as the plan does to lose
-// What sums have to promise where no race has told, as a part of all that covers take. They are sums of what happened
-// to be measured least, and promise a fifth for nothing where times are noisy.
+constexpr std::uint64_t required_wins = 2;  // trials that a challenger must win, or that the unmeasured plan must lose
+// Gain by summed times, as a fraction of the time of the covers, above which the plan is rejected without a trial. Sums
+// add up the smallest of many noisy times, and show a gain of a fifth without cause where times are noisy.
 constexpr double min_expected_gain = 0.5;
 
 struct Challenger {
@@ -63,13 +63,13 @@ private:
         return std::min(budget_.seconds, budget_.effort.max_total_trial_seconds) -
                std::chrono::duration<double>(SteadyClock::now() - begin_).count();
     }
-    /// The budget is to be had again in another compile, what an effort allows is not.
+    /// Another compile may continue with a new budget, but not with more than the effort allows.
     bool out_of_time() {
         result_.trial_record.complete = budget_.effort.max_total_trial_seconds <= budget_.seconds;
         return false;
     }
 
-    /// Runs the best beside its rivals until one of them wins. False where time ran out.
+    /// Runs the best against its challengers until one of them wins. False if time ran out.
     bool try_all_challengers() {
         std::vector<Challenger> all = challengers();
         for (std::size_t r = 0; r < all.size(); ++r) {
@@ -85,8 +85,8 @@ private:
         return result_.trial_record.complete = true;
     }
 
-    /// What does as the plan does, whatever it costs by sums; then those that cost least more first. If that was the
-    /// best it has no rivals: nothing can be left out of it.
+    /// The plan made without measuring, whatever it costs by sums, then the others by ascending cost. If the plan is
+    /// the best, there are no challengers: none of its calls can be excluded.
     std::vector<Challenger> challengers() {
         if (!result_.trial_record.terms.only.empty()) return {};
         const double all = selection::seconds_of(buckets_, result_.covers);
@@ -99,7 +99,7 @@ private:
         if (planned && !has_room_for_pairs(planned->covers, budget_.effort.min_pairs_of_plan)) planned.reset();
         for (const auto& [kind, seconds] : selection::call_kinds_by_time(buckets_, result_.covers)) {
             if (seconds < budget_.effort.min_call_share * all || left() <= 0) break;
-            // Before a search for what cannot be raced anyway.
+            // Saves the search for a challenger that would take too long for a trial.
             const auto bucket = static_cast<std::size_t>(kind.bucket);
             const int pairs = budget_.effort.min_pairs;
             if (!has_room_for_pairs(2 * seconds_of_sizes(bucket, result_.covers), pairs)) continue;
@@ -127,13 +127,14 @@ private:
         return Challenger{std::move(terms), *std::move(covers), name, more};
     }
 
-    /// Expected of a run at each size that a bucket is judged at.
+    /// Expected seconds of one run at each representative size of a bucket, summed.
     double seconds_of_sizes(std::size_t bucket, const selection::Selections& covers) const {
         const std::size_t sizes = selection::representative_sizes(*buckets_[bucket].graph.symbols()).size();
         return static_cast<double>(sizes) * covers.buckets[bucket].seconds;
     }
 
-    /// Whether there is room for enough runs of the best and of another, which take so long together.
+    /// True if a trial has room for enough pairs of runs; one pair, of the best and a challenger, takes
+    /// `seconds_of_pair`.
     bool has_room_for_pairs(double seconds_of_pair, int min_pairs) const {
         return min_pairs * seconds_of_pair <= budget_.effort.max_trial_seconds;
     }
@@ -145,7 +146,7 @@ private:
         return has_room_for_pairs(sum, min_pairs);
     }
 
-    /// True where the rival is the best from now on.
+    /// Runs the trials of a challenger. True if it is the best from now on.
     bool try_challenger(Challenger& challenger) {
         if (budget_.stop.stop_requested()) throw Cancelled("tune");
         ProgramTrial trial;
@@ -156,9 +157,9 @@ private:
         } catch (const Cancelled&) { throw; } catch (const std::exception&) {
         }
         if (trial.samples > 0) result_.trials.push_back(trial);
-        if (!trial.won && left() <= preparation_seconds_) return false;  // the race was cut
+        if (!trial.won && left() <= preparation_seconds_) return false;  // the trial was cut short
         known_.insert(challenger.name);
-        if (is_unmeasured_plan(challenger) && undecided_) return false;  // no race has told anything of it
+        if (is_unmeasured_plan(challenger) && undecided_) return false;  // no trial of it had a result
         result_.trial_record.rejected.push_back(trial.won ? result_.trial_record.best : challenger.name);
         if (!trial.won) return false;
         take(std::move(challenger));
@@ -191,7 +192,8 @@ private:
         }
     }
 
-    /// Sums have to show themselves better than a compile without measuring: it is kept where nothing is decided.
+    /// True for the plan of a compile without measuring. Selection by sums must prove to be better than it: the plan is
+    /// kept if nothing is decided.
     static bool is_unmeasured_plan(const Challenger& challenger) { return !challenger.terms.only.empty(); }
 
     static void note(const autotune::EliminationResult& outcome, ProgramTrial& trial) {
@@ -210,9 +212,9 @@ private:
     const Budget& budget_;
     const std::vector<selection::CallKind>& plan_;
     const SteadyClock::time_point begin_ = SteadyClock::now();
-    double preparation_seconds_ = 0;       // seconds that the last race took before its runs
-    std::set<Digest> known_;               // names of covers that are not to be run any more
-    std::optional<Challenger> undecided_;  // what does as the plan does, until a race of it has told something
+    double preparation_seconds_ = 0;       // seconds that the last trial took before its runs
+    std::set<Digest> known_;               // digests of covers that are not run again
+    std::optional<Challenger> undecided_;  // the plan made without measuring, until a trial of it has a result
     ProgramTrialsOutcome result_;
 };
 

@@ -11,39 +11,41 @@
 #include <span>
 #include <vector>
 
-/// Whole programs against each other: a sum of kernel times is not the time of a program.
+/// Trials of whole programs against each other: a sum of kernel times is not the time of a program.
 namespace cairn::autotune {
 
-/// Covers that were run beside the best so far.
+/// The result of a trial of challenger covers against the incumbent.
 struct ProgramTrial {
-    selection::CoverConstraints terms;    ///< on which these cost least
-    double expected = 0;                  ///< how much longer they take by sums, as a part of all that covers take
-    double ratio = 1, low = 1, high = 1;  ///< their time by that of the best so far, and the interval it lies in; of
+    selection::CoverConstraints terms;    ///< constraints under which the challenger costs least
+    double expected = 0;                  ///< by how much they take longer by summed times, relative to the time of the
+                                          ///< incumbent
+    double ratio = 1, low = 1, high = 1;  ///< their time divided by the incumbent's, with its confidence interval; of
                                           ///< the buckets in which they differ
-    int samples = 0;                      ///< blocks that each was timed in
+    int samples = 0;                      ///< blocks timed of each
     bool won = false;
 };
 
 struct ProgramTrialsOutcome {
-    selection::Selections covers;  ///< that won
+    selection::Selections covers;  ///< the winner
     TrialRecord trial_record;
-    std::vector<ProgramTrial> trials;  ///< in their order
+    std::vector<ProgramTrial> trials;  ///< in the order they were run
 };
 
-/// Races the programs of two covers, the best so far (0) and a rival (1), for so many seconds; without a winner where
-/// they cannot be run. `seed`: each race of the same two has another one.
+/// Times two programs in alternation for at most `seconds`: the incumbent (0) and a challenger (1). No winner if one of
+/// them cannot run. `seed` differs between trials of the same two.
 using RunPairedTrial = std::function<autotune::EliminationResult(
     const selection::Selections& best, const selection::Selections& challenger, double seconds, std::uint64_t seed)>;
 
-/// Runs covers beside their rivals. The first one asks for what `plan` asks for and nothing else, the kinds of a
-/// plan made without measuring (where there are any): it wins unless it is clearly slower in each of two races, so that
-/// a tuned program is not slower than that one; where no race of it can be held, it is taken unless it costs half as
-/// much again by sums. The others do without one kind of call that takes a part of the time or more
-/// (Effort::min_call_share), where that costs little more by sums (Effort::max_extra_cost), and win where they are
-/// clearly faster in each of two races. Whoever wins has rivals of its own, but for the plan, until none of them wins,
-/// or the budget or Effort::max_total_trial_seconds is spent: no race begins that, by the last one, there is no time to
-/// make the programs for. Rivals that cannot be run are passed over, and those that run for so long that a race of them
-/// would tell nothing (Effort::min_pairs). Throws Cancelled.
+/// Runs trials of `chosen` against challengers. The first challenger calls what `plan` calls and nothing else: the call
+/// kinds of a plan made without measuring, if there are any. It wins unless it is clearly slower in both of two trials,
+/// so that a tuned program is not slower than that plan; if no trial of it can be run, it is taken unless it costs more
+/// than half as much again by summed times. Each of the others avoids one call kind that takes at least a given
+/// fraction of the time (Effort::min_call_share), provided that this costs little more by summed times
+/// (Effort::max_extra_cost); it wins if it is clearly faster in both of two trials. A winner is tried against
+/// challengers of its own, the plan excepted, until none of them wins, or the budget or Effort::max_total_trial_seconds
+/// is spent: no trial begins if, judging by the last one, there is no time to make its programs. Skips challengers that
+/// cannot be run, and those that run for so long that a trial would be inconclusive (Effort::min_pairs). Throws
+/// Cancelled.
 ProgramTrialsOutcome run_program_trials(selection::Selections chosen, std::span<const selection::Bucket> buckets,
                                         const RunPairedTrial& run_paired_trial, const selection::Options& options,
                                         const Budget& budget, const std::vector<selection::CallKind>& plan,

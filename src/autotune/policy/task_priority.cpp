@@ -13,7 +13,7 @@ bool may_be_improved(const TuningTask& task, const selection::Estimate& chosen, 
     });
 }
 
-/// Weighted seconds of a bucket's runs.
+/// Weighted seconds of a bucket's runs under a plan.
 double seconds_of_runs(const selection::Bucket& bucket, const selection::Selection& plan,
                        const selection::CostModel& estimates) {
     double sum = 0;

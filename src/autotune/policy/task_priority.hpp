@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <vector>
 
-/// Which measurements are worth most where there is time for few.
+/// Orders measurements by their value, for when there is time for only a few.
 namespace cairn::autotune {
 
-/// Of unknown rivals in their order those first of a call that takes a hundredth or more of what its bucket takes by
-/// `plan`, and than which another may be faster, as estimates say: what was measured so far makes no difference, so
-/// that a second tune asks for the same. How many these are.
+/// Moves to the front, in a stable order, the tasks whose first call takes at least a hundredth of the time of its
+/// bucket under `plan`, and than which another call may be faster. Decides by `estimates` alone, not by measured times,
+/// so that a second tune selects the same tasks. Returns their number.
 std::size_t uncertain_costly_first(std::vector<TuningTask>& all, std::span<const selection::Bucket> buckets,
                                    const selection::Selections& plan, const selection::CostModel& estimates);
 

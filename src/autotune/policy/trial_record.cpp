@@ -48,7 +48,7 @@ bool read_line(std::string_view line, TrialRecord& trial_record) {
     return true;
 }
 
-/// `rest(b)`: what else tells a bucket.
+/// Digest of sizes, weights and costs besides time. `rest(b)`: text that identifies bucket b beyond these.
 template <typename F>
 Digest name_with(std::span<const selection::Bucket> buckets, const selection::Options& options, F rest) {
     std::string text = fmt::format("{} a byte\n", options.seconds_per_kept_byte);

@@ -11,14 +11,14 @@
 
 namespace cairn::autotune {
 
-/// How far the duels of some covers have come (duels.hpp): what the database remembers of them.
+/// Progress of the program trials of some covers (program_trials.hpp), as the database stores it.
 struct TrialRecord {
-    /// No rival is left that was not run, or what the effort spends on them is spent.
+    /// No untried challenger is left, or the effort's time for trials is spent.
     bool complete = false;
-    bool is_thorough = false;           ///< nor of those that Mode::exhaustive runs
-    selection::CoverConstraints terms;  ///< of the best; none where those chosen by sums are
-    Digest best;                        ///< the name of the best
-    std::vector<Digest> rejected;       ///< of those that were run beside them
+    bool is_thorough = false;           ///< nor is one left of those that Mode::exhaustive tries
+    selection::CoverConstraints terms;  ///< of the best covers; empty if these are the ones chosen by summed times
+    Digest best;                        ///< digest of the best covers
+    std::vector<Digest> rejected;       ///< digests of the covers that lost
     friend bool operator==(const TrialRecord&, const TrialRecord&) = default;
 };
 
@@ -27,21 +27,20 @@ std::string to_string(const TrialRecord& trial_record);
 /// The inverse of to_string; nothing for any other text.
 std::optional<TrialRecord> parse_trial_record(std::string_view text);
 
-/// A name of covers, of the sizes that they are for, and of what counts beside time: where all of it is equal, so is
-/// what comes of their duels.
+/// Digest of covers, of the sizes they are for, and of the costs besides time: if all of it is equal, the trials have
+/// the same result.
 Digest name_of(std::span<const selection::Bucket> buckets, const selection::Selections& covers,
                const selection::Options& options);
 
-/// A name of what covers are chosen for: the graphs, their sizes, and what counts beside time. It stays whatever is
-/// measured.
+/// Digest of what covers are chosen for: the graphs, their sizes, and the costs besides time. Independent of
+/// measurements.
 Digest name_of(std::span<const selection::Bucket> buckets, const selection::Options& options);
 
-/// Whether covers with this name are the best or were beaten.
+/// True if covers with this digest are the best or were rejected.
 bool is_known(const TrialRecord& trial_record, const Digest& name);
 
-/// The covers that a standing names as the best, found among all that `chosen` were chosen of; nothing where they are
-/// not what they were. Those that ask for what a plan asks for may have got other kernels since: it is the plan that
-/// won.
+/// Finds the covers recorded as the best in the memo that `chosen` came from; nothing if the covers found have another
+/// digest. With constraints `only` the digest is not compared: the plan has won, and may call other kernels by now.
 std::optional<selection::Selections> best_of(const TrialRecord& trial_record, const selection::Selections& chosen,
                                              std::span<const selection::Bucket> buckets,
                                              const selection::Options& options);

@@ -27,16 +27,16 @@ namespace {
 
 constexpr double most_noise = 0.05;
 constexpr double no_incumbent = std::numeric_limits<double>::infinity();
-// Of the time left, what the memory that kernels are timed in may take to fill.
+// Fraction of the remaining time that may be spent on filling operand memory.
 constexpr double filling_share = 0.25;
-// Of blocks that steady times are taken in: 1 + 2 + ... of them.
+// Rounds of 1 + 2 + ... blocks for steady times.
 constexpr int steady_rounds = 6;
 
 void set_costs_of(std::span<const selection::Bucket> buckets, const selection::CostModel& costs) {
     for (const selection::Bucket& bucket : buckets) bucket.candidates.set_costs(costs);
 }
 
-/// What a compile on a machine that nothing is known of counts with: estimates, or what seeds tell of others.
+/// The cost model of a compile on an unknown machine: estimates, or priors from shipped timings of other machines.
 selection::CostModel nominal(const selection::CostModel& costs) {
     selection::CostModel all = costs;
     all.machine = selection::nominal_machine(costs.features, costs.policy.threads);
@@ -60,7 +60,7 @@ bool is_measured(const selection::Selections& selections) {
     return true;
 }
 
-/// Of this machine.
+/// True if there may be times of this machine.
 bool may_have_times(const selection::CostModel& costs) {
     if (costs.timings->size() > 0) return true;
     const std::vector<TimingEnvironment> shipped_timings = costs.timings->shipped_environments();
@@ -113,7 +113,7 @@ private:
         return chosen;
     }
 
-    /// Whether all of what a compile that measures nothing takes is measured.
+    /// True if everything in the selection of a compile that measures nothing is measured.
     bool is_settled() {
         if (!may_have_times(optimistic_)) return false;
         selection::CostModel known = optimistic_;
@@ -126,7 +126,7 @@ private:
         return selection::environment_of(kernel, optimistic_);
     }
 
-    /// From the times known now.
+    /// Updates the estimates from the times known now.
     void learn() {
         set_costs_of(buckets_, optimistic_);
         LearnedEstimates learned = learned_from(buckets_, optimistic_);
@@ -136,7 +136,7 @@ private:
             optimistic_.expected = expected_ = std::make_shared<selection::TimingTransfer>(std::move(learned.all));
     }
 
-    /// Unknown times as they are expected.
+    /// Cost model with expected instead of optimistic times; coarse times count as measured.
     selection::CostModel expected() const {
         selection::CostModel costs = optimistic_;
         costs.optimistic = false;
@@ -148,7 +148,7 @@ private:
         return unmeasured_tasks(buckets_, chosen, optimistic_, context_.kernels().definitions, tried_);
     }
 
-    /// What the plan in hand lacks, and what competes with it.
+    /// Measures the unmeasured calls of the plan and their alternatives.
     void measure_plan(const selection::Selections& plan) {
         best_ = selection::seconds_of(buckets_, plan);
         std::vector<TuningTask> all = unmeasured_tasks_of(plan);
@@ -158,7 +158,7 @@ private:
     }
 
     void measure_best_paths() {
-        // A choice that there is no time for gains nothing.
+        // Measuring is useless without time for another selection.
         while (left() > choosing_ && !result_.complete) {
             learn();
             const selection::Selections chosen = choose(optimistic_);
@@ -169,7 +169,7 @@ private:
         }
     }
 
-    /// Other settings of the kernels that were chosen, each once; false where none is left to measure.
+    /// Measures other settings of the chosen kernels, each once. False if none is left to measure.
     bool measure_settings(const selection::Selections& chosen) {
         const std::vector<TuningTask> all = unknown_settings(buckets_, chosen, expected_better(), tried_settings_);
         for (std::size_t i = 0; i < all.size() && left() > 0; ++i) {
@@ -195,11 +195,11 @@ private:
         return true;
     }
 
-    /// Everything that is unknown, whether it can change the choice or not. False where time ran out.
+    /// Measures everything that is unknown, whether it can change the choice or not. False if time ran out.
     bool measure_everything() {
         learn();
         const std::vector<TuningTask> all = exhaustive_tasks(buckets_, optimistic_, budget_.stop);
-        // Time of a race that runs out leaves some for the next round.
+        // A benchmark whose time runs out leaves candidates for the next round.
         for (bool goes_on = true; goes_on;) {
             goes_on = false;
             for (std::size_t i = 0; i < all.size(); ++i) {
@@ -215,14 +215,14 @@ private:
         return remeasure_spread(all);
     }
 
-    /// Unknown times as they are expected, coarse ones among them.
+    /// As expected(), but coarse times count as unknown if the effort requires better ones.
     selection::CostModel expected_better() const {
         selection::CostModel costs = expected();
         costs.least_quality = optimistic_.least_quality;
         return costs;
     }
 
-    /// Times whose spread is large are taken again, once. False where time ran out.
+    /// Takes times with a large spread again, once. False if time ran out.
     bool remeasure_spread(const std::vector<TuningTask>& all) {
         for (const TuningTask& task : all)
             for (const CandidateCall& call : task.calls) {
@@ -238,7 +238,7 @@ private:
     void report(const Kernel& kernel, std::size_t waiting) {
         if (budget_.stop.stop_requested()) throw Cancelled("tune");
         if (!budget_.progress) return;
-        // At the pace so far; what later rounds find comes on top.
+        // Estimated from the pace so far; work that later rounds find is not included.
         const double time_scale = done_ == 0 ? 0 : spent() / static_cast<double>(done_);
         const double expected = std::min(left(), time_scale * static_cast<double>(waiting));
         budget_.progress({"tune", done_, done_ + static_cast<std::int64_t>(waiting), kernel.id, expected, best_});
@@ -259,7 +259,7 @@ private:
         }
     }
 
-    /// A time on its own, in as many blocks as make it steady.
+    /// Times one kernel alone, in enough blocks for a steady time.
     void measure_steady(const Kernel& kernel, const Problem& problem) {
         const autotune::BenchmarkCandidate alone{&problem, &kernel};
         report(kernel, 1);
@@ -332,7 +332,7 @@ private:
         ++result_.compared;
     }
 
-    /// Times of what was chosen that were disturbed are taken again, once, in more blocks; false where none is.
+    /// Takes disturbed times of the selection again, once, in more blocks. False if there are none.
     bool remeasure_noisy(const selection::Selections& chosen) {
         bool any = false;
         for (std::size_t b = 0; b < buckets_.size(); ++b)
@@ -357,14 +357,15 @@ private:
     const Budget& budget_;
     const Measurer& measurer_;
     const double begin_;
-    // What optimistic_ counts with, grown with each time: of this machine, and with what seeds tell of others.
+    // The estimates in optimistic_, updated with each time: from times of this machine, and from these and priors of
+    // others.
     std::shared_ptr<selection::TimingTransfer> learned_, expected_;
-    std::set<std::string> tried_;  // whose errors were measured in this tune
+    std::set<std::string> tried_;  // calls whose errors were measured in this tune
     std::set<std::string> repeated_;
     std::set<std::string> tried_settings_;
     std::int64_t done_ = 0;
-    double best_ = 0;      // what is chosen as far as is known
-    double choosing_ = 0;  // seconds that the last choice took
+    double best_ = 0;      // expected seconds of the current selection
+    double choosing_ = 0;  // seconds that the last selection took
     std::optional<TuningProgress> curve_;
     TuningResult result_;
     Watchdog watchdog_;
@@ -386,7 +387,7 @@ std::optional<selection::Selections> settle(std::span<const selection::Bucket> b
     if (costs.timings == nullptr || !may_have_times(costs)) return std::nullopt;
     LearnedEstimates learned = learned_from(buckets, costs);
     if (learned.own.empty()) {
-        // Kernels are asked once ways are looked for.
+        // Building the memo queries the kernels.
         selection::memo_of(buckets, selection::Breadth::cheapest, options.stop, options.seconds_per_kept_byte);
         learned = learned_from(buckets, costs);
     }

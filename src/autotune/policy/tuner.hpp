@@ -11,49 +11,52 @@
 #include <stop_token>
 #include <vector>
 
-/// Profile on a miss: measures what the best paths need, and as much else as a mode asks for.
+/// The tuner: measures what the best covers need and is not in the timing database, and as much else as a mode asks
+/// for.
 namespace cairn::autotune {
 
 constexpr double usual_hang_seconds = 10;
 
 struct Budget {
-    double seconds = 0;  ///< of the bench's clock
+    double seconds = 0;  ///< by the clock of the Measurer
     ProgressSink progress;
     std::stop_token stop;
     double hang_seconds =
-        usual_hang_seconds;  ///< a kernel that has not returned for so long is told of and recorded as failed
+        usual_hang_seconds;  ///< a kernel that has not returned after this time is logged and recorded as failed
     Effort effort = {};
 };
 
 struct TuningResult {
-    int measured = 0;                ///< measurements made
+    int measured = 0;                ///< times measured
     int compared = 0;                ///< errors measured
     int failed = 0;                  ///< kernels that could not be measured; recorded, so that they are not tried again
-    bool complete = false;           ///< all that the effort asks for is known
-    double timed = 0;                ///< seconds that kernels ran for their times
-    std::vector<TuningPoint> curve;  ///< what the plan in hand was expected to take meanwhile
-    std::vector<selection::CallKind> plan;        ///< what the runs of a compile that measures nothing call
+    bool complete = false;           ///< everything that the effort asks for is measured
+    double timed = 0;                ///< seconds of timed kernel runs
+    std::vector<TuningPoint> curve;  ///< expected time of the plan during the tune
+    std::vector<selection::CallKind> plan;        ///< call kinds of the plan of a compile that measures nothing
     std::optional<selection::Selections> chosen;  ///< settle()
 };
 
-/// First measures what the plan without any measurement lacks, and what competes with that, calls that cost much and
-/// are in doubt in front; with Effort::only_costly these are all, and none where what is chosen is measured. Then
-/// chooses with unknown times at their lower bounds, measures what is unknown on the paths found, each in a race with
-/// its rivals, and repeats until all of them is measured or the budget is spent. With Effort::everything
-/// exhaustive_tasks() follow, and times whose spread is large are taken once more. So what a lower effort measures a
-/// higher one measures first. What measured kernels show moves what is expected of them at other sizes. The errors of
-/// kernels that state one are measured with their times: whoever is further off than it said is refused from then on.
-/// Each measurement is stored as soon as it is made, and times that were disturbed are taken once more. A kernel that
-/// hangs cannot be ended: a thread that lives as long as this says so in the log and records it, so that the next start
-/// does without. Afterwards the buckets' candidates count as settle() tells.
+/// Measures, in this order:
+/// - The unmeasured calls of the plan made without any measurement, and their alternatives, costly and uncertain calls
+///   first. With Effort::only_costly these are all, and none if everything in the selection is measured.
+/// - The unmeasured calls of the selection with unknown times at their lower bounds, each in a benchmark with its
+///   alternatives. Repeats the selection until all of its calls are measured or the budget is spent.
+/// - With Effort::exhaustive the exhaustive_tasks(); times whose spread is large are taken once more.
+///
+/// So a higher effort measures first what a lower one measures. Measured times update the estimates at other sizes. The
+/// errors of kernels that state one are measured with their times: a kernel whose error exceeds its statement is
+/// refused from then on. Each measurement is stored at once, and disturbed times are taken once more. A kernel that
+/// hangs cannot be stopped: a watchdog thread, which lives as long as the tuner, logs and records it, so that the next
+/// start does not call it. Afterwards settle() sets the costs of the buckets' candidates.
 TuningResult run_tuner(std::span<const selection::Bucket> buckets, const Context& context,
                        const selection::CostModel& costs, const selection::Options& options, const Budget& budget,
                        const Measurer& measurer);
 
-/// Lets the candidates count with what is known. Where that does not cover all of what is chosen, measured times
-/// compete with measured times alone: what is chosen then is the plan of a compile that measures nothing, but where
-/// measured times are less than what that has measured, or can reach. By the times stored it is never slower than that
-/// plan. Returns what select() chooses then, where it was chosen on the way.
+/// Sets the costs of the candidates from the known times. If these do not cover the whole selection, measured times
+/// compete only with measured times: the selection is then the plan of a compile that measures nothing, except where a
+/// measured time is less than the measured time or the lower bound of a call of that plan. By the stored times it is
+/// never slower than that plan. Returns the selection that select() makes with these costs, if it was computed here.
 std::optional<selection::Selections> settle(std::span<const selection::Bucket> buckets,
                                             const selection::CostModel& costs, const selection::Options& options);
 

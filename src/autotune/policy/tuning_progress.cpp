@@ -10,7 +10,7 @@
 namespace cairn::autotune {
 namespace {
 
-/// Reads a number that `end` follows, and takes both from the text.
+/// Parses a number followed by `end`, and removes both from the text.
 template <typename T>
 bool take_number(std::string_view& text, char end, T& number) {
     const char* const last = text.data() + text.size();

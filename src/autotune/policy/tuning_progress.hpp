@@ -13,18 +13,19 @@
 
 namespace cairn::autotune {
 
-/// What the plan in hand is expected to take while a tune goes on: each of its calls as it was measured, or as the best
-/// was that makes the same at the same sizes; else as it is expected. What is done once is left out.
+/// Expected time of the plan during a tune. Each of its calls counts with the measured time of the fastest call that
+/// computes the same value at the same sizes; without measurements with its estimate. Calls that run once, at bind, are
+/// left out.
 class TuningProgress {
 public:
     TuningProgress(std::span<const selection::Bucket> buckets, const selection::Selections& plan,
                    const selection::CostModel& costs);
 
-    /// To be called when these have been measured.
+    /// Updates the expected time; called when the task has been measured.
     void learn(const TuningTask& task, const selection::CostModel& costs);
-    /// Adds a point where the plan has changed since the last.
+    /// Adds a point if the expected time has changed since the last one.
     void note(double seconds, std::int64_t measured);
-    /// All points, the last of them at the end.
+    /// Returns all points, the last one at the end of the tune.
     std::vector<TuningPoint> end(double seconds, std::int64_t measured);
 
 private:

@@ -18,14 +18,14 @@ namespace {
 
 constexpr double infinite_seconds = std::numeric_limits<double>::infinity();
 
-/// Unknown times as they are expected.
+/// Cost model with expected instead of optimistic times.
 selection::CostModel expecting(const selection::CostModel& costs) {
     selection::CostModel all = costs;
     all.optimistic = false;
     return all;
 }
 
-/// What is to be run for the error of a chosen candidate, where it states one and that is unknown.
+/// The problem to run for the error of a chosen candidate, if it states an error that is unknown.
 std::optional<Problem> compared(const selection::Candidate& candidate, const std::vector<std::int64_t>& sizes,
                                 const selection::CostModel& costs, std::span<const Definition> definitions) {
     if (candidate.estimate.error == candidate.rounding || candidate.estimate.error_measured) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Problem> compared(const selection::Candidate& candidate, const std
     return comparison_problem(*candidate.kernel, *candidate.problem, sizes, definitions);
 }
 
-/// What is unknown of a chosen candidate at some sizes, and its rivals where that is its time.
+/// The task for what is unknown of a chosen candidate at some sizes; with its alternatives if its time is unknown.
 std::optional<TuningTask> task_of(const selection::Bucket& bucket, const selection::Choice& choice,
                                   const std::vector<std::int64_t>& sizes, const selection::CostModel& costs,
                                   std::span<const Definition> definitions, const std::set<std::string>& tried) {
@@ -58,7 +58,7 @@ std::optional<TuningTask> task_of(const selection::Bucket& bucket, const selecti
     return task;
 }
 
-/// The same call in another layer, or in another bucket.
+/// Adds runs of the same call in another layer or bucket.
 void add_runs(TuningTask& task, double runs) {
     if (task.runs > 0) task.potential_gain *= 1 + runs / task.runs;
     task.runs += runs;
@@ -96,10 +96,10 @@ std::vector<TuningTask> unmeasured_tasks(std::span<const selection::Bucket> buck
                                          std::span<const Definition> definitions, const std::set<std::string>& tried) {
     const selection::CostModel expected = expecting(costs);
     std::vector<std::vector<TuningTask>> found(buckets.size());
-    std::map<std::string, TuningTask*> seen;  // null: nothing of it is unknown
+    std::map<std::string, TuningTask*> seen;  // null: nothing of the call is unknown
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         const auto all_sizes = selection::representative_sizes(*buckets[b].graph.symbols());
-        found[b].reserve(all_sizes.size() * selections.buckets[b].chosen.size());  // they stay where they are
+        found[b].reserve(all_sizes.size() * selections.buckets[b].chosen.size());  // pointers to elements are kept
         for (const std::vector<std::int64_t>& sizes : all_sizes)
             for (const selection::Choice& choice : selections.buckets[b].chosen) {
                 const std::string name =
@@ -160,7 +160,7 @@ std::set<std::string> calls_of(std::span<const selection::Bucket> buckets, const
 
 namespace {
 
-/// Calls `take` with each call that kernels were asked about and whose time is known, once.
+/// Calls `take` once with each queried call whose time is known.
 template <typename F>
 void for_each_time(std::span<const selection::Bucket> buckets, const selection::CostModel& costs, const F& take) {
     std::set<std::string> seen;
@@ -203,7 +203,7 @@ LearnedEstimates learned_from(std::span<const selection::Bucket> buckets, const 
     selection::CostModel at_pace = costs;
     if (!costs.is_calibrated) {
         at_pace.time_scale = 1;
-        double logs = 0, count = 1;  // drawn towards 1 while there are few
+        double logs = 0, count = 1;  // shrinks the mean towards 1 while there are few times
         for (const Time& time : times)
             if (const auto carried = selection::scaled_prior_seconds(*time.kernel, time.problem, at_pace)) {
                 logs += std::log(time.seconds / *carried);

@@ -8,7 +8,8 @@
 namespace cairn::autotune {
 namespace {
 
-/// Threads made while this lives block all signals: handlers of the host run on threads of the host.
+/// Blocks all signals of this thread during its lifetime: threads created meanwhile inherit that. Handlers of the host
+/// then run on threads of the host.
 class SignalsBlocked {
 public:
     SignalsBlocked() {
@@ -45,13 +46,13 @@ void Watchdog::end() {
 
 void Watchdog::watch(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    // Looks now and then rather than being woken: begin() and end() stand beside what is timed.
+    // Polls instead of being woken: begin() and end() are called next to timed code.
     while (!stop.stop_requested()) {
         wake_.wait_for(lock, stop, limit_ / 4, [] { return false; });
         if (late_ == nullptr || Clock::now() < deadline_) continue;
         try {
             std::exchange(late_, nullptr)();
-        } catch (...) {}  // a sink of the host's: nobody is there to be told
+        } catch (...) {}  // exceptions of the host's log callback are dropped
     }
 }
 

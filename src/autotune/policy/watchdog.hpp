@@ -6,21 +6,21 @@
 #include <mutex>
 #include <thread>
 
-/// Work that cannot be stopped, and may never end.
+/// Watchdog for work that cannot be stopped and may never end.
 namespace cairn::autotune {
 
-/// Says when a piece of work takes too long, from a thread of its own that lives as long as this does. It ends nothing:
-/// a kernel that hangs inside the process hangs, but what is known of it is told and kept.
+/// Reports work that takes too long, from a thread of its own that lives as long as the Watchdog. It does not end the
+/// work: a kernel that hangs inside the process keeps hanging, but is reported and recorded.
 class Watchdog {
 public:
     explicit Watchdog(double seconds);
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// From here on until end(): if that takes too long, `late` is called, once, on the other thread. It must not
+    /// Starts watching until end(). If the limit passes, `late` is called, once, on the watchdog thread. It must not
     /// throw.
     void begin(std::function<void()> late);
-    /// Returns when `late` is not being called.
+    /// Stops watching. On return `late` is not running.
     void end();
 
 private:
@@ -30,9 +30,9 @@ private:
     const Clock::duration limit_;
     std::mutex mutex_;
     std::condition_variable_any wake_;
-    std::function<void()> late_;  // none: nothing is watched
+    std::function<void()> late_;  // null: nothing is watched
     Clock::time_point deadline_;
-    std::jthread thread_;  // last: it uses what stands before
+    std::jthread thread_;  // last: it uses the members above
 };
 
 }  // namespace cairn::autotune

@@ -63,7 +63,7 @@ std::vector<int> affinity_mask() {
 int affinity_cpus() noexcept {
     try {
         if (const std::vector<int> cpus = affinity_mask(); !cpus.empty()) return static_cast<int>(cpus.size());
-    } catch (...) {  // out of memory: go by what is on
+    } catch (...) {  // out of memory: count the online CPUs
     }
     return static_cast<int>(std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, 1L << 20));
 }
@@ -72,7 +72,7 @@ int usable_cpus() noexcept {
     const int cpus = affinity_cpus();
     try {
         if (const auto quota = cgroup_quota()) return std::clamp(static_cast<int>(std::min(*quota, 1e6)), 1, cpus);
-    } catch (...) {  // out of memory while reading: go by the mask
+    } catch (...) {  // out of memory while reading: use the mask
     }
     return cpus;
 }

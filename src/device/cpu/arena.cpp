@@ -38,7 +38,7 @@ Arena Arena::reserve(std::size_t bytes, const ArenaOptions& options) {
     arena.base_ = static_cast<std::byte*>(at) + (round_up(address, arena.step_) - address);
     arena.capacity_ = bytes;
 #if defined(MADV_HUGEPAGE)
-    // Advice: where the system will not, ordinary pages do.
+    // Only advice: the system may use ordinary pages.
     if (options.huge_pages) madvise(arena.base_, round_up(bytes, arena.step_), MADV_HUGEPAGE);
 #endif
     return arena;
@@ -90,7 +90,7 @@ void Arena::touch(std::size_t bytes, ThreadPool* pool) {
     if (owned()) {
         commit(bytes, pool);
     } else {
-        // The first and last page may hold bytes of others too, which stay as they are.
+        // The first and last page may hold bytes of others too, which must not change.
         const auto from = reinterpret_cast<std::uintptr_t>(base_ + touched_) / step_ * step_;
         const auto to = round_up(reinterpret_cast<std::uintptr_t>(base_ + bytes), step_);
         const int error =

@@ -4,9 +4,9 @@
 
 namespace cairn::device {
 
-// Who sleeps counts itself first and looks at the epoch afterwards (the kernel does, in futex_wait); who opens changes
-// the epoch first and looks for sleepers afterwards. All four are sequentially consistent, so one of the two sees the
-// other.
+// A sleeper first increments the count and then checks the epoch (the kernel does, in futex_wait); the opener first
+// changes the epoch and then checks for sleepers. All four accesses are sequentially consistent, so one of the two sees
+// the other.
 bool Barrier::wait_past(std::uint32_t epoch) noexcept {
     std::uint32_t now = epoch;
     const auto moved = [&] { return (now = epoch_.load(std::memory_order_acquire)) != epoch; };

@@ -8,17 +8,17 @@
 
 namespace cairn::device {
 
-/// What a member leaves an aborted region by. Not a std::exception, so that no kernel takes it for a fault of its own;
-/// the thread pool catches it.
+/// Thrown by a member to leave an aborted region. Not a std::exception, so that no kernel takes it for a fault of its
+/// own; the thread pool catches it.
 struct RegionAborted {};
 
-/// A meeting point for a fixed number of threads: spins for at most `spin`, less where that was in vain (SpinBudget),
+/// A barrier for a fixed number of threads. Spins for at most `spin`, less if spinning has failed before (SpinBudget),
 /// then sleeps on a futex; with `spin` zero (more threads than CPUs) it sleeps at once. No lock, no allocation.
 ///
 ///     barrier.wait();                            // all members
-///     barrier.wait([&] { next.store(0); });      // the last one to come does this while the others still wait
+///     barrier.wait([&] { next.store(0); });      // the last member to arrive runs this while the others still wait
 ///
-/// Once aborted, every present and future wait() gives false until reset(): nobody waits for a member that has failed.
+/// Once aborted, every present and future wait() returns false until reset(): no member waits for one that has failed.
 class Barrier {
 public:
     Barrier(int members, std::chrono::nanoseconds spin) noexcept
@@ -28,15 +28,15 @@ public:
 
     int members() const noexcept { return static_cast<int>(members_); }
 
-    /// True when all members have come; false when aborted.
+    /// Waits until all members have arrived. False if aborted.
     [[nodiscard]] bool wait() noexcept {
         return wait([] {});
     }
 
-    /// As wait(); the last to come runs `completion`, which must not throw, before anybody goes on.
+    /// As wait(); the last member to arrive runs `completion`, which must not throw, before any member continues.
     template <class Completion>
     [[nodiscard]] bool wait(const Completion& completion) noexcept {
-        // A member reads the epoch before it counts itself: until it has, the epoch cannot move on.
+        // A member reads the epoch before it counts itself: the epoch cannot advance until it has.
         const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);
         if ((epoch & aborted_bit) != 0) return false;
         if (members_ == 1) {
@@ -49,11 +49,11 @@ public:
         return open();
     }
 
-    /// Makes all waits, present and future, give false. From any thread.
+    /// Makes all present and future waits return false. May be called by any thread.
     void abort() noexcept;
     bool aborted() const noexcept { return (epoch_.load(std::memory_order_acquire) & aborted_bit) != 0; }
 
-    /// Ready for a new region. Nobody may be inside.
+    /// Prepares for a new region. No thread may be waiting.
     void reset() noexcept;
 
 private:
@@ -67,7 +67,8 @@ private:
     const std::uint32_t members_;
     SpinBudget spin_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
-    alignas(64) std::atomic<std::uint32_t> epoch_{0};  // counts meetings in steps of two; the low bit says aborted
+    alignas(64) std::atomic<std::uint32_t> epoch_{0};  // number of completed barriers in steps of two; the low bit
+                                                       // means aborted
     std::atomic<std::uint32_t> sleepers_{0};
 };
 

@@ -22,7 +22,7 @@ bool has_word(std::string_view list, std::string_view word) {
     return false;
 }
 
-// A line of mountinfo: id parent device root point options [optional fields...] - type source super-options.
+// Parses a line of mountinfo: id parent device root point options [optional fields...] - type source super-options.
 std::optional<Mount> parse_mount(const std::string& line, std::string_view controller) {
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) return std::nullopt;
@@ -45,7 +45,7 @@ std::vector<Mount> mounts(const std::string& root, std::string_view controller) 
     return found;
 }
 
-// This process's group in the unified hierarchy, or in that of version 1 with the controller: lines
+// This process's group in the unified hierarchy, or in the version 1 hierarchy of the controller: lines
 // `id:controllers:path`.
 std::optional<std::string> group_path(const std::string& root, bool unified, std::string_view controller) {
     std::ifstream file(root + "/proc/self/cgroup");
@@ -59,8 +59,8 @@ std::optional<std::string> group_path(const std::string& root, bool unified, std
     return std::nullopt;
 }
 
-// The group's path below the mount point. A container may see a hierarchy whose root is its own group, or a group
-// outside of it.
+// The group's path below the mount point. In a container the mounted root may be the group itself, or the group may lie
+// outside the mount.
 std::string below_mount(const std::string& path, const Mount& mount) {
     if (mount.root == "/") return path == "/" ? std::string() : path;
     if (path.compare(0, mount.root.size(), mount.root) == 0 &&

@@ -6,14 +6,14 @@
 
 namespace cairn::device {
 
-/// A control group of Linux, by the folder in which its limits lie.
+/// A Linux control group, identified by the folder that holds its limits.
 struct ControlGroup {
     std::string folder;
-    bool unified = false;  ///< of version 2; else of version 1
+    bool unified = false;  ///< version 2; otherwise version 1
 };
 
-/// The groups of this process in which a controller (`cpu`, `memory`) may limit it, and those above them, of version 1
-/// and 2, each before the one above it. `root` stands before every path that is read: `/proc/self/cgroup`,
+/// The control groups of this process whose limits a controller (`cpu`, `memory`) enforces, and their ancestors, of
+/// version 1 and 2, each before its parent. `root` is prepended to every path that is read: `/proc/self/cgroup`,
 /// `/proc/self/mountinfo` and the mounted hierarchies.
 std::vector<ControlGroup> control_groups(std::string_view controller, const std::string& root = {});
 

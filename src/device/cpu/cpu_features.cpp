@@ -28,7 +28,7 @@ constexpr std::uint32_t avx = bits({27, 28});
 // State components: 1 and 2 vectors of 256 bits; 5 to 7 masks and vectors of 512 bits; 17 and 18 tiles.
 constexpr std::uint64_t ymm = bits({1, 2}), zmm = ymm | bits({5, 6, 7}), tiles = bits({17, 18});
 
-// Those that others stand on first.
+// Features that others imply come first.
 constexpr std::array<FeatureBits, feature_count> feature_bits = {{
     {Feature::avx2, {.leaf1_ecx = avx | bits({12, 29}), .leaf7_ebx = bits({5, 8}), .xcr0 = ymm}},
     {Feature::avx512, {.leaf1_ecx = avx, .leaf7_ebx = bits({16, 17, 28, 30, 31}), .xcr0 = zmm}},
@@ -54,7 +54,7 @@ bool has_all(const CpuRegisters& registers, const CpuRegisters& wanted) noexcept
 
 #if defined(__x86_64__)
 
-// Register XCR0. Written out, because the intrinsic needs this file compiled for machines that have it.
+// Register XCR0. Uses inline assembly, because the intrinsic requires compiling this file for machines that have it.
 std::uint64_t read_xcr0() noexcept {
     std::uint32_t low = 0, high = 0;
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

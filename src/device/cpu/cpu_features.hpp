@@ -6,7 +6,7 @@
 
 namespace cairn::device {
 
-/// What CPUID and XGETBV say, as far as Features are told by it; zeros where a CPU has no such leaf. `leaf1_ecx` is
+/// The registers of CPUID and XGETBV that determine the Features; zero if the CPU has no such leaf. `leaf1_ecx` is
 /// register ECX of leaf 1, `leaf7_1_eax` EAX of leaf 7's subleaf 1.
 struct CpuRegisters {
     std::uint32_t leaf1_ecx = 0;
@@ -15,17 +15,17 @@ struct CpuRegisters {
     std::uint64_t xcr0 = 0;  ///< register sets the operating system saves
 };
 
-/// Those of this CPU; all 0 on other than x86-64.
+/// The registers of this CPU; all 0 on other architectures than x86-64.
 CpuRegisters cpu_registers() noexcept;
 
-/// The features all of whose parts are there, whose registers the operating system saves, and with all that they stand
-/// on. AMX is in it where a process may use it once it has asked the operating system.
+/// The features for which the CPU has all instruction sets, the operating system saves the registers, and all implied
+/// features are present. Includes AMX if a process may use it after requesting it from the operating system.
 ///
 ///     AVX2 without FMA                                  ->  baseline
 ///     AVX-512 in the CPU, not saved by the system       ->  avx2
 FeatureSet features_of(const CpuRegisters& registers) noexcept;
 
-/// Those of this machine.
+/// The features of this machine.
 FeatureSet detect_features() noexcept;
 
 }  // namespace cairn::device

@@ -88,7 +88,7 @@ void read_name(CpuInfo& info) {
 
 #endif
 
-// What sysfs tells about the first CPU: `level` 2, `type` Unified, `size` 1024K.
+// Reads the caches of the first CPU from sysfs: `level` 2, `type` Unified, `size` 1024K.
 void read_system_caches(CpuInfo& info) {
     for (int i = 0; i < 16; ++i) {
         const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i);

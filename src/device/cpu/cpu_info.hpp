@@ -7,17 +7,16 @@
 
 namespace cairn::device {
 
-/// What kind of CPU this is: with it, times measured on one machine are told from those of another. The same on every
-/// call.
+/// Identity and caches of this CPU: it distinguishes times measured on different machines. The same on every call.
 struct CpuInfo {
-    std::string vendor;  ///< `AuthenticAMD`; empty where the CPU does not say
+    std::string vendor;  ///< `AuthenticAMD`; empty if the CPU does not report it
     std::string name;    ///< `AMD EPYC 9655`, single spaces
     int family = 0, model = 0, stepping = 0;
-    std::int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< of one core's view; 0: not there or not told
-    FeatureSet features;  ///< those it has, as far as the system saves their registers
+    std::int64_t l1d_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< as seen by one core; 0: absent or not reported
+    FeatureSet features;                                     ///< those of the CPU whose registers the system saves
 };
 
-/// Asks CPUID, and the system's files for caches CPUID is silent about.
+/// Reads CPUID, and the system's files for caches that CPUID does not report.
 CpuInfo cpu_info();
 
 }  // namespace cairn::device

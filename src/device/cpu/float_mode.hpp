@@ -8,10 +8,9 @@
 
 namespace cairn::device {
 
-/// Sets this thread's floating-point mode to the default (round to nearest, subnormal numbers kept, no traps) while it
-/// lives.
-///
-///     A host that flushes subnormals to zero would otherwise get other bits from the chunks its own thread computes.
+/// Sets this thread's floating-point mode to the default (round to nearest, subnormal numbers kept, no traps) during
+/// its lifetime. Otherwise a host that flushes subnormals to zero would get different results from the chunks that its
+/// own thread computes.
 class DefaultFloatMode {
 public:
 #if defined(__x86_64__)

@@ -4,8 +4,8 @@
 
 namespace cairn::device {
 
-/// Knows whether the process was forked since it was made: a page that the system clears in a child. Costs one load,
-/// where asking for the process id costs a system call. Where the system has no such page the answer is always no.
+/// Detects whether the process was forked since construction, by a page that the system clears in a child. Costs one
+/// load, whereas reading the process id costs a system call. If the system has no such page, forked() is always false.
 class ForkGuard {
 public:
     ForkGuard() noexcept;

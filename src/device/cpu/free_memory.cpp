@@ -21,11 +21,11 @@ std::optional<std::int64_t> available(const std::string& root) {
 std::optional<std::int64_t> number_in(const std::string& path) {
     std::ifstream file(path);
     std::int64_t number = 0;
-    if (file >> number) return number;  // `max` is none
+    if (file >> number) return number;  // `max` means no limit
     return std::nullopt;
 }
 
-/// Pages of files count as used by a group although they can be given back.
+/// Bytes of file pages that a group counts as used although they can be reclaimed.
 std::int64_t reclaimable(const ControlGroup& group) {
     std::ifstream file(group.folder + "/memory.stat");
     const std::string wanted = group.unified ? "inactive_file" : "total_inactive_file";

@@ -12,7 +12,8 @@
 namespace cairn::device {
 namespace {
 
-// What a part is a multiple of: the largest pages an arena asks for, so that no two threads fault in one of them.
+// Parts are multiples of this: the largest page size that an arena requests, so that no two threads fault in the same
+// page.
 constexpr std::size_t part_unit = std::size_t{2} << 20;
 
 struct Parts {
@@ -50,7 +51,7 @@ int populate(std::byte* begin, std::byte* end, std::byte* own, ThreadPool* pool)
     if (error != EINVAL) return error == EFAULT || error == EHWPOISON ? ENOMEM : error;
 #endif
     for (std::byte* at = begin; at < end; at += page_size()) {
-        // Adds nothing, yet writes: right even where the caller's own memory is in use.
+        // Writes without changing the value, so it is safe even if the caller's memory is in use.
         auto* const byte = reinterpret_cast<unsigned char*>(std::max(at, own));
         std::atomic_ref<unsigned char>(*byte).fetch_or(0, std::memory_order_relaxed);
     }

@@ -8,7 +8,7 @@
 
 namespace cairn::device {
 
-/// Tells the CPU that this is a waiting loop: saves power and leaves the other hyper-thread its share.
+/// Hints to the CPU that this is a spin loop: saves power and leaves the other hyper-thread its share.
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     _mm_pause();
@@ -17,8 +17,8 @@ inline void relax() noexcept {
 #endif
 }
 
-/// Waits for `done()` without sleeping, for at most about `limit`. Returns whether it became true. A limit of zero asks
-/// once.
+/// Waits for `done()` without sleeping, for at most about `limit`. Returns whether it became true. A limit of zero
+/// checks once.
 template <class Done>
 bool spin_until(const Done& done, std::chrono::nanoseconds limit) noexcept {
     if (done()) return true;

@@ -9,26 +9,26 @@
 
 namespace cairn::device {
 
-/// How long to wait awake before sleeping, learned from how waiting went. Spinning is the quickest way to meet a thread
-/// that is at work on another CPU, and a waste when that thread has to wait for this very CPU: pinned beside it, or
-/// taken by another program.
+/// Adaptive limit of spinning before sleeping. Spinning is the quickest way to wait for a thread that runs on another
+/// CPU, and a waste if that thread needs this very CPU: because it is pinned to it, or its own was taken by another
+/// program.
 ///
-/// A spin that ended in vain halves the budget, down to `least`; one that met its end restores it. So that a CPU that
-/// has come free is noticed, a full spin is tried now and then: after 2, 4, 8, ... waits in vain, at most `max_pause`.
+/// A spin that times out halves the budget, down to `least`; a successful one restores it. To detect that a CPU has
+/// become free, a full spin is tried now and then: after 2, 4, 8, ... timeouts, at most `max_pause`.
 ///
 ///     SpinBudget budget(100us, 256);
 ///     if (!budget.wait([&] { return ready.load(); })) sleep_on(ready);
 ///
-/// For any number of threads at once; while spinning pays it is only read.
+/// Thread-safe; while spinning succeeds it is only read.
 class SpinBudget {
 public:
     static constexpr std::chrono::nanoseconds least = std::chrono::microseconds(2);
 
-    /// `most` zero: wait() asks once and never spins.
+    /// `most` zero: wait() checks once and never spins.
     SpinBudget(std::chrono::nanoseconds most, std::uint32_t max_pause) noexcept
         : most_(most.count()), max_pause_(max_pause), now_(most.count()) {}
 
-    /// Waits for `done()` without sleeping, for no longer than seems worth it. Returns whether it became true.
+    /// Waits for `done()` without sleeping, for at most the current budget. Returns whether it became true.
     template <class Done>
     bool wait(const Done& done) noexcept {
         if (done()) return true;
@@ -42,7 +42,7 @@ public:
         return arrived;
     }
 
-    /// What the next wait may take.
+    /// The budget of the next wait.
     std::chrono::nanoseconds now() const noexcept {
         return std::chrono::nanoseconds(now_.load(std::memory_order_relaxed));
     }
@@ -57,7 +57,7 @@ private:
         return tries ? most_ : budget;
     }
 
-    // Threads that miss at once may lose each other's count: it only times the next try.
+    // Threads that miss at the same time may lose counts: the count only times the next full spin.
     void record_miss(std::int64_t budget) noexcept {
         if (is_least(budget)) {
             missed_.store(missed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -8,7 +8,7 @@ device::TeamState& state(void* shared) noexcept { return *static_cast<device::Te
 }  // namespace
 
 void Team::barrier() {
-    if (size_ == 1) return;  // a team of one has nobody to wait for, though the region may have more members
+    if (size_ == 1) return;  // a team of one waits for nobody, even if the region has more members
     if (!state(shared_).barrier.wait()) throw device::RegionAborted{};
 }
 

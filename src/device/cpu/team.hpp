@@ -9,10 +9,10 @@
 
 namespace cairn::device {
 
-/// Where and why data could not be computed with: what Team::fail was told.
+/// Why and where a kernel could not compute with its data: the arguments of Team::fail.
 struct Failure {
     const char* reason = nullptr;
-    int input = -1;  ///< of the instruction; -1: not told
+    int input = -1;  ///< of the instruction; -1: unknown
     std::int64_t position = 0, value = 0;
 };
 
@@ -29,14 +29,14 @@ struct Failure {
 struct TeamState {
     TeamState(int members, std::chrono::nanoseconds spin) noexcept : barrier(members, spin) {}
 
-    /// Forgets the last region: no failure, chunks from 0. Call before each one.
+    /// Resets the failure and the chunk counter. Call before each region.
     void begin() noexcept {
         next_chunk.store(0, std::memory_order_relaxed);
         claimed.store(false, std::memory_order_relaxed);
         reported.store(false, std::memory_order_relaxed);
     }
 
-    /// Keeps the first failure and ends the region.
+    /// Records the first failure and aborts the region.
     void fail(const Failure& failure) noexcept {
         if (!claimed.exchange(true, std::memory_order_acq_rel)) {
             first = failure;
@@ -45,19 +45,19 @@ struct TeamState {
         barrier.abort();
     }
 
-    /// Waits for all members, then lets the chunks start at 0 again. Throws RegionAborted when a member failed.
+    /// Waits for all members, then resets the chunk counter to 0. Throws RegionAborted when a member failed.
     void next_instruction() {
         const bool arrived = barrier.wait([this]() noexcept { next_chunk.store(0, std::memory_order_relaxed); });
         if (!arrived) throw RegionAborted{};
     }
 
-    /// The first Team::fail since begin(), or null.
+    /// The first failure since begin(), or null.
     const Failure* failure() const noexcept { return reported.load(std::memory_order_acquire) ? &first : nullptr; }
 
     Barrier barrier;
     alignas(64) std::atomic<std::int64_t> next_chunk{0};
     alignas(64) std::atomic<bool> claimed{false}, reported{false};
-    Failure first;  // written by who claimed it, read once it is reported
+    Failure first;  // written by the member that set `claimed`, read once `reported` is set
 };
 
 }  // namespace cairn::device

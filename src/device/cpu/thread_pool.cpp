@@ -16,8 +16,8 @@ namespace {
 
 constexpr int most_threads = 4096;
 
-// A host that begins to call run() in quick succession should find the workers awake after a few runs; at the end of a
-// region there is less to win.
+// Largest pauses between full spins. A host that starts to call run() in quick succession should find the workers
+// spinning after a few runs; at the end of a region there is less to gain.
 constexpr std::uint32_t rarest_idle_spin = 8, rarest_leaving_spin = 256;
 
 int checked(int threads) {
@@ -25,7 +25,7 @@ int checked(int threads) {
     throw Error(ErrorKind::argument, "threads", fmt::format("expected 1 to {} threads, got {}", most_threads, threads));
 }
 
-// Blocks all signals of this thread while it lives: threads made meanwhile inherit that.
+// Blocks all signals of this thread during its lifetime: threads created meanwhile inherit that.
 class SignalsBlocked {
 public:
     SignalsBlocked() noexcept {
@@ -94,8 +94,8 @@ void ThreadPool::work(int rank) noexcept {
     for (std::uint32_t seen = 0;;) {
         const auto moved = [&] { return generation_.load(std::memory_order_acquire) != seen; };
         if (!idle_.wait(moved)) {
-            // As in Barrier: counted before the word is looked at, so that the caller sees either a sleeper or one that
-            // need not sleep.
+            // As in Barrier: increments the count before checking the word, so that the caller sees either a sleeper or
+            // one that need not sleep.
             sleepers_.fetch_add(1, std::memory_order_seq_cst);
             while (generation_.load(std::memory_order_seq_cst) == seen) futex_wait(generation_, seen);
             sleepers_.fetch_sub(1, std::memory_order_relaxed);
@@ -161,7 +161,7 @@ void ThreadPool::run(Body body, void* context, Barrier* barrier) {
     if (error) std::rethrow_exception(error);
 }
 
-// A futex lock of three states: taken and released by one exchange each while nobody else wants it.
+// A futex lock with three states: uncontended, it takes one exchange each to acquire and to release.
 void ThreadPool::acquire() {
     std::uint32_t free = 0;
     if (!owner_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
@@ -176,7 +176,7 @@ void ThreadPool::release() noexcept {
     if (owner_.exchange(0, std::memory_order_release) == 2) futex_wake_one(owner_);
 }
 
-// Whether the calling thread is at work in a region of this pool.
+// True if the calling thread runs in a region of this pool.
 bool ThreadPool::inside() const noexcept {
     const pthread_t self = pthread_self();
     if (pthread_equal(caller_.load(std::memory_order_relaxed), self) != 0) return true;

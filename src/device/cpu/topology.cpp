@@ -39,7 +39,7 @@ std::vector<int> parse_list(std::string_view list) {
     return numbers;
 }
 
-/// CPUs, by the first of those that they share something with.
+/// CPUs grouped by what they share; a group is identified by its first CPU.
 class Groups {
 public:
     bool knows(int cpu) const { return first_.contains(cpu); }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-// Where two arguments of a call both make nodes, one gets a name: the order of nodes must not hang on the compiler.
+// If two arguments of a call both create nodes, one is named first: the order of nodes must not depend on the compiler.
 namespace cairn::inline v0 {
 
 using namespace composites;
@@ -63,7 +63,7 @@ Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high, std::source
 
 Tensor round(const Operand& x) {
     const CompositeScope scope("round", x);
-    // x - floor(x) is exact but within (-1, 0), where it still falls on the right side of one half.
+    // x - floor(x) is exact except within (-1, 0), where it is still on the correct side of one half.
     const Tensor below = floor(x), rest = x - below;
     const Tensor is_odd = floor(below * 0.5) * 2 != below;
     const Tensor goes_up = rest > 0.5 || (rest == 0.5 && is_odd);

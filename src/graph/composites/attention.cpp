@@ -27,7 +27,8 @@ double lowest(DType dtype) {
 /// The sizes of one call: q [B, H, T, D], k and v [B, G, S, D], with H = G * group.
 struct Sizes {
     Dim batch, heads, queries, key_heads, keys, group;
-    /// Equal heads and a single key head meet by themselves, others by an axis for the queries' heads of each key head.
+    /// Equal heads and a single key head broadcast as they are; otherwise an axis holds the query heads of each key
+    /// head.
     bool is_grouped() const { return !(heads == key_heads) && !(key_heads == Dim(1)); }
 };
 
@@ -52,12 +53,12 @@ Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, con
     return {a[0], a[1], a[2], b[1], b[2], group};
 }
 
-/// The place of each query among the keys, one behind the other.
+/// The position of each query among the keys: the queries are the last ones.
 Tensor own_keys(const Graph& graph, const Dim& queries, const Dim& keys) {
     return reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
 }
 
-/// Masks count the keys in i32.
+/// Masks hold key positions in i32.
 void need_i32_positions(const CompositeScope& scope, const Dim& keys, const Operand& k) {
     if (!provably_le(keys, std::numeric_limits<std::int32_t>::max()))
         scope.fail("keys may be too many for positions of 32 bits: " + typed_name("k", k));
@@ -68,7 +69,7 @@ Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
     return rows >= iota(graph, keys);
 }
 
-/// Which keys are within the window of each query, or behind it.
+/// True for the keys within the window of each query, or after it.
 Tensor window_mask(const CompositeScope& scope, const Graph& graph, const Dim& queries, const Dim& keys,
                    std::int64_t window) {
     if (window < 1 || window > std::numeric_limits<std::int32_t>::max())
@@ -77,7 +78,7 @@ Tensor window_mask(const CompositeScope& scope, const Graph& graph, const Dim& q
     return rows - iota(graph, keys) < window;
 }
 
-/// A mask beside the scores: keys [B, S] or pairs [B, H, T, S].
+/// A mask reshaped to broadcast with the scores: keys [B, S] or pairs [B, H, T, S].
 Tensor broadcast_to_scores(const Tensor& mask, const Sizes& n) {
     const Shape& m = mask.shape();
     if (mask.rank() == 2) return reshape(mask, n.is_grouped() ? Shape{m[0], 1, 1, 1, m[1]} : Shape{m[0], 1, 1, m[1]});
@@ -140,7 +141,7 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
     return grouped ? reshape(result, {n.batch, n.heads, n.queries, out_size}) : result;
 }
 
-/// Whether a mask says something of the keys, or of the pairs of queries and keys.
+/// True if dtype and shape are those of a mask of the keys, or of the pairs of queries and keys.
 bool fits(const Tensor& mask, const Tensor& q, const Tensor& k) {
     if (k.empty() || k.rank() != 4) return false;
     if (mask.rank() == 2) return mask.dtype() == DType::boolean && mask.dim(0) == k.dim(0) && mask.dim(1) == k.dim(2);

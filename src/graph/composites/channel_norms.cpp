@@ -2,7 +2,7 @@
 #include "graph/composites/sliding_windows.hpp"
 #include "graph/composites/typed_name.hpp"
 
-// Norms of x [B, C, ...] with numbers for each channel.
+// Norms of x [B, C, ...] with parameters for each channel.
 namespace cairn::inline v0 {
 namespace {
 
@@ -13,7 +13,7 @@ void check(const CompositeScope& scope, const Operand& x, int least_rank) {
         scope.fail("x must be a float with " + std::to_string(least_rank) + " axes or more: " + typed_name("x", x));
 }
 
-// [C] as [C, 1, ..], so that it stands beside x [B, C, ...].
+// [C] as [C, 1, ..], so that it broadcasts with x [B, C, ...].
 Tensor beside(const Operand& x, const Operand& row) {
     Shape shape(x.tensor().shape().size() - 1, 1);
     shape[0] = x.tensor().dim(1);
@@ -40,7 +40,7 @@ Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, c
     const auto wide = [&](std::string_view name, const Operand& row) {
         return widened_with(scope, x, name, row).tensor();
     };
-    // A factor and a term for each channel, so that of x there is one of each.
+    // One factor and one term per channel, so that each element of x takes one of each.
     const Tensor spread = wide("var", var), root = sqrt(spread + eps);
     const Tensor factor = wide("gamma", gamma) / root, shift = wide("mean", mean) * factor;
     const Tensor term = wide("beta", beta) - shift;

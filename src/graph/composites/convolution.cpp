@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// Windows of x, laid out as the columns of a matrix, times the filters (im2col: Chellapilla et al., 2006).
+// Convolution as a matrix product of the windows of x, as columns, and the filters (im2col: Chellapilla et al., 2006).
 namespace cairn::inline v0 {
 namespace {
 
@@ -39,7 +39,7 @@ ConvPlan conv_plan(const CompositeScope& scope, const Operand& x, const Operand&
     return plan;
 }
 
-// The axis must be a multiple of the groups.
+// Rejects an axis that is not provably a multiple of the groups.
 void need_multiple(const CompositeScope& scope, const Dim& whole, std::int64_t groups, const std::string& what) {
     if (!(whole / groups * groups == whole))
         scope.fail("the " + to_string(whole) + " channels of " + what + " are not sure to be a multiple of " +
@@ -53,7 +53,7 @@ void check_channels(const CompositeScope& scope, const Operand& x, const Operand
                    typed_name("x", x) + ", " + typed_name("w", w));
 }
 
-// x [B, C, S...], padded already, with filters w [O, C / groups, K...].
+// Correlation of x [B, C, S...], already padded, with filters w [O, C / groups, K...].
 Tensor correlate(const CompositeScope& scope, const Tensor& x, const Tensor& w, const ConvPlan& plan) {
     const Tensor slides = windows(scope, x, plan.slide);
     const int axes = static_cast<int>(plan.axes);
@@ -109,7 +109,7 @@ Tensor spread(const CompositeScope& scope, const Tensor& x, int axis, std::int64
     return slice(reshape(apart, std::move(shape)), axis, 0, wide - (stride - 1));
 }
 
-// x with `count` zeros more at an end of an axis, or less where it is negative.
+// x with zeros added at both ends of an axis; a negative count removes elements.
 Tensor grow(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t before, std::int64_t behind) {
     const Tensor padded = pad(x, axis, std::max<std::int64_t>(before, 0), std::max<std::int64_t>(behind, 0));
     const Dim start = std::max<std::int64_t>(-before, 0), stop = padded.dim(axis) - std::max<std::int64_t>(-behind, 0);
@@ -127,7 +127,8 @@ Tensor flipped(const Tensor& x, int axis) {
     return gather(x, Graph(x.graph()).constant(backwards, {size}), axis);
 }
 
-// Filters w [C, O / groups, K...] of the transposed map as those of a correlation: [O, C / groups, K...], turned round.
+// Filters w [C, O / groups, K...] of a transposed convolution as those of a correlation: [O, C / groups, K...],
+// flipped.
 Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
     const Dim inside = w.dim(0) / plan.groups;
     Shape apart{plan.groups, inside, w.dim(1)}, together{w.dim(1) * plan.groups, inside};
@@ -142,8 +143,8 @@ Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
     return filters;
 }
 
-/// Along one axis of a transposed map without dilation: place m of the result is place `skipped` + m of the phases
-/// interleaved, each of which is a correlation of x, grown by `before` and `behind`, with `taps` taps.
+/// One axis of a transposed convolution without dilation. Element m of the result is element `skipped` + m of the
+/// interleaved phases. Each phase is a correlation of x, grown by `before` and `behind`, with `taps` taps.
 struct Phases {
     std::int64_t stride, taps, before, behind, skipped;
     Dim size;  ///< of the result
@@ -157,15 +158,15 @@ struct Phases {
         skipped = plan.padding.before[i] % stride;
         size = length * stride + (more - plan.padding.before[i]);
     }
-    /// Whether the result, and what is left of x, are sure to have a place.
+    /// True if x and the result are provably not empty, and x has the elements that negative growth removes.
     bool fits(const Dim& length) const {
         return provably_le(1, length) && provably_le(1, size) &&
                provably_le(std::max<std::int64_t>(-before, 0) + std::max<std::int64_t>(-behind, 0), length);
     }
 };
 
-/// Filters w [C, O / groups, K...] of the transposed map as those of the correlations of all phases: [O * strides...,
-/// C / groups, taps...], turned round. At phase r a filter sees the taps r, r + stride, ...; taps behind the last are
+/// Filters w [C, O / groups, K...] of the transposed convolution as those of the correlations of all phases:
+/// [O * strides..., C / groups, taps...], flipped. Phase r uses the taps r, r + stride, ...; taps after the last are
 /// 0.
 Tensor filters_of_phases(const Tensor& w, const ConvPlan& plan, const std::vector<Phases>& phases) {
     const int axes = static_cast<int>(plan.axes);
@@ -188,9 +189,9 @@ Tensor filters_of_phases(const Tensor& w, const ConvPlan& plan, const std::vecto
     return filters;
 }
 
-/// The transposed map without dilation as a correlation of x with filters for each phase of the result, a place modulo
-/// the stride, whose results are interleaved (sub-pixel convolution: Shi et al., arXiv 1609.05158). No zeros are put
-/// between the elements of x: these would take memory and be multiplied.
+/// Transposed convolution without dilation, as one correlation of x with filters for each phase of the result (an index
+/// modulo the stride), whose results are interleaved (sub-pixel convolution: Shi et al., arXiv 1609.05158). No zeros
+/// are put between the elements of x: they would take memory and be multiplied.
 Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Tensor& w, ConvPlan plan,
                           const std::vector<Phases>& phases) {
     const Tensor filters = filters_of_phases(w, plan, phases);
@@ -200,7 +201,7 @@ Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Te
         plan.slide.size[i] = phases[i].taps;
         plan.slide.stride[i] = 1;
     }
-    // Channels are cut behind a transpose: a reshape right behind the correlation would become one with its own.
+    // Channels are split after a transpose: a reshape directly after the correlation would merge with its own reshape.
     const Tensor correlated = correlate(scope, wide, filters, plan);
     const int axes = static_cast<int>(plan.axes);
     std::vector<int> channels_last{0}, order{0, 1 + axes};
@@ -224,8 +225,7 @@ Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Te
     return result;
 }
 
-/// The phases of each axis; nothing where there is but one, where windows are dilated, and where it is not sure that
-/// the result has a place.
+/// The phases of each axis. Empty if there is only one, if windows are dilated, or if a phase does not provably fit.
 std::vector<Phases> phases_of(const Tensor& x, const ConvPlan& plan) {
     std::vector<Phases> phases;
     bool is_strided = false;

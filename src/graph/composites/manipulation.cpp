@@ -10,7 +10,7 @@ namespace {
 
 using composites::typed_name;
 
-// An axis counted from the front, of a tensor of `rank` axes.
+// The index from the front of an axis of a tensor with `rank` axes.
 std::size_t front(const CompositeScope& scope, const Operand& x, int axis, int rank) {
     if (axis < -rank || axis >= rank)
         scope.fail("axis " + std::to_string(axis) + " is out of range for " + typed_name("x", x));

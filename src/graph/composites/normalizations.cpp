@@ -11,8 +11,8 @@ void need_float(const CompositeScope& scope, const Operand& x) {
         scope.fail("needs a float dtype: x " + to_string(x.tensor().dtype(), x.tensor().shape()));
 }
 
-// gamma or beta as it stands beside x, widened where x is. It must be [D] and nothing wider, else the result would
-// broadcast into another shape.
+// gamma or beta, reshaped to broadcast with x and cast to f32 if x is. It must be [D] and nothing wider, else the
+// result would broadcast to another shape.
 Tensor along(const CompositeScope& scope, int axis, const Operand& x, const Operand& row, const char* name) {
     if (row.is_scalar()) scope.fail(std::string(name) + " must be a Tensor, got a number");
     if (row.tensor().empty()) scope.fail(std::string(name) + " is an empty or moved-from Tensor");

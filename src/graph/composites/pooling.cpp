@@ -13,10 +13,10 @@ using namespace composites;
 struct PoolPlan {
     WindowParams slide;
     Padding padding;
-    Numbers beyond;  ///< places behind the padding that a last window of ceil_mode takes
+    Numbers beyond;  ///< elements after the padding that the last window of ceil_mode reads
 };
 
-// How far windows reach beyond the padded axis when they are counted upwards. None begins behind x.
+// How far windows reach beyond the padded axis if their number is rounded up. No window begins after x.
 std::int64_t beyond(const PoolPlan& plan, std::size_t i, std::int64_t size) {
     const std::int64_t stride = plan.slide.stride[i], extent = plan.slide.dilation[i] * (plan.slide.size[i] - 1) + 1;
     const std::int64_t padded = size + plan.padding.before[i] + plan.padding.behind[i];
@@ -49,7 +49,7 @@ PoolPlan pool_plan(const CompositeScope& scope, const Operand& x, const IntList&
     return plan;
 }
 
-// [B, C, P..., K...], what lies outside x being `value`.
+// The windows [B, C, P..., K...]; elements outside x are `value`.
 Tensor padded_windows(const CompositeScope& scope, const Tensor& x, const PoolPlan& plan, double value) {
     Tensor wide = x;
     for (std::size_t i = 0; i < plan.beyond.size(); ++i)
@@ -74,7 +74,7 @@ double below_all(DType dtype) {
     }
 }
 
-// How many places of each window along one spatial axis count: [P, 1, ..], in the dtype of x.
+// Number of elements that count in each window along one spatial axis: [P, 1, ..], in the dtype of x.
 Tensor window_counts(const Tensor& x, const PoolPlan& plan, std::size_t i, bool count_padding) {
     const Tensor one = Graph(x.graph()).constant(x.dtype(), 1);
     const Tensor places = pad(broadcast(one, {x.shape()[i + 2]}), 0, plan.padding.before[i], plan.padding.behind[i],
@@ -102,7 +102,7 @@ Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
     const PoolPlan plan = pool_plan(scope, x, kernel, options);
     if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
     std::int64_t whole = 1;
-    std::vector<std::size_t> counted;  // spatial axes whose windows do not all have as many places
+    std::vector<std::size_t> counted;  // spatial axes whose windows count different numbers of elements
     for (std::size_t i = 0; i < plan.beyond.size(); ++i) {
         const bool padded = plan.padding.before[i] + plan.padding.behind[i] > 0 && !options.count_padding;
         if (padded || plan.beyond[i] > 0)
@@ -110,7 +110,7 @@ Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
         else
             whole *= plan.slide.size[i];
     }
-    // Kernels for 16-bit floats read windows of the image as it is and divide by one number.
+    // Kernels for 16-bit floats read windows of the image before the cast, and divide by one number.
     if (counted.empty()) {
         const Tensor slides = widened(padded_windows(scope, x.tensor(), plan, 0));
         return narrowed(sum(slides, last_axes(plan.beyond.size())) / whole, x);

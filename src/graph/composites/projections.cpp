@@ -44,7 +44,7 @@ Tensor rope(const Operand& x, const Operand& positions, double base) {
     std::vector<double> frequencies;
     for (std::int64_t i = 0; i < size; ++i)
         frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(i % half) / static_cast<double>(size)));
-    // Angles grow with the position: 16-bit floats would lose them.
+    // Angles grow with the position: 16-bit floats cannot represent them.
     const DType wide = tensor.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const Tensor table = Graph(tensor.graph()).constant(wide, {last}, frequencies);
     const Tensor angles = unsqueeze(cast(positions, wide), -1) * table;

@@ -3,8 +3,8 @@
 namespace cairn::inline v0 {
 namespace {
 
-// x in the opposite order, and back. An integer n becomes -1 - n (255 - n where there are no negative ones): unlike
-// -n, that is another element of the dtype for every n.
+// x in the opposite order; its own inverse. An integer n becomes -1 - n (255 - n where there are no negative ones):
+// unlike -n, that is another element of the dtype for every n.
 Tensor reversed(const Operand& x) {
     const DType dtype = x.tensor().dtype();
     if (is_float(dtype)) return -x;

@@ -21,8 +21,8 @@ void check(const CompositeScope& scope, const Operand& x, const Shape& size) {
     }
 }
 
-// Where the places of the result lie on an axis of x, in f64: quotients of integers, so that each that is an integer
-// or lies half-way between two comes out exactly.
+// Coordinates of the result's elements on an axis of x, in f64. They are quotients of integers, so that those that are
+// integers or half-way between two are exact.
 Tensor source_coordinates(const Tensor& x, const Dim& in, const Dim& out, CoordinateTransformation coordinates) {
     const Tensor place = cast(iota(Graph(x.graph()), out, DType::i64), DType::f64);
     switch (coordinates) {
@@ -45,7 +45,7 @@ Tensor rounded(const Tensor& place, ResizeRounding rounding) {
     return ceil(place);
 }
 
-// The elements at whole places of an axis, and at its ends beyond them.
+// The elements at integral coordinates of an axis; coordinates beyond its ends are clamped.
 Tensor elements_at(const Tensor& x, const Tensor& place, int axis) {
     return gather(x, cast(clamp(place, 0.0, x.dim(axis) - 1), DType::i64), axis);
 }

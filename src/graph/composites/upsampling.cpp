@@ -12,8 +12,8 @@ Numbers scales_of(const CompositeScope& scope, const Operand& x, const IntList& 
     return per_axis(scope, "scale", scale, x.tensor().shape().size() - 2, 1);
 }
 
-// One axis `scale` times as long. The places of the result between two elements of x stand at as many fixed parts of
-// the way, half of them before the element and half behind it.
+// Linear interpolation of one axis to `scale` times its length. Each element of x gives `scale` results, at offsets
+// (i + 0.5) / scale - 0.5 from it: half of them before the element, half after it.
 Tensor interpolate(const Tensor& x, int axis, std::int64_t scale) {
     const Dim size = x.dim(axis);
     const Tensor first = slice(x, axis, 0, 1), last = slice(x, axis, size - 1, size);

@@ -13,8 +13,8 @@ namespace {
 using Float = double;
 using Integer = std::int64_t;
 
-/// What an op does to one element: of floats, and of integers and booleans before they wrap. Comparisons give 0 or 1.
-/// An op of one operand ignores the second.
+/// The scalar formula of an op: for floats, and for integers and booleans before they wrap. Comparisons give 0 or 1. An
+/// op of one operand ignores the second argument.
 struct Formula {
     Float (*of_float)(Float, Float);
     Integer (*of_integer)(Integer, Integer);
@@ -108,7 +108,7 @@ Value evaluate_where(const Evaluation& e, std::span<const std::vector<std::int64
     return out;
 }
 
-// Of one operand or of two, which may be the same.
+// Ops of one or two operands; for one operand, a and b are the same.
 Value evaluate_formula(const Evaluation& e, std::span<const std::vector<std::int64_t>> at) {
     const Op op = e.node().op;
     const Formula& formula = op_entry(formulas, op, "interpret");

@@ -7,14 +7,15 @@
 #include <span>
 #include <vector>
 
-/// What the interpreter's families of ops share: one op at known sizes, and walks over strided elements.
+/// Shared by the interpreter's families of ops: evaluation of one op at known sizes, and iteration over strided
+/// elements.
 namespace cairn::interpreter {
 
-using namespace ir;  // its nodes are what gets a meaning here
+using namespace ir;  // the nodes evaluated here
 
 using Sizes = std::vector<std::int64_t>;
 
-/// One node of a run: its operands' values, its shape, and its attributes' values.
+/// One node under evaluation: its operands' values, its shape, and its attributes' values.
 struct Evaluation {
     const GraphData& graph;
     NodeId id;
@@ -33,7 +34,7 @@ struct Evaluation {
     [[noreturn]] void fail(const std::string& text) const;
 };
 
-/// What an op computes: each family has rows of these.
+/// Computes the result of an op; each family has a table of these.
 using EvaluateFunction = Value (*)(const Evaluation& evaluation);
 
 Value evaluate_elementwise(const Evaluation& evaluation);
@@ -47,20 +48,20 @@ Value evaluate_state_change(const Evaluation& evaluation);
 
 std::int64_t count(std::span<const std::int64_t> shape) noexcept;
 Sizes row_major(std::span<const std::int64_t> shape);
-/// The strides that show `shape` as `wider`: 0 on axes that are added or repeated.
+/// The strides that broadcast `shape` to `wider`: 0 on axes that are added or repeated.
 Sizes broadcast_strides(std::span<const std::int64_t> shape, std::span<const std::int64_t> wider);
 
-/// Elements of a value as a view shows them.
+/// A strided view of a value's elements.
 struct View {
     Sizes strides;
     std::int64_t offset = 0;
 };
 
-/// The places of all elements of `shape` under a view, in row-major order.
+/// The offsets of all elements of `shape` under a view, in row-major order.
 std::vector<std::int64_t> element_offsets(std::span<const std::int64_t> shape, const View& view);
 
-/// Calls `f(values)` with the storage a dtype uses, `std::vector<double>` or `std::vector<std::int64_t>`, of each value
-/// given.
+/// Calls `f(values)` with the storage of each value for this dtype: `std::vector<double>` or
+/// `std::vector<std::int64_t>`.
 template <typename F, typename... Values>
 void visit_storage(DType dtype, F&& f, Values&... values) {
     if (is_float(dtype))

@@ -7,7 +7,7 @@ namespace cairn::interpreter {
 
 namespace {
 
-// Writes `part` into the elements of `out` from `corner` on, one index an axis.
+// Copies `part` into `out`, beginning at `corner`, one index per axis.
 void put(Value& out, const Value& part, const Sizes& corner) {
     const Sizes strides = row_major(out.shape);
     std::int64_t offset = 0;
@@ -21,7 +21,7 @@ void put(Value& out, const Value& part, const Sizes& corner) {
         out, part);
 }
 
-// The same from `start` of one axis on.
+// The same, beginning at `start` of one axis.
 void put(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
     Sizes corner(out.shape.size(), 0);
     corner[axis] = start;
@@ -47,7 +47,7 @@ Value evaluate_concat(const Evaluation& e) {
     return out;
 }
 
-/// x as [a, size, b]: the axes before, at, and after the indexed one.
+/// x as [before, size, after]: the elements before, along and after the indexed axis.
 struct AxisSplit {
     std::int64_t before = 1, size = 1, after = 1;
     AxisSplit(const Sizes& shape, std::size_t axis)

@@ -27,7 +27,7 @@ public:
         }
     }
 
-    /// Values of the nodes wanted; with `keep` all stay, else those that no later node reads are dropped.
+    /// Values of the nodes in `wanted`. With `keep` all stay; else values are dropped after their last use.
     std::vector<Value> run(const std::vector<bool>& wanted, bool keep) {
         std::vector<Value> values(graph_.nodes().size());
         std::vector<int> uses = use_counts(graph_);

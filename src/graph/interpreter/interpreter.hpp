@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// The float64 reference: what a graph means. Slow and plain on purpose; shares no code with any kernel.
+/// The float64 reference interpreter of a graph. Slow and plain on purpose; shares no code with any kernel.
 namespace cairn::interpreter {
 
 using ir::GraphData;

@@ -10,7 +10,7 @@ namespace {
 bool larger(double a, double b) noexcept { return std::isnan(a) ? !std::isnan(b) : a > b; }
 bool larger(std::int64_t a, std::int64_t b) noexcept { return a > b; }
 
-// For each element of the operand, in row-major order, the place of the result that it goes into.
+// For each element of the operand, in row-major order, the offset of the result that it contributes to.
 std::vector<std::int64_t> targets(const Evaluation& e) {
     return element_offsets(e.operand(0).shape, {broadcast_strides(e.shape, e.operand(0).shape)});
 }

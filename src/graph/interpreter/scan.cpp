@@ -16,7 +16,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) noexcept {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-// The place of the first element of each line along the axis.
+// The offset of the first element of each line along the axis.
 std::vector<std::int64_t> line_offsets(const Evaluation& e) {
     Sizes firsts = e.shape;
     firsts[e.axis()] = std::min<std::int64_t>(firsts[e.axis()], 1);

@@ -24,7 +24,7 @@ const Node& node_of(const Tensor& tensor) {
     return tensor.graph()->node(tensor.id());
 }
 
-/// Elements that are Ts, each converted.
+/// The elements, of type T, each converted.
 template <typename T, typename F>
 auto converted(const detail::ElementSpan& elements, F convert) {
     std::vector<decltype(convert(T{}))> values;

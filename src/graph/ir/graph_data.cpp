@@ -30,7 +30,7 @@ std::size_t hash_of(const Node& node) {
     return seed;
 }
 
-// By bits: 0 and -0 are different values, and a NaN is equal to itself.
+// Bitwise equality: 0 and -0 differ, and a NaN is equal to itself.
 bool same(double a, double b) noexcept { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
 bool same(const Attributes& a, const Attributes& b) {

@@ -59,7 +59,7 @@ NodeId named_leaf(GraphData& graph, Op op, std::string_view name, DType dtype, S
     return graph.intern(std::move(node));
 }
 
-/// A state's read node, and its row in states().
+/// Adds a state's read node and its row in states(); returns the row's index.
 std::size_t new_state(GraphData& graph, Node node, int axis, std::int64_t capacity) {
     StateInfo state{node.name, node.dtype, node.shape, axis, capacity};
     state.read = state.latest = graph.intern(std::move(node));
@@ -99,7 +99,7 @@ void check_table(const GraphData& graph, DType dtype, const Shape& shape, std::s
 }
 
 void set_values(Node& node, std::span<const double> values) {
-    // The largest i64 is no double.
+    // The largest i64 is not representable as a double.
     if (node.dtype == DType::i64 && std::any_of(values.begin(), values.end(), [](double v) { return v >= 0x1p63; })) {
         std::vector<std::int64_t> integers;
         for (const double value : values) integers.push_back(truncate_to(node.dtype, value));

@@ -10,7 +10,7 @@
 namespace cairn::ir {
 namespace {
 
-/// The operands that the elements of a node come from, unchanged: of what moves, selects or joins them.
+/// The operands whose elements a node passes on unchanged: those that it moves, selects or joins.
 std::vector<NodeId> sources_of(const Node& node) {
     const OpClass kind = info(node.op).kind;
     if (node.op == Op::concat) return {node.operands.begin(), node.operands.end()};
@@ -47,7 +47,7 @@ private:
     }
 
     const GraphData& graph_;
-    std::vector<std::int64_t> seen_;  // of each node the least limit so far
+    std::vector<std::int64_t> seen_;  // the least limit of each node so far
     std::vector<std::optional<std::int64_t>> limits_;
 };
 

@@ -32,7 +32,7 @@ Inferred by_family(const InferenceContext& context) {
     context.fail("is a leaf and has no shape rule");
 }
 
-/// `; operand 0 is "scores"`: of operands that the user named.
+/// `; operand 0 is "scores"`: the operands that the user named.
 std::string names_of(const GraphData& graph, std::span<const NodeId> operands) {
     std::string text;
     for (std::size_t i = 0; i < operands.size(); ++i)
@@ -49,7 +49,7 @@ void check_count(const InferenceContext& context) {
                                  row.max_operands < 0 ? " or more" : "", count));
 }
 
-// Also brings the attributes into the order of the op's row.
+// Checks the attributes and sorts them into the order of the op's row.
 void check_attributes(const InferenceContext& context, Attributes& attributes) {
     const OpInfo& row = info(context.op());
     for (const Attribute& attribute : attributes)
@@ -87,7 +87,7 @@ Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, 
     } catch (const ShapeError& fault) {
         refuse(graph.part_name(op), fault.text + names_of(graph, operands), where);
     } catch (const Error& error) {
-        // Arithmetic on sizes fails without knowing for whom it is done.
+        // Arithmetic on sizes does not know the op: the op and its operands are added here.
         refuse(graph.part_name(op), fmt::format("{}: {}{}", error.what(), context.text(), names_of(graph, operands)),
                where);
     }

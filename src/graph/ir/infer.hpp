@@ -2,7 +2,7 @@
 
 #include "graph/ir/graph_data.hpp"
 
-/// Shape and dtype rules, one function a family of ops.
+/// Shape and dtype inference, one function per family of ops.
 namespace cairn::ir {
 
 struct Inferred {
@@ -11,12 +11,12 @@ struct Inferred {
 };
 
 /// The dtype and shape of `op` on `operands`. Attributes may hold non-negative axes and a -1 size in reshape; they are
-/// brought into stored form (negative axes, sizes known) in place. Throws Error(graph) `[part] what was expected,
-/// operands as f32[4,3] (file:line)`.
+/// normalized in place to their stored form (negative axes, known sizes). Throws Error(graph) `[part] what was
+/// expected, operands as f32[4,3] (file:line)`.
 Inferred infer(const GraphData& graph, Op op, std::span<const NodeId> operands, Attributes& attributes,
                const std::source_location& where);
 
-/// NumPy broadcasting of two shapes; nothing where they do not fit provably.
+/// NumPy broadcasting of two shapes; empty if they do not provably fit.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
 
 }  // namespace cairn::ir

@@ -7,7 +7,7 @@
 namespace cairn::ir {
 namespace {
 
-// Removes each size that stands on both sides, so that a quotient needs no division by a size that may be zero.
+// Removes sizes that are on both sides, so that no quotient divides by a size that may be zero.
 void cancel(std::vector<Dim>& above, std::vector<Dim>& below) {
     std::erase_if(below, [&](const Dim& size) {
         const auto it = std::find(above.begin(), above.end(), size);
@@ -17,7 +17,7 @@ void cancel(std::vector<Dim>& above, std::vector<Dim>& below) {
     });
 }
 
-// The size that -1 stands for; nothing when no exact quotient is proved.
+// The size that replaces -1; empty unless an exact quotient is proved.
 std::optional<Dim> missing_size(const Shape& from, const Shape& rest) {
     std::vector<Dim> above = from, below = rest;
     cancel(above, below);
@@ -28,12 +28,12 @@ std::optional<Dim> missing_size(const Shape& from, const Shape& rest) {
     return quotient * divisor == total ? std::optional(quotient) : std::nullopt;
 }
 
-// Sizes of an operand are never negative, whatever their Dims look like.
+// Sizes of an operand are never negative, even if their Dims do not show it.
 bool is_size_of(const Shape& shape, const Dim& size) {
     return std::find(shape.begin(), shape.end(), size) != shape.end();
 }
 
-// What is left of the elements of `from` beside the other sizes is not negative either.
+// The quotient of the elements of `from` by the other sizes is not negative either.
 bool is_quotient(const Shape& from, const Shape& shape, const Dim& size) {
     Shape rest = shape;
     rest.erase(rest.begin() + (&size - shape.data()));

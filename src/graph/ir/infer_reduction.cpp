@@ -16,7 +16,7 @@ Inferred infer_argmax(const InferenceContext& context) {
     return {DType::i32, std::move(shape)};
 }
 
-// The axes stay, with size 1.
+// The reduced axes stay, with size 1.
 Inferred infer_over_axes(const InferenceContext& context) {
     const std::int64_t rank = context.rank(0);
     std::vector<Dim>& list = context.dims("axes");

@@ -24,7 +24,7 @@ Inferred infer_append(const InferenceContext& context, const Node& leaf) {
     return {leaf.dtype, std::move(live)};
 }
 
-// The rows lie in the live part as a block that begins at `start`.
+// The rows are a block of the live part that begins at `start`.
 Inferred infer_write(const InferenceContext& context, const Node& leaf) {
     const Shape &live = context.shape(0), &rows = context.shape(1);
     const std::vector<Dim>& start = context.dims("start");
@@ -40,7 +40,7 @@ Inferred infer_write(const InferenceContext& context, const Node& leaf) {
 
 }  // namespace
 
-// What a state is, only the state_read at the beginning of the chain tells.
+// Only the state_read at the beginning of the chain describes the state.
 Inferred infer_state_change(const InferenceContext& context) {
     const auto origin = state_origin(context.graph(), context.id(0));
     if (!origin) context.fail("operand 0 is no version of a state: " + context.text());

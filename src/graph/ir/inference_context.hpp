@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-/// What a shape rule sees of the op it judges, and how it refuses it. One rule a family; infer() calls the right one
-/// and turns a refusal into an Error with op and line:
+/// Context of an inference function: its op, operands and attributes, and how it reports an error. infer() selects the
+/// function of the op's family and converts a ShapeError into an Error with op and line:
 ///
-///     if (inner differ) site.fail("inner dims differ: " + site.text());
+///     if (inner differ) context.fail("inner dims differ: " + context.text());
 ///     // [matmul] inner dims differ: lhs f32[4,3], rhs f32[4,2] (model.cpp:17)
 namespace cairn::ir {
 
@@ -33,26 +33,25 @@ public:
     const Shape& shape(std::size_t i) const { return node(i).shape; }
     std::int64_t rank(std::size_t i) const { return static_cast<std::int64_t>(shape(i).size()); }
 
-    /// `x f32[4]`, `lhs f32[4,3], rhs f32[4,2]`: all operands with the names their op gives them.
+    /// `x f32[4]`, `lhs f32[4,3], rhs f32[4,2]`: all operands with their names in the op.
     std::string text() const;
 
     std::vector<Dim>& dims(std::string_view name) const;
     Dim& dim(std::string_view name) const;
     double number(std::string_view name) const;
-    /// The one constant integer of that attribute.
+    /// The only element of that attribute, a constant integer.
     std::int64_t integer(std::string_view name) const;
-    /// An axis of a tensor of `rank` axes in stored form (negative); refuses one out of range.
+    /// An axis of a tensor of `rank` axes in stored form (negative); rejects one out of range.
     std::int64_t axis(std::int64_t axis, std::int64_t rank) const;
-    /// The attribute `axis`, checked against operand 0, brought into stored form and returned as an index from the
-    /// front.
+    /// The attribute `axis`, checked against operand 0 and converted to stored form; returns its index from the front.
     std::size_t axis_of_first() const;
 
-    /// Refuses an axis of operand 0 that may be longer than indices of i32 can count: 2^31 - 1 elements.
+    /// Rejects an axis of operand 0 that may be longer than i32 indices can address: 2^31 - 1 elements.
     void need_i32_indices(std::size_t axis) const;
 
-    /// Refuses operands of different dtypes.
+    /// Rejects operands of different dtypes.
     void same_dtypes(std::size_t first, std::size_t last) const;
-    /// Refuses what the op's row in op_table does not accept.
+    /// Rejects a dtype that the op's row in op_table does not accept.
     void accepted_dtype(const Node& node) const;
 
     [[noreturn]] void fail(std::string text) const { throw ShapeError{std::move(text)}; }

@@ -6,7 +6,7 @@
 
 namespace cairn::ir {
 
-/// Reads a JSON string, all its escapes included: the inverse of quoted(). Throws Error(argument) naming the column.
+/// Reads a JSON string with all its escapes: the inverse of quoted(). Throws Error(argument) naming the column.
 std::string read_json_string(types::TextCursor& cursor);
 
 }  // namespace cairn::ir

@@ -15,7 +15,7 @@ namespace {
 
 using Operands = std::initializer_list<OperandRef>;
 
-// Without a graph no composite can be named: the op itself is the part.
+// Without a graph the composite is unknown: the op itself is the part.
 [[noreturn]] void refuse_in(const GraphData* graph, Op op, const std::string& text, const std::source_location& where) {
     const auto part = graph != nullptr ? graph->part_name(op) : std::string(info(op).name);
     refuse(part, text, graph != nullptr ? graph->place(where) : where);
@@ -56,7 +56,7 @@ const std::shared_ptr<GraphData>& common_graph(Op op, Operands operands) {
     return first->tensor().graph();
 }
 
-// The dtype of a scalar at that place, where the op itself decides it.
+// The dtype of a scalar at that position, if the op itself determines it.
 std::optional<DType> dtype_at(Op op, std::size_t index) {
     if (op == Op::where && index == 0) return DType::boolean;
     if ((op == Op::gather || op == Op::scatter || op == Op::take_along_axis) && index == 1) return DType::i32;

@@ -1,12 +1,12 @@
 #pragma once
 
-/// Every op, one row each: all that stages know of an op without knowing which it is. op_table.hpp says what the
-/// columns mean. Facts are what holds of the op always; what is not told is not known.
+/// Every op, one row each: all that stages know about an op without testing which it is. op_table.hpp documents the
+/// columns. Traits hold for all operands; a trait that is not listed is unknown.
 ///
-/// An elementwise op of one or two operands of one dtype needs no more than its row: its number in `Op`, its line in
-/// op_table() and the function a user calls (declared in cairn/ops.hpp) are made of it.
+/// An elementwise op of one or two operands of one dtype needs only its row: its enumerator in `Op`, its entry in
+/// op_table() and the function that users call (declared in cairn/ops.hpp) are generated from it.
 // clang-format off
-//     name             accepts   work   form   facts
+//     name             accepts   work   form   traits
 #define CAIRN_UNARY_OPS(OP) \
     OP(neg,             numbers,  cheap, transparent,  odd | linear | wraps) \
     OP(abs,             numbers,  cheap, opaque, even | nonnegative | wraps) \
@@ -21,7 +21,7 @@
     OP(floor,           floats,   cheap, opaque, keeps_sign) \
     OP(logical_not,     booleans, cheap, transparent,  none)
 
-//     name             accepts   work   form   facts
+//     name             accepts   work   form   traits
 #define CAIRN_BINARY_OPS(OP) \
     OP(add,             numbers,  cheap, transparent,  commutes | keeps_sign | wraps) \
     OP(sub,             numbers,  cheap, transparent,  wraps) \
@@ -40,7 +40,7 @@
     OP(logical_or,      booleans, cheap, transparent,  commutes) \
     OP(logical_xor,     booleans, cheap, transparent,  commutes)
 
-//     name             class        least most operands accepts work form facts [attributes ..]
+//     name             class        least most operands accepts work form traits [attributes ..]
 #define CAIRN_OTHER_OPS(OP) \
     OP(input,           leaf,        0,  0, "",                  any,     unspecified, opaque, none) \
     OP(weight,          leaf,        0,  0, "",                  any,     unspecified, opaque, none) \

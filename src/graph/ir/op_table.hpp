@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-/// The rows of op_list.hpp: all that stages need to know about an op without knowing which it is.
+/// The rows of op_list.hpp: all that stages need to know about an op without testing which it is.
 ///
 ///     info(Op::pad).attributes            // axis before after value
 ///     info(Op::exp).has(OpTrait::nonnegative)
@@ -20,15 +20,15 @@ enum class OpClass : std::uint8_t {
     elementwise,  ///< out[i] = f(in[i], ...), operands broadcast
     reduction,    ///< sum, max_reduce, prod: attribute `axes` (negative); argmax: `axis`; axes kept with size 1
     contraction,  ///< matmul
-    movement,     ///< reshape, transpose, broadcast, slice, window: the same elements elsewhere, a view where strides
-                  ///< allow
+    movement,     ///< reshape, transpose, broadcast, slice, window: the same elements at other positions, a view
+                  ///< if strides allow
     indexing,     ///< pad, concat, gather, scatter, take_along_axis: need a kernel
     scan,         ///< cumsum, argsort: along `axis`, a result of the same shape
     transfer,     ///< copy_to
     effect,       ///< state_append, state_write
 };
 
-/// Which dtypes the values an op computes with may have.
+/// Set of the dtypes of the values that an op computes with.
 enum class DTypeSet : std::uint8_t {
     any,
     floats,    ///< f64 f32 f16 bf16
@@ -36,34 +36,34 @@ enum class DTypeSet : std::uint8_t {
     booleans,  ///< boolean only
 };
 
-/// What computing an element costs beside reading and writing it: whether it is worth doing again to spare a value.
+/// Cost of computing one element, apart from loads and stores: decides whether recomputation beats storing a value.
 enum class ElementCost : std::uint8_t {
-    unspecified,  ///< no elementwise op
+    unspecified,  ///< not an elementwise op
     cheap,        ///< a few cycles
     heavy,        ///< a division, a root, a polynomial
 };
 
-/// How spellings of one function treat an op: what is open to them is rewritten (sums, products, roots, movement), what
-/// stays whole stands in all of them.
+/// Treatment of an op in equivalent expressions of one function: transparent ops are rewritten (sums, products, roots,
+/// movement), opaque ops occur in all of them.
 enum class Normalization : std::uint8_t { transparent, opaque };
 
-/// What holds of an op whatever its operands are; x is the first of them.
+/// Properties of an op that hold for all operands; x is the first of them.
 enum class OpTrait : std::uint16_t {
     none = 0,
     commutes = 1,      ///< f(a, b) = f(b, a)
     compares = 2,      ///< the result is boolean, of operands of any dtype the op accepts
     odd = 4,           ///< f(-x) = -f(x), of floats
     even = 8,          ///< f(-x) = f(x), of floats
-    linear = 16,       ///< f(c x) = c f(x), of floats and but for rounding
+    linear = 16,       ///< f(c x) = c f(x), of floats, up to rounding
     nonnegative = 32,  ///< no result is below zero or -0 (NaN is possible)
-    keeps_sign = 64,   ///< none is where no element of an operand is
+    keeps_sign = 64,   ///< nonnegative if all elements of all operands are
     wraps = 128,       ///< integer results are reduced modulo 2^bits, which changes signs
 };
 constexpr OpTrait operator|(OpTrait a, OpTrait b) noexcept {
     return static_cast<OpTrait>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-/// Up to four names.
+/// Up to four attribute names.
 class AttributeNames {
 public:
     template <typename... Text>
@@ -81,7 +81,7 @@ struct OpInfo {
     std::string_view name;  ///< in text forms, Problems and errors
     OpClass kind;
     int min_operands, max_operands;  ///< max -1: any number
-    std::string_view operands;       ///< their names in errors, `condition a b`; `#` where there is any number
+    std::string_view operands;       ///< their names in errors, `condition a b`; `#` for any number
     DTypeSet accepts;
     ElementCost work;
     Normalization form;
@@ -114,11 +114,11 @@ inline constexpr std::array op_rows = [] {
 /// The row of an op; all rows in the order of Op.
 constexpr const OpInfo& info(Op op) noexcept { return op_rows[static_cast<std::size_t>(op)]; }
 constexpr std::span<const OpInfo> op_table() noexcept { return op_rows; }
-/// The op of that name; nothing when unknown.
+/// The op of that name; empty if unknown.
 std::optional<Op> find_op(std::string_view name) noexcept;
 inline bool is(const Node& node, OpClass kind) noexcept { return info(node.op).kind == kind; }
-/// Whether a run is given the value and nothing has to compute it: inputs, weights, constants, states before the run.
-/// (An iota is a leaf too, but someone must write it.)
+/// True if the value is given to a run and need not be computed: inputs, weights, constants, states before the run. (An
+/// iota is a leaf too, but a kernel has to write it.)
 inline bool is_given(const Node& node) noexcept { return is(node, OpClass::leaf) && node.op != Op::iota; }
 
 /// The ops of a class, in the order of Op: `ops_of<OpClass::scan>` is {cumsum, argsort}.
@@ -132,20 +132,20 @@ inline constexpr auto ops_of = [] {
     return found;
 }();
 
-/// What a stage has for some ops, a row each: how it treats them.
+/// An entry of a stage's table of ops: how the stage treats the op.
 template <typename T>
 struct OpMapEntry {
     Op op;
     T value;
 };
-/// The row of an op; null where the stage has none.
+/// The entry of an op; null if there is none.
 template <typename T, std::size_t N>
 constexpr const T* find_op_entry(const std::array<OpMapEntry<T>, N>& entries, Op op) noexcept {
     for (const OpMapEntry<T>& entry : entries)
         if (entry.op == op) return &entry.value;
     return nullptr;
 }
-/// The same where each op that may come has one. Throws InternalError(part) for another.
+/// The same for tables that have an entry for every op that can occur. Throws InternalError(part) for another.
 template <typename T, std::size_t N>
 const T& op_entry(const std::array<OpMapEntry<T>, N>& entries, Op op, std::string_view part) {
     if (const T* found = find_op_entry(entries, op)) return *found;

@@ -12,7 +12,7 @@ using List = std::vector<Dim>;
 
 namespace {
 
-// An axis 0 .. rank - 1 for ops that are spelled with another op: errors name what the caller wrote.
+// An axis 0 .. rank - 1 for ops that are built from another op: errors name the function that the caller used.
 std::size_t front_axis(Op op, std::string_view name, const Operand& x, int axis, int rank) {
     if (axis >= -rank && axis < rank) return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
     const auto& graph = ir::graph_of_tensor(op, x);

@@ -10,7 +10,7 @@ using ir::Op;
 
 namespace {
 
-// `reduced` without the axes its node reduced, which stand there in stored form with size 1.
+// `reduced` without the reduced axes, which its node keeps with size 1.
 Tensor drop_axes(const Tensor& reduced, const Operand& x, std::string_view attribute) {
     const std::vector<Dim> axes = reduced.graph()->node(reduced.id()).attributes.dims(attribute);
     const auto rank = static_cast<std::int64_t>(reduced.shape().size());

@@ -22,7 +22,7 @@ using ir::Op;
 using types::TextCursor;
 using types::UnknownSymbol;
 
-/// Reads a graph line by line; print.hpp tells the form.
+/// Parses a graph line by line; print.hpp documents the form.
 class GraphReader {
 public:
     std::shared_ptr<GraphData> read(std::string_view text);
@@ -39,10 +39,10 @@ private:
     NodeId read_constant(TextCursor& cursor);
     NodeId read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place);
     NodeId read_op(TextCursor& cursor, Op op);
-    /// What a constant is, and what a state begins with: values and their type.
+    /// The values and type of a constant, or of a state's initial contents.
     struct Table {
         std::vector<double> values;
-        std::vector<std::int64_t> exact;  ///< in place of values, where digits count that a double drops
+        std::vector<std::int64_t> exact;  ///< instead of values, if a double would lose digits
         bool is_exact = false;
         DType dtype{};
         Shape shape;
@@ -62,10 +62,10 @@ private:
     std::shared_ptr<GraphData> graph_;
     std::unordered_map<std::int64_t, NodeId> numbers_;
     std::vector<std::string> committed_;
-    std::string label_;  // of the line that was read last
+    std::string label_;  // of the line read last
 };
 
-// What graph building refuses is told without a column: put that of the line's op before it.
+// Errors of graph building have no column: prepend that of the line's op.
 template <typename F>
 auto located(TextCursor& cursor, std::size_t place, F build) {
     try {
@@ -85,7 +85,7 @@ std::shared_ptr<GraphData> GraphReader::read(std::string_view text) {
         try {
             read_line(cursor);
         } catch (const Error& error) {
-            // Arithmetic on sizes does not know the column.
+            // Errors of arithmetic on sizes have no column.
             constexpr std::string_view known = "[parse_graph] ";
             const std::string_view message = error.what();
             throw Error(ErrorKind::argument, "parse_graph",
@@ -206,7 +206,7 @@ GraphReader::Table GraphReader::read_table(TextCursor& cursor) {
         for (const double value : table.values) expect_held(cursor, table.dtype, value, place);
         return table;
     }
-    // Only the type told that the digits count which a double drops.
+    // The type, read after the values, shows that digits count which a double loses: read them again as integers.
     const std::size_t end = cursor.place();
     cursor.move_to(place);
     table.exact = read_values<std::int64_t>(cursor, [&] { return read_integer(cursor); });
@@ -296,7 +296,7 @@ void GraphReader::read_type(TextCursor& cursor, DType& dtype, Shape& shape) {
     expect_end(cursor);
 }
 
-// The name that a value was given, behind its type.
+// The user's name of a value, after its type.
 void GraphReader::read_label(TextCursor& cursor) {
     label_.clear();
     if (!cursor.accept_keyword("as")) return;
@@ -332,7 +332,7 @@ void GraphReader::read_commit(TextCursor& cursor) {
     if (ir::state_origin(*graph_, latest) != it->read)
         cursor.fail(fmt::format("the node is no version of the state {}", ir::quoted(name)), place);
     it->latest = latest;
-    std::rotate(states.begin() + done, it, it + 1);  // states stand in the order of these lines
+    std::rotate(states.begin() + done, it, it + 1);  // states are in the order of these lines
     committed_.push_back(name);
 }
 

@@ -14,7 +14,7 @@ bool takes_indices(Op op) { return op == Op::gather || op == Op::scatter || op =
 
 void tighten(std::optional<Dim>& limit, const Dim& other) { limit = limit ? min(*limit, other) : other; }
 
-/// Of each node the size of the smallest axis that it, or an integer made of it, is an index of.
+/// For each node, the size of the smallest axis that it, or an integer computed from it, indexes.
 std::vector<std::optional<Dim>> index_limits(const ir::GraphData& graph) {
     std::vector<std::optional<Dim>> limits(graph.nodes().size());
     for (std::size_t i = limits.size(); i-- > 0;) {

@@ -31,7 +31,7 @@ std::string header(const GraphData& graph) {
     return text + (separator == ", " ? ")\n" : "\n");
 }
 
-// The reader rounds to the dtype, so a float needs no more digits than that.
+// The parser rounds to the dtype, so a float needs no more digits than its dtype.
 std::string value_text(DType dtype, double value) {
     if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::bf16) return types::number_text(value);
     if (std::isnan(value)) return "nan";

@@ -4,7 +4,8 @@
 
 #include <string>
 
-/// The text form of a graph, read back by parse_graph to an equal one: the same nodes in the same order, dead ones too.
+/// The text form of a graph. parse_graph reads it back as an equal graph: the same nodes in the same order, dead ones
+/// too.
 ///
 ///     graph two_layers (N in 1..1024)
 ///     %0 = input "x" : f32[N,3]
@@ -22,18 +23,18 @@
 ///     state "k" %8
 ///     state "last" %10
 ///
-/// One line a node: number, op, name (a JSON string), operands, attributes as the op's row in op_table declares them,
-/// `:` and the type. A list attribute stands in parentheses, a number bare; dtypes and devices are numbers of their
-/// enum. A state without axis and capacity has a fixed size, and zeros in it at first where no `initial` values are
-/// told; rows are written where `start` tells, one size an axis. Values print with the shortest digits that read back
-/// to the same ones: a scalar's bare, others in braces. After the nodes, `output` lines name results and a
-/// `state` line tells which version of each state a run commits. A value that the user named has `as "scores"` behind
-/// its type. The reader also takes empty lines and lines that begin with `#`.
+/// One line per node: number, op, name (a JSON string), operands, attributes in the order of the op's row in op_table,
+/// `:` and the type. A list attribute is in parentheses, a number is bare; dtypes and devices are numbers of their
+/// enum. A state without axis and capacity has a fixed size; it begins with zeros unless `initial` values are given.
+/// Rows are written at `start`, one size per axis. Values print with the shortest digits that read back to the same
+/// ones: a scalar's bare, others in braces. After the nodes, `output` lines name results, and a `state` line gives the
+/// version of each state that a run commits. A value that the user named has `as "scores"` after its type. The parser
+/// also takes empty lines and lines that begin with `#`.
 namespace cairn::ir {
 
-/// Without the names that users gave to values: what digests are made of.
+/// Without the users' names of values; digests are computed from this text.
 std::string print(const GraphData& graph);
-/// With them.
+/// With the users' names of values.
 std::string print_named(const GraphData& graph);
 
 /// One node's line without its number: `mul %2, %3 : f32[N,2]`.

@@ -21,7 +21,7 @@ const Tensor& value_at(const Problem& problem, const std::vector<Tensor>& values
     return values[static_cast<std::size_t>(number)];
 }
 
-// A product whose weight is stored in a narrower dtype than x is one with the weight cast.
+// A product whose weight is stored in a narrower dtype than x: the weight is cast.
 Tensor build_product(std::vector<Tensor> operands, const Attributes& attributes) {
     if (operands.size() == 2 && is_widening(operands[1].dtype(), operands[0].dtype()))
         operands[1] = cast(operands[1], operands[0].dtype());
@@ -38,7 +38,7 @@ const Definition& definition_of(const Problem& problem, const Step& step, Fusion
     return *definition;
 }
 
-// What a `fused` body begins with.
+// The anchor of a `fused` body.
 Tensor build_anchor(const Problem& problem, const Step& step, const std::vector<Tensor>& operands,
                     std::span<const Definition> definitions) {
     if (find_op(step.op) == Op::matmul) return build_product(operands, {});
@@ -48,7 +48,7 @@ Tensor build_anchor(const Problem& problem, const Step& step, const std::vector<
     return made[0];
 }
 
-// An elementwise op, or a definition that is a step.
+// An elementwise op, or a definition with the fusion role `step`.
 Tensor build_step(const Problem& problem, const Step& step, const std::vector<Tensor>& operands,
                   std::span<const Definition> definitions) {
     Attributes attributes;
@@ -62,7 +62,7 @@ Tensor build_step(const Problem& problem, const Step& step, const std::vector<Te
     return made[0];
 }
 
-/// What output `output` holds of its value: all, or some columns, which may be several axes.
+/// The part of a value that output `output` holds: all, or some columns, which may be several axes.
 Tensor slice_for_output(const Problem& problem, std::size_t output, const Tensor& whole) {
     if (!problem.attributes.has("columns")) return whole;
     const std::vector<Dim>& columns = problem.attributes.dims("columns");
@@ -97,7 +97,7 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
     return results;
 }
 
-/// x with `block` in the place that begins at `start`, from `axis` on.
+/// x with the block that begins at `start` replaced by `block`, from `axis` on.
 Tensor with_block(const Tensor& x, const Tensor& block, const std::vector<Dim>& start, int axis) {
     if (axis == x.rank()) return block;
     const Dim begin = start[static_cast<std::size_t>(axis)], end = begin + block.dim(axis), size = x.dim(axis);
@@ -106,8 +106,8 @@ Tensor with_block(const Tensor& x, const Tensor& block, const std::vector<Dim>& 
     return concat({slice(x, axis, 0, begin), inside, slice(x, axis, end, size)}, axis);
 }
 
-// Outside a graph with states, a version is a plain tensor: rows put behind it, or over a part of it. The axis that
-// grows is the one on which the sizes before and after differ.
+// Outside a graph with states, a version is a plain tensor: rows are appended to it, or replace a part of it. The
+// growing axis is the one on which the sizes before and after differ.
 Tensor change_state(const Problem& problem, const std::vector<Tensor>& in) {
     const bool append = problem.definition == info(Op::state_append).name;
     if (in.size() != 2 || in[0].rank() != in[1].rank() || (append && problem.outputs.size() != 1))
@@ -156,7 +156,7 @@ Graph problem_graph(const Problem& problem, std::span<const Definition> definiti
         std::make_shared<GraphData>(problem.definition.empty() ? "problem" : problem.definition, symbols));
     std::vector<Tensor> in;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        // Values of some graph: their sizes are no input's to prove again.
+        // Interned without checks: the sizes are those of values of some graph, proved there.
         Node input;
         input.dtype = problem.inputs[i].dtype;
         input.shape = problem.inputs[i].shape;

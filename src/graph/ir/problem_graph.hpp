@@ -5,10 +5,10 @@
 
 #include <span>
 
-/// From a Problem back to a graph of atomic ops: how every kernel gets its oracle.
+/// Conversion of a Problem to a graph of atomic ops: the oracle of every kernel.
 namespace cairn::ir {
 
-/// A graph with one input `in0`, `in1`, ... an operand of the problem (plain shapes, layouts ignored) and outputs
+/// A graph with one input `in0`, `in1`, ... for each operand of the problem (plain shapes, layouts ignored) and outputs
 /// `out0`, ... that computes the problem's definition: an atomic op of that name, an `elementwise` or `fused` body,
 /// `pack` (the identity), or one of `definitions`. Throws Error(argument) for an unknown definition.
 Graph problem_graph(const Problem& problem, std::span<const Definition> definitions);

@@ -10,12 +10,12 @@
 namespace cairn::ir {
 namespace {
 
-/// 2^n, of -1022 to 1023.
+/// 2^n, for n in -1022..1023.
 double power_of_two(int n) noexcept { return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + n) << 52); }
 
 // Rounds to `digits` significant bits, nearest even, in a format whose smallest normal number has the frexp exponent
-// `low` and whose largest finite value is `largest`. Going straight from double avoids the double rounding of a detour
-// by float.
+// `low` and whose largest finite value is `largest`. Rounding directly from double avoids the double rounding of a
+// conversion via float.
 double round_bits(double value, int digits, int low, double largest) noexcept {
     if (!std::isfinite(value) || value == 0) return value;
     int exponent = 0;
@@ -82,7 +82,7 @@ double round_to(DType dtype, double value) noexcept {
 }
 
 double round_integer(DType dtype, std::int64_t value) noexcept {
-    // By way of the nearest double the last bits of a large integer would be rounded twice.
+    // Conversion via the nearest double would round the last bits of a large integer twice.
     return dtype == DType::f64 ? static_cast<double>(value) : round_to(dtype, types::i64_to_f64_odd(value));
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// Single numbers as graphs hold them: rounded to a dtype.
+/// Conversion of single numbers to the elements that a graph stores: rounded to a dtype.
 namespace cairn::ir {
 
 /// `value` as an element of `dtype`, by the rule of `cast`: nearest even between floats (overflow gives infinity),
@@ -29,7 +29,7 @@ std::int64_t highest_integer(DType dtype) noexcept;
 /// True when an element of `dtype` can be exactly `value`, or `dtype` is a float (which rounds).
 bool can_hold(DType dtype, double value) noexcept;
 bool can_hold_integer(DType dtype, std::int64_t value) noexcept;
-/// True when the integer is a double: one of at most 53 significant bits.
+/// True if the integer is representable as a double: at most 53 significant bits.
 bool is_exact_double(std::int64_t value) noexcept;
 
 }  // namespace cairn::ir

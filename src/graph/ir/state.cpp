@@ -9,13 +9,13 @@
 namespace cairn::inline v0 {
 namespace {
 
-/// The node of a tensor of this graph; null for anything else, which ir::build_op() refuses.
+/// The node of a tensor of this graph; null for anything else, which ir::build_op() rejects.
 const ir::Node* node_in(const ir::GraphData& graph, const Operand& operand) {
     const bool known = !operand.is_scalar() && operand.tensor().graph().get() == &graph;
     return known ? &graph.node(operand.tensor().id()) : nullptr;
 }
 
-/// The axis that a write replaces a slice of, counted from the front.
+/// The axis along which a write replaces a slice, counted from the front.
 std::size_t written_axis(const ir::GraphData& graph, const ir::StateInfo& state, const Operand& rows, int axis) {
     const auto rank = static_cast<int>(state.shape.size());
     const auto fail = [&](const std::string& text) {

@@ -10,7 +10,7 @@
 namespace cairn::ir {
 namespace {
 
-/// Of each state's leaf whether it can be stored in `dtype`.
+/// True for each state_read whose state can be stored in `dtype`.
 std::vector<bool> storable_leaves(const GraphData& graph, DType dtype) {
     std::vector<bool> storable(graph.nodes().size(), false);
     for (const StateInfo& state : graph.states())
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    /// A value in the new graph: in its own dtype, or as it is stored.
+    /// A value in the new graph: in its own dtype, or in the stored dtype.
     struct RewrittenValue {
         NodeId node = 0;
         bool is_stored = false;
@@ -74,7 +74,7 @@ private:
     DType dtype_;
     std::vector<bool> storable_;
     std::shared_ptr<GraphData> result_;
-    std::vector<RewrittenValue> made_;  // of each node
+    std::vector<RewrittenValue> made_;  // by node
 };
 
 }  // namespace

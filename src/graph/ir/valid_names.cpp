@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t longest_name = 1024;
 
 // Bytes of the well-formed UTF-8 character at the front of `text` (shortest form, no surrogates, at most U+10FFFF); 0
-// when there is none.
+// if there is none.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
     const std::uint32_t lead = byte(0);

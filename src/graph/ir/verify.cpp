@@ -37,8 +37,8 @@ std::string check_leaf(const Node& node, NameSet& names) {
     return count == Dim(node.values->size()) ? std::string() : "it has another number of values than its shape";
 }
 
-/// Whether an append makes more rows than the state's capacity at all sizes. infer() refuses that, but the graph of a
-/// bucket may have such sizes: no run has them.
+/// True if an append exceeds the state's capacity at all sizes. infer() rejects that, but the graph of a bucket may
+/// have such sizes: no run uses them.
 bool is_always_full(const GraphData& graph, const Node& node) {
     if (node.op != Op::state_append || node.operands.size() != 2) return false;
     const std::optional<NodeId> origin = state_origin(graph, node.operands[0]);

@@ -6,8 +6,8 @@
 
 namespace cairn::ir {
 
-/// The first thing wrong with a graph, in words; empty when all is well: operands come first, shapes and dtypes are
-/// what infer() says, names are distinct, states consistent. Run after each stage in debug builds and tests.
+/// Describes the first fault of a graph; empty if it is valid: operands precede their users, shapes and dtypes are
+/// those of infer(), names are distinct, states are consistent. Run after each stage in debug builds and tests.
 std::string verify(const GraphData& graph);
 
 }  // namespace cairn::ir

@@ -4,20 +4,20 @@
 
 #include <string>
 
-/// The versions of states, and what they must keep to, so that all of them can lie in one memory. Faults are the first
-/// in words; empty when there is none.
+/// Checks on the versions of states that let all of them share one memory. Each describes the first fault; empty if
+/// there is none.
 namespace cairn::ir {
 
-/// Whether the node's value lies in a state's memory (as a version of it, not as a view into one).
+/// True if the node's value is in a state's memory, as a version of it and not as a view.
 bool is_state_version(const Node& node) noexcept;
 
-/// Of what outputs and commits rest on, each version is changed at most once, and the one that a run leaves not at all:
-/// the versions of a state are a chain.
+/// Among live nodes, each version is changed at most once, and the version that a run commits is not changed: the
+/// versions of a state form a chain.
 ///
-///     %3 = state_append %2, %0     %4 = state_append %2, %1     // two states of affairs in one memory
+///     %3 = state_append %2, %0     %4 = state_append %2, %1     // invalid: two contents in one memory
 std::string verify_state_versions(const GraphData& graph);
 
-/// States that grow by one symbol grow by the same size, for the symbol is the length of them all.
+/// States that grow by one symbol must grow by the same size, since the symbol is the length of all of them.
 std::string verify_state_growth(const GraphData& graph);
 
 }  // namespace cairn::ir

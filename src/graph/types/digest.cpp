@@ -42,7 +42,7 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) noexcept {
 }  // namespace
 
 Digest siphash128(std::span<const std::byte> data, std::uint64_t key0, std::uint64_t key1) noexcept {
-    // "somepseudorandomlygeneratedbytes" in ASCII; the 0xee asks for the long output.
+    // "somepseudorandomlygeneratedbytes" in ASCII; the 0xee selects the long output.
     SipState state{key0 ^ 0x736f6d6570736575u, key1 ^ 0x646f72616e646f6du ^ 0xee, key0 ^ 0x6c7967656e657261u,
                    key1 ^ 0x7465646279746573u};
     const std::uint64_t length = std::uint64_t{data.size()} << 56;

@@ -10,7 +10,7 @@ namespace {
 
 std::int64_t power_product(const Monomial& factors, std::span<const std::int64_t> values);
 
-// Sums go through 128 bits: only the result has to fit.
+// The sum is computed in 128 bits: only the result has to fit.
 std::int64_t evaluate(const Polynomial& polynomial, std::span<const std::int64_t> values) {
     Wide sum = 0;
     for (const auto& term : polynomial.terms) {

@@ -103,8 +103,8 @@ struct Reduced {
     Polynomial numerator, divisor, quotient, scale, offset;
 };
 
-// A constant that the divisor and the symbolic terms share: floor((4*N + 3) / 8) = floor(N / 2), (4*N + 3) mod 8 = 4 *
-// (N mod 2) + 3.
+// Cancels a constant that the divisor and the symbolic terms share: floor((4*N + 3) / 8) = floor(N / 2),
+// (4*N + 3) mod 8 = 4 * (N mod 2) + 3.
 bool cancel_constant(Reduced& r) {
     const std::int64_t divisor = r.divisor.constant_term(), shared = gcd_of_symbolic(r.numerator, divisor);
     if (shared <= 1) return false;
@@ -143,7 +143,7 @@ Reduced reduce(Polynomial a, Polynomial b) {
     return r;
 }
 
-// The value of floor(numerator / divisor), where bounds leave only one.
+// True, with the value of floor(numerator / divisor), if the bounds leave only one value.
 bool single_quotient(const Reduced& r, std::int64_t& value) {
     if (r.numerator.is_zero()) {
         value = 0;

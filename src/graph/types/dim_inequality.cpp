@@ -11,7 +11,7 @@ namespace detail {
 namespace {
 
 constexpr int max_steps = 64;         // replacements tried in one proof
-constexpr std::size_t max_atoms = 4;  // 2^n ways to shift n atoms
+constexpr std::size_t max_atoms = 4;  // n atoms are shifted in 2^n combinations
 constexpr std::size_t max_terms_shifted = 64;
 
 std::vector<const Atom*> atoms_of(const Polynomial& a) {
@@ -28,7 +28,7 @@ bool no_negative_coefficient(const Polynomial& a) {
     return std::all_of(a.terms.begin(), a.terms.end(), [](const Term& term) { return term.coefficient >= 0; });
 }
 
-// An atom that is a factor of every term and never negative; null when there is none.
+// An atom that is a factor of every term and never negative; null if there is none.
 const Atom* common_factor(const Polynomial& a) {
     if (a.terms.empty()) return nullptr;
     const auto in = [](const Term& term, const Atom* atom) {
@@ -48,7 +48,7 @@ Polynomial divided(Polynomial a, const Atom* factor) {
 
 bool fits(Wide bound) { return bound == Wide(to_int64(bound)) && bound < infinity && bound > -infinity; }
 
-// The atom now stands for its distance from a bound, which is not negative.
+// Replaces the atom by its distance from a bound, which is not negative.
 Polynomial shifted(const Polynomial& a, const Atom* atom, bool from_above) {
     const auto bound = Polynomial::constant(to_int64(from_above ? atom->bounds.high : atom->bounds.low));
     return replace(a, atom, add(bound, scale(Polynomial::atom(atom), from_above ? -1 : 1)));
@@ -61,8 +61,8 @@ bool by_shift(const Polynomial& a, const std::vector<const Atom*>& atoms, std::s
     return atoms.size() <= max_atoms && fits(atom->bounds.high) && by_shift(shifted(a, atom, true), atoms, next + 1);
 }
 
-// `a` in distances of the atoms from their lower bounds. Along an atom in which it is concave (all terms of higher
-// power are taken away) it is least at one of the two ends.
+// `a` is in distances of the atoms from their lower bounds. In an atom in which it is concave (all terms of higher
+// power are subtracted) it is least at one of the two ends.
 bool by_ends(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
     if (no_negative_coefficient(a)) return true;
     if (next == atoms.size()) return false;
@@ -108,8 +108,8 @@ public:
     }
 
 private:
-    // The value is one of the arguments, so what holds for each holds; where `a` only gains from the bound that every
-    // argument is on the right side of, one is enough.
+    // A min or max equals one of its arguments, so `a` is nonnegative if it is for each argument. If `a` falls with a
+    // min, or grows with a max, any argument bounds `a` from below, and one is enough.
     bool by_choice(const Polynomial& a, const Atom* atom) {
         const bool any = sign_of(a, atom) == (atom->kind == AtomKind::min ? -1 : 1);
         const auto holds = [&](const Polynomial& arg) { return nonnegative(replace(a, atom, arg)); };
@@ -134,7 +134,7 @@ private:
         return nonnegative(scaled);
     }
 
-    // 1: `a` grows with the atom, -1: it falls, 0: not known.
+    // 1: `a` grows with the atom, -1: it falls, 0: unknown.
     static int sign_of(const Polynomial& a, const Atom* atom) {
         int sign = 0;
         for (const auto& term : a.terms) {

@@ -17,8 +17,8 @@ using MinMaxOperands = std::vector<Polynomial>;
 
 AtomKind opposite(AtomKind kind) { return kind == AtomKind::min ? AtomKind::max : AtomKind::min; }
 
-// The one term of `a` that is a choice of the same kind, or of the other kind taken away; null when there is none or
-// more than one.
+// The one term of `a` that is a min or max of the same kind, or a subtracted one of the other kind; null if there is
+// none or more than one.
 const Term* inner_choice(const Polynomial& a, AtomKind kind) {
     const Term* found = nullptr;
     for (const auto& term : a.terms) {
@@ -63,7 +63,7 @@ MinMaxOperands without_dominated(AtomKind kind, MinMaxOperands choices) {
     return choices;
 }
 
-// What all choices have in common: equal terms, and the smallest of the numbers that stand alone.
+// Removes and returns the common part of all operands: equal terms, and the smallest constant term.
 Polynomial take_common(MinMaxOperands& choices) {
     std::int64_t least = choices[0].constant_term();
     for (const auto& choice : choices) least = std::min(least, choice.constant_term());

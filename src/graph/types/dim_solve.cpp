@@ -25,7 +25,7 @@ bool is_in(const Polynomial& polynomial, std::size_t symbol) noexcept {
     return false;
 }
 
-/// a mod b; exact where both are single numbers.
+/// a mod b; exact if the quotient is a single number.
 Interval remainder(Interval a, Interval b) noexcept {
     const Interval bound = remainder_bounds(a, b), quotient = quotient_bounds(a, b);
     if (quotient.low != quotient.high) return bound;
@@ -33,7 +33,7 @@ Interval remainder(Interval a, Interval b) noexcept {
     return {std::max(bound.low, exact.low), std::min(bound.high, exact.high)};
 }
 
-/// An interval of the unknown, and the bounds that sizes have within it.
+/// A search node: an interval of the unknown, with the bounds of sizes over it.
 class SearchBox {
 public:
     SearchBox(const Unknown& unknown, std::int64_t low, std::int64_t high) noexcept
@@ -44,7 +44,7 @@ public:
     SearchBox lower_half() const noexcept { return {unknown_, low(), to_int64(middle())}; }
     SearchBox upper_half() const noexcept { return {unknown_, to_int64(middle() + 1), to_int64(range_.high)}; }
 
-    /// Nothing where a divisor is 0 everywhere in it.
+    /// Empty if a divisor is 0 in the whole box.
     std::optional<Interval> bounds(std::span<const Dim> factors) const noexcept {
         divides_by_zero_ = false;
         Interval product{1, 1};
@@ -96,8 +96,8 @@ private:
     mutable bool divides_by_zero_ = false;
 };
 
-/// Boxes that are still to be searched, the last one first. Each step halves one, so a search of 64-bit numbers never
-/// holds more than 65.
+/// Stack of the boxes still to be searched. Each step halves one box, so a search of 64-bit numbers never holds more
+/// than 65.
 class SearchStack {
 public:
     explicit SearchStack(const SearchBox& first) noexcept { push(first); }
@@ -113,14 +113,14 @@ private:
 bool holds(const SearchBox& box, std::span<const SizeEquation> equations) noexcept {
     return std::all_of(equations.begin(), equations.end(), [&](const SizeEquation& equation) {
         const std::optional<Interval> bounds = box.bounds(equation.factors);
-        // At a point the interval is a single number, unless that is beyond all that intervals hold.
+        // At a point the interval is a single number, unless the number is beyond the range of intervals.
         return bounds && bounds->low <= equation.value && equation.value <= bounds->high &&
                (!box.is_point() || bounds->low == bounds->high);
     });
 }
 
-/// The largest value of `factors` that is at most `limit`, with the sign of values changed where `above`: then the
-/// smallest that is at least -limit.
+/// The largest value of `factors` that is at most `limit`. With `above`, values are negated: then the smallest value
+/// that is at least -limit.
 std::optional<std::int64_t> nearest(std::span<const Dim> factors, const Unknown& unknown, Wide limit,
                                     bool above) noexcept {
     const auto seen = [&](const SearchBox& box) {
@@ -139,7 +139,7 @@ std::optional<std::int64_t> nearest(std::span<const Dim> factors, const Unknown&
             if (bounds.low == bounds.high && (above || bounds.low >= 0)) best = bounds.low;
             continue;
         }
-        // The half whose values are nearer to the limit, without all being beyond it, is searched first.
+        // Search first the half whose values are nearer to the limit without all being beyond it.
         const SearchBox lower = box.lower_half(), upper = box.upper_half();
         const Wide of_lower = seen(lower).low, of_upper = seen(upper).low;
         const bool upper_first = of_upper <= limit && (of_upper > of_lower || of_lower > limit);

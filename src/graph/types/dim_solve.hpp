@@ -7,15 +7,15 @@
 #include <optional>
 #include <span>
 
-/// Solving equations between sizes and numbers for one symbol, over the integers within its bounds.
+/// Solver for equations between sizes and numbers in one symbol, over the integers within its bounds.
 ///
 ///     32*h = 64, h in 1..16   ->   h = 2
 ///
 /// The method is branch and bound with interval arithmetic, so it needs no monotonicity: polynomials, floordiv, mod,
-/// min and max are solved alike. Nothing here allocates memory.
+/// min and max are treated alike. Nothing here allocates memory.
 namespace cairn::inline v0::detail {
 
-/// The product of `factors` equals `value`. One factor: a size of an axis; a shape: a number of elements.
+/// The equation: product of `factors` = `value`. One factor is the size of an axis; a shape gives a number of elements.
 struct SizeEquation {
     std::span<const Dim> factors;
     std::int64_t value = 0;
@@ -24,32 +24,32 @@ struct SizeEquation {
 /// The symbol to solve for, and the values of all other symbols.
 struct Unknown {
     std::span<const std::int64_t> values;  ///< of all symbols, in the order of Symbols::list(); its own is ignored
-    std::size_t symbol = 0;                ///< its position in that order
+    std::size_t symbol = 0;                ///< index of the unknown in that order
     std::int64_t low = 0, high = 0;        ///< its bounds, inclusive
 };
 
-/// How many values within the bounds satisfy a system of equations.
+/// Number of values within the bounds that satisfy a system of equations.
 enum class SolutionCount {
     none,
     one,
     several,
-    undecided  ///< the search was ended after a fixed number of steps
+    undecided  ///< the search reached its limit of steps
 };
 
 struct Solution {
     SolutionCount count = SolutionCount::none;
-    std::int64_t value = 0;   ///< of one and several: the smallest solution
-    std::int64_t second = 0;  ///< of several: the next larger solution
+    std::int64_t value = 0;   ///< for one and several: the smallest solution
+    std::int64_t second = 0;  ///< for several: the next larger solution
 };
 
-/// True where the symbol at that position occurs in `size`.
+/// True if the symbol with this index occurs in `size`.
 bool depends_on(const Dim& size, std::size_t symbol) noexcept;
 
-/// The values of the unknown that satisfy all equations.
+/// Finds the values of the unknown that satisfy all equations.
 Solution solve(std::span<const SizeEquation> equations, const Unknown& unknown) noexcept;
 
-/// The values nearest to that of an equation which its left side takes within the bounds. Nothing where there is none,
-/// and where the search was ended.
+/// The values nearest to `value`, from below and from above, that the left side of an equation takes while the unknown
+/// is within its bounds. Empty if there is none, or if the search reached its limit of steps.
 struct Attainable {
     std::optional<std::int64_t> below, above;
 };

@@ -9,7 +9,7 @@ namespace cairn::inline v0::detail {
 
 namespace {
 
-// So that walks over functions within functions need little stack.
+// Limit of nesting, so that recursion over functions needs little stack.
 constexpr std::uint32_t deepest = 64;
 
 std::size_t hash_of(const Polynomial& polynomial) noexcept {

@@ -16,16 +16,16 @@
 
 namespace cairn::inline v0::detail {
 
-/// What a Dim that is not constant points to: one polynomial of one table. Immutable, so it is read without a lock.
+/// A polynomial interned in a table. A Dim that is not constant points to one. Immutable, so it is read without a lock.
 struct DimNode {
     const Polynomial* polynomial = nullptr;
     Symbols* table = nullptr;
-    std::int64_t low = 0, high = 0;    ///< bounds; INT64_MIN and INT64_MAX stand for none
-    std::uint32_t symbols_needed = 0;  ///< how many symbol values evaluate() must be given
+    std::int64_t low = 0, high = 0;    ///< bounds; INT64_MIN and INT64_MAX mean unbounded
+    std::uint32_t symbols_needed = 0;  ///< number of symbol values that evaluate() needs
 };
 
-/// Where the symbols, atoms and polynomials of one Symbols are interned: equal content, equal address. It only grows.
-/// The rules of the algebra stand outside (dim_divide, dim_minmax); this knows only storage.
+/// Intern table for the symbols, atoms and polynomials of one Symbols: equal content has an equal address. It only
+/// grows. The rules of the algebra are elsewhere (dim_divide, dim_minmax); this class is storage only.
 class DimTable {
 public:
     static DimTable& of(Symbols& symbols) noexcept { return *symbols.table_; }
@@ -33,14 +33,14 @@ public:
     static Dim dim(Symbols& symbols, const Polynomial& polynomial);
     /// The polynomial of any Dim.
     static Polynomial polynomial(const Dim& dim);
-    /// The table of one of them, null when both are constant. Throws Error(graph) when they have different ones.
+    /// The table of `a` or `b`; null if both are constant. Throws Error(graph) if they have different tables.
     static std::shared_ptr<Symbols> shared(const Dim& a, const Dim& b);
 
-    /// The symbol of that name, made if need be; null when it has other bounds already.
+    /// The symbol of that name, created if needed; null if it exists with other bounds.
     const Atom* symbol(std::string_view name, std::int64_t low, std::int64_t high);
     const Atom* find(std::string_view name) const;
     std::vector<Symbols::Symbol> list() const;
-    /// The atom for a function of polynomials, as it stands: the caller has applied all rules.
+    /// The atom for a function of polynomials, without simplification: the caller has applied all rules.
     const Atom* function(AtomKind kind, std::vector<Polynomial> args);
 
 private:
@@ -61,8 +61,8 @@ private:
     std::unordered_map<Polynomial, DimNode, HashPolynomial> dims_;
 };
 
-/// Runs `work`, turning SizeOverflow into an Error(graph) that shows the operands: `[size] N * 9223372036854775807 does
-/// not fit into 64 bits`.
+/// Runs `work`. Converts SizeOverflow into an Error(graph) that shows the operands: `[size] N * 9223372036854775807
+/// does not fit into 64 bits`.
 Dim without_overflow(std::string_view operation, const Dim& a, const Dim& b, const std::function<Dim()>& work);
 
 }  // namespace cairn::inline v0::detail

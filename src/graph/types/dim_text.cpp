@@ -22,7 +22,7 @@ std::string text_of(const Atom& atom) {
         case AtomKind::min: name = "min"; break;
         case AtomKind::max: name = "max"; break;
     }
-    // floor((x + d - 1) / d) is how a rounding up is kept.
+    // ceildiv(x, d) is stored as floor((x + d - 1) / d).
     if (atom.kind == AtomKind::floordiv && atom.args[1].is_constant()) {
         const auto lift = Polynomial::constant(atom.args[1].constant_term() - 1);
         if (first.constant_term() == lift.constant_term()) {
@@ -35,7 +35,7 @@ std::string text_of(const Atom& atom) {
     return text + ")";
 }
 
-// Without its sign.
+// The term without its sign.
 std::string text_of(const Term& term) {
     const auto value = static_cast<std::uint64_t>(term.coefficient);
     const std::uint64_t magnitude = term.coefficient < 0 ? std::uint64_t{0} - value : value;
@@ -114,7 +114,7 @@ private:
         return result;
     }
 
-    // A number takes its sign with it, since -INT64_MIN does not exist.
+    // A number is read with its sign, since -INT64_MIN does not exist.
     Dim factor(bool negative) {
         if (cursor_.at_digit()) return cursor_.integer(negative);
         if (negative) return -1 * factor(false);
@@ -157,7 +157,7 @@ private:
         return result;
     }
 
-    // Faults of the algebra (overflow, division by zero) are faults of the text here.
+    // Reports errors of the algebra (overflow, division by zero) as errors of the text.
     template <typename Work>
     Dim checked(std::size_t place, Work work) {
         try {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-/// Elements as they lie in memory, aligned or not.
+/// Access to single elements in memory, aligned or not.
 namespace cairn::types {
 
 template <typename T>

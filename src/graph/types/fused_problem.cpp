@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view matmul = "matmul";
 
-// Those of a definition, or of a matmul: none, or the first column of each output.
+// True for the attributes of a definition, or of a matmul: none, or the first column of each output.
 bool are_valid_attributes(const Attributes& attributes, bool is_matmul, std::size_t outputs) {
     if (!is_matmul) return !attributes.has("columns");
     return attributes.empty() || (attributes.size() == 1 && attributes.has("columns") &&
@@ -45,7 +45,7 @@ bool is_well_formed(const Problem& problem) {
 std::optional<FusedParts> parts_of_fused(const Problem& problem) {
     if (!is_well_formed(problem)) return std::nullopt;
     const int product = static_cast<int>(problem.inputs.size());
-    // Without inputs 0 and 1 and with the product before the others.
+    // Numbers without inputs 0 and 1 and with the product before the others.
     const auto renumbered = [&](int value) { return value == product ? 0 : value < product ? value - 1 : value - 2; };
     const auto renumber = [&](std::vector<int>& values) {
         std::transform(values.begin(), values.end(), values.begin(), renumbered);

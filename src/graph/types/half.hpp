@@ -3,10 +3,9 @@
 #include <bit>
 #include <cstdint>
 
-/// Conversions between f32 or f64 and the 16-bit formats. Values are rounded to nearest, ties to even; what is too
-/// large becomes infinite; subnormals are kept; a NaN stays a NaN, made quiet, with its sign and the upper bits of its
-/// payload. Results do not depend on the processor's flush-to-zero modes. Free of branches that a compiler could not
-/// turn into selections, so that loops vectorise.
+/// Conversions between f32 or f64 and the 16-bit formats. Values are rounded to nearest, ties to even. Overflow gives
+/// infinity; subnormals are kept; a NaN stays a NaN, made quiet, with its sign and the upper bits of its payload.
+/// Results do not depend on the processor's flush-to-zero modes. All branches can become selects, so loops vectorise.
 namespace cairn::types {
 
 /// IEEE 754 binary16 to f32, exact.
@@ -15,7 +14,7 @@ inline float f16_to_f32(std::uint16_t half) noexcept {
     const std::uint32_t magnitude = std::uint32_t{half} & 0x7fffu;
     constexpr std::uint32_t bias = 112u << 23;  // of the exponent: 127 - 15
     const std::uint32_t normal = (magnitude << 13) + bias;
-    // m * 2^-24, by way of 0.5 + m * 2^-24, which has m in its lowest bits.
+    // m * 2^-24, computed as (0.5 + m * 2^-24) - 0.5; the sum has m in its lowest bits.
     const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(0x3f000000u | magnitude) - 0.5f);
     const std::uint32_t special = normal + bias;
     const std::uint32_t quiet = magnitude > 0x7c00u ? 0x00400000u : 0u;
@@ -30,7 +29,7 @@ inline std::uint16_t f32_to_f16(float value) noexcept {
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     // Rounding to even at bit 13; a carry moves into the exponent, up to infinity.
     const std::uint32_t normal = (magnitude - (112u << 23) + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
-    // Adding 0.5 rounds to a multiple of 2^-24 and leaves its count in the lowest bits.
+    // Adding 0.5 rounds to a multiple of 2^-24 and leaves the multiple in the lowest bits.
     const float small = std::bit_cast<float>(magnitude < 0x38800000u ? magnitude : 0u);
     const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(small + 0.5f) - 0x3f000000u;
     const std::uint32_t special = magnitude > 0x7f800000u ? 0x7e00u | ((magnitude >> 13) & 0x03ffu) : 0x7c00u;
@@ -70,7 +69,7 @@ inline std::uint16_t f64_to_f16(double value) noexcept { return f32_to_f16(f64_t
 /// f64 to bfloat16, rounded once.
 inline std::uint16_t f64_to_bf16(double value) noexcept { return f32_to_bf16(f64_to_f32_odd(value)); }
 
-/// i64 to f64, rounded to odd: of a magnitude of 54 bits and more the last 11 of 64 become one.
+/// i64 to f64, rounded to odd: if the magnitude has 54 bits or more, the last 11 of 64 are merged into one sticky bit.
 inline double i64_to_f64_odd(std::int64_t value) noexcept {
     const auto bits = static_cast<std::uint64_t>(value);
     const std::uint64_t magnitude = value < 0 ? 0 - bits : bits;

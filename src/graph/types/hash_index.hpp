@@ -7,7 +7,7 @@
 
 namespace cairn::types {
 
-/// Numbers by hash. Nothing is taken out again, so all of them lie in one block.
+/// Multimap from hashes to numbers: an open-addressing table in one block. Entries are never removed.
 ///
 ///     index.add(hash, 7);   index.each(hash, visit)   calls visit(7), and may call it for numbers of another hash
 class HashIndex {
@@ -47,7 +47,7 @@ private:
             if (entry.number != none) place(entry);
     }
 
-    std::vector<Slot> slots_;  // as many as a power of two, at most half of them taken
+    std::vector<Slot> slots_;  // the size is a power of two; at most half are in use
     std::size_t count_ = 0;
 };
 

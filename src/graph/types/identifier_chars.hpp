@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// What names in text forms are made of.
+/// Characters of names in text forms.
 namespace cairn::types {
 
 constexpr bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

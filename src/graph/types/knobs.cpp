@@ -38,7 +38,7 @@ Kernel with(const Kernel& kernel, const Values& values) {
     return set;
 }
 
-/// The n-th of all settings, the last knob changing first.
+/// The n-th setting, the last knob varying fastest.
 Values values_at(const std::vector<Knob>& knobs, std::size_t n) {
     Values values(knobs.size());
     for (std::size_t i = knobs.size(); i-- > 0; n /= knobs[i].values.size())

@@ -8,7 +8,7 @@ namespace cairn::inline v0::detail {
 
 namespace {
 
-// Far above any real size; it keeps hostile text from filling memory.
+// Far above any real size; keeps hostile text from filling memory.
 constexpr std::size_t max_terms = 2048;
 constexpr std::size_t max_degree = 64;
 

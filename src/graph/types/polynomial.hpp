@@ -8,25 +8,24 @@
 
 #include "graph/types/interval.hpp"
 
-/// Integer polynomials over atoms, the arithmetic beneath Dim. An atom is a symbol, or a function of polynomials that
-/// no rule could simplify. Terms are sorted and distinct, so two polynomials of one table are the same exactly when
-/// their terms are.
+/// Integer polynomials over atoms: the arithmetic of Dim. An atom is a symbol, or a function of polynomials that no
+/// rule could simplify. Terms are sorted and distinct, so two polynomials of one table are equal exactly when their
+/// terms are equal.
 ///
 ///     (N + 1) * (N - 1)   ->   terms {-1, []}, {1, [N, N]}
 ///
-/// The order goes by names, not by the order in which symbols were made: two tables print the same size in the same
-/// way.
+/// The order depends on names, not on the order in which symbols were created: two tables print the same size alike.
 namespace cairn::inline v0::detail {
 
-/// Thrown by the arithmetic when a number leaves 64 bits or a polynomial becomes unreasonably large; callers who know
-/// the operands turn it into an Error.
+/// Thrown by the arithmetic when a number exceeds 64 bits or a polynomial becomes unreasonably large. Callers that know
+/// the operands convert it into an Error.
 struct SizeOverflow {};
 
 enum class AtomKind : std::uint8_t { symbol, floordiv, mod, min, max };
 
 struct Atom;
 
-/// The product of these atoms, sorted, an atom repeated for each power. Empty: one.
+/// A product of atoms, sorted, each atom repeated for its power. Empty: one.
 using Monomial = std::vector<const Atom*>;
 
 struct Term {
@@ -42,24 +41,24 @@ struct Polynomial {
     static Polynomial atom(const Atom* atom);
     bool is_zero() const noexcept { return terms.empty(); }
     bool is_constant() const noexcept { return terms.empty() || (terms.size() == 1 && terms[0].factors.empty()); }
-    /// The number that stands alone; 0 when there is none.
+    /// The term without symbols; 0 if there is none.
     std::int64_t constant_term() const noexcept;
     friend bool operator==(const Polynomial&, const Polynomial&) = default;
 };
 
-/// Interned in a table: the same address means the same atom.
+/// A symbol or a function of polynomials, interned in a table: the same address means the same atom.
 struct Atom {
     AtomKind kind = AtomKind::symbol;
     std::string name;              ///< of a symbol
-    std::uint32_t index = 0;       ///< of a symbol: its place in Symbols::list()
-    std::vector<Polynomial> args;  ///< of a function: dividend and divisor, or two and more to choose from
+    std::uint32_t index = 0;       ///< of a symbol: its index in Symbols::list()
+    std::vector<Polynomial> args;  ///< of a function: dividend and divisor, or the operands of min or max
     Interval bounds{0, 0};
-    std::uint32_t depth = 0;           ///< of functions within functions
-    std::uint32_t symbols_needed = 0;  ///< one more than the greatest index of a symbol in it
+    std::uint32_t depth = 0;           ///< nesting depth of functions
+    std::uint32_t symbols_needed = 0;  ///< one more than the largest index of a symbol in it
 };
 
 std::strong_ordering compare(const Atom& a, const Atom& b);
-/// By degree, then by atoms; the product of two monomials grows with each of them, as polynomial division needs.
+/// By degree, then by atoms. The order is compatible with multiplication, as polynomial division requires.
 std::strong_ordering compare(const Monomial& a, const Monomial& b);
 std::strong_ordering compare(const Polynomial& a, const Polynomial& b);
 
@@ -67,7 +66,7 @@ Polynomial add(const Polynomial& a, const Polynomial& b);
 Polynomial subtract(const Polynomial& a, const Polynomial& b);
 Polynomial multiply(const Polynomial& a, const Polynomial& b);
 Polynomial scale(const Polynomial& a, std::int64_t factor);
-/// `a` with `atom` replaced by `value`, wherever it stands as a factor (not inside other atoms).
+/// `a` with `atom` replaced by `value` in every term (not inside other atoms).
 Polynomial replace(const Polynomial& a, const Atom* atom, const Polynomial& value);
 
 /// Bounds by interval arithmetic over the atoms' bounds.

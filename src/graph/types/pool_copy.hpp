@@ -7,7 +7,7 @@
 
 namespace cairn::types {
 
-/// A copy of the list in the pool, for as long as that is there.
+/// A copy of the list in the pool, valid as long as the pool.
 template <typename T>
 requires std::is_trivially_copyable_v<T> std::span<const T> copy_to_pool(std::span<const T> list,
                                                                          std::pmr::memory_resource& pool) {

@@ -32,7 +32,7 @@ public:
     }
 
 private:
-    // Ranges come last in the text, yet sizes need them: they are read first.
+    // Ranges are last in the text, but sizes need them, so they are read first.
     void read_ranges() {
         const auto start = text_.rfind(" where ");
         if (start == std::string_view::npos) return;
@@ -179,7 +179,7 @@ private:
         }
     }
 
-    // Value numbers can be judged only when the inputs are counted.
+    // Value numbers can be checked only after the inputs are counted.
     void check_numbers(const Problem& problem) {
         const auto inputs = static_cast<std::int64_t>(problem.inputs.size());
         if (!problem.body.empty() && first_step_ != inputs) {

@@ -15,8 +15,8 @@
 
 namespace cairn::types {
 
-/// A vector of mostly few elements. So many of them lie in the list itself: where there are many lists, as of operands,
-/// making and freeing them takes no memory but their own.
+/// Vector with inline storage for `inline_capacity` elements. It spares the heap memory of many short lists, such
+/// as operands.
 ///
 ///     SmallVector<int, 4> list{1, 2};   list.push_back(3);
 template <typename T, std::size_t inline_capacity>
@@ -33,7 +33,7 @@ public:
     SmallVector(Iterator first, Iterator last) {
         assign(first, last);
     }
-    /// Of any other list with such elements.
+    /// From any other contiguous list with such elements.
     template <std::ranges::contiguous_range List>
     requires(!std::same_as<std::remove_cvref_t<List>, SmallVector> && std::same_as<std::ranges::range_value_t<List>, T>)
         SmallVector(const List& list) {
@@ -96,7 +96,7 @@ public:
         return at;
     }
     T* erase(const T* at) { return erase(at, at + 1); }
-    /// The elements must not be its own.
+    /// The elements must not belong to this vector.
     template <typename Iterator>
     void assign(Iterator first, Iterator last) {
         clear();
@@ -114,7 +114,7 @@ private:
 
     std::array<T, inline_capacity> inline_{};
     std::uint32_t size_ = 0, capacity_ = inline_capacity;
-    std::unique_ptr<T[]> heap_;  // all elements, once they are more than few
+    std::unique_ptr<T[]> heap_;  // all elements, once they exceed inline_capacity
 };
 
 }  // namespace cairn::types

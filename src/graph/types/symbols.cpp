@@ -96,7 +96,7 @@ Dim Symbols::add(std::string_view name, std::int64_t low, std::int64_t high) {
 std::optional<Dim> Symbols::find(std::string_view name) const {
     const auto* atom = table_->find(name);
     if (atom == nullptr) return std::nullopt;
-    // A Dim keeps its table alive and lets it grow; neither shows in what this table means.
+    // A Dim keeps its table alive and lets it grow; neither is an observable change of this table.
     return detail::DimTable::dim(const_cast<Symbols&>(*this), detail::Polynomial::atom(atom));
 }
 

@@ -9,7 +9,7 @@ namespace cairn::types {
 
 namespace {
 
-// Long and binary texts would make a message unreadable.
+// The text around `place`; long and binary texts would make a message unreadable.
 std::string excerpt(std::string_view text, std::size_t place) {
     constexpr std::size_t around = 40;
     const std::size_t begin = place > around ? place - around : 0;

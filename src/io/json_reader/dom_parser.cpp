@@ -54,7 +54,7 @@ private:
     const std::function<void(const std::string&)>& refuse_;
     json root_;
     std::vector<json*> open_;  // the innermost last; no element of an array is added while an earlier one is open
-    json* member_ = nullptr;   // of the innermost object, where the next value goes
+    json* member_ = nullptr;   // the member of the innermost object that takes the next value
 };
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace cairn::json_reader {
 
-/// The tree of a JSON text, held to the rules of parse_json_events, no object having a key twice. `refuse` must throw;
-/// it is given what the text does wrong, as in "is not valid JSON at byte 7". No other exception comes out.
+/// Parses a JSON text into a tree, under the rules of parse_json_events; an object with a key twice is a fault. At a
+/// fault, calls `refuse`, which must throw, with a description as in "is not valid JSON at byte 7". No other exception
+/// is thrown.
 ///
 ///     parse_json(R"({"a": [1, 2]})", refuse)["a"][1]  ->  2
 nlohmann::json parse_json(std::string_view text, const std::function<void(const std::string& what)>& refuse);

@@ -5,8 +5,8 @@
 
 namespace cairn::json_reader {
 
-/// A name out of a file as messages show it: in quotes, control characters as `?`, cut between characters where it is
-/// very long.
+/// A name from a file as shown in messages: in quotes, control characters as `?`, cut between characters if it is very
+/// long.
 inline std::string quoted_name(std::string_view name) {
     constexpr std::size_t most = 60;
     std::string_view begin = name.substr(0, most);

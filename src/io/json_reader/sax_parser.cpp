@@ -10,8 +10,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The length of the UTF-8 character at the start of `text`, 0 for what is none: no overlong form, no surrogate, nothing
-// above U+10FFFF.
+// Length of the UTF-8 character at the start of `text`; 0 if it is not well-formed: no overlong form, no surrogate,
+// nothing above U+10FFFF.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const unsigned first = byte(0);
@@ -37,7 +37,7 @@ public:
     bool number_unsigned(number_unsigned_t number) override { return forward(std::uint64_t{number}); }
     bool number_float(number_float_t number, const string_t&) override { return forward(number); }
     bool string(string_t& text) override { return forward(std::move(text)); }
-    bool binary(binary_t&) override { return false; }  // not in texts
+    bool binary(binary_t&) override { return false; }  // JSON texts have none
     bool start_object(std::size_t) override {
         deeper();
         visitor_.begin_object();
@@ -63,7 +63,7 @@ public:
         return true;
     }
     bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
-        // Among syntax errors the parser tells a number that overflows.
+        // The parser reports a number that overflows as a syntax error.
         const bool overflow = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
         visitor_.fault(
             (overflow ? "holds a number beyond the range of a double at byte " : "is not valid JSON at byte ") +
@@ -91,7 +91,7 @@ void parse_json_events(std::string_view text, SaxHandler& visitor) {
     for (std::size_t i = 0; i < text.size();) {
         const std::size_t length = character_length(text.substr(i));
         if (length == 0) visitor.fault("is not valid UTF-8 at byte " + std::to_string(i + 1));
-        // The parser would take a zero byte for the end and leave unseen what follows it.
+        // The parser would take a zero byte for the end and ignore what follows it.
         if (text[i] == '\0') visitor.fault("is not valid JSON at byte " + std::to_string(i + 1));
         i += length;
     }

@@ -11,7 +11,7 @@ namespace cairn::json_reader {
 /// fraction or exponent, a negative integer from -2^63, any other number, a string.
 using JsonValue = std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, double, std::string>;
 
-/// What a JSON text tells as it is read. A fault is told by throwing.
+/// Receiver of the events of a JSON text. It rejects a text by throwing.
 class SaxHandler {
 public:
     virtual ~SaxHandler() = default;
@@ -21,13 +21,13 @@ public:
     virtual void end_array() = 0;
     virtual void key(std::string name) = 0;
     virtual void value(JsonValue value) = 0;
-    /// Throws: the text `what`, as in "is not valid JSON at byte 7". Nothing is told after it.
+    /// Reports a syntax error; must throw. `what` is as in "is not valid JSON at byte 7". No event follows.
     [[noreturn]] virtual void fault(const std::string& what) = 0;
 };
 
-/// Reads a JSON text and tells `visitor` about it, building no tree. The text must be valid UTF-8 and one JSON value,
-/// with nothing but white space around it (a byte order mark before it is passed over); objects and arrays nest 64 deep
-/// at most, and no number is beyond the range of a double. Keys may repeat: the visitor judges that.
+/// Parses a JSON text and passes its events to `visitor`, building no tree. The text must be valid UTF-8 and one JSON
+/// value with only white space around it (a byte order mark before it is skipped); objects and arrays nest at most 64
+/// deep, and no number exceeds the range of a double. Keys may repeat: the visitor decides.
 void parse_json_events(std::string_view text, SaxHandler& visitor);
 
 }  // namespace cairn::json_reader

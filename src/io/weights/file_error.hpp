@@ -10,7 +10,8 @@ namespace cairn::weights {
 /// `[safetensors] model.safetensors: <what>`, of kind file.
 Error file_error(std::string_view file, std::string_view what);
 
-/// A text out of a file as a message may show it: in quotes, cut at 80 bytes, with `?` for what is not printable ASCII.
+/// A text from a file as shown in messages: in quotes, cut at 80 bytes, with `?` for bytes that are not printable
+/// ASCII.
 std::string printable(std::string_view text);
 
 }  // namespace cairn::weights

@@ -34,7 +34,7 @@ std::int64_t modified_of(const struct stat& status) {
     return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-/// True when all of them could be read.
+/// True if all bytes were read.
 bool read_at(int file, std::size_t at, char* to, std::size_t bytes) {
     while (bytes > 0) {
         const ssize_t count = ::pread(file, to, bytes, static_cast<off_t>(at));
@@ -48,7 +48,7 @@ bool read_at(int file, std::size_t at, char* to, std::size_t bytes) {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// The file mapped where huge pages may begin; null with errno set.
+/// Maps the file at an address where huge pages may begin; null with errno set.
 void* map_aligned(int file, std::size_t bytes) {
     const std::size_t reserved = bytes + huge_page;
     void* const room = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -99,7 +99,7 @@ void MappedFile::append(std::span<const std::span<const std::byte>> parts, std::
     for (const std::span<const std::byte> part : parts) {
         const std::size_t length = text.size();
         text.resize(length + part.size());
-        // What is no longer there by that name is still mapped.
+        // If the file of that name was replaced, the old one is still mapped.
         if (!is_same || !read_at(file.value, static_cast<std::size_t>(part.data() - data_), &text[length], part.size()))
             std::copy_n(reinterpret_cast<const char*>(part.data()), part.size(), &text[length]);
     }
@@ -118,7 +118,7 @@ void MappedFile::release_pages(std::span<const std::byte> part) const noexcept {
     const auto end = (reinterpret_cast<std::uintptr_t>(part.data()) + part.size()) / page * page;
     if (begin >= end) return;
     ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-    // Else a small neighbour that is touched later would bring these pages back with it.
+    // Otherwise, touching a small neighbour later would bring these pages back with it.
     ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
 }
 

@@ -8,8 +8,8 @@
 
 namespace cairn::weights {
 
-/// A regular file, mapped read-only. Pages are read when touched; where the system can, 2 MiB at once, which one entry
-/// of the page table then covers.
+/// A regular file, mapped read-only. Pages are read when touched; if the system can, in huge pages of 2 MiB, each
+/// covered by one entry of the page table.
 class MappedFile {
 public:
     /// Throws Error(file) with the system's reason.
@@ -20,15 +20,14 @@ public:
 
     std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
     const std::string& name() const noexcept { return name_; }
-    /// When it was last changed: nanoseconds since 1970.
+    /// Time of the last change: nanoseconds since 1970.
     std::int64_t modified() const noexcept { return modified_; }
-    /// Appends these parts of bytes() to `text`. They are read rather than touched: mapping pages for a few bytes each
-    /// takes longer.
+    /// Appends these parts of bytes() to `text`. They are read from the file, not from the mapping: mapping pages for a
+    /// few bytes each takes longer.
     void append(std::span<const std::span<const std::byte>> parts, std::string& text) const;
-    /// Asks the system to begin reading these bytes.
+    /// Asks the system to start reading these bytes.
     void will_need(std::span<const std::byte> part) const noexcept;
-    /// Gives back the memory of the pages that lie wholly inside; touching them again reads the file again,
-    /// by small pages.
+    /// Frees the memory of the pages that lie wholly inside; touching them again reads the file again, in small pages.
     void release_pages(std::span<const std::byte> part) const noexcept;
 
 private:

@@ -36,7 +36,7 @@ Shard open_shard(const std::filesystem::path& path) {
     return shard;
 }
 
-// Faults of one kind, all named in one message.
+// Collects faults of one kind and reports all of them in one message.
 class ErrorList {
 public:
     void add(std::string fault) {
@@ -117,7 +117,7 @@ void Safetensors::State::load_index(const std::filesystem::path& path) {
     for (const auto& [name, shard] : names) add(*all.at(name).tensor, all.at(name).shard);
 }
 
-// Each name of the index stands in the file it names, and no name in two files.
+// Checks that each name of the index is in the file that it names, and no name in two files.
 void Safetensors::State::check_shards(const std::map<std::string, std::string>& names,
                                       const std::map<std::string, std::size_t>& numbers, ErrorList& faults) const {
     std::map<std::string_view, std::size_t> found;
@@ -246,7 +246,7 @@ WeightSource Safetensors::source() const {
         std::span<const std::byte> bytes;
     };
     static_cast<void>(state());
-    // Whoever binds asks for all weights: the names nearest to the first one that is missing are enough.
+    // Binding requests all weights: the names nearest to the first missing one are enough.
     return [state = state_, told = false](std::string_view name) mutable {
         const TensorLocation* found = state->find(name);
         if (found == nullptr) state->throw_missing(name, !std::exchange(told, true));

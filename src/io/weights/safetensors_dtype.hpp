@@ -11,12 +11,12 @@ namespace cairn::weights {
 struct SafetensorsDType {
     std::string_view name;       ///< `BF16`
     unsigned bits;               ///< of one element
-    std::optional<DType> dtype;  ///< Cairn's own, where there is one
+    std::optional<DType> dtype;  ///< Cairn's own, if there is one
 };
 
-/// The row of that name; null when the format has no such dtype.
+/// The row of that name; null if the format has no such dtype.
 const SafetensorsDType* find_safetensors_dtype(std::string_view name) noexcept;
-/// The name the format gives to a dtype of Cairn.
+/// The format's name for a dtype of Cairn.
 std::string_view safetensors_name(DType dtype) noexcept;
 
 }  // namespace cairn::weights

@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::uint64_t length_bytes = 8;
 
-/// Takes the header apart: `{name: {"dtype": text, "shape": [n...], "data_offsets": [n, n]}, "__metadata__": {text:
-/// text}}`.
+/// Parses the header: `{name: {"dtype": text, "shape": [n...], "data_offsets": [n, n]}, "__metadata__": {text: text}}`.
 class HeaderReader final : public json_reader::SaxHandler {
 public:
     explicit HeaderReader(std::string_view file) : file_(file) {}
@@ -83,7 +82,7 @@ public:
 private:
     static constexpr std::string_view metadata_key = "__metadata__";
 
-    // What came is not what stands in this place.
+    // Reports a value of another kind than expected here.
     [[noreturn]] void refuse_value() const {
         if (depth_ == 3) fail("should hold integers from 0 to 2^64 - 1 only");
         if (depth_ < 2) fail("should be an object");

@@ -12,7 +12,7 @@
 
 namespace cairn::weights {
 
-/// A tensor as a header describes it, proved to lie inside the file.
+/// A tensor as described by a header, proved to lie inside the file.
 struct TensorInfo {
     std::string name;
     const SafetensorsDType* dtype = nullptr;
@@ -25,14 +25,15 @@ struct SafetensorsHeader {
     std::map<std::string, std::string, std::less<>> metadata;
 };
 
-/// The longest header that is read: 100,000,000 bytes, as in the reference loader.
+/// The longest header that is accepted: 100,000,000 bytes, as in the reference loader.
 inline constexpr std::uint64_t max_header_bytes = 100'000'000;
 
-/// Reads and checks the header of a whole safetensors file in memory; the tensors' own bytes are not touched. `file`
+/// Parses and checks the header of a whole safetensors file in memory; the tensors' own bytes are not touched. `file`
 /// names it in messages. Checks, in this order: 8 length bytes; the length at most 100,000,000 and inside the file; `{`
 /// first; UTF-8; JSON; the fields of each tensor, none missing, repeated or unknown; then in the order of offsets: each
-/// begins where the one before ended and ends no earlier, the product of its shape, its bits and its bytes do not
-/// overflow and equal its span; the last ends where the file ends. Throws Error(file) with the first fault.
+/// tensor begins where the previous one ended and does not end before it begins, the product of its shape, its bits and
+/// its bytes do not overflow and equal its span; the last ends where the file ends. Throws Error(file) with the first
+/// fault.
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, std::string_view file);
 
 }  // namespace cairn::weights

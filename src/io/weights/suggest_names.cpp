@@ -10,7 +10,7 @@ namespace cairn::weights {
 
 namespace {
 
-/// Levenshtein distance of the first 200 bytes: a message needs no more of a name.
+/// Levenshtein distance of the first 200 bytes, which is enough for a message.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     constexpr std::size_t longest = 200;
     a = a.substr(0, longest);

@@ -26,7 +26,7 @@ namespace {
     throw Error(ErrorKind::argument, "write_safetensors", "tensor " + printable(name) + ": " + std::string(what));
 }
 
-// The bytes of a dense view.
+// The size in bytes of a dense view.
 std::uint64_t byte_count(const NamedTensor& tensor) {
     const auto& view = tensor.view;
     if (view.device != Device::cpu) refuse(tensor.name, "its data is not in the memory of the CPU");
@@ -50,7 +50,7 @@ std::uint64_t byte_count(const NamedTensor& tensor) {
     return count;
 }
 
-// Positions by falling element size, otherwise as given: every start is then a multiple of its element size.
+// Indices by decreasing element size, otherwise in the given order: every start is then a multiple of its element size.
 std::vector<std::size_t> file_order(const std::vector<NamedTensor>& tensors) {
     std::vector<std::size_t> order(tensors.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -87,7 +87,7 @@ std::string header_text(const std::vector<NamedTensor>& tensors, const std::vect
     } catch (const nlohmann::json::exception&) {
         throw Error(ErrorKind::argument, "write_safetensors", "a name or a metadata text is not valid UTF-8");
     }
-    // The header lies behind 8 bytes of length.
+    // The header follows 8 bytes of length.
     text.append((alignment - (text.size() + sizeof(std::uint64_t)) % alignment) % alignment, ' ');
     if (text.size() > weights::max_header_bytes) {
         throw Error(ErrorKind::argument, "write_safetensors", "the header would be longer than 100000000 bytes");
@@ -95,7 +95,7 @@ std::string header_text(const std::vector<NamedTensor>& tensors, const std::vect
     return text;
 }
 
-/// A file that takes its name only when it is complete; until then, and for good after a fault, nothing is seen of it.
+/// A file written under a temporary name and renamed once complete. After a fault, nothing of it remains.
 class AtomicFileWriter {
 public:
     explicit AtomicFileWriter(const std::filesystem::path& path) : path_(path) {
@@ -135,7 +135,7 @@ public:
     }
 
 private:
-    // Written in whole blocks, a file lies in huge pages of the system's memory, and is mapped as such.
+    // A file written in large blocks is in huge pages of the page cache, and is mapped with them.
     static constexpr std::size_t block_bytes = std::size_t{8} << 20;
 
     void write_block() {
@@ -158,7 +158,7 @@ private:
     std::vector<std::byte> block_;
 };
 
-// Every view is released exactly once, whatever happens.
+// Releases every view exactly once, also when an exception is thrown.
 struct ReleaseGuard {
     const std::vector<NamedTensor>& tensors;
     ~ReleaseGuard() {

@@ -8,7 +8,7 @@
 namespace cairn::memory_plan {
 namespace {
 
-// Fewer blocks are passed buffer by buffer.
+// Up to this many blocks are scanned buffer by buffer.
 constexpr std::size_t few_blocks = 4;
 
 }  // namespace
@@ -78,7 +78,7 @@ void PlacedBuffers::Block::measure() {
     measured = true;
 }
 
-/// Passes those that live in some tick from `from` to `to`.
+/// Scans the buffers that are live in some tick from `from` to `to`.
 bool PlacedBuffers::Block::pass(GapSearch& gap, int from, int to, std::int64_t& work) const {
     std::size_t i = 0;
     for (; i < size; ++i)
@@ -100,7 +100,7 @@ void PlacedBuffers::insert(const PlacedBuffer& placed) {
     ++size_;
 }
 
-/// Makes room in a full block, or a first block.
+/// Splits a full block, or creates the first block.
 void PlacedBuffers::split(std::size_t block) {
     if (used_ == blocks_.size()) blocks_.push_back(std::make_unique<Block>());
     const auto spare = blocks_.begin() + static_cast<std::ptrdiff_t>(used_++);

@@ -9,10 +9,10 @@
 
 namespace cairn::memory_plan {
 
-/// Which gap between the buffers already placed a buffer goes into: the lowest that holds it, or the one it fills best.
+/// Choice of gap between the placed buffers: first fit (the lowest gap that is large enough) or best fit (least waste).
 enum class GapFit { first, best };
 
-/// A buffer that has its place, and the ticks in which it lives.
+/// A placed buffer: its bytes and its live interval in ticks.
 struct PlacedBuffer {
     std::int64_t offset, end;
     int first, last, buffer;
@@ -22,7 +22,7 @@ struct PlacedBuffer {
     }
 };
 
-/// The place for one buffer, found by passing in order over those it lives with.
+/// Finds the offset of one buffer by scanning the buffers it conflicts with, in order of offset.
 ///
 ///     bytes 3, first fit, past [0, 4) and [8, 12)  ->  place() is 4
 class GapSearch {
@@ -30,10 +30,10 @@ public:
     GapSearch(std::int64_t bytes, std::int64_t alignment, GapFit fit)
         : bytes_(bytes), alignment_(alignment), fit_(fit) {}
 
-    /// Goes on past the next buffer, or past several that have no room between them. True where the place is found.
+    /// Scans past the next buffer, or past several without a usable gap between them. True if the offset is found.
     bool pass(std::int64_t offset, std::int64_t end);
     std::int64_t bytes() const noexcept { return bytes_; }
-    /// In the gap found, else above all that was passed.
+    /// The offset in the gap found, else above all buffers scanned.
     std::int64_t place() const;
 
 private:
@@ -42,16 +42,16 @@ private:
     std::int64_t end_ = 0, best_ = -1, least_waste_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// All buffers that have a place, in order, in blocks: of many, a block whose buffers all live at another time than a
-/// new one is passed at once, and so is one whose buffers all live with it, where nothing between them is as large.
+/// All placed buffers in order of offset, stored in blocks. If there are many blocks, a block is skipped as a whole if
+/// none of its buffers conflicts with the new one, or if all do and no gap between them is as large.
 class PlacedBuffers {
 public:
     void clear() noexcept { used_ = 0, size_ = 0; }
     std::size_t size() const noexcept { return size_; }
     void insert(const PlacedBuffer& placed);
-    /// Where a buffer that lives from `first` to `last` goes. Adds to `work` how many buffers were passed.
+    /// The offset for a buffer live from `first` to `last`. Adds the number of buffers scanned to `work`.
     std::int64_t find(GapSearch gap, int first, int last, std::int64_t& work);
-    /// The buffers in order.
+    /// Lists the buffers in order of offset.
     void list(std::vector<int>& order) const;
 
 private:
@@ -60,7 +60,7 @@ private:
         std::array<std::int64_t, capacity> offset, end;
         std::array<int, capacity> first, last, buffer;
         std::size_t size = 0;
-        // Of all in it; `widest` is the widest gap between two of them, were they all alive together.
+        // Summary of all its buffers; `widest` is the widest gap between two of them if all were live together.
         bool measured = false;
         int least_first = 0, most_first = 0, least_last = 0, most_last = 0;
         std::int64_t highest_end = 0, widest = 0;

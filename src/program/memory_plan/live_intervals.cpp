@@ -9,12 +9,12 @@
 namespace cairn::memory_plan {
 namespace {
 
-// Conflicts kept in memory at most: 8 MiB.
+// Maximum number of conflicts stored: 8 MiB.
 constexpr std::size_t most_kept = std::size_t{1} << 21;
 
 std::int64_t lower_bound(const PackingProblem& problem, const LiveIntervals& intervals, std::size_t sample,
                          std::int64_t unit) {
-    // (padding, last tick) of what is alive: the largest padding need not be paid by the buffer on top.
+    // (padding, last tick) of live buffers: the buffer on top needs no padding, so the largest is not counted.
     std::priority_queue<std::pair<std::int64_t, int>> paddings;
     std::vector<std::int64_t> leaves(static_cast<std::size_t>(intervals.ticks) + 1, 0);
     std::int64_t live = 0, bound = 0;
@@ -120,7 +120,7 @@ Conflicts::Conflicts(const LiveIntervals& intervals)
     }
 }
 
-// All that have begun by its last tick, but for those that ended before its first one, and itself.
+// Buffers that began by its last tick, minus those that ended before its first one, minus itself.
 std::size_t Conflicts::count(int buffer) const noexcept {
     return static_cast<std::size_t>(begun_[intervals_->last[buffer] + 1] - ended_[intervals_->first[buffer]] - 1);
 }
@@ -129,7 +129,7 @@ void Conflicts::find(int buffer, std::vector<int>& others) const {
     const int first = intervals_->first[buffer];
     const auto mine = static_cast<std::size_t>(begun_[first]),
                end = static_cast<std::size_t>(begun_[intervals_->last[buffer] + 1]);
-    // Of those that began earlier, the ones that have not ended: down the tree, wherever one of them lies below.
+    // Buffers that began earlier and have not ended: descend into the subtrees that contain one.
     std::size_t node = 1, from = 0, size = leaves_;
     while (from < mine) {
         if (last_[node] < first) {

@@ -7,10 +7,10 @@
 
 namespace cairn::memory_plan {
 
-/// Lives on a dense clock whose ticks are the instructions at which some buffer starts. Two lives overlap exactly when
-/// they share a tick, because the later start of the two lies in both.
+/// Live intervals of buffers on a compressed clock whose ticks are the instructions at which some buffer starts. Two
+/// intervals overlap exactly if they share a tick, because the later start of the two is in both.
 ///
-///     lives [10,20] [15,15] [30,90]  ->  [0,1] [1,1] [2,2]
+///     intervals [10,20] [15,15] [30,90]  ->  [0,1] [1,1] [2,2]
 struct LiveIntervals {
     std::vector<int> first, last;  ///< per buffer, ticks, both included
     std::vector<int> by_first;     ///< buffers by first tick, then index
@@ -21,8 +21,8 @@ struct LiveIntervals {
     bool overlap(int a, int b) const noexcept { return first[a] <= last[b] && first[b] <= last[a]; }
 };
 
-/// Sizes with the samples of a buffer side by side: `at(buffer, column)`. Column `samples` is a blend of all others,
-/// each weighed by the inverse of its lower bound: an imaginary size that counts for all of them.
+/// Sizes of all buffers, the samples of a buffer contiguous: `at(buffer, column)`. Column `samples` is a blend of all
+/// samples, each weighted by the inverse of its lower bound: an artificial size that represents them all.
 struct Sizes {
     int columns = 0;
     std::vector<std::int64_t> bytes;
@@ -35,30 +35,31 @@ struct Sizes {
 /// The sizes of `problem` and their blend.
 Sizes sizes_of(const PackingProblem& problem, std::span<const std::int64_t> lower_bound);
 
-/// Per sample the bytes that no plan can undercut; see PackingSolution::lower_bound.
+/// Lower bound of any plan's height, per sample; see PackingSolution::lower_bound.
 std::vector<std::int64_t> lower_bounds(const PackingProblem& problem, const LiveIntervals& intervals);
 
-/// Per tick the bytes alive, for one column.
+/// Live bytes per tick, for one column.
 std::vector<std::int64_t> live_bytes(const LiveIntervals& intervals, const Sizes& sizes, int column);
 
-/// Which buffers live at the same time as a given one.
+/// Interference between buffers: which ones are live at the same time.
 class Conflicts {
 public:
     explicit Conflicts(const LiveIntervals& intervals);
-    /// The buffers that overlap `buffer`, in the order of `LiveIntervals::by_first`. Valid until the next call. Those
-    /// of all buffers are kept where they are few, else found when asked for: in time by how many they are.
+    /// The buffers that overlap `buffer`, in the order of `LiveIntervals::by_first`. Valid until the next call. The
+    /// results for all buffers are stored if they are few, else computed on demand, in time that grows with their
+    /// number.
     std::span<const int> of(int buffer);
-    /// How many of() gives.
+    /// Number of buffers that of() returns.
     std::size_t count(int buffer) const noexcept;
 
 private:
     void find(int buffer, std::vector<int>& others) const;
 
     const LiveIntervals* intervals_;
-    std::vector<int> begun_, ended_;  // per tick: how many lives begin, or end, before it
-    std::size_t leaves_ = 1;          // of the tree below, a power of two
-    std::vector<int> last_;           // a heap of maxima over the last ticks of the buffers in `by_first`
-    std::vector<std::size_t> start_;  // of each buffer in `others_`, where all are kept
+    std::vector<int> begun_, ended_;  // per tick: number of intervals that begin, or end, before it
+    std::size_t leaves_ = 1;          // leaves of the tree `last_`, a power of two
+    std::vector<int> last_;           // tree of maxima over the last ticks of the buffers in `by_first`
+    std::vector<std::size_t> start_;  // start of each buffer's list in `others_`, if all are stored
     std::vector<int> others_;
 };
 

@@ -18,7 +18,7 @@ PackingBudget budget_of(const Options& options) {
     return budget;
 }
 
-// Every buffer above the one created before it.
+// The relation without sharing: every buffer above the previous one.
 Relation apart(std::size_t count) {
     Relation relation;
     relation.order.resize(count);

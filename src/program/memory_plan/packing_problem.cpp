@@ -37,7 +37,7 @@ std::string fault_of(const PackingProblem& problem) {
     for (std::size_t s = 0; s < static_cast<std::size_t>(problem.samples); ++s) {
         std::int64_t sum = 0;
         for (const BufferRequest& buffer : problem.buffers) {
-            // The padding is the most an offset can grow by, so no later sum can overflow. Two steps: each must fit.
+            // Padding adds at most the alignment to an offset, so no later sum can overflow. Two steps: each must fit.
             if (buffer.bytes[s] > most - sum || buffer.alignment > most - sum - buffer.bytes[s]) {
                 return "the sizes at sample " + std::to_string(s) + " add up to more than 62 bits";
             }

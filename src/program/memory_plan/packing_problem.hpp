@@ -4,18 +4,17 @@
 #include <string>
 #include <vector>
 
-/// Memory planning on plain numbers: which buffers may share bytes, and where each one lies.
+/// Declares the packing problem of memory planning on plain numbers: which buffers may share bytes, and their offsets.
 ///
-/// Sizes depend on symbols (a sequence length), so a plan is no list of offsets but a relation "lies below" between
-/// buffers, found at a few sample sizes. At any size
+/// Sizes depend on symbols (a sequence length). A plan is therefore not a list of offsets but an order relation "lies
+/// below" between buffers, computed at a few sample sizes. At any size
 ///
-///     offset(i) = max over the buffers j directly below i of align_up(offset(j) + bytes(j), alignment(i)),  0 if there
-///     is none
+///     offset(i) = max over the buffers j directly below i of align_up(offset(j) + bytes(j), alignment(i)),  0 if none
 ///
-/// Any two buffers that live at the same time are ordered by the relation, hence disjoint whatever their sizes are.
+/// Any two buffers live at the same time are ordered by the relation, hence disjoint at every size.
 namespace cairn::memory_plan {
 
-/// A piece of memory that is needed from instruction `first` to instruction `last`, both included.
+/// Memory that is live from instruction `first` to instruction `last`, both included.
 struct BufferRequest {
     std::vector<std::int64_t> bytes;  ///< at each sample point; 0 is legal
     std::int64_t alignment = 64;      ///< a power of two
@@ -23,29 +22,30 @@ struct BufferRequest {
     int last = 0;
 };
 
-/// What is to be placed. Every buffer has `samples` entries in `bytes`.
+/// Input of pack(): the buffers to place. Every buffer has `samples` entries in `bytes`.
 struct PackingProblem {
     std::vector<BufferRequest> buffers;
     int samples = 1;
 };
 
-/// Where everything lies. Indices are those of `PackingProblem::buffers`.
+/// Output of pack(): the plan. Indices are those of `PackingProblem::buffers`.
 struct PackingSolution {
-    /// Per buffer the buffers that lie directly below it: the relation without the edges that follow from others.
+    /// Per buffer the buffers directly below it: the transitive reduction of the relation.
     std::vector<std::vector<int>> below;
-    /// All buffers, each after those below it: offsets are evaluated in this order.
+    /// Topological order: each buffer after those below it. Offsets are evaluated in this order.
     std::vector<int> order;
     /// `offsets[sample][buffer]`
     std::vector<std::vector<std::int64_t>> offsets;
-    /// Per sample the bytes that the plan takes.
+    /// Size of the plan in bytes, per sample.
     std::vector<std::int64_t> height;
-    /// Per sample the bytes that no plan can undercut: the most that is alive at one instruction, sizes rounded up to
-    /// the smallest alignment of all buffers, but for one buffer that may lie on top unrounded.
+    /// Lower bound of any plan's height, per sample: the maximum over instructions of the live bytes, sizes rounded up
+    /// to the smallest alignment of all buffers, except for one buffer that may be on top unrounded.
     std::vector<std::int64_t> lower_bound;
 };
 
-/// The first thing wrong with `problem`, in words; empty when it is well formed: as many sizes as samples, no negative
-/// size, alignments that are powers of two, `first <= last`, and a sum of all sizes and alignments that fits 62 bits.
+/// Checks `problem`: returns the first fault in words, empty if it is well formed: as many sizes as samples, no
+/// negative size, alignments that are powers of two, `first <= last`, and a sum of all sizes and alignments that fits
+/// 62 bits.
 std::string fault_of(const PackingProblem& problem);
 
 /// `value` rounded up to a multiple of `alignment`, a power of two.

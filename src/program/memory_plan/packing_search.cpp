@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t elite_size = 4;
 
-// A height this many times its bound is good enough.
+// The search ends at this ratio of height to bound.
 constexpr double good_enough = 1.001;
 
 double ratio(std::int64_t height, std::int64_t bound) {
@@ -66,7 +66,7 @@ void PackingSearch::add_to_elite(const PackingCandidate& candidate) {
 }
 
 void PackingSearch::portfolio() {
-    // The last column is the blend of all sizes, the likeliest to suit them all; then the samples from the last,
+    // The last column is the blend of all samples, the most likely to suit them all. Then the samples from the last,
     // usually the largest.
     for (const GapFit fit : {GapFit::first, GapFit::best}) {
         for (int rule = 0; rule < order_rules; ++rule) {
@@ -115,7 +115,7 @@ std::vector<int> PackingSearch::critical_stack() const {
     for (int s = 0; s < static_cast<int>(lower_bound_.size()); ++s) {
         if (const double r = ratio(evaluator_.height()[s], lower_bound_[s]); r > worst) worst = r, sample = s;
     }
-    // From the top down. Whatever lies below comes earlier in the order, so one walk back finds each next one.
+    // From the top down. Buffers below come earlier in the order, so one backward pass finds the whole stack.
     std::vector<int> stack;
     std::int64_t end = evaluator_.height()[sample];
     int wanted = -1;
@@ -136,7 +136,7 @@ void PackingSearch::perturb(std::vector<int>& order, const std::vector<int>& sta
     const auto at = std::find(order.begin(), order.end(), moved);
     const std::span<const int> others = placer_.conflicts(moved);
     switch (random(4)) {
-        case 0: {  // before something it lives with
+        case 0: {  // past a conflicting buffer
             if (others.empty()) return;
             const auto other = std::find(order.begin(), order.end(), others[random(others.size())]);
             if (other < at)
@@ -150,7 +150,7 @@ void PackingSearch::perturb(std::vector<int>& order, const std::vector<int>& sta
             std::rotate(order.begin() + random(static_cast<std::size_t>(at - order.begin())), at, at + 1);
             return;
         }
-        case 2: {  // change places with another of the stack
+        case 2: {  // swap with another buffer of the stack
             std::iter_swap(at, std::find(order.begin(), order.end(), stack[random(stack.size())]));
             return;
         }

@@ -12,8 +12,8 @@
 
 namespace cairn::memory_plan {
 
-/// How good a plan is: its worst ratio of height to lower bound over the samples, then the sum of these ratios. Smaller
-/// is better.
+/// Score of a plan: its worst ratio of height to lower bound over the samples, then the sum of these ratios. Smaller is
+/// better.
 struct Score {
     double worst = 0, sum = 0;
     bool optimal = false;  ///< every height equals its bound
@@ -22,8 +22,8 @@ struct Score {
     }
 };
 
-/// What may still be spent. Counted in work, so that equal problems get equal plans on any machine; the time limit,
-/// where there is one, gives that up.
+/// Remaining budget of the search. Counted in work, so that equal problems get equal plans on any machine; a time limit
+/// gives that up.
 struct PackingBudget {
     std::int64_t placements = 0;
     std::int64_t work = 0;
@@ -37,7 +37,7 @@ struct PackingBudget {
     }
 };
 
-/// A way to make a plan: the order of placing, the sizes to place at, the choice of gap.
+/// Parameters of one placement: the order, the column of sizes to place at, the choice of gap.
 struct PackingCandidate {
     std::vector<int> order;
     int column = 0;
@@ -45,25 +45,24 @@ struct PackingCandidate {
     Score score;
 };
 
-/// Turns candidates into scored plans and remembers the best.
+/// Evaluates candidates to scored plans and keeps the best.
 ///
-/// Placing looks at one column of sizes only; a plan is judged by its relation, evaluated at all samples. So a
-/// candidate placed at N = 1024 may well be the best at N = 1, and no candidate can be valid at one size and wrong at
-/// another.
+/// Placement uses one column of sizes only; a plan is scored by its relation, evaluated at all samples. So a candidate
+/// placed at N = 1024 may be the best at N = 1, and no candidate can be valid at one size and wrong at another.
 class PackingSearch {
 public:
     PackingSearch(const PackingProblem& problem, const LiveIntervals& intervals, const Sizes& sizes,
                   std::span<const std::int64_t> lower_bound, PackingBudget budget);
 
-    /// Every rule at every column, first fit, then best fit, until a plan is within a thousandth of its bounds or the
-    /// budget is spent.
+    /// Tries every rule at every column, first fit, then best fit, until a plan is within a thousandth of its bounds or
+    /// the budget is spent.
     void portfolio();
 
-    /// Changes the orders of the best candidates where they hurt: takes a buffer out of the stack that makes the height
-    /// and places it earlier or later. Goes on as long: what is left then is not worth the time, and seldom to be had.
+    /// Hill climbing on the best candidates: takes a buffer of the stack that determines the height and places it
+    /// earlier or later. Stops at the same threshold: a smaller gain is not worth the time and seldom attainable.
     void improve();
 
-    /// False where it was stopped before it had one.
+    /// False if the search was stopped before it had a plan.
     bool has_plan() const { return best_score_.worst < std::numeric_limits<double>::infinity(); }
     const Relation& best() const { return best_relation_; }
     const Score& best_score() const { return best_score_; }

@@ -8,7 +8,7 @@
 namespace cairn::memory_plan {
 namespace {
 
-// Per buffer the most bytes alive in any tick of its life, by a table of maxima over power-of-two ranges.
+// Per buffer the peak of live bytes in its live interval, by a sparse table of maxima over power-of-two ranges.
 std::vector<double> pressures(const LiveIntervals& intervals, const Sizes& sizes, int column) {
     std::vector<std::vector<std::int64_t>> most{live_bytes(intervals, sizes, column)};
     for (std::size_t span = 2; span <= most[0].size(); span *= 2) {
@@ -27,7 +27,7 @@ std::vector<double> pressures(const LiveIntervals& intervals, const Sizes& sizes
     return keys;
 }
 
-// Per buffer the bytes alive in the ticks of its life, summed.
+// Per buffer the sum of live bytes over the ticks of its live interval.
 std::vector<double> crowds(const LiveIntervals& intervals, const Sizes& sizes, int column) {
     std::vector<double> sums{0};
     for (const std::int64_t live : live_bytes(intervals, sizes, column))

@@ -6,20 +6,20 @@
 
 namespace cairn::memory_plan {
 
-/// The orders in which placing is tried, at the sizes of one column; each is good for another kind of problem. Ties are
-/// broken by size, then by index.
+/// Placement orders that are tried, at the sizes of one column; each suits another kind of problem. Ties are broken by
+/// size, then by index.
 enum class OrderRule {
     size,        ///< largest first
     area,        ///< largest bytes x ticks first
-    pressure,    ///< those alive where most bytes are alive first
-    duration,    ///< longest life first
-    contention,  ///< those that live with most bytes of others, summed over their life, first
-    creation,    ///< as they begin
+    pressure,    ///< highest peak of live bytes during the buffer's live interval first
+    duration,    ///< longest live interval first
+    contention,  ///< largest sum of live bytes over the ticks of the live interval first
+    creation,    ///< first to begin first
     ending,      ///< last to end first
 };
 inline constexpr int order_rules = 7;
 
-/// All buffers by `rule`.
+/// All buffers in the order of `rule`.
 std::vector<int> order_by(OrderRule rule, const LiveIntervals& intervals, const Sizes& sizes, int column);
 
 }  // namespace cairn::memory_plan

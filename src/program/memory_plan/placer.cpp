@@ -6,7 +6,7 @@
 namespace cairn::memory_plan {
 namespace {
 
-// Collecting and sorting one neighbour costs about as much as passing over this many buffers that lie in order already.
+// Collecting and sorting one neighbour costs about as much as scanning this many buffers that are already in order.
 constexpr std::size_t sorting_cost = 8;
 
 }  // namespace

@@ -10,25 +10,24 @@
 
 namespace cairn::memory_plan {
 
-/// Places buffers one after another, each into a gap between those that live at the same time.
+/// Greedy placement: places buffers one after another, each into a gap between those live at the same time.
 ///
-///     sizes 4, 2, 3 alive together, in this order, alignment 1  ->  offsets 0, 4, 6
+///     sizes 4, 2, 3 live together, in this order, alignment 1  ->  offsets 0, 4, 6
 class Placer {
 public:
     Placer(const PackingProblem& problem, const LiveIntervals& intervals, std::stop_token stop = {});
 
-    /// Places all buffers in the given order at the sizes of one column; writes `offsets[buffer]`. Returns how many
-    /// neighbours were looked at: the work done, in a unit that does not depend on the machine. Buffers of no bytes get
-    /// a place too, never inside another one, so that sorting by offset is a legal "lies below". A stop leaves the rest
-    /// without a place.
+    /// Places all buffers in the given order at the sizes of one column; writes `offsets[buffer]`. Returns the number
+    /// of neighbours examined: the work done, in a machine-independent unit. Buffers of no bytes get an offset too,
+    /// never inside another buffer, so that sorting by offset is a legal "lies below". A stop leaves the rest unplaced.
     std::int64_t place(std::span<const int> order, const Sizes& sizes, int column, GapFit fit);
 
-    /// Where the last call put each buffer.
+    /// The offsets of the last place().
     std::span<const std::int64_t> offsets() const { return offsets_; }
-    /// All buffers from the lowest offset to the highest; of those at one offset the ones without bytes first.
+    /// All buffers in ascending order of offset; at equal offsets those without bytes first.
     void list_by_offset(std::vector<int>& order) const { placed_.list(order); }
 
-    /// The buffers that live at the same time as `buffer`.
+    /// The buffers live at the same time as `buffer`.
     std::span<const int> conflicts(int buffer) { return conflicts_.of(buffer); }
 
 private:
@@ -40,7 +39,7 @@ private:
     Conflicts conflicts_;
     std::vector<char> done_;
     PlacedBuffers placed_;
-    std::vector<PlacedBuffer> neighbours_;  // by offset: the neighbours of one buffer
+    std::vector<PlacedBuffer> neighbours_;  // scratch: the neighbours of one buffer, by offset
     std::int64_t work_ = 0;
 };
 

@@ -34,7 +34,7 @@ void RelationBuilder::enter(int rank) {
     stack_.insert(at, rank);
 }
 
-// The two that become neighbours are ordered through the one that leaves: no edge is needed.
+// The two buffers that become neighbours are ordered through the one that leaves: no edge is needed.
 void RelationBuilder::leave(int rank) { stack_.erase(std::lower_bound(stack_.begin(), stack_.end(), rank)); }
 
 void RelationBuilder::group_edges(Relation& relation) {
@@ -51,8 +51,8 @@ namespace {
 
 constexpr int width = 1024, words = width / 64;
 
-// A set of buffers whose positions lie in one block of `width`: reachability is computed block by block, so that memory
-// stays linear.
+// Bit set of the buffers whose positions are in one block of `width`: reachability is computed block by block, so that
+// memory stays linear.
 
 struct Block {
     std::uint64_t bits[words] = {};
@@ -63,18 +63,18 @@ struct Block {
     }
 };
 
-// Marks the edges j -> i for which a longer path from j to i exists, for all j whose position lies in [from, from +
+// Marks the edges j -> i for which a longer path from j to i exists, for all j with a position in [from, from +
 // width). The last of these edges ends at position `last`.
 void mark_implied(const Relation& relation, std::span<const int> position, int from, int last,
                   std::vector<char>& implied) {
-    std::vector<Block> below(static_cast<std::size_t>(std::max(last + 1 - from, 0)));  // from `from` on
+    std::vector<Block> below(static_cast<std::size_t>(std::max(last + 1 - from, 0)));  // indexed by position - from
     for (int p = from; p <= last; ++p) {
         Block& mine = below[p - from];
         const std::span<const int> direct(relation.below.data() + relation.start[p],
                                           relation.below.data() + relation.start[p + 1]);
         for (const int lower : direct)
             if (const int q = position[lower] - from; q >= 0) mine.add(below[q]);
-        // `mine` is still only what lies below the direct ones.
+        // So far `mine` holds only what is below the direct ones.
         for (std::size_t d = 0; d < direct.size(); ++d)
             if (const int q = position[direct[d]] - from; q >= 0 && q < width && mine.has(q))
                 implied[static_cast<std::size_t>(relation.start[p]) + d] = 1;
@@ -90,7 +90,7 @@ Relation transitive_reduction(const Relation& relation) {
     std::vector<int> position(relation.order.size());
     for (int p = 0; p < n; ++p) position[relation.order[p]] = p;
     std::vector<char> implied(relation.below.size(), 0);
-    std::vector<int> last(static_cast<std::size_t>(n / width) + 1, -1);  // of the edges up from each block
+    std::vector<int> last(static_cast<std::size_t>(n / width) + 1, -1);  // position of the last edge up from each block
     for (int p = 0; p < n; ++p)
         for (int e = relation.start[p]; e < relation.start[p + 1]; ++e) last[position[relation.below[e]] / width] = p;
     for (int from = 0; from < n; from += width) mark_implied(relation, position, from, last[from / width], implied);

@@ -8,22 +8,22 @@
 
 namespace cairn::memory_plan {
 
-/// "Lies below" as a graph: `below` holds, for each position of `order`, the buffers directly below the buffer there,
-/// from `start[position]` to `start[position + 1]`. Each buffer comes after those below it.
+/// The relation "lies below" as a graph in CSR form: the buffers directly below the one at `order[position]` are in
+/// `below` from `start[position]` to `start[position + 1]`. Each buffer comes after those below it.
 struct Relation {
     std::vector<int> order;
     std::vector<int> start;
     std::vector<int> below;
 };
 
-/// Turns a placement into the relation: of two buffers alive together the one at the lower offset lies below. Only
-/// neighbours in some tick's stack get an edge, at most two a buffer; the rest follows.
+/// Converts a placement into the relation: of two buffers live together the one at the lower offset lies below. Only
+/// neighbours in some tick's stack get an edge, at most two per buffer; the rest follows by transitivity.
 ///
-///     offsets A 0, B 4, C 6, all alive together  ->  A below B, B below C
+///     offsets A 0, B 4, C 6, all live together  ->  A below B, B below C
 class RelationBuilder {
 public:
     RelationBuilder(const PackingProblem& problem, const LiveIntervals& intervals);
-    /// `relation.order` holds all buffers from the lowest offset up; fills in the rest.
+    /// Fills in `start` and `below`. Requires `relation.order` to hold all buffers in ascending order of offset.
     void build(Relation& relation);
 
 private:
@@ -37,10 +37,10 @@ private:
     std::vector<std::pair<int, int>> edges_;  // (lower rank, upper rank)
 };
 
-/// The relation without the edges that follow from others, and without doubles.
+/// The relation without edges that follow by transitivity, and without duplicates.
 Relation transitive_reduction(const Relation& relation);
 
-/// Offsets and heights at all real samples: what the relation gives, in the layout of `Sizes`.
+/// Evaluates the offsets and heights of a relation at all real samples, in the layout of `Sizes`.
 class Evaluator {
 public:
     Evaluator(const PackingProblem& problem, const Sizes& sizes);

@@ -7,7 +7,7 @@
 namespace cairn::memory_plan {
 namespace {
 
-// One judgement: each check returns its first fault in words. Plain and slow by intention.
+// Validator of one plan: each check returns its first fault in words. Deliberately simple and slow.
 class Judge {
 public:
     Judge(const PackingProblem& problem, const PackingSolution& solution)
@@ -65,7 +65,7 @@ private:
         return {};
     }
 
-    // A permutation in which each buffer comes after those below it; that also proves the relation free of cycles.
+    // A permutation in which each buffer comes after those below it; that also proves the relation acyclic.
     std::string order() const {
         std::vector<bool> seen(n_, false);
         for (const int at : solution_.order) {
@@ -110,7 +110,7 @@ private:
 
     std::string offsets(std::size_t s) const {
         const auto& offset = solution_.offsets[s];
-        for (const int at : solution_.order) {  // so that the ends of those below are already known to be sane
+        for (const int at : solution_.order) {  // this order: the ends of those below are checked already
             const auto i = static_cast<std::size_t>(at);
             const std::int64_t unit = problem_.buffers[i].alignment;
             std::int64_t expected = 0;
@@ -129,7 +129,7 @@ private:
         return {};
     }
 
-    // At each instruction where something begins: sorted by offset, each buffer ends before the next one starts.
+    // At each instruction where a buffer begins: sorted by offset, each buffer ends before the next one starts.
     std::string disjoint(std::size_t s) const {
         const auto& offset = solution_.offsets[s];
         for (const int now : starts_) {

@@ -12,10 +12,10 @@ using ir::NodeId;
 using ir::Op;
 using LinearOps = std::vector<LinearOp>;
 
-// More ways to write one side, or more spellings of a sum, are left out.
+// Maximum number of linear ops considered for one term, and of expressions added to one sum.
 constexpr std::size_t most_products = 8, most_sums = 2;
 
-// a op b of rows, one of which may be missing.
+// a op b of rows, of which one may be missing.
 std::optional<NodeId> row_sum(Expander& e, Op op, std::optional<NodeId> a, std::optional<NodeId> b, NodeId like) {
     std::array<std::optional<NodeId>, 2> rows{a, b};
     for (auto& row : rows)
@@ -24,7 +24,7 @@ std::optional<NodeId> row_sum(Expander& e, Op op, std::optional<NodeId> a, std::
     return a || op == Op::add ? (a ? rows[0] : rows[1]) : e.make(Op::neg, {*rows[1]}, {}, like);
 }
 
-// y w with the product y = x a + r written out: x (a w) + r w.
+// y w with the product y = x a + r expanded: x (a w) + r w.
 std::optional<LinearOp> opened(Expander& e, const LinearOp& outer, const LinearOp& inner) {
     LinearOp whole = outer;
     whole.x = inner.x;
@@ -39,7 +39,7 @@ std::optional<LinearOp> opened(Expander& e, const LinearOp& outer, const LinearO
     return whole.bias ? std::optional(whole) : std::nullopt;
 }
 
-/// The products that a value is, and those of their left sides opened.
+/// The linear ops that compute a value, also with the products in their left operands expanded.
 LinearOps products_under(Expander& e, NodeId value) {
     LinearOps found = linear_ops_at(e, value);
     for (std::size_t i = 0; i < found.size() && found.size() < most_products; ++i)
@@ -63,13 +63,13 @@ bool is_smaller(const Expander& e, NodeId term, NodeId sum) {
 
 }  // namespace
 
-// Products that share their left side are added as one, where nothing else reads them (a layer and what adapts it):
+// Adds products with one left operand as a single product, if nothing else reads them (a layer and its adapter):
 //
 //     %4 = matmul %x, %w                       matmul %x, (add %w, (matmul %a, %b)) = %7
 //     %6 = matmul (matmul %x, %a), %b
 //     %7 = add %4, %6                      ->
 //
-// Differences likewise.
+// Differences are handled likewise.
 void add_products(Expander& e, NodeId id, Laws laws) {
     const std::vector<NodeId> sides(e.node(id).operands.begin(), e.node(id).operands.end());
     if (!e.is_original(id) || !is_float(e.node(id).dtype)) return;
@@ -86,7 +86,8 @@ void add_products(Expander& e, NodeId id, Laws laws) {
         }
 }
 
-// A product of a sum whose terms are repeated along axes that only the other has (all pairs of two lists):
+// Distributes a product over a sum whose terms are broadcast along axes that only the other term has (all pairs of two
+// lists):
 //
 //     %4 = add %a[N,1,4], %b[M,4]       add (matmul %a, %w), (matmul %b, %w) = %5
 //     %5 = matmul %4, %w            ->

@@ -11,7 +11,7 @@ using ir::NodeId;
 
 namespace {
 
-// What lies between a value and its spelling at most: else the whole graph is looked at.
+// Maximum number of nodes between a value and its expression; beyond it the whole graph is normalized.
 constexpr std::size_t most_between = 512;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::size_t most_between = 512;
 EquivalenceProver::EquivalenceProver(const ir::GraphData& graph, const EClasses& classes, std::stop_token stop)
     : graph_(graph), classes_(classes), stop_(std::move(stop)), bound_(ir::bind_time_nodes(graph)) {}
 
-// From both downward, users before what they read; what both rest on is given.
+// Walks from both nodes towards operands, users before the nodes they read; nodes on which both depend are given.
 std::optional<EquivalenceProver::Between> EquivalenceProver::between(NodeId value, NodeId expression) const {
     constexpr unsigned of_value = 1, of_expression = 2;
     std::map<NodeId, unsigned, std::greater<>> open{{value, of_value}, {expression, of_expression}};

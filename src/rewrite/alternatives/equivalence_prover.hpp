@@ -11,9 +11,9 @@
 
 namespace cairn::alternatives {
 
-/// Proves spellings: by the nodes between a spelling and its value on one side and what both are made of on the other,
-/// which is taken as given there; where that is not enough, by the forms of the whole graph. The forms use no other
-/// law than the spelling names.
+/// Proves that expressions are equal to their values. First it normalizes the nodes between both and their common
+/// operands, which count as given; if that does not suffice, the whole graph. Normal forms use only the laws of the
+/// expression.
 ///
 ///     %7 = slice %6, %6 = matmul %5, %1     %9 = matmul %8, %1, %8 = slice %5     given: %1, %5
 class EquivalenceProver {
@@ -23,9 +23,10 @@ public:
     bool is_proved(ir::NodeId expression);
 
 private:
+    /// The nodes from a value and its expression down to their common operands.
     struct Between {
         std::vector<ir::NodeId> nodes;  ///< oldest first
-        std::vector<bool> is_given;
+        std::vector<bool> is_given;     ///< of each: a common operand of both
     };
     std::optional<Between> between(ir::NodeId value, ir::NodeId expression) const;
     normal_form::ScaledTerm form_of(ir::NodeId id, bool is_given,

@@ -5,23 +5,25 @@
 #include <span>
 #include <string_view>
 
-/// Ways to spell a value that pay only sometimes. What is never worse is no row but a rule of simplify.
+/// Equivalence rules: each adds expressions of a value that pay only sometimes. A rewrite that is never worse is a rule
+/// of simplify instead.
 namespace cairn::alternatives {
 
-/// One way.
+/// One equivalence rule.
 ///
 ///     {"scale_weight", "(x w) c = x (w c)", {Law::distributed}, Op::mul, scale_weight}
 struct EquivalenceRule {
-    std::string_view name;  ///< to switch it off, and in dumps
-    std::string_view law;   ///< value = other spelling, for readers
-    Laws laws;              ///< what the equality rests on
-    ir::Op root;            ///< the op of the nodes it looks at
-    /// Makes spellings around node `id` and joins them to values; the normal form must prove each (verify does). What
-    /// it makes is bound, or made of values that the value is made of.
+    std::string_view name;  ///< used to disable the rule, and in dumps
+    std::string_view law;   ///< "value = other expression", for readers
+    Laws laws;              ///< the laws on which the equality rests
+    ir::Op root;            ///< op of the nodes the rule is tried on
+    /// Makes expressions around node `id` and joins them to values; the normal form must prove each of them (see
+    /// verify). The nodes it makes must be bound, or depend only on values on which the value depends.
     void (*apply)(Expander& expander, ir::NodeId id, Laws laws);
 };
 
-/// The rows in the order in which they go over the whole graph: later ones see what earlier ones made.
+/// All rules, in the order in which each is applied to the whole graph: later rules see the nodes that earlier ones
+/// made.
 std::span<const EquivalenceRule> all_equivalence_rules();
 
 // reassociate.cpp

@@ -81,7 +81,7 @@ bool Expander::join(NodeId value, NodeId expression, Laws laws) {
     return true;
 }
 
-// The program's nodes, and those that joined spellings and rounded values are made of.
+// The program's nodes, and the nodes on which joined expressions and rounded copies depend.
 std::vector<bool> Expander::kept() const {
     std::vector<bool> kept(size(), false);
     for (const auto& [value, narrow] : classes_.all_rounded()) kept[narrow] = true;
@@ -93,7 +93,7 @@ std::vector<bool> Expander::kept() const {
     return kept;
 }
 
-// By rank: the value of that rank, its other spellings, then what else is made of values up to it.
+// Order by rank: the value of that rank, its other expressions, then new nodes computed from values up to it.
 Expansion Expander::finish() const {
     if (size() == original_count_) return {graph_, EClasses(*graph_)};
     Expansion result;

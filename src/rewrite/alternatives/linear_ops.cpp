@@ -10,7 +10,8 @@ using ir::Op;
 
 namespace {
 
-// The one add of a bias that reads a matmul: the program's alone, or the spelling's that the matmul was made for.
+// The only reader of a matmul, which may add a bias: a node of the program, or of the expression the matmul was made
+// for.
 std::optional<NodeId> biased(const Expander& e, NodeId matmul) {
     const bool has_value = e.is_original(matmul) || e.is_joined(matmul);
     std::optional<NodeId> user = has_value ? e.single_user(e.value_of(matmul)) : std::nullopt;

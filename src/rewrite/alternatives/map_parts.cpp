@@ -12,14 +12,14 @@ using ir::NodeId;
 using ir::Op;
 using ir::OpClass;
 
-// Ops that a part is taken through at most, and spellings of what is made of one part.
+// Maximum number of ops that a part is moved through, and of expressions made from one part.
 constexpr int most_ops = 4;
 constexpr std::size_t most_expressions = 8;
 
-// How many axes a part has behind the one along which it was taken.
+// The number of axes after the one along which a part is taken.
 std::size_t axes_behind(const Node& part) { return static_cast<std::size_t>(-part.attributes.integer("axis") - 1); }
 
-// True for bound elements that are the same in every part.
+// True for bound elements that are the same for every part.
 bool is_beside(const Expander& e, NodeId id, std::size_t behind) {
     const Shape& shape = e.node(id).shape;
     const auto ahead = static_cast<std::ptrdiff_t>(shape.size() - std::min(shape.size(), behind));
@@ -27,7 +27,7 @@ bool is_beside(const Expander& e, NodeId id, std::size_t behind) {
            std::all_of(shape.begin(), shape.begin() + ahead, [](const Dim& size) { return size == Dim(1); });
 }
 
-// True for an op that makes each element of a value from the element of `x` there and from what stands beside a part.
+// True for an elementwise op of `x` and of operands that are the same for every part.
 bool maps(const Expander& e, NodeId id, NodeId x, std::size_t behind) {
     const Node& node = e.node(id);
     return ir::is(node, OpClass::elementwise) && std::all_of(node.operands.begin(), node.operands.end(), [&](NodeId o) {
@@ -35,7 +35,7 @@ bool maps(const Expander& e, NodeId id, NodeId x, std::size_t behind) {
            });
 }
 
-// The operand of a bound value that it makes each element of; nothing where that is none or not the only one.
+// The only operand that a bound value maps element by element; nothing if there is none, or several.
 std::optional<NodeId> mapped(const Expander& e, NodeId whole, std::size_t behind) {
     for (const NodeId operand : e.node(whole).operands)
         if (e.node(operand).shape == e.node(whole).shape && !is_beside(e, operand, behind))
@@ -43,7 +43,7 @@ std::optional<NodeId> mapped(const Expander& e, NodeId whole, std::size_t behind
     return std::nullopt;
 }
 
-// The same op on another operand in the place of `x`.
+// The same op with `other` in place of `x`.
 std::optional<NodeId> made_of(Expander& e, NodeId id, NodeId x, NodeId other, NodeId like) {
     std::vector<NodeId> operands = e.node(id).operands;
     std::replace(operands.begin(), operands.end(), x, other);
@@ -55,7 +55,7 @@ std::optional<NodeId> part_of(Expander& e, NodeId part, NodeId whole, NodeId lik
     return made_of(e, part, e.node(part).operands[0], whole, like);
 }
 
-// What is made of the whole when weights are bound is made of the part.
+// Computes from the part what the program computes from the whole at bind.
 void map_part(Expander& e, NodeId part, Laws laws) {
     const std::size_t behind = axes_behind(e.node(part));
     std::vector<NodeId> ops;
@@ -73,7 +73,7 @@ void map_part(Expander& e, NodeId part, Laws laws) {
     }
 }
 
-// What is made of the part in each run is made of the whole.
+// Computes from the whole, at bind, what the program computes from the part in each run.
 void map_whole(Expander& e, NodeId part, Laws laws) {
     struct Step {
         NodeId value, whole;
@@ -99,13 +99,14 @@ void map_whole(Expander& e, NodeId part, Laws laws) {
 
 }  // namespace
 
-// What is made of each element of a bound value may be made once of all of it, or in each run of the part that is read:
+// An elementwise function of a bound value is computed once for the whole value, or in each run for the part that is
+// read:
 //
 //     %2 = cast %table                  cast (gather %table, %ids) = %3
 //     %3 = gather %2, %ids      <->
 //
-// The part is gathered, or sliced at a place known only in a run. Which pays depends on how much of the whole is read,
-// and on what of it is kept in any case.
+// The part is a gather, or a slice whose place is known only in a run. Which one pays depends on how much of the whole
+// is read, and on what of it is kept in any case.
 void map_parts(Expander& e, NodeId id, Laws laws) {
     const NodeId whole = e.node(id).operands[0];
     if (!e.is_original(id) || e.is_bound(id) || !e.is_bound(whole)) return;

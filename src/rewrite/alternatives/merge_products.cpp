@@ -11,10 +11,10 @@ using ir::NodeId;
 using ir::Op;
 using LinearOps = std::vector<LinearOp>;
 
-// More are left apart: a slice looks for its part among all.
+// Larger groups are not merged: a slice searches for its part among all.
 constexpr std::size_t most_merged = 64;
 
-// The first product with this left side, at which all of them are merged.
+// The first product with this left operand; all such products are merged at it.
 std::optional<NodeId> first_with_operand(const Expander& e, NodeId x) {
     for (const NodeId user : e.users(x))
         if (e.node(user).op == Op::matmul && e.node(user).operands[0] == x && linear_op_of(e, user)) return user;
@@ -28,10 +28,10 @@ LinearOps linear_ops_with_operand(const Expander& e, NodeId x) {
     return found;
 }
 
-// The longest way from a product to one that other rows have made of it.
+// Maximum length of the path from a product to one that other rules made from it.
 constexpr std::size_t most_steps = 8;
 
-// True for a value that is nothing but a step to that of another product: x w where there is x (w c) for (x w) c.
+// True for a value that is only an intermediate result of another product's value: x w if there is x (w c) for (x w) c.
 bool is_intermediate(const Expander& e, const LinearOps& products, NodeId value) {
     auto user = e.single_user(value);
     for (std::size_t i = 0; user && i < most_steps; ++i, user = e.single_user(*user))
@@ -87,13 +87,13 @@ void merge(Expander& e, const LinearOps& products, Laws laws) {
 
 }  // namespace
 
-// Products that share their left side are parts of one (queries, keys and values; gate and up):
+// Products that share their left operand are slices of one product (queries, keys and values; gate and up):
 //
 //     %4 = matmul %x, %w1        %6 = matmul %x, (concat %w1, %w2)     %7 = slice %6 = %4
 //     %5 = matmul %x, %w2   ->                                         %8 = slice %6 = %5
 //
-// With a bias behind each of them, and nothing else that reads them, the biases are merged too and the sums are what is
-// spelled. Once for the products as the program has them, once as other rows have spelled them.
+// If each has a bias and nothing else reads the products, the biases are merged too, and the slices are expressions of
+// the sums. Applied once to the products of the program, and once to those that other rules made of them.
 void merge_products(Expander& e, NodeId id, Laws laws) {
     const NodeId x = e.node(id).operands[0];
     if (first_with_operand(e, x) != id) return;

@@ -10,15 +10,15 @@ namespace {
 
 bool is_view(const Expander& e, NodeId id) { return ir::is(e.node(id), OpClass::movement); }
 
-// widen_views spells every view of it already.
+// True for expressions of widen_views, which makes those of all further views itself.
 bool is_widened_view(const Expander& e, NodeId id) {
     return e.node(id).op == ir::Op::cast && is_view(e, e.node(id).operands[0]);
 }
 
 }  // namespace
 
-// Where a value is seen in another one's memory in some of its spellings, so is what movement makes of it: each view is
-// of one node.
+// If a value or one of its expressions is a view, each view of the value is also expressed as a view of the other
+// expression: a view refers to one node.
 //
 //     %5 = matmul %x, %w1 = slice %y     transpose (reshape (slice %y))
 //     %7 = transpose (reshape %5)    ->  = %7

@@ -9,7 +9,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-/// n * g + r, or n / g + r: the end of a norm, whose gamma and beta are bound rows. The beta may be missing.
+/// The last step of a norm: n * g + r, or n / g + r, with bound rows gamma (g) and beta (r). Beta may be missing.
 struct NormEnd {
     NodeId n, gamma;
     Op op;
@@ -54,12 +54,12 @@ std::optional<NodeId> folded(Expander& e, const NormEnd& end, NodeId w, std::opt
 
 }  // namespace
 
-// A norm's gamma and beta go into the weight behind it:
+// Folds a norm's gamma and beta into the weight of the product that follows:
 //
 //     %5 = add (mul %n, %g), %r        %7 = mul (reshape %g), %w     matmul (reshape %r), %w
 //     %6 = matmul %5, %w          ->   matmul %n, %7                 add of the two = %6
 //
-// Where a bias is added to the product, r w goes into the bias, and the sum is what is spelled.
+// If a bias is added to the product, r w is added to the bias, and the new expression is one of the biased sum.
 void norm_weight(Expander& e, NodeId id, Laws laws) {
     const auto product = linear_op_of(e, id);
     if (!product || !product->is_original) return;

@@ -12,10 +12,10 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// Of a longer chain the factors at one end are taken as one.
+// In a longer chain the remaining factors at one end are taken as one.
 constexpr std::size_t most_factors = 8;
 
-/// A value, and what is multiplied for it at each run.
+/// A value, and the multiplications that it takes in each run.
 struct ChainProduct {
     NodeId id;
     Dim work = 0;
@@ -41,12 +41,13 @@ std::optional<ChainProduct> multiplied(Expander& e, const ChainProduct& a, const
     return with_work(e, *product, {a.id, b.id}, {*product, a.work + b.work, a.products + b.products});
 }
 
-// What others read is made in any case; what is bound is made once.
+// True if `value` is computed for `user` alone. A value with other readers is computed in any case, a bound one only
+// once.
 bool is_made_for(const Expander& e, NodeId value, NodeId user) {
     return e.is_bound(value) || e.single_user(value) == user;
 }
 
-/// The sides of a product of floats, or of the matrix whose transposed view `id` is: (a b)^T = b^T a^T.
+/// The operands of a product of floats, or of the product whose transposed view `id` is: (a b)^T = b^T a^T.
 std::optional<Operands> operands_of(Expander& e, NodeId id) {
     const Node& node = e.node(id);
     if (!is_float(node.dtype)) return std::nullopt;
@@ -59,7 +60,7 @@ std::optional<Operands> operands_of(Expander& e, NodeId id) {
     return left && right ? std::optional(Operands(*left, *right)) : std::nullopt;
 }
 
-/// A chain nested at one side, its factors from the left: (a b) c at side 0, a (b c) at side 1.
+/// A chain nested at one side, with its factors from left to right: (a b) c at side 0, a (b c) at side 1.
 struct Chain {
     std::vector<NodeId> factors;
     ChainProduct whole;
@@ -83,7 +84,7 @@ Chain chain_at(Expander& e, NodeId product, std::size_t side, std::size_t most) 
     return chain;
 }
 
-// A longer chain goes on with it.
+// True if the product is an inner part of a longer chain.
 bool is_inner(const Expander& e, NodeId product, std::size_t side) {
     const auto user = e.single_user(product);
     return user && e.node(*user).op == Op::matmul && e.node(*user).operands[side] == product;
@@ -97,7 +98,7 @@ std::optional<ChainProduct> nested(Expander& e, const std::vector<NodeId>& facto
     return result;
 }
 
-// Fewer multiplications at some sizes; up to twice as many where they are fewer products.
+// True if `after` has fewer multiplications at some sizes; with fewer products it may have up to twice as many.
 bool may_pay(const ChainProduct& before, const ChainProduct& after) {
     return !provably_le(before.work * (after.products < before.products ? 2 : 1), after.work);
 }
@@ -108,18 +109,18 @@ void nest_differently(Expander& e, NodeId product, std::size_t side, std::size_t
     const auto other = nested(e, chain.factors, 1 - side, product);
     if (other && may_pay(chain.whole, *other)) e.join(product, other->id, laws);
 } catch (const InternalError&) { throw; } catch (const Error&) {
-    // Sizes beyond all numbers.
+    // The sizes exceed 64 bits.
 }
 
 }  // namespace
 
-// Products in a row are taken in another order, one step of it and, at the end, all of up to eight factors:
+// Nests a chain of products differently: one step of it, and at its end the whole chain of up to eight factors:
 //
 //     %4 = matmul %x, %a      matmul %x, (matmul %a, %b) = %5
 //     %5 = matmul %4, %b  ->
 //
-// A product of bound factors is made once: this way low-rank factors become one weight, the other way a weight its
-// low-rank factors.
+// A product of bound factors is computed once: one direction merges low-rank factors into a weight, the other splits a
+// weight into its low-rank factors.
 void reassociate(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id) || !is_float(e.node(id).dtype)) return;
     for (const std::size_t side : {0, 1}) {

@@ -13,10 +13,10 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// Less is read from a cache as it is: 256 KiB.
+// Smaller values are read from a cache unrounded: 256 KiB.
 constexpr std::int64_t least_elements = 1 << 16;
 
-/// A value of a run that is made in f32, and large at some sizes.
+/// True for a value that is computed in f32 in each run and is large for some sizes.
 bool is_worth_rounding(const Expander& e, NodeId id) {
     const Node& node = e.node(id);
     if (node.dtype != DType::f32 || e.is_bound(id) || ir::is_state_version(node)) return false;
@@ -26,13 +26,13 @@ bool is_worth_rounding(const Expander& e, NodeId id) {
 
 }  // namespace
 
-// What each row of a product reads whole may be kept in bf16 and widened by the kernel that reads it, as seen there and
-// as any of the views between:
+// The right operand of a product, which each row of the result reads whole, may be kept in bf16 and widened by the
+// kernel that reads it. The operand's views are rounded with it:
 //
 //     %3 = transpose %2                        %3 = transpose %2     %5 = cast %2     %6 = transpose %5
 //     %4 = matmul %1, %3 : f32[64,4096]   ->   %4 = matmul %1, %3    %2 rounded: %5   %3 rounded: %6
 //
-// A slice is rounded apart: the rest of what it is cut from may be read by others.
+// A slice is rounded by itself: others may read the rest of the value it is cut from.
 void round_operands(Expander& e) {
     const NodeId count = e.size();
     for (NodeId product = 0; product < count; ++product) {
@@ -46,7 +46,7 @@ void round_operands(Expander& e) {
         if (!is_worth_rounding(e, whole)) continue;
         const Attributes narrow{{"dtype", std::vector<Dim>{static_cast<int>(DType::bf16)}}};
         std::optional<NodeId> rounded = e.make(Op::cast, {whole}, narrow, whole);
-        // What the program rounds itself it may round otherwise too.
+        // A value that the program rounds itself is left out: the program may round it otherwise too.
         if (!rounded || e.is_original(*rounded)) continue;
         e.round(whole, *rounded);
         for (; rounded && !views.empty(); views.pop_back()) {

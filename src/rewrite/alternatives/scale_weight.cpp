@@ -13,7 +13,7 @@ bool is_bound_factor(const Expander& e, NodeId c, const Shape& shape) {
     return is_bound_scalar(e, c) || (!shape.empty() && is_bound_row(e, c, shape.back()));
 }
 
-/// The bias times c, as a row.
+/// The bias multiplied by c (divided, if `op` is div), as a row.
 std::optional<NodeId> scaled_bias(Expander& e, Op op, NodeId bias, NodeId c) {
     const auto row = as_row(e, bias);
     if (!row) return std::nullopt;
@@ -24,12 +24,12 @@ std::optional<NodeId> scaled_bias(Expander& e, Op op, NodeId bias, NodeId c) {
 
 }  // namespace
 
-// A factor behind a product that nothing else reads goes into its weight, and into its bias:
+// Folds a factor of a product that nothing else reads into the product's weight and bias:
 //
 //     %4 = add (matmul %x, %w), %b     matmul %x, (mul %w, %c)     mul %b, %c
 //     %5 = mul %4, %c              ->  add of the two = %5
 //
-// c is bound: a scalar, or a row with an element for each column; division likewise.
+// c is bound: a scalar, or a row with an element for each column. Division is handled likewise.
 void scale_weight(Expander& e, NodeId id, Laws laws) {
     const Node& node = e.node(id);
     for (const std::size_t at : {1, 0}) {

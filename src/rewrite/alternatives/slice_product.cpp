@@ -16,7 +16,7 @@ using ir::NodeId;
 using ir::Op;
 using ir::OpClass;
 
-// Ops that the slices of one value are taken through at most, all in all, and how many slices.
+// Maximum number of ops that the slices of one value are pushed through, all slices together, and of slices.
 constexpr std::size_t most_ops = 64, most_slices = 16;
 
 Dim size_at(const Shape& shape, std::size_t back) {
@@ -25,8 +25,8 @@ Dim size_at(const Shape& shape, std::size_t back) {
 
 std::size_t back_of(const Node& slice) { return static_cast<std::size_t>(-slice.attributes.integer("axis") - 1); }
 
-/// What slices of a value along one axis, `back` places before the last, are taken through: all of it is read by them
-/// alone.
+/// The ops that slices of a value along one axis, `back` places before the last, are pushed through. No other nodes
+/// read their results.
 class Region {
 public:
     Region(Expander& e, NodeId top, std::size_t back, std::size_t room) : e_(e), top_(top), back_(back) {
@@ -52,7 +52,7 @@ public:
     bool has_product() const noexcept { return has_product_; }
     bool computes() const noexcept { return computes_; }
 
-    /// The slice of the top, made of slices of what the region rests on.
+    /// Makes the slice of the top from slices of the region's operands.
     std::optional<NodeId> sliced(NodeId slice) {
         const Attributes cut = e_.node(slice).attributes;
         std::map<NodeId, NodeId> made;
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    // True where a slice of a node is one of its operand too; else that is read as it is.
+    // True if the operand is sliced when the node is; else it is read whole.
     bool is_cut(NodeId id, std::size_t at) const {
         const Node& node = e_.node(id);
         const bool is_side = node.op == Op::matmul && back_ == (at == 0 ? 0U : 1U);
@@ -91,7 +91,7 @@ private:
                            [&](NodeId user) { return !e_.is_original(user) || members_.contains(user); });
     }
 
-    // True for what makes an element from what lies there in its operands.
+    // True for ops that compute an element from the elements at its position in the operands.
     bool passes(NodeId id) const {
         const Node& node = e_.node(id);
         if (ir::is(node, OpClass::elementwise)) return all_reach(node);
@@ -104,7 +104,7 @@ private:
         return node.op == Op::matmul && all_reach(node) && (id == top_ || e_.is_bound(node.operands[1]));
     }
 
-    // Each operand has all of the axis or repeats along it.
+    // True if each operand has the whole axis or is broadcast along it.
     bool all_reach(const Node& node) const {
         for (std::size_t i = 0; i < node.operands.size(); ++i) {
             if (node.op == Op::matmul && back_ == (i == 0 ? 0U : 1U)) continue;
@@ -139,8 +139,8 @@ private:
     bool has_product_ = false, computes_ = false;
 };
 
-// How many slices along one axis read a value; nothing where something else does, and where they are all of it: what is
-// seen in it then costs nothing, but for an output, which has memory of its own.
+// The number of slices along one axis that read a value. Nothing if anything else reads it, or if the slices cover all
+// of it: views of it then cost nothing, except for an output, which has memory of its own.
 std::optional<std::size_t> count_of_slices(const Expander& e, NodeId value, std::size_t back) {
     if (!e.is_original(value) || e.is_read_outside(value)) return std::nullopt;
     std::size_t count = 0;
@@ -158,14 +158,14 @@ std::optional<std::size_t> count_of_slices(const Expander& e, NodeId value, std:
 
 }  // namespace
 
-// Slices of a product are products of slices: of rows of its left side, of columns of its right side; and so through
-// all that makes each element from what lies there in its operands:
+// A slice of a product is a product of slices: of rows of its left operand, of columns of its right operand. It is
+// pushed likewise through all ops that compute an element from the elements at its position:
 //
 //     %4 = add (matmul %x, %w), %b            matmul %x, (slice %w)     slice %b
 //     %5 = slice %4 axis=(-1)             ->  add of the two = %5
 //
-// Where nothing but slices reads the whole: the last of many tokens; some parts of a merged product, each by itself.
-// Without a product among it, where one slice reads it.
+// Applied if only slices read the value: the last of many tokens; some parts of a merged product, each by itself. If
+// the ops include no product, applied only if a single slice reads it.
 void slice_product(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id)) return;
     const std::size_t back = back_of(e.node(id));

@@ -11,10 +11,10 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// More parts are put together, and so they are for more products.
+// Concats of more parts, and concats that more products read, are not split.
 constexpr std::size_t most_parts = 4, most_products = 4;
 
-// True for parts side by side that nothing reads but products, as their left side.
+// True for a concat of columns that only products read, as their left operand.
 bool is_apart(const Expander& e, NodeId concat) {
     const Node& node = e.node(concat);
     if (node.op != Op::concat || node.attributes.integer("axis") != -1 || node.operands.size() > most_parts)
@@ -32,12 +32,12 @@ bool is_apart(const Expander& e, NodeId concat) {
 
 }  // namespace
 
-// A product of parts side by side is the sum of their products, and the parts are not copied together:
+// Splits a product with a concat into the sum of the products of its parts, so that the parts are not copied:
 //
 //     %3 = concat %x, %y axis=(-1)        add (matmul %x, (slice %w)), (matmul %y, (slice %w)) = %4
 //     %4 = matmul %3, %w              ->
 //
-// Only at the places where parts meet.
+// The weight is cut only where parts meet.
 void split_product(Expander& e, NodeId id, Laws laws) {
     const NodeId whole = e.node(id).operands[0], w = e.node(id).operands[1];
     if (!e.is_original(id) || !is_float(e.node(id).dtype) || !is_apart(e, whole)) return;

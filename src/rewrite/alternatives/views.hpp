@@ -4,13 +4,13 @@
 
 #include <cstddef>
 
-/// Views of views, as rows follow them.
+/// Chains of views, as equivalence rules follow them.
 namespace cairn::alternatives {
 
-/// As many behind one another at most.
+/// Maximum length of a chain of views.
 inline constexpr std::size_t most_views = 8;
 
-/// True of what sees one other value elsewhere.
+/// True for a movement op with a single operand.
 inline bool is_single_view(const ir::Node& node) {
     return ir::is(node, ir::OpClass::movement) && node.operands.size() == 1;
 }

@@ -22,7 +22,7 @@ bool is_only_last(const Shape& shape) {
     return std::all_of(shape.begin(), shape.end() - 1, [](const Dim& size) { return size == Dim(1); });
 }
 
-// `c` as it stands beside a matrix: along its rows, or as a column.
+// `c` in the shape in which it broadcasts against a matrix: as a row or as a column.
 MaybeNode beside(Expander& e, NodeId c, bool as_column) {
     if (is_bound_scalar(e, c)) return reshaped(e, c, {});
     const Dim size = e.node(c).shape.back();

@@ -18,13 +18,15 @@ bool widens(const Expander& e, const Node& node) {
 
 }  // namespace
 
-// What a cast widens may be viewed as it is stored, and widened then, in a kernel that reads it so or alone:
+// A view of a widening cast may be taken before the cast, of the stored value; a kernel that reads narrow operands, or
+// the cast alone, widens it then:
 //
 //     %2 = cast %1                   cast (transpose %1) = %3
 //     %3 = transpose %2      ->
 //
-// So is each view of a view: a tile may begin behind any of them. Only of what is cut, for less is widened then, and of
-// states, which kernels may read as they are stored; all else would cost the same. Bound values are for map_parts.
+// Each view of a view is treated likewise: a match may begin after any of them. Applied only to slices, of which less
+// is widened then, and to states, which kernels may read as they are stored; in other cases the cost is the same. Bound
+// values are left to map_parts.
 void widen_views(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id) || !is_single_view(e.node(id))) return;
     std::vector<NodeId> views;

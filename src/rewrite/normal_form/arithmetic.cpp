@@ -11,12 +11,12 @@ namespace {
 
 using ir::Op;
 
-// The lowest score that hides whatever is added to it.
+// Masking threshold: a number at or below it hides any score that is added to it.
 constexpr double hiding_score = -1e30;
 
 bool is_whole(double exponent) { return std::trunc(exponent) == exponent; }
 
-// Powers of one base are joined only where nothing cancels and no root is undone.
+// Powers of one base are merged only where nothing cancels and no root is undone.
 bool can_join(double a, double b) { return is_whole(a) && is_whole(b) && (a > 0) == (b > 0); }
 
 std::vector<ScaledTerm> list_of(std::span<const ScaledTerm> parts) { return {parts.begin(), parts.end()}; }
@@ -46,7 +46,7 @@ ScaledTerm Normalizer::opaque(Op op, DType dtype, std::span<const ScaledTerm> pa
 ScaledTerm Normalizer::multiply(const ScaledTerm& a, const ScaledTerm& b) {
     const DType dtype = terms_[a.core].dtype;
     const double factor = a.factor * b.factor;
-    // 0 * x is no number and no x: it makes NaN of infinities.
+    // 0 * x is neither 0 nor x: it is NaN for infinities.
     const bool vanishes = factor == 0 && (terms_[a.core].kind != TermKind::one || terms_[b.core].kind != TermKind::one);
     if (!std::isfinite(factor) || vanishes) return opaque(Op::mul, dtype, std::array{a, b});
     const std::span<const ScaledTerm> left = powers_of(a.core), right = powers_of(b.core);
@@ -70,7 +70,7 @@ ScaledTerm Normalizer::multiply(const ScaledTerm& a, const ScaledTerm& b) {
 ScaledTerm Normalizer::power(const ScaledTerm& base, double exponent) {
     const DType dtype = terms_[base.core].dtype;
     ScaledTerm positive = base;
-    // A root of a negative multiple: the sign belongs under it.
+    // A root of a negative multiple: the sign stays under the root.
     if (base.factor < 0 && !is_whole(exponent))
         positive = {-base.factor, op_term(Op::neg, dtype, terms_[base.core].shape, {ScaledTerm{1, base.core}})};
     const double factor = std::pow(positive.factor, exponent);
@@ -93,7 +93,7 @@ ScaledTerm Normalizer::power(const ScaledTerm& base, double exponent) {
     return {factor, product(powers, dtype)};
 }
 
-// Appends the terms of `term` that are no sums and hold no sum as a factor, as far as there are few of them.
+// Appends the terms of `term`: sums, and products with a sum as a factor, are expanded as long as the terms are few.
 void Normalizer::expand(const ScaledTerm& term, std::vector<ScaledTerm>& out) {
     const Term& core = terms_[term.core];
     if (core.kind == TermKind::sum && core.parts.size() <= most_flattened_parts) {
@@ -119,7 +119,7 @@ void Normalizer::expand(const ScaledTerm& term, std::vector<ScaledTerm>& out) {
     out.push_back(term);
 }
 
-// The powers that all terms have.
+// The powers that all terms have in common.
 std::vector<ScaledTerm> Normalizer::common_powers(std::span<const ScaledTerm> terms) const {
     if (!laws_.has(Law::distributed)) return {};
     std::vector<ScaledTerm> common = list_of(powers_of(terms[0].core));
@@ -140,21 +140,21 @@ std::vector<ScaledTerm> Normalizer::common_powers(std::span<const ScaledTerm> te
     return common;
 }
 
-// A number so low that it hides what it is added to.
+// True for a number so low that it hides any score added to it.
 bool Normalizer::hides(const ScaledTerm& value) const {
     const Term& term = terms_[value.core];
     return term.values.size() == 1 ? term.values[0] <= hiding_score
                                    : term.kind == TermKind::one && value.factor <= hiding_score;
 }
 
-// -inf, which stays what it is whatever is added to it, but for NaN and +inf.
+// True for -inf, which no addend changes except NaN and +inf.
 bool Normalizer::is_lowest(const ScaledTerm& value) const {
     const Term& term = terms_[value.core];
     return term.values.size() == 1 && term.values[0] == -std::numeric_limits<double>::infinity();
 }
 
-// True for a product of matrices, and what is near of what is computed of it element by element or moved. Of choices
-// none is: a number in them may become one that hides.
+// True for a product of matrices, and for values derived from one by a few elementwise and movement ops. Choices are
+// excluded: a number in them may become one that hides.
 bool Normalizer::is_score(const ScaledTerm& value) const {
     std::vector<TermId> open{value.core};
     for (std::size_t i = 0; i < open.size(); ++i) {
@@ -168,7 +168,7 @@ bool Normalizer::is_score(const ScaledTerm& value) const {
     return false;
 }
 
-// A choice between `seen` and what hides, in which it may stand on either side.
+// Matches a choice between a value `seen` and a hiding number, in either order.
 std::optional<Normalizer::Masking> Normalizer::masking(const ScaledTerm& value) const {
     const Term& choice = terms_[value.core];
     if (choice.kind != TermKind::op || choice.op != Op::where || value.factor != 1) return std::nullopt;
@@ -182,10 +182,11 @@ ScaledTerm Normalizer::masked(const Masking& by, const ScaledTerm& seen, DType d
     return by.seen_first ? choose(by.condition, seen, by.hidden, dtype) : choose(by.condition, by.hidden, seen, dtype);
 }
 
-// scores + where(visible, 0, hidden) = where(visible, scores, hidden), where `hidden` is so low that no score is seen
-// beside it. All else stays beside a finite one: it may be a mask too, and where both hide -1e30 twice is -2e30, below
-// a score that one of them hides, which tells in rows with nothing visible. Only -inf stays what it is. Of several
-// masks one takes the scores: one that tells queries apart, the oldest of such.
+// scores + where(visible, 0, hidden) = where(visible, scores, hidden), if `hidden` is so low that it absorbs any score.
+// Under a finite `hidden` only scores are moved. Another addend may be a mask too: where both hide, -1e30 twice is
+// -2e30, which is below a score that only one of them hides, and this matters in rows with nothing visible. -inf
+// absorbs all addends. Of several masks one takes the scores: a mask that distinguishes queries, and the oldest of
+// those.
 std::optional<ScaledTerm> Normalizer::additive_mask(std::span<const ScaledTerm> terms, DType dtype) {
     if (!laws_.has(Law::masked) || terms.size() < 2) return std::nullopt;
     const auto goes_before = [&](const Masking& a, const Masking& b) {
@@ -222,8 +223,8 @@ std::optional<ScaledTerm> Normalizer::additive_mask(std::span<const ScaledTerm> 
     return beside.size() == 1 ? beside[0] : add(beside, dtype);
 }
 
-// where(visible, scores, -inf) + more = where(visible, scores + more, -inf). What is the same for all of the last axis
-// stays outside, whence it leaves a softmax, but for numbers, which belong to what varies.
+// where(visible, scores, -inf) + more = where(visible, scores + more, -inf). Addends that are constant along the last
+// axis stay outside, from where they leave a softmax, except numbers, which belong to the varying part.
 std::optional<ScaledTerm> Normalizer::beneath_mask(std::span<const ScaledTerm> terms, DType dtype) {
     if (!laws_.has(Law::masked)) return std::nullopt;
     for (std::size_t i = 0; i < terms.size() && terms.size() > 1; ++i) {
@@ -250,7 +251,8 @@ std::optional<ScaledTerm> Normalizer::beneath_mask(std::span<const ScaledTerm> t
     return std::nullopt;
 }
 
-// Numbers add up. Where they are all that multiplies a value they do not cancel: 2*x - x is no x where x is infinite.
+// Adds up the numbers of a sum. Numbers that alone multiply a value do not cancel: 2*x - x is not x where x is
+// infinite.
 void Normalizer::join_numbers(std::vector<ScaledTerm>& terms, bool are_factors, DType dtype) {
     double positive = 0, negative = 0;
     const auto is_number = [&](const ScaledTerm& term) { return terms_[term.core].kind == TermKind::one; };
@@ -267,7 +269,7 @@ ScaledTerm Normalizer::add(std::span<const ScaledTerm> given, DType dtype) {
     std::vector<ScaledTerm> terms;
     terms.reserve(most_flattened_parts);
     for (const ScaledTerm& term : given) expand(term, terms);
-    // x + 0 is x, but for the sign of a zero.
+    // x + 0 is x, except for the sign of a zero.
     if (std::any_of(terms.begin(), terms.end(), [&](const ScaledTerm& t) { return !is_constant(t, 0); }))
         std::erase_if(terms, [&](const ScaledTerm& t) { return is_constant(t, 0); });
     const bool finite =
@@ -276,7 +278,7 @@ ScaledTerm Normalizer::add(std::span<const ScaledTerm> given, DType dtype) {
     if (const auto masked = additive_mask(terms, dtype)) return *masked;
     if (const auto masked = beneath_mask(terms, dtype)) return *masked;
 
-    // Like terms are joined, but never cancelled.
+    // Like terms are merged, but never cancelled.
     std::sort(terms.begin(), terms.end(), by_core);
     std::vector<ScaledTerm> joined;
     joined.reserve(terms.size());
@@ -310,8 +312,8 @@ ScaledTerm Normalizer::add(std::span<const ScaledTerm> given, DType dtype) {
         if (const auto known = logistic_sum(joined[0], joined[1], dtype))
             return multiply(*known, {1, product(common, dtype)});
 
-    // The largest coefficient becomes 1, so that multiples of a sum share a core. Among equally large ones the oldest
-    // core decides.
+    // The sum is divided by its largest coefficient, so that multiples of a sum share a core. Among equally large
+    // coefficients that of the oldest core is taken.
     ScaledTerm pivot{0, 0};
     for (const ScaledTerm& term : joined)
         if (std::fabs(term.factor) > std::fabs(pivot.factor) &&

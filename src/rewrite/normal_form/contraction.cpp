@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Sums along axes and products of matrices: what does not vary along the axis that is summed stands outside.
+// Sums along axes and products of matrices: factors that do not vary along the summed axis are moved outside.
 namespace cairn::normal_form {
 namespace {
 
@@ -19,7 +19,8 @@ bool varies_along(const Shape& shape, const Dim& axis) {
 
 }  // namespace
 
-// Takes the parts of a product that vary along none of `axes` out of `value`, if others are left; returns them.
+// Removes from `value` its coefficient and, if other factors are left, the factors that vary along none of `axes`;
+// returns them.
 ScaledTerm Normalizer::take_constant_along(std::span<const Dim> axes, ScaledTerm& value) {
     const DType dtype = terms_[value.core].dtype;
     if (!laws_.has(Law::distributed)) return {1, one(dtype)};
@@ -48,7 +49,7 @@ ScaledTerm Normalizer::summed(const Attributes& attributes, ScaledTerm x) {
     return multiply(outside, sum);
 }
 
-/// True for what is made of weights and constants alone.
+/// True for terms that depend on weights and constants only.
 bool Normalizer::is_bound(TermId core) {
     while (bound_.size() <= core) {
         const Term& term = terms_[static_cast<TermId>(bound_.size())];
@@ -62,7 +63,7 @@ bool Normalizer::is_bound(TermId core) {
 
 bool Normalizer::is_bound_row(TermId core) { return terms_[core].shape->size() == 1 && is_bound(core); }
 
-// (a g) b = a (g^T b) for a bound row g: among what is bound it is multiplied once.
+// (a g) b = a (g^T b) for a bound row g: the factor is then multiplied once, into the bound operand.
 void Normalizer::move_factors_to_bound_side(ScaledTerm& a, ScaledTerm& b) {
     const DType dtype = terms_[a.core].dtype;
     const std::span<const ScaledTerm> powers = powers_of(a.core);
@@ -78,7 +79,7 @@ void Normalizer::move_factors_to_bound_side(ScaledTerm& a, ScaledTerm& b) {
     }
 }
 
-// (a + r) b = a b + r b for a bound row r: the second is known before anything is given.
+// (a + r) b = a b + r b for a bound row r: r b is known before any input is given.
 std::optional<ScaledTerm> Normalizer::with_bound_rows_apart(const ScaledTerm& a, const ScaledTerm& b) {
     const Term& sum = terms_[a.core];
     if (sum.kind != TermKind::sum) return std::nullopt;
@@ -91,7 +92,7 @@ std::optional<ScaledTerm> Normalizer::with_bound_rows_apart(const ScaledTerm& a,
     return add({multiply_matrices(add(rest, dtype), b), multiply_two(add(rows, dtype), b)}, dtype);
 }
 
-// The terms of a sum of matrices that all have the axis which is summed over, `back` places before the last; else `x`
+// The terms of a sum of matrices if all of them have the summed axis, which is `back` places before the last; else `x`
 // alone.
 std::vector<ScaledTerm> Normalizer::terms_beside(const ScaledTerm& x, std::size_t back) {
     std::vector<ScaledTerm> terms;
@@ -103,7 +104,7 @@ std::vector<ScaledTerm> Normalizer::terms_beside(const ScaledTerm& x, std::size_
     return all_have ? terms : std::vector{x};
 }
 
-// (a + b) (c + d) = a c + a d + b c + b d, where that is no more than a few.
+// (a + b) (c + d) = a c + a d + b c + b d, for at most most_flattened_parts products.
 std::optional<ScaledTerm> Normalizer::multiplied_out(const ScaledTerm& a, const ScaledTerm& b) {
     if (!laws_.has(Law::distributed) || !laws_.has(Law::reassociated)) return std::nullopt;
     const std::vector<ScaledTerm> left = terms_beside(a, 0), right = terms_beside(b, 1);
@@ -115,7 +116,7 @@ std::optional<ScaledTerm> Normalizer::multiplied_out(const ScaledTerm& a, const 
     return add(products, terms_[a.core].dtype);
 }
 
-// concat(x, y) b = x slice(b) + y slice(b), of a few parts.
+// concat(x, y) b = x slice(b) + y slice(b), for at most most_flattened_parts parts.
 std::optional<ScaledTerm> Normalizer::parts_multiplied(const ScaledTerm& a, const ScaledTerm& b) {
     const Term& concat = terms_[a.core];
     if (!laws_.has(Law::reassociated) || concat.kind != TermKind::op || concat.op != Op::concat) return std::nullopt;
@@ -149,7 +150,7 @@ ScaledTerm Normalizer::multiply_two(ScaledTerm a, ScaledTerm b) {
     return laws_.has(Law::reassociated) ? reassociated_chain(a, b) : product_of_matrices(a, b);
 }
 
-// The factors of a chain of products, which is written a (b (c d)); what is longer stays whole in a longer one.
+// The factors of a chain of products, which is nested as a (b (c d)). A longer chain is one factor of a larger chain.
 std::vector<ScaledTerm> Normalizer::chain_factors(const ScaledTerm& x) const {
     std::vector<ScaledTerm> chain;
     ScaledTerm rest = x;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-// Exponentials, logarithms and what is made of them.
+// Exponentials, logarithms and functions of them.
 namespace cairn::normal_form {
 namespace {
 
 using ir::Op;
 
-// Numbers beyond stay in the exponent: their exponential is next to nothing or infinite.
+// Larger numbers stay in the exponent: their exponential is almost zero or infinite.
 constexpr double most_exponent = 64;
 
 }  // namespace
@@ -19,7 +19,7 @@ bool Normalizer::is_op(TermId core, Op op) const {
     return term.kind == TermKind::op && term.op == op && term.values.empty();
 }
 
-// True for what is made of exponentials alone: no element is below 0.
+// True for terms made of exponentials only: no element is below 0.
 bool Normalizer::is_exponential(TermId core) const {
     const auto part_is = [&](const ScaledTerm& part) { return is_exponential(part.core); };
     const Term& term = terms_[core];
@@ -27,7 +27,7 @@ bool Normalizer::is_exponential(TermId core) const {
     return is_op(core, Op::exp) || (is_op(core, Op::sum) && part_is(term.parts[0]));
 }
 
-// e^(a + b) = e^a e^b; e^(p log r) = r^p where r is no less than 0.
+// e^(a + b) = e^a e^b; e^(p log r) = r^p if r is never negative.
 ScaledTerm Normalizer::exponential(const ScaledTerm& x, DType dtype) {
     const Term& term = terms_[x.core];
     const auto whole = [&] { return ScaledTerm{1, op_term(Op::exp, dtype, term.shape, {x})}; };
@@ -63,7 +63,7 @@ ScaledTerm Normalizer::logarithm(const ScaledTerm& x, DType dtype) {
     return terms.size() == 1 ? terms[0] : add(terms, dtype);
 }
 
-// True where the exponential's first exponent, by the age of what is under it, has a negative factor.
+// True if the exponent with the oldest core has a negative factor, or there is none.
 bool Normalizer::is_falling(TermId core) const {
     const ScaledTerm* first = nullptr;
     for (const ScaledTerm& power : powers_of(core)) {
@@ -74,8 +74,8 @@ bool Normalizer::is_falling(TermId core) const {
     return first == nullptr || first->factor < 0;
 }
 
-// Of a + b e^x = e^x (a e^-x + b) the one with a falling exponent; a - a / (1 + e^x) = a e^x / (1 + e^x), and
-// the other way round; a + a tanh x = 2 a / (1 + e^-2x).
+// Of a + b e^x = e^x (a e^-x + b) takes the side with a falling exponent. Also a - a / (1 + e^x) = a e^x / (1 + e^x)
+// and its reverse, and a + a tanh x = 2 a / (1 + e^-2x).
 std::optional<ScaledTerm> Normalizer::logistic_sum(const ScaledTerm& first, const ScaledTerm& second, DType dtype) {
     const bool number_first = terms_[first.core].kind == TermKind::one;
     const ScaledTerm &a = number_first ? first : second, &b = number_first ? second : first;
@@ -111,8 +111,8 @@ std::optional<ScaledTerm> Normalizer::logistic_sum(const ScaledTerm& first, cons
     return ScaledTerm{a.factor, product(alone, dtype)};
 }
 
-// The largest element m of y that a sum of e^y is shifted by, if `shift` is a multiple of such: e^(y - m) / sum
-// e^(y - m) = e^y / sum e^y. Where m is not finite, both sides are NaN or the sum is infinite.
+// True if `shift` is the maximum m of y, or a multiple of it, by which a sum of e^y is shifted: e^(y - m) / sum e^(y -
+// m) = e^y / sum e^y. Where m is not finite, both sides are NaN or the sum is infinite.
 bool Normalizer::shifts(const ScaledTerm& shift, TermId sum, DType dtype) {
     if (!is_op(shift.core, Op::max_reduce) || !is_op(sum, Op::sum)) return false;
     const Term &largest = terms_[shift.core], &total = terms_[sum];
@@ -122,7 +122,7 @@ bool Normalizer::shifts(const ScaledTerm& shift, TermId sum, DType dtype) {
     return same(exponential(y, dtype), summand);
 }
 
-// What an entry says of a shift: m in the power (e^m)^1 and in the term m; the sum s in s^-1 and in log s.
+// shift_in: m of the power (e^m)^1 or of the term m. total_in: the sum s of the power s^-1 or of the term log s.
 std::optional<ScaledTerm> Normalizer::shift_in(const ScaledTerm& entry, ListKind entries) const {
     if (entries == ListKind::terms) return entry;
     if (entry.factor != 1 || !is_op(entry.core, Op::exp)) return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<TermId> Normalizer::total_in(const ScaledTerm& entry, ListKind ent
     return is_op(entry.core, Op::log) ? std::optional(terms_[entry.core].parts[0].core) : std::nullopt;
 }
 
-// Leaves out m and -m, or e^m and e^-m, beside a sum that m shifts.
+// Removes m and -m, or e^m and e^-m, if the list also has a sum that m shifts.
 void Normalizer::drop_shifts(std::vector<ScaledTerm>& list, ListKind entries, DType dtype) {
     for (std::size_t i = 0; i < list.size(); ++i) {
         const auto shift = shift_in(list[i], entries);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-// Gathered elements go inward through what computes each element apart: gather(f(x, r), ids) = f(gather(x, ids), r),
-// where r repeats along the axis. So a table may be widened or scaled before rows are taken or after.
+// Pushdown of gathers through elementwise ops: gather(f(x, r), ids) = f(gather(x, ids), r), where r is broadcast along
+// the axis. So a table may be widened or scaled before rows are gathered or after.
 namespace cairn::normal_form {
 namespace {
 
@@ -13,7 +13,7 @@ std::size_t axes_from(const Dim& axis) { return static_cast<std::size_t>(-axis.c
 
 }  // namespace
 
-/// The move that a gather is; nothing along the axis of size 1 that a table begins with, which no form has.
+/// The move of a gather; nothing along a leading axis of size 1 of the table, since forms have no such axes.
 std::optional<Normalizer::Move> Normalizer::gather_of(const ir::Node& node, const ScaledTerm& table,
                                                       const ScaledTerm& ids) {
     const Dim axis = node.attributes.integer("axis");
@@ -21,8 +21,8 @@ std::optional<Normalizer::Move> Normalizer::gather_of(const ir::Node& node, cons
     return Move{Op::gather, trimmed_shape(node.shape), terms_.keep({axis}), ids};
 }
 
-/// What a gather does to each part of a term: one without the axis, and without those before it, stays; empty where it
-/// does not go through.
+/// The move of each part after a gather is pushed down; a part without the axis and those before it is unmoved. Empty
+/// if the gather cannot be pushed down.
 std::vector<Normalizer::Move> Normalizer::push_gather(const Term& term, const Move& gather) {
     if (!is_elementwise(term)) return {};
     const std::size_t axes = axes_from((*gather.order)[0]), before = term.shape->size() - axes;

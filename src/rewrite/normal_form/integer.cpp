@@ -9,7 +9,7 @@ namespace {
 
 using ir::Op;
 
-// Beyond this a double may not be the integer it stands for.
+// True for an integer that a double represents exactly, and no other integer with it.
 bool is_exact(double value) { return std::trunc(value) == value && std::fabs(value) < 0x1p53; }
 
 bool counts_positions(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
@@ -18,7 +18,7 @@ bool all_exact(std::span<const ScaledTerm> terms) {
     return std::all_of(terms.begin(), terms.end(), [](const ScaledTerm& term) { return is_exact(term.factor); });
 }
 
-// Dims refuse numbers beyond 64 bits, where integers wrap: such a sum stays an op.
+// Returns nothing if a Dim would exceed 64 bits. Integers wrap there, so such a sum stays an op.
 template <typename F>
 auto within_range(F work) -> decltype(work()) {
     try {
@@ -54,7 +54,7 @@ void Normalizer::add_scaled(Affine& sum, const Affine& other, std::int64_t facto
     sum.offset = sum.offset + other.offset * factor;
 }
 
-// A constant too large for a double to be exact stays an offset.
+// A constant that a double cannot represent exactly stays an offset.
 ScaledTerm Normalizer::from_affine(Affine sum, DType dtype) {
     std::sort(sum.terms.begin(), sum.terms.end(),
               [](const ScaledTerm& a, const ScaledTerm& b) { return a.core < b.core; });
@@ -68,7 +68,7 @@ ScaledTerm Normalizer::from_affine(Affine sum, DType dtype) {
     return {1, terms_.intern(term)};
 }
 
-// The iota that a term moves; null when it is something else.
+// The iota under a term's movement ops; null if there is none.
 const Term* Normalizer::iota_under(TermId core) const {
     const Term* term = &terms_[core];
     while (term->kind == TermKind::op &&
@@ -82,7 +82,7 @@ bool Normalizer::is_iota_sum(const Affine& sum) const {
                        [&](const ScaledTerm& part) { return iota_under(part.core) != nullptr; });
 }
 
-// True when no element of a counting sum is too large for i32.
+// True if every element of a sum of iotas fits in i32.
 bool Normalizer::is_narrow(const Affine& sum) const {
     Dim low = sum.offset, high = sum.offset;
     for (const ScaledTerm& part : sum.terms) {
@@ -108,7 +108,7 @@ TermId Normalizer::with_iota_dtype(TermId core, DType dtype) {
     return terms_.intern(term);
 }
 
-// Positions are the same numbers in i32 and i64.
+// Positions have the same values in i32 and i64.
 std::optional<Normalizer::Affine> Normalizer::affine_in(DType dtype, const ScaledTerm& value) {
     if (!counts_positions(dtype) || !counts_positions(terms_[value.core].dtype) || !is_exact(value.factor))
         return std::nullopt;
@@ -121,8 +121,9 @@ std::optional<Normalizer::Affine> Normalizer::affine_in(DType dtype, const Scale
     });
 }
 
-// low <= high of positions: the difference decides, which the many spellings of a causal mask share: 0 <= high - low,
-// or not 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from where integers wrap.
+// low <= high of positions, by their difference, so that the many expressions of a causal mask have one form: 0 <= high
+// - low, or not 0 <= low - high - 1, whichever has a positive first coefficient. Positions are far from the limits at
+// which integers wrap.
 std::optional<ScaledTerm> Normalizer::compare_positions(const ScaledTerm& low, const ScaledTerm& high) {
     const auto minuend = affine_in(DType::i64, high), subtrahend = affine_in(DType::i64, low);
     if (!minuend || !subtrahend || (minuend->terms.empty() && subtrahend->terms.empty())) return std::nullopt;
@@ -157,7 +158,7 @@ ScaledTerm Normalizer::from_iota(const ir::Node& iota) {
     return from_affine(std::move(sum), iota.dtype);
 }
 
-// Addition of wrapping integers is a ring, so sums are collected; all else stays an op.
+// Addition of wrapping integers is a ring, so sums are collected; all other ops stay as they are.
 ScaledTerm Normalizer::integer(Op op, DType dtype, const Attributes& attributes, std::span<const ScaledTerm> x) {
     const auto collect = [&](const ScaledTerm& left, std::int64_t a, const ScaledTerm& right, std::int64_t b) {
         return within_range([&]() -> std::optional<ScaledTerm> {

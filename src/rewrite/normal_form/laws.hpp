@@ -6,16 +6,16 @@
 
 namespace cairn::normal_form {
 
-/// What two spellings of a value rest on besides exact laws: those that keep every rounding within the bound of one
-/// summation (any order of sums and factors, movement, what composites are defined as).
+/// A law on which the equality of two expressions may rest, besides the exact laws. Exact laws keep every rounding
+/// error within the bound of one summation: any order of sums and factors, movement, the definitions of composites.
 enum class Law : std::uint8_t {
-    distributed,   ///< a (b + c) = a b + a c: a factor goes into a sum or a product of matrices, or comes out
+    distributed,   ///< a (b + c) = a b + a c: a factor moves into or out of a sum or a product of matrices
     masked,        ///< where(visible, score, -1e30) = score + where(visible, 0, -1e30)
-    reassociated,  ///< (a b) c = a (b c), and concat(a, b) c as the sum of a and b, each times its rows of c, of
-                   ///< matrices; with `distributed`, (a + b) c = a c + b c of them too
+    reassociated,  ///< of matrices: (a b) c = a (b c), and concat(a, b) c = the sum of a and b, each times its rows of
+                   ///< c; with `distributed` also (a + b) c = a c + b c
 };
 
-/// A set of laws: the more, the more spellings are one value and the further apart their numbers may lie.
+/// A set of laws. With more laws more expressions are equal, and their results may differ more.
 ///
 ///     Laws{Law::distributed}.holds_under(Laws::all())     true
 class Laws {
@@ -25,13 +25,13 @@ public:
         for (const Law law : laws) bits_ |= bit(law);
     }
     static constexpr Laws all() { return {Law::distributed, Law::masked, Law::reassociated}; }
-    /// Those by which a kernel's definition is looked for: no definition is a chain of products, and a product keeps
-    /// its own form within all that is computed from it.
+    /// The laws used to match kernel definitions. No definition is a chain of products, and without `reassociated` a
+    /// product keeps its own form inside everything computed from it.
     static constexpr Laws of_definitions() { return {Law::distributed, Law::masked}; }
 
     constexpr bool has(Law law) const noexcept { return (bits_ & bit(law)) != 0; }
     constexpr bool empty() const noexcept { return bits_ == 0; }
-    /// True where what rests on these is right for one who allows `others`.
+    /// True if an equality that rests on these laws is valid where `others` are allowed.
     constexpr bool holds_under(Laws others) const noexcept { return (bits_ & ~others.bits_) == 0; }
     constexpr Laws operator|(Laws other) const noexcept {
         Laws both;

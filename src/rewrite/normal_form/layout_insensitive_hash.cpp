@@ -13,7 +13,7 @@ std::size_t LayoutInsensitiveHash::made_of(TermId core) const {
     const bool is_open = term.kind == TermKind::sum || term.kind == TermKind::product ||
                          (is_op && ir::info(term.op).kind == ir::OpClass::elementwise);
     if (!is_open) return hash_combined(1, core);
-    // Moved parts are younger and may stand in another order.
+    // The order of parts is ignored: moved parts are newer, so they may be sorted differently.
     std::size_t parts = 0;
     for (const ScaledTerm& part : term.parts) parts += hash_combined(term.parts.size(), known_[part.core]);
     return hash_combined(

@@ -7,14 +7,14 @@
 
 namespace cairn::normal_form {
 
-/// What is left of a form when it is read without reshapes and transposes, wherever the normal form has put them:
-/// equal for a value and its moved forms, though movement goes inward through sums and products and leaves no form of
-/// the whole value under it. Numbers and shapes do not count.
+/// Hash of a normal form that ignores reshapes and transposes wherever they are in the form. A value and its moved
+/// forms have equal hashes, although movement is pushed down through sums and products, so that a moved form does not
+/// contain the form of the value. Coefficients and shapes are ignored.
 ///
-///     transpose(a * c) + transpose(b)   and   a * c + b   have one stem
+///     transpose(a * c) + transpose(b)   and   a * c + b   have equal hashes
 class LayoutInsensitiveHash {
 public:
-    /// `normalizer` must outlive the Stems.
+    /// `normalizer` must outlive this object.
     explicit LayoutInsensitiveHash(const Normalizer& normalizer) : normalizer_(normalizer) {}
     std::size_t of(TermId core);
 
@@ -22,7 +22,7 @@ private:
     std::size_t made_of(TermId core) const;
 
     const Normalizer& normalizer_;
-    std::vector<std::size_t> known_;  // parts are older than what is made of them
+    std::vector<std::size_t> known_;  // by term; parts precede the terms that contain them
 };
 
 }  // namespace cairn::normal_form

@@ -14,7 +14,7 @@ bool Normalizer::is_constant(const ScaledTerm& value, double number) const {
 // max(c a, c b) = c max(a, b) for c > 0.
 ScaledTerm Normalizer::maximum(ScaledTerm a, ScaledTerm b, DType dtype) {
     double scale = is_float(dtype) ? std::max(std::fabs(a.factor), std::fabs(b.factor)) : 1;
-    // A bound like 6 in max(x, 6) stays as it is written.
+    // A limit like 6 in max(x, 6) is not scaled.
     if (terms_[a.core].kind == TermKind::one && a.factor != 0) scale = std::fabs(b.factor);
     if (terms_[b.core].kind == TermKind::one && b.factor != 0) scale = std::fabs(a.factor);
     if (!std::isnormal(scale)) scale = 1;
@@ -23,8 +23,8 @@ ScaledTerm Normalizer::maximum(ScaledTerm a, ScaledTerm b, DType dtype) {
     return {scale, op_term(Op::max, dtype, joint_shape({a, b}), {a, b})};
 }
 
-// le and lt, and eq; the others are these swapped or negated. For floats a < b is not the negation of b <= a: both are
-// false for NaN.
+// Comparisons are expressed by le, lt and eq; the others are these, swapped or negated. For floats a < b is not the
+// negation of b <= a: both are false for NaN.
 ScaledTerm Normalizer::compare(Op op, const ScaledTerm& a, const ScaledTerm& b) {
     const bool whole = !is_float(terms_[a.core].dtype);
     const auto make = [&](Op kind, const ScaledTerm& x, const ScaledTerm& y) {
@@ -73,7 +73,7 @@ std::optional<ScaledTerm> Normalizer::choose_by_comparison(const ScaledTerm& con
     return maximum(a, b, dtype);
 }
 
-// Nested choices with a branch in common are one choice: where(p, where(q, a, b), b) = where(p and q, a, b).
+// Nested choices with a common branch are one choice: where(p, where(q, a, b), b) = where(p and q, a, b).
 ScaledTerm Normalizer::choose(ScaledTerm condition, ScaledTerm a, ScaledTerm b, DType dtype) {
     if (const auto simple = choose_by_comparison(condition, a, b, dtype)) return *simple;
     if (condition.factor < 0) {

@@ -10,10 +10,11 @@ namespace {
 
 using ir::Op;
 
-// Enough for any function that a model calls by one name; a longer piece of arithmetic is moved as a whole.
+// Maximum number of terms that a move is pushed through: enough for any function that a model calls by one name. A
+// longer piece of arithmetic is moved as a whole.
 constexpr std::size_t most_inside = 64;
 
-// The permutation without leading axes that stay, as negative axes: the same for any number of them.
+// The permutation without unchanged leading axes, as negative axes, so that it does not depend on their number.
 std::vector<Dim> shortest(std::vector<Dim> order) {
     std::size_t kept = 0;
     const auto rank = static_cast<std::int64_t>(order.size());
@@ -22,7 +23,7 @@ std::vector<Dim> shortest(std::vector<Dim> order) {
     return order;
 }
 
-// `order` with leading axes that stay, `rank` in all.
+// `order` extended by unchanged leading axes to rank `rank`.
 std::vector<Dim> lengthened(const std::vector<Dim>& order, std::size_t rank) {
     std::vector<Dim> result;
     for (std::size_t i = rank; i > order.size(); --i) result.emplace_back(-static_cast<std::int64_t>(i));
@@ -68,7 +69,8 @@ ScaledTerm Normalizer::move(const ir::Node& node, const ScaledTerm& x) {
     return {x.factor * result.factor, result.core};
 }
 
-// The terms that a move of `core` goes through, parts before what is made of them; nothing where they are too many.
+// The terms that a move of `core` is pushed through, parts before the terms that contain them; nothing if they are too
+// many.
 std::optional<std::vector<Normalizer::MovementPushdown>> Normalizer::inside(TermId core, const Move& move) {
     std::vector<std::pair<TermId, Move>> open{{core, move}};
     std::vector<MovementPushdown> found;
@@ -92,7 +94,7 @@ std::optional<std::vector<Normalizer::MovementPushdown>> Normalizer::inside(Term
     return found;
 }
 
-// The result is built anew: its parts may stand in another order.
+// The term is rebuilt: its parts may be sorted differently.
 ScaledTerm Normalizer::pushed_down(const MovementPushdown& passage) {
     const Term& term = terms_[passage.core];
     std::vector<ScaledTerm> parts;
@@ -128,7 +130,7 @@ ScaledTerm Normalizer::cache_move(TermId core, const Move& move, const ScaledTer
     return result;
 }
 
-// Shared values are moved once, and the innermost first, so that no stack grows with their depth.
+// Shared values are moved once, innermost first, so that the stack does not grow with their depth.
 ScaledTerm Normalizer::moved(TermId core, const Move& given) {
     const Move move = plainest(core, given);
     if (stays(core, move)) return {1, core};

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-// Which terms a move goes through, and what becomes of it on each of their parts.
+// Pushdown of movement: the terms a move is pushed through, and the resulting move of each of their parts.
 namespace cairn::normal_form {
 namespace {
 
 using ir::Op;
 
-// How many of its last axes a term works along; all before them it only repeats.
+// The number of last axes that a term works along; over all axes before them it only repeats.
 std::optional<std::size_t> last_axes(const Term& term) {
     if (is_elementwise(term)) return 0;
     if (is_product(term)) return 2;
@@ -21,8 +21,8 @@ std::optional<std::size_t> last_axes(const Term& term) {
     return static_cast<std::size_t>(-first);
 }
 
-// The shape of a part where axes of size 1 come and go so that the whole goes from one shape to another and the last
-// `kept` axes stay; nothing where other sizes change.
+// The shape of a part if adding and dropping axes of size 1 turns the whole from `from` into `to` and the last `kept`
+// axes stay; nothing if other sizes change.
 std::optional<Shape> with_other_ones(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
     Shape backward;
     for (std::size_t i = 0; i < kept; ++i) {
@@ -45,15 +45,15 @@ std::optional<Shape> with_other_ones(const Shape& part, const Shape& from, const
     return Shape(backward.rbegin(), backward.rend());
 }
 
-// How many of their last axes two shapes share.
+// The number of last axes that two shapes share.
 std::size_t common_axes(const Shape& a, const Shape& b) {
     std::size_t count = 0;
     while (count < a.size() && count < b.size() && from_end(a, count) == from_end(b, count)) ++count;
     return count;
 }
 
-// What a part of a term becomes where a reshape keeps the last `kept` axes: it goes with the axes before them, or has
-// none of them; nothing where it has some.
+// The shape of a part of a term after a reshape that keeps the last `kept` axes. A part with all axes before them is
+// reshaped with them, one with none of them stays; nothing for a part with only some.
 std::optional<Shape> beside_kept(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
     bool has_all = true, has_none = true;
     for (std::size_t i = kept; i < std::max(part.size(), from.size()); ++i) {
@@ -67,7 +67,7 @@ std::optional<Shape> beside_kept(const Shape& part, const Shape& from, const Sha
     return shape;
 }
 
-// True for an order that moves no axis of a shape but those of size 1.
+// True for a permutation that moves no axes of a shape except those of size 1.
 bool keeps_order(const Shape& shape, const std::vector<Dim>& order) {
     std::int64_t last = 0;
     const auto rank = static_cast<std::int64_t>(order.size());
@@ -92,7 +92,7 @@ bool is_elementwise(const Term& term) {
 
 bool is_product(const Term& term) { return term.kind == TermKind::op && term.op == Op::matmul && is_float(term.dtype); }
 
-// A transpose that moves no axis but those of size 1 is a reshape, but for one that goes into the sides of a product.
+// A transpose that moves only axes of size 1 is a reshape, except on a product, where it is pushed to the operands.
 Normalizer::Move Normalizer::plainest(TermId core, const Move& move) const {
     const Term& term = terms_[core];
     const bool is_still = move.op == Op::transpose && !is_product(term) && keeps_order(*term.shape, *move.order);
@@ -103,7 +103,7 @@ Normalizer::Move Normalizer::unmoved(const ScaledTerm& part) const {
     return {Op::reshape, terms_[part.core].shape, terms_.scalar()};
 }
 
-/// What a move does to each part of a term; empty where it does not go through.
+/// The move of each part after `move` is pushed down; empty if it cannot be.
 std::vector<Normalizer::Move> Normalizer::push_down(const Term& term, const Move& move) {
     if (move.op == Op::slice) return push_slice(term, move);
     if (move.op == Op::gather) return push_gather(term, move);
@@ -120,7 +120,7 @@ std::vector<Normalizer::Move> Normalizer::push_down(const Term& term, const Move
     return push_past_broadcast(term, move);
 }
 
-/// (a b)^T = b^T a^T, and rows of a product are rows of its left side: reshape(a b) = reshape(a) b.
+/// (a b)^T = b^T a^T; a reshape of the rows of a product is one of its left operand: reshape(a b) = reshape(a) b.
 std::vector<Normalizer::Move> Normalizer::push_into_product(const Term& term, const Move& move) {
     if (!is_product(term)) return {};
     const Shape &x = *terms_[term.parts[0].core].shape, &y = *terms_[term.parts[1].core].shape;
@@ -136,7 +136,7 @@ std::vector<Normalizer::Move> Normalizer::push_into_product(const Term& term, co
     return {{Op::reshape, trimmed_shape(rows), terms_.scalar()}, unmoved(term.parts[1])};
 }
 
-/// reshape(gather(table, ids)) = gather(table, reshape(ids)), where whole rows of the table stay rows.
+/// reshape(gather(table, ids)) = gather(table, reshape(ids)), if whole rows of the table stay rows.
 std::vector<Normalizer::Move> Normalizer::push_into_indices(const Term& term, const Move& move) {
     if (term.kind != TermKind::op || term.op != Op::gather || move.op != Op::reshape) return {};
     const Shape &table = *terms_[term.parts[0].core].shape, &wanted = *move.shape;
@@ -149,7 +149,7 @@ std::vector<Normalizer::Move> Normalizer::push_into_indices(const Term& term, co
     return {unmoved(term.parts[0]), {Op::reshape, trimmed_shape(places), terms_.scalar()}};
 }
 
-/// Axes of size 1 come and go before the last ones, along which a term works, with those of its parts.
+/// Pushes down a reshape that adds or drops axes of size 1 before the last axes, along which the term works.
 std::vector<Normalizer::Move> Normalizer::push_past_unit_axes(const Term& term, const Move& move) {
     const std::optional<std::size_t> kept = last_axes(term);
     if (move.op != Op::reshape || !kept) return {};
@@ -162,7 +162,7 @@ std::vector<Normalizer::Move> Normalizer::push_past_unit_axes(const Term& term, 
     return result;
 }
 
-/// What repeats along axes that are moved has no part in it: reshape(x + r) = reshape(x) + r where the last axes, which
+/// Parts that are broadcast along the moved axes are not moved: reshape(x + r) = reshape(x) + r if the last axes, which
 /// r has, stay; transpose(x + r) = transpose(x) + r as a column.
 std::vector<Normalizer::Move> Normalizer::push_past_broadcast(const Term& term, const Move& move) {
     if (!is_elementwise(term)) return {};
@@ -182,7 +182,7 @@ std::vector<Normalizer::Move> Normalizer::push_past_broadcast(const Term& term, 
     return result;
 }
 
-/// A term that a move has gone through, anew of its moved parts.
+/// Rebuilds a term from its moved parts after a move was pushed through it.
 ScaledTerm Normalizer::rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts) {
     if (term.kind == TermKind::sum)
         return is_float(term.dtype) ? add(parts, term.dtype)
@@ -207,7 +207,7 @@ ScaledTerm Normalizer::rebuilt_of(const Term& term, const Move& move, std::vecto
     return {parts[0].factor * result.factor, result.core};
 }
 
-/// The two moves as one, on what the first was made of.
+/// Two moves as one, of the operand of the first.
 Normalizer::Move Normalizer::composed(const Term& first, const Move& second) {
     if (second.op == Op::reshape) return second;
     const ScaledTerm& part = first.parts[0];

@@ -82,7 +82,7 @@ ScaledTerm Normalizer::concat(DType dtype, const Shape* shape, const Attributes&
     return {factor, op_term(Op::concat, dtype, shape, parts, &attributes)};
 }
 
-// Ops that are written with others, then what carries signs or factors to the front.
+// Handles ops expressed by other ops first, then ops that carry a sign or factor to the front.
 ScaledTerm Normalizer::real(Op op, DType dtype, const Attributes& attributes, Parts x) {
     static constexpr auto laws = std::to_array<ir::OpMapEntry<Formula>>({
         {Op::neg, [](Normalizer&, DType, Parts of) { return negated(of[0]); }},
@@ -139,7 +139,7 @@ ScaledTerm Normalizer::apply(Op op, DType dtype, const Attributes& attributes, P
     return {1, op_term(op, dtype, joint_shape(x), x, &attributes)};
 }
 
-// What is not looked into: a constant that doubles cannot tell from its neighbours, too.
+// An opaque value; also an integer constant that a double cannot represent exactly.
 ScaledTerm Normalizer::of_leaf(const Node& node, ir::NodeId id) {
     Term term = terms_.draft(TermKind::leaf, node.dtype, trimmed_shape(node.shape));
     term.op = node.op;

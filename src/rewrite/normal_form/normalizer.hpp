@@ -9,48 +9,55 @@
 #include <utility>
 #include <vector>
 
-/// The normal form in which values are compared: two values get one form exactly when a few laws of real arithmetic
-/// make them equal. It lives beside the graph, which keeps the user's arithmetic.
+/// Normal form of values: two values have one form exactly when a few laws of real arithmetic make them equal. Forms
+/// are stored beside the graph, which keeps the user's arithmetic.
 ///
 ///     x * 0.5 * (1 + erf(x / sqrt 2))    0.5*x + erf(0.70710678*x) * x/2    ->   0.5 * [x^1 * (erf(0.707 * x) + 1)^1]
 ///
-/// Laws: sums and products are associative and commutative, products distribute over sums (up to a size), sub neg div
-/// sqrt rsqrt and pow by a constant are sums and products; what does not vary along a summed axis leaves matmul and
-/// sums, coefficients leave movement; e^(a + b) = e^a e^b, log(e^a b) = a + log b, 1 + tanh x = 2 / (1 + e^-2x); a
-/// shift by the largest element leaves softmax; (a b)^T = b^T a^T; movement goes inward through elementwise ops,
-/// reshapes of gathered rows to the ids, of a product's rows to its left side, and those that add or drop axes of size
-/// 1 through all that works along the last axes; slices inward through all that computes each element apart, products,
-/// sums and concat, gathers through all that computes each element apart; what is bound stands at the bound side of a
-/// product: (x g + r) W = x (g W) + r W for bound rows g and r; where asked, (a b) c = a (b c), (a + b) c = a c + b c
-/// and concat(a, b) c = a slice(c) + b slice(c) of matrices; orders and negations of comparisons; positions are the
-/// same in i32 and i64; leading axes of size 1 do not count. Nothing else is cancelled (x - x, x / x stay; 0 * x stays
-/// too): what docs/numbers.md tells of fused kernels holds of forms. Float numbers are equal within 1e-6 of their size,
-/// as constants rounded to f32 are; in f64 within 1e-14; integers when they are the same.
+/// Laws:
+/// - Sums and products are associative and commutative; products distribute over sums (up to a size). sub, neg, div,
+///   sqrt, rsqrt and pow by a constant are sums and products.
+/// - Factors that do not vary along a summed axis leave matmul and sums; coefficients leave movement.
+/// - e^(a + b) = e^a e^b, log(e^a b) = a + log b, 1 + tanh x = 2 / (1 + e^-2x). A shift by the maximum leaves softmax.
+/// - (a b)^T = b^T a^T. Movement is pushed down through elementwise ops; reshapes of gathered rows to the indices;
+///   reshapes of a product's rows to its left operand; reshapes that add or drop axes of size 1 through all ops that
+///   work along the last axes.
+/// - Slices are pushed down through elementwise ops, products, sums and concat; gathers through elementwise ops.
+/// - Bound factors and terms move to the bound operand of a product: (x g + r) W = x (g W) + r W for bound rows g and
+///   r.
+/// - With Law::reassociated: (a b) c = a (b c), (a + b) c = a c + b c and concat(a, b) c = a slice(c) + b slice(c) of
+///   matrices.
+/// - Comparisons have one order and negations are outside them. Positions are the same in i32 and i64. Leading axes of
+///   size 1 are ignored.
 ///
-/// A law holds up to a size: a sum, product or conjunction of many parts stays whole in a larger one, and movement goes
-/// inward through a limited number of terms. That depends on nothing but the form itself, so all spellings see it
-/// alike, and the forms of a graph take time and stack as its nodes do.
+/// Nothing else is cancelled (x - x, x / x and 0 * x stay), so that forms keep what docs/numbers.md promises of fused
+/// kernels. Floats are equal within a relative 1e-6, as constants rounded to f32 are; in f64 within 1e-14; integers if
+/// identical.
+///
+/// Laws apply up to a size: a sum, product or conjunction of many parts is not flattened into a larger one, and
+/// movement is pushed down through a limited number of terms. The limits depend on the form alone, so they are the same
+/// for all expressions of a value, and time and stack for the forms of a graph grow with its number of nodes.
 namespace cairn::normal_form {
 
-/// The store of normal forms of one graph, and of what is compared with it.
+/// Builds and stores the normal forms of one graph, and of values compared with it.
 class Normalizer {
 public:
-    /// Of forms in which only exact laws and these are used.
+    /// Forms use the exact laws and `laws` only.
     explicit Normalizer(Laws laws = Laws::of_definitions()) : laws_(laws) {}
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     ScaledTerm of(const ir::Node& node, ir::NodeId id, std::span<const ScaledTerm> operands);
-    /// The form of a constant of rank 0 that holds a finite number of this dtype.
+    /// The form of a finite scalar constant of this dtype.
     ScaledTerm number(double value, DType dtype) { return {value, one(dtype)}; }
     const Term& term(TermId id) const { return terms_[id]; }
-    /// How many terms there are: what is made later has this number or a higher one.
+    /// The number of terms; terms made later have this id or a higher one.
     TermId size() const noexcept { return terms_.size(); }
-    /// Equal for forms that differ in numbers alone.
+    /// Structural hash: equal for forms that differ in numbers only.
     std::size_t structure(TermId id) const { return terms_.structure(id); }
-    /// The same value: equal cores, factors equal within the tolerance.
+    /// True if the values are equal: equal cores, and factors equal within the tolerance.
     bool same(const ScaledTerm& a, const ScaledTerm& b) const noexcept { return terms_.same(a, b); }
     static bool close(double a, double b, DType dtype = DType::f32) noexcept { return normal_form::close(a, b, dtype); }
 
-    /// From here on results of ops on one or two operands are kept for a while: for one who asks for the same often.
+    /// Caches results of ops with one or two operands from here on, for callers that repeat the same queries often.
     void keep_results() { results_.resize(results_kept); }
 
     // arithmetic.cpp
@@ -62,19 +69,19 @@ public:
     }
 
 private:
-    /// What a list holds: the powers of a product or the terms of a sum.
+    /// The entries of a list: powers of a product or terms of a sum.
     enum class ListKind { powers, terms };
-    /// A sum of integers: iota and its like with whole coefficients, and a Dim.
+    /// An affine integer expression: terms (such as iotas) with integer coefficients, plus a Dim.
     struct Affine {
         std::vector<ScaledTerm> terms;
         Dim offset = 0;
     };
-    /// A reshape, a transpose, a slice or a gather; what it points at is kept by the terms.
+    /// A movement op: reshape, transpose, slice or gather. Its pointers refer to storage of the terms.
     struct Move {
         ir::Op op;
-        const Shape* shape;   ///< of the result, without leading axes of size 1
-        const Shape* order;   ///< of a transpose: negative axes, the shortest that tells; of a slice: axis (negative),
-                              ///< start and step; of a gather: axis (negative); else empty
+        const Shape* shape;  ///< of the result, without leading axes of size 1
+        const Shape* order;  ///< of a transpose: the permutation without unchanged leading axes, as negative axes; of a
+                             ///< slice: axis (negative), start and step; of a gather: axis (negative); else empty
         ScaledTerm ids = {};  ///< of a gather
         friend bool operator==(const Move&, const Move&) = default;
     };
@@ -83,28 +90,28 @@ private:
         Move move;
         ScaledTerm result;
     };
-    /// where(condition, seen, hidden), or with the last two swapped.
+    /// A masked value: where(condition, seen, hidden), or with the last two swapped.
     struct Masking {
         ScaledTerm condition, seen, hidden;
         bool seen_first;
     };
-    /// A term that a move goes through, and what it does to each part.
+    /// A term that a move is pushed through, and the resulting move of each part.
     struct MovementPushdown {
         TermId core;
         Move move;
         std::vector<Move> parts;
     };
 
-    /// The form of an op on operands, of this dtype.
+    /// Computes the form of an op of this dtype from the forms of its operands.
     using Formula = ScaledTerm (*)(Normalizer& normalizer, DType dtype, std::span<const ScaledTerm> operands);
-    /// What an op made of operands that it needs nothing beside.
+    /// A cached result of an op that depends on nothing but its operands.
     struct Result {
         ir::Op op = ir::Op::constant;
         std::size_t count = 0;
         ScaledTerm operands[2], result;
     };
 
-    // canon.cpp
+    // normalizer.cpp
     ScaledTerm made_of(const ir::Node& node, ir::NodeId id, std::span<const ScaledTerm> operands);
     TermId one(DType dtype);
     TermId op_term(ir::Op op, DType dtype, const Shape* shape, std::span<const ScaledTerm> parts,
@@ -120,7 +127,7 @@ private:
     const Shape* joint_shape(std::initializer_list<ScaledTerm> parts) {
         return joint_shape(std::span(parts.begin(), parts.size()));
     }
-    /// An elementwise op, of whatever dtype.
+    /// The form of an elementwise op of any dtype.
     ScaledTerm apply(ir::Op op, DType dtype, const Attributes& attributes, std::span<const ScaledTerm> operands);
     ScaledTerm real(ir::Op op, DType dtype, const Attributes& attributes, std::span<const ScaledTerm> operands);
     ScaledTerm with_factor_outside(const ir::Node& node, std::span<const ScaledTerm> operands);
@@ -206,7 +213,7 @@ private:
     ScaledTerm pushed_down(const MovementPushdown& passage);
     ScaledTerm opaque_move(TermId core, const Move& move);
 
-    // passage.cpp
+    // movement_pushdown.cpp
     std::vector<Move> push_down(const Term& term, const Move& move);
     std::vector<Move> push_into_product(const Term& term, const Move& move);
     std::vector<Move> push_into_indices(const Term& term, const Move& move);
@@ -217,7 +224,7 @@ private:
     Move unmoved(const ScaledTerm& part) const;
     ScaledTerm rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts);
 
-    // slicing.cpp
+    // slice_pushdown.cpp
     std::optional<Move> slice_of(const ir::Node& node, const ScaledTerm& x);
     std::optional<Move> slice_part(const ScaledTerm& part, const Dim& axis, const Dim& whole, const Move& slice);
     std::vector<Move> push_slice(const Term& term, const Move& slice);
@@ -229,7 +236,7 @@ private:
     std::vector<Move> push_slice_into_move(const Term& term, const Move& slice);
     static bool is_slice(const Term& term);
 
-    // gathering.cpp
+    // gather_pushdown.cpp
     std::optional<Move> gather_of(const ir::Node& node, const ScaledTerm& table, const ScaledTerm& ids);
     std::vector<Move> push_gather(const Term& term, const Move& gather);
 
@@ -237,26 +244,27 @@ private:
     Terms terms_;
     std::vector<CachedMove> move_cache_;
     types::HashIndex move_cache_index_;
-    std::vector<bool> bound_;  // of each term, as far as asked: parts are older
+    std::vector<bool> bound_;  // by term, computed on demand: parts precede the terms that contain them
     static constexpr std::size_t results_kept = 1024;
-    std::vector<Result> results_;  // each where its hash says, until another comes there
+    std::vector<Result> results_;  // direct-mapped cache, indexed by hash
 };
 
-/// Parts of a sum, a product or a conjunction that are flattened into a larger one. More stay whole: the residual
-/// stream of a transformer would otherwise be one sum over all layers.
+/// Maximum number of parts of a sum, a product or a conjunction that is flattened into a larger one. Without a limit
+/// the residual stream of a transformer would be one sum over all layers.
 constexpr std::size_t most_flattened_parts = 8;
 
-/// The size `back` places before the last; 1 where the shape has no such axis.
+/// The size of the axis `back` places before the last; 1 if the shape has no such axis.
 Dim from_end(const Shape& shape, std::size_t back);
-/// True for what computes each element apart.
+/// True for terms whose elements are each computed from the elements at the same position.
 bool is_elementwise(const Term& term);
 /// True for a product of float matrices.
 bool is_product(const Term& term);
 /// A shape without its leading axes of size 1.
 Shape trimmed(const Shape& shape);
-/// The trimmed shape of what is transposed; `order` is the shortest permutation in negative axes.
+/// The trimmed shape of a transposed value; `order` is the permutation in negative axes, without unchanged leading
+/// axes.
 Shape permuted(Shape shape, const std::vector<Dim>& order);
-/// The permutation that two make one after the other, the shortest that tells; empty where nothing moves.
+/// The permutation equal to `first` followed by `second`, without unchanged leading axes; empty for the identity.
 std::vector<Dim> composed_order(const std::vector<Dim>& first, const std::vector<Dim>& second);
 
 }  // namespace cairn::normal_form

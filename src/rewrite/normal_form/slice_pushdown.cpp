@@ -2,8 +2,8 @@
 
 #include <utility>
 
-// A slice goes inward: slice(f(x, y)) = f(slice(x), slice(y)) for all that makes an element of the sliced axis from
-// what lies there in its operands. So a part of a merged product is the product of that part.
+// Pushdown of slices: slice(f(x, y)) = f(slice(x), slice(y)) for every op that computes an element of the sliced axis
+// from the elements at its position in the operands. So a part of a merged product equals the product of that part.
 namespace cairn::normal_form {
 namespace {
 
@@ -15,7 +15,8 @@ bool has_op(const Term& term, Op op) { return term.kind == TermKind::op && term.
 
 }  // namespace
 
-/// The move that a slice is; nothing where none or not provably one of the only element is taken.
+/// The move of a slice; nothing for an empty slice, or for one of an axis of size 1 that does not provably take its
+/// only element.
 std::optional<Normalizer::Move> Normalizer::slice_of(const ir::Node& node, const ScaledTerm& x) {
     const Dim axis = node.attributes.integer("axis"), start = node.attributes.dims("start")[0];
     const Dim size = from_end(node.shape, back_of(axis)), whole = from_end(*terms_[x.core].shape, back_of(axis));
@@ -24,8 +25,8 @@ std::optional<Normalizer::Move> Normalizer::slice_of(const ir::Node& node, const
     return Move{Op::slice, trimmed_shape(node.shape), terms_.keep({axis, start, step})};
 }
 
-/// What a slice does to a part of which `axis` becomes the axis that is sliced, `whole` long: a part that repeats along
-/// it stays; nothing for one of another size.
+/// The slice of a part along its `axis`, which becomes the sliced axis and has size `whole`. A part that is broadcast
+/// along it is unmoved; nothing for a part of another size.
 std::optional<Normalizer::Move> Normalizer::slice_part(const ScaledTerm& part, const Dim& axis, const Dim& whole,
                                                        const Move& slice) {
     const std::size_t back = back_of(axis);
@@ -37,7 +38,7 @@ std::optional<Normalizer::Move> Normalizer::slice_part(const ScaledTerm& part, c
     return Move{Op::slice, trimmed_shape(shape), terms_.keep({axis, (*slice.order)[1], (*slice.order)[2]})};
 }
 
-/// What a slice does to each part of a term; empty where it does not go through.
+/// The move of each part after a slice is pushed down; empty if it cannot be.
 std::vector<Normalizer::Move> Normalizer::push_slice(const Term& term, const Move& slice) {
     if (from_end(*term.shape, back_of((*slice.order)[0])) == Dim(1)) return {};
     if (is_elementwise(term) || (is_float(term.dtype) && (has_op(term, Op::sum) || has_op(term, Op::max_reduce))))
@@ -58,7 +59,7 @@ std::vector<Normalizer::Move> Normalizer::push_slice_into_each(const Term& term,
     return result;
 }
 
-/// Columns of a product are those of its right side, rows those of its left, batches those of both.
+/// A slice of columns applies to the right operand, one of rows to the left, one of batches to both.
 std::vector<Normalizer::Move> Normalizer::push_slice_into_product(const Term& term, const Move& slice) {
     const Dim axis = (*slice.order)[0], whole = from_end(*term.shape, back_of(axis));
     const ScaledTerm &a = term.parts[0], &b = term.parts[1];
@@ -68,7 +69,7 @@ std::vector<Normalizer::Move> Normalizer::push_slice_into_product(const Term& te
     return {*left, *right};
 }
 
-/// The part of a concat along the sliced axis in which all that is taken lies, and where that begins there.
+/// The part of a concat along the sliced axis that contains the whole slice, and the start of the slice in that part.
 std::optional<std::pair<std::size_t, Dim>> Normalizer::part_within(const Term& concat, const Move& slice) const {
     const Dim &axis = (*slice.order)[0], &start = (*slice.order)[1], &step = (*slice.order)[2];
     if (!(axis == Dim(concat.attributes->integer("axis")))) return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<std::pair<std::size_t, Dim>> Normalizer::part_within(const Term& c
     return std::nullopt;
 }
 
-/// A slice within one part is one of that part; along another axis each part is cut.
+/// A slice within one part is a slice of that part; along another axis each part is sliced.
 std::vector<Normalizer::Move> Normalizer::push_slice_into_concat(const Term& term, const Move& slice) {
     const Dim axis = (*slice.order)[0];
     if (!(axis == Dim(term.attributes->integer("axis")))) return push_slice_into_each(term, slice);
@@ -96,14 +97,15 @@ std::vector<Normalizer::Move> Normalizer::push_slice_into_concat(const Term& ter
     return result;
 }
 
-/// A concat whose parts have been cut.
+/// A concat whose parts have been sliced.
 ScaledTerm Normalizer::concat_of_cut(const Term& term, const Move& slice, std::vector<ScaledTerm> parts) {
     if (const auto within = part_within(term, slice)) return parts[within->first];
     return concat(term.dtype, slice.shape, *term.attributes, std::move(parts));
 }
 
-/// A slice of what was moved: of a slice along the same axis one slice (those of later axes stand outside); of a
-/// transpose a slice of the axis that came there; of a reshape one where the axes from there on stayed.
+/// A slice of a moved value. On a slice along the same axis both become one slice (slices of later axes stay outside).
+/// On a transpose it slices the axis that came from there. On a reshape it is pushed down if the axes from there on are
+/// unchanged.
 std::vector<Normalizer::Move> Normalizer::push_slice_into_move(const Term& term, const Move& slice) {
     if (term.kind != TermKind::op || term.parts.empty()) return {};
     const ScaledTerm& part = term.parts[0];

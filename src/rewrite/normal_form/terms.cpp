@@ -11,11 +11,11 @@ namespace {
 
 using types::hash_combine;
 
-constexpr std::size_t least_room = 64, most_room = 4096;  // for parts, in one block
+constexpr std::size_t least_room = 64, most_room = 4096;  // parts in one block
 
 std::size_t place_hash(const void* place) { return std::hash<const void*>{}(place); }
 
-// Leaves out numbers, which are equal within a tolerance.
+// Ignores floating-point numbers, which are equal within a tolerance.
 std::size_t hash_of(const Attributes& attributes) {
     std::size_t seed = attributes.size();
     for (const Attribute& attribute : attributes)
@@ -23,7 +23,7 @@ std::size_t hash_of(const Attributes& attributes) {
     return seed;
 }
 
-// Leaves out parts too.
+// Ignores parts too.
 std::size_t hash_without_parts(const Term& term) {
     std::size_t seed = (static_cast<std::size_t>(term.kind) * 64 + static_cast<std::size_t>(term.op)) * 16 +
                        static_cast<std::size_t>(term.dtype);
@@ -34,16 +34,16 @@ std::size_t hash_without_parts(const Term& term) {
     return seed;
 }
 
-// The bits of a positive number, taken for an integer, grow as its logarithm to the base 2 does, from one power of 2 to
-// the next in a straight line: numbers equal within 1e-6 have logarithms within 2e-6 of each other.
+// Approximate log2. The bits of a positive number, read as an integer, grow like its logarithm to the base 2, linearly
+// from one power of 2 to the next: numbers equal within 1e-6 have logarithms within 2e-6 of each other.
 double logarithm_of(double number) {
     constexpr std::uint64_t bits_of_one = 0x3ff0000000000000U;
     return static_cast<double>(static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(number) - bits_of_one)) * 0x1p-52;
 }
 
-// Where the numbers of a term lie: those of terms that differ in one number alone are as far apart as the logarithms of
-// that number, however small it is beside the others. Terms equal within the tolerance lie in one cell or in two
-// neighbouring ones.
+// Position of a term's numbers on a logarithmic scale that is divided into cells. Terms that differ in one number alone
+// are as far apart as the logarithms of that number, however small it is relative to the others. Terms equal within the
+// tolerance lie in one cell or in two adjacent ones.
 class Numbers {
 public:
     explicit Numbers(double number) {
@@ -57,18 +57,18 @@ public:
             if (const auto* number = std::get_if<double>(&attribute.value)) add(*number);
         measure();
     }
-    /// The cell so many tolerances from here.
+    /// The cell at a distance of `tolerances` tolerances.
     std::size_t cell(double tolerances) const { return static_cast<std::size_t>(place_ + tolerances * tolerance_); }
 
 private:
-    // The place in the term is a weight: numbers that change places, or whose product is the same, differ.
+    // A number's index in the term gives its weight: terms whose numbers are swapped, or have equal products, differ.
     void add(double number) {
         if (number == 0 || !std::isfinite(number)) return;
         weight_ = weight_ % 4 + 1;
         place_ += weight_ * logarithm_of(std::fabs(number));
         tolerance_ += weight_ * 4e-6;  // twice what is needed
     }
-    // From here on in cells, and none below 0.
+    // Converts the position to cells; positions are positive.
     void measure() {
         const double width = std::max(0x1p-12, 8 * tolerance_);
         place_ = place_ / width + 0x1p40;

@@ -14,7 +14,7 @@ using Result = std::optional<NodeId>;
 
 bool floats(const Rewriter& r, NodeId id) { return is_float(r.node(id).dtype); }
 
-// The other operand, broadcast to the shape of `id`, where operand `index` is `value` in all elements.
+// If operand `index` is `value` in all elements, returns the other operand, broadcast to the shape of `id`.
 Result other_if(Rewriter& r, NodeId id, std::size_t index, double value) {
     if (!r.is_scalar(r.operand(id, index), value)) return std::nullopt;
     const Shape shape = r.node(id).shape;
@@ -23,7 +23,7 @@ Result other_if(Rewriter& r, NodeId id, std::size_t index, double value) {
 
 bool is_negative_zero(const Rewriter& r, NodeId id) { return r.is_scalar(id, 0) && std::signbit(*r.scalar_value(id)); }
 
-// -0 + 0 is +0: with floats the zero must be -0, or x never -0.
+// -0 + 0 is +0: for floats the constant must be -0, or x never -0.
 Result add_zero(Rewriter& r, NodeId id) {
     for (const std::size_t zero : {std::size_t{1}, std::size_t{0}}) {
         const NodeId x = r.operand(id, 1 - zero);
@@ -39,7 +39,7 @@ Result sub_zero(Rewriter& r, NodeId id) {
     return other_if(r, id, 1, 0);
 }
 
-// 0 - 0 is +0, neg(0) is -0: with floats the zero must be -0.
+// 0 - 0 is +0, neg(0) is -0: for floats the constant must be -0.
 Result zero_sub(Rewriter& r, NodeId id) {
     if (floats(r, id) && !is_negative_zero(r, r.operand(id, 0))) return std::nullopt;
     const Result x = other_if(r, id, 0, 0);
@@ -70,7 +70,7 @@ Result mul_minus_one(Rewriter& r, NodeId id) {
     return x ? Result(r.make(Op::neg, {*x})) : std::nullopt;
 }
 
-// Exact only where 1/c is: c a power of two with a normal reciprocal.
+// Exact only if 1/c is exact: c is a power of two with a normal reciprocal.
 Result div_power_of_two(Rewriter& r, NodeId id) {
     const auto c = r.scalar_value(r.operand(id, 1));
     if (!floats(r, id) || !c || r.scalar_value(r.operand(id, 0))) return std::nullopt;
@@ -101,7 +101,7 @@ Result sub_neg(Rewriter& r, NodeId id) {
     return r.make(Op::add, {r.operand(id, 0), r.operand(b, 0)});
 }
 
-// Integer division truncates toward zero, so signs leave it too; but the lowest integer divided by -1 wraps
+// Integer division truncates toward zero, so the signs cancel in it too. But the lowest integer divided by -1 wraps
 // differently.
 Result neg_both(Rewriter& r, NodeId id) {
     const NodeId a = r.operand(id, 0), b = r.operand(id, 1);
@@ -133,7 +133,7 @@ Result abs_nonnegative(Rewriter& r, NodeId id) {
     return r.is(x, Op::abs) || r.is_nonnegative(x) ? Result(x) : std::nullopt;
 }
 
-// Wrapping addition and multiplication are associative; floating point ones are not.
+// Wrapping addition and multiplication are associative; those of floats are not.
 Result collect_constants(Rewriter& r, NodeId id) {
     const Op op = r.node(id).op;
     const NodeId inner = r.operand(id, 0), c = r.operand(id, 1);

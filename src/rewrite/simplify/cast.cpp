@@ -10,7 +10,7 @@ using ir::NodeId;
 using ir::Op;
 using Result = std::optional<NodeId>;
 
-// Bits of integers that a dtype holds exactly (sign not counted).
+// The number of bits of the integers that a dtype represents exactly (sign bit not counted).
 int integer_bits(DType dtype) {
     switch (dtype) {
         case DType::f64: return 53;
@@ -26,7 +26,7 @@ int integer_bits(DType dtype) {
     return 0;
 }
 
-// Every value of `from` is a value of `to`.
+// True if every value of `from` is a value of `to`.
 bool contains(DType to, DType from) {
     if (to == from) return true;
     if (to == DType::boolean) return false;
@@ -40,8 +40,8 @@ Result cast_same(Rewriter& r, NodeId id) {
     return r.node(x).dtype == r.node(id).dtype ? Result(x) : std::nullopt;
 }
 
-// Integers are clamped or wrapped depending on where they come from, so a detour by floats is undone only where nothing
-// is lost.
+// A cast to an integer clamps or wraps depending on the source dtype, so a cast through floats is removed only where
+// nothing is lost.
 Result cast_cast(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     if (!r.is(x, Op::cast)) return std::nullopt;

@@ -16,7 +16,7 @@ using ir::NodeId;
 using ir::Op;
 using Result = std::optional<NodeId>;
 
-// The element count of a shape without symbols; nothing for others.
+// The element count of a shape without symbols; nothing for other shapes.
 std::optional<std::int64_t> constant_count(const Shape& shape) {
     const Dim count = element_count(shape);
     return count.is_constant() ? std::optional(count.constant()) : std::nullopt;
@@ -29,12 +29,12 @@ bool has_constant_attributes(const ir::Node& node) {
     });
 }
 
-// The constant behind a node: itself, or what it repeats.
+// The constant under a node: the node itself, or the operand of a broadcast.
 NodeId source_of(const Rewriter& r, NodeId id) { return r.is(id, Op::broadcast) ? r.operand(id, 0) : id; }
 
 bool is_foldable(const Rewriter& r, NodeId id) {
     const ir::Node& node = r.node(id);
-    if (node.op == Op::broadcast) return false;  // it costs nothing
+    if (node.op == Op::broadcast) return false;  // a broadcast costs nothing
     const auto is_of_constant = [&](NodeId operand) { return r.is(source_of(r, operand), Op::constant); };
     if (!std::all_of(node.operands.begin(), node.operands.end(), is_of_constant)) return false;
     const auto count = constant_count(node.shape);
@@ -45,9 +45,9 @@ bool is_foldable(const Rewriter& r, NodeId id) {
     });
 }
 
-// The value of a node all of whose operands are constants; nothing where an index is out of range: the run reports it.
+// Evaluates a node whose operands are all constants. Returns nothing if an index is out of range: the run reports it.
 std::optional<interpreter::Value> value_of(const Rewriter& r, NodeId id) {
-    ir::GraphData graph("constant");  // of no symbols, so that none needs a value
+    ir::GraphData graph("constant");  // has no symbols, so that none needs a value
     ir::Node node = r.node(id);
     for (NodeId& operand : node.operands) {
         const NodeId source = source_of(r, operand);
@@ -68,7 +68,7 @@ std::optional<interpreter::Value> value_of(const Rewriter& r, NodeId id) {
     }
 }
 
-// A NaN stays an op: no constant is one.
+// A result with a NaN is not folded: no constant holds a NaN.
 Result fold(Rewriter& r, NodeId id) {
     if (!is_foldable(r, id)) return std::nullopt;
     auto value = value_of(r, id);
@@ -83,7 +83,7 @@ Result fold(Rewriter& r, NodeId id) {
     return r.constant(dtype, shape, std::move(value->data));
 }
 
-// One element needs no array, and elementwise ops repeat it by themselves.
+// A uniform constant needs no array: elementwise ops broadcast a scalar.
 Result constant_uniform(Rewriter& r, NodeId id) {
     const ir::Node& node = r.node(id);
     if (node.shape.empty() || node.values->empty() || node.exact_integers) return std::nullopt;
@@ -94,8 +94,7 @@ Result constant_uniform(Rewriter& r, NodeId id) {
     return uniform ? Result(r.filled_like(id, first)) : std::nullopt;
 }
 
-// Longer ones stay: they cost nothing to make, and what is made of them (masks, tables of angles) is recognised by
-// them.
+// Longer iotas stay: they cost nothing to make, and masks and tables of angles are recognised by their iota.
 Result iota_one(Rewriter& r, NodeId id) {
     const Dim start = r.node(id).attributes.dims("start")[0];
     if (!(r.node(id).shape[0] == Dim(1)) || !start.is_constant()) return std::nullopt;

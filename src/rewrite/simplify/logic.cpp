@@ -14,13 +14,13 @@ using Result = std::optional<NodeId>;
 
 bool floats(const Rewriter& r, NodeId id) { return is_float(r.node(id).dtype); }
 
-// Operand `index` of `id`, in the shape of `id`.
+// Operand `index` of `id`, broadcast to the shape of `id`.
 NodeId operand_as(Rewriter& r, NodeId id, std::size_t index) {
     const Shape shape = r.node(id).shape;
     return r.broadcast_to(r.operand(id, index), shape);
 }
 
-// The operand beside one that is `value` in all elements.
+// Returns the other operand if one operand is `value` in all elements.
 Result beside(Rewriter& r, NodeId id, double value) {
     for (const std::size_t index : {std::size_t{1}, std::size_t{0}})
         if (r.is_scalar(r.operand(id, index), value)) return operand_as(r, id, 1 - index);
@@ -70,7 +70,7 @@ Result not_not(Rewriter& r, NodeId id) {
     return r.is(x, Op::logical_not) ? Result(r.operand(x, 0)) : std::nullopt;
 }
 
-/// not (a `op` b) = a `opposite` b, for floats too where `with_nan`.
+/// The negated form of a comparison: not (a `op` b) = a `opposite` b; for floats only if `with_nan`.
 struct Comparison {
     Op op, opposite;
     bool with_nan;

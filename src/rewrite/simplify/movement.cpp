@@ -15,7 +15,7 @@ using ir::NodeId;
 using ir::Op;
 using Result = std::optional<NodeId>;
 
-// The permutation of a transpose, counted from the front.
+// The permutation of a transpose, with axes counted from the front.
 std::vector<std::size_t> permutation(const ir::Node& node) {
     std::vector<std::size_t> result;
     for (const Dim& axis : node.attributes.dims("permutation"))
@@ -56,7 +56,7 @@ Result broadcast_ones(Rewriter& r, NodeId id) {
     return r.reshape_to(x, shape);
 }
 
-// The other way round for a scalar, which in all shapes is a broadcast.
+// The reverse for a scalar: its form in every shape is a broadcast.
 Result reshape_scalar(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     if (!r.node(x).shape.empty()) return std::nullopt;
@@ -72,7 +72,7 @@ bool is_last_swap(const std::vector<std::size_t>& order) {
 
 std::vector<Dim> axes_of(const std::vector<std::size_t>& order) { return {order.begin(), order.end()}; }
 
-// True for the form that transpose_split makes.
+// True for the form that transpose_split produces.
 bool is_split(const std::vector<std::size_t>& outer, const std::vector<std::size_t>& inner) {
     return is_last_swap(outer) && inner.back() == inner.size() - 1;
 }
@@ -87,8 +87,8 @@ Result transpose_transpose(Rewriter& r, NodeId id) {
     return r.make(Op::transpose, {r.operand(x, 0)}, attribute("permutation", axes_of(both)));
 }
 
-// Where the last axis becomes the last but one, the swap of these two stands alone: k^T in q k^T is then a swap of a k
-// that keeps rows contiguous, as matmul and attention want it, however the program spelled it.
+// If the last axis becomes the last but one, the swap of these two axes is split off: k^T in q k^T is then a swap of a
+// k with contiguous rows, which matmul and attention expect, however the program wrote it.
 Result transpose_split(Rewriter& r, NodeId id) {
     auto order = permutation(r.node(id));
     const std::size_t rank = order.size();
@@ -101,7 +101,7 @@ Result transpose_split(Rewriter& r, NodeId id) {
     return r.make(Op::transpose, {rows}, attribute("permutation", axes_of(swap)));
 }
 
-// Axes of size 1 may go anywhere without moving an element.
+// Moving axes of size 1 moves no element.
 Result transpose_still(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     std::vector<std::size_t> moved;
@@ -112,7 +112,7 @@ Result transpose_still(Rewriter& r, NodeId id) {
     return r.reshape_to(x, shape);
 }
 
-// Every element of the operand is one scalar.
+// Movement of a broadcast scalar is a broadcast to the new shape.
 Result move_scalar(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     if (!r.is(x, Op::broadcast) || !r.node(r.operand(x, 0)).shape.empty()) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<Shape> joint_shape(const Rewriter& r, const std::vector<NodeId>& o
     return shape;
 }
 
-// An elementwise op repeats its operands by itself; where all of them are repeated, the result can be repeated instead.
+// An elementwise op broadcasts its operands implicitly. If all operands are broadcast, the result is broadcast instead.
 Result broadcast_operand(Rewriter& r, NodeId id) {
     std::vector<NodeId> operands = r.node(id).operands;
     bool found = false;
@@ -142,7 +142,7 @@ Result broadcast_operand(Rewriter& r, NodeId id) {
     return r.broadcast_to(r.make(r.node(id).op, std::move(operands), attributes), shape);
 }
 
-// The same for leading axes of size 1, where another operand has these axes.
+// The same for leading axes of size 1, if another operand has these axes.
 Result leading_ones(Rewriter& r, NodeId id) {
     std::vector<NodeId> operands = r.node(id).operands;
     for (NodeId& operand : operands) {
@@ -170,8 +170,8 @@ bool is_one_matrix(const Shape& shape) {
     return std::all_of(shape.begin(), shape.end() - 2, [](const Dim& size) { return size == Dim(1); });
 }
 
-// matmul repeats batch axes by itself, the last two axes must stay. Added axes of size 1 go from one matrix beside
-// many; from anything else they would leave products of two ranks.
+// matmul broadcasts batch axes implicitly; the last two axes must stay. Added axes of size 1 are removed from a single
+// matrix multiplied with a batch of matrices; elsewhere that would give products of two ranks.
 Result matmul_broadcast(Rewriter& r, NodeId id) {
     std::vector<NodeId> operands = r.node(id).operands;
     for (NodeId& operand : operands) {

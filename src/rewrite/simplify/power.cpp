@@ -12,7 +12,7 @@ using Result = std::optional<NodeId>;
 
 bool has_exponent(const Rewriter& r, NodeId id, double exponent) { return r.is_scalar(r.operand(id, 1), exponent); }
 
-// The base of a power in the shape of the power.
+// The base of a power, broadcast to the shape of the power.
 NodeId base(Rewriter& r, NodeId id) {
     const Shape shape = r.node(id).shape;
     return r.broadcast_to(r.operand(id, 0), shape);
@@ -85,8 +85,8 @@ constexpr std::array rows = {
     Rule{"pow_half", "pow(x, 1/2) = sqrt(x), pow(x, -1/2) = rsqrt(x), where x is never negative", Op::pow, pow_half},
     Rule{"reciprocal_sqrt", "1 / sqrt(x) = rsqrt(x)", Op::div, reciprocal_sqrt},
     Rule{"reciprocal_rsqrt", "1 / rsqrt(x) = sqrt(x)", Op::div, reciprocal_rsqrt},
-    // Holds for every real x; where exp(x) overflows, underflows or rounds, x is the exact value. Not so exp(log(x)) = x, whose
-    // left side is NaN for all x < 0.
+    // Holds for every real x; where exp(x) overflows, underflows or rounds, x is the exact value. exp(log(x)) = x is no
+    // rule: its left side is NaN for all x < 0.
     Rule{"log_exp", "log(exp(x)) = x", Op::log, log_exp},
     Rule{"floor_floor", "floor(floor(x)) = floor(x)", Op::floor, floor_floor},
     Rule{"cos_even", "cos(neg(x)) = cos(x), cos(abs(x)) = cos(x)", Op::cos, cos_even},

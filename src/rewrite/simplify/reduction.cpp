@@ -11,7 +11,7 @@ using ir::NodeId;
 using ir::Op;
 using Result = std::optional<NodeId>;
 
-// The axes a reduction works on that have more than one element.
+// The axes of a reduction that have more than one element.
 std::vector<Dim> long_axes(const Rewriter& r, NodeId id) {
     const Shape& shape = r.node(r.operand(id, 0)).shape;
     std::vector<Dim> axes = r.node(id).attributes.dims("axes");
@@ -29,7 +29,7 @@ Result reduce_short_axes(Rewriter& r, NodeId id) {
     return r.make(r.node(id).op, {r.operand(id, 0)}, attribute("axes", std::move(axes)));
 }
 
-// Reduced axes stay with size 1, so both count axes alike.
+// Reduced axes stay with size 1, so both reductions number axes alike.
 Result reduce_twice(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);
     if (r.node(x).op != r.node(id).op) return std::nullopt;

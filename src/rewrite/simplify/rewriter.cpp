@@ -17,7 +17,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// More rewrites inside one another than any terminating set of rules makes.
+// Nesting depth of rewrites that no terminating set of rules reaches.
 constexpr int depth_limit = 400;
 
 bool is_constant(const Node& node) { return node.op == Op::constant; }

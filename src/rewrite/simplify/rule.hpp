@@ -7,32 +7,33 @@
 #include <string_view>
 #include <vector>
 
-/// Always-good rewrites: each makes a graph smaller or plainer without changing any value beyond rounding. Rules are
-/// rows; simplify() applies them to a fixed point. What pays only sometimes is not here but a candidate in select.
+/// Rewrite rules of the simplifier: each makes a graph smaller or simpler without changing any value beyond rounding.
+/// simplify() applies the rows to a fixed point. A rewrite that pays only sometimes is not a rule: rewrite/alternatives
+/// adds its result as an equivalent expression, and the selection decides by time.
 ///
-/// Floats are taken at their word (docs/numbers.md): a law that fails for NaN, an infinity or the sign of a zero is
-/// used only where those are proved absent (`x + 0`, `0 - x`, `x * 0`, `x - x` hold for integers, not for floats). The
-/// exceptions: `log(exp(x)) = x` gives the exact value where the detour overflows, and the sign of a zero that comes
-/// out of sums and maxima is not told.
+/// Rules keep the semantics of floats (docs/numbers.md): a law that fails for NaN, an infinity or the sign of a zero is
+/// applied only where those are proved absent (`x + 0`, `0 - x`, `x * 0`, `x - x` hold for integers, not for floats).
+/// Exceptions: `log(exp(x)) = x` gives the exact value where the left side overflows, and the sign of a zero that
+/// results from a sum or a maximum is unspecified.
 namespace cairn::simplify {
 
-/// The graph under construction and helpers a rule builds its replacement with (rewriter.hpp).
+/// The graph under construction, and helpers with which a rule builds its replacement (rewriter.hpp).
 class Rewriter;
 
-/// One rewrite. A law that holds for several ops has one row for each of them, under one name.
+/// One rewrite rule. A law that holds for several ops has one row for each of them, all with the same name.
 ///
 ///     {"neg_neg", "neg(neg(x)) = x", ir::Op::neg, [](Rewriter& r, ir::NodeId n) -> std::optional<ir::NodeId> {...}}
 struct Rule {
-    std::string_view name;  ///< to switch it off, and in dumps
-    std::string_view law;   ///< before = after, for readers
-    ir::Op root;            ///< the op of the nodes it looks at
-    /// The replacement of node `id` of the new graph, or nothing where the rule does not apply. It may make new nodes
-    /// through the Rewriter. The replacement has the dtype and shape of `id`, and is plainer by some measure that no
-    /// rule raises, so that rewriting ends.
+    std::string_view name;  ///< used to disable the rule, and in dumps
+    std::string_view law;   ///< "before = after", for readers
+    ir::Op root;            ///< op of the nodes the rule is tried on
+    /// Returns the replacement of node `id` of the new graph, or nothing if the rule does not apply. It may make new
+    /// nodes through the Rewriter. The replacement has the dtype and shape of `id`, and is simpler by some measure that
+    /// no rule increases, so that rewriting terminates.
     std::optional<ir::NodeId> (*apply)(Rewriter& rewriter, ir::NodeId id);
 };
 
-/// The rows of each family, in the order they are tried.
+/// The rules of each family, in the order they are tried.
 std::span<const Rule> algebra_rules();    ///< + - * / neg abs
 std::span<const Rule> power_rules();      ///< pow sqrt rsqrt exp log floor cos
 std::span<const Rule> logic_rules();      ///< comparisons, logic, where, min, max
@@ -45,7 +46,7 @@ std::span<const Rule> cast_rules();       ///< cast copy_to
 /// All families, in the order they are tried.
 std::vector<Rule> all_rules();
 
-/// Rules by the op that they look at, each op's in the order they are tried.
+/// Rules grouped by their root op; within an op in the order they are tried.
 class RuleTable {
 public:
     explicit RuleTable(std::vector<Rule> rules);
@@ -57,7 +58,7 @@ public:
 
 private:
     std::vector<Rule> rules_;
-    std::vector<std::size_t> begins_;  // of each op
+    std::vector<std::size_t> begins_;  // index of each op's first rule
 };
 
 }  // namespace cairn::simplify

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <string_view>
 
-/// Rows for a law that holds for a whole class of ops.
+/// Helpers for rules that hold for a whole class of ops.
 namespace cairn::simplify {
 
 inline constexpr auto elementwise_ops = ir::ops_of<ir::OpClass::elementwise>;
 
-/// One row for each of `ops`.
+/// Returns one rule for each of `ops`.
 template <std::size_t N>
 constexpr std::array<Rule, N> rules_for_each(std::string_view name, std::string_view law,
                                              const std::array<ir::Op, N>& ops,
@@ -22,7 +22,7 @@ constexpr std::array<Rule, N> rules_for_each(std::string_view name, std::string_
     return rows;
 }
 
-/// All rows of several arrays.
+/// Concatenates arrays of rules.
 template <std::size_t... Ns>
 constexpr auto concat_rules(const std::array<Rule, Ns>&... parts) {
     std::array<Rule, (Ns + ...)> rows{};

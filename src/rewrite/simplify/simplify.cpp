@@ -15,7 +15,7 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-// Far more than the two a fixed point takes.
+// Maximum number of passes; a fixed point takes two.
 constexpr int pass_limit = 32;
 
 bool is_named_leaf(const ir::Node& node) {
@@ -29,8 +29,8 @@ std::vector<NodeId> plain(const std::vector<std::optional<NodeId>>& map) {
     return result;
 }
 
-// The graph without nodes that no output or state commit reads: the same one where all are read. Named leaves stay:
-// callers bind them by name.
+// Returns the graph without the nodes that no output or state commit reads; the same graph if all nodes are read. Named
+// leaves stay: callers bind them by name.
 Simplified without_dead(const std::shared_ptr<ir::GraphData>& whole, const std::stop_token& stop) {
     const ir::GraphData& graph = *whole;
     Simplified result;
@@ -56,7 +56,7 @@ Simplified without_dead(const std::shared_ptr<ir::GraphData>& whole, const std::
     return result;
 }
 
-// One pass over all live nodes, then dead ones dropped.
+// One pass over all live nodes, followed by dead node elimination.
 Simplified pass(const ir::GraphData& graph, const RuleTable& rules, const Options& options) {
     Rewriter rewriter(graph, rules, options);
     const std::vector<bool> live = ir::live_nodes(graph);
@@ -66,7 +66,7 @@ Simplified pass(const ir::GraphData& graph, const RuleTable& rules, const Option
         if (options.stop.stop_requested()) throw Cancelled("simplify");
         ir::Node node = graph.node(id);
         for (NodeId& operand : node.operands) operand = *map[operand];
-        node.label.clear();  // it goes to what stands for the value, and nowhere else
+        node.label.clear();  // moved to the node that replaces the value
         map[id] = rewriter.add(std::move(node));
         rewriter.graph()->inherit_label(*map[id], graph.node(id).label);
     }
@@ -123,7 +123,7 @@ Simplified simplify_with_rules(const ir::GraphData& graph, std::span<const Rule>
     return to_fixed_point(graph, enabled_among(rules, options), options);
 }
 
-// Definitions are simplified by the hundred.
+// The table of all rules is built once: hundreds of definitions are simplified.
 Simplified simplify(const ir::GraphData& graph, const Options& options) {
     static const std::vector<Rule> rules = all_rules();
     static const RuleTable all(rules);

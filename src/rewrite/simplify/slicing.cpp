@@ -33,7 +33,7 @@ Result make_slice(Rewriter& r, NodeId x, const SliceParams& cut) {
                        {"step", std::vector<Dim>{cut.step}}});
 }
 
-// Replacements must have exactly the Dims of what they replace, not only equal sizes.
+// A replacement must have exactly the Dims of the node it replaces, not merely equal sizes.
 Result of_shape(const Rewriter& r, Result result, const Shape& shape) {
     return result && r.node(*result).shape == shape ? result : std::nullopt;
 }
@@ -53,7 +53,7 @@ Result slice_slice(Rewriter& r, NodeId id) {
     if (outer.axis != inner.axis) return std::nullopt;
     SliceParams both{outer.axis, inner.start + outer.start * inner.step, inner.start + outer.stop * inner.step,
                      inner.step * outer.step};
-    // Behind the last element taken, since a whole further step may lie outside.
+    // The stop follows the last element taken, since a full further step may lie outside.
     if (inner.step != 1) both.stop = both.stop - (inner.step - 1);
     if (inner.step != 1 && !provably_le(1, outer.stop - outer.start)) return std::nullopt;
     const Shape shape = r.node(id).shape;
@@ -110,7 +110,7 @@ Attributes iota_attributes(const ir::Node& iota, const Dim& length, const Dim& s
             {"dtype", iota.attributes.dims("dtype")}};
 }
 
-// Nothing beyond 64 bits: an iota goes on from the lowest integer there, a Dim does not.
+// Returns nothing if the sum exceeds 64 bits: an iota wraps to the lowest integer there, a Dim does not.
 std::optional<Dim> sum_of(const Dim& a, const Dim& b) {
     try {
         return a + b;
@@ -164,7 +164,7 @@ Result concat_empty(Rewriter& r, NodeId id) {
     return r.make(Op::concat, std::move(parts), attributes);
 }
 
-// A longer list stays whole within another one: in a chain each link would else repeat all before it.
+// Longer concats are not flattened: in a chain of concats every link would repeat all parts before it.
 constexpr std::size_t most_flattened = 64;
 
 Result concat_concat(Rewriter& r, NodeId id) {
@@ -181,7 +181,7 @@ Result concat_concat(Rewriter& r, NodeId id) {
     return r.make(Op::concat, std::move(parts), attributes);
 }
 
-// How many parts from `first` on are slices of one tensor that follow each other.
+// The number of parts, from `first` on, that are adjacent slices of one tensor.
 std::size_t neighbours(const Rewriter& r, std::span<const NodeId> parts, std::size_t first, std::int64_t axis) {
     const auto plain = [&](NodeId part) {
         if (!r.is(part, Op::slice)) return false;
@@ -196,7 +196,7 @@ std::size_t neighbours(const Rewriter& r, std::span<const NodeId> parts, std::si
     return end - first;
 }
 
-// Neighbouring slices of one tensor are one slice.
+// Adjacent slices of one tensor are one slice.
 Result concat_slices(Rewriter& r, NodeId id) {
     const Attributes attributes = r.node(id).attributes;
     const std::int64_t axis = attributes.integer("axis");
@@ -221,7 +221,7 @@ Result concat_slices(Rewriter& r, NodeId id) {
     return of_shape(r, r.make(Op::concat, std::move(concat_rules), attributes), shape);
 }
 
-// Rows in sequence are a slice, where all of them are proved to be there.
+// Gathering consecutive rows is a slice, if all of them are proved to exist.
 Result gather_iota(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0), indices = r.operand(id, 1);
     if (!r.is(indices, Op::iota)) return std::nullopt;

@@ -14,7 +14,7 @@ void append_bytes(std::string& text, const std::vector<T>& values) {
     text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-/// What a node does beside its operands.
+/// The node itself, without its operands, as text.
 std::string content_of(const ir::Node& node) {
     std::string text =
         fmt::format("{} {} {}", ir::info(node.op).name, node.name, cairn::to_string(node.dtype, node.shape));

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-/// Which values are made once, and from what.
+/// Digests of the values that are computed once, when weights are bound.
 namespace cairn::selection {
 
-/// Of each node how its value is made from weights and constants alone, as a digest: equal where it is the same value,
-/// in another bucket too. Empty where it is not made once when weights are bound: what depends on a run, and what is
-/// repeated to a size known only there. Throws Cancelled on a stop.
+/// For each node a digest of its computation from weights and constants alone: equal for equal values, in other buckets
+/// too. Empty if the value is not computed once at bind: if it depends on a run, or is repeated to a size known only in
+/// a run. Throws Cancelled on a stop.
 std::vector<std::string> bound_value_digests(const ir::GraphData& graph, const std::stop_token& stop = {});
 
 }  // namespace cairn::selection

@@ -8,39 +8,39 @@
 #include <cstdint>
 #include <string_view>
 
-/// A kernel that computes a tile, and from what.
+/// A candidate: a kernel that computes a match, with the forms of its operands.
 namespace cairn::selection {
 
-/// How an operand of a candidate is wanted.
+/// The form in which a candidate needs an operand.
 enum class OperandForm : std::uint8_t {
-    strided,  ///< where it lies, through its view
-    dense,    ///< copied to memory of its own
+    strided,  ///< read in place, through its view
+    dense,    ///< copied densely to memory of its own
     packed,   ///< in a packed layout
 };
 
-/// One operand: what has to be there, and how the kernel sees it.
+/// One operand: the node that is read, and the form in which the kernel reads it.
 struct KernelOperand {
-    ir::NodeId node = 0;  ///< a spelling of the tile's input
+    ir::NodeId node = 0;  ///< an expression of the match's input
     OperandForm form = OperandForm::strided;
     std::string_view layout = {};  ///< of a packed operand, as the kernel names it
-    Device device = Device::cpu;   ///< in the memory of
-    bool transferred = false;      ///< it may have been copied there
+    Device device = Device::cpu;   ///< device whose memory holds it
+    bool transferred = false;      ///< it may have been copied to that device
     friend bool operator==(const KernelOperand&, const KernelOperand&) = default;
 };
 
-/// Those of a candidate: mostly few.
+/// The operands of a candidate; usually few.
 using KernelOperands = types::SmallVector<KernelOperand, 3>;
 
-/// A kernel for a tile.
+/// A kernel for a match.
 struct Candidate {
-    int match = -1;  ///< index among the tiles; -1 for a copy or a packing
+    int match = -1;  ///< index of the match; -1 for a copy or a packing
     const Kernel* kernel = nullptr;
-    ProblemHandle problem;    ///< valid as long as the Candidates it is of
-    KernelOperands operands;  ///< of each problem input
-    fusion::Nodes outputs;    ///< values that it makes, dense, each by its first spelling
+    ProblemHandle problem;    ///< valid as long as the Candidates that made it
+    KernelOperands operands;  ///< one for each problem input
+    fusion::Nodes outputs;    ///< values that it computes, dense; each named by its first expression
     Estimate estimate;
-    Device device = Device::cpu;  ///< in the memory of which its outputs lie
-    double rounding = 0;          ///< the part of the error that is none of the kernel's
+    Device device = Device::cpu;  ///< device whose memory holds its outputs
+    double rounding = 0;          ///< part of the error that comes from roundings in the match, not from the kernel
 };
 
 }  // namespace cairn::selection

@@ -23,7 +23,7 @@ ProblemRef CandidateCache::work_of(const fusion::Match& match) {
     return {match.definition, &match.attributes, &match.body, match.results, {}, {}};
 }
 
-/// The last one tells how many of them are those of inputs.
+/// The last element is the number of inputs, which separates their signatures from those of outputs.
 CandidateCache::List CandidateCache::signatures_of(const fusion::Match& match) {
     List signatures;
     for (const NodeId input : match.inputs) signatures.push_back(signatures_.of_value(input));

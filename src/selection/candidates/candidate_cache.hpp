@@ -14,41 +14,42 @@
 #include <utility>
 #include <vector>
 
-/// What was found for a tile holds for those that differ from it in the numbers of nodes only.
+/// Cache of candidates: those of a match are valid for every match that differs only in node ids.
 namespace cairn::selection {
 
 class KernelQuery;
 
-/// Tiles that kernels were asked about. Those of equal layers are found again.
+/// Caches the candidates of matches, so that equal layers are searched once.
 class CandidateCache {
 public:
     using Questions = types::SmallVector<KernelQuery*, 4>;
-    /// As what an input of a tile is read: one of its spellings, what that one widens, or the value rounded.
+    /// How an input of a match is read: as one of its expressions, as the operand that one widens, or rounded.
     struct OperandReading {
         enum class As : std::uint8_t { is, widened, rounded };
         std::uint32_t expression = 0;
         As as = As::is;
     };
-    /// What was found for a tile, and what was asked. Sources are the last inputs of the tile, in their order.
+    /// The candidates of a match, and the queries made for them. Their operands are the last inputs of the match, in
+    /// order.
     struct CachedCandidates {
         std::vector<Candidate> found;
-        std::vector<OperandReading> readings;  ///< of the sources of each of these
+        std::vector<OperandReading> readings;  ///< one for each operand of each candidate
         Questions asked;
     };
 
-    /// All must outlive it.
+    /// All arguments must outlive it.
     CandidateCache(const ir::GraphData& graph, const alternatives::EClasses& classes, ValueSignatures& signatures)
         : graph_(graph), classes_(classes), signatures_(signatures) {}
 
-    /// What was found for a tile that looks like this one, where as many candidates were wanted; null where none was.
+    /// The candidates cached for a match with equal signatures and the same `cheapest`; null if there are none.
     const CachedCandidates* find(const fusion::Match& match, bool cheapest);
-    /// Notes what was found for a tile.
+    /// Caches the candidates of a match; does nothing if an operand is not a reading of its input.
     void add(const fusion::Match& match, bool cheapest, const std::vector<Candidate>& found, const Questions& asked);
-    /// The node that an input is read as; itself where it is not there.
+    /// The node that an input is read as; `input` itself if there is no such node.
     ir::NodeId node_of(ir::NodeId input, const OperandReading& reading) const;
-    /// How many differ.
+    /// Number of entries.
     std::size_t size() const noexcept { return entries_.size(); }
-    /// From here on something else may be found.
+    /// Clears the cache; needed when costs or devices change.
     void forget();
 
 private:
@@ -57,7 +58,7 @@ private:
         CacheEntry(const ProblemRef& match, List seen_as, bool only_cheapest, CachedCandidates what,
                    std::pmr::memory_resource& pool)
             : work(match, pool), signatures(std::move(seen_as)), cheapest(only_cheapest), known(std::move(what)) {}
-        InternedProblem work;  // what the tile computes, of whatever
+        InternedProblem work;  // the computation of the match, without its operands
         List signatures;       // of its inputs and its outputs
         bool cheapest;
         CachedCandidates known;
@@ -72,7 +73,7 @@ private:
     ValueSignatures& signatures_;
     std::pmr::monotonic_buffer_resource pool_;
     std::deque<CacheEntry> entries_;
-    types::HashIndex index_;  // of these
+    types::HashIndex index_;  // of `entries_`
 };
 
 }  // namespace cairn::selection

@@ -16,19 +16,19 @@ namespace {
 
 using ir::NodeId;
 
-/// Where the user says that a copy is; on the CPU as long as that is not among the devices.
+/// The device that a copy_to is pinned to by the user; the CPU if that device is not in use.
 std::optional<Device> pinned_to(const fusion::Match& match, const std::vector<Device>& devices) {
     if (match.definition != ir::info(ir::Op::copy_to).name) return std::nullopt;
     const auto device = static_cast<Device>(match.attributes.integer("device"));
     return std::find(devices.begin(), devices.end(), device) == devices.end() ? Device::cpu : device;
 }
 
-/// True where `a` is the better choice whatever the tolerance, or an equal one.
+/// True if `a` dominates `b` at every tolerance, or equals it.
 bool is_within_relative_gap(const Estimate& a, const Estimate& b) {
     return a.seconds <= b.seconds && a.error <= b.error;
 }
 
-/// True where the kernel was found, at any setting, with these operands already.
+/// True if the kernel, at any setting, was already found with these operands.
 bool has(const std::vector<Candidate>& found, const Kernel& kernel, const KernelOperands& operands) {
     return std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
         return (other.kernel == &kernel || without_setting(other.kernel->id) == kernel.id) &&
@@ -36,7 +36,7 @@ bool has(const std::vector<Candidate>& found, const Kernel& kernel, const Kernel
     });
 }
 
-/// Puts a candidate in the place of the first that it beats, or behind the others; the rest of those it beats go.
+/// Replaces the first candidate that `fresh` beats and erases the others that it beats; appends if it beats none.
 template <typename IsBeaten>
 void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten& is_beaten) {
     const auto place = std::find_if(found.begin(), found.end(), is_beaten);
@@ -135,7 +135,7 @@ bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int i
     const QueryResult& query_result = query_cache_.query_result(*asked.query, kernel);
     if (!query_result.refusal.empty()) return false;
     const auto first = asked.operands.begin() + (changes_state(match) ? 1 : 0);
-    // Of those with equal forms those stay that none is faster than and at least as right.
+    // Among candidates with equal operand forms, keep those that no other dominates in time and error.
     const auto competes = [&](const Candidate& other) {
         return cheapest && other.device == memory_for(kernel.device) &&
                std::equal(other.operands.begin(), other.operands.end(), first, asked.operands.end());
@@ -158,7 +158,7 @@ bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int i
     return true;
 }
 
-/// The operands with those packed that a kernel wants so; nothing where one cannot be.
+/// The operands with those packed that the kernel reads packed; empty if one cannot be packed.
 std::optional<KernelOperands> Candidates::as_packed(const Kernel& kernel, const KernelOperands& strided) const {
     if (!use_packed_ || kernel.packed_inputs.empty()) return std::nullopt;
     KernelOperands packed = strided;
@@ -171,8 +171,8 @@ std::optional<KernelOperands> Candidates::as_packed(const Kernel& kernel, const 
     return packed;
 }
 
-/// A kernel is asked for its packed operands, for those that it widens itself and for `strided`, and where it refuses
-/// these, for `dense`.
+/// Queries each kernel with its packed operands, with those that it widens itself, and with `strided`; if it refuses
+/// `strided`, with `dense`.
 void Candidates::add_operand_forms(Device device, const fusion::Match& match, int index, const KernelOperands& strided,
                                    const std::optional<KernelOperands>& dense, bool cheapest,
                                    std::vector<Candidate>& found) {
@@ -212,7 +212,7 @@ void Candidates::add_operand_forms(Device device, const fusion::Match& match, in
     }
 }
 
-/// What was asked for the tile at hand, each question once.
+/// Records the queries of the current match, each once.
 void Candidates::note_queries(int match) {
     if (queries_by_match_.size() <= static_cast<std::size_t>(match))
         queries_by_match_.resize(static_cast<std::size_t>(match) + 1);
@@ -230,13 +230,13 @@ std::span<KernelQuery* const> Candidates::queries_for(int match) const {
 void Candidates::add_on_device(Device device, const fusion::Match& match, int index, bool cheapest,
                                std::vector<Candidate>& found) {
     const std::vector<KernelOperands> ways = strided_alternatives(match, memory_for(device));
-    // The copy of a value is the same whichever of its spellings it is made of.
+    // A value's dense copy is the same for all of its expressions.
     std::optional<KernelOperands> dense = with_copies(ways.front());
     for (const KernelOperands& strided : ways)
         add_operand_forms(device, match, index, strided, std::exchange(dense, std::nullopt), cheapest, found);
 }
 
-/// What is bound is made once, not in each run; and what lies densely where it is seen needs no other place.
+/// False for a bound value, which is computed once and not in each run, and for one that is already dense in place.
 bool Candidates::is_worth_moving(const fusion::Match& match, std::size_t output) const {
     const NodeId id = match.outputs[output];
     const ir::Node& node = graph_->node(id);
@@ -274,7 +274,7 @@ std::vector<Candidate> Candidates::of_match(const fusion::Match& match, int inde
     return rounded(std::move(found), match);
 }
 
-/// With what the tile rounds among their errors.
+/// Adds the roundings of the match to the candidates' errors; drops all if those alone exceed the tolerance.
 std::vector<Candidate> Candidates::rounded(std::vector<Candidate> found, const fusion::Match& match) const {
     const double rounding = rounding_in(match);
     if (rounding > query_cache_.tolerance()) found.clear();
@@ -282,7 +282,7 @@ std::vector<Candidate> Candidates::rounded(std::vector<Candidate> found, const f
     return found;
 }
 
-/// What was found for a tile that looks like this one, of the nodes of this.
+/// Cached candidates of an equal match, rewritten to the nodes of this match.
 std::vector<Candidate> Candidates::from_cache(const CandidateCache::CachedCandidates& known, const fusion::Match& match,
                                               int index) {
     queries_ = known.asked;
@@ -316,7 +316,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) 
     if (from != to) {
         match.definition = ir::info(ir::Op::copy_to).name;
         match.attributes = {{"device", std::vector<Dim>{Dim(static_cast<int>(to))}}};
-        operand.transferred = false;  // what was copied there is copied from where it was made
+        operand.transferred = false;  // the copied value is copied from where it was computed
     }
     const OperandQuery asked = *make_query(match, {operand});
     for (const Kernel* kernel : query_cache_.kernels_of(match.definition))

@@ -17,102 +17,105 @@
 #include <utility>
 #include <vector>
 
-/// Which kernels can compute which tile, from operands in which form, and at what cost.
+/// Candidates of a match: the kernels that can compute it, the forms of their operands, and their costs.
 namespace cairn::selection {
 
-/// What a kernel said to a problem.
+/// A kernel's answer to a problem.
 struct KernelAnswer {
     std::string kernel;
-    Refusal refusal;  ///< empty: it accepts
+    Refusal refusal;  ///< empty: accepted
     Estimate estimate;
 };
 
-/// Which devices a program may use, and for what.
+/// The devices that a program may use.
 struct Devices {
     std::vector<Device> all{Device::cpu};
-    Device of_states = Device::cpu;       ///< where the memory of states is
-    std::vector<bool> transferable = {};  ///< of each value, by its first spelling: copied between them; empty: none
-    /// All are one place: what any kernel makes is there for all kernels. No program is like this, and none that copies
-    /// whatever to wherever costs less. States are then on the CPU.
+    Device of_states = Device::cpu;       ///< device whose memory holds the states
+    std::vector<bool> transferable = {};  ///< by value (first expression): may be copied between devices; empty: none
+    /// A relaxation in which all devices share one memory: the results of any kernel are available to all kernels. Its
+    /// cost is a lower bound for programs that copy between devices. States are then on the CPU.
     bool share_memory = false;
 };
 
-/// Finds candidates; equal problems (of equal layers) are judged once.
+/// Finds candidates; equal problems (of equal layers) are queried once.
 class Candidates {
 public:
     /// Throws Cancelled on a stop.
     Candidates(const ir::GraphData& graph, const alternatives::EClasses& classes, const KernelSet& kernels,
                FeatureSet features, const CostModel& costs, bool use_packed, const std::stop_token& stop = {});
-    /// Of a graph whose values have one spelling each.
+    /// For a graph whose values have one expression each.
     Candidates(const ir::GraphData& graph, const KernelSet& kernels, FeatureSet features, const CostModel& costs,
                bool use_packed, const std::stop_token& stop = {})
         : Candidates(graph, alternatives::EClasses(graph), kernels, features, costs, use_packed, stop) {}
-    /// From here on these costs count. Candidates found before keep theirs.
+    /// Replaces the costs. Candidates found before keep theirs.
     void set_costs(const CostModel& costs) {
         query_cache_.set_costs(costs);
         candidate_cache_.forget();
     }
-    /// What a tile rounds that the program does not (EClasses::rounded): a part of its candidates' errors.
+    /// The error of roundings that a match does and the program does not (EClasses::rounded); part of its candidates'
+    /// errors.
     double rounding_in(const fusion::Match& match) const;
-    /// Only the CPU, until others are told. What is given in a run lies on the CPU, and what is bound is made there but
-    /// for packed forms; both are copied to other devices where they are wanted.
+    /// The devices to use; by default the CPU alone. Run-time inputs lie on the CPU, and bound values are computed
+    /// there except for packed forms; both are copied to other devices where they are needed.
     void set_devices(Devices devices) {
         devices_ = std::move(devices);
         candidate_cache_.forget();
     }
     const Devices& devices() const noexcept { return devices_; }
 
-    /// All candidates of a tile: for each kernel of its definition the first form of operands it accepts among as seen,
-    /// and views copied dense; and its packed form beside that; and as seen in other spellings of its operands; and
-    /// with what it widens itself as that is stored, or rounded to be stored so.
-    /// `cheapest`: of those with equal forms the cheapest only, in the place of the first; and less exact ones that are
-    /// cheaper still.
+    /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it
+    /// refuses those, with dense copies of views; beside that with its packed operands, with other expressions of its
+    /// operands, and with operands that it widens itself, as they are stored or rounded for it. `cheapest`: of
+    /// candidates with equal operand forms only the cheapest, in the position of the first, and less exact ones that
+    /// are cheaper still.
     std::vector<Candidate> of_match(const fusion::Match& match, int index, bool cheapest = false);
-    /// Kernels that copy what a node sees out of the memory it is seen in, to the same device or another.
+    /// Kernels that copy a node out of the memory that it is a view of, to the same device or another.
     std::vector<Candidate> of_copy(ir::NodeId node, Device from = Device::cpu, Device to = Device::cpu);
-    /// Kernels that pack a bound matrix.
+    /// Kernels that pack a bound matrix. Throws Error(unsupported) for an unknown layout.
     std::vector<Candidate> of_packing(ir::NodeId node, std::string_view layout, Device device = Device::cpu);
-    /// Lets the kernel of a chosen candidate prepare its problem. False: it could not and refuses it from then on.
+    /// Lets the kernel of a chosen candidate prepare its problem. False: preparing failed, and it refuses it from then
+    /// on.
     bool can_prepare(const Candidate& candidate);
-    /// What every kernel said to a problem of that definition.
+    /// The answer of every kernel of the problem's definition.
     std::vector<KernelAnswer> answers(const Problem& problem);
-    /// Its kernel at each setting that may be used for what it was asked, the first in front; nothing without knobs.
+    /// The candidate's kernel at each setting allowed for its problem, the first in front; empty without knobs.
     std::vector<const Kernel*> settings(const Candidate& candidate) {
         return query_cache_.settings(query_cache_.query(candidate.problem.kept().ref()), *candidate.kernel);
     }
-    /// The question that a problem is.
+    /// The query of a problem.
     KernelQuery& query(const Problem& problem) { return query_cache_.query(problem); }
-    /// What was put to kernels when the candidates of a tile were last asked for; nothing where they never were.
+    /// The queries made when the candidates of a match were last computed; empty if they never were.
     std::span<KernelQuery* const> queries_for(int match) const;
-    /// Of how many tiles nothing was known, since costs or devices were told.
+    /// Number of different matches queried since costs or devices last changed.
     std::size_t matches_asked() const noexcept { return candidate_cache_.size(); }
-    /// The value whose memory a tile output is written to: a reshape of all of a value is that value's memory.
+    /// The value whose memory a match's output is written to: a reshape of an entire value shares that value's memory.
     ir::NodeId memory_of(ir::NodeId output) const;
 
     const alternatives::EClasses& classes() const noexcept { return classes_; }
-    /// The value in the memory where views of it look: versions of a state lie in the state's, all others in their own.
+    /// The goal that provides the memory of a node's value: the state's memory for versions of a state, otherwise its
+    /// own.
     Goal storage_goal(ir::NodeId node, Device device = Device::cpu) const;
-    /// True where the memory that a node is seen in is on the device: a state is on one.
+    /// True if the memory that a node is a view of may be on the device; a state is on one device only.
     bool can_be_viewed(ir::NodeId node, Device device) const;
-    /// True where that memory is there whatever is chosen: of inputs, weights and constants, and of states.
+    /// True if that memory exists whatever is selected: inputs, weights, constants and states.
     bool is_available(ir::NodeId node, Device device) const;
-    /// True where its value is on the device in any case and copied from there to others: what is given, and what is
-    /// bound, which the CPU makes.
+    /// True if its value is on the device in any case and copied from there to others: inputs, and bound values, which
+    /// the CPU computes.
     bool is_transfer_source(ir::NodeId node, Device device) const;
-    /// A node's value as an operand on a device, brought there where it may be.
+    /// A node's value as an operand on a device; `transferred` if it may have been copied there.
     KernelOperand operand_of(ir::NodeId node, OperandForm form, Device device) const;
-    /// True of a node that lies in the memory of another, or of a state.
+    /// True if a node lies in the memory of another node or of a state.
     bool is_view(ir::NodeId node) const { return views_[node].base != node || is_state_version(graph_->node(node)); }
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept;
-    /// How a bound value is made from weights: equal where it is the same value in another bucket.
+    /// Digest of the computation of a bound value from weights: equal for the same value in another bucket.
     std::string_view bound_digest(ir::NodeId node) const { return bound_digests_[node]; }
-    /// The goal of a packed operand: a transposed view of a dense matrix is packed from that matrix.
+    /// The goal of a packed operand. A transposed view of a dense matrix is packed from that matrix.
     Goal packed(ir::NodeId node, std::string_view layout, Device device = Device::cpu) const;
 
 private:
-    /// A problem, and how the operands are seen in it.
+    /// A query, and the operands that it was made with.
     struct OperandQuery {
         KernelQuery* query;
         KernelOperands operands;
@@ -133,7 +136,7 @@ private:
     std::vector<Candidate> rounded(std::vector<Candidate> found, const fusion::Match& match) const;
     std::vector<Candidate> from_cache(const CandidateCache::CachedCandidates& known, const fusion::Match& match,
                                       int index);
-    /// True for the tile that makes a new version of a state (not for one that copies a version).
+    /// True for the match that makes a new version of a state (not for one that copies a version).
     bool changes_state(const fusion::Match& match) const;
     const TensorDesc* describe(const KernelOperand& operand);
     const TensorDesc* dense_desc(ir::NodeId node);
@@ -155,11 +158,11 @@ private:
     std::vector<bool> bound_;
     ValueSignatures signatures_;
     CandidateCache candidate_cache_;
-    std::vector<const TensorDesc*> dense_descs_;  // of each node, once it has been described as output
-    std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // of products: [1]
+    std::vector<const TensorDesc*> dense_descs_;  // of each node, once described as an output
+    std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // [1]: of products
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
-    CandidateCache::Questions queries_;                                                         // for the tile at hand
-    std::vector<CandidateCache::Questions> queries_by_match_;                                   // of each tile
+    CandidateCache::Questions queries_;                                                         // of the current match
+    std::vector<CandidateCache::Questions> queries_by_match_;                                   // by match
 };
 
 }  // namespace cairn::selection

@@ -6,21 +6,22 @@
 #include <string>
 #include <string_view>
 
-/// What the search is asked for.
+/// The goals of the selection: values with the physical properties in which they are needed.
 namespace cairn::selection {
 
-/// Where a value lies, and how.
+/// Physical properties of a value: memory, layout and device.
 struct PhysicalProperties {
-    bool in_state = false;         ///< in the memory of the state that it is a version of; else in memory of its own
-    std::string_view layout = {};  ///< packed, as kernels name it; empty: row after row
-    Device device = Device::cpu;   ///< in the memory of
+    bool in_state = false;         ///< in the memory of the state that it is a version of; otherwise in its own
+    std::string_view layout = {};  ///< packed layout, as kernels name it; empty: row-major
+    Device device = Device::cpu;   ///< device whose memory holds it
     friend auto operator<=>(const PhysicalProperties&, const PhysicalProperties&) = default;
 };
 
-/// A value, known by its first spelling (rewrite/alternatives/e_classes.hpp), in a place. Where `kept`, not that it is
-/// made but that its bytes stay in memory for all runs: a goal beside that of making it, without a kernel, with a
-/// price. Where `transferred`, that it is in its place: made there, or copied there from another device; needed of the
-/// values that may be copied so.
+/// A value in physical properties. The value is named by the first expression of its e-class
+/// (rewrite/alternatives/e_classes.hpp). With `kept`, the goal is that the value's bytes stay in memory for all runs: a
+/// separate goal beside computing it, without a kernel and with a price. With `transferred`, the goal is that the value
+/// is available in its place, computed there or copied there from another device; needed for values that may be
+/// transferred.
 ///
 ///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept    %3 on cuda    %3 on cuda, brought
 struct Goal {

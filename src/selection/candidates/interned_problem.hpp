@@ -10,13 +10,13 @@
 #include <unordered_set>
 #include <vector>
 
-/// Problems in few words: a graph asks about many long ones, and few of them are chosen.
+/// Interned problems in compact form: a graph makes many long problems, and few of them are chosen.
 namespace cairn::selection {
 
-/// Descriptions of tensors, equal ones once: many problems speak of few.
+/// Interns tensor descriptions: many problems share few of them.
 class TensorDescInterner {
 public:
-    /// The one that is equal; it stays where it is.
+    /// The equal interned description; its address is stable.
     const TensorDesc* of(const TensorDesc& desc) { return &*known_.insert(desc).first; }
 
 private:
@@ -26,7 +26,7 @@ private:
     std::unordered_set<TensorDesc, Hash> known_;
 };
 
-/// A Problem whose parts lie elsewhere, its descriptions in one Descs.
+/// A Problem by reference: its parts are owned elsewhere, its descriptions by one TensorDescInterner.
 struct ProblemRef {
     std::string_view definition;
     const Attributes* attributes = nullptr;
@@ -35,12 +35,12 @@ struct ProblemRef {
     std::span<const TensorDesc*const> inputs, outputs;
 
     std::size_t hash() const;
-    /// To the bit: zeros of different signs are different numbers, and NaN is itself.
+    /// Compares bits: zeros of different signs differ, and NaN equals itself.
     friend bool operator==(const ProblemRef& a, const ProblemRef& b);
 };
 
-/// A problem that is kept, with all its parts but the descriptions. Its lists lie in a pool: letting go of many
-/// problems is quick.
+/// A stored problem that owns all its parts but the descriptions. Its lists lie in a pool, so that many problems are
+/// freed quickly.
 class InternedProblem {
 public:
     InternedProblem(const ProblemRef& problem, std::pmr::memory_resource& pool);
@@ -48,10 +48,10 @@ public:
     InternedProblem& operator=(const InternedProblem&) = delete;
 
     const ProblemRef& ref() const noexcept { return ref_; }
-    /// Put together for who looks.
+    /// The full Problem, built on the first call.
     const std::shared_ptr<const Problem>& whole() const;
     bool is_whole() const noexcept { return whole_ != nullptr; }
-    /// Keeps it in few words until someone looks again.
+    /// Frees the full Problem until the next whole().
     void release_memory() const { whole_.reset(); }
 
 private:
@@ -61,7 +61,7 @@ private:
     mutable std::shared_ptr<const Problem> whole_;
 };
 
-/// A problem that kernels are asked about, kept by who asks.
+/// Handle of a stored problem for the functions of kernels; the problem's owner must outlive it.
 class ProblemHandle {
 public:
     ProblemHandle() = default;

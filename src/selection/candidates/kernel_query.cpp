@@ -13,10 +13,10 @@
 namespace cairn::selection {
 namespace {
 
-// By so much another setting has to be faster than the first, so that chance alone changes no program.
+// Minimum speedup of another setting over the first, so that noise alone changes no program.
 constexpr double min_setting_speedup = 1.02;
 
-/// Calls one of a kernel's functions. What it throws is its refusal: a kernel's fault is none of the graph's.
+/// Calls one of a kernel's functions. An exception becomes a refusal: a kernel's fault is not an error of the graph.
 template <typename F>
 void call_kernel(std::string_view function, Refusal& refusal, const F& call) {
     try {
@@ -63,7 +63,7 @@ KernelQuery& KernelQueryCache::query(const Problem& problem) {
     return query({problem.definition, &problem.attributes, &body, problem.results, inputs, outputs});
 }
 
-/// The problem at the sizes that costs are told for: itself, where its sizes are constants.
+/// The problem at the representative sizes of the costs; the problem itself if its sizes are constants.
 std::span<const SizedProblem> KernelQueryCache::sized(KernelQuery& query) const {
     if (query.sized_.empty()) {
         const Problem& problem = *query.problem_.whole();
@@ -78,7 +78,7 @@ std::span<const Kernel* const> KernelQueryCache::settings_besides_first(const Ke
     return found == settings_.end() ? std::span<const Kernel* const>() : found->second;
 }
 
-/// Whether it says what a setting takes at all sizes: the lock, or times stored.
+/// True if the lock has the setting's time, or the timing database has it at all sizes.
 bool KernelQueryCache::is_known(KernelQuery& query, const Kernel& setting) const {
     if (costs_.lock != nullptr)
         return costs_.lock->find(cairn::to_string(*query.problem_.whole()), setting.id) != nullptr;
@@ -89,7 +89,8 @@ bool KernelQueryCache::is_known(KernelQuery& query, const Kernel& setting) const
     });
 }
 
-/// What is measured competes with what is measured. Where rules or a lock refuse the first, they may name another.
+/// Measured times compete with measured times only. If rules or a lock refuse the first setting, another may be
+/// allowed.
 const Kernel& KernelQueryCache::best_setting(KernelQuery& query, const Kernel& kernel) {
     const std::span<const Kernel* const> others = settings_besides_first(kernel);
     if (others.empty()) return kernel;
@@ -124,9 +125,9 @@ std::vector<const Kernel*> KernelQueryCache::settings(const KernelQuery& query, 
     return open;
 }
 
-/// What the user's rules say. They are about what is computed: a problem with packed operands is meant by a pattern
-/// that covers the plain one, and a pin stands where a kernel it names can do that. Who names a kernel without a
-/// setting means all of them.
+/// Applies the user's rules. They name the computation: a rule whose pattern covers the plain problem also covers the
+/// problem with packed operands, and a pin holds if a kernel that it names can compute the plain problem. A rule that
+/// names a kernel without a setting covers all its settings.
 Refusal KernelQueryCache::ruled_out(const Kernel& kernel, const KernelQuery& query) const {
     if (costs_.rules.empty()) return {};
     Problem plain = *query.problem_.whole();
@@ -158,7 +159,7 @@ Refusal KernelQueryCache::ruled_out(const Kernel& kernel, const KernelQuery& que
     return pinned;
 }
 
-/// By what it says itself.
+/// By the kernel's own functions alone; rules, lock and timings are not consulted.
 bool KernelQueryCache::can_do(const Kernel& kernel, const Problem& problem) const {
     if (!features_.includes(kernel.needs) || !is_available(costs_.devices, kernel.device)) return false;
     Refusal refusal;
@@ -170,7 +171,7 @@ bool KernelQueryCache::can_do(const Kernel& kernel, const Problem& problem) cons
     return refusal.empty() && promised >= 0 && promised <= costs_.tolerance;
 }
 
-// A function that several kernels share, for several levels of instructions, is asked once.
+// A function shared by several kernels, for several instruction sets, is called once.
 Refusal KernelQueryCache::accepts(const Kernel& kernel, const KernelQuery& query) const {
     using QueryStage = KernelQuery::QueryStage;
     for (const KernelQuery::Answer& other : query.answers_)
@@ -181,7 +182,7 @@ Refusal KernelQueryCache::accepts(const Kernel& kernel, const KernelQuery& query
     return refusal;
 }
 
-/// Why a setting is not tried on what it accepts; empty of first settings.
+/// The reason not to try a setting on a problem that it accepts; empty for first settings.
 Refusal KernelQueryCache::redundant(const Kernel& kernel, const Problem& problem) const {
     Refusal refusal;
     if (kernel.redundant != nullptr && has_setting_suffix(kernel.id))
@@ -189,8 +190,8 @@ Refusal KernelQueryCache::redundant(const Kernel& kernel, const Problem& problem
     return refusal;
 }
 
-/// What a kernel says of its error, and what has been measured of it: that counts, where it is known. A kernel that was
-/// found further off than it said is not believed again.
+/// Checks a kernel's error: the measured error where it is known, otherwise the promised one. A kernel measured to
+/// exceed its promise is refused.
 Refusal KernelQueryCache::error(const Kernel& kernel, KernelQuery& query, Estimate& estimate) const {
     double promised = 0;
     Refusal refusal;
@@ -215,7 +216,7 @@ Refusal KernelQueryCache::error(const Kernel& kernel, KernelQuery& query, Estima
     return estimate.error <= costs_.tolerance ? Refusal() : beyond_tolerance(estimate.error, estimate.error_measured);
 }
 
-/// What the lock says.
+/// Takes time and error from the lock.
 Refusal KernelQueryCache::look_up_in_lock(const Kernel& kernel, const KernelQuery& query, Estimate& estimate) const {
     const program::Lock::Call* call = costs_.lock->find(cairn::to_string(*query.problem_.whole()), kernel.id);
     if (call == nullptr) return "the lock has no such call";
@@ -282,7 +283,7 @@ void KernelQueryCache::evaluate(KernelQuery& query, KernelQuery::Answer& answer)
     if (refusal.empty()) by = RefusedBy::nobody;
 }
 
-/// Puts the size at which a measurement failed in front of its reason: `at N = 4: no memory`.
+/// Prefixes a failure with the size at which the measurement failed: `at N = 4: no memory`.
 void KernelQueryCache::describe_failure(KernelQuery& query, Estimate& estimate) const {
     if (estimate.failure.empty()) return;
     const std::span<const SizedProblem> all = sized(query);
@@ -316,7 +317,7 @@ KernelQuery::Answer& KernelQueryCache::answer(KernelQuery& query, const Kernel& 
     return answer;
 }
 
-/// What costs and errors have a part in.
+/// Evaluates again what depends on costs and errors.
 void KernelQueryCache::reevaluate(KernelQuery& query, KernelQuery::Answer& answer) const {
     QueryResult& query_result = answer.query_result;
     const bool is_inexact = answer.kernel->error != nullptr;

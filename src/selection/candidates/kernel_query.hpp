@@ -16,24 +16,24 @@
 #include <utility>
 #include <vector>
 
-/// What kernels say to problems. Equal problems (of equal layers) are put to them once.
+/// Kernel query cache: answers of kernels to problems. Equal problems (of equal layers) are queried once.
 namespace cairn::selection {
 
 /// A kernel's answer.
 struct QueryResult {
-    Refusal refusal;    ///< empty: it accepts
-    Estimate estimate;  ///< of one that accepts
+    Refusal refusal;    ///< empty: accepted
+    Estimate estimate;  ///< valid if accepted
     bool prepared = false;
     RefusedBy by = RefusedBy::nobody;
 };
 
-/// A problem, and what the kernels asked so far have said to it.
+/// A problem with the answers of the kernels queried so far.
 class KernelQuery {
 public:
     KernelQuery(const ProblemRef& problem, std::pmr::memory_resource& pool)
         : problem_(problem, pool), answers_(&pool) {}
     ProblemHandle problem() const noexcept { return ProblemHandle(problem_); }
-    /// Calls visit(kernel, judged) for each kernel that has been asked.
+    /// Calls visit(kernel, query_result) for each kernel that has answered.
     template <typename Visit>
     void for_each_answer(const Visit& visit) const {
         for (const Answer& answer : answers_) visit(*answer.kernel, answer.query_result);
@@ -41,7 +41,7 @@ public:
 
 private:
     friend class KernelQueryCache;
-    /// What was asked last: a refusal came there.
+    /// The last stage evaluated; a refusal comes from it.
     enum class QueryStage : std::uint8_t { nothing, accepts, redundant, error, cost, workspace, all };
     struct Answer {
         const Kernel* kernel;
@@ -58,28 +58,29 @@ class KernelQueryCache {
 public:
     KernelQueryCache(const KernelSet& kernels, FeatureSet features, const CostModel& costs, const Symbols& symbols);
 
-    /// From here on these costs count, for what was asked already too; the rules stay.
+    /// Replaces the costs, also for answers already given. The rules stay.
     void set_costs(const CostModel& costs);
-    /// What errors may be, of those that count now.
+    /// The largest error allowed by the current costs.
     double tolerance() const noexcept { return costs_.tolerance; }
-    /// The question that a problem is, its descriptions being of descs(). It stays where it is.
+    /// The query of a problem whose descriptions are from desc_interner(). The reference is stable.
     KernelQuery& query(const ProblemRef& problem);
     KernelQuery& query(const Problem& problem);
     TensorDescInterner& desc_interner() noexcept { return desc_interner_; }
-    /// Kernels for this definition, in list order, each at its first setting.
+    /// Kernels for this definition, in registration order, each at its first setting.
     std::span<const Kernel* const> kernels_of(const std::string& definition) const;
-    /// The setting of a kernel that counts for a question: the first, unless another is known to be faster, or rules or
-    /// the lock leave only others.
+    /// The setting of a kernel to use for a query: the first, unless another is known to be faster, or rules or the
+    /// lock exclude the first.
     const Kernel& best_setting(KernelQuery& query, const Kernel& kernel);
-    /// A kernel at each setting that may be used for a question, the first in front; nothing of a kernel without knobs.
+    /// A kernel at each setting allowed for a query, the first in front; empty for a kernel without knobs.
     std::vector<const Kernel*> settings(const KernelQuery& query, const Kernel& kernel) const;
-    /// What a kernel says. The reference holds until another one is asked.
+    /// A kernel's answer. The reference is valid until another kernel is queried.
     const QueryResult& query_result(KernelQuery& query, const Kernel& kernel) {
         return answer(query, kernel).query_result;
     }
-    /// Keeps the question small until it is asked again.
+    /// Frees what a query can compute again.
     static void release_memory(KernelQuery& query);
-    /// Lets a kernel prepare what it accepts. False: it could not and refuses it from then on.
+    /// Lets a kernel prepare a problem that it accepts. False: preparing failed, and the kernel refuses it from then
+    /// on.
     bool can_prepare(KernelQuery& query, const Kernel& kernel);
 
 private:
@@ -104,7 +105,7 @@ private:
     const Symbols* symbols_;
     std::vector<std::vector<std::int64_t>> sizes_;
     std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;        // by definition
-    std::unordered_map<std::string_view, std::vector<const Kernel*>> settings_;  // besides the first, by its id
+    std::unordered_map<std::string_view, std::vector<const Kernel*>> settings_;  // besides the first, by that one's id
     TensorDescInterner desc_interner_;
     std::pmr::monotonic_buffer_resource pool_;
     std::pmr::deque<KernelQuery> queries_{&pool_};

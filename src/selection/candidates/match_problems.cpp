@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-// What a tile asks of kernels.
+// Problems of matches.
 namespace cairn::selection {
 
 using ir::NodeId;
@@ -41,7 +41,7 @@ const TensorDesc* Candidates::dense_desc(NodeId id) {
     return dense_descs_[id];
 }
 
-/// The conventions of problem.hpp: broadcasting shows as stride 0; `is_product`: of matrices that are multiplied.
+/// Follows problem.hpp: broadcasting is stride 0. `is_product`: the last two axes are the matrix's own.
 const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc* output, bool is_product) {
     if (!input->layout.empty() || input->shape == output->shape) return input;
     const TensorDesc*& known = expanded_[is_product ? 1 : 0][{input, output}];
@@ -55,7 +55,7 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
     return known;
 }
 
-/// What a tile computes goes where it is moved to. False where strides cannot say that.
+/// Writes a result to the place that it is moved to. False if strides cannot express that.
 bool Candidates::describe_result_view(const fusion::Match& match, std::size_t output) {
     const bool by_element = broadcasts_inputs(match.definition);
     const auto view = match.attributes.has("columns") ? columns_view(*graph_, match, output, views_)
@@ -76,7 +76,7 @@ bool Candidates::describe_result_view(const fusion::Match& match, std::size_t ou
     return true;
 }
 
-/// Null where strides cannot say how operands or results lie.
+/// Null if strides cannot express the layout of operands or results.
 KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperands& operands) {
     static const Attributes none;
     inputs_.clear();
@@ -85,7 +85,7 @@ KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperan
     for (const NodeId computed : match.computed()) outputs_.push_back(dense_desc(computed));
     const bool is_fused = match.definition == "fused", is_matmul = match.definition == "matmul";
     const std::size_t factors = is_fused || is_matmul ? 2 : 0;
-    // What a definition in place of the matmul reads is as that has it.
+    // A definition in place of the matmul reads its operands unexpanded.
     const std::size_t first = is_fused && !match.body.begins_with(ir::Op::matmul) ? factors : 0;
     if (factors > 0 || broadcasts_inputs(match.definition))
         for (std::size_t i = first; i < inputs_.size(); ++i)
@@ -94,7 +94,7 @@ KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperan
         if (match.is_moved(i) && !describe_result_view(match, i)) return nullptr;
     ProblemRef problem{match.definition, &match.attributes, &match.body, match.results, inputs_, outputs_};
     if (changes_state(match)) {
-        // The new rows go where they belong in the state's memory; older ones stay where they are.
+        // The new rows are written to their place in the state's memory; older rows are untouched.
         TensorDesc rows = *inputs_.back();
         rows.strides = views_[match.outputs[0]].strides;
         rows.bound = false;

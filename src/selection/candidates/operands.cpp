@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-// How the operands of a tile may be seen.
+// Operand alternatives of a match.
 namespace cairn::selection {
 
 using ir::NodeId;
 
-/// The spellings under which a value lies in different memory: its own, and that of others that it is a view of.
+/// The expressions under which a value lies in different memory: one in its own, and each view of another value.
 std::vector<NodeId> Candidates::strided_expressions(NodeId value) const {
     std::vector<NodeId> found;
     bool is_own = false;
@@ -32,8 +32,8 @@ KernelOperand Candidates::operand_of(NodeId node, OperandForm form, Device devic
             !stays && !devices_.transferable.empty() && devices_.transferable[classes_.value_of(lies)]};
 }
 
-/// The operands of a tile as seen, each in each of its spellings: the first of all, then the others. Where that is too
-/// many ways, all operands in their next spelling together.
+/// The combinations of expressions of all inputs, read in place; the first expressions in front. If there are too many
+/// combinations, all inputs advance to their next expression together.
 std::vector<KernelOperands> Candidates::strided_alternatives(const fusion::Match& match, Device device) const {
     constexpr std::size_t most_ways = 16;
     std::vector<std::vector<NodeId>> choices;
@@ -57,7 +57,7 @@ std::vector<KernelOperands> Candidates::strided_alternatives(const fusion::Match
     return ways;
 }
 
-/// The same with a dense copy of each view; nothing where none is a view.
+/// The same with a dense copy of each view; empty if none is a view.
 std::optional<KernelOperands> Candidates::with_copies(KernelOperands operands) const {
     bool any = false;
     for (KernelOperand& operand : operands) {
@@ -68,8 +68,8 @@ std::optional<KernelOperands> Candidates::with_copies(KernelOperands operands) c
     return any ? std::optional(std::move(operands)) : std::nullopt;
 }
 
-/// The operands that a kernel widens itself as they are stored, and where asked for others rounded; nothing where there
-/// are none. They must lie on the device.
+/// The operands with those that the kernel widens itself read as stored; with `rounded`, other widened inputs rounded.
+/// Empty if there are none or if they cannot be read on the device.
 std::optional<KernelOperands> Candidates::as_stored(const Kernel& kernel, const fusion::Match& match,
                                                     const KernelOperands& strided, bool rounded) const {
     KernelOperands stored = strided;

@@ -17,7 +17,7 @@ std::size_t from_front(const Dim& axis, std::size_t rank) {
     return static_cast<std::size_t>(static_cast<std::int64_t>(rank) + axis.constant());
 }
 
-/// The strides of what is moved, where the result lies under `strides`.
+/// The strides of the movement's operand if its result has `strides`.
 std::optional<Strides> strides_before(const ir::GraphData& graph, const Node& move, const Strides& strides) {
     const Shape& moved = graph.node(move.operands[0]).shape;
     if (move.op == Op::reshape) return reshape_strides(move.shape, strides, moved);
@@ -59,7 +59,7 @@ std::optional<ResultView> columns_view(const ir::GraphData& graph, const fusion:
     const fusion::Nodes& moved = match.moved[output];
     for (std::size_t i = 1; i <= view->moves; ++i)
         if (graph.node(moved[i]).op != Op::reshape) return std::nullopt;
-    // Axes of size 1 may stand anywhere.
+    // Axes of size 1 may be at any position.
     const auto is_one = [](const Dim& size) { return size == Dim(1); };
     Shape target = graph.node(moved[0]).shape, behind = view->shape;
     target.pop_back();

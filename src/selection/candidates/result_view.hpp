@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-/// Tiles whose results are moved (fusion/moved_results.hpp): how their kernels see the memory that they write to.
+/// Result views: how kernels write results that reshapes and transposes move elsewhere (fusion/moved_results.hpp).
 namespace cairn::selection {
 
-/// A result where it is moved to, in the shape in which a kernel computes it. What goes element by element may be
-/// computed behind some of the movements as well, its operands seen through them.
+/// The memory that a moved result is written to, in the shape in which a kernel computes it. An elementwise kernel may
+/// also compute behind some of the movements; it then reads its operands through them.
 ///
 ///     %4 = mul %2, %3 : f32[T,768]   %5 = reshape %4 : f32[T,12,64]   %6 = transpose %5 : f32[12,T,64]
 ///     appended to f32[12,P,64] of 1024 rows: f32[T,12,64]:(64,65536,1), operands seen through %5
@@ -22,27 +22,27 @@ namespace cairn::selection {
 struct ResultView {
     Shape shape;
     std::vector<Dim> strides;
-    std::size_t moves = 0;  ///< how many movements operands are seen through
+    std::size_t moves = 0;  ///< number of movements through which operands are read
 };
 
-/// Of an output that is moved, with the fewest movements that do; `by_element`: there may be any. Nothing where strides
-/// cannot say it.
+/// The view of a moved output with the fewest such movements; `by_element` allows any number, otherwise 0. Empty if
+/// strides cannot express it.
 std::optional<ResultView> result_view(const ir::GraphData& graph, const fusion::Match& match, std::size_t output,
                                       const std::vector<ValueView>& views, bool by_element);
 
-/// The same of columns of a product, which may be several axes behind its leading ones.
+/// The same for columns of a product, which may become several axes behind the leading ones.
 ///
 ///     %5 = slice %4 axis=(-1) ... : f32[T,768]   %6 = reshape %5 : f32[T,12,64]   %7 = transpose %6 : f32[12,T,64]
 ///     appended to f32[12,P,64] of 1024 rows: f32[T,12,64]:(64,65536,1)
 std::optional<ResultView> columns_view(const ir::GraphData& graph, const fusion::Match& match, std::size_t output,
                                        const std::vector<ValueView>& views);
 
-/// The strides of an operand, of the shape of what is moved, seen through the first movements.
+/// The strides of an operand, given in the shape of the moved value, read through the first `moves` movements.
 std::optional<std::vector<Dim>> strides_through(const ir::GraphData& graph, const fusion::Nodes& moved,
                                                 std::size_t moves, std::vector<Dim> strides);
 
-/// True where an operand may lie in a state that is written over in a run: what appends may have to come after the
-/// write, what reads before it, and nobody counts what saving the old contents takes.
+/// True if an operand may lie in a state that a run overwrites. An append may have to come after the overwriting write
+/// and the read before it; no cost model counts the copy that would save the old contents.
 bool may_read_overwritten_state(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                 const std::vector<ValueView>& views, const fusion::Match& match);
 

@@ -9,31 +9,33 @@
 #include <span>
 #include <vector>
 
-/// Which values look alike to kernels.
+/// Structural hashes of values: kernels treat values with equal hashes alike.
 namespace cairn::selection {
 
-/// What can be told of nodes and values, as a number: equal where nothing but the numbers of nodes differs. Problems
-/// that are made of nodes with the same looks are the same.
+/// Structural hash of nodes and values: equal for those that differ only in their ids. Problems of nodes with equal
+/// signatures are equal.
 ///
 ///     %4 = tanh %3 : f32[T,768]    %9 = tanh %8 : f32[T,768]    of_node(%4) = of_node(%9)
 class ValueSignatures {
 public:
-    /// All must outlive it.
+    /// All arguments must outlive it.
     ValueSignatures(const ir::GraphData& graph, const alternatives::EClasses& classes,
                     const std::vector<ValueView>& views, const std::vector<bool>& bound,
                     TensorDescInterner& desc_interner);
 
-    /// How a node is seen where it lies, in whose memory, and of what it is a wider copy.
+    /// Signature of a node: its strided description, the kind of memory it lies in, and the signature of what it
+    /// widens.
     std::uint32_t of_node(ir::NodeId node);
-    /// How each spelling of a value, known by its first, is seen, and what may be read in its place rounded.
+    /// Signature of a value, named by its first expression: those of all its expressions, and that of its rounded copy.
     std::uint32_t of_value(ir::NodeId value);
-    /// A node as an operand that is seen where it lies.
+    /// The description of a node as an operand read in place.
     const TensorDesc* strided(ir::NodeId node) { return signatures_[of_node(node)].strided; }
 
 private:
     static constexpr std::uint32_t unknown = 0;
-    /// Of a node: how it is seen, what it is, and the look of what it widens. Of a value with several spellings: the
-    /// looks of all but the last, and of that; where it may be rounded, the same once more and then none.
+    /// For a node: its description, its flags, and the signature of what it widens. For a value with several
+    /// expressions: the signature of all but the last, and that of the last. If the value may be rounded: the same once
+    /// more, then `unknown`.
     struct Signature {
         const TensorDesc* strided = nullptr;
         std::uint32_t first = 0, second = 0;

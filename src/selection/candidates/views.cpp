@@ -23,7 +23,7 @@ struct Moved {
     std::size_t rank() const { return operand.shape.size(); }
     std::size_t axis() const { return axis_index(node.attributes, "axis", rank()); }
 };
-/// The view of the op's result; nothing where strides cannot say it.
+/// The view of the op's result; empty if strides cannot express it.
 using View = std::optional<ValueView>;
 
 View reshaped(const Moved& m) {

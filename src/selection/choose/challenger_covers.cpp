@@ -25,7 +25,7 @@ bool is_in_runs(const Bucket& bucket, const Goal& goal, const Candidate& candida
     return candidate.kernel != nullptr && !goal.kept && !bucket.candidates.bound()[goal.value];
 }
 
-/// Tells which alternatives of runs keep to some terms. Each problem is spelled out once.
+/// Tests the calls of runs against constraints. Formats each problem once.
 class AllowedCalls {
 public:
     explicit AllowedCalls(const CoverConstraints& terms) {
@@ -52,7 +52,7 @@ private:
     }
 
     std::set<CallKind> without_, only_;
-    std::set<std::string> kernels_;  // of those in without_: the others need not be spelled out
+    std::set<std::string> kernels_;  // of those in without_: calls of other kernels need no text
     std::set<int> limited_;          // buckets
     std::unordered_map<const InternedProblem*, std::string> texts_;
 };

@@ -12,20 +12,21 @@
 namespace cairn::selection {
 namespace {
 
-// A byte costs at most a millisecond: no form of a weight gains as much. Nor does the least of errors gain so long.
+// Upper bounds of the multipliers: a byte costs at most a millisecond, more than any form of a weight gains; and no
+// choice gains as much as the smallest error would cost.
 constexpr double max_byte_multiplier = 1e-3, max_error_multiplier = 1e3;
 
-// How many lines are drawn, paths pulled and memories planned before it is content with what it has.
+// Limits on multiplier steps, enumerated paths and memory plans; then the best covers found so far are returned.
 constexpr int max_rounds = 3, max_multiplier_steps = 64, max_memory_plans = 64;
 constexpr std::size_t max_paths = 50'000;
 
-// By how much the last choice is dearer than the first, where prices rise.
+// Relative increase of a multiplier from the first choice to the last, to break ties.
 constexpr double tie_break_slope = 1e-3;
 
-/// Equal but for rounding.
+/// Equal up to rounding.
 bool is_at_least(double a, double b) { return a >= b - 1e-12 * std::abs(b); }
 
-using Amounts = std::vector<std::pair<int, double>>;  // of choices that take any, ascending
+using Amounts = std::vector<std::pair<int, double>>;  // of choices that consume any, ascending
 
 double amount_on(std::span<const int> path, const Amounts& amounts, double slope_per_choice = 0) {
     double sum = 0;
@@ -49,7 +50,7 @@ public:
             const auto [least, most] =
                 std::minmax_element(errors.of_choices.begin(), errors.of_choices.end(),
                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-            // Where all errors are the same, what is left beside a number of them is of no use.
+            // If all errors are equal, round the limit down to a multiple of them: the remainder is of no use.
             const double limit = least->second == most->second
                                      ? std::floor(bound.limit / least->second * (1 + 1e-12)) * least->second
                                      : bound.limit;
@@ -68,19 +69,20 @@ public:
     }
 
 private:
-    /// Something that choices take, and what it costs to take it.
+    /// A resource that choices consume, with its Lagrange multiplier.
     struct Resource {
         Amounts amounts;
-        double limit;  ///< of held bytes: by what else needs bytes
+        double limit;  ///< of prepacked bytes: capacity() applies instead
         double highest;
         double multiplier = 0;
     };
-    /// A path: its cost without prices, and what it takes of each measure, also as it is counted.
+    /// A path: its cost without multipliers, and its consumption of each resource, plain and with the tie-breaking
+    /// slope.
     struct Point {
         std::vector<int> choices;
         double cost = 0;
         std::vector<double> taken = {}, counted = {};
-        std::int64_t bytes = 0;  ///< of all, where there is a limit on them
+        std::int64_t bytes = 0;  ///< of the covers, if there is a byte limit
         Selections selections = {};
     };
 
@@ -94,7 +96,8 @@ private:
     }
 
     bool is_memory(std::size_t m) const { return bytes_ != nullptr && m + 1 == resources_.size(); }
-    /// The most that paths may take. Of held bytes: beside the fewest that were needed for anything else.
+    /// The most of a resource that a path may consume. Of bytes: the limit less the smallest need seen for anything
+    /// else.
     double capacity(std::size_t m) const {
         return is_memory(m) ? static_cast<double>(bytes_->limit) - least_other_bytes_
                             : resources_[m].limit * (1 + 1e-12);
@@ -118,8 +121,7 @@ private:
         return point;
     }
 
-    /// Notes what there is to know of a path, and keeps the best that fits. False where one of its kernels cannot
-    /// prepare.
+    /// Records a path's consumption and keeps the best feasible one. False if one of its kernels cannot prepare.
     bool evaluate(Point& point) {
         bool errors_fit = true;
         for (std::size_t m = 0; m < least_errors_.size(); ++m) {
@@ -138,7 +140,7 @@ private:
         return true;
     }
 
-    /// Of each choice, with what it takes at the prices.
+    /// The cost of each choice, penalised by the multipliers.
     std::vector<double> penalized_costs() const {
         std::vector<double> costs = costs_;
         for (const Resource& resource : resources_)
@@ -173,20 +175,20 @@ private:
         return last_ = std::move(point);
     }
 
-    /// What a path costs at the prices of all measures but one.
+    /// The cost of a path, penalised by the multipliers of all resources but one.
     double cost_without(std::size_t m, const Point& point) const {
         double cost = point.cost;
         for (std::size_t other = 0; other < resources_.size(); ++other)
             if (other != m) cost += resources_[other].multiplier * point.counted[other];
         return cost;
     }
-    /// No path that fits costs less.
+    /// Lower bound of the cost of any feasible path (Lagrangian dual).
     double dual_bound(double priced) const {
         for (std::size_t m = 0; m < resources_.size(); ++m) priced -= resources_[m].multiplier * capacity(m);
         return priced;
     }
 
-    /// The price from which on a measure fits, between two, at the prices of the others.
+    /// Searches between two values for the multiplier at which a resource becomes feasible, with the others fixed.
     bool search_multiplier(std::size_t m, double lowest, double highest) {
         double& multiplier = resources_[m].multiplier;
         multiplier = lowest;
@@ -215,7 +217,7 @@ private:
         return true;
     }
 
-    /// A choice that alone takes more than there is room for is on no path that fits. False where there is none.
+    /// Forbids the choices that alone exceed the capacity, since no feasible path has them. False if there are none.
     bool forbid_oversized(std::size_t m) {
         bool any = false;
         for (const auto& [choice, amount] : resources_[m].amounts) {
@@ -273,7 +275,7 @@ private:
         return true;
     }
 
-    /// Without looking at its memory.
+    /// Without a memory plan.
     bool exceeds_capacity(const Point& point) const {
         for (std::size_t m = 0; m < resources_.size(); ++m)
             if (point.taken[m] > capacity(m)) return true;
@@ -297,7 +299,7 @@ private:
         return std::move(result_);
     }
 
-    /// Throws where there is a bound that nothing keeps.
+    /// Throws if no path keeps one of the error budgets.
     void check_errors() const {
         for (std::size_t m = 0; m < memo_.errors.size(); ++m) {
             const auto& [bucket, index, of_choices] = memo_.errors[m];
@@ -316,13 +318,13 @@ private:
     const MemoryLimit* bytes_;
     Memo memo_;
     std::vector<double> original_costs_;  // cost of each choice
-    std::vector<double> costs_;           // the same, forbidden where a choice alone takes too much
-    std::vector<Resource> resources_;     // errors, then held bytes
-    double slope_per_choice_ = 0;         // from a choice to the next
+    std::vector<double> costs_;           // the same, with choices forbidden that alone exceed a capacity
+    std::vector<Resource> resources_;     // errors, then prepacked bytes
+    double slope_per_choice_ = 0;         // increase of multipliers from one choice to the next
     std::optional<Point> last_, best_;
-    std::vector<double> last_costs_;                                      // that last_ is the cheapest at
-    std::vector<double> least_errors_;                                    // of the paths looked at
-    double least_other_bytes_ = std::numeric_limits<double>::infinity();  // of what is no form of a weight
+    std::vector<double> last_costs_;                                      // costs at which last_ is cheapest
+    std::vector<double> least_errors_;                                    // of the paths evaluated
+    double least_other_bytes_ = std::numeric_limits<double>::infinity();  // beside prepacked weights
     bool was_exact_ = true, is_proved_ = false;
     std::size_t states_ = 0, regions_ = 0, regions_solved_ = 0;  // of the last search
     ConstrainedSelection result_;

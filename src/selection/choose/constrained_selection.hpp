@@ -11,39 +11,39 @@
 #include <utility>
 #include <vector>
 
-/// Time against what there may only be so much of: errors, bytes.
+/// Constrained selection: the fastest covers within limits on errors and bytes.
 namespace cairn::selection {
 
-/// A limit on bytes: those of covers are told by `of`, which is asked for few of them; it may plan their memory.
+/// A limit on bytes. `of` returns the bytes of covers; it is called for few of them, since it may plan their memory.
 struct MemoryLimit {
     std::int64_t limit = 0;
     const std::function<std::int64_t(const Selections&)>& of;
 };
 
-/// What came of a trade.
+/// The result of a constrained selection.
 struct ConstrainedSelection {
-    std::optional<Selections> selections;  ///< the cheapest that were found to fit; nothing where none were
-    bool is_proved = false;                ///< no cheaper ones fit (bytes: unless they need fewer beside weights)
-    std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();  ///< of the covers looked at
+    std::optional<Selections> selections;  ///< the cheapest covers found to fit; empty if none did
+    bool is_proved = false;                ///< no cheaper covers fit (bytes: if none need fewer beside weights)
+    std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();  ///< of the covers evaluated
 };
 
-/// Picks the cheapest path of a memo whose errors keep within their bounds and whose covers keep within the bytes,
-/// where there is a limit.
+/// Picks the cheapest path of a memo whose errors keep within their budgets and, if there is a byte limit, whose covers
+/// keep within it.
 ///
-/// Every choice takes a known amount of each measure: of the error of an output, of bytes that forms of weights take.
-/// So a measure is given a price. With a price p for it the cheapest path has cost t and takes b; whatever takes at
-/// most B costs at least t + p (b - B). From the line between one path that does not fit and one that does comes the
-/// next price (Everett, "Generalized Lagrange multiplier method", 1963), until no path lies below such a line; several
-/// measures have their prices found in turn. Where many choices are worth the same price (layers that are alike), all
-/// or none of them are taken: prices that rise a little from choice to choice then take as many as fit. At last paths
-/// are pulled in the order of t + p b until that bound excludes the rest, or many have been looked at.
+/// Lagrangian relaxation. Every choice consumes a known amount of each resource: error of an output, bytes of prepacked
+/// weights. Each resource gets a multiplier. If at multiplier p the cheapest path has cost t and consumes b, then every
+/// path that consumes at most B costs at least t + p (b - B). The next multiplier is the slope of the line between an
+/// infeasible and a feasible path (Everett, "Generalized Lagrange multiplier method", 1963), until no path lies below
+/// such a line; several multipliers are searched in turn. Choices with equal gain per unit (equal layers) are taken all
+/// or none: multipliers that rise slightly from choice to choice break these ties and take as many as fit. Finally,
+/// paths are enumerated in ascending t + p b until the bound excludes the rest or a limit on paths is reached.
 ///
-/// Nothing comes where a kernel that was chosen cannot prepare: it refuses from then on, and the memo is to be made
-/// anew. Throws as select() does, naming a bound on errors that nothing keeps.
+/// Empty if a chosen kernel cannot prepare: it refuses from then on, and the memo must be built again. Throws as
+/// select() does, naming an error budget that no path keeps.
 std::optional<ConstrainedSelection> select_constrained(Memo memo, std::span<const Bucket> buckets,
                                                        const Options& options, const MemoryLimit* bytes = nullptr);
 
-/// What a path's choices add up to.
+/// The sum of the errors of a path's choices.
 double total_error(std::span<const int> path, const Memo::ErrorTerms& errors);
 
 }  // namespace cairn::selection

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-// The own tolerance of each output that has one, by its name.
+// The tolerances of outputs that have their own, by output name.
 std::map<std::string_view, Tolerance> by_name(const ir::GraphData& graph, std::span<const OutputTolerance> own) {
     std::set<std::string_view> names;
     for (const ir::Output& output : graph.outputs()) names.insert(output.name);
@@ -88,7 +88,7 @@ void ErrorInfluence::visit_producers(ir::NodeId from, const std::function<bool(i
         const ir::NodeId value = classes_->value_of(id);
         for (const ir::NodeId expression : classes_->expressions(value))
             if (++visits_; take(expression)) open.push_back(expression);
-        // Read in its place.
+        // The rounded value may be read in its place.
         if (const auto narrow = classes_->rounded(value); narrow && take(*narrow)) open.push_back(*narrow);
     };
     reach(from);

@@ -9,22 +9,22 @@
 #include <tuple>
 #include <vector>
 
-/// What programs keep of weights in memory.
+/// The forms of weights that programs keep in memory.
 namespace cairn::selection {
 
-/// The bound values that programs may keep, each in each of its forms, by number: those of two programs are the same
-/// where they are made alike from the same weights.
+/// Numbers the bound values that programs may keep, each in each of its forms. Values of two programs have the same
+/// number if they are computed alike from the same weights.
 class KeptWeights {
 public:
     KeptWeights(std::span<const Bucket> buckets, const std::deque<Producers>& producers);
 
-    /// The number of what a goal of a bucket's ways keeps; -1 where it keeps nothing.
+    /// The number of the form that a goal of a bucket keeps; -1 if it keeps none.
     int form(std::size_t bucket, int goal) const { return of_goals_[bucket][static_cast<std::size_t>(goal)]; }
     int size() const noexcept { return static_cast<int>(forms_.size()); }
-    /// How many buckets may read it.
+    /// Number of buckets that may read it.
     int readers(int form) const { return forms_[static_cast<std::size_t>(form)].readers; }
-    /// Whether what it is made of may be kept in another form. One without a rival is kept whatever is chosen: the
-    /// values of a graph all lead to its outputs.
+    /// True if the weights it is computed from may be kept in another form. A form without an alternative is always
+    /// kept: all values of a graph lead to its outputs.
     bool has_other_form(int form) const { return forms_[static_cast<std::size_t>(form)].has_other_form; }
 
 private:
@@ -41,10 +41,10 @@ private:
 
     std::vector<Form> forms_;
     std::vector<std::vector<int>> of_goals_;                                         // of each bucket
-    std::map<std::tuple<std::string_view, std::string_view, Device>, int> numbers_;  // by origin and place
-    // Weights that some value is made of together are a family.
-    std::map<std::string_view, int> weights_;  // families, by origin
-    std::vector<int> parent_;                  // of each family, to one it is joined with
+    std::map<std::tuple<std::string_view, std::string_view, Device>, int> numbers_;  // by bound digest and place
+    // Weights that some value is computed from together form a family (union-find).
+    std::map<std::string_view, int> weights_;  // families, by bound digest
+    std::vector<int> parent_;                  // union-find parent of each family
 };
 
 }  // namespace cairn::selection

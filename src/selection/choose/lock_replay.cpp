@@ -48,7 +48,7 @@ std::string texts_of(const List& list) {
     return text;
 }
 
-/// The values that the words of some steps mark as brought from another device.
+/// The values that some steps mark as transferred between devices.
 std::vector<bool> transferable_values_in(const program::CoverSteps& steps, std::size_t values) {
     std::vector<bool> may(values, false);
     const auto mark = [&](std::string_view words) {
@@ -69,7 +69,7 @@ std::vector<bool> transferable_values_in(const program::CoverSteps& steps, std::
     return may;
 }
 
-/// Finds the candidates that the steps of one bucket are.
+/// Matches the steps of one bucket to its candidates.
 class StepMatcher {
 public:
     StepMatcher(const Bucket& bucket, const program::CoverSteps& steps) : bucket_(bucket), steps_(steps) {
@@ -77,14 +77,14 @@ public:
             if (!places_.emplace(steps[s].result, s).second) fail(steps[s], "is there twice");
     }
 
-    /// Leaves the candidates of the steps and no others.
+    /// Keeps the candidates of the steps and removes all others.
     void restrict(Producers& producers) {
         std::vector<bool> found(steps_.size(), false);
         producers.filter([&](int number, Producers::Producer& producer) -> bool {
             const Goal& goal = producers.goal(number);
             if (goal.kept) return true;
             const auto place = places_.find(text_of(goal));
-            // A value that no step brings was computed where it is wanted.
+            // A value that no step transfers was computed where it is needed.
             if (producer.candidate.kernel == nullptr) return place == places_.end();
             if (place == places_.end() || found[place->second] || !is_step(producer.candidate, steps_[place->second]))
                 return false;
@@ -95,7 +95,7 @@ public:
             if (!found[s]) fail(steps_[s], "is none of its candidates");
     }
 
-    /// Puts what was chosen in the order of the steps.
+    /// Sorts the choices into the order of the steps.
     void sort(Selection& selection) const {
         if (selection.chosen.size() != steps_.size())
             throw Error(
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    /// Whether a candidate is the call of a step; then it is given the kernel's setting and the costs of the step.
+    /// True if a candidate is the call of a step; it then receives the step's setting, time and error.
     bool is_step(Candidate& candidate, const CoverStep& step) {
         if (without_setting(candidate.kernel->id) != without_setting(step.kernel) ||
             candidate.rounding != step.rounding || texts_of(candidate.operands) != step.operands ||
@@ -143,7 +143,7 @@ private:
 
     const Bucket& bucket_;
     const program::CoverSteps& steps_;
-    std::unordered_map<std::string, std::size_t> places_;  // of each step, by its result
+    std::unordered_map<std::string, std::size_t> places_;  // position of each step, by its result
     std::unordered_map<const InternedProblem*, std::string> names_;
 };
 

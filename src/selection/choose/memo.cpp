@@ -20,7 +20,7 @@ namespace {
 
 using ir::NodeId;
 
-// What stands in the place of a goal's number where it has none, and where it is reached in any case.
+// Goal numbers with a special meaning: not numbered; and always available, so that nothing needs to depend on it.
 constexpr int unnumbered = -1, always = -2;
 
 class MemoBuilder {
@@ -53,14 +53,14 @@ private:
         int index;
         Bucket bucket;
         Producers& producers;
-        std::vector<std::size_t> narrow;  // places in the order
-        std::vector<int> numbers;         // of goals
+        std::vector<std::size_t> narrow;  // positions in the order
+        std::vector<int> numbers;         // by goal
         std::size_t next = 0;
         std::unordered_map<int, std::size_t> places = {};  // of kept values, in the order
     };
 
-    /// All programs go side by side from one narrow place to the next, in the steps of the first one: the forms of a
-    /// weight are then needed within one such block, whoever reads it.
+    /// Numbers the goals of all programs block by block, from one narrow cut of the first program to the next. All
+    /// forms of a weight are then needed within one block, whichever programs read it.
     void number_all() {
         const BucketNumbering& leading = numberings_.front();
         std::size_t begin = 0;
@@ -75,12 +75,12 @@ private:
         }
     }
 
-    /// The kept value at a place in the order, or -1.
+    /// The kept form at a position in the order, or -1.
     int form_at(const BucketNumbering& numbering, std::size_t place) const {
         return kept_.form(static_cast<std::size_t>(numbering.index), numbering.producers.order()[place]);
     }
 
-    /// The narrow place behind all that a program reads of what the leading one reads in [begin, end).
+    /// The narrow cut behind all weights of this program that the leading one reads in [begin, end).
     std::size_t end_of_block(const BucketNumbering& numbering, std::size_t begin, std::size_t end) const {
         const BucketNumbering& leading = numberings_.front();
         if (end == leading.narrow.back()) return numbering.narrow.back();
@@ -92,7 +92,7 @@ private:
         return *std::lower_bound(numbering.narrow.begin(), numbering.narrow.end(), last);
     }
 
-    /// What several programs keep comes before what they make of it.
+    /// Forms kept for several programs are numbered before the goals that depend on them.
     void number_shared(BucketNumbering& numbering, std::size_t end) {
         for (std::size_t i = numbering.next; i < end; ++i)
             if (const int form = form_at(numbering, i); form >= 0 && kept_.readers(form) > 1)
@@ -203,7 +203,7 @@ private:
         });
     }
 
-    /// Finds the lowest value out of reach that `node` rests on, and says what each kernel had against it.
+    /// Finds the lowest unreachable value that `node` depends on; throws with each kernel's refusal.
     [[noreturn]] void refuse(const BucketNumbering& numbering, NodeId node) const {
         const ir::GraphData& graph = numbering.bucket.graph;
         NodeId culprit = node;
@@ -239,8 +239,8 @@ private:
     KeptWeights kept_;
     std::vector<BucketNumbering> numberings_;
     std::vector<int> numbers_of_kept_;
-    std::vector<bool> reachable_;                                                // of each number
-    std::map<std::pair<int, int>, std::vector<std::pair<int, double>>> errors_;  // by bucket and bound
+    std::vector<bool> reachable_;                                                // by number
+    std::map<std::pair<int, int>, std::vector<std::pair<int, double>>> errors_;  // by bucket and budget
     Memo memo_;
 };
 

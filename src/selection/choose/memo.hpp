@@ -10,55 +10,54 @@
 #include <utility>
 #include <vector>
 
-/// The memo: from tiles and kernels to the numbered goals and alternatives that the search sees.
+/// The memo: the numbered goals and alternatives that the search runs on, built from matches and kernels.
 namespace cairn::selection {
 
-/// What a byte that a program keeps in memory for good costs where nobody says: CompileOptions::seconds_per_kept_byte.
-/// So noise in measured times does not fill the memory.
+/// Default price of a byte that a program keeps in memory permanently: CompileOptions::seconds_per_kept_byte. It
+/// prevents noise in measured times from filling the memory.
 inline constexpr double seconds_per_kept_byte = 1e-9;
 
-/// Work done once when weights are bound counts this much of its time.
+/// Weight of the seconds of work done once, when weights are bound.
 inline constexpr double bind_weight = 1e-3;
 
-/// Seconds that no path takes: what forbids an alternative.
+/// Cost, in seconds, that forbids an alternative: more than any path takes.
 inline constexpr double forbidden_cost = 1e9;
 
-/// A search problem for all programs at once, and what its numbers mean. The programs meet in the bound values they
-/// keep: each is one goal, whoever reads it, and is paid for once. (A weight that can be kept in one form only is no
-/// goal.)
+/// One search problem for all programs, and what its numbers denote. The programs share the bound values that they
+/// keep: each is one goal, whichever programs read it, and is paid once. (A weight that can be kept in one form only
+/// has no goal.)
 struct Memo {
-    /// A goal, and whose it is; a kept one stands for equal ones of further buckets.
+    /// A goal and its bucket; a kept goal also represents the equal goals of further buckets.
     struct Request {
         int bucket = 0;
         Goal goal;
-        double bytes = 0;            ///< of a kept one
-        double prepacked_bytes = 0;  ///< of these, what is not read where the weights were bound
+        double bytes = 0;            ///< of a kept goal
+        double prepacked_bytes = 0;  ///< of `bytes`, those not read where the weights were bound
     };
-    /// What errors of a path add up to in one of the bounds of a bucket, where there are any.
+    /// The errors of alternatives that count against one error budget of a bucket.
     struct ErrorTerms {
         int bucket = 0, bound = 0;
-        std::vector<std::pair<int, double>> of_choices;  ///< alternatives that have one, ascending
+        std::vector<std::pair<int, double>> of_choices;  ///< alternatives with an error, ascending
     };
     search::SearchProblem problem;
-    std::vector<Request> goals;                ///< of each number
-    std::vector<int> subproblem_of;            ///< of each goal: its bucket, or search::shared for a kept one
-    std::vector<const Candidate*> candidates;  ///< of each alternative
-    std::vector<ErrorTerms> errors;            ///< by bucket and bound
-    double always_kept_bytes = 0;              ///< of what is kept whatever is chosen: it is no goal
-    std::shared_ptr<const std::deque<Producers>> producers = nullptr;  ///< of each bucket: the candidates are theirs
-    std::shared_ptr<const Candidate> none = std::make_shared<const Candidate>();  ///< of what is kept: no kernel
+    std::vector<Request> goals;                ///< by goal number
+    std::vector<int> subproblem_of;            ///< by goal: its bucket, or search::shared for a kept one
+    std::vector<const Candidate*> candidates;  ///< by alternative
+    std::vector<ErrorTerms> errors;            ///< by bucket and budget
+    double always_kept_bytes = 0;              ///< of forms that are always kept and have no goal
+    std::shared_ptr<const std::deque<Producers>> producers = nullptr;             ///< by bucket; owns the candidates
+    std::shared_ptr<const Candidate> none = std::make_shared<const Candidate>();  ///< of kept goals: no kernel
 
     const Candidate& candidate(int choice) const { return *candidates[static_cast<std::size_t>(choice)]; }
 };
 
-/// Builds the memo of all buckets. Throws Error(unsupported) where a needed value has no candidate, Cancelled on a
-/// stop.
+/// Builds the memo of all buckets. Throws Error(unsupported) if a needed value has no candidate, Cancelled on a stop.
 ///
-/// A run's alternatives cost their seconds times the bucket's weight; work done once when weights are bound a
-/// thousandth of its seconds; a byte that is kept so many seconds as `price` tells.
+/// The cost of a run-time alternative is its seconds times the bucket's weight, of work done once at bind a thousandth
+/// of its seconds, and of a kept byte `price` seconds.
 Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop = {},
              double price = seconds_per_kept_byte);
-/// The same of the ways given, those of each bucket.
+/// The same with the given producers, one for each bucket.
 Memo memo_of(std::span<const Bucket> buckets, std::shared_ptr<std::deque<Producers>> producers,
              const std::stop_token& stop, double price);
 

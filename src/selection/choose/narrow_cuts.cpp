@@ -7,11 +7,11 @@
 namespace cairn::selection {
 namespace {
 
-// Within a layer some values more are alive than between layers; a weight that is behind all that reads it need not
-// stay open until the layer ends.
+// Inside a layer a few more values are live than between layers. Accepting such cuts lets a weight end after its last
+// reader instead of at the end of the layer.
 constexpr int cut_width_slack = 3;
 
-/// The place of the last goal that each one is needed for.
+/// The position of the last goal that depends on each goal.
 std::vector<std::size_t> last_users(Producers& producers) {
     const std::span<const int> order = producers.order();
     std::vector<std::size_t> places(producers.size(), 0), last(order.size(), 0);

@@ -74,7 +74,7 @@ std::optional<int> Producers::find(const Goal& goal) const {
     return std::nullopt;
 }
 
-/// What no kernel makes alone still exists: it can come along.
+/// A goal that no kernel produces alone still exists if a producer of another goal provides it.
 void Producers::add_producer(const Goal& goal, Candidate candidate) {
     const int number = number_of(goal);
     at(number).exists = true;
@@ -83,7 +83,7 @@ void Producers::add_producer(const Goal& goal, Candidate candidate) {
     for (const int provided : provided_by(number, producer)) at(provided).exists = true;
 }
 
-/// All goals there is a way to, by goal. More may be made meanwhile.
+/// Visits all goals that exist, by goal. `visit` may add goals.
 template <typename Visit>
 void Producers::for_each_goal(const Visit& visit) {
     for (const int first : first_) {
@@ -93,7 +93,7 @@ void Producers::for_each_goal(const Visit& visit) {
     }
 }
 
-/// Without a search nothing tells what errors add up to.
+/// Without a search no sum of errors is checked, so inexact candidates are excluded.
 bool Producers::is_within_error_budget(const Candidate& candidate, std::span<const NodeId> values) const {
     const double error = candidate.estimate.error;
     return error == 0 || (breadth_ != Breadth::first && std::all_of(values.begin(), values.end(), [&](NodeId value) {
@@ -106,7 +106,7 @@ void Producers::add_match(int t) {
     const bool is_single = is_single_node(match, bucket_.graph);
     const bool first_only = breadth_ == Breadth::first;
     if (first_only && !is_single) return;
-    // A view needs no kernel; where it must be copied, of_copy() finds one.
+    // A view needs no kernel; if it must be copied, of_copy() finds one.
     if (is_single && views()[match.outputs[0]].base != match.outputs[0]) return;
     for (Candidate& candidate : bucket_.candidates.of_match(match, t, breadth_ == Breadth::cheapest)) {
         const bool packed =
@@ -114,7 +114,8 @@ void Producers::add_match(int t) {
                         [](const KernelOperand& operand) { return operand.form == OperandForm::packed; });
         if (first_only && packed) continue;
         if (!is_within_error_budget(candidate, candidate.outputs)) continue;
-        // A tile belongs to one section: what is made once when weights are bound is not made again in every run.
+        // The outputs of a match are all computed at bind or all in a run: bound values are not recomputed in every
+        // run.
         const bool once = is_bound(candidate.outputs[0]);
         if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
                         [&](NodeId o) { return is_bound(o) != once; }))
@@ -130,8 +131,8 @@ void Producers::demand_output(NodeId node) {
     if (const auto goal = goal_of(operand, bucket_.candidates)) roots_.insert(*goal);
 }
 
-/// Copies and packings that candidates ask for, copies of what is a view in one spelling and has memory in another, and
-/// what those rest on in turn; and bound values to be kept.
+/// Adds the copies and packings that candidates need, copies of values that are a view in one expression and have
+/// memory in another, and what those depend on in turn; and the goals of keeping bound values.
 void Producers::add_conversions() {
     std::set<Goal> wanted, kept;
     const auto want = [&](const Goal& goal) {
@@ -163,7 +164,8 @@ void Producers::add_conversions() {
     for (const Goal& goal : kept) add_producer(goal, {});
 }
 
-/// Views are copied where they are seen, what is given to other devices, and what may travel from where it is made.
+/// Copies views from where they are seen, available values to other devices, and transferable ones from where they are
+/// computed.
 void Producers::add_copies(const Goal& goal) {
     Candidates& candidates = bucket_.candidates;
     const Device here = goal.place.device;
@@ -177,7 +179,7 @@ void Producers::add_copies(const Goal& goal) {
     }
 }
 
-/// Whether the value was made elsewhere in any case.
+/// True if the value is available on another device in any case.
 bool Producers::is_transfer_source(const Goal& goal) const {
     const Device here = goal.place.device;
     const std::vector<Device>& all = bucket_.candidates.devices().all;
@@ -191,8 +193,8 @@ void Producers::add_all(const Goal& goal, std::vector<Candidate> candidates) {
         if (is_within_error_budget(produced, {&goal.value, 1})) add_producer(goal, std::move(produced));
 }
 
-/// The goal of keeping in memory what a run reads of a weight, beside the one of making it. What only the bind section
-/// reads need not stay.
+/// The goal of keeping in memory what a run reads of a weight, in addition to the goal of computing it. Values read
+/// only at bind need not be kept.
 std::optional<Goal> Producers::kept_for(const KernelOperand& operand, NodeId top) const {
     const NodeId base = views()[operand.node].base;
     if (is_bound(top) || !is_bound(base)) return std::nullopt;
@@ -225,7 +227,7 @@ Producers::List Producers::provided_by(int number, const Producer& producer) {
     return provided;
 }
 
-/// What a goal rests on or brings along, in the order of its ways.
+/// The goals that a goal's producers depend on or provide, in the order of the producers.
 std::vector<int> Producers::dependencies(int number) {
     std::vector<int> result;
     for (Producer* producer : at(number).producers) {
@@ -236,7 +238,7 @@ std::vector<int> Producers::dependencies(int number) {
     return result;
 }
 
-/// Depth first, with a stack of its own: a chain of goals is as long as the graph is deep.
+/// Depth-first with an explicit stack: a chain of goals is as long as the graph is deep.
 void Producers::visit(int root) {
     struct Visit {
         int number;

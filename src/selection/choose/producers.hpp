@@ -15,76 +15,77 @@
 #include <stop_token>
 #include <vector>
 
-/// Which goals a program has, and the ways to reach them.
+/// The goals of a program, and the candidates that produce them.
 namespace cairn::selection {
 
-/// One of the programs that are chosen together.
+/// One of the programs that are selected together.
 struct Bucket {
     const ir::GraphData& graph;
     const std::vector<fusion::Match>& matches;
     Candidates& candidates;
-    double weight = 1;                         ///< how often it runs, beside the others
-    std::span<const ErrorBudget> bounds = {};  ///< what errors may add up to; none: as it comes
+    double weight = 1;                         ///< relative frequency of its runs
+    std::span<const ErrorBudget> bounds = {};  ///< error budgets; none: errors are unlimited
 };
 
-/// Which candidates are ways to reach a goal.
+/// Which candidates become producers of a goal.
 enum class Breadth : std::uint8_t {
-    first,     ///< of each value the first of its own op, and no other
-    cheapest,  ///< of those that find their operands in equal forms the cheapest
+    first,     ///< of each value the first candidate of its own op, and no other
+    cheapest,  ///< the cheapest of those with equal operand forms
     all,
 };
 
-/// The goal that an operand of a candidate rests on; nothing for what is there anyway (inputs, weights, constants,
-/// states before the run).
+/// The goal that an operand of a candidate depends on; empty if the operand is available in any case (inputs, weights,
+/// constants, states before the run).
 std::optional<Goal> goal_of(const KernelOperand& operand, const Candidates& candidates);
 
-/// The goal of making what `goal` wants brought.
+/// The goal of computing a value in place, for a goal that allows it to be transferred.
 Goal produced(Goal goal);
 
-/// An output as users read it: on the CPU, a copy of what does not lie there row after row in memory of its own.
+/// An output as users read it: on the CPU, and copied unless it is row-major in memory of its own.
 KernelOperand operand_of_output(ir::NodeId node, const ir::GraphData& graph, const Candidates& candidates);
 
-/// Whether the error of a candidate for a goal shows in a bound.
+/// True if the error of a candidate for a goal counts against this error budget.
 bool influences(const Goal& goal, const Candidate& candidate, const ErrorInfluence& influence, std::size_t bound);
 
 /// The goals of one bucket: values with memory of their own, dense copies of views, packed forms of bound values, and
-/// bound values that are kept. Goals are known here by the order in which they were first spoken of.
+/// kept bound values. Goals are numbered in the order of their first mention.
 class Producers {
 public:
-    using List = types::SmallVector<int, 4>;  // mostly few
-    /// A candidate and the goals it rests on.
+    using List = types::SmallVector<int, 4>;  // usually few
+    /// A candidate and the goals it depends on.
     struct Producer {
-        Candidate candidate;  ///< without a kernel where the goal is to keep a value, or it was made where it is wanted
+        Candidate candidate;  ///< without a kernel if the goal is a kept value, or one computed in its place
         List needs;
     };
 
     /// Throws Cancelled on a stop.
     Producers(const Bucket& bucket, Breadth breadth, std::stop_token stop);
 
-    /// Goals that what is wanted may rest on, needs before users; everything about weights comes right before its first
-    /// user: few goals then cross any place between two layers.
+    /// All run-time goals that have a producer, and the goals that these and the roots depend on, in topological order.
+    /// Goals of weights come right before their first user, so that few goals are live across a cut between two layers.
     std::span<const int> order() const noexcept { return order_; }
     std::size_t size() const noexcept { return entries_.size(); }
     const Goal& goal(int number) const { return at(number).goal; }
     std::span<const Producer* const> producers(int number) const {
         return {at(number).producers.data(), at(number).producers.size()};
     }
-    /// Removes each way for which `stays` is false, which may change the others' candidates, and orders the goals anew.
+    /// Removes each producer for which `stays` is false and orders the goals again; `stays` may modify the candidates
+    /// that it keeps.
     void filter(const std::function<bool(int number, Producer& producer)>& stays);
-    /// Further goals that a way of `number` reaches.
+    /// Further goals that a producer of `number` provides.
     List provided_by(int number, const Producer& producer);
-    /// What has to be there after a run: outputs and the last versions of states, ascending.
+    /// The goals required after a run: outputs and the last versions of states, ascending.
     const std::set<Goal>& roots() const noexcept { return roots_; }
-    /// Of a goal; one that nobody has spoken of has none.
+    /// The number of a goal; empty if it was never mentioned.
     std::optional<int> find(const Goal& goal) const;
-    /// Where errors in a value show.
+    /// The influence of values on the error budgets.
     const ErrorInfluence& influence() const noexcept { return influence_; }
 
 private:
     struct GoalEntry {
         Goal goal;
         int next;             ///< the next goal of the same value, by place
-        bool exists = false;  ///< there is a way to it: a candidate, or another goal's that brings it along
+        bool exists = false;  ///< it has a producer, or a producer of another goal provides it
         bool visited = false;
         types::SmallVector<Producer*, 6> producers;
     };
@@ -118,13 +119,13 @@ private:
     std::stop_token stop_;
     std::pmr::monotonic_buffer_resource pool_;
     std::pmr::deque<GoalEntry> entries_{&pool_};
-    std::pmr::deque<Producer> producers_{&pool_};  // of all goals, in the order in which they were found
-    std::vector<int> first_;                       // goal of each value, by place
+    std::pmr::deque<Producer> producers_{&pool_};  // of all goals, in order of creation
+    std::vector<int> first_;                       // first goal of each value, by place
     std::vector<int> order_;
     std::set<Goal> roots_;
 };
 
-/// True for the tile that is one node's own op.
+/// True for the match that is one node's own op.
 bool is_single_node(const fusion::Match& match, const ir::GraphData& graph);
 
 }  // namespace cairn::selection

@@ -13,8 +13,7 @@
 namespace cairn::selection {
 namespace {
 
-/// The same problem with every time in a run at its lower bound, and nothing else counted: its optimum bounds all
-/// covers from below.
+/// Optimum of the problem with every run-time cost at its lower bound and all others 0: a lower bound for all covers.
 double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop) {
     search::SearchProblem optimistic = memo.problem;
     for (int choice = 0; choice < optimistic.alternatives(); ++choice) {
@@ -29,7 +28,7 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
     return found.dag.cost(found.paths);
 }
 
-/// What the cheapest covers would cost if all devices shared one memory.
+/// The cost of the cheapest covers if all devices shared one memory (a relaxation).
 double cost_with_shared_memory(std::span<const Bucket> buckets, const Options& options) {
     const auto set = [&](const std::vector<Devices>& devices) {
         for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b].candidates.set_devices(devices[b]);
@@ -51,8 +50,7 @@ double cost_with_shared_memory(std::span<const Bucket> buckets, const Options& o
     }
 }
 
-/// The cheapest covers of a memo whose choices are all exact, whether or not their kernels can prepare what they are to
-/// do.
+/// The cheapest covers of a memo without inexact choices; whether their kernels can prepare is not checked.
 Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const Options& options) {
     const search::Exploration found = explore_or_throw(memo.problem, memo.subproblem_of, {.stop = options.stop});
     Selections selections = covers_of(memo, buckets, found.dag.cheapest(found.paths).choices);
@@ -65,7 +63,7 @@ Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const 
     return selections;
 }
 
-/// The cheapest covers; nothing where their kernels cannot prepare what they are to do.
+/// The cheapest covers; empty if a kernel of them cannot prepare its problem.
 std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets, const Options& options) {
     Memo memo = memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop,
                         options.seconds_per_kept_byte);
@@ -79,7 +77,7 @@ std::optional<Selections> cheapest_that_prepare(std::span<const Bucket> buckets,
     return selections;
 }
 
-/// Whether there are states, and several devices where they may be.
+/// True if there are states, and several devices that may hold them.
 bool has_state_device_choice(std::span<const Bucket> buckets) {
     return buckets[0].candidates.devices().all.size() > 1 &&
            std::any_of(buckets.begin(), buckets.end(),

@@ -9,24 +9,25 @@
 namespace cairn::selection {
 namespace {
 
-// What a time of another machine weighs beside times of the same kernel at other sizes on this one.
+// Weight of another machine's time of the same call, against times of the same kernel at other sizes on this machine.
 constexpr double weight_of_same_call = 4;
-// How far off it is, either way, in a typical case.
+// Typical error of such a time, as a factor either way.
 constexpr double cross_machine_uncertainty = 2;
-// A twin of a lower level counts as slower by so much, where only one of the two is known.
+// Expected slowdown of a narrower ISA variant if only one of the two variants has a time.
 constexpr double narrower_isa_penalty = 1.02;
-// By so much a time of few blocks has to be less than that of the plan in hand, so that chance alone changes no plan.
+// Penalty on times of few blocks against the incumbent's, so that noise alone changes no plan.
 constexpr double coarse_time_penalty = 1.1;
 
 Limits limits_of(const CostModel& model) { return {model.machine, model.features, model.devices}; }
 
-/// What expectations stand on: this machine's limits where they are known, else the nearest machine's that is told of.
+/// The limits that expected times are based on: this machine's if known, otherwise those of the nearest machine with
+/// shipped timings.
 Calibration expected_machine(const CostModel& model) {
     if (model.is_calibrated || model.priors == nullptr) return model.machine;
     return slowed(model.priors->machine(), model.time_scale);
 }
 
-/// What the twins of a kernel let expect of it: as much as a lower one at most, as a higher one at least.
+/// Bounds the expected time by the times of ISA variants: at most that of a narrower one, at least that of a wider one.
 void compare_isa_variants(Estimate& result, const Kernel& kernel, const SizedProblem& problem, const Cost& cost,
                           const CostModel& model, const Limits& here) {
     const auto compare = [&](FeatureSet needs) {
@@ -45,8 +46,8 @@ void compare_isa_variants(Estimate& result, const Kernel& kernel, const SizedPro
     for (const Feature feature : all_features) compare(implied_by(feature) | FeatureSet{feature});
 }
 
-/// What is expected of a call with what seeds tell of other machines. What it may take at least and at most is as
-/// without them, or wider: a seed alone keeps nothing from being measured.
+/// Applies shipped timings of other machines to the expected time. Its bounds stay or widen: a prior alone excludes
+/// nothing from measurement.
 void apply_priors(Estimate& result, const Kernel& kernel, const SizedProblem& problem, const Cost& cost,
                   const CostModel& model) {
     const Calibration machine = expected_machine(model);
@@ -70,9 +71,9 @@ void apply_priors(Estimate& result, const Kernel& kernel, const SizedProblem& pr
     result.high = std::max(result.high, result.seconds);
 }
 
-/// What a coarse measurement shows.
+/// Applies a coarse measurement.
 void apply_coarse_timing(Estimate& estimate, const Timing& timing) {
-    // Few blocks are off by no more than this, either way.
+    // Maximum error of a measurement of few blocks, as a factor either way.
     constexpr double coarse_factor = 1.5;
     if (timing.status == TimingStatus::ok) {
         estimate.seconds = timing.median;
@@ -85,7 +86,7 @@ void apply_coarse_timing(Estimate& estimate, const Timing& timing) {
     estimate.high = std::max(estimate.high, estimate.seconds);
 }
 
-/// A time that comes after all that were measured.
+/// Ranks a time after all measured ones.
 Estimate ranked_last(Estimate estimate) {
     const double expected = estimate.time();
     estimate.seconds = estimate.low = estimate.high = 1 + 10 * estimate.high;
@@ -102,7 +103,7 @@ const TimingEnvironment& environment_of(const Kernel& kernel, const CostModel& m
 }
 
 const TimingEnvironment& environment_of_programs(const CostModel& model) {
-    // Another device's names the CPU too.
+    // Another device's environment includes the CPU.
     return model.others.empty() ? model.environment : model.others.begin()->second;
 }
 
@@ -220,7 +221,7 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostM
     result.bias = result.seconds - expected;
     if (model.incumbent_calls == nullptr) return result;
     if (!model.incumbent_calls->contains(call_key(kernel, problem))) return ranked_last(std::move(result));
-    // Those that are fast elsewhere were chosen, so these are the ones that may be faster here than any fit says.
+    // Calls that are fast elsewhere became incumbents, so these may be faster here than any fit predicts.
     result.seconds =
         result.from == nullptr ? result.low : std::min(result.low, result.seconds / cross_machine_uncertainty);
     result.bias = result.seconds - expected;

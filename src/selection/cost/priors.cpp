@@ -14,9 +14,9 @@
 namespace cairn::selection {
 namespace {
 
-// Environments that are asked; a further one tells little that nearer ones do not.
+// Maximum number of environments used; further ones add little to nearer ones.
 constexpr std::size_t max_prior_environments = 4;
-// What a time of another machine weighs beside one of this machine, and what all of a kernel's weigh together.
+// Weight of a time of another machine against one of this machine, and of all times of one kernel together.
 constexpr double weight_of_one = 0.25, most_weight = 3;
 
 std::string name_of(std::string_view kernel, std::string_view problem) {
@@ -77,7 +77,7 @@ void Priors::fit_timing_transfer(const PriorEnvironment& prior, const std::vecto
     };
     std::map<const Kernel*, std::vector<RooflineSample>> shown;
     const Limits there{prior.machine, prior.features};
-    // Times come in the order of their problems.
+    // Timings are sorted by problem.
     std::string_view text;
     std::optional<Problem> problem;
     for (const ShippedTiming& time : times) {
@@ -94,7 +94,7 @@ void Priors::fit_timing_transfer(const PriorEnvironment& prior, const std::vecto
             const Cost cost = validated_cost(*known->second, *problem, note);
             const double roofline = roofline_of(*known->second, known->second->needs, *problem, cost, there).seconds();
             if (roofline > 0) shown[known->second].push_back({time.timing.median, roofline});
-        } catch (const std::exception&) {  // a problem, or a cost, of another version tells nothing
+        } catch (const std::exception&) {  // ignore a problem or a cost of another version
         }
     }
     for (const auto& [kernel, all] : shown) {

@@ -12,7 +12,7 @@
 namespace cairn::selection {
 namespace {
 
-// What a kernel that has twins and that memory bounds takes more at each width of vectors below the one in use.
+// Penalty on the memory time of a kernel with ISA variants, for each vector width below the one in use.
 constexpr double isa_level_penalty = 1.02;
 
 int halvings_below_512_bits(FeatureSet features) {
@@ -21,7 +21,7 @@ int halvings_below_512_bits(FeatureSet features) {
 
 double& rate_of(Calibration& machine, Unit unit) { return machine.unit_flops[index_of(unit)]; }
 
-/// By what a unit does more than that of f32 with these features.
+/// Nominal ratio of a unit's rate to that of f32 with these features.
 double nominal_ratio(Unit unit, FeatureSet features) {
     return row_of(unit).per_cycle / row_of(*unit_of(Arithmetic::f32, features)).per_cycle;
 }
@@ -34,7 +34,7 @@ double bytes_touched(const TensorDesc& tensor) {
     return elements * static_cast<double>(size_of(tensor.dtype));
 }
 
-/// Each operand read or written once, one operation an output element and step.
+/// Each operand is read or written once; one operation for each element and step.
 Cost default_cost(const Problem& problem) {
     Cost cost;
     double elements = 0;
@@ -48,13 +48,13 @@ Cost default_cost(const Problem& problem) {
     return cost;
 }
 
-/// Negative, endless and what is no number cannot be counted with.
+/// False if an amount is negative, infinite or not a number, or the efficiency is outside (0, 1].
 bool is_usable(const Cost& cost) {
     const auto is_amount = [](double amount) { return amount >= 0 && std::isfinite(amount); };
     return is_amount(cost.flops) && is_amount(cost.bytes) && cost.efficiency > 0 && cost.efficiency <= 1;
 }
 
-/// Of code with these needs. Where not all of them are in use it has no more than what is, if that has a unit at all.
+/// Peak rate of code with these needs; if not all of them are in use, of the features that are, if those have a unit.
 double peak_of(Arithmetic arithmetic, FeatureSet needs, const Limits& limits) {
     std::optional<Unit> unit = unit_of(arithmetic, needs & limits.features);
     if (!unit) unit = unit_of(arithmetic, needs);
@@ -68,7 +68,7 @@ double peak_of(Arithmetic arithmetic, const DeviceRates& device) {
     return rate > 0 ? rate : device.flops;
 }
 
-/// Bytes of `cost` that come from memory in any case: those of weights.
+/// The part of the cost's bytes that always comes from memory: weights.
 double bound_bytes(const Problem& problem, const Cost& cost) {
     double bytes = 0;
     for (const TensorDesc& tensor : problem.inputs)
@@ -79,8 +79,7 @@ double bound_bytes(const Problem& problem, const Cost& cost) {
 }  // namespace
 
 double cross_core_transfer_seconds(const Problem& problem, const Calibration& machine, int threads) {
-    constexpr double cache_bytes_per_core =
-        1 << 20;  // bytes that the caches of one CPU hold; what is more comes from elsewhere
+    constexpr double cache_bytes_per_core = 1 << 20;  // cache capacity of one core; bytes beyond it come from memory
     double bytes = 0;
     for (const auto* tensors : {&problem.inputs, &problem.outputs})
         for (const TensorDesc& tensor : *tensors)
@@ -136,7 +135,7 @@ Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& prob
     const auto device = std::find_if(limits.devices.begin(), limits.devices.end(),
                                      [&](const DeviceRates& rates) { return rates.device == kernel.device; });
     if (device != limits.devices.end()) {
-        // A copy reads on one side what it writes on the other: half of its bytes go over the link.
+        // A copy reads on one side and writes on the other: half of its bytes cross the link.
         const bool is_link = kernel.definition == "copy_to";
         const double arithmetic = cost.flops / peak_of(cost.arithmetic, *device);
         const double memory = cost.bytes / (is_link ? 2 * device->link_bandwidth : device->bandwidth);

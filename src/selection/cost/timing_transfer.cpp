@@ -9,11 +9,11 @@
 namespace cairn::selection {
 namespace {
 
-// As wide as the uncertainty of a kernel that nothing is known of: two standard deviations of its logarithm.
+// Spread of a kernel without observations, in logarithms: its default uncertainty is two standard deviations.
 const double prior_deviation = std::log(4.0) / 2;
 constexpr double least_uncertainty = 1.3, most_uncertainty = 8;
 
-/// What its settings, and twins', have in common.
+/// The part of the id that all settings and ISA variants share.
 std::string family_of_all_settings(const Kernel& kernel) { return std::string(without_setting(family_of(kernel))); }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::string isa_variant_of(const Kernel& kernel, FeatureSet needs) {
                                                           : family.replace(at, 1, isa_level_name(needs));
 }
 
-/// Seen often, the mean of what was seen; seen once, half of that.
+/// Geometric mean with shrinkage: with many observations their mean, with one of weight 1 half of its logarithm.
 Fit TimingTransfer::LogRatioStats::fit() const {
     if (weight == 0) return {};
     const double spread = std::max(squares - sum * sum / weight, 0.0) + prior_deviation * prior_deviation;

@@ -73,7 +73,7 @@ private:
         program_.inputs.push_back({node.name, {buffer, 0}, desc});
     }
 
-    /// The bytes of a node's values; none where it has none.
+    /// The bytes of a node's values; empty if it has none.
     static std::vector<std::byte> contents_of(const ir::Node& node) {
         if (node.values == nullptr) return {};
         const std::int64_t count = element_count(node.shape).constant();
@@ -100,8 +100,7 @@ private:
         }
     }
 
-    /// Whether a run writes over what was live before it; writing over rows that it has appended itself is none of
-    /// that.
+    /// True if a run overwrites what was live before it. Overwriting rows that the run itself appended does not count.
     bool is_overwritten(const ir::StateInfo& state) const {
         for (NodeId version = state.latest; version != state.read; version = graph_.node(version).operands[0]) {
             const ir::Node& node = graph_.node(version);
@@ -113,7 +112,7 @@ private:
         return false;
     }
 
-    /// The buffer of a goal, or of a given value, made when first asked for.
+    /// The buffer of a goal, or of an available value; created on the first call.
     int buffer_of(Goal goal) {
         if (goal.transferred && !transferred_.contains(goal)) goal = produced(goal);
         if (const auto it = buffers_.find(goal); it != buffers_.end()) return it->second;
@@ -220,7 +219,7 @@ private:
         return desc;
     }
 
-    /// Copies what a late read wants of a state; readers of one value share the copy.
+    /// Copies the contents of a state for a late read. Readers of one value share the copy.
     void add_snapshot(const LateRead& read) {
         const NodeId node = selection_.chosen[static_cast<std::size_t>(read.reader)]
                                 .candidate.operands[static_cast<std::size_t>(read.operand)]
@@ -252,8 +251,8 @@ private:
         return buffer;
     }
 
-    /// The problem where an operand of `shape` that was to be seen in a state is a dense copy, repeated where it was
-    /// repeated.
+    /// The problem with the strided operand of a state replaced by a dense copy of `shape`, broadcast where the operand
+    /// was.
     static std::shared_ptr<const Problem> with_dense_operand(const std::shared_ptr<const Problem>& problem,
                                                              std::size_t operand, const Shape& shape,
                                                              const Kernel& kernel) {
@@ -277,15 +276,15 @@ private:
         program_.outputs.push_back({output.name, place, desc});
     }
 
-    /// Keeps the bound values that the run or an output reads, and what those rest on, each right before its first
-    /// user, so that sources and intermediate values can be let go early.
+    /// Removes bound values that neither the run nor an output needs, and orders the others with their dependences
+    /// right before their first user, so that sources and intermediate values can be freed early.
     void order_bind_section() {
         std::map<int, std::size_t> producer;
         for (std::size_t i = 0; i < program_.bind.size(); ++i)
             for (const View& view : program_.bind[i].outputs) producer[view.buffer] = i;
         std::vector<Instruction> ordered;
         std::set<std::size_t> done;
-        // Depth first, with a stack of its own: the instruction, and which of its inputs comes next.
+        // Depth-first with an explicit stack: the instruction, and the index of its next input.
         std::vector<std::pair<std::size_t, std::size_t>> open;
         const auto enter = [&](int buffer) {
             const auto it = producer.find(buffer);
@@ -311,8 +310,8 @@ private:
         name_bound_values();
     }
 
-    /// A bound value's name says how it is made, so that programs of several buckets find what they share. By an
-    /// inexact kernel it is another one than by exact ones.
+    /// Names a bound value by a digest of its computation, so that programs of several buckets find shared values. The
+    /// digest includes inexact kernels.
     void name_bound_values() {
         std::set<std::string_view> inexact;
         for (const Choice& choice : selection_.chosen)
@@ -350,8 +349,8 @@ private:
     std::map<Goal, int> buffers_;
     std::set<Goal> transferred_;  // by a copy
     std::map<std::string, int> states_;
-    std::map<int, std::vector<LateRead>> late_reads_;  // of each writer
-    std::map<NodeId, int> copies_;                     // buffers of what late reads want
+    std::map<int, std::vector<LateRead>> late_reads_;  // by writer
+    std::map<NodeId, int> copies_;                     // buffers of late reads
     std::map<std::pair<int, int>, int> snapshot_of_;   // (reader, operand) -> buffer of the copy
 };
 

@@ -17,7 +17,7 @@ void check_stop(const std::stop_token& stop) {
     if (stop.stop_requested()) throw Cancelled("emit");
 }
 
-/// Of each choice those that have to come after it.
+/// For each choice, the choices that have to come after it.
 std::vector<std::vector<int>> successors_of(const std::vector<std::vector<int>>& after) {
     std::vector<std::vector<int>> successors(after.size());
     for (std::size_t i = 0; i < after.size(); ++i)
@@ -25,7 +25,7 @@ std::vector<std::vector<int>> successors_of(const std::vector<std::vector<int>>&
     return successors;
 }
 
-/// What has to come after `first`, in however many steps, and `first` itself.
+/// All transitive successors of `first`, and `first` itself.
 std::set<int> descendants_of(int first, const std::vector<std::vector<int>>& successors) {
     std::set<int> found{first};
     for (std::vector<int> pending{first}; !pending.empty();) {
@@ -37,8 +37,8 @@ std::set<int> descendants_of(int first, const std::vector<std::vector<int>>& suc
     return found;
 }
 
-/// The choice that makes the first write over each version of a state. An append leaves the rows of older versions
-/// alone; later writes find them replaced already.
+/// The choice with the first write over each version of a state. An append does not change the rows of older versions;
+/// later writes find them already replaced.
 std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const Candidates& candidates,
                                        const std::map<Goal, int>& producer) {
     std::map<NodeId, int> result;
@@ -54,12 +54,12 @@ std::map<NodeId, int> first_overwrites(const ir::GraphData& graph, const Candida
     return result;
 }
 
-/// Puts each choice that replaces elements of a state after those that read them. A reader that rests on it already
-/// reads late.
+/// Orders each choice that overwrites elements of a state after those that read them. Readers that depend on the writer
+/// become late reads.
 void order_overwrites(const std::vector<Choice>& chosen, const Candidates& candidates,
                       const std::map<NodeId, int>& overwrites, const std::stop_token& stop, Dependences& result) {
     if (overwrites.empty()) return;
-    std::map<int, std::vector<LateRead>> reads;  // of what each writer replaces
+    std::map<int, std::vector<LateRead>> reads;  // of the versions that each writer replaces
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         const KernelOperands& operands = chosen[i].candidate.operands;
         for (std::size_t s = 0; s < operands.size(); ++s) {
@@ -72,7 +72,7 @@ void order_overwrites(const std::vector<Choice>& chosen, const Candidates& candi
     std::vector<std::vector<int>> successors = successors_of(result.after);
     for (const auto& [writer, before] : reads) {
         check_stop(stop);
-        // What comes after the writer stays the same while readers that do not are put before it.
+        // Adding readers outside this set before the writer does not change the set.
         const std::set<int> late = descendants_of(writer, successors);
         for (const LateRead& read : before) {
             if (late.contains(read.reader)) {
@@ -101,7 +101,7 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     const auto needs = [&](std::size_t user, const Goal& goal) {
         auto it = producer.find(goal);
         if (it == producer.end() && goal.transferred)
-            it = producer.find(produced(goal));  // made where it is wanted, not copied there
+            it = producer.find(produced(goal));  // computed in its place, not transferred
         if (it != producer.end() && it->second != static_cast<int>(user)) result.after[user].push_back(it->second);
     };
     for (std::size_t i = 0; i < chosen.size(); ++i) {

@@ -25,20 +25,20 @@ void check_stop(const std::stop_token& stop) {
     if (stop.stop_requested()) throw Cancelled("explain");
 }
 
-/// What the program calls a value.
+/// The program's name for a value.
 std::string name_of(const ir::Node& node) {
     return node.composite.empty() ? std::string(ir::info(node.op).name) : node.composite;
 }
 
 std::string place_of(const std::source_location& where) { return where.line() == 0 ? "" : Error::place(where); }
 
-/// What a verdict is compared by: a time, then none.
+/// Sort key of a kernel: its time, or infinity.
 double rank_of(const ExplainedKernel& verdict) {
     constexpr double none = std::numeric_limits<double>::infinity();
     return verdict.refusal.empty() && verdict.failure.empty() ? verdict.seconds : none;
 }
 
-/// Why something that costs less by sums was not taken, where that is not for want of measurements.
+/// The reason why a cheaper alternative (by sums) was rejected, other than missing measurements.
 std::string rejection_reason(const Explanation& explanation, bool has_bounds, bool is_exact) {
     double ratio = 1;
     bool is_kept = false;
@@ -50,7 +50,7 @@ std::string rejection_reason(const Explanation& explanation, bool has_bounds, bo
     return is_exact ? "other programs were asked for" : "the search was cut before it was found";
 }
 
-/// The chosen one, then what costs less.
+/// The chosen one first, then ascending extra cost.
 bool is_cheaper(const ExplainedAlternative& a, const ExplainedAlternative& b) {
     const auto key = [](const ExplainedAlternative& way) {
         return std::tuple(!way.chosen, !way.slower, way.slower.value_or(0) + way.price);
@@ -60,7 +60,7 @@ bool is_cheaper(const ExplainedAlternative& a, const ExplainedAlternative& b) {
 
 }  // namespace
 
-/// Goes through the tiles of a bucket, then through the alternatives of the search.
+/// Collects the matches of a bucket, then the alternatives of the search.
 class Explainer::Collector {
 public:
     Collector(const Bucket& bucket, const std::stop_token& stop)
@@ -117,9 +117,9 @@ private:
         const fusion::Match& match = bucket_.matches[static_cast<std::size_t>(t)];
         auto& [queries, rounding, limit] = record_.matches[static_cast<std::size_t>(t)];
         for (KernelQuery* query : candidates_.queries_for(t)) queries.push_back(asked(query->problem().kept(), *query));
-        if (queries.empty()) return;  // a view, which needs no kernel, or not looked at
+        if (queries.empty()) return;  // a view, which needs no kernel, or not queried
         rounding = candidates_.rounding_in(match);
-        if (bucket_.bounds.empty() && rounding > 0) limit = 0;  // all is exact
+        if (bucket_.bounds.empty() && rounding > 0) limit = 0;  // everything is exact
         if (!bucket_.bounds.empty())
             for (const NodeId output : match.outputs)
                 limit = std::min(limit, influence_.limit(candidates_.memory_of(output)));
@@ -137,7 +137,7 @@ private:
         }
     }
 
-    /// A value that has other spellings may lie in another one's memory.
+    /// Records a read of a value in another value's memory; possible for values with several expressions.
     void add_reading(NodeId node, int number) {
         const alternatives::EClasses& classes = candidates_.classes();
         const NodeId value = classes.value_of(node);
@@ -165,7 +165,7 @@ private:
         return known = static_cast<int>(record_.values.size()) - 1;
     }
 
-    /// What was asked, and what all kernels asked have said to it.
+    /// Records a query, and the answers of all kernels queried.
     int asked(const InternedProblem& kept, const KernelQuery& query) {
         const auto [it, fresh] = asked_.try_emplace(&kept, static_cast<int>(record_.asked.size()));
         if (!fresh) return it->second;
@@ -189,8 +189,8 @@ private:
     const std::stop_token& stop_;
     BucketRecord record_;
     std::vector<int> value_at_;                                                 // of each node
-    std::vector<std::vector<std::pair<int, std::size_t>>> producers_by_match_;  // value, and which of its ways
-    std::map<NodeId, std::pair<int, std::size_t>> views_;                       // by spelling
+    std::vector<std::vector<std::pair<int, std::size_t>>> producers_by_match_;  // value, index of its alternative
+    std::map<NodeId, std::pair<int, std::size_t>> views_;                       // by expression
     std::unordered_map<const InternedProblem*, int> asked_;
 };
 
@@ -212,7 +212,7 @@ Explainer::Explainer(const Memo& memo, std::span<const Bucket> buckets, const st
         for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
             amounts_[static_cast<std::size_t>(choice)] = amounts_of(memo, buckets, choice);
             const Candidate& candidate = memo.candidate(choice);
-            if (candidate.kernel == nullptr) continue;  // it is there
+            if (candidate.kernel == nullptr) continue;  // available without a kernel
             choices_[static_cast<std::size_t>(choice)] =
                 collectors[static_cast<std::size_t>(asked.bucket)]->add(asked.goal, candidate, choice);
         }
@@ -220,8 +220,8 @@ Explainer::Explainer(const Memo& memo, std::span<const Bucket> buckets, const st
     for (const auto& collector : collectors) records_.push_back(collector->finish());
 }
 
-/// Times are as measured or expected: what selection adds to costs, so that a call is taken last, is not told. A call
-/// whose measurement failed has no time.
+/// Times as measured or expected: the bias that selection adds is left out. Failed calls keep their penalised
+/// `seconds`.
 search::Amounts Explainer::amounts_of(const Memo& memo, std::span<const Bucket> buckets, int choice) const {
     const Memo::Request& asked = memo.goals[static_cast<std::size_t>(problem_.goal_of(choice))];
     const Bucket& bucket = buckets[static_cast<std::size_t>(asked.bucket)];
@@ -236,23 +236,23 @@ search::Amounts Explainer::amounts_of(const Memo& memo, std::span<const Bucket> 
     return amounts;
 }
 
-/// What a path and the search tell of each alternative.
+/// The result of a path and its search for each alternative.
 struct Explainer::SearchResult {
     std::vector<std::optional<search::MinMarginal>> min_marginals;
     std::vector<bool> chosen;
-    std::string decision;  // why something that costs less was not taken
+    std::string decision;  // why a cheaper alternative was rejected
     int cheapest = -1;     // an alternative of the cheapest program
-    double least = 0;      // what is no more than rounding
+    double least = 0;      // smallest difference above rounding
     bool exact = true;
 
-    /// The alternative of a way that its cheapest program has: the chosen one, if any is; -1 where there is none.
+    /// The choice of an alternative that its cheapest program has: the chosen one, if any is; -1 if there is none.
     int best_of(const Producer& way) const {
         int best = -1;
         for (const int choice : way.choices)
             if (best < 0 || key(choice) < key(best)) best = choice;
         return best;
     }
-    /// The chosen way is nearer than others, then what costs less.
+    /// The chosen alternative first, then ascending extra cost.
     bool is_cheaper(const Producer& a, const Producer& b) const { return key(best_of(a)) < key(best_of(b)); }
 
 private:
@@ -291,8 +291,8 @@ ExplainedKernel Explainer::verdict(const BucketRecord& record, const Request& as
     return verdict;
 }
 
-/// Each kernel once: by its fastest answer, or by its first refusal; the kernel of `first` by its answer to what that
-/// was asked.
+/// Each kernel once: with its fastest answer, or its first refusal; the kernel of `first` with its answer to that
+/// query.
 std::vector<ExplainedKernel> Explainer::verdicts(const BucketRecord& record, const Match& match,
                                                  const ChoiceRecord* first) const {
     std::map<const Kernel*, ExplainedKernel> best;  // in the order of the list
@@ -316,7 +316,7 @@ std::vector<ExplainedKernel> Explainer::verdicts(const BucketRecord& record, con
 
 namespace {
 
-/// Why a kernel that takes less for the same operands was not taken.
+/// Records why a faster kernel for the same operands was rejected.
 void note_decision(const ExplainedKernel& chosen, const std::string& decision, ExplainedKernel& other_candidate) {
     const bool is_faster = rank_of(other_candidate) < chosen.seconds && other_candidate.problem == chosen.problem;
     if (!is_faster || other_candidate.ranked_last || !other_candidate.note.empty() || !chosen.failure.empty()) return;
@@ -348,7 +348,7 @@ ExplainedInstruction Explainer::instruction(const BucketRecord& record, int choi
     return explained;
 }
 
-/// What the cheapest program with a choice takes more than the one with what was taken.
+/// Extra cost of the cheapest program with this choice against the one with the choice taken.
 void Explainer::compare(const SearchResult& found, int choice, int taken, double weight,
                         ExplainedAlternative& explained) const {
     const auto& own = found.min_marginals[static_cast<std::size_t>(choice)];
@@ -383,7 +383,7 @@ ExplainedAlternative Explainer::way(const BucketRecord& record, const Producer& 
         else
             compare(found, best, taken, record.weight, explained);
     }
-    // What is seen is come by in its best way, which may be a copy of what is seen of another value.
+    // A view is produced by the best producer of its base, which may itself copy a view of another value.
     const Producer* made = &way;
     while (!made->view.empty() && made->base >= 0) {
         const Producer* nearest = nullptr;
@@ -414,7 +414,7 @@ ExplainedValue Explainer::value(const BucketRecord& record, const Value& value, 
     return explained;
 }
 
-/// All ways to make the program of one bucket, what the others keep being there.
+/// Searches all programs of one bucket, with what the other buckets keep available.
 Explainer::SearchResult Explainer::search(int bucket, std::span<const int> path, const std::stop_token& stop) const {
     SearchResult found;
     found.min_marginals.resize(choices_.size());
@@ -448,7 +448,7 @@ Explainer::SearchResult Explainer::search(int bucket, std::span<const int> path,
     const auto min_marginals = search::min_marginals(own, all.dag, all.paths, own_path, amounts);
     double whole = 0;
     for (const int choice : own_path) whole += own.cost(choice);
-    // The choice was made by sums of doubles, which are no more exact.
+    // The selection minimised sums of doubles, which have this precision.
     found.least = 1e-12 * whole;
     for (std::size_t i = 0; i < names.size(); ++i) {
         found.min_marginals[static_cast<std::size_t>(names[i])] = min_marginals[i];

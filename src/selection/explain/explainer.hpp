@@ -17,16 +17,16 @@
 
 namespace cairn::selection {
 
-/// What is kept of a choice for those who ask why: what kernels said to each problem, the ways to come by each value,
-/// and what all alternatives cost. In few words: no graph, no constant, no problem but as text. What a way would cost
-/// more is found when it is asked for. Never changes; any thread may ask. The kernels must outlive it.
+/// Record of a selection that explains it later: the answers of kernels to each problem, the alternatives of each
+/// value, and the costs of all alternatives. Compact: no graph, no constants, problems as text only. The extra cost of
+/// an alternative is computed on request. Immutable and safe for concurrent use. The kernels must outlive it.
 class Explainer {
 public:
     /// Throws Cancelled on a stop.
     Explainer(const Memo& memo, std::span<const Bucket> buckets, const std::stop_token& stop = {});
 
-    /// Adds what is known of the programs that a path became: one for each bucket, whose instructions stand in the
-    /// explanation already, in their order. Throws Cancelled on a stop.
+    /// Adds what is known of the programs emitted from a path, one for each bucket; `explanation` already lists their
+    /// instructions, in order. Throws Cancelled on a stop.
     void explain(std::span<const int> path, std::span<const program::Program* const> programs, Explanation& explanation,
                  const std::stop_token& stop = {}) const;
 
@@ -34,21 +34,21 @@ private:
     using Numbers = types::SmallVector<int, 4>;
     struct Answer {
         const Kernel* kernel;
-        const Refusal* refusal;  // one of the part's
+        const Refusal* refusal;  // in BucketRecord::refusals
         Estimate estimate;
         RefusedBy by;
     };
-    // A problem and the answers to it, by where they begin and end in the part's.
+    // A problem and its answers, as ranges of BucketRecord::texts and answers.
     struct Request {
         std::size_t text, text_end, answer, answer_end;
     };
-    /// What the kernels for a tile were asked, and the most that they may be off.
+    /// The queries of a match's kernels, and the largest error allowed.
     struct Match {
         Numbers asked;
-        double rounding = 0;  ///< by which it is off besides
+        double rounding = 0;  ///< error of the match's own roundings
         double limit = std::numeric_limits<double>::infinity();
     };
-    /// By a tile, or by a view of another value, unless that is given.
+    /// An alternative of a value: by a match, or by a view of another value (`base`) unless that is always available.
     struct Producer {
         std::string definition, view;
         alternatives::Laws laws;
@@ -64,7 +64,7 @@ private:
         std::vector<Producer> alternatives;
         std::string name;
     };
-    /// Of an alternative of the search: for which value, and by which kernel, asked what.
+    /// An alternative of the search: the value, the kernel and the query.
     struct ChoiceRecord {
         int value = -1;
         int asked = -1, match = -1;
@@ -72,19 +72,19 @@ private:
     };
     struct BucketRecord {
         std::vector<std::vector<std::pair<std::string, std::int64_t>>> sizes;
-        // Many are asked: their texts and answers lie side by side, so that letting go of them is quick.
+        // There are many queries: contiguous texts and answers are freed quickly.
         std::vector<Request> asked;
         std::string texts;
         std::vector<Answer> answers;
         std::set<Refusal> refusals;
         std::vector<Match> matches;
-        std::vector<std::vector<std::string>> names;  // that users gave to what each tile computes
+        std::vector<std::vector<std::string>> names;  // that users gave to the values of each match
         std::vector<Value> values;
         std::vector<ErrorBudget> bounds;
         double weight = 1;
     };
     /// Amounts summed along a path besides its cost: run time over all weighted buckets; bytes kept; the price of those
-    /// bytes and of work done once, in seconds; calls whose measurement failed; calls left unmeasured by a tune.
+    /// bytes and of work done once, in seconds; calls whose measurement failed; calls left unmeasured by a tuning run.
     enum AmountKind : std::uint8_t { run, bytes, price, failed, unmeasured };
     class Collector;
     struct SearchResult;
@@ -106,7 +106,7 @@ private:
     search::SearchProblem problem_;
     std::vector<int> bucket_of_;            // of each goal; search::shared: kept for any
     std::vector<ChoiceRecord> choices_;     // of each alternative
-    std::vector<search::Amounts> amounts_;  // of each: see Counted
+    std::vector<search::Amounts> amounts_;  // of each alternative; see AmountKind
     std::vector<Memo::ErrorTerms> errors_;
     std::vector<BucketRecord> records_;  // of each bucket
 };

@@ -6,7 +6,7 @@
 namespace cairn::search {
 namespace {
 
-// States kept: so many, and no more than so many pending goals in all.
+// Maximum number of states kept, and of their pending goals in total.
 constexpr std::size_t most_states = 512, most_goals = 1024;
 
 }  // namespace

@@ -14,21 +14,21 @@
 namespace cairn::search {
 namespace {
 
-// Regions are cut where at most this many goals are needed across the cut: of each program the residual stream, a mask
-// and positions; the forms of a weight that the first and the last layer share.
+// Maximum cut width of a cut between regions: of each program the residual stream, a mask and positions; and the forms
+// of a weight that the first and the last layer share.
 constexpr int max_crossing = 64;
 
-// A border that is passed in no more states than this ends a stretch.
+// A border with at most this many states ends a segment.
 constexpr std::size_t few_states_across = 8;
 
-// What may be put together at borders, in pending goals of states: in any problem, and so much for each of its goals.
-// Where the ways through a region would be more, only the cheapest are followed.
+// Limits on the work at borders, in pending goals of states: the base of any problem, and the increment for each goal.
+// Beyond them, a region with more transitions than the maximum is pruned to the cheapest.
 constexpr std::size_t small_border_work = std::size_t{1} << 20, goal_border_work = 1024, max_transitions = 256;
 
-/// What is pending at a border, and the ways to it from one state at the border where the stretch begins.
+/// The states at a border, with the paths to each from one state at the border where the segment begins.
 using Border = StateTable;
 
-/// The ways through a stretch: a row for each state where it begins, a column for each state where it ends.
+/// The paths through a segment: a row for each state where it begins, a column for each state where it ends.
 using TransitionMatrix = std::vector<std::vector<PathSet>>;
 
 class Chain {
@@ -69,7 +69,7 @@ public:
         // Without goals there is no region. At the end nothing is pending.
         if (segments_.empty()) return PathDag::empty_path;
         const TransitionMatrix below = product_of_segments(0, segments_.size());
-        // What lies above the blocks that are not there lies so much further on, and what lies below does not.
+        // Choices above the omitted blocks are shifted, those below are not.
         return above_.empty()
                    ? below[0][0]
                    : multiply(TransitionMatrix{{PathDag::empty_path}}, multiply(above_, below, -shift_), shift_)[0][0];
@@ -83,7 +83,7 @@ private:
     struct Transition {
         double cost;
         PathSet before;
-        std::size_t outside;  // what is pending outside of the region, by its place
+        std::size_t outside;  // index of the goals pending outside the region
         const Exit* exit;
     };
 
@@ -112,8 +112,7 @@ private:
         return transitions;
     }
 
-    /// The ways through what lies above and then through what lies below, whose choices stand for others so much
-    /// further on.
+    /// The matrix product: paths through the upper segment, then the lower one, whose choices are shifted.
     TransitionMatrix multiply(const TransitionMatrix& above, const TransitionMatrix& below, int shift = 0) {
         TransitionMatrix transitions(above.size(), std::vector<PathSet>(below[0].size(), PathDag::none));
         for (std::size_t row = 0; row < transitions.size(); ++row)
@@ -126,7 +125,7 @@ private:
         return transitions;
     }
 
-    /// The ways through stretches [first, last).
+    /// The paths through segments [first, last).
     TransitionMatrix product_of_segments(std::size_t first, std::size_t last) {
         if (last - first == 1) return segments_[first];
         const std::size_t middle = first + (last - first) / 2;
@@ -135,8 +134,8 @@ private:
 
     bool to_repeat() const { return repeat_.any() && above_.empty(); }
 
-    /// Crosses the latest block, whose stretches begin at one, as often again as blocks are not there. Each lies a
-    /// block lower than the one before.
+    /// Crosses the latest block, whose segments begin at `from`, once more for each omitted block. Each copy lies a
+    /// block lower than the previous one.
     void repeat(std::size_t from) {
         TransitionMatrix block = product_of_segments(from, segments_.size());
         above_ = product_of_segments(0, segments_.size());
@@ -198,7 +197,7 @@ private:
         return below;
     }
 
-    /// Leaves few ways: a border has no more states than these.
+    /// Keeps the cheapest transitions: a border has no more states than these.
     void prune_to_cheapest(std::vector<Transition>& transitions) {
         if (transitions.size() <= max_transitions) return;
         std::vector<Transition> followed;
@@ -209,7 +208,7 @@ private:
         limits_.exact = false;
     }
 
-    /// What the choices of one region are called in another one of its form.
+    /// The renaming of the choices of the solved region to those of another one with the same form.
     int rename(const RegionForm& solved, const RegionForm& form) {
         std::vector<std::pair<int, int>> names;
         for (std::size_t i = 0; i < form.choices.size(); ++i) names.emplace_back(solved.choices[i], form.choices[i]);
@@ -226,8 +225,8 @@ private:
     std::vector<int> roots_;  // descending
     std::map<std::u32string, RegionSolver> solvers_;
     std::vector<TransitionMatrix> segments_;
-    TransitionMatrix above_;  // through all above the blocks that are not there, and through these
-    int shift_ = 0;           // by so much the choices above them
+    TransitionMatrix above_;                              // through all above the omitted blocks, and through these
+    int shift_ = 0;                                       // shift of the choices above them
     std::size_t work_ = 0, allowed_ = small_border_work;  // in pending goals of states at borders
 };
 
@@ -248,7 +247,7 @@ std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& s
         const auto pass = [&](int first, int last, int weight) {
             borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last), weight);
         };
-        std::map<int, std::pair<int, int>> extents;  // of circles, and of what provides their goals
+        std::map<int, std::pair<int, int>> extents;  // of SCCs, and of the goals that provide theirs
         const auto extend = [&](int member, int goal) {
             if (const int scc = sccs[static_cast<std::size_t>(member)]; scc >= 0)
                 extents.try_emplace(scc, goal, goal).first->second.second = goal;

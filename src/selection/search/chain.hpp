@@ -8,33 +8,32 @@
 #include <cstddef>
 #include <vector>
 
-/// The search along the order of goals: it is cut into regions, equal ones are solved once, and what is found in them
-/// is put together.
+/// Chain search: the order of goals is cut into regions, equal regions are solved once, and their solutions are
+/// combined.
 namespace cairn::search {
 
-/// The least goals of a region, unless blocks are to be cut in the same places.
+/// Minimum number of goals in a region, unless blocks have to be cut at the same positions.
 inline constexpr int default_region_size = 4;
 
-/// Where to cut the order of goals: at the places that fewest goals are needed across, of those in the middle half, and
-/// never through a circle; but no closer than so many goals. First comes 0, last the number of goals; without `share`
-/// nothing else.
+/// Cuts of the order of goals: the positions of minimum cut width (taken over the middle half), never inside a strongly
+/// connected component, and at least `min_region_size` goals apart. The first is 0 and the last the number of goals;
+/// without `share` there are no others.
 std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& sccs, bool share,
                          int min_region_size = default_region_size);
 
 struct ChainResult {
     PathSet paths = PathDag::none;
     std::size_t solved = 0;  ///< regions that differ
-    std::size_t work = 0;    ///< goals pending in all states put together at borders, and some for each state
-    bool repeated = true;    ///< false: no block was found that may be crossed more often than it is there
+    std::size_t work = 0;    ///< pending goals in all states joined at borders, plus a constant for each state
+    bool repeated = true;    ///< false: no block was found that may be crossed repeatedly
 };
 
 /// All paths through the regions between the cuts, from the highest to the lowest. With `only_cheapest` they are
-/// followed from border to border. Otherwise stretches of the chain between borders with few states are joined two by
-/// two, and what comes of it likewise: so a path is put together in as many steps as the logarithm of their number.
-/// Incomplete on a stop.
+/// followed from border to border. Otherwise segments of the chain between borders with few states are joined pairwise,
+/// and their products likewise, so that a path is assembled in logarithmically many steps. Incomplete on a stop.
 ///
-/// Where `repeat` has blocks that the problem given to reduce() has not, they are crossed as the one they are equal to:
-/// 2^n blocks by n products of the ways through it. Paths then have choices numbered in full.
+/// If `repeat` has omitted blocks (not in the problem given to presolve()), they are crossed as copies of an equal
+/// block: 2^n blocks by n matrix products. The choices of paths then have unfolded numbers (repeated_blocks.hpp).
 ChainResult paths_of_chain(const PresolvedProblem& presolved, PathDag& dag, SearchLimits& limits,
                            const std::vector<int>& cuts, bool only_cheapest, const RepeatedBlocks& repeat);
 

@@ -8,10 +8,10 @@
 namespace cairn::search {
 namespace {
 
-// Bits of the largest sum: one is for its sign, one to be on the safe side of rounding.
+// Bits of the largest sum; the others are for the sign and a margin for rounding.
 constexpr int most_bits = 125;
 
-// Instead of a product.
+// Special values of a product.
 constexpr int unknown = -1, undecided_yet = -2;
 
 struct RenamedSet {
@@ -22,7 +22,7 @@ struct RenamedSet {
     bool operator<(const RenamedSet& other) const { return key() < other.key(); }
 };
 
-/// What a set is made of, and itself: what else there is in a space may cost more than numbers hold.
+/// The sets below a set, and itself: other sets of a DAG may cost more than the numbers hold.
 std::vector<bool> parts_of(const PathDag& dag, PathSet set) {
     std::vector<bool> is_part(static_cast<std::size_t>(set) + 1, false);
     is_part.back() = true;
@@ -56,10 +56,10 @@ CheapestPaths::CheapestPaths(const PathDag& dag, PathSet set)
     }
 }
 
-/// Makes the unit so small that the dearest path just fits.
+/// Chooses the smallest unit in which the most expensive path fits.
 void CheapestPaths::find_unit(const std::vector<bool>& is_part) {
-    constexpr int room = 40;                     // for so many binary digits of a sum, lest it be infinite
-    std::vector<double> most(costs_.size(), 0);  // that a path of the set may cost, whatever the signs
+    constexpr int room = 40;                     // bits of margin that keep sums finite
+    std::vector<double> most(costs_.size(), 0);  // upper bound of a path's absolute cost in the set
     const auto at = [&](PathSet set) -> double& { return most[static_cast<std::size_t>(set)]; };
     for (PathSet s = PathDag::empty_path + 1; s <= set_; ++s) {
         if (!is_part[static_cast<std::size_t>(s)]) continue;
@@ -78,7 +78,7 @@ void CheapestPaths::for_each_cheapest(PathSet set, const Visit& visit) const {
         if (cost(dag_->product_at(p)) == cost(set)) visit(p);
 }
 
-/// Decides between products of equal costs, in a set and in all that its cheapest paths are made of: lower sets first.
+/// Breaks ties between products of equal cost, in a set and in all sets of its cheapest paths: lower sets first.
 void CheapestPaths::settle(PathSet set) {
     std::vector<PathSet> undecided;
     for (std::vector<PathSet> open{set}; !open.empty();) {
@@ -133,7 +133,7 @@ PathDifference CheapestPaths::difference(int product, int other) {
     return settled_difference(product, other);
 }
 
-// The highest sets are opened first: where both paths lead to the same set, it has not been opened.
+// The highest sets are opened first: a set common to both paths is met before either opens it.
 PathDifference CheapestPaths::settled_difference(int product, int other) const {
     std::vector<RenamedSet> open;
     const auto add = [&](PathSet set, int renaming, bool is_other) {
@@ -167,7 +167,7 @@ PathDifference CheapestPaths::settled_difference(int product, int other) const {
         }
     }
     std::sort(difference.begin(), difference.end());
-    // A choice may stand in two sets.
+    // A choice may be in two sets.
     PathDifference once;
     for (const std::uint32_t code : difference)
         if (!once.empty() && once.back() >> 1 == code >> 1)

@@ -7,21 +7,21 @@
 namespace cairn::search {
 namespace {
 
-// What a part takes beside its goals.
+// Work of a component beside its goals.
 constexpr std::size_t component_work = 8;
 
-/// Which goals are connected by goals no higher than themselves. The highest of a connected set stands above all
-/// others: so the sets are the subtrees of a forest.
+/// Connectivity of goals through goals no higher than themselves. The highest goal of a connected set is above all
+/// others, so the sets are the subtrees of a forest.
 class Connected {
 public:
     explicit Connected(const SearchProblem& problem);
-    /// Whether a goal is connected with `top`, a higher one, by goals no higher than `top`.
+    /// True if a goal is connected with the higher goal `top` through goals no higher than `top`.
     bool holds(std::size_t top, std::size_t goal) const {
         return place_[goal] >= place_[top] && place_[goal] < place_[top] + size_[top];
     }
 
 private:
-    std::vector<std::size_t> place_, size_;  // of each subtree: where it lies when the forest is laid out, and how much
+    std::vector<std::size_t> place_, size_;  // of each subtree: its position in preorder, and its size
 };
 
 Connected::Connected(const SearchProblem& problem)
@@ -81,7 +81,7 @@ public:
 private:
     static constexpr int none = -1;
 
-    /// A choice, and the parts that are left after it.
+    /// A choice, and the components that remain after it.
     struct Branch {
         int choice;
         std::size_t first, end;  // in `left_`
@@ -89,7 +89,7 @@ private:
     /// Pending goals of one connected set; the highest is not provided.
     struct Component {
         StateView state;
-        int next;                                    // of the parts with the same highest goal
+        int next;                                    // of the components with the same highest goal
         std::size_t first_branch = 0, branches = 0;  // in `branches_`
         PathSet set = PathDag::none;
     };
@@ -107,7 +107,7 @@ private:
     SearchLimits& limits_;
     Connected connected_;
     StateTransitions transitions_;
-    std::vector<int> highest_;  // of each goal: a part in which it is the highest
+    std::vector<int> highest_;  // by goal: a component in which it is the highest
     std::size_t work_ = 0;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<Component> components_;
@@ -118,8 +118,8 @@ private:
     std::vector<PathSet> sets_;        // scratch
 };
 
-/// Takes the highest goal with all that it is connected with, then the highest of the rest. What is provided takes
-/// nothing more, once it is the highest.
+/// Splits off the highest goal with all goals connected to it, then continues with the rest. A provided goal is dropped
+/// once it is the highest.
 ComponentSearch::Branch ComponentSearch::split(StateView state, int choice) {
     Branch branch{choice, left_.size(), 0};
     rest_ = state;
@@ -154,11 +154,11 @@ int ComponentSearch::component_of(StateView state) {
     return made;
 }
 
-/// Finds what is left of a part after each alternative of its highest goal. False where that has become too much work.
+/// Splits the remainder of a component after each alternative of its highest goal. False if that became too much work.
 bool ComponentSearch::expand(int component) {
     const StateView state = at(component).state;
     const int top = goal_of(state.front());
-    // So much for each goal passed: a problem that does not fall apart takes too much right from its top.
+    // The limit grows with each goal passed: a problem that does not decompose exceeds it close to its top.
     const std::size_t most_work = small_work + goal_work * (highest_.size() - static_cast<std::size_t>(top));
     if (components_.size() > limits_.state_limit || work_ > most_work) return false;
     const std::size_t first_branch = branches_.size();
@@ -177,7 +177,7 @@ PathSet ComponentSearch::left_of(const Branch& branch) {
     return dag_.product(sets_);
 }
 
-/// All that is left after its ways is lower, and has its set.
+/// The sets of all remaining components are known: their goals are lower.
 PathSet ComponentSearch::set_of(const Component& component) {
     PathDag::Sum sum;
     for (std::size_t w = component.first_branch; w < component.first_branch + component.branches; ++w)

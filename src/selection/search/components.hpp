@@ -7,16 +7,16 @@
 #include <optional>
 #include <vector>
 
-/// The search where pending goals fall apart: of goals that no lower goal connects each part is a problem of its own.
+/// AND decomposition of the search: pending goals that no lower goal connects are independent problems.
 namespace cairn::search {
 
-/// All paths from the goals of a state on:
+/// All paths from a state on:
 ///
-///     paths(D and E) = paths(D) * paths(E)   where nothing that D rests on, in whatever way, is connected with what E
-///                                            rests on
+///     paths(D and E) = paths(D) * paths(E)   if nothing that D may depend on is connected with anything that E may
+///                                            depend on
 ///
-/// so that a tree of goals takes one part a goal, however wide it is. Nothing where it would take more parts than the
-/// limit allows, or more work than the size of the problem does, or on a stop.
+/// so that a tree of goals takes one component for each goal, however wide it is. Empty if it would take more
+/// components than the state limit or more work than the size of the problem allows, or on a stop.
 std::optional<PathSet> paths_by_components(const PresolvedProblem& presolved, PathDag& dag, SearchLimits& limits);
 
 }  // namespace cairn::search

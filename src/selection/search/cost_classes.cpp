@@ -9,7 +9,7 @@
 namespace cairn::search {
 namespace {
 
-/// What a shared goal stands for in each side, and what it costs; goals that agree in this are tied.
+/// The originals of a shared goal in each subproblem, and its cost. Goals with equal keys are tied.
 struct SharedGoalKey {
     std::vector<int> originals;
     double cost = 0;
@@ -63,7 +63,7 @@ private:
             }
             cost_classes[c] = places[tied];
         }
-        std::vector<int> known(cost_classes.size(), -1);  // of each original
+        std::vector<int> known(cost_classes.size(), -1);  // by original
         for (std::size_t c = 0; c < cost_classes.size(); ++c) {
             if (subproblem.goals[c] >= 0) continue;
             int& cost_class = known[static_cast<std::size_t>(subproblem.originals[c])];
@@ -75,7 +75,7 @@ private:
     }
 
     std::span<const SubproblemChoices> subproblems_;
-    std::map<int, std::size_t> tied_;  // of each shared goal
+    std::map<int, std::size_t> tied_;  // by shared goal
     CostClasses classes_;
 };
 
@@ -87,7 +87,7 @@ std::vector<int> originals_of(const PathDag& dag, std::size_t choices) {
     for (int renaming = 0; renaming < dag.renamings(); ++renaming)
         for (const auto& [choice, name] : dag.names_of(renaming)) {
             int& original = originals[static_cast<std::size_t>(name)];
-            // What stands for several is like none of them.
+            // A choice that represents several others is equal to none of them.
             original = original == unnamed || original == choice ? choice : name;
         }
     for (std::size_t c = 0; c < choices; ++c)

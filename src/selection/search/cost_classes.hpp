@@ -7,33 +7,33 @@
 #include <span>
 #include <vector>
 
-/// Which choices of several sides always cost the same.
+/// Cost classes: choices of several subproblems that always cost the same.
 namespace cairn::search {
 
-/// Of each of so many choices the one whose sets stand for its own under another name, in regions that are equal to one
-/// that was solved: itself where nothing does.
+/// For each choice, the choice whose sets represent it through a renaming, in regions equal to a solved one; itself if
+/// there is none.
 std::vector<int> originals_of(const PathDag& dag, std::size_t choices);
 
-/// The choices of a side: what they cost, which shared goal each stands for, by its number in the whole, or -1, and its
-/// original.
+/// The choices of a subproblem: their costs; the shared goal that each takes, by its number in the whole problem, or
+/// -1; and their originals (originals_of).
 struct SubproblemChoices {
     std::vector<double> costs;
     std::vector<int> goals;
     std::vector<int> originals;
 };
 
-/// Kinds of choices. Of each side those of shared goals come first: their numbers are the places of these.
+/// The cost classes. In each subproblem those of shared goals come first: their numbers are the places of these goals.
 struct CostClasses {
     std::vector<SharedGoal> goals;               ///< one for all that are tied
-    std::vector<std::vector<int>> cost_classes;  ///< of each side, of each choice
-    std::vector<std::vector<double>> costs;      ///< of each side, of each kind
+    std::vector<std::vector<int>> cost_classes;  ///< by subproblem and choice
+    std::vector<std::vector<double>> costs;      ///< by subproblem and cost class
 
     bool any() const;
 };
 
-/// Shared goals are tied where they cost the same and their choices have the same originals in every side: they stand
-/// in the same place of equal layers, whoever reads them; goals of blocks that are not there (repeat.hpp) are counted
-/// with their fellows. Other choices are of one kind where they cost the same and have the same original.
+/// Shared goals are tied if they cost the same and their choices have the same originals in every subproblem: they are
+/// then at the same place of equal layers. Goals of omitted blocks (repeated_blocks.hpp) are counted with their
+/// counterparts. Other choices are of one class if they cost the same and have the same original.
 CostClasses cost_classes_of(std::span<const SubproblemChoices> subproblems, const RepeatedBlocks& repeat = {});
 
 }  // namespace cairn::search

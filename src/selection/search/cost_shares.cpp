@@ -7,7 +7,7 @@
 namespace cairn::search {
 namespace {
 
-/// How far a side is off the mean of all, each being 1 if it takes the goal and 0 if not.
+/// Subgradient: the deviation of a subproblem's usage (1 if it takes the goal, otherwise 0) from the mean of all.
 double off_mean(const SharedGoal& goal, const SharedGoalUsage& usage, std::size_t i) {
     double mean = 0;
     for (const auto& [subproblem, place] : goal.at) mean += usage[subproblem][place];
@@ -56,7 +56,7 @@ void CostShares::set_marginal_shares(const std::vector<SharedGoal>& goals, std::
     }
 }
 
-/// The nearest shares that are none below 0 and add up to the cost.
+/// Projects onto the simplex: the nearest non-negative shares that add up to the cost.
 void CostShares::set(const SharedGoal& goal, const std::vector<double>& wanted) {
     std::vector<double> falling = wanted;
     std::sort(falling.begin(), falling.end(), std::greater<>());

@@ -4,21 +4,23 @@
 #include <utility>
 #include <vector>
 
-/// What goals that several sides share cost each of them.
+/// Cost shares: the Lagrange multipliers that divide the costs of shared goals among the subproblems.
 namespace cairn::search {
 
-/// A goal that sides may take, and where: the side, and its place among the shared goals there. Or several that are
-/// tied: they cost the same and have equal shares.
+/// A goal that subproblems may take, with its place among the shared goals of each of them. Tied goals, which cost the
+/// same and have equal shares, are one.
 struct SharedGoal {
-    double cost = 0;  ///< of one
+    double cost = 0;  ///< of each tied goal
     std::vector<std::pair<std::size_t, std::size_t>> at = {};
     int count = 1;
 };
 
-/// Which of its shared goals each side takes, by place: 1 or 0; of tied ones which part.
+/// By subproblem and place: 1 if the subproblem takes the shared goal, otherwise 0; of tied goals the fraction that it
+/// takes.
 using SharedGoalUsage = std::vector<std::vector<double>>;
 
-/// Of each side what its shared goals cost it, by place: never below 0, and of each goal in all what that costs.
+/// By subproblem and place, the cost of a shared goal to the subproblem: never negative; the shares of a goal add up to
+/// its cost.
 class CostShares {
 public:
     /// Equal shares of each goal.
@@ -26,11 +28,12 @@ public:
 
     double of(std::size_t subproblem, std::size_t place) const { return shares_[subproblem][place]; }
     void set(std::size_t subproblem, std::size_t place, double share) { shares_[subproblem][place] = share; }
-    /// Sides that take a goal pay more of it, the others less, goals in proportion to their cost, so that `to_gain`
-    /// would be gained if nobody took other goals then. False where all sides agree, or nothing is to be gained.
+    /// Subgradient step: raises the shares of subproblems that take a goal and lowers the others', in proportion to the
+    /// goals' costs, by the length that would gain `to_gain` if no subproblem changed its choices. False if all
+    /// subproblems agree, or `to_gain` is not positive.
     bool move(const std::vector<SharedGoal>& goals, const SharedGoalUsage& usage, double to_gain);
-    /// The whole cost for one side, or nothing where another side takes the goal and it costs less than
-    /// `forbidden_cost`; of tied goals of which others take a part, the rest of the cost.
+    /// Sets the shares of one subproblem to the marginal costs: 0 for a goal that another subproblem takes, if it costs
+    /// less than `forbidden_cost`, otherwise the full cost; for tied goals that others take in part, the remainder.
     void set_marginal_shares(const std::vector<SharedGoal>& goals, std::size_t subproblem, const SharedGoalUsage& usage,
                              double forbidden_cost);
 

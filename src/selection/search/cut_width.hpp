@@ -3,28 +3,28 @@
 #include <cstddef>
 #include <vector>
 
-/// Where an order may be cut.
+/// Cut widths of an order.
 namespace cairn::search {
 
-/// The borders between the places 0, 1, ... of an order, and how much is needed across each: border b lies before
-/// place b.
+/// The borders between the places 0, 1, ... of an order, and the cut width of each: how much is live across it. Border
+/// b is before place b.
 class CutWidths {
 public:
     explicit CutWidths(std::size_t places) : width_changes_(places + 1, 0) {}
 
-    /// What stands at `first` is needed until `last`, by as much as `weight` such.
+    /// Makes the item at place `first` live until `last`, counted `weight` times.
     void pass(std::size_t first, std::size_t last, int weight = 1);
 
     struct NarrowCuts {
-        int width = 0;                     ///< how much is needed across the narrowest border of the middle half
-        std::vector<std::size_t> borders;  ///< all between the first place and the last that are so narrow, ascending
-        std::vector<int> across;           ///< how much is needed across each of them
+        int width = 0;                     ///< minimum cut width over the middle half of the order
+        std::vector<std::size_t> borders;  ///< all narrow borders strictly inside the order, ascending
+        std::vector<int> across;           ///< cut width of each of them
     };
-    /// Borders count as narrow where no more than `wider` is needed across them beyond the narrowest.
+    /// A border is narrow if its cut width exceeds the minimum by at most `wider`.
     NarrowCuts narrow(int wider = 0) const;
 
 private:
-    std::vector<int> width_changes_;  // differences to the border before
+    std::vector<int> width_changes_;  // change of the cut width at each border
 };
 
 }  // namespace cairn::search

@@ -13,18 +13,18 @@
 namespace cairn::search {
 namespace {
 
-// Of equal blocks so many are searched: what lies above and below them makes no difference to the middle ones.
+// Maximum number of equal blocks that are searched: the blocks above and below them do not affect the middle ones.
 constexpr int most_blocks = 6;
 
-/// The side of each goal that is left.
+/// The subproblem of each remaining goal.
 std::vector<int> subproblems_of(const PresolvedProblem& presolved, std::span<const int> subproblem_of) {
     std::vector<int> subproblems;
     for (const int goal : presolved.goals) subproblems.push_back(subproblem_of[static_cast<std::size_t>(goal)]);
     return subproblems;
 }
 
-/// All goals that come along with others, as if each could come into a circle of its own. What makes them is then not
-/// taken into what rests on it: that would seem to make them from all that it needs.
+/// All provided goals, each as an SCC of its own, so that presolve does not inline their producers: an inlined producer
+/// would seem to compute them from all that its user needs.
 std::vector<int> provided_goals(const SearchProblem& problem) {
     std::vector<int> provided(static_cast<std::size_t>(problem.goals()), -1);
     for (int choice = 0; choice < problem.alternatives(); ++choice)
@@ -37,7 +37,7 @@ bool is_good(const Exploration& found) {
            (found.exact || is_within_relative_gap(found.dag.cost(found.paths), found.low));
 }
 
-/// Apart, and together where that shows no path to be as good as the cheapest.
+/// Searches by Lagrangian decomposition, then jointly if that proves no path good enough.
 Exploration explored(const SearchProblem& problem, std::span<const int> subproblem_of, const Options& options) {
     Exploration lagrangian = explore_lagrangian(problem, subproblem_of, options);
     if (lagrangian.status == Status::stopped || is_good(lagrangian) || options.repeat.any()) return lagrangian;
@@ -51,7 +51,7 @@ Exploration explored(const SearchProblem& problem, std::span<const int> subprobl
     return is_cheaper ? std::move(together) : std::move(lagrangian);
 }
 
-/// What each alternative that is left is made of.
+/// The original choices of each remaining alternative.
 ChoiceProvenance provenance(const PresolvedProblem& presolved, const PathDag& dag) {
     ChoiceProvenance provenance;
     for (const PathSet set : presolved.sets) {
@@ -62,7 +62,7 @@ ChoiceProvenance provenance(const PresolvedProblem& presolved, const PathDag& da
     return provenance;
 }
 
-/// Makes the problem smaller first: what is left is searched again and again.
+/// Presolves first: the remaining problem is searched repeatedly.
 Exploration explored_presolved(const SearchProblem& problem, std::span<const int> subproblem_of,
                                const Options& options) {
     PathDag dag(true);

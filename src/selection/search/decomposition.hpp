@@ -5,29 +5,28 @@
 #include <span>
 #include <string>
 
-/// Problems of several sides that meet in shared goals: programs that meet in the forms of the weights they keep.
+/// Decomposition into subproblems that share goals: programs that share the forms of the weights they keep.
 namespace cairn::search {
 
 inline constexpr int shared = -1;
 
-/// As explore() for one of the cheapest paths, where the goals belong to sides: `subproblem_of` tells of each goal the
-/// number of its side, or `shared`. What goals of a side rest on and provide is theirs, or shared; a shared goal is no
-/// root and has one alternative that rests on nothing and provides nothing.
+/// As explore() for one cheapest path, with goals divided into subproblems: `subproblem_of` has the subproblem of each
+/// goal, or `shared`. Goals of a subproblem need only goals of the same one or shared goals, and provide only goals of
+/// the same one. A shared goal is not a root; its only alternative needs and provides nothing.
 ///
-/// Each side is searched for itself: what a shared goal costs is divided among the sides that may need it, so the
-/// cheapest paths of all sides together cost no more than the cheapest path of the whole; and an alternative whose own
-/// side's cheapest path with it lies further above that sum than a known path of the whole is in no better one. What is
-/// left is searched together. The dearer the sum, the less is left: where a side needs a goal that others leave alone,
-/// its share of that goal grows. All paths of a side are found once; they are then asked what is cheapest at other
-/// shares. Goals that stand in the same places of equal layers have equal shares, so that such a layer is asked once;
-/// where that proves nothing, each has shares of its own. Where that shows no path to be one of the cheapest, all sides
-/// are searched together.
-/// (Lagrangian decomposition with reduced-cost fixing: Guignard and Kim, "Lagrangean decomposition", Mathematical
-/// Programming 39, 1987; steps as long as Polyak's, "Minimization of unsmooth functionals", 1969.)
+/// Lagrangian decomposition with reduced-cost fixing. The cost of a shared goal is divided among the subproblems that
+/// may need it, and each subproblem is searched alone: the sum of their optima is a lower bound. An alternative is in
+/// no better path of the whole if the optimum of its subproblem with it raises that sum above the cost of a known path.
+/// What remains is searched jointly. The higher the bound, the less remains: subgradient steps raise the share of a
+/// subproblem that takes a goal that others do not take. The paths of a subproblem are computed once and then evaluated
+/// at other shares. Goals at the same place of equal layers have equal shares, so that such layers are evaluated once;
+/// if that proves nothing, each goal gets its own shares. If no path is proved to be a cheapest one, all subproblems
+/// are searched jointly. (Guignard and Kim, "Lagrangean decomposition", Mathematical Programming 39, 1987; step lengths
+/// of Polyak, "Minimization of unsmooth functionals", 1969.)
 Exploration explore_decomposed(const SearchProblem& problem, std::span<const int> subproblem_of,
                                const Options& options = {});
 
-/// The first thing wrong with the sides; empty when all is well.
+/// The first fault of the decomposition; empty if there is none.
 std::string fault_of_decomposition(const SearchProblem& problem, std::span<const int> subproblem_of);
 
 }  // namespace cairn::search

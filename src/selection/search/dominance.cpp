@@ -13,7 +13,7 @@ std::uint64_t need_mask_of(PresolveOption& option) {
     return option.need_mask;
 }
 
-// Few are added to many, and to their end.
+// Inserts few goals into many, mostly at the end.
 void add(GoalList& goals, const GoalList& more) {
     for (const int goal : more) {
         const auto at = std::lower_bound(goals.begin(), goals.end(), goal);
@@ -21,7 +21,7 @@ void add(GoalList& goals, const GoalList& more) {
     }
 }
 
-/// Puts the lower option into the other one or, where that is not sure to be replaced, into a copy.
+/// Inlines the lower option into the upper one or, if that one may not be replaced, into a copy.
 void inline_lower(PruneCandidate& candidate, Inlining& inlining) {
     if (!inlining.in_place) {
         const PresolveOption& upper = *candidate.option;
@@ -33,7 +33,7 @@ void inline_lower(PruneCandidate& candidate, Inlining& inlining) {
     option.needs.erase(std::lower_bound(option.needs.begin(), option.needs.end(), inlining.goal));
     add(option.needs, candidate.lower->needs);
     add(option.provides, candidate.lower->provides);
-    // What one of the two provides the other finds there.
+    // What one of the two provides satisfies the other's needs.
     if (!option.provides.empty())
         std::erase_if(option.needs, [&](int need) { return contains(option.provides, need); });
     option.cost = candidate.cost;
@@ -61,9 +61,9 @@ bool DominancePruner::prune(std::vector<PruneCandidate>& candidates, Inlining& i
     return candidates.size() <= inlining.most;
 }
 
-/// Those that none of the others beats; of equal ones the first.
+/// Keeps the options that no other dominates; of equal ones the first.
 bool DominancePruner::keep_undominated(std::vector<PruneCandidate>& candidates, Inlining& inlining) {
-    // What beats an option costs as much or less, so an option that is kept can only be driven out by equal cost.
+    // An option that dominates another costs no more, so only options of equal cost can remove one already kept.
     std::sort(candidates.begin(), candidates.end(), [](const PruneCandidate& a, const PruneCandidate& b) {
         return a.cost != b.cost ? a.cost < b.cost : a.place < b.place;
     });
@@ -88,7 +88,7 @@ bool DominancePruner::keep_undominated(std::vector<PruneCandidate>& candidates, 
     return true;
 }
 
-/// One for each list of needs and what is provided, with the paths of all that have these.
+/// Merges the options with equal needs and provided goals; the result has the paths of all of them.
 bool DominancePruner::merge_equal(std::vector<PruneCandidate>& candidates, Inlining& inlining) {
     struct Kept {
         PruneCandidate candidate;

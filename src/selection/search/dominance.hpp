@@ -9,23 +9,23 @@
 #include <memory_resource>
 #include <vector>
 
-/// Which ways to reach a goal have to be kept while a problem is made smaller.
+/// Dominance pruning of alternatives in presolve.
 namespace cairn::search {
 
 using GoalList = std::pmr::vector<int>;  // ascending
 
 bool contains(const GoalList& goals, int goal);
 
-/// A way to reach a goal.
+/// An alternative of a goal in presolve, with the paths that it represents.
 struct PresolveOption {
     double cost;
     GoalList needs, provides;
     PathSet set;
-    std::uint64_t need_mask = 0;  ///< a bit for each need, some needs sharing one; none before it is asked for
+    std::uint64_t need_mask = 0;  ///< bloom mask of `needs`, one bit for each, some shared; 0: not computed yet
 };
 
-/// An option that may stand among those of a goal: one that has stood there before, or one of a lower goal put into
-/// such a one, which is done when its turn comes.
+/// A candidate for the options of a goal: one of its present options, or one with an option of a lower goal still to be
+/// inlined, which is done when the candidate is processed.
 struct PruneCandidate {
     std::size_t place;
     double cost;
@@ -34,27 +34,28 @@ struct PruneCandidate {
     bool was_kept;
 };
 
-/// How lower options are put into others: in the place of which goal, and whether into themselves or into copies.
+/// How lower options are inlined: the goal that they replace, and whether the upper option is modified or copied.
 struct Inlining {
     int goal = -1;
     bool in_place = false;
-    std::size_t most = std::numeric_limits<std::size_t>::max();  ///< that may be left
+    std::size_t most = std::numeric_limits<std::size_t>::max();  ///< maximum number of options that may remain
     std::deque<PresolveOption> made = {};
 };
 
-/// Judges options. Where one of the cheapest paths is enough, an option goes where another one costs no more, needs no
-/// other goals and provides the same, and of equal ones the first stays; but not where a goal that it alone needs may
-/// bring others with it. Else options that need and provide the same become one, which has the paths of all of them.
+/// Prunes options. If one cheapest path is enough, an option is dominated by another one that costs no more, needs no
+/// other goals and provides the same; of equal ones the first stays. It is not dominated if a goal that it alone needs
+/// may provide others. Otherwise options that need and provide the same are merged; the result has the paths of all of
+/// them.
 class DominancePruner {
 public:
-    /// `may_provide` tells of each goal whether it, or something below it, may provide further goals. It and the space
-    /// must outlive this object.
+    /// `may_provide` says for each goal whether it, or a goal below it, may provide further goals. It and the DAG must
+    /// outlive this object.
     DominancePruner(PathDag& dag, bool only_cheapest, const std::vector<bool>& may_provide)
         : dag_(dag), only_cheapest_(only_cheapest), may_provide_(may_provide) {}
 
-    /// Leaves the options that there have to be, in the order of their places. False where too many are left.
+    /// Keeps the options that are required, in the order of their places. False if too many remain.
     bool prune(std::vector<PruneCandidate>& candidates, Inlining& inlining);
-    /// Goals looked at so far.
+    /// Number of goals visited so far.
     std::size_t work() const noexcept { return work_; }
 
 private:
@@ -69,7 +70,7 @@ private:
     std::size_t work_ = 0;
 };
 
-/// The options of entrants that are kept.
+/// The options of the candidates kept.
 std::vector<PresolveOption> kept_options(const std::vector<PruneCandidate>& candidates);
 
 }  // namespace cairn::search

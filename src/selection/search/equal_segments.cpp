@@ -7,7 +7,7 @@
 namespace cairn::search {
 namespace {
 
-// So many stretches that begin alike are looked at.
+// Maximum number of distinct segments of equal size that a segment is compared with.
 constexpr std::size_t most_compared = 8;
 
 class Comparer {
@@ -15,7 +15,7 @@ public:
     Comparer(const SearchProblem& problem, const GoalFlags& flags)
         : problem_(problem), flags_(flags), here_(static_cast<std::size_t>(problem.goals()), -1) {}
 
-    /// The goals below `segment`, by those below `first`; nothing where the two differ.
+    /// The pairs of goals below `first` and below `segment`; empty if the two segments differ.
     std::optional<std::vector<std::pair<int, int>>> compared(const Segment& first, const Segment& segment) {
         std::vector<std::pair<int, int>> below;
         const bool is_equal = compare(first, segment, below);
@@ -70,7 +70,7 @@ private:
 
     const SearchProblem& problem_;
     const GoalFlags& flags_;
-    std::vector<int> here_;  // of each goal below the first stretch, while two are compared
+    std::vector<int> here_;  // counterpart of each goal below the first segment, during a comparison
 };
 
 }  // namespace
@@ -78,7 +78,7 @@ private:
 std::vector<Segment> segments_between(const SearchProblem& problem, std::span<const int> cuts, const GoalFlags& flags) {
     Comparer comparer(problem, flags);
     std::vector<Segment> segments;
-    std::map<std::pair<int, int>, std::vector<std::size_t>> known;  // first ones, by goals and alternatives
+    std::map<std::pair<int, int>, std::vector<std::size_t>> known;  // distinct ones, by goals and alternatives
     for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
         Segment segment{cuts[r], cuts[r + 1], r};
         std::vector<std::size_t>& candidates =

@@ -10,7 +10,7 @@
 namespace cairn::search {
 namespace {
 
-/// Explores a problem where `sccs` are to be beware of.
+/// Explores a problem with cycle checks for the goals in `sccs`.
 Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, const Options& options) {
     Exploration result;
     result.dag = PathDag(options.only_cheapest);
@@ -27,7 +27,7 @@ Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, 
         result.unreachable = presolved->unreachable;
         return result;
     }
-    // Where blocks come again there is a cut in the same place of each.
+    // Repeated blocks have a cut at the same position of each.
     const std::vector<int> cuts = cuts_of(presolved->problem, presolved->sccs, options.share_regions,
                                           options.repeat.any() ? 1 : default_region_size);
     SearchLimits limits{0, options.state_limit, true, options.stop, options.only_exact};
@@ -83,12 +83,12 @@ Exploration explore(const SearchProblem& problem, const Options& options) {
     if (!options.only_cheapest) watched = scc_of_goals(problem);
     while (true) {
         Exploration result = explore(problem, watched, options);
-        // The cheapest path of all is mostly free of circles though nobody has seen to it.
+        // The cheapest path is usually acyclic even without cycle checks.
         const int met = result.status != Status::found || !options.only_cheapest
                             ? -1
                             : find_cycle(problem, result.dag.cheapest(result.paths).choices);
         if (met < 0 || watched[static_cast<std::size_t>(met)] >= 0) {
-            // Of the states that were followed none has led to an end.
+            // All states followed led to a dead end.
             if (result.status == Status::impossible && !result.exact) return explore_without_provides(problem, options);
             return result;
         }

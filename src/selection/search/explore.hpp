@@ -11,49 +11,48 @@
 namespace cairn::search {
 
 struct Options {
-    bool only_cheapest = true;            ///< one of the cheapest paths is enough; else all paths are found
-    std::size_t state_limit = 2'000'000;  ///< states looked at before it gives up exactness
-    bool share_regions = true;            ///< make equal regions smaller, and solve them, once
-    bool only_exact = false;              ///< end where it can not be exact
-    RepeatedBlocks repeat = {};           ///< blocks that the problem has not; choices are then numbered in full
+    bool only_cheapest = true;            ///< one cheapest path is enough; otherwise all paths are found
+    std::size_t state_limit = 2'000'000;  ///< states visited before exactness is given up
+    bool share_regions = true;            ///< presolve and solve equal regions once
+    bool only_exact = false;              ///< stop as soon as the search cannot be exact
+    RepeatedBlocks repeat = {};           ///< blocks omitted from the problem; choices then have unfolded numbers
     std::stop_token stop = {};
 };
 
 enum class Status {
     found,
     unreachable,  ///< a root cannot be reached
-    impossible,   ///< each root can be reached, but not all of them at once
+    impossible,   ///< each root can be reached, but not all of them together
     stopped,
-    too_large,  ///< an exact search would be too much work, and no other was asked for
+    too_large,  ///< an exact search would be too much work, and no other was requested
 };
 
 struct Exploration {
     Status status = Status::found;
-    int unreachable = -1;  ///< that root
+    int unreachable = -1;  ///< the root that cannot be reached
     PathDag dag;
-    PathSet paths = PathDag::none;  ///< in it
-    bool exact = true;  ///< false: the limit was reached; paths are missing, and the cheapest may be among them
-    double low =
-        -std::numeric_limits<double>::infinity();  ///< no path costs less, where that is known though not exact
-    std::size_t states = 0;                        ///< looked at
-    std::size_t regions = 0, regions_solved = 0;   ///< pieces the problem was cut into, and how many of them differ
-    std::size_t work = 0;                          ///< goals looked at before the search, to make it smaller
-    std::size_t border_work = 0;                   ///< goals pending in all states put together between pieces
+    PathSet paths = PathDag::none;  ///< a set of `dag`
+    bool exact = true;              ///< false: a limit was reached; paths are missing, possibly the cheapest
+    double low = -std::numeric_limits<double>::infinity();  ///< lower bound of the cost, if known though not exact
+    std::size_t states = 0;                                 ///< visited
+    std::size_t regions = 0, regions_solved = 0;            ///< regions of the problem, and how many of them differ
+    std::size_t work = 0;                                   ///< goals visited in presolve
+    std::size_t border_work = 0;                            ///< pending goals in all states joined at borders
 };
 
-/// What is said where none is looked for.
+/// An exploration without paths.
 Exploration without_paths(Status status);
 
-/// The paths of a problem:
+/// Finds the paths of a problem:
 ///
 ///     paths({}) = { nothing }
 ///     paths(D)  = paths(D - g)                                             where g = max D is provided already
 ///               = sum over choices a of g: a * paths(D - g + needs(a) + provides(a))
 ///
-/// Needs rank below g, so each goal is decided once and paid once, and two different ways down are two different paths.
-/// Goals that one other goal alone rests on are decided beforehand. The order of goals is cut where few of them cross;
-/// equal pieces (layers of a transformer) are solved once and chained. Where nothing can be cut, pending goals are
-/// taken apart into those that nothing lower connects. The problem must be without fault().
+/// Needs rank below g, so each goal is decided and paid once, and two different derivations are two different paths.
+/// Goals that only one other goal depends on are decided in presolve. The order of goals is cut where few goals are
+/// live; equal regions (layers of a transformer) are solved once and chained. If there is no cut, pending goals are
+/// split into independent components. Precondition: the problem has no fault().
 Exploration explore(const SearchProblem& problem, const Options& options = {});
 
 }  // namespace cairn::search

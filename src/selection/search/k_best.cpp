@@ -21,7 +21,7 @@ KBestPaths::Paths& KBestPaths::paths_of(PathSet set) {
     return paths_[static_cast<std::size_t>(place)];
 }
 
-/// The cheapest path of a set is known without being found.
+/// The cheapest path of a set is known without a search.
 bool KBestPaths::has(PathSet set, std::size_t number) { return number == 0 || number < paths_of(set).found.size(); }
 
 bool KBestPaths::ended(PathSet set) { return dag_->first_product(set) < 0 || paths_of(set).ended; }
@@ -63,7 +63,7 @@ void KBestPaths::add_candidate(Paths& paths, const Pair& pair) {
     if (!base.difference.empty()) {
         both_.swap(whole_);
         whole_.clear();
-        // What is taken back is as in the cheapest path.
+        // A choice in both differences is reverted: it is as in the cheapest path.
         std::set_symmetric_difference(base.difference.begin(), base.difference.end(), both_.begin(), both_.end(),
                                       std::back_inserter(whole_),
                                       [](std::uint32_t a, std::uint32_t b) { return a >> 1 < b >> 1; });
@@ -73,7 +73,7 @@ void KBestPaths::add_candidate(Paths& paths, const Pair& pair) {
     std::push_heap(paths.candidates.begin(), paths.candidates.end());
 }
 
-/// Makes candidates of what may follow. False where more paths of another set have to be found first.
+/// Makes candidates of the following pairs. False if further paths of another set must be found first.
 bool KBestPaths::settle(Paths& paths) {
     while (!paths.following.empty()) {
         const Pair pair = paths.following.back();
@@ -110,7 +110,7 @@ void KBestPaths::find_next(PathSet set) {
         const Found found = paths.candidates.back();
         paths.candidates.pop_back();
         paths.found.push_back(found);
-        // Each pair follows one other pair only.
+        // Each pair is generated from one other pair only.
         const auto [base, i, j] = found.pair;
         paths.following.push_back({base, i, j + 1});
         if (j == 0) paths.following.push_back({base, i + 1, 0});
@@ -119,7 +119,7 @@ void KBestPaths::find_next(PathSet set) {
 
 std::optional<double> KBestPaths::next() {
     if (set_ == PathDag::none) return std::nullopt;
-    // The first one is known without a look at others, and is found again when the second is asked for.
+    // The first path is known at once; it is found again when the second is requested.
     while (found_ > 0 && !ended(set_) && !has(set_, found_)) find_next(set_);
     if (!has(set_, found_)) return std::nullopt;
     return cheapest_.rounded(cost(set_, found_++));

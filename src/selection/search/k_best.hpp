@@ -10,36 +10,37 @@
 #include <optional>
 #include <vector>
 
-/// Paths in the order of their costs, one after the other.
+/// k-best enumeration: paths in ascending order of cost.
 namespace cairn::search {
 
-/// The paths of a set, the cheapest first, found as they are asked for. Paths that cost the same are in the order of
-/// their choices from the last one on, {1, 2} before {0, 9}: so that one comes first which has the lower choice at the
-/// highest goal that they decide differently. Costs are added exactly, so the order depends on the problem alone: not
-/// on the machine, nor on how the set is made.
+/// The paths of a set in ascending cost, found lazily. Paths of equal cost are ordered by their choices from the last
+/// one on, {1, 2} before {0, 9}: the one with the lower choice at the highest goal that they decide differently comes
+/// first. Costs are added exactly, so the order depends on the problem alone, neither on the machine nor on the
+/// structure of the set.
 ///
-///     KBestPaths paths(space, set);
+///     KBestPaths paths(dag, set);
 ///     while (paths.next()) use(paths.path(paths.found() - 1));
 ///
-/// Of a product of two sets the next pair after (i, j) is (i + 1, j) or (i, j + 1): each sum keeps those that may be
-/// next, and asks its sets for more of theirs when it must (Huang & Chiang, "Better k-best parsing", 2005). Products
-/// share no choice and sums no path, so the order is exact and no path comes twice. Each path is kept as its difference
-/// from the first one: few choices, however long they are.
+/// In a product of two sets, the successors of the pair (i, j) are (i + 1, j) and (i, j + 1). Each sum keeps a heap of
+/// candidates and asks its sets for further paths on demand (Huang & Chiang, "Better k-best parsing", 2005). The sets
+/// of a product share no choice (decomposable) and the products of a sum no path (deterministic), so the order is exact
+/// and no path is repeated. Each path is stored as its difference from the first one: few choices, however long the
+/// paths are.
 class KBestPaths {
 public:
-    /// The space must outlive this object.
+    /// The DAG must outlive this object.
     KBestPaths(const PathDag& dag, PathSet set);
 
-    /// The cost of the next path; nothing when all have been given.
+    /// The cost of the next path; empty after the last.
     std::optional<double> next();
     std::size_t found() const noexcept { return found_; }
-    /// One that has been given: 0 is the cheapest.
+    /// A path already returned; 0 is the cheapest.
     Path path(std::size_t number) const;
 
 private:
     struct Base {
         int product;
-        PathDifferenceView difference;  // of its cheapest path from that of the set
+        PathDifferenceView difference;  // from the set's cheapest path to the product's
     };
     /// Path i of a product's first set with path j of its second.
     struct Pair {
@@ -50,15 +51,15 @@ private:
         ExactCost cost;
         PathDifferenceView difference;  // from the cheapest path of the set
         Pair pair;
-        /// As a heap has it: the first on top.
+        /// Heap order: the first path on top.
         bool operator<(const Found& other) const noexcept {
             return cost != other.cost ? cost > other.cost : comes_before(other.difference, difference);
         }
     };
     struct Paths {
-        std::vector<Found> found;       // in their order; the cheapest is known without being here
-        std::vector<Found> candidates;  // a heap
-        std::vector<Pair> following;    // candidates once the paths they are made of are known
+        std::vector<Found> found;       // in order; the cheapest is known without being here
+        std::vector<Found> candidates;  // heap
+        std::vector<Pair> following;    // become candidates once the paths that they combine are known
         std::vector<Base> bases;        // of each product
         bool begun = false, ended = false;
     };
@@ -79,7 +80,7 @@ private:
     CheapestPaths cheapest_;
     std::vector<int> first_;  // the choices of the cheapest path
     std::size_t found_ = 0;
-    std::vector<int> place_;  // of each set: its paths, once they are asked for
+    std::vector<int> place_;  // by set: index of its paths, once requested
     std::deque<Paths> paths_;
     std::pmr::monotonic_buffer_resource pool_;  // of differences
     std::vector<PathSet> open_;

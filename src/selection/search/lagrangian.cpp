@@ -17,18 +17,18 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Paths are looked for this part of what is known above the bound, and this much further where none is there.
+// The first gap of a joint search, as a part of the known gap, and the factor by which it widens if no path is found.
 constexpr double near = 1.0 / 16, widening = 8;
 
-// How often shares are made better, and by how many steps.
+// Limits on the rounds of subgradient steps, the steps of a round, and the steps without gain.
 constexpr int most_rounds = 6, steps_of_round = 200, max_steps_without_gain = 3;
 
-// A path so far above the bound, as a part of it, is looked for without its dearest goals too, so many of them; each
-// then costs more than any path.
+// If the path is further above the bound than this part of it, it is also searched without its most expensive shared
+// goals, up to the maximum; their forbidding cost exceeds that of any path.
 constexpr double far_off = 1e-3, forbidden_cost = 1e12;
 constexpr std::size_t most_avoided = 3;
 
-// Sums of doubles are off by less than this part of them.
+// Relative rounding error of sums of doubles.
 constexpr double rounding = 1e-12;
 
 class LagrangianSearch {
@@ -65,14 +65,14 @@ private:
         for (const SharedGoal& goal : shared_) costs_.push_back(goal.cost * goal.count);
     }
 
-    /// Each goal has shares of its own from now on, which begin as those that it was tied to.
+    /// Gives each goal its own shares, which begin as those of the goals it was tied to.
     void untie() {
         shares_ = best_shares_ = subproblems_.untied(best_shares_);
         take_shared();
         find_all_cheapest(cheapests_);
     }
 
-    /// Of a choice numbered in full.
+    /// Of an unfolded number.
     double cost_of(int choice) const { return problem_.cost(options_.repeat.written(choice).first); }
 
     Exploration explored(const SearchProblem& problem, const RepeatedBlocks& repeat, bool only_cheapest,
@@ -112,15 +112,15 @@ private:
         for (std::size_t s = 0; s < subproblems_.size(); ++s) subproblems_.find_cheapest(s, shares_, all);
     }
 
-    /// How much more the whole costs at least with each alternative, at the best shares known.
+    /// Lower bounds of the extra cost of the whole with each alternative, at the best shares known.
     void find_reduced_costs() {
         shares_ = best_shares_;
         find_all_cheapest(cheapests_);
         reduced_costs_ = subproblems_.reduced_costs();
     }
 
-    /// Takes steps to shares at which the bound is higher, shorter ones from the best shares again where some in
-    /// succession gained nothing.
+    /// Subgradient steps towards a higher bound; after some steps without gain, shorter ones from the best shares
+    /// again.
     void improve_shares() {
         int steps_without_gain = 0;
         const double before = low_;
@@ -139,8 +139,8 @@ private:
         if (low_ <= before) step_length_ /= 4;
     }
 
-    /// From the cheapest paths of the sides to a path of the whole. Where all take a dear goal since all others do,
-    /// they are led away from it.
+    /// Primal heuristic: a path of the whole from the cheapest paths of the subproblems. If several subproblems take an
+    /// expensive shared goal only because the others do, that goal is forbidden for a trial.
     void find_primal_path() {
         RelaxedSolution now = cheapests_;
         coordinate_descent(now);
@@ -162,7 +162,8 @@ private:
         take_path(subproblems_.whole_path(now));
     }
 
-    /// One side after the other takes what is cheapest where all that others take is there already, until nobody gains.
+    /// Coordinate descent: each subproblem in turn takes its cheapest path given the goals that the others take, until
+    /// none gains.
     void coordinate_descent(RelaxedSolution& now) {
         for (double cost = infinity; !options_.stop.stop_requested();) {
             RelaxedSolution next = now;
@@ -177,9 +178,9 @@ private:
         }
     }
 
-    /// Searches together what may be in paths that cost at most so much more than the bound; then goes further while
-    /// that shows none as cheap, or less far while it is too much work. At first it does not go far: better shares come
-    /// at less. True where one of the cheapest paths was found.
+    /// Jointly searches the alternatives that may be in paths within `gap` of the bound. Widens the gap while it has no
+    /// path that cheap, and narrows it if the search is too much work. The first joint search does not widen far:
+    /// better shares cost less. True if a path was proved to be a cheapest one.
     bool prove_by_joint_search(double gap, bool is_first) {
         const double first = relative_gap * std::abs(low_) + 1e-300, least = std::min(first, upper_ - low_);
         const double furthest = (std::abs(low_) + 1) * 1e6;
@@ -207,13 +208,13 @@ private:
         return false;
     }
 
-    /// The whole with some of its alternatives.
+    /// Explores the whole problem with some of its alternatives.
     Exploration explored_among(const std::function<bool(int)>& keep) {
         const InducedProblem few = induced_problem(
             problem_, [](int) { return true; }, keep);
         const std::optional<RepeatedBlocks> repeat = remaining_repeated_blocks(few, options_.repeat);
         if (!repeat) return without_paths(Status::too_large);
-        // Where none is known yet, any path is worth having.
+        // If no path is known yet, any path is useful.
         Exploration found = explored(few.problem, *repeat, options_.only_cheapest, best_.status == Status::found);
         if (found.status != Status::found) return found;
         std::vector<int> path;
@@ -224,7 +225,7 @@ private:
         return found;
     }
 
-    /// Takes a path as the best known, if it is.
+    /// Makes a path the incumbent if it is cheaper.
     void take_path(std::vector<int> path) {
         std::vector<double> costs;
         for (const int choice : path) costs.push_back(cost_of(choice));
@@ -235,7 +236,7 @@ private:
         best_path_ = std::move(path);
     }
 
-    /// What the cheapest paths cost together, if of tied goals some take what others do.
+    /// The cost of the cheapest paths together, if subproblems that take a part of tied goals take the same ones.
     double whole_cost(const RelaxedSolution& all) const {
         double cost = std::accumulate(all.own_costs.begin(), all.own_costs.end(), 0.0);
         for (std::size_t g = 0; g < shared_.size(); ++g) {
@@ -255,7 +256,7 @@ private:
     const Options& options_;
     Subproblems subproblems_;
     std::vector<SharedGoal> shared_;
-    std::vector<double> costs_;  // of these, in all
+    std::vector<double> costs_;  // of these, in total
     CostShares shares_{{}, 0}, best_shares_{{}, 0};
     std::vector<double> reduced_costs_;  // of each alternative of the whole
     RelaxedSolution cheapests_{0};       // at the best shares

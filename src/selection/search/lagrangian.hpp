@@ -7,13 +7,13 @@
 
 namespace cairn::search {
 
-/// A path that costs more than the bound by less than this part of it is as good as one of the cheapest.
+/// Relative optimality gap: a path this close to the lower bound counts as a cheapest one.
 inline constexpr double relative_gap = 1e-4;
 
 inline bool is_within_relative_gap(double cost, double bound) { return cost - bound <= relative_gap * std::abs(bound); }
 
-/// The sides of a problem (sides.hpp) each searched for itself: exact where the path is proved to be one of the
-/// cheapest; `too_large` where a side cannot be searched exactly, or no path was found.
+/// Lagrangian decomposition (decomposition.hpp): `exact` if the path is proved to be a cheapest one; `too_large` if a
+/// subproblem cannot be searched exactly, or no path was found.
 Exploration explore_lagrangian(const SearchProblem& problem, std::span<const int> subproblem_of,
                                const Options& options);
 

@@ -9,7 +9,7 @@
 namespace cairn::search {
 namespace {
 
-/// A cost, and what is counted besides.
+/// A cost with its amounts.
 struct Sums {
     ExactCost cost = 0;
     Amounts amounts = {};
@@ -20,8 +20,8 @@ struct Sums {
     }
 };
 
-/// Goes through what a set is made of, from the highest set down: all that completes a set is known when its turn
-/// comes.
+/// Inside-outside pass over a path DAG. Sets are visited from the highest down: the outside cost of a set is final when
+/// it is visited.
 class MinMarginals {
 public:
     MinMarginals(const SearchProblem& problem, const PathDag& dag, PathSet set, std::span<const Amounts> amounts)
@@ -33,7 +33,7 @@ public:
         for (PathSet s = PathDag::empty_path + 1; s <= set; ++s) go_up(s, amounts);
         reach(set, {});
         go_down(-1);
-        // A renamed set holds no further renaming: each is gone through once for every name it stands under.
+        // A renamed set contains no further renaming: each is visited once for every renaming that applies to it.
         for (const auto& [renaming, parts] : renamed_) {
             for (const auto& [part, outside] : parts) reach(part, *outside);
             go_down(renaming);
@@ -51,7 +51,7 @@ private:
 
     const Sums& inside(PathSet set) const { return inside_[static_cast<std::size_t>(set)]; }
 
-    /// The cheapest path of a set, from those of what it is made of.
+    /// Inside pass: the cheapest path of a set, from those of its products.
     void go_up(PathSet set, std::span<const Amounts> amounts) {
         std::optional<Sums> least;
         for (int p = dag_.first_product(set); p >= 0; p = dag_.product_at(p).next)
@@ -95,8 +95,8 @@ private:
     const PathDag& dag_;
     CheapestPaths cheapest_;
     std::vector<Sums> inside_;                  // of each set's cheapest path
-    std::vector<std::optional<Sums>> outside_;  // of sets whose turn is to come
-    std::vector<PathSet> open_;                 // these: a heap, the highest on top
+    std::vector<std::optional<Sums>> outside_;  // of sets still to be visited
+    std::vector<PathSet> open_;                 // these sets, as a heap with the highest on top
     std::map<int, std::map<PathSet, std::optional<Sums>>> renamed_;
     std::vector<std::optional<Sums>> whole_;
 };

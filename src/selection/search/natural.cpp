@@ -108,7 +108,7 @@ int Natural::bits() const noexcept { return digits_ ? mp_count_bits(&digits_->nu
 
 double Natural::log10() const noexcept {
     if (bits() == 0) return -std::numeric_limits<double>::infinity();
-    // The highest digits, as many as a double has and some more, and how many are below.
+    // The highest digits, slightly more than a double holds, and the number of digits below.
     const mp_int& number = digits_->number;
     double highest = 0;
     int below = number.used;
@@ -123,7 +123,7 @@ Natural Natural::uniform_below(const Natural& end, const std::function<std::uint
     std::vector<unsigned char> bytes((bits + 63) / 64 * 8);
     while (true) {
         for (std::size_t i = 0; i < bytes.size(); i += 8) {
-            // The first one drawn is the highest, and so many of its bits are wanted.
+            // The first value drawn is the most significant; only its required bits are used.
             const std::uint64_t drawn = i == 0 ? random() >> (63 - (bits - 1) % 64) : random();
             for (std::size_t k = 0; k < 8; ++k) bytes[i + k] = static_cast<unsigned char>(drawn >> (56 - 8 * k));
         }

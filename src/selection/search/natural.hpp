@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-/// Whole numbers from 0 on, as large as it takes: a model has 10^200 paths and more.
+/// Arbitrary-precision natural numbers: a model has 10^200 paths and more.
 namespace cairn::search {
 
-/// A value like any other. Where memory ends, std::bad_alloc.
+/// A natural number with value semantics. Throws std::bad_alloc if memory is exhausted.
 class Natural {
 public:
     Natural() noexcept;
@@ -24,30 +24,29 @@ public:
     ~Natural();
 
     Natural& operator+=(const Natural& other);
-    /// `other` must not be greater: else std::domain_error.
+    /// Throws std::domain_error if `other` is greater.
     Natural& operator-=(const Natural& other);
     Natural& operator*=(const Natural& other);
     friend Natural operator+(Natural a, const Natural& b) { return std::move(a += b); }
     friend Natural operator-(Natural a, const Natural& b) { return std::move(a -= b); }
     friend Natural operator*(Natural a, const Natural& b) { return std::move(a *= b); }
-    /// Quotient and remainder. The divisor must not be 0: else std::domain_error.
+    /// Quotient and remainder. Throws std::domain_error if the divisor is 0.
     std::pair<Natural, Natural> divided_by(const Natural& divisor) const;
 
     friend std::strong_ordering operator<=>(const Natural& a, const Natural& b) noexcept { return a.compare(b); }
     friend bool operator==(const Natural& a, const Natural& b) noexcept { return a.compare(b) == 0; }
 
-    /// In decimal digits: "0", "18446744073709551616".
+    /// Decimal digits: "0", "18446744073709551616".
     std::string to_string() const;
-    /// The number that is written there in decimal digits and nothing else.
+    /// Parses decimal digits; empty for any other text.
     static std::optional<Natural> read(std::string_view digits);
-    /// To about 15 digits; of 0 it is -infinity.
+    /// To about 15 digits; -infinity for 0.
     double log10() const noexcept;
-    /// How many binary digits it has; 0 has none.
+    /// Number of binary digits; 0 has none.
     int bits() const noexcept;
 
-    /// A number less than `end`, each as likely as any other where all 64 bits of what `random` gives are so: drawn
-    /// again until it is less. The same draws give the same number on every machine. `end` must not be 0: else
-    /// std::domain_error.
+    /// A uniformly distributed number less than `end`, if all 64 bits of the values of `random` are uniform: rejection
+    /// sampling. The same draws give the same number on every machine. Throws std::domain_error if `end` is 0.
     static Natural uniform_below(const Natural& end, const std::function<std::uint64_t()>& random);
 
 private:
@@ -55,7 +54,7 @@ private:
     std::strong_ordering compare(const Natural& other) const noexcept;
     Digits& own();
 
-    std::unique_ptr<Digits> digits_;  // none: 0
+    std::unique_ptr<Digits> digits_;  // null: 0
 };
 
 }  // namespace cairn::search

@@ -7,8 +7,8 @@
 namespace cairn::search {
 namespace {
 
-/// Finds a path among those of a set. Of the paths of one set at most one is part of it: two of them part where a goal
-/// is decided in two ways.
+/// Finds a path among those of a set. At most one path of a set is part of it: two paths of one set decide some goal
+/// differently.
 class Finder {
 public:
     /// `choices` ascending.
@@ -23,7 +23,7 @@ public:
     }
 
 private:
-    /// A set, and how its choices are renamed.
+    /// A set, and the renaming of its choices.
     struct Place {
         PathSet set;
         int renaming;
@@ -34,7 +34,7 @@ private:
             return static_cast<std::size_t>(place.set) << 32 ^ static_cast<unsigned>(place.renaming + 1);
         }
     };
-    /// Whether a path of the set is part of the wanted one; if so which, and how many choices it has.
+    /// True if a path of the set is part of the wanted one; then its number and its number of choices.
     struct PartialRank {
         bool is_part = false;
         Natural number = {};
@@ -46,7 +46,7 @@ private:
         int product = -1;
     };
 
-    /// What is known of a place; asks for it first where nothing is.
+    /// The result of a place; schedules it and returns null if it is not known yet.
     const PartialRank* part(const Place& place) {
         if (const auto it = known_.find(place); it != known_.end()) return &it->second;
         open_.push_back({place});
@@ -71,7 +71,7 @@ private:
         }
         if (top.product < 0) return close({});
         const PathDag::Product& product = dag_.product_at(top.product);
-        // The second one is mostly a choice: soon known.
+        // The second set is mostly a choice and therefore known soon.
         const PartialRank* const second = part({product.second, product.renamed >= 0 ? product.renamed : renaming});
         if (second == nullptr) return;
         if (second->is_part) {
@@ -84,7 +84,7 @@ private:
         top.product = product.next;
     }
 
-    /// How many paths of the set are in products before that.
+    /// Number of paths of the set in earlier products.
     Natural before(PathSet set, int product) const {
         Natural paths;
         for (int p = dag_.first_product(set); p != product; p = dag_.product_at(p).next)

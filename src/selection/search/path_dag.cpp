@@ -164,7 +164,7 @@ std::string fault(const PathDag& dag, PathSet set) {
                 is_part[static_cast<std::size_t>(part)] = true;
             }
     }
-    // Those that may move apart from the others: where all are moved once more, only they are.
+    // With whether they may shift: a further shift applies to those alone.
     std::vector<std::set<std::pair<bool, int>>> choices(count);
     for (std::size_t s = 0; s < count; ++s) {
         if (!is_part[s]) continue;

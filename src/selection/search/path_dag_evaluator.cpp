@@ -11,14 +11,14 @@ namespace {
 
 constexpr double without_path = std::numeric_limits<double>::infinity();
 
-/// The sets that some are made of under one name.
+/// Collects the sets below others under one renaming.
 class Below {
 public:
     Below(const PathDag& dag, PathSet highest)
         : dag_(dag), seen_(static_cast<std::size_t>(std::max(highest, PathDag::empty_path)) + 1, false) {}
 
-    /// `tops` and all below them, ascending, but for the empty set and the path without a choice. Calls
-    /// renamed(renaming, set) for what stands under another name.
+    /// `tops` and all sets below them, ascending, without the empty set and the empty path. Calls renamed(renaming,
+    /// set) for sets under another renaming.
     template <typename Renamed>
     std::vector<PathSet> operator()(const std::vector<PathSet>& tops, const Renamed& renamed) {
         std::vector<PathSet> found;
@@ -63,10 +63,10 @@ PathDagEvaluator::PathDagEvaluator(std::shared_ptr<const PathDag> dag, PathSet s
     Below below(*dag_, set_);
     std::map<Renaming, std::vector<PathSet>> renamed;
     own_.sets = below({set_}, [&](Renaming renaming, PathSet node) { renamed[renaming].push_back(node); });
-    // What a renamed set is made of is not renamed in itself.
+    // A renamed set contains no renamed sets.
     const auto none_renamed = [](Renaming, PathSet) {};
     names_.resize(static_cast<std::size_t>(dag_->renamings()), 0);
-    // Where choices of the same kinds take the places of others, all that is made of them is alike.
+    // Renamings that map to choices of the same cost classes give equal nodes.
     std::map<std::vector<std::pair<int, int>>, std::vector<Renaming>> alike;
     const auto cost_class_of = [&](int choice) {
         return cost_classes.empty() ? choice : cost_classes[static_cast<std::size_t>(choice)];
@@ -114,7 +114,7 @@ void PathDagEvaluator::add_nodes(NameScope& named, const CostClassOf& cost_class
     }
 }
 
-/// Where the second set of a product stands that is itself among these.
+/// The scope of a product's second set, for a product in the scope `among`.
 const PathDagEvaluator::NameScope& PathDagEvaluator::scope_of(const PathDag::Product& product,
                                                               const NameScope& among) const {
     return product.renamed < 0 ? among : named_[names_[static_cast<std::size_t>(product.renamed)]];
@@ -205,7 +205,7 @@ std::vector<int> PathDagEvaluator::choice_counts(std::size_t cost_classes) const
 std::vector<double> PathDagEvaluator::reduced_costs(std::size_t cost_classes) const {
     std::vector<double> reduced_costs(cost_classes, without_path);
     if (whole_ == nodes_.size()) return reduced_costs;
-    // Of each part, what the cheapest of all that completes it to a path of the whole costs.
+    // Of each node, the cost of its cheapest completion to a path of the whole.
     std::vector<double> outside(nodes_.size(), without_path);
     outside[whole_] = 0;
     for (std::size_t node = nodes_.size(); node-- > 1;) {

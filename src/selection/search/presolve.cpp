@@ -12,9 +12,9 @@
 namespace cairn::search {
 namespace {
 
-// A goal is not taken into its user where that would leave the user with more alternatives than this, or where more
-// pairs than that had to be looked at; nor, having several alternatives, into one with so many needs: each would get a
-// copy of them, and the search takes such needs apart anyway.
+// Limits of inlining a goal into its user: the alternatives that the user may then have, the pairs of alternatives
+// compared, and the needs of a user's alternative if the goal has several, since each would get a copy of them; the
+// search splits such needs anyway.
 constexpr std::size_t most_options = 64, most_pairs = 4096, most_needs = 256;
 
 bool overlap(const GoalList& a, const GoalList& b) {
@@ -62,13 +62,13 @@ public:
 private:
     static constexpr int none = -1, several = -2;
 
-    /// A user that had no room for a goal, both being as they were after so many changes.
+    /// A user that a goal could not be inlined into, with the change counts of both at that time.
     struct FailedInlining {
         int by = none, changes_of_user = 0, changes_of_goal = 0;
         friend bool operator==(const FailedInlining&, const FailedInlining&) = default;
     };
 
-    /// A stretch that was made smaller, and what was made of it.
+    /// A reduced segment, and the extent of its sets.
     struct Piece {
         Segment segment = {};
         PathDag::Extent begin = {}, end = {};
@@ -94,7 +94,7 @@ private:
             }
     }
 
-    /// All goals in stretches; and of each goal whether other stretches use it, or it is a root.
+    /// All segments; also records for each goal whether other segments use it, or it is a root.
     std::vector<Segment> segments(const std::vector<bool>& reachable) {
         const std::vector<int> cuts = cuts_of(problem_, sccs_, share_);
         is_used_.assign(options_.size(), false);
@@ -120,7 +120,7 @@ private:
         return segments;
     }
 
-    /// What comes again is made smaller alone first, and then repeated.
+    /// A segment that repeats is reduced alone first, and then copied.
     void add_segment(Segment segment, const std::vector<bool>& reachable) {
         const std::size_t number = added_++;
         Piece& piece = pieces_[number];
@@ -183,7 +183,7 @@ private:
         options(goal) = kept_options(candidates);
     }
 
-    /// Forgets goals nothing rests on.
+    /// Drops the goals that no other goal uses.
     bool drop_unused(const Segment& segment) {
         bool changed = false;
         needed_.assign(static_cast<std::size_t>(segment.high), false);
@@ -208,12 +208,12 @@ private:
         for (const int goal : option.provides) user_[static_cast<std::size_t>(goal)] = several;
     }
 
-    /// Takes every goal that it may into its only user.
+    /// Inlines every goal that it may into its only user.
     bool inline_goals(const Segment& segment) {
         for (auto g = static_cast<std::size_t>(segment.low); g < static_cast<std::size_t>(segment.high); ++g)
             user_[g] = is_used_[g] ? several : none;
         bool changed = false;
-        // All that can need a goal or provide it is higher: it has been noted when the goal's turn comes.
+        // All users and providers of a goal are higher, so they have been recorded when the goal is visited.
         for (int goal = segment.high - 1; goal >= segment.low; --goal) {
             if (stop_.stop_requested()) return false;
             const int by = user_[static_cast<std::size_t>(goal)];
@@ -225,7 +225,7 @@ private:
         return changed;
     }
 
-    /// The block of `repeat` that a goal lies in; -1: in none.
+    /// The block of `repeat` that contains a goal, or -1.
     int block_of(int goal) const {
         if (!repeat_.any() || goal < repeat_.low || goal >= repeat_.low_of(repeat_.blocks)) return -1;
         return (goal - repeat_.low) / repeat_.goals;
@@ -255,14 +255,14 @@ private:
                 return false;
             }
             for (const PresolveOption& lower : lowers)
-                // A value has one maker, and nothing rests on itself.
+                // A value has one producer, and nothing depends on itself.
                 if (!overlap(lower.provides, upper.provides) &&
                     std::none_of(lower.needs.begin(), lower.needs.end(),
                                  [&](int need) { return may_be_in_cycle(need) && contains(upper.provides, need); }))
                     candidates.push_back({candidates.size(), upper.cost + lower.cost, &upper, &lower, false});
         }
         Inlining inlining{goal, lowers.size() == 1, std::max(most_options, options(by).size())};
-        // None left: the search will say that there is no way.
+        // If none is left, the search reports that there is no path.
         if (candidates.empty() || candidates.size() > most_pairs + options(by).size() ||
             !pruner_.prune(candidates, inlining)) {
             failed = now;
@@ -277,7 +277,7 @@ private:
     }
 
     void number() {
-        // What can only come along has no option of its own.
+        // A goal that can only be provided has no option of its own.
         std::vector<bool> kept(options_.size(), false);
         std::size_t alternatives = 0, named = 0;
         for (const int root : problem_.roots()) kept[static_cast<std::size_t>(root)] = true;
@@ -315,19 +315,19 @@ private:
     const RepeatedBlocks& repeat_;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<std::vector<PresolveOption>> options_;
-    std::vector<bool> may_provide_;  // whether it, or something below it, may provide further goals
+    std::vector<bool> may_provide_;  // for each goal: it, or a goal below it, may provide further goals
     std::vector<Piece> pieces_;
     std::size_t added_ = 0;      // of these
-    std::vector<bool> is_used_;  // of each goal: by what is not looked at
-    std::vector<bool> needed_;   // of each goal: by what is, so far
-    std::vector<int> user_;      // of each goal: its only user so far
+    std::vector<bool> is_used_;  // for each goal: used outside the current segments
+    std::vector<bool> needed_;   // for each goal: needed by one visited so far
+    std::vector<int> user_;      // for each goal: its only user so far
     std::vector<int> changes_;   // of each goal's options
     std::vector<FailedInlining> failed_;
     DominancePruner pruner_;
     PresolvedProblem result_;
 };
 
-/// Going up once, which is enough where nothing that comes along is out of reach from below; else nothing.
+/// One ascending pass, which suffices if all provided goals are reachable from below; otherwise empty.
 std::optional<std::vector<bool>> reachable_from_below(const SearchProblem& problem) {
     std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
     const auto is_reachable = [&](int goal) { return reachable[static_cast<std::size_t>(goal)]; };
@@ -344,7 +344,7 @@ std::optional<std::vector<bool>> reachable_from_below(const SearchProblem& probl
 
 }  // namespace
 
-// Each goal is followed once: to the alternatives that wait for it, and from those that wait for nothing more on.
+// Worklist: each goal is visited once and releases the alternatives that wait for it.
 std::vector<bool> reachable_goals(const SearchProblem& problem) {
     if (std::optional<std::vector<bool>> reachable = reachable_from_below(problem)) return *std::move(reachable);
     std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);

@@ -29,7 +29,7 @@ std::optional<std::size_t> Recurrence::at(int border, const std::vector<State>& 
     return above->second.segments;
 }
 
-/// Whether a region is the same as one a block below it.
+/// True if a region is the same as one a block below it.
 bool Recurrence::is_above(const PassedRegion& above, const PassedRegion& below) const {
     return above.solved == below.solved &&
            std::equal(above.ports.begin(), above.ports.end(), below.ports.begin(), below.ports.end(),
@@ -38,14 +38,14 @@ bool Recurrence::is_above(const PassedRegion& above, const PassedRegion& below) 
                       [&](int a, int b) { return a == b + repeat_.choices; });
 }
 
-/// Whether the block from this goal on has the roots that the one above it has.
+/// True if the block from this goal on has the same roots as the one above it.
 bool Recurrence::has_same_roots(int low) const {
     const auto root = [&](int goal) { return std::lower_bound(roots_.begin(), roots_.end(), goal); };
     const auto begin = root(low), middle = root(low + repeat_.goals), end = root(low + 2 * repeat_.goals);
     return std::equal(begin, middle, middle, end, [&](int a, int b) { return a + repeat_.goals == b; });
 }
 
-/// A goal a block above one, where that is in a block; else the goal itself. -1: it is no more.
+/// The counterpart of a goal one block higher; goals below all blocks are their own. -1 if it was removed.
 int Recurrence::counterpart_above(int goal) const {
     const int given = presolved_.goals[static_cast<std::size_t>(goal)];
     if (given < repeat_.low) return goal;
@@ -55,8 +55,8 @@ int Recurrence::counterpart_above(int goal) const {
                : -1;
 }
 
-/// Whether states are those of the border a block below. Their order is the same: goals of blocks lie above all others
-/// that are pending.
+/// True if states equal those of the border a block below. They are in the same order, since goals of blocks are above
+/// all other pending goals.
 bool Recurrence::are_above(const std::vector<State>& above, const std::vector<State>& states) const {
     return std::equal(above.begin(), above.end(), states.begin(), states.end(), [&](const State& a, const State& b) {
         return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char32_t there, char32_t here) {

@@ -9,22 +9,22 @@
 #include <optional>
 #include <vector>
 
-/// Where a chain of regions comes to a border just as it came to the one a block above.
+/// Recurrence: detects that a chain of regions reaches a border in the same states as at the border one block above.
 namespace cairn::search {
 
-/// Notes the regions and borders that a chain passes, from the highest down.
+/// Records the regions and borders of a chain, from the highest down.
 class Recurrence {
 public:
     /// Both must outlive this object.
     Recurrence(const PresolvedProblem& presolved, const RepeatedBlocks& repeat);
 
-    /// A region of a form, which was solved as that of another one, or as its own.
+    /// Records a region and the form that was solved for it, its own or an equal one.
     void pass(const RegionForm& form, const RegionForm& solved);
 
-    /// At the border below the region passed last, with these states, ascending, below so many stretches. What is
-    /// crossed between it and the border a block above is a block that may be crossed any number of times more: all
-    /// blocks below it are to follow, the one above it has been crossed in equal regions, from the same states to the
-    /// same states. Then how many stretches lie above the border a block above; else nothing.
+    /// Records the border below the last region, with its states (ascending) and the number of segments above it.
+    /// Returns the number of segments above the border one block higher if the block between the two may be crossed any
+    /// number of times: a whole block follows below, the block above was crossed in equal regions, and the states at
+    /// both borders are equal. Otherwise empty.
     std::optional<std::size_t> at(int border, const std::vector<State>& states, std::size_t segments);
 
 private:
@@ -44,9 +44,9 @@ private:
 
     const PresolvedProblem& presolved_;
     const RepeatedBlocks& repeat_;
-    std::vector<int> roots_;  // of the problem as given, ascending
+    std::vector<int> roots_;  // of the original problem, ascending
     std::vector<PassedRegion> passed_;
-    std::map<int, BorderStates> borders_;  // by the goal that lies above, as given
+    std::map<int, BorderStates> borders_;  // by the goal above the border, in the original problem
 };
 
 }  // namespace cairn::search

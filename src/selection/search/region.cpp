@@ -7,7 +7,7 @@
 namespace cairn::search {
 namespace {
 
-// A small region takes its work as long as no more states than this were looked at in all.
+// A region gets the base work limit as long as at most this many states were visited in total.
 constexpr std::size_t few_states = 200'000;
 
 void append_number(std::u32string& out, double value) {
@@ -16,7 +16,7 @@ void append_number(std::u32string& out, double value) {
     out.push_back(static_cast<char32_t>(bits));
 }
 
-/// Writes which of the choices comes first, which second and so on: paths of equal costs are in an order of choices.
+/// Appends the rank order of the choices: paths of equal costs are ordered by choices.
 void append_order(std::u32string& out, const std::vector<int>& choices) {
     const std::size_t begin = out.size();
     for (std::size_t i = 0; i < choices.size(); ++i) out.push_back(static_cast<char32_t>(i));
@@ -35,7 +35,7 @@ RegionForms::RegionForms(const PresolvedProblem& presolved, const PathDag& dag)
 RegionForm RegionForms::of(int low, int high) {
     RegionForm form{low, high, {}, {}, {}};
     const SearchProblem& problem = presolved_.problem;
-    std::unordered_map<int, std::size_t> sccs;  // by the order of their first mention
+    std::unordered_map<int, std::size_t> sccs;  // by the order of first mention
     for (int goal = high - 1; goal >= low; --goal) {
         if (const int scc = presolved_.sccs[static_cast<std::size_t>(goal)]; scc >= 0)
             form.signature.push_back(static_cast<char32_t>(sccs.try_emplace(scc, sccs.size() + 1).first->second));
@@ -73,7 +73,7 @@ void RegionForms::mention(std::span<const int> goals, RegionForm& form) {
     }
 }
 
-/// Writes what a set is made of: choices by their costs, and each part that comes again by its place.
+/// Appends the structure of a set: choices by their costs, and repeated subsets by their place.
 void RegionForms::write(PathSet set, RegionForm& form) {
     for (open_.assign(1, set); !open_.empty();) {
         const PathSet top = open_.back();
@@ -108,7 +108,7 @@ RegionSolver::Pass::Pass(const State& inside, int lowest, std::size_t goals)
         entered_below[layer] = layer >= 2 && entered[layer - 2] ? layer - 1 : entered_below[layer - 1];
 }
 
-/// The layer of a state reached from the one above.
+/// The layer of a state reached from the layer `above`.
 std::size_t RegionSolver::Pass::layer_of(StateView state, std::size_t above) const {
     const bool is_inside = !state.empty() && goal_of(state.front()) >= low;
     return std::max(entered_below[above], is_inside ? static_cast<std::size_t>(goal_of(state.front()) - low) + 1 : 0);
@@ -119,7 +119,7 @@ RegionSolver::RegionSolver(const PresolvedProblem& presolved, PathDag& dag, Regi
     for (std::size_t p = 0; p < form_.ports.size(); ++p) port_of_[form_.ports[p]] = static_cast<int>(p);
 }
 
-/// Makes the choices for goal low + number.
+/// Expands the states at goal low + number by all its choices.
 void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) {
     const int goal = form_.low + static_cast<int>(number);
     const SearchProblem& problem = presolved_->problem;
@@ -144,7 +144,7 @@ void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) 
     }
 }
 
-/// Leaves the cheapest states where the region has become too much work.
+/// Keeps the cheapest states if the region has become too much work.
 void RegionSolver::prune_to_beam(Pass& pass, StateTable& layer, SearchLimits& limits) const {
     const auto goals = static_cast<std::size_t>(form_.high - form_.low);
     const std::size_t most_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);

@@ -12,38 +12,38 @@
 #include <unordered_map>
 #include <vector>
 
-/// A run of consecutive goals, solved on its own: from the goals pending when the search enters it to the goals pending
-/// below it when it leaves.
+/// A region: a run of consecutive goals, solved alone, from the goals pending when the search enters it to the goals
+/// pending below it when it leaves.
 namespace cairn::search {
 
-/// What all regions of a search share.
+/// Limits and counters that all regions of a search share.
 struct SearchLimits {
-    std::size_t states = 0;  ///< looked at so far
+    std::size_t states = 0;  ///< visited so far
     std::size_t state_limit = 0;
-    bool exact = true;  ///< false: something was left out, since it would have been too much work
+    bool exact = true;  ///< false: something was pruned because it would have been too much work
     std::stop_token stop = {};
-    bool only_exact = false;  ///< go no further once something was left out
+    bool only_exact = false;  ///< stop once something was pruned
 
     bool ends() const { return stop.stop_requested() || (only_exact && !exact); }
 };
 
-/// The work of an exact search, in pending goals of all states looked at: what any small problem may take, and so much
+/// Work limits of an exact search, in pending goals of all states visited: the base of any problem, and the increment
 /// for each of its goals.
 inline constexpr std::size_t small_work = std::size_t{1} << 22, goal_work = 1024;
 
-/// What a state takes beside its goals.
+/// Work of a state beside its goals.
 inline constexpr std::size_t state_work = 16;
 
-/// Goals [low, high) seen from inside. Two regions with equal signatures differ in the numbers of their goals and
+/// Goals [low, high) in canonical form. Two regions with equal signatures differ in the numbers of their goals and
 /// choices only.
 struct RegionForm {
     int low = 0, high = 0;
-    std::vector<int> ports;    ///< the goals below `low` that it names, in the order of their first mention
-    std::vector<int> choices;  ///< those its sets are made of, likewise
+    std::vector<int> ports;    ///< the goals below `low` that it references, in the order of first mention
+    std::vector<int> choices;  ///< the choices in its sets, likewise
     std::u32string signature;
 };
 
-/// Tells the forms of regions. What the problem's sets are made of must not change meanwhile.
+/// Computes the forms of regions. The problem's sets must not change meanwhile.
 class RegionForms {
 public:
     /// Both must outlive this object.
@@ -59,39 +59,40 @@ private:
 
     const PresolvedProblem& presolved_;
     const PathDag& dag_;
-    // Of each goal and each set its place in the form that is being told.
+    // Of each goal and each set, its place in the current form.
     std::vector<int> ports_, places_;
     std::vector<PathSet> seen_, open_;
 };
 
-/// Ways through a region: all that leave the same goals pending.
+/// The set of paths through a region that leave the same goals pending.
 struct Exit {
-    State ports;  ///< pending below, each goal by its place among the ports
+    State ports;  ///< pending below, by place among the ports
     PathSet set = PathDag::none;
-    double cost = 0;  ///< of the cheapest of them
+    double cost = 0;  ///< of the cheapest path
 };
 
-/// All regions of one form share one solver; solutions are kept for each set of goals it was entered with.
+/// Solves all regions of one form; solutions are memoised by the goals pending on entry.
 class RegionSolver {
 public:
     RegionSolver(const PresolvedProblem& presolved, PathDag& dag, RegionForm form);
 
     const RegionForm& form() const noexcept { return form_; }
-    /// The ways to each reachable exit, the cheapest first, for goals pending inside, each by its place in the region.
-    /// With more states than the limit or more work than the region's size allows only the cheapest are followed.
-    /// Incomplete where the limits end it.
+    /// The exits reachable from `inside`, the goals pending on entry by place in the region; cheapest first. Above the
+    /// state limit or the work limit of the region only the cheapest states are followed (beam search). Incomplete if
+    /// the limits end it.
     const std::vector<Exit>& solve(const State& inside, SearchLimits& limits);
 
 private:
-    /// What is pending on entry is so in all states until its turn comes, unless it is provided: they do not hold it.
+    /// One solve(). Goals pending on entry stay pending in all states until they are decided, unless provided, so
+    /// states do not store them.
     struct Pass {
         Pass(const State& inside, int low, std::size_t goals);
         std::size_t layer_of(StateView state, std::size_t above) const;
 
         int low;
         std::vector<bool> entered;               // goals pending on entry
-        std::vector<std::size_t> entered_below;  // the layer of the next of them below each layer
-        std::vector<StateTable> layers;          // 0: the exits; i + 1: those with goal low + i next
+        std::vector<std::size_t> entered_below;  // by layer: the next layer below with such a goal
+        std::vector<StateTable> layers;          // 0: exits; i + 1: states with goal low + i next
         std::size_t work = 0;
     };
     void prune_to_beam(Pass& pass, StateTable& layer, SearchLimits& limits) const;

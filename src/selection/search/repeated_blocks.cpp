@@ -11,7 +11,7 @@
 namespace cairn::search {
 namespace {
 
-// So many distances at which goals come again are looked at.
+// Maximum number of candidate distances between repeated goals.
 constexpr std::size_t most_distances = 4;
 
 // One block with one above it and one below.
@@ -22,14 +22,14 @@ std::size_t at(int number) { return static_cast<std::size_t>(number); }
 /// Compares blocks of goals.
 class BlockComparer {
 public:
-    /// Sides may be left out.
+    /// `subproblem_of` may be empty.
     BlockComparer(const SearchProblem& problem, std::span<const int> subproblem_of)
         : problem_(problem), subproblem_of_(subproblem_of) {
         is_root_.assign(at(problem.goals()), false);
         for (const int root : problem.roots()) is_root_[at(root)] = true;
     }
 
-    /// Of each goal what it costs, as a number that equal ones have in common.
+    /// A hash of each goal's subproblem, root flag and costs.
     std::vector<std::uint64_t> signatures() const {
         std::vector<std::uint64_t> signatures;
         signatures.reserve(at(problem_.goals()));
@@ -43,7 +43,7 @@ public:
         return signatures;
     }
 
-    /// Whether a goal of a block but the lowest is equal to its fellow in the block below.
+    /// True if a goal of a block other than the lowest equals its counterpart in the block below.
     bool is_as_below(int goal, const RepeatedBlocks& repeat) const {
         const int below = goal - repeat.goals, count = problem_.first(goal + 1) - problem_.first(goal);
         if ((!subproblem_of_.empty() && subproblem_of_[at(goal)] != subproblem_of_[at(below)]) ||
@@ -64,7 +64,7 @@ public:
         return true;
     }
 
-    /// Whether what lies above names no block but the highest.
+    /// True if goals above the blocks reference no block but the highest.
     bool ends(const RepeatedBlocks& repeat) const {
         const int high = repeat.low_of(repeat.blocks), highest = repeat.low_of(repeat.blocks - 1);
         for (int choice = problem_.first(high); choice < problem_.alternatives(); ++choice) {
@@ -82,7 +82,7 @@ private:
     std::vector<bool> is_root_;
 };
 
-/// The distances at which most goals come again.
+/// The distances at which most goals repeat.
 std::vector<int> distances_in(const std::vector<std::uint64_t>& signatures) {
     std::unordered_map<std::uint64_t, int> last;
     last.reserve(signatures.size());
@@ -100,7 +100,7 @@ std::vector<int> distances_in(const std::vector<std::uint64_t>& signatures) {
     return distances;
 }
 
-/// The longest run of goals, each of which looks like the one so far below it, with what these are.
+/// The longest run of goals each of which has the signature of the goal `distance` below it.
 std::pair<int, int> longest_run(const std::vector<std::uint64_t>& signatures, int distance) {
     std::pair<int, int> longest{0, 0};
     int begin = distance;
@@ -113,7 +113,7 @@ std::pair<int, int> longest_run(const std::vector<std::uint64_t>& signatures, in
     return longest;
 }
 
-/// The same blocks, as far as they are equal in all; from a low goal on.
+/// The longest run of fully equal blocks in [low, high).
 RepeatedBlocks as_far_as_equal(const SearchProblem& problem, const BlockComparer& blocks, int low, int high,
                                int distance) {
     RepeatedBlocks best;

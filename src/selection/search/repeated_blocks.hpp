@@ -8,60 +8,61 @@
 #include <utility>
 #include <vector>
 
-/// Equal blocks of goals one upon another: the layers of a model.
+/// Repeated blocks: equal consecutive blocks of goals, the layers of a model.
 namespace cairn::search {
 
-/// Blocks of a problem that are equal, and how many more such there are than the problem has: what is searched need not
-/// be as long as what it stands for. Two blocks are equal where they differ in the numbers of goals and choices only:
-/// goal by goal the same side and as many alternatives, which cost the same and name the same goals of their own block
-/// and of the one below it; other goals they name are the same ones, from below all blocks. (So it is but for the
-/// lowest block: what its fellows name in the one below, it may name anywhere.) Nothing above names any block but the
-/// highest.
+/// The equal blocks of a problem, and how many more of them were omitted: the searched problem may be shorter than the
+/// one it represents. Two blocks are equal if they differ in the numbers of goals and choices only: goal by goal they
+/// have the same subproblem and as many alternatives of equal costs, which reference the same goals of their own block
+/// and of the one below, and otherwise the same goals below all blocks. (The lowest block is exempt: where its
+/// counterparts reference the block below, it may reference anything.) Goals above the blocks reference no block but
+/// the highest.
 ///
-/// Choices are *numbered in full* where they are numbered as if all blocks were there: so much further on, from the
-/// blocks that are not there on.
+/// *Unfolded numbers* of choices are those that the problem would have with all blocks: from the omitted blocks on,
+/// choices are shifted.
 struct RepeatedBlocks {
-    int low = 0, goals = 0;      ///< the first goal of the lowest block, and how many each has
+    int low = 0, goals = 0;      ///< first goal of the lowest block, goals per block
     int first = 0, choices = 0;  ///< the same of alternatives
-    int blocks = 0;              ///< that the problem has
-    int omitted = 0;             ///< that it has not
+    int blocks = 0;              ///< in the problem
+    int omitted = 0;             ///< omitted from the problem
 
     bool any() const noexcept { return omitted > 0; }
     /// The first goal of a block.
     int low_of(int block) const noexcept { return low + block * goals; }
-    /// For how many goals one stands: those of the second block also for their fellows in the blocks that are not
-    /// there.
+    /// The number of goals that a goal represents: goals of the second block also represent their counterparts in the
+    /// omitted blocks.
     int multiplicity(int goal) const noexcept { return goal >= low_of(1) && goal < low_of(2) ? 1 + omitted : 1; }
 
-    /// A choice numbered in full: the choice of the problem that is like it, and how many blocks below it that lies.
+    /// Folds an unfolded number: the equal choice of this problem, and the number of blocks by which it lies below.
     std::pair<int, int> written(int unfolded_choice) const noexcept;
-    /// The number of a choice of the folded problem in the whole problem. A choice of a block is that of the block `up`
-    /// blocks higher; a choice above all blocks is shifted past the blocks that were folded away.
+    /// The unfolded number of a choice of the folded problem. A choice of a block becomes that of the block `up` blocks
+    /// higher; a choice above all blocks is shifted past the omitted ones.
     int unfolded_choice(int choice, int up) const noexcept {
         if (choice < first) return choice;
         return choice + (choice < first + blocks * choices ? up : omitted) * choices;
     }
-    /// A choice of an excerpt, both numbered in full: `names` tells what each choice of the excerpt is in the whole.
+    /// Maps a choice of an induced problem to the whole one, both unfolded; `names` has the whole's number of each of
+    /// its choices.
     int in_whole(int choice, std::span<const int> names, const RepeatedBlocks& whole) const;
 };
 
-/// The longest run of equal blocks, all of which are there; none where there are not two.
+/// The longest run of equal blocks, none of them omitted; empty if there are not two.
 RepeatedBlocks find_repeated_blocks(const SearchProblem& problem, std::span<const int> subproblem_of);
 
-/// A problem without some of its blocks.
+/// A problem with some of its blocks omitted.
 struct Folded {
     SearchProblem problem;
     std::vector<int> subproblem_of;
     RepeatedBlocks repeat;
 };
-/// Leaves so many blocks.
+/// Keeps `blocks` blocks and omits the rest.
 Folded folded(const SearchProblem& problem, std::span<const int> subproblem_of, const RepeatedBlocks& repeat,
               int blocks);
 
-/// What each alternative of a problem was in the one that it was made of: some alternatives of that one.
+/// For each alternative of a derived problem, the alternatives of the original one that it consists of.
 struct ChoiceProvenance {
     std::vector<int> choices;
-    std::vector<int> ends;  ///< of each, where its choices end
+    std::vector<int> ends;  ///< of each: the end of its choices
 
     std::span<const int> of(int choice) const {
         const int begin = choice == 0 ? 0 : ends[static_cast<std::size_t>(choice) - 1];
@@ -70,9 +71,9 @@ struct ChoiceProvenance {
     }
 };
 
-/// What is left of the blocks in a problem that was made of another one by leaving some of it out or making it smaller:
-/// those that are still equal, for as many as before. `goals` tells what each goal was there. Nothing where fewer than
-/// three are equal; where nothing is left of any, there is none to repeat.
+/// The blocks of a problem derived from another one by removing or reducing parts: those that are still equal,
+/// representing as many as `before`. `goals` has the original number of each goal. Empty if fewer than three are equal.
+/// If nothing is left of any block, the result has no blocks.
 std::optional<RepeatedBlocks> remaining_repeated_blocks(const SearchProblem& problem, std::span<const int> goals,
                                                         const ChoiceProvenance& provenance,
                                                         const RepeatedBlocks& before);

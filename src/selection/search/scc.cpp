@@ -5,10 +5,10 @@
 namespace cairn::search {
 namespace {
 
-/// Which goals lie between one that comes along and a higher one that it then rests on. A circle leads down but for
-/// such steps, so all of it lies there.
+/// The goals between a provided goal and a higher one that it then depends on. Other edges lead down, so every cycle
+/// lies among these goals.
 std::vector<bool> below_steps_up(const SearchProblem& problem) {
-    std::vector<int> steps(static_cast<std::size_t>(problem.goals()) + 1, 0);  // begun less ended
+    std::vector<int> steps(static_cast<std::size_t>(problem.goals()) + 1, 0);  // begun minus ended
     for (int choice = 0; choice < problem.alternatives(); ++choice) {
         const Alternative alternative = problem.alternative(choice);
         if (alternative.provides.empty() || alternative.needs.empty()) continue;
@@ -24,7 +24,7 @@ std::vector<bool> below_steps_up(const SearchProblem& problem) {
     return below;
 }
 
-/// What each of these goals may rest on next.
+/// The dependence edges of each of these goals.
 std::vector<std::vector<int>> successors_of(const SearchProblem& problem, const std::vector<bool>& among) {
     std::vector<std::vector<int>> successors(static_cast<std::size_t>(problem.goals()));
     for (int goal = 0; goal < problem.goals(); ++goal)
@@ -89,11 +89,11 @@ std::vector<int> scc_of_goals(const SearchProblem& problem) {
     return sccs;
 }
 
-// Again and again a choice is taken away whose needs have all been made. What is left is in a circle or rests on one;
-// and each of these rests on another one.
+// Repeatedly removes choices whose needs have all been computed. The remaining ones are on a cycle or depend on one,
+// and each depends on another remaining one.
 int find_cycle(const SearchProblem& problem, std::span<const int> choices) {
     const auto count = static_cast<std::size_t>(problem.goals());
-    std::vector<int> maker(count, -1);  // of each goal: the place of the choice that makes it
+    std::vector<int> maker(count, -1);  // of each goal: index of the choice that computes it
     for (std::size_t i = 0; i < choices.size(); ++i) {
         maker[static_cast<std::size_t>(problem.goal_of(choices[i]))] = static_cast<int>(i);
         for (const int also : problem.alternative(choices[i]).provides)

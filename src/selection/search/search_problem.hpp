@@ -7,44 +7,43 @@
 #include <string>
 #include <vector>
 
-/// The search among all ways to reach some goals. Numbers in, choices out: it knows no graph, no kernel and no clock.
+/// The search problem: goals, their alternatives, and roots. It is independent of graphs, kernels and times.
 namespace cairn::search {
 
-/// One way to reach a goal.
+/// An alternative: one way to reach a goal.
 struct Alternative {
     double cost = 0;
-    std::span<const int> needs;     ///< goals it rests on, ascending, all lower than the goal
-    std::span<const int> provides;  ///< further goals it reaches at the same time, ascending, all lower than the goal
+    std::span<const int> needs;     ///< goals it depends on, ascending, all lower than the goal
+    std::span<const int> provides;  ///< further goals it reaches as well, ascending, all lower than the goal
 };
 
-/// Goals by number, each with its alternatives, and the goals that are asked for: the roots.
+/// Goals by number, each with its alternatives, and the required goals, the roots.
 ///
-/// A *path* is a set of alternatives. Going through the goals from the highest to the lowest, a goal is *wanted* where
-/// it is a root or a chosen alternative needs it, and *provided* where a chosen alternative of a higher goal provides
-/// it. Then a path
-///   - has exactly one alternative of each goal that is wanted and not provided, and none of any other: what reaches
-///     several goals is entered through the highest of them, and nothing is made for what else it provides;
-///   - provides no goal twice: a value has one maker;
-///   - does not rest on itself: there is an order of its alternatives in which each comes after those that reach its
-///     needs.
-/// Its cost is the sum over its alternatives, each counted once however many others rest on it.
+/// A *path* is a set of alternatives. Visiting the goals from the highest to the lowest, a goal is *wanted* if it is a
+/// root or a chosen alternative needs it, and *provided* if a chosen alternative of a higher goal provides it. A path
+///   - has exactly one alternative of each goal that is wanted and not provided, and none of any other: an
+///     alternative that reaches several goals is chosen for the highest of them, and what else it provides is not
+///     computed otherwise;
+///   - provides no goal twice: a value has one producer;
+///   - is acyclic: there is an order of its alternatives in which each comes after those that reach its needs.
+/// Its cost is the sum over its alternatives, each counted once, however many others depend on it.
 ///
-///     Problem problem;
+///     SearchProblem problem;
 ///     problem.add_goal();                     // goal 0
 ///     problem.add_alternative(2, {}, {});
 ///     problem.add_goal();                     // goal 1
-///     problem.add_alternative(3, {0}, {});    // rests on goal 0
+///     problem.add_alternative(3, {0}, {});    // depends on goal 0
 ///     problem.add_alternative(9, {}, {});
 ///     problem.add_root(1);                    // two paths, of cost 5 and 9
 ///
-/// Alternatives are numbered through, in the order they were added: a *choice* is such a number.
+/// Alternatives are numbered in the order they were added; such a number is a *choice*.
 class SearchProblem {
 public:
-    /// Makes room for so many alternatives that name so many goals in all.
+    /// Reserves memory for this number of alternatives and of goals in their lists.
     void reserve(std::size_t alternatives, std::size_t named);
-    /// The next goal; alternatives are added to the latest one.
+    /// Adds the next goal; alternatives are added to the latest one.
     int add_goal();
-    /// Lists may be in any order; what is named twice counts once. Returns its number.
+    /// Adds an alternative and returns its number. The lists may be in any order; duplicates count once.
     int add_alternative(double cost, std::span<const int> needs, std::span<const int> provides);
     int add_alternative(double cost, std::initializer_list<int> needs, std::initializer_list<int> provides) {
         return add_alternative(cost, std::span(needs.begin(), needs.size()),
@@ -56,7 +55,7 @@ public:
     int goals() const noexcept { return static_cast<int>(first_.size()); }
     /// Of all goals.
     int alternatives() const noexcept { return static_cast<int>(costs_.size()); }
-    /// The alternatives of a goal: first(goal) to first(goal + 1), without the latter.
+    /// The alternatives of a goal are [first(goal), first(goal + 1)).
     int first(int goal) const { return goal == goals() ? alternatives() : first_[static_cast<std::size_t>(goal)]; }
     Alternative alternative(int choice) const {
         const auto c = static_cast<std::size_t>(choice);
@@ -65,35 +64,35 @@ public:
         return {costs_[c], {begin, middle}, {middle, end}};
     }
     double cost(int choice) const { return costs_[static_cast<std::size_t>(choice)]; }
-    /// Whose alternative it is.
+    /// The goal of an alternative.
     int goal_of(int choice) const;
     std::span<const int> roots() const noexcept { return roots_; }
 
 private:
     std::vector<int> first_;  // of each goal
     std::vector<double> costs_;
-    std::vector<std::size_t> begins_, middles_;  // of each alternative's needs, and of what it provides
+    std::vector<std::size_t> begins_, middles_;  // of each alternative: begin of its needs, begin of what it provides
     std::vector<int> lists_;
     std::vector<int> roots_;
 };
 
-/// Some of a problem's goals, with some of their alternatives, numbered anew in the same order.
+/// The sub-problem induced by some goals and some of their alternatives, renumbered in the same order.
 struct InducedProblem {
-    SearchProblem problem;     ///< its roots are those of the whole that it has
-    std::vector<int> choices;  ///< in the whole, of each alternative
-    std::vector<int> goals;    ///< in the whole, of each goal
+    SearchProblem problem;     ///< its roots are those roots of the whole that it keeps
+    std::vector<int> choices;  ///< by alternative: its number in the whole
+    std::vector<int> goals;    ///< by goal: its number in the whole
 };
 
-/// Asks of each goal whether it is kept and, where it is, of each of its alternatives. What a kept alternative needs or
-/// provides must be kept.
+/// Keeps the goals with has_goal and those of their alternatives with has_choice. All goals that a kept alternative
+/// needs or provides must be kept.
 InducedProblem induced_problem(const SearchProblem& whole, const std::function<bool(int)>& has_goal,
                                const std::function<bool(int)>& has_choice);
 
-/// The first thing wrong with it, in words; empty when all is well: roots and lists in range, lists of lower goals
-/// only, no goal both needed and provided by one alternative, costs that are no NaN and not infinite.
+/// The first fault as text; empty if there is none: roots and lists in range, lists of lower goals only, no goal both
+/// needed and provided by one alternative, finite costs.
 std::string fault(const SearchProblem& problem);
 
-/// A line a goal: `3: 2.5 (0 1|2) 4 (|)`, costs with needs and what is provided; then `roots 3`.
+/// One line for each goal: `3: 2.5 (0 1|2) 4 (|)`, costs with needs and provided goals; then `roots 3`.
 std::string to_string(const SearchProblem& problem);
 
 }  // namespace cairn::search

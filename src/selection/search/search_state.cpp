@@ -6,7 +6,7 @@
 namespace cairn::search {
 namespace {
 
-// Stands between the codes and what rests on what; no code is so large.
+// Separates the codes from the dependences; no code is as large.
 constexpr char32_t border = 0xFFFFFFFFU;
 
 void add(std::vector<int>& goals, int goal) {
@@ -73,7 +73,7 @@ bool StateTransitions::begin(StateView state, int goal, const Alternative& alter
     return true;
 }
 
-/// Brings what rests on what up to date. False where something would rest on itself.
+/// Updates the dependences. False if something would depend on itself.
 bool StateTransitions::update_dependences(int goal, const Alternative& alternative) {
     const auto makes = [&](int other) {
         return other == goal || std::binary_search(alternative.provides.begin(), alternative.provides.end(), other);
@@ -82,7 +82,7 @@ bool StateTransitions::update_dependences(int goal, const Alternative& alternati
     if (!may_be_in_cycle(goal) &&
         std::none_of(alternative.provides.begin(), alternative.provides.end(), may_be_in_cycle))
         return true;
-    // All that this choice rests on, as far as it is decided: what is provided brings along what that rests on.
+    // All that this choice depends on, as far as decided, with the dependences of provided needs.
     std::vector<int> on;
     for (const int need : alternative.needs) {
         if (!may_be_in_cycle(need)) continue;

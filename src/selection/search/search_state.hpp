@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-/// What a search that goes through the goals from the highest down has still to reach.
+/// Search states: the goals still to be reached by a search that visits the goals from the highest down.
 namespace cairn::search {
 
-/// Pending goals as codes `goal << 1 | provided`, descending: so the next goal comes first. Where goals may come into a
-/// circle, what some of them rest on stands behind the codes (Resting). Equal states have equal futures.
+/// Pending goals as codes `goal << 1 | provided`, descending, so that the next goal comes first. For goals in SCCs,
+/// their dependences follow the codes (Dependence). Equal states have equal futures.
 using State = std::u32string;
 using StateView = std::u32string_view;
 
@@ -19,23 +19,23 @@ inline constexpr char32_t pending(int goal) { return static_cast<char32_t>(goal)
 inline constexpr char32_t provided(int goal) { return static_cast<char32_t>(goal) << 1 | 1U; }
 inline constexpr int goal_of(char32_t code) { return static_cast<int>(code >> 1); }
 
-/// A copy in the pool, for as long as that is there.
+/// A copy in the pool; valid as long as the pool.
 StateView copy_to_pool(StateView state, std::pmr::memory_resource& pool);
-/// The codes alone.
+/// The codes without the dependences.
 StateView codes_of(StateView state);
-/// Adds a goal; one that is provided stays so.
+/// Adds a goal; a provided one stays provided.
 void add_goal(State& codes, int goal, bool is_provided);
 bool is_provided(StateView codes, int goal);
 
-/// Takes the steps from state to state.
+/// Computes transitions between states.
 class StateTransitions {
 public:
     /// `sccs` as scc_of_goals(problem). Both must outlive this object.
     StateTransitions(const SearchProblem& problem, const std::vector<int>& sccs);
 
-    /// The state after `goal`, which is higher than all others pending, has been reached by a choice of its own. False
-    /// where that may not be: something would be provided twice, or rest on itself. Goals for which `is_held` is false
-    /// are pending in all states alike, and so in none.
+    /// The state after a choice for `goal`, which is higher than all other pending goals. False if the choice is not
+    /// allowed: something would be provided twice, or depend on itself. Goals for which `is_held` is false are not
+    /// stored in states, since they are pending in all of them.
     template <typename IsHeld>
     bool choose(StateView state, int goal, int choice, State& next, const IsHeld& is_held) {
         const Alternative alternative = problem_->alternative(choice);
@@ -46,9 +46,9 @@ public:
         finish(next);
         return true;
     }
-    /// The state after the highest goal, which is provided.
+    /// The state after its highest goal, which is provided.
     void pass(StateView state, State& next);
-    /// Takes a state apart into the goals that are in one part and the others, which have nothing to do with these.
+    /// Splits a state into the goals for which `is_in` is true and the others; the two sets are independent.
     template <typename IsIn>
     void split(StateView state, const IsIn& is_in, State& part, State& others) {
         part.clear();
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    /// A provided goal, and the pending goals of its circle that it rests on.
+    /// A provided goal, and the pending goals of its SCC that it depends on.
     struct Dependence {
         int goal;
         std::vector<int> on;  // ascending
@@ -86,7 +86,7 @@ private:
     const SearchProblem* problem_;
     const std::vector<int>* sccs_;
     bool has_cycles_;
-    std::vector<Dependence> dependences_;  // of the state at hand
+    std::vector<Dependence> dependences_;  // of the current state
 };
 
 }  // namespace cairn::search

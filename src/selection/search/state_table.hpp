@@ -11,11 +11,11 @@
 #include <span>
 #include <vector>
 
-/// States that were reached, each with the ways to it.
+/// Table of reached states, each with the sum of the paths to it.
 namespace cairn::search {
 
-/// States in the order they were first reached. They are many for a short while: all lies in a pool, and nobody walks
-/// through it to let go of it.
+/// States in the order they were first reached. There are many for a short time, so all storage is in a pool that is
+/// freed at once.
 class StateTable {
 public:
     struct ReachedState {
@@ -23,20 +23,20 @@ public:
         PathDag::Sum sum;
     };
 
-    /// Adds a product to the ways to a state. True where the state is new.
+    /// Adds a product to the paths to a state. True if the state is new.
     bool reach(StateView state, PathDag& dag, PathSet first, PathSet second = PathDag::empty_path, int renamed = -1);
-    /// Entries may be put in another order once no more is reached.
+    /// The entries may be reordered once no more states are reached.
     std::span<ReachedState> entries() noexcept { return held_ == nullptr ? std::span<ReachedState>() : held_->entries; }
     std::span<const ReachedState> entries() const noexcept {
         return held_ == nullptr ? std::span<const ReachedState>() : held_->entries;
     }
-    /// Leaves the cheapest, the cheapest first, where they are more than a beam is wide. True where any had to go.
+    /// Keeps the cheapest states, cheapest first, if there are more than the beam width. True if any was removed.
     bool prune_to_beam();
     void clear() noexcept { held_.reset(); }
 
 private:
-    /// Where a state stands among the entries. Looking for it is most of what a search does: open addressing, one hash
-    /// for each way, states compared only where that agrees.
+    /// Index of a state among the entries. Lookups dominate the time of a search: open addressing, one hash for each
+    /// lookup, and states are compared only if their hashes agree.
     struct Slot {
         static constexpr std::uint32_t vacant = std::numeric_limits<std::uint32_t>::max();
         std::uint32_t hash = 0, entry = vacant;
@@ -44,7 +44,7 @@ private:
     struct TableStorage {
         std::pmr::monotonic_buffer_resource pool;
         std::pmr::vector<ReachedState> entries{&pool};
-        std::pmr::vector<Slot> slots{16, &pool};  // a power of two, half of them vacant at least
+        std::pmr::vector<Slot> slots{16, &pool};  // a power of two, at least half of them vacant
 
         Slot& slot_of(StateView state, std::uint32_t hash);
         void grow();

@@ -72,8 +72,8 @@ bool Subproblems::tie(bool tied) {
     return are_blocks_tied();
 }
 
-/// Whether shared goals of all blocks but the lowest and the highest are tied to their fellows: it does not matter then
-/// which of these are those of the blocks that are not there.
+/// True if shared goals of all blocks but the lowest and the highest are tied to their counterparts: it is then
+/// irrelevant which of them belong to the omitted blocks.
 bool Subproblems::are_blocks_tied() const {
     if (!repeat_.any()) return true;
     for (const Subproblem& subproblem : subproblems_) {

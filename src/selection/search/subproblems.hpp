@@ -12,11 +12,11 @@
 #include <span>
 #include <vector>
 
-/// The sides of a problem (sides.hpp), each of which is asked again and again for its cheapest path.
+/// Subproblems of a decomposition (decomposition.hpp), each evaluated repeatedly for its cheapest path.
 namespace cairn::search {
 
-/// The cheapest path of each side: what it costs with its shares, and without shared goals, and which part of its
-/// shared goals it takes.
+/// The solution of the Lagrangian relaxation: of each subproblem the cost of its cheapest path with its shares and
+/// without shared goals, its shares, and the fraction of each shared goal that it takes.
 struct RelaxedSolution {
     explicit RelaxedSolution(std::size_t subproblems)
         : costs(subproblems, 0), own_costs(subproblems, 0), shares(subproblems), usage(subproblems) {}
@@ -27,34 +27,34 @@ struct RelaxedSolution {
     SharedGoalUsage usage;
 };
 
-/// All paths of each side, found once. What always costs the same is of one kind.
+/// All paths of each subproblem, found once; choices that always cost the same are one cost class.
 class Subproblems {
 public:
-    /// Finds the paths of a side.
+    /// Finds the paths of a subproblem.
     using Explore = std::function<Exploration(const SearchProblem&, const RepeatedBlocks&)>;
 
     /// The problem must outlive this object.
     Subproblems(const SearchProblem& problem, std::span<const int> subproblem_of, const RepeatedBlocks& repeat);
 
-    /// False where a side has no path, or cannot be searched exactly, or what is done to the blocks is not the same.
+    /// False if a subproblem has no path or cannot be searched exactly, or if its blocks do not stay equal.
     bool add_all(const Explore& explore);
-    /// Makes one of shared goals that stand in the same places of equal layers, or tells all apart. False where those
-    /// of blocks do not stand in the same places.
+    /// Ties shared goals at the same places of equal layers, or separates all. False if those of blocks are not at the
+    /// same places.
     bool tie(bool tied);
-    /// The same as tie(false); shares of those that were tied become shares of each.
+    /// The same as tie(false); the shares of tied goals become those of each of them.
     CostShares untied(const CostShares& tied);
 
     std::size_t size() const noexcept { return subproblems_.size(); }
-    /// What is shared, by what is tied.
+    /// The shared goals; tied ones are one.
     const std::vector<SharedGoal>& shared_goals() const noexcept { return shared_; }
     bool is_tied() const noexcept { return is_tied_; }
 
     void find_cheapest(std::size_t subproblem, const CostShares& shares, RelaxedSolution& all);
-    /// How much more than the cheapest path of its side one with it costs at least, of each alternative, at the shares
-    /// asked for last; 0 for those of shared goals.
+    /// For each alternative, a lower bound of the extra cost of its subproblem's paths with it, at the shares of the
+    /// last find_cheapest(); 0 for those of shared goals.
     std::vector<double> reduced_costs() const;
-    /// The path that those of the sides are together: they meet in goals that rest on nothing. Asks once more for what
-    /// was cheapest at other shares. Choices are numbered in full.
+    /// The union of the subproblems' paths, which share only goals without needs. Evaluates the subproblems again at
+    /// the shares of `all`. Choices have unfolded numbers.
     std::vector<int> whole_path(const RelaxedSolution& all);
 
 private:
@@ -66,7 +66,7 @@ private:
         PathSet all;
         PathDagEvaluator paths{PathDag(), PathDag::none};
         std::vector<int> cost_classes = {};  // of own choices, those of shared goals first
-        std::vector<double> costs = {};      // of kinds, those of shared goals at its shares
+        std::vector<double> costs = {};      // by cost class, those of shared goals at its shares
         std::vector<int> counts = {};        // of those: how many goals are tied
     };
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-/// The harness itself: a right kernel passes, and each way of being wrong is reported.
+/// Tests of the harness: a correct kernel passes, and each kind of fault is reported.
 namespace cairn::test {
 namespace {
 
@@ -38,8 +38,8 @@ struct Settings {
     double eps;
 };
 
-// layer_norm on rows of [N, D], one row after another; `fault` says what to do wrongly. It is for check_kernel to find
-// that out, so the sanitizers look away.
+// layer_norm on rows of [N, D], one row after another, with the error that `fault` selects. check_kernel must find it,
+// so the sanitizers are off.
 template <Fault fault>
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void run(const Args& args, Team& team) {
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
@@ -147,7 +147,7 @@ TEST(CheckKernel, SeesAtOneSizeOnlyWhatSmallSizesDoNotShow) {
     EXPECT_LT(found.runs, report<Fault::none>().runs / 2);
 }
 
-// No elementwise kernel, but what is NaN, infinite or subnormal has to be met.
+// Not an elementwise kernel, but it must be run on NaN, infinite and subnormal values.
 TEST(CheckKernel, SeesWrongSpecialValues) { expect_fault<Fault::leaves_nan_out>("is wrong"); }
 
 TEST(CheckKernel, SeesForeignMemoryTouched) {
@@ -159,7 +159,7 @@ TEST(CheckKernel, SeesForeignMemoryTouched) {
 }
 
 TEST(CheckKernel, SeesReadsPastTheEnd) {
-    // The sum takes in what lies behind the row: the next row, a gap, or the guard.
+    // The sum includes what follows the row: the next row, a gap, or the guard.
     expect_fault<Fault::reads_past_the_end>("is wrong");
 }
 
@@ -169,7 +169,7 @@ TEST(CheckKernel, SeesResultsThatHangOnTheTeam) { expect_fault<Fault::depends_on
 
 TEST(CheckKernel, SeesAFailure) { expect_fault<Fault::fails>("fails: no reason"); }
 
-/// A right kernel for exp that accepts a range of sizes, and does something else at a size within it.
+/// A correct kernel for exp that accepts a range of sizes, and behaves differently at a size within it.
 KernelReport report_of_range(KernelFunction<Refusal(const Problem&)> accepts,
                              KernelFunction<std::shared_ptr<const void>(const Problem&, int)> prepare = nullptr) {
     Kernel kernel;
@@ -278,7 +278,7 @@ TEST(CheckKernels, CheckAllOfAContextOrItsOwn) {
     for (const KernelReport& report : all) EXPECT_EQ(report.faults, std::vector<std::string>()) << report.kernel;
 }
 
-// A definition of a program's own that indexes, in a table of few rows.
+// A user's own definition that indexes a table of few rows.
 TEST(CheckKernel, GivesLegalIndicesToAnyDefinition) {
     Definition lookup;
     lookup.name = "lookup";

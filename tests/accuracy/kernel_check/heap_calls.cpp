@@ -15,7 +15,7 @@ thread_local std::int64_t calls __attribute__((tls_model("initial-exec"))) = 0;
 
 std::int64_t cairn::test::heap_calls() noexcept { return calls; }
 
-// The allocator's own entry points stand in for the ones a program calls; free needs no counting.
+// Counting wrappers of the allocator's own entry points replace those that a program calls; free needs no counting.
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);

@@ -46,7 +46,7 @@ TEST(RandomOperand, OfNoElementsNoneIsSpecial) {
     EXPECT_TRUE(random_operand(problem.inputs[0], {}, true, SpecialValues::few, random).data.empty());
 }
 
-// What lies in memory is what the values say: rows that are repeated are one.
+// The values are those in memory: repeated rows have one value.
 TEST(RandomOperand, RepeatedElementsAreOneValue) {
     const Problem problem = problem_of("add | f32[3,4]:(0,1) f32[3,4] -> f32[3,4]");
     std::mt19937_64 random(1);

@@ -3,7 +3,7 @@
 #include "cairn/tuning.hpp"
 #include "graph/types/unit_table.hpp"
 
-/// A machine that could be.
+/// A plausible calibration of a machine.
 namespace cairn::test {
 
 inline Calibration calibration() {

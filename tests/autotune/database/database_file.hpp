@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-/// A folder for a timing database, and what goes into one.
+/// Fixture with a folder for a timing database, and rows to store in it.
 namespace cairn::test {
 
 inline const TimingEnvironment machine{"machine A", "kernel 1"};
@@ -33,7 +33,7 @@ inline Timing timing(double median, int samples = 9, int quality = 2) {
     return timing;
 }
 
-/// Promised are 0.01.
+/// The stated error is 0.01.
 inline ErrorMeasurement figures(double relative) { return {relative, 3 * relative, 1e-2, "uniform", "smaller"}; }
 
 class DatabaseFile : public testing::Test {
@@ -45,7 +45,7 @@ protected:
         std::filesystem::create_directories(folder);
         path = folder / "timings.db";
     }
-    /// What the Error(file) says that `work` throws; empty: it throws none.
+    /// Message of the Error(file) that `work` throws; empty if it throws none.
     template <typename F>
     static std::string error_of(const F& work) {
         try {

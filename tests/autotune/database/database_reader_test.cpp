@@ -7,7 +7,7 @@ namespace {
 
 using test::machine, test::policy, test::problem;
 
-/// A file with a row for each of the kernels k0 ... k99, and the keys of these.
+/// A file with a row for each of the kernels k0 ... k99, and their keys.
 class Lookups : public test::DatabaseFile {
 protected:
     void SetUp() override {
@@ -18,7 +18,7 @@ protected:
     static std::string key(int i) {
         return Key{to_string(problem()), "k" + std::to_string(i), machine.hard, {}, policy_text(policy)}.id();
     }
-    /// Statements that `work` runs.
+    /// Number of statements that `work` runs.
     template <typename F>
     static std::int64_t statements(DatabaseReader& reader, const F& work) {
         const std::int64_t before = reader.database().use()->runs();
@@ -46,7 +46,7 @@ TEST_F(Lookups, OneTransactionAndEachThingOnceInAReading) {
         find(reader, 0, 120);
         reader.end_snapshot();
     };
-    // Begin, which state, one each, end.
+    // BEGIN, PRAGMA data_version, one statement for each lookup, COMMIT.
     EXPECT_EQ(statements(reader, reading), 2 + 120 + 1);
     EXPECT_EQ(statements(reader, reading), 2 + 1) << "nothing has changed since";
     {

@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 using test::machine, test::problem, test::Process;
 using testing::ElementsAre, testing::HasSubstr;
 
-/// Whatever happens to its file, no call throws, and what was recorded is found.
+/// Faults of the database file: no call throws, and what was recorded is found.
 class DatabaseFaults : public test::DatabaseFile {
 protected:
-    /// One of the leaves of the table of times: there alone stand notes.
+    /// Overwrites a leaf page of the table of times, the only pages that contain notes.
     void destroy_page_of_times() const {
         constexpr std::size_t page = 4096;
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -68,7 +68,7 @@ TEST_F(DatabaseFaults, AnEmptyFileIsBegun) {
     EXPECT_TRUE(lines.empty());
 }
 
-// Whoever meets it begins the file anew with all rows but those that were on it.
+// The first access that finds the damage begins a new file with all rows except those on the page.
 TEST_F(DatabaseFaults, ADestroyedPageCostsTheRowsOnIt) {
     constexpr int rows = 1000;
     const auto kernel = [](int i) { return "kernel" + std::to_string(i); };
@@ -112,7 +112,7 @@ TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
     }
 }
 
-// Names that SQLite takes for something else when they stand alone.
+// File names that SQLite interprets in another sense if they have no path.
 TEST_F(DatabaseFaults, APathIsAPath) {
     const fs::path before = fs::current_path();
     fs::current_path(folder);
@@ -201,7 +201,7 @@ TEST_F(DatabaseFaults, APathThatNoFileCanHaveIsRefused) {
     fs::current_path(before);
 }
 
-/// Files with rows, damaged so that some opener finds it sooner and some later.
+/// A file with rows, damaged at a place that some openers find sooner than others.
 class DamagedFile : public DatabaseFaults {
 protected:
     static constexpr int rows = 400;
@@ -212,7 +212,7 @@ protected:
         TimingDb db(folder / "good.db");
         for (int i = 0; i < rows; ++i) add(db, kernel(i));
     }
-    /// Pages, or single bytes, at places that the seed tells.
+    /// Overwrites pages, or single bytes, at places determined by the seed.
     void damage(unsigned seed) const {
         for (const fs::directory_entry& each : fs::directory_iterator(folder))
             if (each.path().filename() != "good.db") fs::remove(each.path());
@@ -228,7 +228,7 @@ protected:
             file << std::string(whole ? page : 4, whole ? '\x5a' : static_cast<char>(random()));
         }
     }
-    /// As a compile does: all lookups within one reading.
+    /// Works as a compile does: with `reading`, all lookups within one Reading.
     static void work(TimingDb& db, const std::string& own, bool reading) {
         std::optional<TimingDb::Reading> held;
         if (reading) held.emplace(db);
@@ -242,7 +242,8 @@ protected:
             if (each.path().filename().string().ends_with(".corrupt")) names.push_back(each.path().filename());
         return names;
     }
-    /// What is wrong after openers have worked, each of which added a row of its own; `said` by all of them.
+    /// Describes what is wrong after openers have worked, each of which added a row of its own; `said`: the log lines
+    /// of all.
     std::string fault(const std::vector<std::string>& said, const std::vector<std::string>& own) const {
         std::string all;
         for (const std::string& line : said) all += line + "; ";
@@ -416,7 +417,7 @@ TEST_F(DatabaseFaults, WhoRecordedNothingMakesNoFileAgain) {
 
 TEST_F(DatabaseFaults, AFullDiskTakesRowsLater) {
     Process child([&](const auto& say) {
-        // Files beyond the limit are refused as on a full disk once the signal is ignored.
+        // With the signal ignored, writes beyond the limit fail as on a full disk.
         std::signal(SIGXFSZ, SIG_IGN);
         TimingDb db(path, log());
         add(db, "first");
@@ -460,7 +461,7 @@ TEST_F(DatabaseFaults, ADiskThatIsFullFromTheBeginning) {
     EXPECT_TRUE(file_has("k@1"));
 }
 
-/// In a folder that nobody may enter but not change.
+/// A database in a folder that the user `nobody` may enter but not change.
 class ReadOnly : public DatabaseFaults {
 protected:
     void SetUp() override {
@@ -476,7 +477,7 @@ protected:
         fs::permissions(folder, fs::perms::owner_all);
         fs::remove_all(folder);
     }
-    /// What somebody without rights finds wrong about a database that may be read and not written.
+    /// Describes what an unprivileged process finds wrong with a database that it may read but not write.
     std::string as_nobody() {
         return Process([&](const auto& say) {
                    test::become_nobody();
@@ -532,7 +533,7 @@ TEST_F(ReadOnly, PermissionsAreLeftAlone) {
 TEST_F(ReadOnly, WhatMayBeWrittenLaterIs) {
     if (geteuid() == 0) {
         fs::permissions(path, fs::perms::all);
-        // As root: what cannot be written is what somebody makes so by other means; here a schema that is too new.
+        // Root may write any file, so the file is made unwritable by a schema that is too new.
         change(path, "PRAGMA user_version=99");
     } else {
         fs::permissions(path, fs::perms::owner_read);
@@ -552,7 +553,7 @@ TEST_F(ReadOnly, WhatMayBeWrittenLaterIs) {
 TEST_F(ReadOnly, AFileReadAsItStandsIsReadAgainWhenItChanges) {
     fs::permissions(path, fs::perms::all);
     Database database(path, Access::read_only, log());
-    // As where no lock can be held: the file alone is looked at.
+    // As in a folder where no lock can be held: only the file itself is read.
     fs::remove(path.string() + "-wal");
     fs::remove(path.string() + "-shm");
     ASSERT_NE(database.use(), nullptr);

@@ -56,7 +56,7 @@ TEST(EnvironmentTexts, OtherTextsAreNone) {
 
 TEST(EnvironmentTexts, NearerIsFirstTheFeaturesThenThreadsThenTheMakerAndTheCaches) {
     const EnvironmentText here = parsed(test::environment({}));
-    // Each is farther than those before.
+    // Each is farther away than the ones before.
     const std::vector<test::EnvironmentParts> far{{},
                                                   {.build = "other 1"},
                                                   {.name = "Thirteen"},

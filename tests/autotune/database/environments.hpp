@@ -7,7 +7,7 @@
 
 namespace cairn::test {
 
-/// Parts of an environment's hard text, as invented machines have them.
+/// Parts of the hard text of an invented machine's environment.
 struct EnvironmentParts {
     std::string vendor = "Maker", name = "Twelve";
     std::int64_t l3 = 32 << 20;
@@ -16,7 +16,7 @@ struct EnvironmentParts {
     std::string build = "gcc 1";
 };
 
-/// The text that autotune::environment_of would write of it.
+/// The text that autotune::environment_of would write for it.
 inline std::string environment(const EnvironmentParts& parts) {
     return fmt::format(
         "cairn 0.1.0 | {} | {} | family 1 model 2 stepping 3 | L1d 32768 L2 2097152 L3 {} | {} of {} | threads {} "

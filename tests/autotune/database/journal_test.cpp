@@ -18,11 +18,11 @@ namespace fs = std::filesystem;
 
 using test::Process;
 
-/// Many processes, one file. A row is acknowledged when nothing is unwritten after it.
+/// Many processes write one file. A row is acknowledged when unwritten() is 0 after it.
 class Processes : public test::DatabaseFile {
 protected:
     static std::string kernel(int process, int i) { return "p" + std::to_string(process) + "i" + std::to_string(i); }
-    /// Starts them all, each of which adds so many rows; what they said.
+    /// Starts `processes` processes, each of which adds `rows` rows. Returns what they reported.
     std::string add_at_once(int processes, int rows) {
         std::vector<Process> children;
         for (int p = 0; p < processes; ++p)
@@ -50,7 +50,7 @@ TEST_F(Processes, SixteenBeginAMissingFile) {
     expect_sound();
 }
 
-/// Whether a compile that reads and writes the file comes to its end.
+/// True if a compile that reads and writes the file completes.
 bool compiles(const fs::path& path) {
     ContextOptions options;
     options.timing_db = path;
@@ -118,7 +118,7 @@ TEST_F(Processes, FilesDeletedMeanwhileLoseNothing) {
     expect_sound();
 }
 
-// Killed at any moment: what was acknowledged is in the file, and the file is whole.
+// Processes are killed at any moment: acknowledged rows are in the file, and the file is intact.
 TEST_F(Processes, TwoHundredAreKilled) {
     std::minstd_rand random(1);
     std::int64_t acknowledged = 0;
@@ -131,7 +131,7 @@ TEST_F(Processes, TwoHundredAreKilled) {
                 if (db.unwritten() == 0) say("+");
             }
         });
-        // In one case of four while it opens the file, else while it writes.
+        // One in four is killed while it opens the file, the others while they write.
         EXPECT_TRUE(child.hear(p % 4 == 0 ? 0 : 1 + random() % 20));
         std::this_thread::sleep_for(std::chrono::microseconds(random() % (p % 4 == 0 ? 5000 : 500)));
         child.kill();

@@ -10,10 +10,10 @@
 
 namespace cairn::test {
 
-/// Work in a process of its own, which says what went wrong.
+/// Runs work in a child process, which reports errors as text.
 class Process {
 public:
-    /// Starts it; `work` is given what sends text to the parent at once.
+    /// Starts it. `work` is called with a function that sends text to the parent at once.
     template <typename F>
     explicit Process(const F& work) {
         int ends[2];
@@ -40,7 +40,7 @@ public:
     Process& operator=(Process&&) = delete;
     ~Process() { finish(); }
 
-    /// Waits until it has said so many bytes more; false if it ends before.
+    /// Waits for `count` more bytes of text; false if the process ends before.
     bool hear(std::size_t count) {
         char byte = 0;
         for (; count > 0; --count) {
@@ -50,7 +50,7 @@ public:
         return true;
     }
     void kill() const { ::kill(id_, SIGKILL); }
-    /// All that it said, once it has ended; a line more if it crashed.
+    /// Waits for the end and returns all text; with an extra line if the process crashed.
     std::string finish() {
         std::string text = text_;
         if (id_ <= 0) return text;
@@ -71,7 +71,7 @@ private:
     std::string text_;
 };
 
-/// Permissions mean nothing to root: from here on this process is nobody.
+/// Changes the user to nobody, since permissions do not apply to root.
 inline void become_nobody() {
     if (geteuid() != 0) return;
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(3);

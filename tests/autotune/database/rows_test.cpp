@@ -65,7 +65,7 @@ TEST(RowOrder, QualityThenSamplesThenTime) {
     EXPECT_FALSE(is_better(test::timing(1, 9, 2), 1, test::timing(1, 9, 2), 1));
 }
 
-// Whoever wrote them: rows that can be no measurement count as none, and do not hide those that can.
+// Invalid rows in the file are ignored, and do not hide valid ones.
 TEST_F(Rows, NonsenseInTheFileIsPassedOver) {
     for (const char* invalid_rows :
          {"median=-5", "median='abc'", "median=x'00ff'", "median=1e999", "status=77", "status='ok'", "samples=-1",

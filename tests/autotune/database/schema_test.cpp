@@ -13,7 +13,7 @@ using test::machine, test::problem;
 
 class Schema : public test::DatabaseFile {
 protected:
-    /// The file as the libraries of older schemas left it.
+    /// Changes the file to what a library with an older schema would have written.
     void make_old(int version) const {
         {
             TimingDb db(path);

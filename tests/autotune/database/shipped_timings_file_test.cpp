@@ -1,8 +1,8 @@
 #include "autotune/measurement/calibration_records.hpp"
 #include "cairn/error.hpp"
 #include "cairn/timing_file.hpp"
-#include "tests/autotune/database/database_file.hpp"
 #include "tests/autotune/database/calibrations.hpp"
+#include "tests/autotune/database/database_file.hpp"
 
 #include <gmock/gmock.h>
 
@@ -20,7 +20,7 @@ using Use = TimingFile::Use;
 
 const TimingEnvironment first{"first", "kernel 1"}, second{"second", ""};
 
-/// Of a machine that other work disturbs, without a third level.
+/// Calibration of a machine that is disturbed by other work and has no AVX-512.
 Calibration calibration() {
     Calibration made = test::calibration();
     made.unit_flops[index_of(Unit::f32_avx512)] = 0;
@@ -29,7 +29,7 @@ Calibration calibration() {
     return made;
 }
 
-/// A database with rows worth telling, and others.
+/// A database with rows to be shipped, and others.
 class Seeds : public test::DatabaseFile {
 protected:
     void SetUp() override {

@@ -103,7 +103,7 @@ TEST_F(TimingDbFile, ABrokenPromiseTellsOfAllSizes) {
     EXPECT_FALSE(db.find_error_violation(problem(), "k@1", {"machine B", "kernel 1"}));
 }
 
-// A tenth of the largest error of an element counts beside that of all, and what is no number is as wrong as can be.
+// A tenth of the largest elementwise error counts besides the relative error, and NaN counts as infinity.
 TEST_F(TimingDbFile, EitherFigureBreaksAPromise) {
     TimingDb db({}, log());
     ErrorMeasurement spike = figures(1e-3);
@@ -163,7 +163,7 @@ TEST_F(TimingDbFile, RulesAreAddedReplacedAndLifted) {
     EXPECT_TRUE(memory.rules().empty());
 }
 
-/// What several files know of one thing is told by what is best, whichever file it is in.
+/// The best of all files counts, whichever file it is in.
 TEST_F(TimingDbFile, SeedsAreReadAndTheBestCounts) {
     const fs::path weak = folder / "weak.db", strong = folder / "strong.db";
     {
@@ -229,7 +229,8 @@ TEST_F(TimingDbFile, SessionsTellWhoMeasured) {
               2);
 }
 
-// What is held beside is what the file said when it was asked; a state ends with the last reading, or a row of our own.
+// Cached lookups are those of the snapshot; a snapshot ends with the last reading, or when the process itself adds a
+// row.
 TEST_F(TimingDbFile, AReadingSeesOneState) {
     TimingDb db(path, log()), other(path, log());
     {

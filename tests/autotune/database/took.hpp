@@ -4,7 +4,7 @@
 
 namespace cairn::test {
 
-/// The timing of one sample that took so long.
+/// A timing of one sample that took `seconds`.
 inline Timing took(double seconds) {
     Timing timing;
     timing.samples = 1;

@@ -21,7 +21,7 @@
 #include <thread>
 #include <utility>
 
-// kernels/cpu/build_info.cpp, as three other builds compile it.
+// kernels/cpu/build_info.cpp, as compiled by three other builds.
 namespace cairn::kernels::cpu {
 std::string plain_build();
 std::string slower_build();
@@ -96,7 +96,7 @@ TEST(Fingerprint, OwnKernelsTellOfTheirBuild) {
     EXPECT_THAT(of(options).hard, HasSubstr("| mine 7; " + kernels::cpu::build_info()));
 }
 
-// Two CPUs of a mask may share a core, a cache or nothing; one is another thing than two.
+// Two CPUs of a mask may share a core, a cache or nothing; a single CPU differs from two.
 TEST(Fingerprint, TheMaskCounts) {
     const std::vector<int> cpus = device::affinity_mask();
     const std::string all = of().hard;
@@ -111,7 +111,7 @@ TEST(Fingerprint, TheMaskCounts) {
     EXPECT_EQ(one == all, cpus.size() == 1);
 }
 
-// All that changes times is part of what rows are found by.
+// Everything that changes times is part of the key of rows.
 TEST(Fingerprint, EveryPartIsInTheKey) {
     const auto key = [](const ContextOptions& options, const std::string& kernel, const TimingPolicy& policy) {
         return Key{to_string(test::problem()), kernel, of(options).hard, {}, policy_text(policy)}.id();

@@ -19,7 +19,7 @@ namespace {
 
 using test::problem;
 
-/// Definitions of a program's own that index.
+/// User-defined definitions that use an index operand.
 std::vector<Definition> lookups() {
     Definition embedding, lookup;
     embedding.name = "embedding";
@@ -33,7 +33,7 @@ std::vector<Definition> lookups() {
     return {embedding, lookup};
 }
 
-/// Operands and the memory they lie in, as the first call sees them.
+/// Operands and their memory, as seen by the first call.
 struct Made {
     explicit Made(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
                   const std::vector<Layout>& layouts = {}, int threads = 1, bool cold = true)
@@ -54,7 +54,7 @@ std::vector<T> elements(const TensorArg& arg, std::size_t count) {
     return {data, data + count};
 }
 
-/// Sum and sum of squares, by their number.
+/// Mean and mean square.
 std::pair<double, double> moments(const std::vector<float>& values) {
     double sum = 0, squares = 0;
     for (const float value : values) sum += value, squares += value * value;
@@ -72,7 +72,7 @@ TEST(Operands, FloatsAreNormalAndTheSameEachTime) {
     }
 }
 
-// As the masks of batches do: whatever the strides, the last quarter of each row is hidden.
+// As in masks of padded batches: the last quarter of each row is hidden, whatever the strides.
 TEST(Operands, BooleansTellRowsThatAreFilledUp) {
     const std::string attention = " scale=1 masked_score=-1 | f32[2,1,3,8] f32[2,1,6,8] f32[2,1,6,8] bool[2,6]";
     const auto marks = [](const std::string& text, std::size_t operand, std::size_t count) {
@@ -110,7 +110,7 @@ TEST(Operands, NumbersOfEveryDtypeAreFiniteAndNotSubnormal) {
     EXPECT_NEAR(square, 1, 0.1);
 }
 
-/// The largest and the smallest of the indices that operand `input` holds.
+/// The largest and the smallest of the indices in operand `input`.
 template <typename T>
 std::pair<T, T> range(const std::string& text, int input, std::size_t count) {
     const Made made(text);
@@ -141,7 +141,8 @@ TEST(Operands, OtherIntegersAreSmall) {
 }
 
 TEST(Operands, WhatIsBoundIsStreamedAndTheRestStaysWhereItIs) {
-    const char* text = "matmul | f32[4,16] f32[16,16]! -> f32[4,16]";  // 1024 bytes bound, and a line between
+    const char* text = "matmul | f32[4,16] f32[16,16]! -> f32[4,16]";  // 1024 bytes that are bound, and a cache line
+                                                                       // between
     EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.places(), 1) << "nothing is bound";
     EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).memory->streamed().capacity(), 0U) << "so none is made";
     EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.places(), 1) << "hot";
@@ -192,7 +193,7 @@ TEST(Operands, WhatIsLargerThanTheRotationIsThereWhole) {
     EXPECT_GE(made.memory->streamed().capacity(), 400000U);
 }
 
-/// Bytes between the first and the second operand.
+/// Distance in bytes from the first to the second operand.
 std::ptrdiff_t room_for(const std::string& desc) {
     const Made made("add | " + desc + " f32[1] -> f32[4]");
     return made.args.inputs[1].data - made.args.inputs[0].data;

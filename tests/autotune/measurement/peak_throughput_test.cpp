@@ -28,7 +28,7 @@ TEST(Peak, EveryUnitOfThisMachineRuns) {
         run_peak_loop(row.unit, -1);
         const Clock::time_point start = Clock::now();
         run_peak_loop(row.unit, 1 << 20);
-        // Twelve chains of at least one addition each cannot go faster than two a cycle at 10 GHz.
+        // Twelve chains of at least one addition each cannot exceed two additions per cycle at 10 GHz.
         EXPECT_GT(seconds_since(start), 12.0 * (1 << 20) / 2 / 10e9) << row.name;
     }
     EXPECT_GE(units, 1);

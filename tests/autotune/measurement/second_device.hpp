@@ -7,7 +7,7 @@
 
 namespace cairn::test {
 
-/// A device beside the CPU, in its memory: the same plain kernels again under other names, at invented rates.
+/// A fake second device in the CPU's memory: the same reference kernels under other names, at invented rates.
 inline KernelSet second_device(DeviceRates rates, Cost (*cost)(const Problem&) = nullptr) {
     KernelSet set;
     for (Kernel kernel : cpu_kernels().kernels) {

@@ -19,7 +19,8 @@ namespace {
 
 using test::SyntheticClock;
 
-/// The common way: the entrants one after another, each once untimed, then ten blocks; the mean ranks.
+/// The usual method as a baseline: the candidates one after another, each once untimed, then ten blocks; the mean
+/// ranks.
 int by_mean_of_ten(SyntheticClock& clock, int candidates, double block_seconds) {
     std::vector<double> means;
     for (int e = 0; e < candidates; ++e) {
@@ -49,7 +50,8 @@ struct Comparison {
     }
 };
 
-/// Races of 2..8 entrants whose times are spread evenly, in logarithms, between `shortest` and `spread` times as much.
+/// Eliminations among 2..8 candidates whose times are spread evenly, in logarithms, between `shortest` and `spread`
+/// times as much.
 Comparison compared(double shortest, double spread) {
     Comparison all;
     std::uint64_t state = 7;
@@ -98,7 +100,7 @@ TEST(Race, CloseOnesCostMoreAndLoseLittle) {
 }
 
 TEST(Race, DriftDoesNotDecide) {
-    // Each block finds the machine 1 % slower than the one before; the later entrants are faster by 2 %.
+    // The machine slows down by 1 % with each block; later candidates are faster by 2 %.
     std::vector<double> lengths = {1.04, 1.02, 1};
     double speed = 1;
     const auto time = [&](int e, std::int64_t) {

@@ -7,17 +7,17 @@
 
 namespace cairn::test {
 
-/// Runs of invented length on a machine that drifts, is noisy and is now and then disturbed. The same each time.
+/// Synthetic runs of given length on a machine that drifts, is noisy and is sometimes disturbed. The same each time.
 class SyntheticClock {
 public:
     struct Faults {
-        double drift = 0.025;     ///< the machine's speed swings by this much either way, once in 2 s
+        double drift = 0.025;     ///< amplitude of the machine's speed, with a period of 2 s
         double noise = 0.02;      ///< standard deviation of a block
         double spikes = 0.05;     ///< share of blocks that are disturbed: they take up to twice as long
-        double first_run = 3e-5;  ///< what the first run of an entrant takes more
+        double first_run = 3e-5;  ///< extra time of a candidate's first run
     };
 
-    /// `lengths`: seconds of one run of each entrant.
+    /// `lengths`: seconds of one run of each candidate.
     SyntheticClock(std::vector<double> lengths, Faults faults, std::uint64_t seed);
 
     double time(int candidate, std::int64_t inner);
@@ -25,7 +25,7 @@ public:
         return [this](int candidate, std::int64_t inner) { return time(candidate, inner); };
     }
     double now() const { return now_; }
-    /// How much slower than the fastest an entrant is: 0 for the fastest.
+    /// Relative slowdown of a candidate against the fastest: 0 for the fastest.
     double regret(int candidate) const;
 
 private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double mb = 1 << 20;
 
-/// Of stretches of 1, 2, 4, ... MB.
+/// Rates of working sets of 1, 2, 4, ... MB.
 double cached(const std::vector<double>& rates, double told) {
     std::vector<WorkingSetBandwidth> all;
     double bytes = mb;
@@ -30,7 +30,7 @@ TEST(Levelling, WhereNoSharedCacheShowsWhatIsToldCounts) {
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 0), 1) << "a machine without one";
 }
 
-/// GB/s of `bytes` read again and again, of which a cache of `cached` bytes always holds its share.
+/// GB/s of a working set of `bytes`, of which a cache always holds `cached` bytes.
 double mixed_rate(double bytes, double cached, double from_cache, double from_memory) {
     const double share = std::min(cached / bytes, 1.0);
     return 1 / (share / from_cache + (1 - share) / from_memory);

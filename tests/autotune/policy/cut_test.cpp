@@ -23,7 +23,7 @@ using test::FakeMeasurer, test::FakeTuning;
 struct Tuned {
     TuningResult profiled;
     double untuned = 0, tuned = 0, best = 0, spent = 0;  // seconds of runs, and of the tune
-    double stored = 0;                                   // of runs, as the tuned program counts them
+    double stored = 0;                                   // of runs, as the tuned program estimates them
     std::size_t rows = 0;
 };
 

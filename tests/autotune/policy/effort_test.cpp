@@ -20,7 +20,7 @@ namespace {
 
 using test::FakeMeasurer, test::FakeTuning;
 
-/// Tunes of one graph with invented times, each beginning where the one before left the database.
+/// Tunes of one graph with invented times, each starting with the database of the one before.
 class Efforts : public testing::Test {
 protected:
     TuningResult tune(Mode mode, double seconds = 1e6) {
@@ -42,7 +42,7 @@ protected:
                                              tuning.costs.environment, tuning.costs.policy);
     }
     int quality_of(const std::string& name) const { return timing_of(name).value().quality; }
-    /// All that kernels accept of what tiles ask, but for copies of what can be seen in another shape.
+    /// Visits all calls that kernels accept for the matches, except copies that a reshape view replaces.
     template <typename F>
     void for_each_call(const F& visit) {
         for (const selection::Bucket& bucket : tuning.selected) {
@@ -152,7 +152,7 @@ TEST_F(Efforts, ACoarseTimeNeverStandsForABetterOne) {
 
 TEST_F(Efforts, TimesThatAreFarApartAreConfirmedOnce) {
     longer = 1.5;
-    std::string uneven;  // the fastest one: none that is known to be slow at once
+    std::string uneven;  // the fastest one: none of those known to be slow at once
     FakeMeasurer times(tuning.costs, seed);
     double least = std::numeric_limits<double>::infinity();
     for_each_call([&](const Kernel& kernel, const selection::SizedProblem& problem) {

@@ -84,7 +84,7 @@ double FakeTuning::seconds(const selection::Selections& selections, FakeMeasurer
     for (std::size_t b = 0; b < selected.size(); ++b) {
         const auto sizes = selection::representative_sizes(*selected[b].graph.symbols());
         for (const selection::Choice& choice : selections.buckets[b].chosen) {
-            if (selected[b].candidates.bound()[choice.goal.value]) continue;  // not a part of runs
+            if (selected[b].candidates.bound()[choice.goal.value]) continue;  // runs once, at bind
             const auto sized = selection::sized_problems_at(*choice.candidate.problem, sizes);
             for (const selection::SizedProblem& problem : sized)
                 sum += selected[b].weight * time_of(selected[b], choice.candidate, *problem, measurer) /

@@ -13,24 +13,24 @@
 
 namespace cairn::test {
 
-/// Kernels of invented times, and a clock that only they move. No kernel is run.
+/// A Measurer with invented kernel times, and a clock that only these advance. No kernel is run.
 class FakeMeasurer {
 public:
-    /// Times lie between what is the least that `nominal` lets them be and eight times what it expects.
+    /// Times are between the lower bound of `nominal` and eight times its estimate.
     FakeMeasurer(selection::CostModel nominal, std::uint64_t seed);
 
     double time_of(const Kernel& kernel, const Problem& problem);
     autotune::Measurer measurer();
     double now() const { return now_; }
     int benchmarks() const { return benchmarks_; }
-    /// How often each call was timed, by selection::call_key.
+    /// Number of times each call was timed, by selection::call_key.
     const std::map<std::string, int>& measured() const { return measured_; }
-    /// From here on every other block of a call takes this much longer, where `is_uneven` says so of its name.
+    /// From now on every other block of a call takes this many times as long if `is_uneven` is true for its key.
     void disturb(double longer, std::function<bool(const std::string& name)> is_uneven) {
         longer_ = longer;
         is_uneven_ = std::move(is_uneven);
     }
-    /// Called before each contest, with the number of those before.
+    /// Called before each benchmark, with the number of previous ones.
     std::function<void(int)> before_benchmark;
 
 private:
@@ -48,23 +48,23 @@ private:
     std::map<std::string, double> times_;
 };
 
-/// A graph's buckets, and what their candidates cost with the times a Context has.
+/// A graph's buckets, and the cost model of their candidates with the times of a Context.
 struct FakeTuning {
     FakeTuning(const Graph& graph, const Context& context, std::vector<Split> splits);
 
-    /// The weighted seconds that runs of what was chosen take, by the bench's times.
+    /// Weighted seconds of the runs of a selection, by the measurer's times.
     double seconds(const selection::Selections& selections, FakeMeasurer& measurer);
     selection::Selections choose() { return selection::select(selected, options); }
-    /// The best of all, by the bench's times of everything that kernels were asked.
+    /// The best selection by the measurer's times of all queried kernels.
     selection::Selections best(FakeMeasurer& measurer);
-    /// That of a compile that measures nothing.
+    /// The selection of a compile that measures nothing.
     selection::Selections untuned();
 
-    /// Of a call; by the fastest of its kernel's settings where `any_setting`.
+    /// Time of a call; with `any_setting` that of the fastest setting of its kernel.
     double time_of(const selection::Bucket& bucket, const selection::Candidate& way, const Problem& problem,
                    FakeMeasurer& measurer) const;
 
-    bool any_setting = false;  ///< whether seconds() and best() count each kernel by its fastest setting
+    bool any_setting = false;  ///< seconds() and best() use the fastest setting of each kernel
     CompileOptions compile_options;
     std::unique_ptr<driver::Stages> stages;
     std::vector<driver::PreparedBucket> prepared;

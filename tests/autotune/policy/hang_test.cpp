@@ -16,7 +16,7 @@ namespace {
 
 int hung = 0;  // calls of the kernel that does not return, in this process
 
-/// Kernels of `exp`, one of which never returns.
+/// Context options with an extra kernel for `exp` that never returns.
 ContextOptions with_a_hanging_kernel(const std::filesystem::path& path) {
     Kernel kernel;
     kernel.id = "my.exp@1";
@@ -59,13 +59,13 @@ TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) 
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         try {
             if (recorded()) break;
-        } catch (const Error&) {}  // the file is being made
+        } catch (const Error&) {}  // the file is being created
     }
     EXPECT_TRUE(recorded()) << "while the kernel still hangs";
     first.kill();
     EXPECT_EQ(first.finish(), "");
     test::Process second([&](const auto& say) {
-        alarm(60);  // ends it, were the kernel called
+        alarm(60);  // would stop the process if the kernel were called
         tune_once(100);
         say(hung == 0 ? "did without" : "called it");
     });

@@ -18,7 +18,7 @@ namespace {
 
 using test::FakeMeasurer, test::FakeTuning;
 
-/// Two kernels for `exp`, each with three settings, the second of which expects to be slow.
+/// A kernel for `exp` with three settings, whose estimate is slow if `is_slow`.
 Kernel kernel(const std::string& id, bool is_slow) {
     Kernel made;
     made.id = id;
@@ -45,7 +45,7 @@ Graph graph() {
     return g;
 }
 
-/// How often each setting of the two kernels was measured in a mode.
+/// Number of times each setting of the two kernels was measured in a mode.
 std::map<std::string, int> measured_in(Mode mode, std::uint64_t seed, double budget = 1e6) {
     const Context context = context_with({kernel("my.fast@1", false), kernel("my.slow@1", true)});
     const Graph exp = graph();

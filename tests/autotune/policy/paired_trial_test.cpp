@@ -13,10 +13,10 @@
 namespace cairn::autotune {
 namespace {
 
-std::multiset<std::int64_t> slow_calls;  // rows of each
+std::multiset<std::int64_t> slow_calls;  // the number of rows of each
 int slow_milliseconds = 0;
 
-/// Said to be the fastest, and slow where it is told to be.
+/// A product kernel whose estimate is the fastest and whose speed is set by slow_milliseconds.
 Kernel slow_product() {
     Kernel kernel;
     kernel.id = "test.slow.mul@1";
@@ -31,7 +31,7 @@ Kernel slow_product() {
     return kernel;
 }
 
-/// A product in two buckets, and the same with other kernels in the second one.
+/// A product in two buckets, and a challenger with another kernel in the second bucket.
 class ASides : public testing::Test {
 protected:
     ASides() : prepared(graph(), context(), options()) {

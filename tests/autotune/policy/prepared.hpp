@@ -7,7 +7,7 @@
 
 namespace cairn::test {
 
-/// A graph as far as a choice, and the programs of whatever is chosen.
+/// A graph prepared for selection, and the programs of given selections.
 class PreparedGraph {
 public:
     PreparedGraph(const Graph& given, const Context& with, CompileOptions as = {})

@@ -14,7 +14,7 @@
 namespace cairn::autotune {
 namespace {
 
-/// What a call of the kernel under watch was given.
+/// Arguments of a call of the watched kernel.
 struct SeenCall {
     const std::byte *x, *w;
     std::int64_t rows;
@@ -23,7 +23,7 @@ struct SeenCall {
 std::vector<SeenCall> seen_calls;
 bool is_to_fail = false;
 
-/// x times w, whatever each is, elements of one for all rows; it fails where it is told to.
+/// A kernel for x times w that records its arguments, and fails if is_to_fail.
 Kernel watched_kernel() {
     Kernel kernel;
     kernel.id = "test.watched.mul@1";

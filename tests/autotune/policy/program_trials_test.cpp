@@ -42,7 +42,7 @@ protected:
                     !choice.candidate.kernel->packed_inputs.empty();
         return of;
     }
-    /// What covers with these forms call.
+    /// Call kinds of the covers with these forms.
     std::vector<selection::CallKind> call_kinds_by_time(const Packed& forms) {
         selection::CoverConstraints terms;
         for (const selection::CallKindSeconds& each : selection::call_kinds_by_time(programs.buckets(), chosen))
@@ -59,7 +59,7 @@ protected:
     selection::Selections plan_covers() const {
         return selection::cheapest_covers_under({{}, plan}, chosen, programs.buckets(), options).value();
     }
-    /// A race without noise, by the times of whole programs.
+    /// A trial without noise, by the invented times of whole programs.
     RunPairedTrial run_paired_trial() {
         return [this](const selection::Selections& best, const selection::Selections& challenger, double seconds,
                       std::uint64_t seed) {
@@ -106,8 +106,8 @@ protected:
     std::vector<selection::CallKind> plan;
     Packed unrunnable, untimed;
     std::chrono::milliseconds preparing{0};
-    bool is_late = false;  // the second race has no time for its weights
-    double lucky = 0.99;   // who is faster than this in a second race wins it
+    bool is_late = false;  // the second trial has no time for its weights
+    double lucky = 0.99;   // a ratio below this wins the second trial
     std::vector<std::pair<Packed, std::uint64_t>> trials_run;
     std::stop_token stop;
 };
@@ -126,7 +126,8 @@ TEST_F(DuelsOfForms, WhoeverIsFasterAsAWholeIsChosen) {
     EXPECT_TRUE(found.trial_record.complete);
     EXPECT_EQ(found.trial_record.terms.without.size(), 2U);
     EXPECT_EQ(found.trial_record.best, name_of(programs.buckets(), found.covers, options));
-    // The stored weight first, since that costs least more; then beside it the packed one.
+    // The challenger with the stored weight comes first, since its extra cost is least; then, in addition, the packed
+    // one.
     ASSERT_EQ(found.trials.size(), 2U);
     EXPECT_TRUE(found.trials[0].won);
     EXPECT_NEAR(found.trials[0].expected, 0.01, 1e-3);
@@ -160,7 +161,7 @@ TEST_F(DuelsOfForms, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBySums)
     EXPECT_TRUE(won.trial_record.complete);
     EXPECT_EQ(won.trial_record.rejected.size(), 1U);
     EXPECT_EQ(trials_run.size(), 1U);
-    // It is found again by what is written of it.
+    // It is found again from its stored text.
     const auto again = best_of(*parse_trial_record(to_string(won.trial_record)), chosen, programs.buckets(), options);
     ASSERT_TRUE(again);
     EXPECT_EQ(again->path, won.covers.path);
@@ -322,7 +323,7 @@ TEST_F(DuelsOfForms, GoesOnWhereItWasCut) {
     EXPECT_TRUE(trials_run.empty());
     EXPECT_EQ(none.covers.path, chosen.path);
 
-    TrialRecord first;  // after the first duel
+    TrialRecord first;  // after the first trial
     for (const selection::CallKindSeconds& each : selection::call_kinds_by_time(programs.buckets(), chosen))
         if (each.kind.problem.find("f32[1,64]") != std::string::npos && each.kind.problem.starts_with("matmul"))
             first.terms.without = {each.kind};

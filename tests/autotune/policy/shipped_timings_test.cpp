@@ -35,7 +35,7 @@ Graph block() {
 
 using TimeOf = std::function<double(const Kernel& kernel, const Problem& problem)>;
 
-/// This machine, whose kernels take invented times, and a seed of another one.
+/// This machine with invented kernel times, and shipped timings of another one.
 class Seeded {
 public:
     Seeded(std::uint64_t number, const Graph& graph)
@@ -59,7 +59,8 @@ public:
     }
     double seconds(const selection::Selections& chosen) { return tuning.seconds(chosen, measurer); }
 
-    /// What a kernel takes there whose time here is that of the bench: by what bounds it, and a tenth either way.
+    /// Time of a kernel on the other machine: its time here by the measurer, scaled by the ratio of the rooflines, and
+    /// 10 % of noise either way.
     double like_here(const Kernel& kernel, const Problem& problem) {
         std::uint64_t state = kernel.id.size() * 977 + digest(to_string(problem)).low;
         const double chance = static_cast<double>(autotune::splitmix64(state) >> 11) * 0x1p-53;
@@ -69,7 +70,7 @@ public:
                selection::roofline_seconds(kernel, problem, theirs) /
                selection::roofline_seconds(kernel, problem, tuning.costs);
     }
-    /// The seed, of all that kernels were asked so far.
+    /// Writes shipped timings of all calls queried so far.
     void seed_with(const TimeOf& time_of) {
         const TimingEnvironment theirs{environment("There"), ""};
         {
@@ -91,7 +92,7 @@ public:
         tuning.costs.priors = std::make_shared<const selection::Priors>(
             shipped_timings, tuning.costs.environment, tuning.costs.policy, context.kernels(), context.features());
     }
-    /// What a compile that measures nothing chooses.
+    /// The selection of a compile that measures nothing.
     selection::Selections first_start() {
         settle(tuning.selected, tuning.costs, tuning.options);
         return tuning.choose();
@@ -121,7 +122,7 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
             std::size_t told = 0, all = 0;
             for (const selection::Selection& bucket : chosen.buckets)
                 for (const selection::Choice& choice : bucket.chosen) {
-                    if (choice.candidate.match < 0) continue;  // a copy, which no tile was asked about
+                    if (choice.candidate.match < 0) continue;  // a copy, which belongs to no match
                     EXPECT_FALSE(choice.candidate.estimate.measured);
                     told += choice.candidate.estimate.from != nullptr;
                     ++all;
@@ -129,8 +130,8 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
             EXPECT_EQ(told, all) << "each is expected from the other machine";
             EXPECT_EQ(seeded.context.impl()->timings->size(), 0U);
             const double with = seeded.seconds(chosen);
-            // What binds a call there may not bind it here, and only a machine that is known tells: on others a seed is
-            // better on the whole, not each time.
+            // A call may be bound by another resource there than here, which only a calibration shows: without one,
+            // shipped timings are better on average, not in every case.
             if (is_calibrated) {
                 EXPECT_LE(with, 1.15 * seeded.best) << "machine " << number;
                 EXPECT_LT(with, seeded.without) << "machine " << number;
@@ -169,7 +170,7 @@ TEST(Seeded, AWhollyWrongSeedChangesNoTune) {
         const double right = alone.seconds(alone.tuning.choose());
         EXPECT_LE(right, 1.03 * alone.best);
         Seeded seeded(number, graph);
-        // The slower a kernel is here, the faster it is said to be there.
+        // The shipped times are inverse to the times here.
         seeded.seed_with([&](const Kernel& k, const Problem& p) { return 1e-10 / seeded.measurer.time_of(k, p); });
         EXPECT_GT(seeded.seconds(seeded.first_start()), 1.2 * seeded.best) << "it is believed where nothing is known";
         EXPECT_TRUE(seeded.tune().complete);

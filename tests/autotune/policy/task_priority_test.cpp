@@ -21,7 +21,7 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
     const selection::Selections plan = tuning.untuned();
     std::vector<TuningTask> all =
         unmeasured_tasks(tuning.selected, plan, tuning.costs, context.kernels().definitions, {});
-    // Of one call all that could take its place is known to be slow.
+    // All alternatives of one call are known to be slow.
     const auto beaten = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
         return a.potential_gain < b.potential_gain;
     });
@@ -53,7 +53,7 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
         EXPECT_EQ(is_beatable && is_costly, i < first) << to_string(all[i].calls[0].problem);
     }
     EXPECT_LT(beatable, costly) << "the one that was measured";
-    // The order is kept on both sides.
+    // The order is preserved in both parts.
     std::size_t at = 0;
     for (const std::size_t end : {first, total}) {
         std::size_t from = 0;

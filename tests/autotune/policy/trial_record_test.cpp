@@ -54,7 +54,7 @@ TEST_F(BestOf, NamesTellCoversSizesAndWeightsApart) {
     choose(2e-3, 1e-3);
     const Digest packed = name();
     choose(2e-3, 1.5e-3);
-    EXPECT_EQ(name(), packed);  // what it costs is not in the name
+    EXPECT_EQ(name(), packed);  // its cost is not part of the digest
     choose(2e-3, 1e-3, 2);
     EXPECT_NE(name(), packed);
     choose(2e-3, 1e-3, 1, 9);

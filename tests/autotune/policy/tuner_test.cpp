@@ -70,7 +70,7 @@ TEST(Profile, AStopKeepsWhatWasMeasured) {
         std::stop_source source;
         CompileOptions options;
         options.mode = Mode::normal;
-        options.tune_seconds = 600;  // the stop comes long before
+        options.tune_seconds = 600;  // the stop is requested long before
         options.stop = source.get_token();
         int steps = 0;
         options.progress = [&](const Progress& progress) {
@@ -84,7 +84,7 @@ TEST(Profile, AStopKeepsWhatWasMeasured) {
     EXPECT_GE(context.impl()->timings->size(), 2U) << "two races, of one at least";
 }
 
-/// Programs with one product, which a kernel at hand is fastest at, as the database knows.
+/// Programs with one product, for which a given kernel is the fastest by the times in the database.
 class ProfileOfAProduct : public testing::Test {
 protected:
     ProfileOfAProduct() {
@@ -127,7 +127,7 @@ protected:
         CompileOptions options;
         options.mode = mode;
         options.tune_seconds = 20;
-        options.run_program_trials = false;  // they would show that the times are invented
+        options.run_program_trials = false;  // real program times would contradict the invented ones
         if (tolerance > 0) options.tolerance = Tolerance::relative(tolerance);
         return compile(g, context, options);
     }

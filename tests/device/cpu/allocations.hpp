@@ -2,7 +2,7 @@
 
 namespace cairn::device::testing {
 
-/// How many times this program has called `operator new`, which is replaced to count.
+/// Number of calls of `operator new` in this program, which is replaced to count them.
 long allocations() noexcept;
 
 }  // namespace cairn::device::testing

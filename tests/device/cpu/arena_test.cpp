@@ -102,7 +102,7 @@ TEST(Arena, CallersMemoryStaysTheCallers) {
 }
 
 TEST(Arena, CallersMemoryIsFaultedInByTouch) {
-    // From the middle of a page on: the bytes around stay as they are.
+    // Starts in the middle of a page: the surrounding bytes must not change.
     void* const pages = mmap(nullptr, 64 * page(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(pages, MAP_FAILED);
     madvise(pages, 64 * page(), MADV_NOHUGEPAGE);

@@ -19,7 +19,7 @@ void with_threads(int count, const auto& body) {
 
 class BarrierOf : public ::testing::TestWithParam<std::pair<int, nanoseconds>> {};
 
-// Plain variables, so that ThreadSanitizer judges the order: each round one member writes what all read after the
+// Plain variables, so that ThreadSanitizer checks the order: each round one member writes what all read after the
 // barrier.
 TEST_P(BarrierOf, KeepsRoundsApart) {
     const auto [members, spin] = GetParam();

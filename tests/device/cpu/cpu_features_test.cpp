@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t saves_sse = 0x3, saves_avx = 0x7, saves_avx512 = 0xe7, saves_tiles = 0x60000;
 
-/// Registers of CPUs as their makers document them, as far as they are read: what else real ones say is set too.
+/// Registers of CPUs as documented by their vendors; bits of real CPUs that are not read are set too.
 CpuRegisters zen3() {
     return {.leaf1_ecx = 0x7ef8320b, .leaf7_ebx = 0x219c95a9, .leaf7_ecx = 0x0040069c, .xcr0 = saves_avx};
 }
@@ -59,7 +59,7 @@ TEST(CpuFeatures, OfInventedCpus) {
 
 TEST(CpuFeatures, WhatTheSystemDoesNotSaveIsNotThere) {
     CpuRegisters guest = sapphire_rapids();
-    guest.xcr0 = saves_avx;  // a virtual machine that hides the state of AVX-512 and of tiles, and not the flags
+    guest.xcr0 = saves_avx;  // a virtual machine that hides the state of AVX-512 and of tiles, but not the flags
     EXPECT_EQ(features_of(guest), from("avx2+avx_vnni"));
     for (const std::uint64_t part : {0x20U, 0x40U, 0x80U}) {
         guest.xcr0 = (saves_avx512 | saves_tiles) & ~part;
@@ -104,7 +104,7 @@ TEST(CpuFeatures, EachPartMissingTakesWhatStandsOnIt) {
 TEST(CpuFeatures, OfThisCpuStandOnWhatIsThere) { EXPECT_EQ(missing_prerequisites(detect_features()), FeatureSet()); }
 
 #if defined(__x86_64__) && defined(__linux__)
-// The system's own list of flags leaves out what it does not save.
+// The system's own list of flags omits features whose registers it does not save.
 TEST(CpuFeatures, AgreeWithTheSystem) {
     std::ifstream file("/proc/cpuinfo");
     std::string line, flags;

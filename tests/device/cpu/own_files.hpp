@@ -8,7 +8,7 @@
 
 namespace cairn::device {
 
-/// A file system of our own, as a process would see it.
+/// A fake root folder with the system files that are read.
 class OwnFiles : public ::testing::Test {
 protected:
     void SetUp() override {

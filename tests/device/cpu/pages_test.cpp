@@ -12,7 +12,7 @@
 namespace cairn::device {
 namespace {
 
-/// How many of the pages are in memory.
+/// Number of the pages that are in memory.
 std::size_t resident(std::byte* at, std::size_t pages) {
     std::size_t count = 0;
     for (std::size_t page = 0; page < pages; ++page) {
@@ -43,7 +43,7 @@ TEST(Pages, PopulateFaultsPagesInAndKeepsContents) {
 }
 
 TEST(Pages, ManyThreadsPopulateAPartEach) {
-    // No multiple of what threads take; fewer parts than threads; too few to share.
+    // Not a multiple of the part size; fewer parts than threads; too few to share.
     for (const auto& [threads, pages] : {std::pair{2, 1537}, {3, 1024}, {7, 1025}, {2, 5}, {1, 2000}}) {
         ThreadPool pool(threads);
         const std::size_t count = static_cast<std::size_t>(pages), bytes = count * page_size();
@@ -56,7 +56,7 @@ TEST(Pages, ManyThreadsPopulateAPartEach) {
         EXPECT_EQ(at[bytes - 1], std::byte{9});
         EXPECT_EQ(resident(at, count), count) << threads;
         EXPECT_EQ(resident(at + bytes, 1), 0U) << threads;
-        // What any of them cannot have is told.
+        // A failure of any thread is reported.
         munmap(at + (count - 1) * page_size(), page_size());
         EXPECT_EQ(populate(at, at + bytes, at, &pool), ENOMEM) << threads;
         munmap(at, (count - 1) * page_size());

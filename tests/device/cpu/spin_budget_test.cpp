@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 
 constexpr auto never = [] { return false; };
 
-/// Becomes true when asked for the second time, that is while spinning.
+/// Becomes true at the second check, that is while spinning.
 struct Soon {
     mutable int asked = 0;
     bool operator()() const { return ++asked > 1; }
@@ -44,7 +44,7 @@ TEST(SpinBudget, WhatIsThereAtOnceTeachesNothing) {
     EXPECT_EQ(budget.now(), microseconds(8));
 }
 
-// Counts how often the condition is looked at: a full spin looks many times more often than a short one.
+// Counts how often the condition is checked: a full spin checks many times more often than a short one.
 TEST(SpinBudget, TriesAFullSpinNowAndThen) {
     SpinBudget budget(microseconds(2000), 8);
     const auto looks = [&] {

@@ -37,8 +37,7 @@ std::set<std::string> threads_of_process() {
     return ids;
 }
 
-// The threads that are there now and were not `before`, once there are `count` of them (threads take a moment to go
-// away).
+// The threads that exist now and were not in `before`, once there are `count` of them (threads take a moment to exit).
 std::set<std::string> new_threads(const std::set<std::string>& before, std::size_t count) {
     std::set<std::string> now;
     for (int attempt = 0; attempt < 1000; ++attempt) {
@@ -163,7 +162,7 @@ TEST(ThreadPool, NoAllocationInARegion) {
     EXPECT_EQ(testing::allocations(), before);
     auto* const counted = new std::vector<int>(5);
     delete counted;
-    EXPECT_EQ(testing::allocations(), before + 2);  // the count does count
+    EXPECT_EQ(testing::allocations(), before + 2);  // the counter works
 }
 
 TEST(ThreadPool, ExceptionsReachTheCallerWhileOthersWait) {

@@ -14,8 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A machine of our own: two dies of four cores, two threads a core (CPU c and c + 8), two cores to a second-level
-/// cache.
+/// A fake machine: two dies of four cores, two threads a core (CPU c and c + 8), two cores to a second-level cache.
 class Topology : public ::testing::Test {
 protected:
     Topology()

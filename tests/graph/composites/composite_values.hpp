@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-/// Running a composite on given numbers, for tests that compare it with the same formula in plain loops.
+/// Runs composites on given numbers, for tests that compare them with the same formula in plain loops.
 namespace cairn::test {
 
 using Numbers = std::vector<double>;
 
-/// Numbers without pattern, in -2..2, the same for the same seed.
+/// Irregular numbers in -2..2, the same for the same seed.
 inline Numbers some_numbers(std::size_t count, unsigned seed = 1) {
     Numbers numbers;
     std::uint32_t state = seed * 2654435761U + 12345U;
@@ -23,7 +23,7 @@ inline Numbers some_numbers(std::size_t count, unsigned seed = 1) {
     return numbers;
 }
 
-/// A graph being tested, its sizes and inputs given at once.
+/// A graph under test, with its sizes and inputs.
 struct Trial {
     Graph graph;
     interpreter::Inputs inputs;

@@ -13,8 +13,8 @@
 #include <vector>
 
 /// Composites of f16 and bf16 give what the same composite gives in float64 on the same operands, rounded once: for
-/// every choice of axes, at magnitudes where an intermediate result in 16 bits would overflow, vanish or lose digits,
-/// and with each set of compile options that leaves another part of the work to single ops.
+/// every choice of axes, at magnitudes where a 16-bit intermediate result would overflow, vanish or lose digits, and
+/// with each set of compile options that leaves another part of the work to single ops.
 namespace cairn::test {
 namespace {
 
@@ -22,7 +22,7 @@ using Sizes = std::vector<std::int64_t>;
 using Operands = std::vector<Tensor>;
 using Tensors = std::vector<Tensor>;
 
-/// Elements of operand number `operand` by their place.
+/// Elements of operand number `operand`, by index.
 struct Magnitude {
     const char* name;
     double (*element)(DType dtype, std::size_t operand, std::size_t i);
@@ -51,7 +51,7 @@ struct Case {
     std::string name;
     std::vector<Sizes> operands;
     std::function<Tensors(const Operands&)> build;
-    double noise = 0;                ///< what f32 leaves where terms cancel
+    double noise = 0;                ///< error of f32 where terms cancel
     bool scales_and_shifts = false;  ///< operands 1 and 2 are gamma and beta, numbers near 1 at every magnitude
 };
 
@@ -61,7 +61,7 @@ const std::vector<std::vector<int>>& all_axes(std::size_t rank) {
     return of[rank];
 }
 
-/// The shapes that reductions and norms are tried on: many terms, one, and none.
+/// The shapes on which reductions and norms are tested: many terms, one, and none.
 const std::vector<Sizes>& shapes() {
     static const std::vector<Sizes> list{{4, 3, 100}, {2, 4096}, {4096, 2}, {4096}, {3, 1, 4}, {3, 0, 4}};
     return list;
@@ -83,7 +83,7 @@ void add_reductions(std::vector<Case>& cases) {
         }
 }
 
-// Along each axis; gamma and beta are of that axis.
+// Norms along each axis; gamma and beta have the size of that axis.
 void add_norms(std::vector<Case>& cases) {
     for (const Sizes& shape : shapes())
         for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
@@ -213,7 +213,7 @@ double number_in(DType dtype, std::uint16_t bits) {
     return dtype == DType::f16 ? types::f16_to_f32(bits) : types::bf16_to_f32(bits);
 }
 
-// One rounding, and what f32 adds to it, are less than the distance of neighbours.
+// One rounding and the error of f32 together are less than the distance to the next number.
 bool is_rounded(DType dtype, double got, double exact, double noise) {
     const double wanted = ir::round_to(dtype, exact);
     if (std::isnan(wanted) || std::isnan(got)) return std::isnan(wanted) && std::isnan(got);
@@ -250,7 +250,7 @@ void expect_rounded_once(const Case& test, DType dtype, const Options& options) 
             const std::vector<double> numbers = elements(test, magnitude, dtype, i);
             inputs.tensors.emplace(narrow.inputs[i], interpreter::make_value(DType::f64, test.operands[i], numbers));
             auto& bits = data[narrow.inputs[i]] = stored(dtype, numbers);
-            bits.reserve(1);  // an empty one has an address too
+            bits.reserve(1);  // gives an empty vector an address
             model.set(narrow.inputs[i], static_cast<const void*>(bits.data()), test.operands[i]);
         }
         model.run();

@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-// ONNX's reference evaluator as an outside judge: golden/onnx_cases.py made the cases.
+// Comparison with ONNX's reference evaluator; golden/onnx_cases.py generated the cases.
 namespace cairn::test {
 namespace {
 
@@ -181,7 +181,7 @@ void try_case(const Json& test, const Context& context) {
     std::map<std::string, std::vector<std::byte>> data;
     for (const auto& [name, value] : inputs.tensors) {
         data[name] = bytes_of(value);
-        data[name].resize(data[name].size() + 64);  // an empty one has an address too
+        data[name].resize(data[name].size() + 64);  // gives an empty vector an address
         compiled.set(name, data[name].data(), value.shape);
     }
     compiled.run();
@@ -198,7 +198,7 @@ Json all_cases() {
     return Json::parse(file);
 }
 
-// In shards, so that they run side by side.
+// In shards, so that they run in parallel.
 class Onnx : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(Onnx, EveryCaseGivesWhatTheReferenceEvaluatorGives) {

@@ -30,7 +30,7 @@ TEST(Projections, Embedding) {
     EXPECT_EQ(value.data, (Numbers{20, 21, 0, 1, 10, 11, 20, 21}));
 }
 
-// x as [heads, T, D] turned by the angles of `positions`, by the definition.
+// x as [heads, T, D] rotated by the angles of `positions`, by the definition.
 Numbers turned(const Numbers& x, const Numbers& positions, std::size_t heads, std::size_t size, double base) {
     Numbers result(x.size());
     const std::size_t count = positions.size(), half = size / 2;

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-// Sizes known only in a run, and exactness; onnx_test tells the values at fixed sizes.
+// Sizes known only at run time, and exactness; onnx_test covers fixed sizes.
 namespace cairn::test {
 namespace {
 
@@ -24,7 +24,7 @@ TEST(Resizing, FollowsSizesKnownInTheRun) {
     EXPECT_EQ(t.value_of(resize_nearest(x, {0})).data, Numbers{});
 }
 
-// A place that is whole is that element, whatever three hundred places before it were rounded to.
+// An integral coordinate selects exactly its element, even after three hundred coordinates that were rounded.
 TEST(Resizing, WholePlacesAreExact) {
     for (const int size : {49, 99, 195, 1001}) {
         Trial t;

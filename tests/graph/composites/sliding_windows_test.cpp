@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-// Sizes known only in a run, and numbers that are none; onnx_test tells the values at fixed sizes.
+// Sizes known only at run time, and NaN and infinity; onnx_test covers fixed sizes.
 namespace cairn::test {
 namespace {
 

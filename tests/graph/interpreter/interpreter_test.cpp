@@ -28,7 +28,7 @@ struct OpCase {
     std::vector<double> elements;
 };
 
-// One hand-computed case an op at least.
+// At least one hand-computed case per op.
 const OpCase cases[] = {
     {"%0 = input \"x\" : f32[2,2]", {2, 2}, {1, 2, 3, 4}},
     {"%0 = weight \"w\" : f32[4]", {4}, {1, 2, 3, 4}},
@@ -193,7 +193,7 @@ const OpCase cases[] = {
     {"%0 = state_read \"one\" : f32[]\n%1 = constant 8 : f32[]\n%2 = state_write %0, %1 start=() : f32[]", {}, {8}},
 };
 
-// Nested braces show rows to the reader of this file; the text form is flat.
+// Nested braces show rows; the text form is flat.
 std::string flat(const std::string& text) {
     std::string result;
     int depth = 0;

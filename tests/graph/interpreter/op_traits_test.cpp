@@ -1,4 +1,4 @@
-// The facts in the rows of ops, held against what the ops mean.
+// The traits in the rows of ops, compared with the interpreter.
 #include "graph/interpreter/interpreter.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/problem_graph.hpp"
@@ -85,7 +85,7 @@ TEST(OpFacts, OfElementwiseOpsHoldForFloats) {
     }
 }
 
-// What neither wraps nor is told to is sure of the sign of integers too.
+// Ops that do not wrap keep their promises about signs for integers too.
 TEST(OpFacts, OfElementwiseOpsHoldForIntegers) {
     std::vector<double> all, natural;
     for (int x = -128; x < 128; ++x) all.push_back(x);

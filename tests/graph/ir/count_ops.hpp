@@ -6,7 +6,7 @@
 
 namespace cairn::test {
 
-/// How many nodes of the graph are `op`, dead ones included.
+/// Number of nodes of the graph that are `op`, dead ones included.
 inline std::size_t count(const ir::GraphData& graph, ir::Op op) {
     return static_cast<std::size_t>(std::ranges::count(graph.nodes(), op, &ir::Node::op));
 }

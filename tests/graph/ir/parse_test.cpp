@@ -49,7 +49,7 @@ TEST(Parse, GivesTheSameValues) {
     }
 }
 
-// Polynomials that show no sign: what is left of a slice, and the product of two such sizes.
+// Polynomials of unknown sign: the rest of a slice, and the product of two such sizes.
 TEST(Parse, ReadsSizesThatAreDifferencesTimesSizes) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 3), m = g.symbol("M", 1, 4), k = g.symbol("K", 1, 5);
@@ -153,7 +153,7 @@ TEST(Parse, NamesLineAndColumn) {
     EXPECT_EQ(body("hello"), "[parse_graph] line 3, column 1: expected '%', 'output' or 'state', got 'h' in 'hello'");
 }
 
-// Every mutation of a valid text parses or is refused with a place; nothing else happens.
+// Every mutation of a valid text either parses or is rejected with a position.
 TEST(Parse, SurvivesMutations) {
     int refused = 0, accepted = 0;
     const std::string letters = "%=:()[]{},\"\\#-+*. \n0123456789abNPAinfgraph\xff\x00";

@@ -110,7 +110,7 @@ TEST(Build, RefusesWhatItDoesNotKnow) {
     EXPECT_NE(fault("sum axes=2 | f32[4] -> f32[1]"), "");
 }
 
-// Each node of random graphs, rebuilt by apply() from its name and attributes, is the node itself.
+// Each node of random graphs is equal to the node that apply() builds from its name and attributes.
 TEST(Build, ApplyRebuildsEveryNode) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const Graph graph = test::random_graph(seed);

@@ -9,7 +9,7 @@
 
 namespace cairn::test {
 
-/// The kinds of step, each as often as it stands here.
+/// The kinds of step; the number of entries is the weight.
 struct Steps {
     using Builder = RandomGraphBuilder;
     using Step = bool (Builder::*)();
@@ -70,7 +70,7 @@ Graph RandomGraphBuilder::build() {
     return graph_;
 }
 
-/// A few tries of one step: sizes that are polynomials may be refused, as an axis that a window may be longer than.
+/// A few tries of one step: an op may reject sizes that are polynomials, such as an axis that a window may exceed.
 void RandomGraphBuilder::attempt(bool (RandomGraphBuilder::*step)()) {
     if (!options_.spatial) {
         (this->*step)();
@@ -138,7 +138,7 @@ Tensor RandomGraphBuilder::integer_input(const Shape& shape, std::int64_t below)
 
 Tensor RandomGraphBuilder::boolean_input(const Shape& shape) { return graph_.input(name("b"), DType::boolean, shape); }
 
-// Recent values oftener than old ones, so that graphs grow deep.
+// Recent values are likelier than old ones, so that graphs grow deep.
 const Item& RandomGraphBuilder::any_float() {
     const int count = static_cast<int>(floats_.size());
     const int back = random_.one_in(2) ? random_.below(std::min(count, 4)) : random_.below(count);
@@ -151,7 +151,7 @@ std::optional<Item> RandomGraphBuilder::exact_float() {
     return std::nullopt;
 }
 
-// Here and below a call makes at most one draw or node among its arguments: their order is the compiler's.
+// Here and below, only one argument of a call draws a number or makes a node: evaluation order depends on the compiler.
 Shape RandomGraphBuilder::narrowed(const Shape& shape) {
     Shape result(shape.begin() + random_.below(static_cast<int>(shape.size()) + 1), shape.end());
     for (Dim& size : result)
@@ -167,7 +167,7 @@ Item RandomGraphBuilder::partner(const Item& x) {
     return leaf(narrowed(x.tensor.shape()));
 }
 
-/// Whether a value is small at all sizes, and one of its shape may be asked for beside it.
+/// True if a value is small at all sizes, and its sizes are provably not negative, so that leaves may have its shape.
 bool RandomGraphBuilder::can_keep(const Tensor& tensor) {
     const Shape shape = tensor.shape();
     return element_count(shape).upper_bound() <= most_elements &&
@@ -180,7 +180,7 @@ bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, 
     if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > exact_below) quantum = -1;
     if (quantum >= 0) error = 0;
     if (!(limit <= 64) || !(error <= most_error) || !can_keep(tensor)) return false;
-    if (floats_.size() % 5 == 0) cairn::name(tensor, "value");  // without a random number: graphs stay what they were
+    if (floats_.size() % 5 == 0) cairn::name(tensor, "value");  // draws no random number: graphs stay as they were
     floats_.push_back({tensor, limit, error, quantum});
     return true;
 }

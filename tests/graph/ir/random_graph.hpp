@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-/// Random programs for tests of every room: the same seed gives the same graph on every platform.
+/// Random programs for the tests of all folders: the same seed gives the same graph on every platform.
 namespace cairn::test {
 
 struct RandomGraphOptions {
-    int steps = 24;            ///< ops tried; a graph has a few more nodes than that
+    int steps = 24;            ///< ops attempted; a graph has a few more nodes than that
     DType dtype = DType::f32;  ///< of most tensors: any float
     bool symbols = true;       ///< 1 to 3 symbols among the sizes, their bounds at most 0..5
-    bool states = true;        ///< in a third of the graphs a state, its versions changed and read in any order
-    bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or spelled out
-    bool narrow = true;        ///< now and then a cast to f16, bf16, f64, i64, i8, u8 and back
+    bool states = true;        ///< in a third of the graphs a state, with versions changed and read in any order
+    bool composites = true;    ///< softmax, gelu, layer_norm, attention, ..., called or written out in atomic ops
+    bool narrow = true;        ///< occasional casts to f16, bf16, f64, i64, i8, u8 and back
     /// Composites of composites, sizes that shrink when a symbol grows, arithmetic of i8, u8, i32 and i64 that wraps,
     /// and outputs that are interior values or their first rows.
     bool wild = false;
@@ -31,21 +31,22 @@ struct RandomGraphOptions {
 
 /// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read
 /// more than once, sizes of zero and one, dead nodes. At any sizes its outputs are finite and at most 64 in magnitude,
-/// and computing it in f32 in any order of summation errs by less than `error_bound` in each element: ops that jump
-/// (floor, comparisons, argmax, casts to integers) see exact values only. So for another float, by `error_bound_of` it.
+/// and computing it in f32 in any order of summation errs by less than `error_bound` in each element: discontinuous ops
+/// (floor, comparisons, argmax, casts to integers) get exact values only. The same holds for other floats with
+/// `error_bound_of`.
 Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {});
 
 /// The largest difference of an f32 computation of a random graph from the interpreter's result.
 inline constexpr double error_bound = 2e-4;
-/// The same of a computation in that float: of f16 and bf16, whose roundings are larger, 64 of them.
+/// The same for a computation in another float: 64 roundings for f16 and bf16, whose roundings are larger.
 constexpr double error_bound_of(DType dtype) noexcept {
     return dtype == DType::f16 ? 64 * 0x1p-11 : dtype == DType::bf16 ? 64 * 0x1p-8 : error_bound;
 }
 
-/// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 where
-/// the name ends in `.below<k>`, as the indices of random graphs do), booleans fair coins. Works for any graph. With
-/// `special_in` > 0 one float in so many, but where the name ends so, is NaN, an infinity, a zero of either sign or
-/// subnormal, and as many other integers are the least or the greatest of their dtype.
+/// Inputs, weights and states for a graph at given sizes: floats are eighths in -2..2, integers in -8..8 (0..k-1 if the
+/// name ends in `.below<k>`, as the indices of random graphs do), booleans are fair coin flips. Works for any graph. If
+/// `special_in` > 0, one float in `special_in`, except where the name ends so, is NaN, an infinity, a zero of either
+/// sign or subnormal, and as many other integers are the least or the greatest of their dtype.
 interpreter::Inputs random_inputs(const ir::GraphData& graph, const std::map<std::string, std::int64_t>& sizes,
                                   std::uint64_t seed, int special_in = 0);
 
@@ -53,8 +54,8 @@ interpreter::Inputs random_inputs(const ir::GraphData& graph, const std::map<std
 std::vector<std::map<std::string, std::int64_t>> random_sizes(const ir::GraphData& graph, int count,
                                                               std::uint64_t seed);
 
-/// What is different between two values: `[3]: 0.5, expected 0.25`; empty when dtype and shape are equal and no float
-/// is further off than `tolerance` (NaN equals NaN, infinities equal themselves).
+/// Describes the first difference of two values: `[3]: 0.5, expected 0.25`; empty if dtype and shape are equal and no
+/// float is off by more than `tolerance` (NaN equals NaN, infinities equal themselves).
 std::string difference(const interpreter::Value& actual, const interpreter::Value& expected, double tolerance);
 
 }  // namespace cairn::test

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <iterator>
 
-/// Steps that compute values: elementwise ops, reductions, matmul, casts. Each tells a bound of its result and of its
-/// f32 error: slope of the function times the error that came in, plus a few roundings of the result.
+/// Steps that compute values: elementwise ops, reductions, matmul, casts. Each gives a bound of its result and of its
+/// f32 error: the slope of the function times the error of its operand, plus a few roundings of the result.
 namespace cairn::test {
 namespace {
 
@@ -70,8 +70,8 @@ bool RandomGraphBuilder::binary() {
     }
 }
 
-// Any elementwise op there is, so that a new one needs no step of its own. Its operands are exact and not zero: so is
-// where it has no value or an infinite one. What comes out is held within bounds.
+// Applies any elementwise op, so that a new one needs no step of its own. Its operands are exact and not zero, so it is
+// exactly known where the result is NaN or infinite. The result is clamped.
 bool RandomGraphBuilder::any_formula() {
     static constexpr auto is_plain = [](const ir::OpInfo& row) {
         return row.kind == ir::OpClass::elementwise && row.accepts != ir::DTypeSet::booleans &&

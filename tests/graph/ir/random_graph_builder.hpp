@@ -10,17 +10,17 @@
 
 namespace cairn::test {
 
-/// A value of a growing random graph with what is known of its elements at all sizes.
+/// A value of a growing random graph, with bounds on its elements at all sizes.
 struct Item {
     Tensor tensor;
     double limit = 2;  ///< no element is larger in magnitude
-    double error = 0;  ///< how far arithmetic may be off, in units of the dtype's rounding (f32: 2^-24)
+    double error = 0;  ///< largest error of arithmetic, in units of the dtype's rounding (f32: 2^-24)
     int quantum = 3;   ///< elements are multiples of 2^-quantum and exact in the dtype; -1: not known to be
     bool exact() const noexcept { return quantum >= 0; }
 };
 
-/// Grows one random graph, a step at a time. A step that cannot be made (nothing fits, values would grow too large)
-/// returns false.
+/// Builds one random graph, a step at a time. A step returns false if it cannot be made (nothing fits, values would
+/// grow too large).
 class RandomGraphBuilder {
 public:
     RandomGraphBuilder(std::uint64_t seed, const RandomGraphOptions& options);
@@ -54,7 +54,7 @@ private:
     std::string name(const std::string& stem);
     int axis_of(const Tensor& tensor) { return random_.below(tensor.rank()); }
 
-    // random_graph_values.cpp
+    // random_graph_arithmetic.cpp
     bool unary();
     bool binary();
     bool any_formula();
@@ -69,7 +69,7 @@ private:
     bool integer_op();
     bool cast_and_back();
 
-    // random_graph_places.cpp
+    // random_graph_movement.cpp
     bool re_shape();
     bool permute();
     bool repeat();
@@ -108,7 +108,7 @@ private:
     bool channel_norm();
     bool rank_elements();
 
-    // random_graph_wild.cpp
+    // random_graph_edge_values.cpp
     void edge_value_inputs();
     Tensor edge_value_constant();
     Tensor edge_value_iota();
@@ -129,7 +129,7 @@ private:
     bool has_state_ = false;
 };
 
-/// No value may have more elements than this at the upper bounds.
+/// Largest number of elements of a value at the upper bounds of its sizes.
 inline constexpr std::int64_t most_elements = 2048;
 
 }  // namespace cairn::test

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// Steps that call composites, or spell them out in atomic ops as a user would who does not know them.
+/// Steps that call composites, or write them out in atomic ops as a user would who does not know them.
 namespace cairn::test {
 
 double RandomGraphBuilder::scale_for(double limit) const {
@@ -89,7 +89,7 @@ bool RandomGraphBuilder::spelled_out() {
     }
 }
 
-// Never an infinity, by its name: whether a score that is none shows under what hides it, is not told.
+// Its name keeps infinities out: whether an infinite or NaN score shows behind a mask is unspecified.
 Tensor RandomGraphBuilder::added_mask(const Shape& shape) {
     return graph_.input(name("x") + ".below8", options_.dtype, shape);
 }

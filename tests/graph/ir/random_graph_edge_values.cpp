@@ -5,16 +5,16 @@
 
 #include <array>
 
-/// What random graphs do beside well-behaved arithmetic: integers that wrap, saturate and are divided by zero,
-/// constants and counts at the ends of each dtype and beyond what a double holds, and outputs that other nodes read or
-/// that share the memory of longer values.
+/// Edge cases, in addition to regular arithmetic: integers that wrap, saturate and are divided by zero, constants and
+/// iotas at the limits of each dtype and beyond what a double represents, and outputs that other nodes read or that
+/// share the memory of larger values.
 namespace cairn::test {
 namespace {
 
 constexpr std::array integer_dtypes = {DType::i8, DType::u8, DType::i32, DType::i64};
 constexpr std::array float_dtypes = {DType::f64, DType::f32, DType::f16, DType::bf16};
 
-// Elements of the dtype: small ones, its ends, and those that need one bit more than a float of each width has.
+// Elements of the dtype: small ones, its limits, and those that need one bit more than a float of each width has.
 std::vector<std::int64_t> notable(DType dtype) {
     std::vector<std::int64_t> found = {0, 1, 1, 2, 3, 100, 127};
     for (const int bits : {8, 11, 24, 31, 53, 62})

@@ -31,8 +31,8 @@ void RandomGraphBuilder::derived_sizes() {
         if (size.upper_bound() <= 256) sizes_.push_back(size);
 }
 
-/// A value with `axes` spatial axes and a constant number of channels: one that is there, with axes of size 1 put in
-/// front, or a leaf.
+/// A value with `axes` spatial axes and a constant number of channels: an existing one, with leading axes of size 1
+/// added, or a leaf.
 Item RandomGraphBuilder::image(int axes) {
     for (int tries = 0; tries < 3; ++tries) {
         const Item& x = any_float();
@@ -60,7 +60,7 @@ Item RandomGraphBuilder::image(int axes) {
     return leaf(shape);
 }
 
-/// Numbers of each spatial axis, or one for all.
+/// Numbers for each spatial axis, or one for all.
 IntList RandomGraphBuilder::each_axis(int axes, int low, int high) {
     if (random_.one_in(2)) return static_cast<int>(random_.between(low, high));
     std::vector<int> numbers;
@@ -68,7 +68,7 @@ IntList RandomGraphBuilder::each_axis(int axes, int low, int high) {
     return numbers;
 }
 
-/// Keeps a value whose bound may be too large, scaled down where it is.
+/// Keeps a value, scaled down if its bound is too large.
 bool RandomGraphBuilder::keep_scaled(const Tensor& tensor, double limit, double error, int quantum) {
     if (limit <= 64) return keep(tensor, limit, error, quantum);
     const double scale = std::exp2(-std::ceil(std::log2(limit / 32)));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-/// States: chains of appends, writes and assignments whose versions are read beside each other, so that old contents
-/// are wanted when new ones are there.
+/// States: chains of appends, writes and assignments whose versions are read together, so that old contents are needed
+/// while new ones exist.
 namespace cairn::test {
 
 bool RandomGraphBuilder::state() {
@@ -27,7 +27,7 @@ bool RandomGraphBuilder::state() {
     return true;
 }
 
-/// A state of fixed size, of f32 or f64, that begins with small numbers.
+/// A state of fixed size, f32 or f64, that begins with small numbers.
 State RandomGraphBuilder::state_with_values(const Shape& shape) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < element_count(shape).constant(); ++i)
@@ -36,7 +36,7 @@ State RandomGraphBuilder::state_with_values(const Shape& shape) {
     return graph_.state("memory", DType::f32, shape, std::vector<float>(values.begin(), values.end()));
 }
 
-/// The next version: rows behind it, over a slice of any axis, or all of it.
+/// The next version: rows appended, written over a slice of any axis, or over all of it.
 Item RandomGraphBuilder::change(State& memory, const std::vector<Item>& versions, int axis, bool grows) {
     const Tensor latest = memory.latest();
     Shape rows = latest.shape();
@@ -71,8 +71,8 @@ Item RandomGraphBuilder::change(State& memory, const std::vector<Item>& versions
     return {memory.assign(whole.tensor), whole.limit, whole.error, whole.quantum};
 }
 
-/// Rows of this shape: new ones, computed ones, in their place or moved there, which others may read too, or such as a
-/// version of the same state holds.
+/// Rows of this shape: a slice of a version of the same state, rows computed in another shape or axis order (which
+/// other nodes may read too), or new ones, as they are or computed in place.
 Item RandomGraphBuilder::rows_for(const Shape& shape, const std::vector<Item>& versions, int axis) {
     const Dim count = shape[static_cast<std::size_t>(axis)];
     const Item& from = random_.pick(versions);

@@ -69,7 +69,7 @@ TEST(RandomGraph, StaysWithinItsErrorBound) {
     }
 }
 
-// What convolutions and pools are made of, at sizes that are polynomials.
+// The ops of convolutions and pools, at sizes that are polynomials.
 TEST(RandomGraph, SpatialGraphsHoldConvolutionsPoolsAndSorts) {
     std::map<std::string, int> count;
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {

@@ -44,7 +44,7 @@ std::string difference_of(const interpreter::Value& actual, const interpreter::V
 
 ir::GraphData rounded(const ir::GraphData& graph) {
     ir::GraphData result(graph.name(), graph.symbols());
-    std::vector<ir::NodeId> map, exact;  // versions of a state stay as they are, for the next version to grow from
+    std::vector<ir::NodeId> map, exact;  // versions of a state are not rounded: the next version grows from them
     for (const ir::Node& node : graph.nodes()) {
         ir::Node copy = node;
         for (std::size_t i = 0; i < copy.operands.size(); ++i) {

@@ -2,7 +2,7 @@
 
 #include "tests/graph/ir/random_graph.hpp"
 
-/// What a graph means on inputs that hold NaN, infinities and subnormals, and how far a run may be from it.
+/// Expected results of a graph on inputs with NaN, infinities and subnormals, and the allowed error of a run.
 namespace cairn::test {
 
 /// The interpreter's results, and those of the same graph with each float rounded to its dtype.
@@ -11,10 +11,10 @@ struct ReferenceResults {
 };
 ReferenceResults reference_results(const ir::GraphData& graph, const interpreter::Inputs& inputs);
 
-/// The first difference of a run, with the output's name; empty when there is none. Where the two judges agree that an
-/// element is NaN, an infinity or a number, it must be so, and numbers may differ by `error_bound_of` its dtype times
-/// the larger of 1 and the number, and by what rounding moved the second judge, many times over. Where they do not,
-/// rounding decides, and anything goes. Integers are equal. The sign of a zero is not looked at.
+/// The first difference of a run, with the output's name; empty if there is none. If both results agree that an element
+/// is NaN, an infinity or a number, it must be so; numbers may differ by `error_bound_of` their dtype times the larger
+/// of 1 and the number, plus 64 times the difference of the two results. If they disagree, rounding decides, and any
+/// value is accepted. Integers are equal, unless the two results differ. The sign of a zero is ignored.
 std::string difference(const interpreter::Results& actual, const ReferenceResults& expected);
 
 /// The same graph with each float result rounded to its dtype, as a machine computes it; without states.

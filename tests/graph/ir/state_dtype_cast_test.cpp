@@ -58,7 +58,7 @@ TEST(StoreStates, OnlyWiderOnesThatOnlyGrow) {
     EXPECT_EQ(cast_stored_states(*g.data(), DType::f32)->states().back().dtype, DType::f32) << "f64 in f32";
 }
 
-/// Random graphs whose values are whole numbers from -8 to 8, which all dtypes have.
+/// Random graphs whose values are integers from -8 to 8, which all dtypes represent exactly.
 class WholeNumbers {
 public:
     explicit WholeNumbers(std::uint64_t seed) : random_(seed), rows_(graph.symbol("T", 1, 3)) {

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-// Both namespaces at once, as in a user's file: what is written here must compile and mean ours.
+// Both namespaces at once, as in a user's file: the code must compile and call Cairn's functions.
 using namespace std;
 using namespace cairn;
 

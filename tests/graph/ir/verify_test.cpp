@@ -8,7 +8,7 @@
 namespace cairn::ir {
 namespace {
 
-/// A graph `x f32[4]` to which wrong things are added without checks.
+/// A graph `x f32[4]` to which invalid nodes are added without checks.
 class Verify : public testing::Test {
 protected:
     Node node(Op op, std::vector<NodeId> operands, Shape shape = {4}) {

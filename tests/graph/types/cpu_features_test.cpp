@@ -56,7 +56,7 @@ TEST(Features, StandOnOthers) {
     EXPECT_EQ(implied_by(Feature::avx2), FeatureSet());
     EXPECT_EQ(implied_by(Feature::amx_int8), FeatureSet{Feature::amx_tile});
     EXPECT_EQ(implied_by(Feature::avx512_bf16), levels::avx512);
-    // What one stands on stands on nothing besides.
+    // Implied features lack no prerequisites.
     for (const Feature feature : all_features) EXPECT_EQ(missing_prerequisites(implied_by(feature)), FeatureSet());
     EXPECT_EQ(missing_prerequisites({Feature::avx512}), levels::avx2);
     EXPECT_EQ(missing_prerequisites({Feature::avx512_vnni}), levels::avx512);

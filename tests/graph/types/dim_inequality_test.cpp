@@ -37,7 +37,7 @@ TEST(DimProve, NeverClaimsWhatIsWrong) {
         if (provably_ne(a, b)) { ASSERT_TRUE(differ) << to_string(a) << " != " << to_string(b); }
         true_ones += at_most ? 1 : 0;
     }
-    // Seen: about nine of ten true ones are proved.
+    // Observed: about nine of ten true inequalities are proved.
     EXPECT_GT(proved, true_ones * 3 / 4);
 }
 
@@ -117,7 +117,7 @@ TEST_F(Provable, WhatMayBeFalseIsNotClaimed) {
     EXPECT_FALSE(provably_le(n + 1, n));
     EXPECT_FALSE(provably_le(n * n, n));
     EXPECT_FALSE(provably_le(64 * ceildiv(n, 64), n));
-    // What floordiv is multiplied by may be negative, which turns its bounds round.
+    // The factor of floordiv may be negative, which swaps its bounds.
     const Dim either_sign = mod(t, m - 32);
     EXPECT_FALSE(provably_le(either_sign * (n - 1), 2 * either_sign * floordiv(n, 2)));
     // The difference does not fit into 64 bits.

@@ -28,7 +28,7 @@ TEST(DimText, Forms) {
     EXPECT_EQ(to_string(std::numeric_limits<std::int64_t>::min() * n), "-9223372036854775808*N");
 }
 
-// The order of terms goes by names, so the text does not depend on the order in which symbols were made.
+// Terms are ordered by name, so the text does not depend on the order in which symbols were created.
 TEST(DimText, RoundTripOfRandomSizesThroughTwoTables) {
     const auto symbols = Symbols::create(), other = Symbols::create();
     const std::vector<Dim> all = {symbols->add("N", 1, 5), symbols->add("M", 0, 4), symbols->add("K", 2, 6)};

@@ -41,7 +41,7 @@ TEST(Fused, MayHaveOutputsOfSomeColumns) {
               "results (2,2) where T in 1..12");
 }
 
-// A definition in the place of the matmul: the attributes are its own.
+// A definition in place of the matmul: the attributes belong to it.
 TEST(Fused, MayBeginWithADefinition) {
     const Text whole(
         "fused stride=(1,1) value=0 {3=filter(0,1):f32 4=add(3,2):f32} | f32[2,3] f32[4] f32[5,6]:(0,1)! -> f32[5,6] "

@@ -10,7 +10,7 @@
 namespace cairn {
 namespace {
 
-/// A 16-bit format told by its widths, decoded by the definition: slow and plain.
+/// A 16-bit format given by its widths, decoded by the definition: slow and plain.
 struct Format {
     int exponent_bits, mantissa_bits;
 
@@ -31,7 +31,7 @@ struct Format {
         return (code & 0x8000) != 0 ? -value : value;
     }
 
-    // The nearest code, the even one of two; what lies half a step above the greatest finite value or more is infinite.
+    // The nearest code, ties to even; magnitudes at least half a step above the greatest finite value are infinite.
     std::uint16_t encode(double value) const {
         const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
         const double magnitude = std::fabs(value);
@@ -91,7 +91,7 @@ TEST(Half, RandomFloatsRoundLikeTheSlowReference) {
         }
         compare(f16, types::f32_to_f16, value);
         compare(bf16, types::f32_to_bf16, value);
-        // Random exponents seldom meet f16's range.
+        // Random exponents are seldom in f16's range.
         compare(f16, types::f32_to_f16, std::ldexp(value, -std::ilogb(value) + i % 45 - 27));
     }
 }
@@ -106,7 +106,7 @@ TEST(Half, MidpointsAndTheirNeighboursRoundOnce) {
             for (const float value : {single, std::nextafterf(single, 1e38f), std::nextafterf(single, -1e38f)}) {
                 compare(format, from_f32, value);
             }
-            // Neighbours that f32 cannot tell from the midpoint: a double rounding would see a tie.
+            // Neighbours that f32 cannot distinguish from the midpoint: double rounding would see a tie.
             for (const double value : {middle, std::nextafter(middle, 1e300), std::nextafter(middle, -1e300)}) {
                 compare(format, from_f64, value);
             }

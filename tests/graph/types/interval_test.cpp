@@ -11,7 +11,8 @@ namespace {
 
 std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/// Every interval of -3..3 with every other: what `of` says holds `value` of all pairs, and where `tight` is no wider.
+/// Tries all pairs of intervals in -3..3: the result of `of` contains `value` of all pairs of elements; if `tight`, no
+/// more.
 void try_all(const std::function<Interval(Interval, Interval)>& of,
              const std::function<std::int64_t(std::int64_t, std::int64_t)>& value, bool tight, bool divides = false) {
     for (std::int64_t al = -3; al <= 3; ++al)

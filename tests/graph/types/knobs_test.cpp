@@ -101,7 +101,7 @@ TEST(Setting, HasAValueForEachKnobAndNoOther) {
     EXPECT_FALSE(setting == Setting({{"depth", 256}}));
 }
 
-// Answers are shared between kernels whose functions say the same.
+// Kernels share query results if their functions are equal.
 TEST(KernelFunction, IsEqualWhereItSaysTheSame) {
     const std::vector<Kernel> some = all_settings(kernel()), same = all_settings(kernel());
     EXPECT_TRUE(some[1].cost == same[1].cost);

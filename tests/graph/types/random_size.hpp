@@ -11,16 +11,16 @@
 
 namespace cairn::test {
 
-/// A size as it was written, evaluated without any simplification: what the algebra of Dim is compared with.
+/// The expression tree of a size, evaluated without simplification: the reference for the algebra of Dim.
 struct PlainSize {
     enum class Kind { constant, symbol, add, subtract, multiply, floordiv, ceildiv, mod, min, max };
     Kind kind = Kind::constant;
     std::int64_t value = 0;  ///< or the symbol's index
     std::shared_ptr<PlainSize> left, right;
 
-    /// Nothing where a divisor is 0.
+    /// Empty if a divisor is 0.
     std::optional<std::int64_t> evaluate(std::span<const std::int64_t> symbols) const;
-    /// The same by Dim; throws where the algebra finds a division by a constant 0.
+    /// The same as a Dim; throws if the algebra finds a division by a constant 0.
     Dim dim(const std::vector<Dim>& symbols) const;
 };
 

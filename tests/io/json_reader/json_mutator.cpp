@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-/// What a reader must be ready for in the place of any value.
+/// Tokens that a parser must handle in place of any value.
 const std::vector<std::string>& hostile_tokens() {
     static const std::vector<std::string> tokens = {"1e999",
                                                     "-1e999",

@@ -8,8 +8,8 @@
 
 namespace cairn::test {
 
-/// Spoils small files, the same way on every machine for one seed: by bytes (flipped, cut, repeated, with a byte order
-/// mark or a zero put in) and by JSON tokens (replaced by hostile ones, left out, repeated, exchanged, nested).
+/// Corrupts small files, identically on every machine for one seed: bytes (flipped, cut, repeated, a byte order mark or
+/// a zero inserted) and JSON tokens (replaced by hostile ones, removed, repeated, exchanged, nested).
 class Mutator {
 public:
     explicit Mutator(std::uint64_t seed) : random_(seed) {}

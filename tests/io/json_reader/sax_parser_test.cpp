@@ -5,7 +5,7 @@
 namespace cairn::json_reader {
 namespace {
 
-/// Writes down what it is told.
+/// Records the events as text.
 class EventRecorder final : public SaxHandler {
 public:
     void begin_object() override { text += "{"; }

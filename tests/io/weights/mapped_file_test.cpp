@@ -11,22 +11,22 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Touches each page, and tells the sum of their first bytes.
+/// Touches each page and returns the sum of their first bytes.
 int touched(std::span<const std::byte> bytes) {
     int sum = 0;
     for (std::size_t at = 0; at < bytes.size(); at += 4096) sum += std::to_integer<int>(bytes[at]);
     return sum;
 }
 
-// Files whose memory comes in huge pages, which the system fills where it can, have small tensors between large ones:
-// a model's biases. They are read again after the large ones were given back.
+// In files mapped with huge pages, which the system uses if it can, small tensors lie between large ones: a model's
+// biases. They are read again after the large ones were released.
 TEST(MappedFile, WhatLiesBesideBytesGivenBackBringsNoHugePages) {
     const test::TempFolder folder;
     constexpr std::size_t stretches = 8;
     const auto path = folder.write("weights", std::string(stretches * huge_page, '\1'));
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     ::fsync(descriptor);
-    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);  // read anew it comes in huge pages
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);  // read again, it comes in huge pages
     ::close(descriptor);
 
     const MappedFile file(path);

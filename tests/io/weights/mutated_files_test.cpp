@@ -1,4 +1,4 @@
-// Weight files and their index, spoilt at random: they open or are refused by a cairn::Error.
+// Weight files and their index, corrupted at random: they open or are rejected by a cairn::Error.
 #include "cairn/error.hpp"
 #include "cairn/weights.hpp"
 #include "test_files.hpp"
@@ -11,7 +11,7 @@
 namespace cairn {
 namespace {
 
-/// Opens a folder in which `write` has put a spoilt file, and reads every tensor of it.
+/// Opens a folder in which `write` has put a corrupted file, and reads every tensor of it.
 void expect_errors_only(std::uint64_t seed, int rounds,
                         const std::function<void(const test::TempFolder&, test::Mutator&)>& write) {
     test::Mutator mutator(seed);

@@ -8,7 +8,7 @@
 
 namespace cairn::test {
 
-/// How many pages of these bytes are in this process's memory.
+/// Number of pages of these bytes that are in this process's memory.
 inline std::size_t resident_pages(const void* data, std::size_t bytes) {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(data), first = begin / page,

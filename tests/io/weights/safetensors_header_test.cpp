@@ -59,7 +59,7 @@ TEST(SafetensorsHeader, GoodHeadersAreRead) {
     }
 }
 
-// Each of these was read by some published loader in C++ and made it read outside its buffer.
+// Each of these was accepted by some published loader in C++ and made it read outside its buffer.
 TEST(SafetensorsHeader, WhatOtherLoadersLetThrough) {
     EXPECT_THAT([] { parse(one(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])")); },
                 header_refused("tensor 'a': the size of its shape overflows"));

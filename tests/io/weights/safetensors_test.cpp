@@ -175,7 +175,7 @@ TEST_F(Shards, AnIndexJoinsFiles) {
         EXPECT_EQ(*static_cast<const char*>(file.view("b").data), 'B');
         EXPECT_EQ(file.metadata("of"), "b");
     }
-    // A whole file beside the index is preferred.
+    // A whole file next to the index is preferred.
     folder_.write("model.safetensors", holding("c", 'C'));
     EXPECT_TRUE(open().contains("c"));
 }

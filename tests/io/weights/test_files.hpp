@@ -18,7 +18,7 @@ public:
     TempFolder& operator=(const TempFolder&) = delete;
     std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
     const std::filesystem::path& path() const { return path_; }
-    /// Writes a file and tells its path.
+    /// Writes a file and returns its path.
     std::filesystem::path write(std::string_view name, std::string_view bytes) const;
 
 private:
@@ -28,7 +28,7 @@ private:
 /// The bytes of a safetensors file: the length of `header`, `header`, then `data`.
 std::string safetensors_bytes(std::string_view header, std::string_view data);
 
-/// Small files, good and bad, that a fuzzer starts from.
+/// Small files, valid and invalid, as seeds of a fuzzer.
 std::vector<std::string> safetensors_seeds();
 
 }  // namespace cairn::test

@@ -64,7 +64,7 @@ TEST(WriteSafetensors, EveryDTypeComesBackAligned) {
     EXPECT_EQ(file_count(folder), 1u);
 }
 
-// What the reference writer makes of the same tensor, byte by byte.
+// What the reference writer writes for the same tensor, byte by byte.
 TEST(WriteSafetensors, TheBytesAreThoseOfTheReferenceWriter) {
     const TempFolder folder;
     const float values[] = {0, 1, 2, 3, 4, 5};
@@ -150,7 +150,7 @@ TEST(WriteSafetensors, ALinkIsReplacedNotFollowed) {
     const TempFolder folder;
     const std::vector<float> values(1000);
     std::filesystem::create_symlink("/dev/full", folder / "full");
-    // The new file is made beside the name, never through it.
+    // The new file is created beside the name, never through the link.
     write_safetensors(folder / "full", {tensor("a", DType::f32, {1000}, values.data())});
     EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "full")));
 }

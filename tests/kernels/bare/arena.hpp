@@ -4,8 +4,8 @@
 
 namespace cairn::test::bare {
 
-/// While one of these lives, everything that this thread allocates lies behind what was allocated so before, from
-/// `cases_at` on (case.hpp), and nothing of it is given back.
+/// Arena scope: while one exists, all allocations of this thread come from the arena at `cases_at` (case.hpp), one
+/// after another, and are never freed.
 class InArena {
 public:
     InArena();
@@ -14,9 +14,9 @@ public:
     InArena& operator=(const InArena&) = delete;
 };
 
-/// Begins anew; throws std::runtime_error where the addresses are taken.
+/// Empties the arena; throws std::runtime_error if its addresses are taken.
 void clear_arena();
-/// How much of it is used.
+/// Bytes of the arena in use.
 std::size_t arena_size() noexcept;
 
 }  // namespace cairn::test::bare

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-/// What bare_test writes to the disk of the image that runs without an operating system. Both have it in memory at one
-/// address, so that it may be full of pointers.
+/// The data that bare_test writes to the disk of the image that runs without an operating system. Both map it at the
+/// same address, so that it may contain pointers.
 namespace cairn::test::bare {
 
 /// One output: `count` elements, of the kernel and of its twin.
@@ -24,14 +24,14 @@ struct Case {
     std::int64_t result_count;
 };
 
-/// At the very begin of that memory.
+/// At the beginning of that memory.
 struct Cases {
     std::int64_t count;
     const Case* cases;
-    std::int64_t bytes;  ///< of all of it
+    std::int64_t bytes;  ///< of all the data
 };
 
-/// Behind them is the workspace of whatever call is being run.
+/// The workspace of the current call follows the cases.
 inline constexpr std::uintptr_t cases_at = 0x4000000, cases_size = 0x8000000, workspace_at = cases_at + cases_size,
                                 workspace_size = 0x4000000;
 

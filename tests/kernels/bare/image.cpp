@@ -1,5 +1,5 @@
-// Runs the calls that bare_test left in memory, by the very object of a level that the library is made of, and tells
-// over the serial line where results are not those of the twin.
+// Runs the calls that bare_test left in memory, with the object of a level that the library is linked from, and reports
+// over the serial line where results differ from the twin's.
 #include "graph/types/half.hpp"
 #include "kernels/cpu/table.hpp"
 #include "tests/kernels/bare/case.hpp"
@@ -11,7 +11,7 @@
 #define CAIRN_JOIN(a, b) a##b
 #define CAIRN_TABLE_OF(level) CAIRN_JOIN(cairn_table_, level)
 
-// C's own copy in ways that its start has to choose first.
+// The C library's memcpy selects a variant at startup, which does not run here.
 extern "C" {
 void* memcpy(void* to, const void* from, std::size_t count) {
     void* const begin = to;
@@ -58,7 +58,7 @@ void say(std::int64_t number) {
     say(digits + at);
 }
 
-/// The disk, from its begin, into memory.
+/// Reads the disk from its beginning into memory.
 void read_disk(std::byte* to, std::int64_t bytes) {
     constexpr std::int64_t sector = 512, most_sectors = 128;
     for (std::int64_t first = 0; first * sector < bytes; first += most_sectors) {
@@ -77,13 +77,13 @@ void read_disk(std::byte* to, std::int64_t bytes) {
 }
 
 [[noreturn]] void shut_down() {
-    while ((from_port(0x3fd) & 0x40) == 0) {  // the last byte is still on its way
+    while ((from_port(0x3fd) & 0x40) == 0) {  // the last byte is still being sent
     }
     for (;;)
         for (const char* word = "Shutdown"; *word != 0; ++word) to_port(0x8900, static_cast<std::uint8_t>(*word));
 }
 
-/// What libm chooses among their own variants by; an ordinary program's start does this.
+/// The relocations by which libm selects its variants; normally done by a program's startup code.
 struct Relocation {
     std::uint64_t at, kind, resolver;
 };
@@ -93,7 +93,7 @@ void choose_variants() {
         *reinterpret_cast<std::uint64_t*>(r->at) = reinterpret_cast<std::uint64_t (*)()>(r->resolver)();
 }
 
-std::int64_t next = 0, running = 0;  // the chunk that is next, the case that is being run
+std::int64_t next = 0, running = 0;  // the next chunk, and the current case
 
 using cairn::DType;
 using cairn::test::bare::Result;
@@ -105,8 +105,7 @@ T element(const std::byte* from, std::int64_t i) {
     return value;
 }
 
-/// An element as a double, and how far its twin may be from it: the levels contract products and sums, the twins do
-/// not.
+/// An element as a double, and its tolerance against the twin: the levels contract products and sums, the twins do not.
 double number(DType dtype, const std::byte* from, std::int64_t i) {
     switch (dtype) {
         case DType::f64: return element<double>(from, i);
@@ -139,7 +138,7 @@ std::int64_t bytes_of(DType dtype) {
     }
 }
 
-/// Elements that are not what the twin computed, the first of them told.
+/// Counts the elements that differ from the twin's, and reports the first.
 std::int64_t wrong_of(std::int64_t number_of_case, const Result& result) {
     const std::int64_t size = bytes_of(result.dtype);
     double squares = 0;
@@ -173,7 +172,7 @@ void Team::fail(const char* reason, int, std::int64_t, std::int64_t) noexcept { 
 }  // namespace cairn::inline v0
 
 extern "C" [[noreturn]] void on_exception(std::int64_t vector, std::int64_t at, std::int64_t above) {
-    // Some exceptions push a word beneath the address.
+    // Some exceptions push an error code below the address.
     say("exception "), say(vector), say(" at "), say(at), say(" "), say(above), say(", in case "), say(running),
         say("\n");
     shut_down();
@@ -181,7 +180,7 @@ extern "C" [[noreturn]] void on_exception(std::int64_t vector, std::int64_t at, 
 
 extern "C" [[noreturn]] void run() {
     using namespace cairn::test::bare;
-    to_port(0x3fb, 3);  // the serial line's bytes have 8 bits
+    to_port(0x3fb, 3);  // 8 data bits on the serial line
     choose_variants();
     using Function = void (*)(const cairn::Args&, cairn::Team&);
     Function functions[sizeof(cairn::kernels::cpu::CpuTable) / sizeof(Function)];

@@ -1,5 +1,5 @@
-// A ROM of 4 KB, which ends with what the processor runs when it is switched on: on to 32 bits, the image from
-// the second disk to 1 MB, sector by sector, and there.
+// A 4 KB ROM, which ends with the reset vector: switches to 32 bits, loads the image from the second disk to 1 MB,
+// sector by sector, and jumps to it.
 .code16
 .section .text
 .globl reset

@@ -1,5 +1,5 @@
-// Where rom.S jumps to: all memory below 4 GB mapped where it is, 64 bits, vector registers as far as the processor has
-// them, a handler for every exception, then the image's `run`.
+// The entry point for rom.S: identity-maps all memory below 4 GB, switches to 64 bits, enables the vector registers
+// that the processor has, installs a handler for every exception, then calls the image's `run`.
 .code32
 .section .text.start, "ax"
 .globl _start
@@ -27,7 +27,7 @@ _start:
     inc %ecx
     cmp $2048, %ecx
     jne 2b
-    // PAE, SSE and its exceptions; XSAVE where there is one.
+    // PAE, SSE and its exceptions; XSAVE if available.
     mov $0x620, %esi
     mov $1, %eax
     cpuid
@@ -77,7 +77,7 @@ long_mode:
     dec %ecx
     jnz 5b
     lidt vector_table
-    // C's library keeps errno below this.
+    // The C library keeps errno below this.
     mov $0xc0000100, %ecx
     mov $thread_end, %eax
     xor %edx, %edx

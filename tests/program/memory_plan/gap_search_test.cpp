@@ -39,7 +39,7 @@ TEST(PlacedBuffers, IsInOrder) {
     EXPECT_THAT(order, ElementsAre());
 }
 
-/// Where the plain definition puts a buffer, and how many it passes.
+/// Reference: the offset of a buffer by a plain scan, and the number of buffers scanned.
 std::pair<std::int64_t, std::int64_t> plain(const std::vector<PlacedBuffer>& all, GapSearch gap, int first, int last) {
     std::int64_t passed = 0;
     for (const PlacedBuffer& placed : all) {
@@ -49,7 +49,7 @@ std::pair<std::int64_t, std::int64_t> plain(const std::vector<PlacedBuffer>& all
     return {gap.place(), passed};
 }
 
-// Long lives make blocks whose buffers are all alive, short ones such that none is.
+// Long live intervals give blocks in which all buffers conflict, short ones blocks in which none does.
 TEST(PlacedBuffers, FindsWhatAPassOverAllFinds) {
     std::mt19937 random(3);
     for (const int longest : {3, 60, 4000}) {

@@ -42,7 +42,7 @@ TEST(LiveIntervals, ConflictsAreTheOverlaps) {
     EXPECT_EQ(conflicts.count(1), 3U);
 }
 
-// Few conflicts are kept for all buffers, many are found when asked for.
+// Few conflicts are stored for all buffers, many are computed on demand.
 TEST(LiveIntervals, ConflictsAreTheOverlapsInOrderOfTheirStarts) {
     std::mt19937 random(2);
     for (const auto& [buffers, instructions] : {std::pair(300, 900), std::pair(1, 1), std::pair(3000, 30)}) {

@@ -38,8 +38,8 @@ double worst_ratio(const PackingSolution& solution) {
     return worst;
 }
 
-// The smallest worst ratio of height to bound any relation gives: some optimal plan is had by stacking all buffers, in
-// some order, each on those it lives with.
+// The smallest worst ratio of height to bound over all relations: stacking all buffers in some order, each on those it
+// conflicts with, gives an optimal plan.
 double best_ratio(const PackingProblem& problem, const std::vector<std::int64_t>& bound) {
     const std::size_t n = problem.buffers.size(), samples = bound.size();
     std::vector<std::size_t> order(n);
@@ -77,7 +77,7 @@ TEST(Pack, KnownOptima) {
     EXPECT_EQ(height({{100, 0, 1}, {200, 2, 3}}), 200);
     EXPECT_EQ(height({{100, 0, 2}, {200, 2, 3}}), 300);
     EXPECT_EQ(height({{256, 0, 1}, {256, 1, 2}, {512, 2, 3}}), 768);
-    // A chain in which each value lives with the next: two places suffice.
+    // A chain in which each value is live together with the next: two slots suffice.
     EXPECT_EQ(height({{10, 0, 1}, {10, 1, 2}, {10, 2, 3}, {10, 3, 4}, {10, 4, 5}}), 20);
     // A residual under a chain whose sizes alternate.
     EXPECT_EQ(height({{7, 0, 6}, {10, 0, 1}, {40, 1, 2}, {10, 2, 3}, {40, 3, 4}, {10, 4, 5}}), 57);

@@ -11,7 +11,7 @@
 /// Problems for the tests of the planner.
 namespace cairn::memory_plan::testing {
 
-/// One sample, alignment 1 unless told.
+/// A buffer with one sample, and alignment 1 by default.
 struct Simple {
     std::int64_t bytes;
     int first, last;
@@ -24,7 +24,7 @@ inline PackingProblem problem_of(const std::vector<Simple>& buffers) {
     return problem;
 }
 
-/// Random lives and sizes; one in eight sizes is 0.
+/// Random live intervals and sizes; one in eight sizes is 0.
 inline PackingProblem random_problem(std::mt19937& random, int buffers, int instructions, int samples,
                                      std::int64_t largest, std::int64_t alignment) {
     const auto below = [&](std::int64_t n) {
@@ -92,8 +92,7 @@ inline bool alive_together(const BufferRequest& a, const BufferRequest& b) {
     return a.first <= b.last && b.first <= a.last;
 }
 
-/// Whether two buffers that live together have a byte in common at a sample, or one reaches above the height: the plain
-/// criterion.
+/// Reference check: two buffers live together share a byte at a sample, or one ends above the height.
 inline bool shares_bytes(const PackingProblem& problem, const PackingSolution& solution, std::size_t sample) {
     const auto& offset = solution.offsets[sample];
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -109,7 +108,7 @@ inline bool shares_bytes(const PackingProblem& problem, const PackingSolution& s
     return false;
 }
 
-/// The same relation at other sizes: `problem` has the same lives and its own samples.
+/// The same relation at other sizes: `problem` has the same live intervals and its own samples.
 inline PackingSolution reevaluated(const PackingProblem& problem, const PackingSolution& plan) {
     PackingSolution out{plan.below, plan.order, {}, {}, {}};
     for (std::size_t s = 0; s < static_cast<std::size_t>(problem.samples); ++s) {

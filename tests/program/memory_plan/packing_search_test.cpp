@@ -7,7 +7,7 @@
 namespace cairn::memory_plan {
 namespace {
 
-/// A search over a problem, and the lower bounds it is judged by.
+/// A search over a problem, and the lower bounds it is scored against.
 struct Searched {
     explicit Searched(PackingProblem given, PackingBudget budget = {1000, 10'000'000})
         : problem(std::move(given)),
@@ -86,8 +86,8 @@ TEST(PlanSearch, ClimbingOnlyEverHelpsAndDoesSo) {
     EXPECT_GT(helped, 10);
 }
 
-// What a step gained is kept and the next one starts from it: steps that all start from the same order, or from
-// whatever was tried last, leave half of the excess over the bound and more.
+// Hill climbing starts each step from the last improvement: steps that all start from the same order, or from the last
+// one tried, leave half of the excess over the bound and more.
 TEST(PlanSearch, ClimbingGoesOnFromWhatItGained) {
     double before = 0, after = 0;
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
@@ -108,7 +108,7 @@ PackingProblem beside_one_alive_all_the_time(std::uint32_t seed, std::int64_t by
     return problem;
 }
 
-// The second one is so large that all others are less than a thousandth of it.
+// The second size is so large that all other buffers are less than a thousandth of it.
 TEST(PlanSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int changed = 0;

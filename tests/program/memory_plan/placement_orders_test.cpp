@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Alive: A B | B C | C D | D, in bytes 110, 130, 32, 2.
+// Live: A B | B C | C D | D, in bytes 110, 130, 32, 2.
 class Orders : public ::testing::Test {
 protected:
     const PackingProblem problem_ = testing::problem_of({{10, 0, 0}, {100, 0, 1}, {30, 1, 2}, {2, 2, 9}, {0, 9, 9}});

@@ -15,13 +15,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Faults are planted in sound plans of random problems. Each must be one by a criterion that has nothing to do with the
+// Faults are injected into valid plans of random problems. Each must be a fault by a criterion independent of the
 // validator.
 class Faults : public ::testing::Test {
 protected:
     static constexpr int rounds = 40;
 
-    // Plans `rounds` problems; `plant` makes a fault and tells whether it found a place for one.
+    // Plans `rounds` problems; `plant` injects a fault and returns whether it could.
     template <class Plant>
     void expect_all_caught(unsigned seed, int at_least, const Plant& plant) {
         std::mt19937 random(seed);
@@ -60,7 +60,7 @@ TEST_F(Faults, SwappedOffsets) {
 }
 
 TEST_F(Faults, ShrunkLife) {
-    // The plan is made for a life that is too short; at a sample it gives away bytes that are still in use.
+    // The plan is made for a live interval that is too short; at a sample it reuses bytes that are still live.
     expect_all_caught(2, 25, [](std::mt19937&, PackingProblem& problem, PackingSolution& solution) {
         for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
             if (problem.buffers[b].last == problem.buffers[b].first) continue;
@@ -74,8 +74,7 @@ TEST_F(Faults, ShrunkLife) {
 }
 
 TEST_F(Faults, DroppedEdge) {
-    // Offsets and heights are made anew without the edge: what is left is a plan that may be right at the samples, but
-    // not everywhere.
+    // Offsets and heights are recomputed without the edge: the plan may be right at the samples, but not at every size.
     int right_at_samples = 0;
     expect_all_caught(3, 35, [&](std::mt19937& random, PackingProblem& problem, PackingSolution& solution) {
         for (int attempt = 0; attempt < 50; ++attempt) {

@@ -43,7 +43,7 @@ output "y" %13
 )");
 }
 
-// What adapts a layer is added to its weight: low-rank factors and a scale, stored as linear layers are.
+// An adapter is added to the layer's weight: low-rank factors and a scale, stored as in linear layers.
 TEST(Distribute, AnAdaptedLayer) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,9]

@@ -9,7 +9,7 @@ namespace {
 
 using alternatives::EClasses, alternatives::Law, alternatives::Laws;
 
-// (x w) c, x (w c) and what reads the first.
+// (x w) c, x (w c), and a reader of the first.
 struct ScaledTerm {
     Graph graph{"g"};
     Tensor x = graph.input("x", DType::f32, {3, 4}), w = graph.weight("w", DType::f32, {4, 5}), weight = w * 2,

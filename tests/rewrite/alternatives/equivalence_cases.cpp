@@ -14,7 +14,7 @@ namespace {
 
 using ir::NodeId;
 
-// All values of a graph that other spellings have, as outputs.
+// The graph with all values that have several expressions as outputs.
 Graph with_all_expressions(const alternatives::Expansion& expansion) {
     auto shown = std::make_shared<ir::GraphData>(expansion.graph->name(), expansion.graph->symbols());
     std::vector<NodeId> map(expansion.graph->nodes().size());
@@ -30,7 +30,7 @@ Graph with_all_expressions(const alternatives::Expansion& expansion) {
 constexpr double tolerance = 1e-9;
 
 std::string difference_within(const interpreter::Value& value, const interpreter::Value& expected, bool is_exact) {
-    // Else it may overflow, or be NaN where terms are infinite, when the other is not (docs/numbers.md).
+    // Inexact laws: one may overflow, or be NaN where terms are infinite, when the other does not (docs/numbers.md).
     if (is_exact) return difference(value, expected, tolerance);
     interpreter::Value known = value, wanted = expected;
     for (std::size_t i = 0; i < wanted.data.size(); ++i)

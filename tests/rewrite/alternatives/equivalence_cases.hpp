@@ -9,18 +9,18 @@
 
 namespace cairn::test {
 
-/// The lines of a graph without the header (symbols: N in 0..5, M in 1..4), expanded by the rows of one name alone:
-/// the graph's lines, then the classes. Values of all spellings are compared on the way.
+/// Expands a graph, given by its lines without the header (symbols: N in 0..5, M in 1..4), by the rules of one name
+/// only. Returns the lines of the expanded graph, then the classes. Also compares the values of all expressions.
 std::string expanded(std::string_view lines, std::string_view row);
 
-/// Expands by all rows, or by one, and holds classes and values against what they should be.
+/// Expands by all rules, or by those of one name, and checks the classes and the values.
 alternatives::Expansion checked_expansion(const Graph& graph, std::string_view row = "");
 
-/// How many spellings, but for their own, the values of a graph have by one row.
+/// The number of further expressions of the values of a graph by the rules of one name.
 std::size_t count_of_expressions(const Graph& graph, std::string_view row);
 
-/// What is wrong with the values of spellings at some sizes: each differs from its value by more than rounding and the
-/// laws it names allow; empty when all is well.
+/// The first fault in the values of expressions at some sizes: one differs from its value by more than rounding and its
+/// laws allow. Empty if there is none.
 std::string fault_in_values(const alternatives::Expansion& expansion, std::uint64_t seed, int special_in = 0);
 
 }  // namespace cairn::test

@@ -11,7 +11,7 @@ namespace {
 
 using alternatives::EClasses, alternatives::EquivalenceProver, alternatives::Law, alternatives::Laws;
 
-// Layers of which each element is made of those beside it: a form that movement goes through whole has no end.
+// Layers whose elements depend on their neighbours: pushing movement through the whole form has no end.
 Tensor deep(Graph& g, int layers) {
     Tensor x = g.input("x", DType::f32, {2, g.symbol("N", 1, 4), 8});
     for (int i = 0; i < layers; ++i) {
@@ -41,7 +41,7 @@ TEST(EquivalenceProver, LooksNoFurtherThanWhatBothAreMadeOf) {
         << "the whole is beyond the size up to which a slice goes inward";
 }
 
-// 2 (x w) reads 2 w already, which the other side opens.
+// 2 (x w) contains 2 w, which the other side expands.
 TEST(EquivalenceProver, LooksAtTheWholeWhereThatIsNotEnough) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), w = g.weight("w", DType::f32, {4, 5}), twice = w * 2;

@@ -44,7 +44,7 @@ TEST(Expand, RandomModelsUseEveryRow) {
     }
 }
 
-// n g + g is g (n + 1) in the normal form, which then does not see n (g w) + g w.
+// The normal form of n g + g is g (n + 1), so it does not prove n (g w) + g w equal.
 TEST(Expand, WhatTheNormalFormDoesNotProveIsNoExpression) {
     Graph graph("g");
     const Tensor n = graph.input("n", DType::f32, {3, 8}), g = graph.weight("g", DType::f32, {8}),
@@ -62,7 +62,7 @@ TEST(Expand, RandomGraphs) {
     }
 }
 
-// The graph in which each value is written in one of its spellings, picked at random.
+// The graph in which each value has one of its expressions, picked at random.
 std::shared_ptr<ir::GraphData> picked(const alternatives::Expansion& expansion, std::uint64_t seed) {
     const ir::GraphData& graph = *expansion.graph;
     std::mt19937_64 random(seed);
@@ -115,7 +115,7 @@ TEST(Expand, RowsSayTheirLaws) {
     }
 }
 
-// Each block: a norm, queries, keys and values, a gate and what it opens.
+// Each block: a norm, queries, keys and values, a gate and the value it gates.
 Graph layers(int count) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 8), 4});

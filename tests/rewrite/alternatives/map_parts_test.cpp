@@ -89,7 +89,7 @@ struct Table {
     Tensor rows() const { return cast(gather(table, ids), DType::f32); }
 };
 
-// How many spellings, but for their own, the values of what is made of a table have.
+// The number of further expressions of the values computed from a table.
 std::size_t expressions_of(Tensor (*made)(const Table&)) {
     Table t;
     t.graph.output("y", made(t));

@@ -153,7 +153,7 @@ TEST(MergeProducts, OnlyWhatSharesItsLeftSideAndIsBound) {
     EXPECT_EQ(count_of_expressions(g, "merge_products"), 0u);
 }
 
-// (x q) c is x (q c) too: that product, not the step to it, stands beside the others.
+// (x q) c is also x (q c): this product, and not its intermediate x q, is merged with the others.
 TEST(MergeProducts, ScaledWeightsStandForTheirSteps) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4});

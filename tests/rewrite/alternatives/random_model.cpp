@@ -40,17 +40,17 @@ private:
             default: return x;
         }
     }
-    // Factors of a weight, multiplied from one end or the other.
+    // A low-rank weight, multiplied from the left or from the right.
     Tensor in_a_row(const Tensor& x, int columns) {
         const int rank = 1 + any(width + 1);
         const Tensor down = matrix(width, rank), up = matrix(rank, columns);
         return any(2) ? matmul(matmul(x, down), up) : matmul(x, matmul(down, up));
     }
-    // Now and then the first row beside each row of a table.
+    // Sometimes adds the first row to each row of a table.
     Tensor repeated(const Tensor& x) {
         return x.rank() == 3 && any(6) == 0 ? slice(x, 1, 0, 1) + weight({3, width}) : x;
     }
-    // Two or three beside each other, one of them maybe of no columns.
+    // Concatenates two or three parts, of which one may have no columns.
     Tensor beside(const Tensor& x) {
         std::vector<Tensor> parts{x, slice(x * 0.5, -1, 0, any(width + 1))};
         if (any(3) == 0) parts.insert(parts.begin(), tanh(x));
@@ -58,7 +58,7 @@ private:
         if (any(4) == 0) graph_.output("beside" + std::to_string(count_++), whole);
         return whole;
     }
-    // A layer and what adapts it.
+    // A layer and its adapter.
     Tensor adapted(const Tensor& x, const Tensor& y, int columns) {
         Tensor low = any(3) ? in_a_row(x, columns) : matmul(x, matrix(width, columns));
         if (any(2)) low = low * 0.25;
@@ -78,7 +78,7 @@ private:
         if (any(4) == 0) y = any(2) ? y * row(columns) : y / 4.0;
         return y;
     }
-    // A few ops that make each element of its own, in whatever floats: casts, what is the same in all rows.
+    // A few elementwise ops in any float dtype: casts, and operands that are the same for all rows.
     Tensor mapped(Tensor x) {
         constexpr std::array floats{DType::f32, DType::f16, DType::bf16, DType::f64};
         if (!is_float(x.dtype()) && any(2)) return x;
@@ -92,7 +92,7 @@ private:
             }
         return x;
     }
-    // Rows of a table, narrow or wide: where a run says, or the first ones.
+    // Rows of a narrow or wide table: gathered by an input, or the first ones.
     Tensor looked_up(const Tensor& x) {
         constexpr std::array dtypes{DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8};
         const int rows = any(4) ? 5 : 1;
@@ -106,7 +106,7 @@ private:
         const std::string name = "ids" + std::to_string(count_++) + ".below" + std::to_string(rows);
         return cast(mapped(gather(table, graph_.input(name, DType::i32, places))), DType::f32);
     }
-    // What lies narrow and turned, the last ones of it for each element of x.
+    // The last elements of a value that is stored narrow and transposed, for each element of x.
     Tensor stored(const Tensor& x) {
         Shape transposed = x.shape();
         std::swap(transposed.back(), transposed.at(transposed.size() - 2));
@@ -116,7 +116,7 @@ private:
         const Tensor whole = swap_axes(cast(narrow, DType::f32), -1, -2);
         return slice(whole, -1, whole.dim(-1) - width, whole.dim(-1));
     }
-    // Every product made an output too, now and then, or seen in another shape.
+    // Sometimes products are outputs too, or are read in another shape.
     Tensor next(const Tensor& before) {
         const Tensor read = any(4) ? before : before + looked_up(before),
                      x = normed(any(4) ? read : read + stored(read));

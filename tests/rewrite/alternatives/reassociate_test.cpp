@@ -85,7 +85,7 @@ output "y" %8
 )");
 }
 
-// (q k) v = q (k v), of a batch each.
+// (q k) v = q (k v), with a batch for each.
 TEST(Reassociate, GivenFactors) {
     EXPECT_EQ(expanded(R"(
 %0 = input "q" : f32[M,6,2]
@@ -109,7 +109,7 @@ output "y" %5
 )");
 }
 
-// Matrices times a column: all of the chain pays, one step of it does too.
+// Matrices times a column: reordering the whole chain pays, and so does a single step.
 TEST(Reassociate, AllOfAChain) {
     Graph g("g");
     const auto square = [&](const char* name) { return g.input(name, DType::f32, {6, 6}); };
@@ -142,7 +142,7 @@ TEST(Reassociate, WhatCannotPayOrIsReadElsewhereStays) {
     EXPECT_TRUE(checked_expansion(g, "reassociate").classes.have_one_expression_each());
 }
 
-// Each product has two spellings or fewer, of eight factors or fewer.
+// Each product has at most two further expressions, of at most eight factors.
 TEST(Reassociate, GrowsWithTheChain) {
     const auto size = [](int count) {
         Graph g("g");

@@ -10,7 +10,7 @@
 namespace cairn::test {
 namespace {
 
-/// By this alone.
+/// Expands with round_operands only, all equivalence rules disabled.
 alternatives::Expansion rounded(const Graph& graph) {
     alternatives::Options options{.round_operands = true};
     for (const alternatives::EquivalenceRule& row : alternatives::all_equivalence_rules())

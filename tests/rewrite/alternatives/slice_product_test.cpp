@@ -106,7 +106,7 @@ output "y" %11
 )");
 }
 
-// What the new slices are taken of, by op.
+// The ops of the operands of the new slices.
 std::multiset<std::string_view> sliced(const Graph& graph) {
     const alternatives::Expansion expansion = checked_expansion(graph, "slice_product");
     const ir::GraphData& data = *expansion.graph;
@@ -192,7 +192,7 @@ TEST(SliceProduct, WhatIsReadElsewhereStays) {
     EXPECT_EQ(count([](Model& m, const Tensor&) { m.with(m.last(reshape(m.x, {m.n, 3, 4, 1}))); }), 0u);
 }
 
-// What is seen in a product that is made in any case costs nothing, unless it must be copied.
+// A view of a product that is computed in any case costs nothing, unless it must be copied.
 TEST(SliceProduct, AllPartsOnlyWhereOneIsAnOutput) {
     const auto count = [](int first_end, int second_start, bool shown) {
         Model m;
@@ -215,7 +215,7 @@ TEST(SliceProduct, WhatMakesEachElementApartWhereOneSliceReadsIt) {
         << "nothing to gain";
 }
 
-// Each part of a merged product once, up to a number of them.
+// One expression for each part of a merged product, up to a number of parts.
 TEST(SliceProduct, AnyNumberUpToALimit) {
     for (const int count : {1, 2, 7, 16, 17}) {
         Graph g("g");
@@ -226,7 +226,7 @@ TEST(SliceProduct, AnyNumberUpToALimit) {
     }
 }
 
-// However far a slice goes inward.
+// For any depth that a slice is pushed down.
 TEST(SliceProduct, GrowsWithTheGraph) {
     const auto added = [](int slices, int depth) {
         Graph g("g");

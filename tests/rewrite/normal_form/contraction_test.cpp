@@ -62,7 +62,7 @@ TEST(CanonContraction, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-// x is given, g and r are bound rows, w and b bound matrices.
+// x is an input, g and r are bound rows, w and b bound matrices.
 struct Bound {
     explicit Bound(int columns = 5, Shape rows = {2, 3})
         : x(graph.input("x", DType::f32, with(std::move(rows), 4))),
@@ -118,7 +118,7 @@ TEST(CanonContraction, ABoundSumWithManyTermsStaysWhole) {
     EXPECT_LE(forms.normalizer().size(), 8 * g.size());
 }
 
-// Matrices whose sides fit: of a batch each, beside one that all batches share, weights among them.
+// Matrices with matching sizes: batches, a matrix shared by all batches, and weights.
 struct Chain {
     explicit Chain(Shape batch = {})
         : x(graph.input("x", DType::f32, of(batch, 3, 4))),
@@ -178,7 +178,7 @@ TEST(CanonContraction, ProductsOfSumsOfMatrices) {
     }
 }
 
-// A column is repeated along the axis that is summed over: it is no matrix of the product.
+// A column is broadcast along the summed axis: it is not a matrix of the product.
 TEST(CanonContraction, ASumWithAColumnIsNotMultipliedOut) {
     const Chain c;
     const Tensor whole = matmul(c.x + column(c.y), c.w);

@@ -7,14 +7,14 @@ namespace cairn::test {
 
 using T = const Tensor&;
 
-/// Two ways to write a value of x [N,3,4], y [N,3,4] and r [4], as the graph has them and no rule has touched them.
+/// Two expressions of a value of x [N,3,4], y [N,3,4] and r [4], not simplified by any rule.
 struct Pair {
     const char* text;
     Tensor (*a)(T x, T y, T r);
     Tensor (*b)(T x, T y, T r);
 };
 
-/// Whether both values of one graph have one form.
+/// True if both values of a graph have the same form.
 inline bool same_form(T a, T b, normal_form::Laws laws = normal_form::Laws::of_definitions()) {
     const normal_form::NormalForms forms(*a.graph(), laws);
     return forms.normalizer().same(forms[a.id()], forms[b.id()]);

@@ -5,7 +5,7 @@
 namespace cairn::test {
 namespace {
 
-// Rows [4] of what x is made of, and places among them.
+// The elements of x as rows [4], and indices of such rows.
 Tensor rows_of_four(T x) { return reshape(x, {-1, 4}); }
 Tensor two_rows_of_ids(T x) { return reshape(iota(Graph(x.graph()), 6), {2, 3}) * 2; }
 

@@ -34,12 +34,12 @@ TEST(CanonInteger, IntegersAreComparedExactly) {
     EXPECT_FALSE(same_form(g.constant(DType::i32, {2}, std::vector<double>{1, 20000000}),
                            g.constant(DType::i32, {2}, std::vector<double>{1, 20000001})));
     EXPECT_TRUE(same_form(k + 20000000 + 1, k + 20000001));
-    // 2^53 and 2^53 + 1 are one double.
+    // 2^53 and 2^53 + 1 round to the same double.
     EXPECT_FALSE(same_form(l + 0x1p52 + 0x1p52, l + 0x1p52 + 0x1p52 + 1));
     EXPECT_FALSE(same_form(l * 0 + 0x1p52 + 0x1p52, l * 0 + 0x1p52 + 0x1p52 + 1));
 }
 
-// Coefficients and offsets beyond 64 bits are no sums of sizes; integers wrap there.
+// Coefficients and offsets beyond 64 bits form no sums of sizes; integers wrap there.
 TEST(CanonInteger, IntegersThatWrapHaveForms) {
     Graph g("g");
     const Tensor l = g.input("l", DType::i64, {4});
@@ -52,7 +52,7 @@ TEST(CanonInteger, IntegersThatWrapHaveForms) {
     EXPECT_FALSE(forms.normalizer().same(forms[below.id()], forms[y.id()]));
 }
 
-// Positions that leave i32 wrap there, and do not in i64.
+// Positions that exceed i32 wrap there, but not in i64.
 TEST(CanonInteger, PositionsThatWrapAreOtherNumbers) {
     Graph g("g");
     const Tensor narrow = cast(iota(g, 4) + 2147483646, DType::i64), wide = iota(g, 4, DType::i64) + 2147483646;

@@ -45,13 +45,13 @@ TEST(CanonMovement, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-// A value of which each step reads the one before three times.
+// A value in which each step reads the previous one three times.
 Tensor leaky(Tensor x, int steps) {
     for (int i = 0; i < steps; ++i) x = where(x > 0, x, 0.1 * x);
     return x;
 }
 
-// As a tree this has 3^16 leaves.
+// Expanded to a tree, this has 3^16 leaves.
 TEST(CanonMovement, WhatIsReadOftenIsMovedOnce) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4, 8});

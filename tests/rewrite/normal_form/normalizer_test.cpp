@@ -63,7 +63,7 @@ TEST(Normalizer, InfinityIsCloseToItselfAlone) {
     EXPECT_FALSE(normal_form::Normalizer::close(-1e300, -infinity));
 }
 
-// However many forms differ in numbers alone, each is found again by numbers within the tolerance, on either side.
+// With any number of forms that differ only in numbers, each is found by numbers within the tolerance, on either side.
 TEST(Normalizer, FormsThatDifferInNumbersAreFoundByNumbersCloseBy) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});

@@ -50,7 +50,7 @@ TEST_F(Terms, EqualOnesAreOne) {
 
 TEST_F(Terms, NumbersAreEqualWithinTheToleranceWhereverCellsEnd) {
     const TermId x = leaf(0), y = leaf(1);
-    // Cells are 2^-12 wide here, so some of these lie at both sides of an end.
+    // Cells are 2^-12 wide here, so some of these numbers are on both sides of a cell boundary.
     for (int i = 0; i < 512; ++i) {
         const double number = 1 + i * 5e-6;
         const TermId made = sum({{number, x}, {1, y}});

@@ -49,7 +49,7 @@ output "y" %2
 %0 = constant {2, 144, 6} : f16[3]
 output "y" %0
 )"},
-    // 2^53 + 1 is no double, nor is the sum of two that are.
+    // 2^53 + 1 is not a double, and the sum of two doubles need not be one.
     {"iota_one", R"(
 %0 = iota length=(1) start=(9007199254740993) dtype=(4) : i64[1]
 output "y" %0

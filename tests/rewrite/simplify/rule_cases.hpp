@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-/// One rule seen at work: the lines of a graph before and after, without the header line. Symbols: N in 1..8, M in
+/// A test case of one rule: the lines of a graph before and after, without the header line. Symbols: N in 1..8, M in
 /// 0..5.
 struct RuleCase {
     std::string_view rule, before, after;

@@ -78,7 +78,7 @@ TEST(Rules, SaysItsLaw) {
     }
 }
 
-// A graph with `op` on operands of the dtype it takes, each made by `operand`.
+// A graph with `op` on operands made by `operand`, in the dtype that the op requires.
 template <typename Make>
 Graph with_op(ir::Op op, Make operand) {
     Graph graph("g");

@@ -47,7 +47,7 @@ TEST(Simplify, MergesCommutedOperands) {
     EXPECT_EQ(product.operands[0], product.operands[1]);
 }
 
-// Rounding is part of what a graph means: no cast to f16 goes away with one back, and none moves into a sum.
+// Rounding is part of a graph's semantics: a cast to f16 and back is not removed, and no cast is moved into a sum.
 TEST(Simplify, ArithmeticBetweenWideningAndRoundingStaysWide) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f16, {4, 8}), wide = cast(x, DType::f32);
@@ -188,7 +188,7 @@ TEST(Simplify, WhatNoRuleChangesIsGoneThroughOnce) {
     EXPECT_EQ(looks, 2) << "once more for what is left";
 }
 
-// What simplify promises for any graph, checked on one; the first fault found, or nothing.
+// Checks the guarantees of simplify on one graph; returns the first fault, or nothing.
 std::string fault_in(const Graph& graph, std::uint64_t seed, std::span<const simplify::Rule> rules) {
     const auto result = simplify::simplify_with_rules(*graph.data(), rules);
     if (const auto text = ir::verify(*result.graph); !text.empty()) return "verify: " + text;
@@ -226,7 +226,8 @@ TEST(Simplify, RandomGraphsKeepTheirValues) {
     EXPECT_GT(changed, 300);
 }
 
-// A constant is made anew by a rule and read beside copies to several devices: it is one node, in the text too.
+// A constant that a rule makes again, and that is read next to copies to several devices, is one node, also in the
+// text.
 TEST(Simplify, WhatItMakesReadsBackFromItsText) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
@@ -250,7 +251,7 @@ TEST(Simplify, ACopyStaysWhereThereAreSeveralDevices) {
     EXPECT_EQ(count(*simplified(g, options), Op::copy_to), 1u);
 }
 
-// Rules that are almost right, each wrong in one way a careless hand makes them.
+// Rules that are almost right, each with one plausible mistake.
 const simplify::Rule wrong_rules[] = {
     {"abs_is_nothing", "abs(x) = x", Op::abs,
      [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
@@ -349,7 +350,7 @@ TEST(Simplify, AReplacementOfAnotherShapeIsAFault) {
     EXPECT_THROW(simplify::simplify_with_rules(*g.data(), rules), InternalError);
 }
 
-// A name goes to what stands for the value, once, whatever the value was rewritten to.
+// A name moves to the node that replaces the value, once, whatever the value was rewritten to.
 TEST(Simplify, NamesStayWithValues) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4}), y = name(exp(x), "scores");

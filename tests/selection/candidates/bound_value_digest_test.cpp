@@ -25,7 +25,8 @@ TEST(BoundValueDigest, AreOfWhatIsMadeOfWeightsAndConstantsAlone) {
     for (const Tensor& in_a_run : {x, mixed, repeated, of_it}) EXPECT_EQ(all[in_a_run.id()], "") << in_a_run.id();
 }
 
-// Other ids, other sizes of what runs, another graph: the same value. Another name, number, order or attribute: not.
+// Other ids, other run-time sizes, another graph: the same value. Another name, number, order or attribute: a different
+// one.
 TEST(BoundValueDigest, AreEqualWhereTheValueIsTheSame) {
     Graph one("one"), two("two");
     two.output("first", two.input("x", DType::f32, {9}) + 1.0);

@@ -43,11 +43,11 @@ std::string queries_for(const Candidates& candidates, int match) {
 }
 
 struct Compared {
-    int found = 0;          ///< tiles of which candidates were found
-    std::size_t asked = 0;  ///< those that kernels were asked about
+    int found = 0;          ///< matches with candidates
+    std::size_t asked = 0;  ///< matches that kernels were queried for
 };
 
-/// Holds all that is found for each tile against what is found where no other tile was asked about before.
+/// Compares the candidates of each match with those found when no other match was queried before.
 Compared compare(const Graph& given, const KernelSet& kernels, Devices devices = {}) {
     const alternatives::Expansion expansion = alternatives::expand(*simplify::simplify(*given.data()).graph, {});
     const ir::GraphData& graph = *expansion.graph;
@@ -84,7 +84,7 @@ TEST(CandidateCache, TellWhatWouldBeFound) {
     EXPECT_GT(found, 300);
 }
 
-/// Layers of products with a stored half-precision weight, whose sums are spelled in several ways.
+/// Layers of products with a stored half-precision weight; their sums have several expressions.
 Graph layers(int count) {
     Graph graph("layers");
     const Dim t = graph.symbol("T", 2, 64);
@@ -148,7 +148,7 @@ protected:
     CostModel costs;
 };
 
-// The second input of one product is a wider copy of the first, that of the other has nothing to do with its first.
+// The second input of one product is a wider copy of the first, that of the other is independent of its first.
 TEST_F(CandidateCacheTest, EachInputIsReadAsItself) {
     kernels.kernels = {widening()};
     kernels.kernels[0].definition = "own";

@@ -40,7 +40,7 @@ protected:
         costs.machine = nominal_machine(features, 1);
         return {*graph.data(), kernels, features, costs, packed};
     }
-    /// `id` of each candidate, with the forms of its operands: `s` as seen, `d` dense, `p` packed.
+    /// `id` of each candidate, with the forms of its operands: `s` strided, `d` dense, `p` packed.
     static std::vector<std::string> texts(const std::vector<Candidate>& list) {
         std::vector<std::string> result;
         for (const Candidate& candidate : list) {
@@ -50,7 +50,7 @@ protected:
         }
         return result;
     }
-    /// What kernels of `exp` say to an f32[4].
+    /// The refusals of the kernels of `exp` for an f32[4].
     std::vector<std::string> refusals(Candidates& of) {
         std::vector<std::string> result;
         auto symbols = Symbols::create();
@@ -215,7 +215,7 @@ TEST_F(CandidatesTest, AVersionOfAStateIsAtHomeInTheState) {
     EXPECT_EQ(of.storage_goal(after.id()), (Goal{after.id(), {true, {}}, false}));
 }
 
-// What one program keeps, another finds again however its graph numbers the value.
+// A value kept by one program is found by another one, however its graph numbers the value.
 TEST_F(CandidatesTest, AnOriginTellsHowABoundValueIsMade) {
     const Tensor w = graph.weight("w", DType::f32, {4}), twice = w * 2.0;
     const Candidates first = candidates();

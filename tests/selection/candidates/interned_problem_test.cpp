@@ -7,7 +7,7 @@
 namespace cairn::selection {
 namespace {
 
-/// A problem in few words, and what they speak of.
+/// A compact problem, and the objects that it refers to.
 struct ProblemParts {
     ProblemParts(const Problem& problem, TensorDescInterner& desc_interner)
         : attributes(problem.attributes), body(problem.body), results(problem.results), definition(problem.definition) {

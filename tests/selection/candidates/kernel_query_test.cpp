@@ -99,7 +99,7 @@ TEST_F(KernelQueryCacheTest, WhatWasPutAwayIsWholeForWhoLooks) {
 
 double no_promise(const Problem&) { throw std::runtime_error("no idea"); }
 
-/// One of the kernels states an error, the others do not.
+/// One of the kernels has an error, the others are exact.
 class KernelErrorTest : public KernelQueryCacheTest {
 protected:
     KernelErrorTest() {
@@ -238,7 +238,7 @@ TEST_F(KernelRuleTest, APinStandsWhereItsKernelCan) {
         << "a ban is above a pin";
 }
 
-// What is asked of packed operands is the same work.
+// A problem with packed operands is the same computation.
 TEST_F(KernelRuleTest, RulesMeanPackedOperandsToo) {
     Problem packed = sum_of(2);
     packed.inputs[0].layout = "panel32";

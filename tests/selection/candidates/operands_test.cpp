@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// How operands may be seen: spellings, copies, and what kernels widen themselves.
+// Operand alternatives: expressions, copies, and operands that kernels widen themselves.
 namespace cairn::selection {
 namespace {
 
@@ -29,7 +29,7 @@ Kernel kernel_for(std::string id, std::vector<int> widened_inputs, Refusal (*acc
 
 class OperandsTest : public testing::Test {
 protected:
-    /// The kernels for a product of two operands, with what each was asked.
+    /// The kernels for a product of two operands, with the problem of each.
     std::vector<std::string> products(const Tensor& a, const Tensor& b) {
         fusion::Match match;
         match.definition = "matmul";
@@ -51,7 +51,7 @@ protected:
     Graph graph{"g"};
     KernelSet kernels;
     CostModel costs;
-    std::vector<std::pair<Tensor, Tensor>> rounded;  // a value, and what may be read in its place
+    std::vector<std::pair<Tensor, Tensor>> rounded;  // a value, and the one that may be read in its place
 };
 
 using Texts = std::vector<std::string>;
@@ -125,7 +125,7 @@ TEST_F(OperandsTest, WhatRoundsHasTheErrorAndIsRefusedByExact) {
     EXPECT_EQ(errors(own, 0), std::vector<double>{0}) << "the program asks for that one";
 }
 
-// The ways to see another operand are as many as before, each once.
+// The alternatives of another operand are not repeated.
 TEST_F(OperandsTest, EachWayIsAskedOnce) {
     kernels.kernels = {kernel_for("widening@1", {1})};
     const Tensor x = graph.input("x", DType::f32, {6, 4}), rows = slice(x, 0, 0, 3);

@@ -20,7 +20,7 @@ protected:
     State fixed = g.state("fixed", DType::f32, {2, 6});
 
     const ir::GraphData& graph() const { return *g.data(); }
-    /// The tile of that op whose result is moved.
+    /// The match of that op whose result is moved.
     fusion::Match ending(std::string_view op) const {
         for (const fusion::Match& match : fusion::propose(graph(), std::span<const Definition>()))
             if (!match.moved.empty() && match.definition == op) return match;
@@ -79,7 +79,7 @@ TEST_F(ResultViewTest, AnOutputThatIsTurnedIsDense) {
     EXPECT_EQ(lies->strides, (Strides{1, t}));
 }
 
-// In rows of six, three lie in one head's memory and three in the other's.
+// Of each row of six elements, three lie in the memory of one head and three in that of the other.
 TEST_F(ResultViewTest, WhatStridesCannotSayIsComputedInTheShapeOfTheRowsOrNotThere) {
     heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
     EXPECT_FALSE(lie("exp", false));
@@ -94,7 +94,7 @@ class ColumnsOfProducts : public ResultViewTest {
 protected:
     const Tensor w = g.input("w", DType::f32, {6, 9});
     Tensor columns(const Tensor& of) const { return slice(matmul(of, w), -1, 2, 8); }
-    /// Of the tile that appends them.
+    /// Of the match that appends them.
     std::optional<ResultView> lie() const {
         for (const fusion::Match& match : fusion::propose(graph(), std::span<const Definition>()))
             for (std::size_t i = 1; i < match.outputs.size(); ++i)
@@ -120,7 +120,7 @@ TEST_F(ColumnsOfProducts, LieAsTheStateDoes) {
     EXPECT_EQ(lies->strides, (Strides{6, 1}));
 }
 
-// One row is split into heads by a reshape alone, which puts its axis behind them.
+// One row is split into heads by a reshape alone, which puts the row axis behind the head axis.
 TEST_F(ColumnsOfProducts, OfOneRowLieInTheHeadsToo) {
     heads.append(reshape(columns(slice(x, 0, 0, 1)), {2, 1, 3}));
     const auto lies = lie();
@@ -129,7 +129,7 @@ TEST_F(ColumnsOfProducts, OfOneRowLieInTheHeadsToo) {
     EXPECT_EQ((Strides{lies->strides[1], lies->strides[2]}), (Strides{48, 1}));
 }
 
-// As many rows as heads: shapes alone would not tell.
+// There are as many rows as heads, so that shapes alone are ambiguous.
 TEST_F(ColumnsOfProducts, InAnotherOrderHaveNoSuchAxes) {
     heads.append(reshape(transpose(columns(g.input("two", DType::f32, {2, 6})), {1, 0}), {2, 2, 3}));
     EXPECT_FALSE(lie());

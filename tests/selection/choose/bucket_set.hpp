@@ -11,7 +11,7 @@
 
 namespace cairn::selection {
 
-/// Programs that are chosen together, with all that their buckets refer to.
+/// Programs that are selected together, with all that their buckets refer to.
 class BucketSet {
 public:
     void add(const Graph& graph, const KernelSet& kernels, const CostModel& costs, double weight = 1) {

@@ -12,7 +12,7 @@
 namespace cairn::selection {
 namespace {
 
-/// Two products in one line, as equal layers have them, and one in another; then a bucket that has the first alone.
+/// Two products in one source line, as in equal layers, and one in another; then a bucket that has the first alone.
 class ChallengerCoversTest : public PackedProductFixture {
 protected:
     ChallengerCoversTest() {
@@ -33,7 +33,7 @@ protected:
     static Tensor product(Graph& graph, const std::string& name, std::int64_t rows) {
         return matmul(input(graph, "x" + name, rows), weight(graph, "w" + name));
     }
-    /// The kinds of what runs call, but for copies.
+    /// The kinds of calls in runs, without copies.
     std::vector<CallKindSeconds> products(const Selections& covers) const {
         std::vector<CallKindSeconds> found;
         for (const CallKindSeconds& each : call_kinds_by_time(programs.buckets(), covers))
@@ -55,7 +55,8 @@ TEST_F(ChallengerCoversTest, CallsOfOneLineAreOneKindDearestFirst) {
     EXPECT_NEAR(kinds[1].seconds, 2e-3, 1e-4);  // a and b, or c
     EXPECT_NEAR(kinds[2].seconds, 2e-3, 1e-4);
     EXPECT_NE(kinds[1].kind.where, kinds[2].kind.where);
-    for (const CallKindSeconds& each : kinds) EXPECT_NE(each.kind.where.find("challenger_covers_test.cpp:"), std::string::npos);
+    for (const CallKindSeconds& each : kinds)
+        EXPECT_NE(each.kind.where.find("challenger_covers_test.cpp:"), std::string::npos);
 }
 
 TEST_F(ChallengerCoversTest, WithoutAKindAllItsCallsAreMadeInAnotherWay) {
@@ -100,7 +101,7 @@ TEST_F(ChallengerCoversTest, OnlyWhatOthersAskForIsAskedForInTheirBuckets) {
     const std::optional<Selections> same = cheapest_covers_under(terms, chosen, programs.buckets(), options);
     ASSERT_TRUE(same);
     EXPECT_EQ(same->path, stored.path);
-    // And without what they ask for there is nothing.
+    // Without a call that they allow there is no cover.
     terms.only.pop_back();
     EXPECT_FALSE(cheapest_covers_under(terms, chosen, programs.buckets(), options));
     terms = {{}, {{1, "", "exp | f32[] -> f32[]", ""}}};

@@ -14,16 +14,16 @@
 namespace cairn::selection {
 namespace {
 
-/// A product with a weight of its own, by an exact kernel and by one that is not.
+/// A product with a weight of its own, with an exact kernel and an inexact one.
 struct ConstrainedProduct {
     double exact, fast;  ///< seconds
-    double error;        ///< of the fast one
+    double error;        ///< of the fast kernel
     std::int64_t columns = 0;
 };
 
-/// Where a chain of products is seen, and the most that errors up to there may add up to.
+/// An output of a chain of products, and the largest sum of errors up to there.
 struct Seen {
-    std::size_t behind;  ///< products up to there
+    std::size_t behind;  ///< number of products up to there
     double limit;
 };
 
@@ -35,7 +35,7 @@ struct Chain {
 Refusal accepts_all(const Problem&) { return {}; }
 void nothing(const Args&, Team&) {}
 
-// Products of eight columns are all alike; of others each has a number of its own.
+// Products of eight columns are equal; each other one has its own number of columns.
 constexpr std::int64_t alike = 8, first_columns = 16;
 constexpr double error_of_alike = 1e-3;
 std::vector<double> errors_by_columns;
@@ -62,7 +62,7 @@ protected:
         costs.tolerance = 1;
     }
 
-    /// Each chain a bucket, chosen together.
+    /// Selects all chains together, each as a bucket.
     Selections selections(std::vector<Chain> chains, const Options& options = {}) {
         BucketSet programs;
         errors_by_columns.clear();
@@ -103,7 +103,7 @@ protected:
         return std::count(fast.begin(), fast.end(), true);
     }
 
-    /// Of all ways to take the fast kernel here and there, the least seconds that keep within the limits.
+    /// The least seconds within the limits over all choices of fast kernels, by brute force.
     static double least_seconds(const Chain& chain) {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t fast = 0; fast < std::size_t{1} << chain.products.size(); ++fast) {
@@ -166,7 +166,8 @@ TEST_F(ConstrainedSelectionTest, AnExactOutputHasNothingInexactOnItsWay) {
     EXPECT_EQ(is_fast(found.buckets[0]), (std::vector<bool>{false, false, true}));
 }
 
-// Two small gains for the error of a large one, which gains more for each of its errors: no price alone finds them.
+// Two small gains for the error of a large one, which gains more per unit of error: no multiplier alone finds them
+// (duality gap).
 TEST_F(ConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
     const std::vector<Seen> seen{{2, 1.2e-2}};
     Selections found = selections({{{{8, 1, 1e-2}, {5, 1, 6e-3}, {5, 1, 6e-3}}, seen}});
@@ -176,7 +177,7 @@ TEST_F(ConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
     EXPECT_TRUE(found.exact);
 }
 
-// Layers that are alike are worth the same price: all of them or none, were it for that alone.
+// Equal layers have equal gains per unit: without tie-breaking all of them or none would be taken.
 TEST_F(ConstrainedSelectionTest, OfLayersThatAreAlikeAsManyAsFit) {
     Chain chain;
     for (int layer = 0; layer < 48; ++layer) chain.products.push_back({2, 1, error_of_alike, alike});
@@ -210,7 +211,7 @@ TEST_F(ConstrainedSelectionTest, TheLeastSecondsOfAllThatFit) {
     }
 }
 
-// What a tolerance admits, a looser one admits: on the same stored times it is never slower.
+// A looser tolerance admits all that a tighter one admits: with the same stored times it is never slower.
 TEST_F(ConstrainedSelectionTest, ALooserToleranceIsNeverSlower) {
     std::mt19937 random(6);
     std::uniform_real_distribution<double> seconds(1, 3), error(1e-4, 1e-2);

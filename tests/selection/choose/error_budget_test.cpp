@@ -107,7 +107,7 @@ TEST(BoundsTest, WhatARunLeavesInAStateShowsInALaterOne) {
     EXPECT_EQ(influence.limit(other.id()), 1e-3) << "no output is made of it: the tolerance of all";
 }
 
-// A long chain, each value of which is an output: what one bound has been followed through is not walked for the next.
+// A long chain in which every value is an output: nodes visited for one budget are not visited again for the next.
 TEST(BoundsTest, TheLeastLimitsOfManyOutputsAndStatesTakeOneWalk) {
     Graph graph("g");
     constexpr std::size_t length = 500;

@@ -12,7 +12,7 @@
 namespace cairn::selection {
 namespace {
 
-/// Seconds of a product with a weight of 1 MiB, as stored and packed, and how often it runs.
+/// The seconds of a product with a weight of 1 MiB, as stored and packed, and how often it runs.
 struct Product {
     double stored, packed;
     double weight = 1;
@@ -20,7 +20,7 @@ struct Product {
 
 class JointSelectionTest : public PackedProductFixture {
 protected:
-    // How each of the products reads the weight that all have in common: `stored`, `packed`, ...
+    // The form in which each product reads the common weight: `stored`, `packed`, ...
     std::string forms(const std::vector<Product>& products) {
         seconds_of.clear();
         for (const Product& product : products) seconds_of.push_back({product.stored, product.packed});
@@ -66,7 +66,7 @@ TEST_F(JointSelectionTest, OneFormServesAllWhereASecondSavesLessThanItsBytes) {
     EXPECT_EQ(kept_bytes, 2 * mebibyte);
 }
 
-// Chosen one after the other, whichever comes first would take its own form for a hair and hold the other to it.
+// If selected one after the other, the first would take its own form for a tiny gain and force it on the other.
 TEST_F(JointSelectionTest, ThePriceOfAByteSaysHowManyFormsAreKept) {
     const double gain = 1e-4, of_byte = gain / mebibyte;
     const auto forms_at = [&](double given) {

@@ -10,7 +10,7 @@
 namespace cairn::selection {
 namespace {
 
-/// What is kept of weights by programs made of several graphs.
+/// The forms of weights that programs of several graphs keep.
 class KeptWeightsTest : public testing::Test {
 protected:
     KeptWeightsTest() { costs.machine = nominal_machine(levels::baseline, 1); }

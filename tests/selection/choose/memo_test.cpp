@@ -11,7 +11,7 @@
 namespace cairn::selection {
 namespace {
 
-/// A kernel that takes a millisecond times its version.
+/// A kernel that takes as many milliseconds as its version.
 template <int milliseconds>
 Kernel kernel(std::string definition) {
     Kernel result;
@@ -117,7 +117,7 @@ TEST_F(MemoTest, AnOutputIsReadableMemory) {
     EXPECT_EQ(kernels_at(m, number(m, own(moved))), (Ids{"exp@1", "copy@1"}));
 }
 
-// A reshape of all of a value is that value's memory; a copy of it is not.
+// A reshape of an entire value shares that value's memory; a copy of it does not.
 TEST_F(MemoTest, ACopyDoesNotProvideWhatItCopies) {
     kernels.kernels = {kernel<1>("exp"), kernel<1>("copy"), kernel<1>("matmul")};
     kernels.kernels[2].accepts = [](const Problem& problem) -> Refusal {

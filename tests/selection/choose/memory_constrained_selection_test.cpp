@@ -24,7 +24,7 @@ bool is_packed(const Choice& choice) {
     return choice.candidate.problem->definition == "matmul" && !choice.candidate.kernel->packed_inputs.empty();
 }
 
-/// What a path takes: its packed weights, and a page for each product that is not packed.
+/// The bytes of a selection: its packed weights, and a page for each product that is not packed.
 std::int64_t bytes_of(const Selections& selections) {
     std::int64_t bytes = 0;
     for (const Choice& choice : selections.buckets.at(0).chosen)
@@ -54,7 +54,7 @@ protected:
         return select_within_memory(
             programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
     }
-    /// Of all ways to pack some weights that fit, the least cost.
+    /// The least cost within the limit over all choices of packed weights, by brute force.
     double least_cost(std::int64_t limit) const {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t packed = 0; packed < std::size_t{1} << weights.size(); ++packed) {
@@ -91,7 +91,8 @@ TEST_F(MemoryConstrainedSelectionTest, WhatCannotFitSaysWhatTheLeastIs) {
     EXPECT_TRUE(within(2 * 4096).selections);
 }
 
-// Two small gains for the bytes of a large one, which is dearer for each of its bytes: no price alone finds them.
+// Two small gains for the bytes of a large one, which costs more per byte: no multiplier alone finds them (duality
+// gap).
 TEST_F(MemoryConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
     make({{11e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
     const ConstrainedSelection found = within(121 * 4096);
@@ -108,7 +109,7 @@ TEST_F(MemoryConstrainedSelectionTest, TheLeastCostOfAllThatFits) {
         std::vector<OwnWeight> all;
         std::int64_t sum = 0;
         for (int r = 0; r < 9; ++r) {
-            // What is kept has a price of its own: gains are far above.
+            // Kept bytes have a price of their own; the gains are far larger.
             const bool is_twin = !all.empty() && random() % 3 == 0;
             const std::int64_t columns = is_twin ? all.back().columns : 8 + static_cast<std::int64_t>(random() % 64);
             all.push_back(is_twin ? all.back() : OwnWeight{3, 3 - gain(random), columns});

@@ -67,7 +67,7 @@ TEST_F(NarrowCutsTest, APlaceLiesBetweenTheWeightsOfTwoBlocks) {
     const std::vector<std::size_t> places = narrow_cuts(bucket(), producers);
     ASSERT_GE(places.size(), 6U);
     EXPECT_EQ(places.back(), producers.order().size());
-    // No weight is kept for readers on both sides of a place.
+    // No weight is kept across a cut.
     for (const std::size_t place : places)
         for (std::size_t i = place; i < producers.order().size(); ++i)
             for (const Producers::Producer* producer : producers.producers(producers.order()[i]))

@@ -10,7 +10,7 @@
 
 namespace cairn::selection {
 
-/// Products that take as long as they are told to, with their weight as stored and packed: number r has r + 1 rows.
+/// Products with given times for their weight as stored and packed; product r has r + 1 rows.
 class PackedProductFixture : public testing::Test {
 protected:
     struct Seconds {
@@ -27,7 +27,7 @@ protected:
 
     KernelSet kernels = cpu_kernels();
     CostModel costs;
-    inline static std::vector<Seconds> seconds_of;  // of each product
+    inline static std::vector<Seconds> seconds_of;  // by product
 
 private:
     template <bool packed>

@@ -62,7 +62,7 @@ TEST_F(SelectTest, TheCheapestIsTakenAndRunsAloneCount) {
     EXPECT_TRUE(all.exact);
 }
 
-/// Of two that take about as long, the one that hands less on; what is done once hands nothing on.
+/// Of two kernels of similar time the one with less cross-core transfer; work done at bind transfers nothing.
 TEST_F(SelectTest, WhatIsHandedOnCountsOnceACallOfARun) {
     Graph chain("g");
     const Tensor x = chain.input("x", DType::f32, {4});

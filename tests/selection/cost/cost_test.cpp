@@ -333,14 +333,14 @@ TEST(Cost, WhatACallHandsOnIsBesideItsTime) {
     const Estimate all = mean_estimate(one, {&sized, 1}, here);
     EXPECT_EQ(all.cross_core_transfer, 5e-6);
     EXPECT_EQ(all.seconds, estimate(one, sized, here).seconds);
-    // Of the bytes that are no weight half were written by the other of two threads.
+    // Of the bytes that are not weights, half were written by the other of two threads.
     here.machine.cross_core_transfer_byte_seconds = 1e-9;
     here.policy.threads = 2;
     const SizedProblem wide(problem("add | f32[250] f32[250]! -> f32[250]"));
     EXPECT_NEAR(mean_estimate(one, {&wide, 1}, here).cross_core_transfer, 5e-6 + 1000 * 1e-9, 1e-12);
     const SizedProblem both[] = {sized, wide};
     EXPECT_NEAR(mean_estimate(one, both, here).cross_core_transfer, 5e-6 + (16 + 1000) / 2 * 1e-9, 1e-12);
-    // What no cache of theirs holds comes from elsewhere in any case.
+    // Bytes beyond the capacity of the caches always come from memory.
     const SizedProblem huge(problem("exp | f32[9999999] -> f32[9999999]"));
     EXPECT_NEAR(mean_estimate(one, {&huge, 1}, here).cross_core_transfer, 5e-6 + (1 << 20) * 1e-9, 1e-9);
     one.device = Device::cuda;

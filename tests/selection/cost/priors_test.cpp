@@ -56,7 +56,7 @@ Calibration figures(double flops, double bandwidth) {
 
 const Calibration there = figures(1e10, 2e10), here = figures(4e10, 1e10);
 
-/// Seeds with times of invented machines, and what is counted with on this one.
+/// Shipped timings of invented machines, and the cost model of this one.
 class PriorsTest : public testing::Test {
 protected:
     PriorsTest() {
@@ -70,7 +70,7 @@ protected:
         source.features = levels::avx512;
         source.machine = nominal_machine(source.features, 2);
     }
-    /// Adds times of a machine to a seed of its own: kernel, problem, seconds.
+    /// Adds the times of a machine to a shipped database of its own: kernel, problem, seconds.
     struct Row {
         const Kernel& kernel;
         const char* problem;

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-/// What estimates say of the reference kernels where nothing was measured: they come after all kernels that take the
+/// Checks that estimates of the reference kernels without measurements are above those of all kernels that accept the
 /// same Problem.
 namespace cairn::selection {
 namespace {
@@ -60,7 +60,7 @@ bool is_empty(const Problem& problem) {
                        [](const TensorDesc& tensor) { return element_count(tensor.shape) == Dim(0); });
 }
 
-/// Where a reference kernel has the lowest estimate of all that take a Problem, though no time of it is known.
+/// Finds Problems for which a reference kernel without a known time has the lowest estimate.
 class Comparison {
 public:
     void add(const CostModel& source) {
@@ -73,7 +73,7 @@ public:
     }
     std::string faults;
     int compared = 0;
-    double least_seconds = 0;  ///< what is faster is not compared
+    double least_seconds = 0;  ///< faster times are not compared
 
 private:
     void compare(const Kernel& reference, const SizedProblem& problem, const CostModel& source) {
@@ -110,7 +110,8 @@ TEST(ReferenceCosts, AreAboveThoseOfAllOtherKernels) {
     EXPECT_GT(comparison.compared, 1000);
 }
 
-// What a call itself costs bounds the smallest; it was measured, and a plain loop may be the fastest of them.
+// The overhead of a call dominates the smallest problems; it was measured, and a plain loop may be the fastest for
+// them.
 TEST(ReferenceCosts, AreAboveThoseOfOthersByTheShippedSeed) {
     const TimingDb timings("", nullptr, {.shipped_timings = {CAIRN_BINARY_DIR "/share/cairn/shipped_timings.db"}});
     Comparison comparison;

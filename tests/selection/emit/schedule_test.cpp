@@ -26,7 +26,7 @@ TEST(Schedule, ACircleIsAnInternalError) {
     EXPECT_THROW(schedule({{{}, {2}, {1}}, {}}), InternalError);
 }
 
-/// Choices written by hand: what each makes, and from what.
+/// Hand-written choices: the value of each, and its operands.
 class DependencesTest : public testing::Test {
 protected:
     int choose(const Tensor& made, std::vector<KernelOperand> operands, std::vector<ir::NodeId> outputs = {},
@@ -97,7 +97,7 @@ TEST_F(StateDependencesTest, AReaderThatNeedsTheWriteItselfIsLate) {
     EXPECT_EQ(schedule(found), (Order{write, read}));
 }
 
-// A reader of each state rests on the write of the other: one of them can come first, not both.
+// A reader of each state depends on the write of the other: only one of them can come first.
 TEST_F(StateDependencesTest, OfReadersCrosswiseOneIsLate) {
     State other = graph.state("other", DType::f32, {1, 4});
     const Tensor before = state.read(), other_before = other.read();

@@ -11,10 +11,10 @@
 namespace cairn::search::test {
 namespace {
 
-// That no path is lost, and none comes twice, brute force shows in random_test.cpp.
+// random_test.cpp checks by brute force that no path is lost or repeated.
 
-/// Steps in layers: each step can be made from the one below or, dearer, from the last of the layer below, and every
-/// other one is wanted for itself.
+/// Steps in layers: each step is computed from the one below or, at a higher cost, from the last of the layer below;
+/// every other one is a root.
 SearchProblem steps(int count) {
     WrittenGoals goals{{{1}}};
     std::vector<int> roots;
@@ -29,7 +29,7 @@ SearchProblem steps(int count) {
     return written(goals, roots);
 }
 
-/// How many sets stand one on the other.
+/// The number of sets above one another.
 int depth_of(const PathDag& dag, PathSet set) {
     std::vector<int> depth(static_cast<std::size_t>(set) + 1, 0);
     for (PathSet s = 0; s <= set; ++s)
@@ -41,7 +41,7 @@ int depth_of(const PathDag& dag, PathSet set) {
 }
 
 TEST(Chain, IsCutWhereFewestGoalsCross) {
-    // 0 to 7 in a row; 4 is needed twice more above, so that two goals cross there.
+    // A chain 0 to 7; 4 has two more users above, so that two goals are live there.
     const SearchProblem problem = written({{{1}},
                                            {{1, {0}}},
                                            {{1, {1}}},
@@ -85,7 +85,7 @@ TEST(Chain, AllPathsAreJoinedTwoByTwo) {
 }
 
 TEST(Chain, RootsBelongToTheirRegion) {
-    // Each root at a border, at the ends and named twice.
+    // Roots at each border, at the ends, and duplicates.
     WrittenGoals goals;
     for (int goal = 0; goal < 16; ++goal) goals.push_back({{1}, {2}});
     const SearchProblem problem = written(goals, {15, 8, 7, 4, 3, 3, 0, 8});
@@ -109,7 +109,7 @@ TEST(Chain, WithoutGoalsThereIsOnePath) {
 }
 
 // Any of fifteen goals may be provided across each border: so many states that only the cheapest are followed. With all
-// of them the search holds 489772 sets, and finds the same cost.
+// of them the DAG has 489772 sets, and the cost is the same.
 TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
     SearchProblem problem;
     const int count = 80, window = 15;
@@ -127,9 +127,9 @@ TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
     EXPECT_EQ(found.regions, 20u);
     EXPECT_FALSE(found.exact);
     EXPECT_NEAR(found.dag.cost(found.paths), 0.79 * count, 1e-9);
-    // Of all ways through a region that may be followed, and of all states at a border, too many are left out.
+    // Most transitions of a region and most states at a border are pruned.
     EXPECT_LT(found.dag.size(), 489'772u / 12);
-    // What would be put together is known before it is.
+    // The work is estimated before the states are joined.
     EXPECT_LT(found.border_work, (std::size_t{1} << 20) + count * 2048u);
 }
 

@@ -35,7 +35,7 @@ TEST(CheapestPaths, OfTwoPathsThatWithoutTheGreatestChoiceOfOneAloneComesFirst) 
 TEST(CheapestPaths, OfEqualCostsTheFirstByItsChoices) {
     PathDag dag;
     const PathSet a = dag.choice(0, 1), b = dag.choice(1, 1), c = dag.choice(2, 1), d = dag.choice(3, 1);
-    // The later product comes first: 1 2 before 0 3.
+    // The later product precedes the other: 1 2 before 0 3.
     const PathSet either = sum_of(dag, {dag.product(a, d), dag.product(b, c)});
     CheapestPaths cheapest(dag, either);
     EXPECT_EQ(cheapest.choices(either), (std::vector<int>{1, 2}));
@@ -55,7 +55,7 @@ TEST(CheapestPaths, AChoiceMayStandInTwoSets) {
 }
 
 TEST(CheapestPaths, SumsAreExactInAnyOrder) {
-    // 0.1 ten times is 1 in no order of doubles but some; as written here it is a little more.
+    // The sum of ten 0.1 is 1 only in some orders of doubles; added in sequence it is not.
     PathDag dag;
     std::vector<PathSet> tenths;
     for (int choice = 0; choice < 10; ++choice) tenths.push_back(dag.choice(choice, 0.1));
@@ -97,7 +97,7 @@ TEST(CheapestPaths, AMillionDearOnesFit) {
     for (int doubled = 0; doubled < 20; ++doubled)
         set = [&] {
             PathDag::Sum sum;
-            dag.add(sum, set, set, dag.rename({{0, 1}}));  // names do not matter here
+            dag.add(sum, set, set, dag.rename({{0, 1}}));  // the names are irrelevant here
             return dag.set_of(sum);
         }();
     const CheapestPaths cheapest(dag, set);

@@ -11,7 +11,7 @@
 namespace cairn::search::test {
 namespace {
 
-// That parts give all paths, brute force shows in explore_test.cpp.
+// explore_test.cpp checks by brute force that components give all paths.
 
 struct Outcome {
     bool found = false;
@@ -19,7 +19,7 @@ struct Outcome {
     std::size_t choices = 0, states = 0;
 };
 
-/// A problem as it is, each alternative a choice of its own.
+/// A problem without presolve: each alternative is a choice of its own.
 Outcome by_parts(const SearchProblem& problem, std::size_t limit = 2'000'000, std::stop_token stop = {}) {
     PathDag dag(true);
     PresolvedProblem presolved{problem, {}, no_sccs(problem)};
@@ -31,8 +31,8 @@ Outcome by_parts(const SearchProblem& problem, std::size_t limit = 2'000'000, st
     return {true, dag.cost(*set), *set == PathDag::none ? 0 : dag.cheapest(*set).choices.size(), limits.states};
 }
 
-/// A binary tree of sums, `levels` high, its leaves first: each sum needs its two parts, or is made of their parts at
-/// once. Where that is cheap it is best done wherever it can be.
+/// A binary tree of sums, `levels` high, leaves first: each sum needs its two parts, or the parts of those directly. If
+/// the latter is cheap, it is optimal wherever it is possible.
 SearchProblem tree(int levels, double at_once) {
     WrittenGoals goals;
     const auto build = [&](const auto& self, int level) -> int {
@@ -64,7 +64,7 @@ TEST(Parts, CostsOfPartsAddUp) {
     EXPECT_EQ(by_parts(tree(2, 3.5)).cost, 7);
 }
 
-/// Goals that mostly need goals close by, some of which bring others along.
+/// Goals that mostly need nearby goals; some provide others.
 SearchProblem problem_of(std::uint32_t seed, int goals) {
     std::mt19937 random(seed);
     WrittenGoals made;
@@ -114,7 +114,7 @@ TEST(Parts, WhatIsProvidedTwiceIsNoWay) {
 
 TEST(Parts, ThereAreLimitsAndAStop) {
     EXPECT_FALSE(by_parts(tree(12, 0.5), 1000).found);
-    // Each goal may or may not need each of those below: that never falls apart.
+    // Each goal may or may not need each of those below: no components.
     std::mt19937 random(1);
     WrittenGoals goals;
     for (int g = 0; g < 200; ++g) {

@@ -27,7 +27,7 @@ TEST(CostClasses, WhatStandsForSeveralIsLikeNone) {
     EXPECT_EQ(originals_of(dag, 4), (std::vector<int>{0, 1, 2, 1}));
 }
 
-// Shared goals 0 to 3; each side has a choice for each of them and one of its own behind.
+// Shared goals 0 to 3; each subproblem has a choice for each of them, then one of its own.
 TEST(CostClasses, GoalsAreTiedThatStandInTheSamePlacesInAllSides) {
     const SubproblemChoices one{{5, 5, 5, 5, 1}, {0, 1, 2, 3, -1}, {0, 0, 0, 0, 4}};
     const SubproblemChoices two{{5, 5, 5, 5, 2}, {0, 1, 2, 3, -1}, {0, 0, 2, 2, 4}};
@@ -57,8 +57,8 @@ TEST(CostClasses, OtherChoicesAreOfOneKindWhereTheyCostTheSame) {
     EXPECT_EQ(classes.cost_classes, (std::vector<std::vector<int>>{{0, 0, 1, 2}}));
 }
 
-// What is tied costs the same whatever its shares are, as does all that is of one kind; layers of random problems have
-// ties unless one of them differs.
+// Tied goals cost the same at all shares, as do choices of one class; layers of random problems have ties unless one of
+// them differs.
 TEST(CostClasses, AreFoundInEqualLayers) {
     int with_ties = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

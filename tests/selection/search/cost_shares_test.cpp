@@ -74,7 +74,7 @@ TEST(CostShares, AreWholeForOneSideUnlessAnotherTakesTheGoal) {
     EXPECT_EQ(shares.of(1, 0), 2) << "the other's are as they were";
 }
 
-// As if each of the tied goals had moved by the mean of all.
+// The same as moving each of the tied goals by the mean of all.
 TEST(CostShares, OfTiedGoalsMoveTogether) {
     const std::vector<SharedGoal> tied{{4, {{0, 0}, {1, 0}}, 2}}, apart{{4, {{0, 0}, {1, 0}}}, {4, {{0, 1}, {1, 1}}}};
     CostShares of_tied(tied, 2), of_each(apart, 2);

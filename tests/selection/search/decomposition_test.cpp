@@ -33,7 +33,7 @@ TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
         const Path path = apart.dag.cheapest(apart.paths);
         EXPECT_TRUE(is_path(problem, path.choices));
         EXPECT_LE(path.cost, together.dag.cost(together.paths));
-        // Weights do not meet: the least of the whole is the sum of what is least for each.
+        // Weights are independent: the optimum of the whole is the sum of their optima.
         double least = 0;
         for (int goal = 0; goal < problem.goals(); goal += 5 * 4 + 3 * 5)
             for (int weight = 0; weight < 5; ++weight) {
@@ -56,8 +56,8 @@ TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
     }
 }
 
-/// Sides one upon another, each a chain of goals that cost the same, with a shared goal at its bottom. A chain of more
-/// goals than are searched is folded; goals of other sides lie above and below it.
+/// Stacked subproblems, each a chain of goals of equal cost with a shared goal at its bottom. A chain longer than the
+/// maximum is folded; goals of other subproblems are above and below it.
 TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
     for (int longest = 0; longest < 4; ++longest) {
         SearchProblem problem;

@@ -26,7 +26,7 @@ std::vector<std::size_t> likes(const SearchProblem& problem, const std::vector<i
     return found;
 }
 
-// Goals 0 and 1, then two stretches of two goals that rest on them.
+// Goals 0 and 1, then two segments of two goals that depend on them.
 SearchProblem two_runs(const WrittenAlternative& first, const WrittenAlternative& second) {
     return written({{{1}}, {{1}}, {{3, {0}}}, {first, {5}}, {{3, {1}}}, {second, {5}}}, {3, 5});
 }
@@ -67,7 +67,7 @@ TEST(Alike, StretchesAreOnlyEqualWhereTheirMarksAre) {
     EXPECT_EQ(likes(problem, cuts, flags)[2], 2);
 }
 
-/// All of a stretch but its numbers.
+/// A segment as text, independent of its numbers.
 std::string words_of(const SearchProblem& problem, const GoalFlags& flags, int low, int high) {
     std::set<int> below;
     const auto for_each_list = [&](const auto& visit) {

@@ -22,7 +22,7 @@ RandomProblemOptions make_of(std::uint64_t seed) {
     return make;
 }
 
-/// What is found of all paths, the cheapest first.
+/// Checks all paths found, the cheapest first.
 void expect_all(const Exploration& found, const std::vector<Path>& paths, std::uint64_t seed) {
     KBestPaths best(found.dag, found.paths);
     std::vector<Path> ordered;
@@ -77,29 +77,30 @@ Path cheapest(const WrittenGoals& goals, const std::vector<int>& roots) {
 }
 
 TEST(Explore, CountsSharedWorkOnce) {
-    // 0 is dear and used by both 1 and 2; 3 could be made from them, or alone for a little more than all of that.
+    // 0 is expensive and used by both 1 and 2; 3 can be computed from them, or alone for slightly more than all of
+    // that.
     EXPECT_EQ(cheapest({{{10}}, {{1, {0}}}, {{1, {0}}}, {{1, {1, 2}}, {14}}}, {3}), (Path{13, {0, 1, 2, 3}}));
 }
 
 TEST(Explore, TakesAValueFromAMatchThatProvidesIt) {
-    // Goal 1 is wanted outside; goal 2 can be made so that 1 comes with it.
+    // Goal 1 is a root; goal 2 has an alternative that provides 1.
     EXPECT_EQ(cheapest({{{1}}, {{5, {0}}}, {{3, {1}}, {6, {0}, {1}}}}, {2, 1}), (Path{7, {0, 3}}));
 }
 
 TEST(Explore, TakesAlongWhatCanOnlyComeAlong) {
-    // Nothing makes goal 0 for its own sake; the cheaper way to goal 2 brings it.
+    // Goal 0 has no alternative of its own; the cheaper alternative of goal 2 provides it.
     EXPECT_EQ(cheapest({{}, {{1}}, {{3, {1}, {0}}, {6, {1}}, {0.5, {0}}}}, {2}), (Path{4, {0, 1}}));
 }
 
 TEST(Explore, RestsOnWhatCanOnlyComeAlong) {
-    // Goal 1 brings 0, which the cheap way to goal 2 needs.
+    // Goal 1 provides 0, which the cheap alternative of goal 2 needs.
     EXPECT_EQ(cheapest({{}, {{1, {}, {0}}}, {{1, {0}}, {5, {1}}}}, {2, 1}).cost, 2);
     EXPECT_EQ(cheapest({{}, {{1, {}, {0}}}, {{1, {0}}}}, {2, 1}).cost, 2);
     EXPECT_EQ(cheapest({{}, {{1, {}, {0}}}, {{1, {0}}}}, {1, 0}).cost, 1);
 }
 
 TEST(Explore, SaysThatGoalsExcludeEachOther) {
-    // 1 and 2 can each be reached, but both bring 0, which has one maker.
+    // 1 and 2 can each be reached, but both provide 0, which may have one producer only.
     EXPECT_EQ(explore(written({{}, {{1, {}, {0}}}, {{1, {}, {0}}}}, {1, 2})).status, Status::impossible);
 }
 
@@ -123,8 +124,8 @@ TEST(Explore, Stops) {
     EXPECT_EQ(explore(written({{{1}}}, {0}), options).status, Status::stopped);
 }
 
-/// `count` layers of the same make, each with a choice between a dear tile and cheap steps, over a value all of them
-/// need; every other step is wanted for itself, or the last one only.
+/// `count` equal layers, each with a choice between an expensive match and cheap steps, over a value that all of them
+/// need; every other step is a root, or the last one only.
 SearchProblem layers(int count, bool all_wanted = true) {
     WrittenGoals goals{{{1}}, {{1}}};
     std::vector<int> roots;
@@ -192,8 +193,8 @@ TEST(Explore, StaysConsistentPastItsLimit) {
 }
 
 TEST(Explore, WhereTheStatesFollowedLeadNowhereAPlainPathIsFound) {
-    // The cheap way to each of the upper goals needs one of the middle, which brings what that way brings too: so only
-    // the dear ways lead to an end, and the cheapest states do not hold these alone.
+    // The cheap alternative of each upper goal needs a middle goal, which provides what that alternative provides too.
+    // So only the expensive alternatives lead to an end, and the cheapest states do not have these alone.
     constexpr int count = 80;
     WrittenGoals goals(count);
     std::vector<int> roots, plain;

@@ -10,7 +10,7 @@
 namespace cairn::search::test {
 namespace {
 
-// That the order is right and whole, brute force shows in random_test.cpp.
+// random_test.cpp checks by brute force that the order is right and complete.
 
 TEST(KBestPaths, GivesThePathsInTheOrderOfTheirCosts) {
     Options options;
@@ -39,7 +39,7 @@ TEST(KBestPaths, OfNothingNothing) {
     }
 }
 
-/// The choices of all paths in their order.
+/// The choices of all paths, in order.
 std::vector<std::vector<int>> order_of(const SearchProblem& problem) {
     Options options;
     options.only_cheapest = false;
@@ -57,7 +57,7 @@ TEST(KBestPaths, EqualCostsComeInTheOrderOfTheirChoices) {
     EXPECT_EQ(order_of(written({{{1}, {2}}, {{1}, {2}}}, {0, 1})),
               (std::vector<std::vector<int>>{{0, 2}, {1, 2}, {0, 3}, {1, 3}}))
         << "of 3 and 3 that which is dearer below";
-    // One dear way, numbered last, costs as much as two cheap ones of which each may have two forms.
+    // One expensive alternative, numbered last, costs as much as two cheap ones, one of which has two forms.
     EXPECT_EQ(order_of(written({{{1}, {1}}, {{2, {0}}, {3}}}, {1})),
               (std::vector<std::vector<int>>{{0, 2}, {1, 2}, {3}}));
 }
@@ -72,7 +72,7 @@ TEST(KBestPaths, CostsAreComparedExactly) {
 }
 
 TEST(KBestPaths, TheFirstPathTakesNoLookAtOthers) {
-    // 30 independent choices of two: the first is {0, 2, ...}, asked for alone and again after the second.
+    // 30 independent choices of two: the first is {0, 2, ...}, requested alone and again after the second.
     WrittenGoals goals(30, {{1}, {1}});
     std::vector<int> roots;
     for (int goal = 0; goal < 30; ++goal) roots.push_back(goal);

@@ -11,7 +11,7 @@
 namespace cairn::search::test {
 namespace {
 
-// Two sides that would each take a form of their own: 0 costs 3 to keep and 1 costs 4.5. Together they take one.
+// Two subproblems that prefer different forms: 0 costs 3 to keep and 1 costs 4.5. Together they take one.
 TEST(Apart, ASharedGoalIsPaidForOnce) {
     const SearchProblem problem = written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}, {{3, {0}}, {1, {1}}}}, {2, 3});
     const std::vector<int> subproblem_of{shared, shared, 0, 1};
@@ -30,7 +30,7 @@ TEST(Apart, CheapestPathsAreThoseOfTheWhole) {
         [](const Exploration&) { return Status::too_large; });
 }
 
-// Equal shares of equal layers, and shares of their own, leave it to the search together.
+// Neither equal shares of equal layers nor separate shares prove a path; the joint search does.
 TEST(Apart, WhatNoSharesProveIsSearched) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto [problem, subproblem_of] = layers_without_a_form_for_all(seed, 6);

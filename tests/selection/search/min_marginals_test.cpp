@@ -71,7 +71,7 @@ TEST(MinMarginals, AgreeWithTryingAllPaths) {
     });
 }
 
-// What is counted besides is that of a path that is cheapest among those with the choice.
+// The amounts are those of a cheapest path with the choice.
 TEST(MinMarginals, AmountsAreThoseOfACheapestPath) {
     for_each_enumerated_problem([](const EnumeratedProblem& listed) {
         const auto& [seed, problem, all, found] = listed;

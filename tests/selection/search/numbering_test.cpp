@@ -14,7 +14,7 @@
 namespace cairn::search::test {
 namespace {
 
-// That each path has one number, and each number a path, brute force shows in random_test.cpp.
+// random_test.cpp checks by brute force that numbers and paths correspond one to one.
 
 Exploration all_of(const SearchProblem& problem) {
     Options options;
@@ -34,7 +34,7 @@ SearchProblem independent(int count, int each) {
     return written(goals, roots);
 }
 
-/// Goals of two alternatives each of which rests on one of the two goals below.
+/// Goals of two alternatives, each of which depends on one of the two goals below.
 SearchProblem ladder(int count) {
     WrittenGoals goals{{{1}}, {{1}}};
     for (int g = 2; g < count; ++g) goals.push_back({{1, {g - 1}}, {2, {g - 2}}});
@@ -131,7 +131,7 @@ TEST(Numbering, AnyIsAnyOfVeryManyToo) {
         const Path path = numbering.sample(std::ref(random)).value();
         for (const int choice : path.choices) ++drawn[static_cast<std::size_t>(choice)];
     }
-    // Of each goal every alternative comes as often.
+    // Every alternative of a goal is equally frequent.
     double chi_square = 0;
     for (const int times : drawn) chi_square += (times - 1000.0) * (times - 1000.0) / 1000.0;
     EXPECT_LT(chi_square, 267.6) << "200 degrees of freedom, one in a thousand";

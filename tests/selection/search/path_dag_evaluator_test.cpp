@@ -52,7 +52,7 @@ TEST(PathDagEvaluator, NoPathAndAPathWithoutAChoice) {
     EXPECT_EQ(empty_path.reduced_costs(1), std::vector<double>{without_path});
 }
 
-// Equal layers cost something else each from then on.
+// Equal layers then get different costs.
 TEST(PathDagEvaluator, AgreesWithAllPaths) {
     for_each_enumerated_problem([](const EnumeratedProblem& listed) {
         const auto& [seed, problem, all, found] = listed;
@@ -85,7 +85,7 @@ TEST(PathDagEvaluator, AgreesWithAllPaths) {
     });
 }
 
-// Any choices may be of one kind, in equal layers or elsewhere.
+// Any choices may be of one cost class, in equal layers or elsewhere.
 TEST(PathDagEvaluator, ChoicesOfOneKindCostTheSame) {
     int smaller = 0;
     for_each_enumerated_problem([&](const EnumeratedProblem& listed) {
@@ -106,7 +106,7 @@ TEST(PathDagEvaluator, ChoicesOfOneKindCostTheSame) {
                     cost += costs[static_cast<std::size_t>(cost_classes[static_cast<std::size_t>(choice)])];
                 return cost;
             };
-            std::vector<double> least(count, without_path);  // of the paths with a choice of each kind
+            std::vector<double> least(count, without_path);  // of the paths with a choice of each class
             double cheapest = without_path;
             for (const Path& path : all) {
                 const double cost = cost_of(path.choices);

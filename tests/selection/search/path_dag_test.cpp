@@ -60,7 +60,7 @@ TEST(PathDag, NothingAndTheEmptyPath) {
     EXPECT_EQ(dag.product(a, PathDag::none), PathDag::none);
 }
 
-// Not what they cost one after the other: sums of doubles hang on their order.
+// The cost is not the sum in order: sums of doubles depend on their order.
 TEST(PathDag, AProductCostsWhatIsToldOfItBeforehand) {
     int in_order = 0;
     for (int count = 0; count < 40; ++count) {
@@ -155,7 +155,7 @@ TEST(PathDag, WhatIsMovedStandsFurtherOn) {
     dag.add(four, dag.choice(4, 2), both, -1, 100);
     const PathSet all = dag.set_of(four);
     EXPECT_EQ(fault(dag, all), "");
-    // Moves add up; a choice that may not move stays where it is.
+    // Shifts add up; a choice that may not shift stays.
     EXPECT_EQ(dag.cheapest(all), (Path{15, {1, 4, 103, 112}}));
     PathDagEvaluator asked(dag, all);
     EXPECT_EQ(asked.cheapest(std::vector<double>{0, 8, 4, 1, 2}), 15);

@@ -10,7 +10,7 @@
 namespace cairn::search::test {
 namespace {
 
-// That no path is lost, brute force shows in explore_test.cpp.
+// explore_test.cpp checks by brute force that no path is lost.
 
 PresolvedProblem presolved(const SearchProblem& problem, PathDag& dag, bool only_cheapest = true) {
     return presolve(problem, no_sccs(problem), dag, only_cheapest).value();
@@ -49,7 +49,7 @@ TEST(Reduce, OfEqualAlternativesTheFirstStays) {
     EXPECT_EQ(dag.cheapest(result.sets[0]).choices, std::vector<int>{0});
 }
 
-/// How many alternatives the top goal keeps, where 0 and 1 are needed for themselves.
+/// Number of alternatives that the top goal keeps if 0 and 1 are roots.
 int kept(const std::vector<WrittenAlternative>& top, bool only_cheapest = true,
          const std::vector<WrittenAlternative>& middle = {{1}}) {
     const SearchProblem problem = presolved(written({{{1}}, middle, top}, {0, 1, 2}), only_cheapest).problem;
@@ -77,7 +77,7 @@ TEST(Reduce, WhatSeveralNeedOrARootIsStaysAGoal) {
 }
 
 TEST(Reduce, AGoalIsTakenInUpToANumberOfAlternatives) {
-    // Every pair of alternatives differs in what it needs, so none is beaten and none are equal.
+    // Any two alternatives differ in their needs, so none is dominated and none are equal.
     const auto goals_with = [](int each, bool only_cheapest) {
         WrittenGoals goals;
         std::vector<WrittenAlternative> low, high;
@@ -101,7 +101,7 @@ TEST(Reduce, AGoalIsTakenInUpToANumberOfAlternatives) {
     }
 }
 
-/// A goal that needs `long_list` roots and ten goals of two alternatives each, none of which beats the other.
+/// A goal that needs `long_list` roots and ten goals of two alternatives each, neither of which dominates the other.
 SearchProblem with_needs(int long_list) {
     WrittenGoals goals(static_cast<std::size_t>(long_list + 20), {{1}});
     std::vector<int> needs, roots;
@@ -161,7 +161,7 @@ TEST(Reduce, WhereACircleMayBeNothingThatProvidesIsTakenIn) {
 }
 
 TEST(Reduce, WhatIsReachable) {
-    // 0 comes along with 3 alone, 1 rests on it, 2 on nothing that exists.
+    // 0 is provided by 3 alone, 1 needs it, 2 has no alternative.
     const WrittenGoals goals = {{}, {{1, {0}}}, {}, {{1, {}, {0}}}, {{1, {2}}}};
     EXPECT_EQ(reachable_goals(written(goals, {})), (std::vector<bool>{true, true, false, true, false}));
     EXPECT_TRUE(reachable_goals({}).empty());
@@ -182,7 +182,7 @@ TEST(Reduce, Stops) {
     EXPECT_FALSE(presolve(problem, no_sccs(problem), dag, true, stop.get_token()));
 }
 
-// A stretch that comes again becomes what it would become by itself.
+// A repeated segment is reduced to what it would be reduced to alone.
 TEST(Reduce, EqualStretchesLoseNoPath) {
     int found = 0, less_work = 0;
     for (std::uint64_t seed = 0; seed < 600; ++seed) {
@@ -212,7 +212,7 @@ TEST(Reduce, EqualStretchesLoseNoPath) {
     EXPECT_GT(less_work, 100);
 }
 
-// What is made of a block is made of it alone.
+// The reduced block contains goals of that block only.
 TEST(Reduce, BlocksAreNotMixed) {
     int blocks = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -59,7 +59,7 @@ DecomposedProblem layered_decomposition(std::uint64_t seed, int layers) {
     if (layers == 0) layers = 5 + static_cast<int>(seed % 5);
     const int subproblems = 2 + static_cast<int>(seed % 2);
     const int shared_goals = 1 + static_cast<int>(random() % 3);
-    // One layer costs something else, or none does.
+    // One layer has another cost, or none has.
     const int odd = seed % 3 == 0 ? static_cast<int>(random() % static_cast<unsigned>(layers)) : -1;
     const auto pattern = static_cast<std::mt19937::result_type>(random());
     RandomProblemOptions make;
@@ -71,7 +71,7 @@ DecomposedProblem layered_decomposition(std::uint64_t seed, int layers) {
     for (int subproblem = 0; subproblem < subproblems; ++subproblem)
         parts.push_back(random_problem(seed * 8 + static_cast<std::uint64_t>(subproblem), make));
     DecomposedProblem decomposed;
-    // What all layers may rest on.
+    // Goals that all layers may depend on.
     std::vector<std::vector<int>> ground(parts.size());
     if (seed % 7 < 2)
         for (std::size_t subproblem = 0; subproblem < parts.size(); ++subproblem)
@@ -180,7 +180,7 @@ DecomposedProblem layers_without_a_form_for_all(std::uint64_t seed, int layers) 
         }
         for (int subproblem = 0; subproblem < subproblems; ++subproblem) {
             std::vector<int>& last = before[static_cast<std::size_t>(subproblem)];
-            // Each goal has two users, so none is taken into another one.
+            // Each goal has two users, so none is inlined.
             const int reader = add(subproblem);
             for (const int form : {subproblem, (subproblem + 1) % subproblems}) {
                 std::vector<int> needs = last;

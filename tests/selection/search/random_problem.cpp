@@ -65,7 +65,7 @@ bool is_path(const SearchProblem& problem, const std::vector<int>& choices) {
             maker[static_cast<std::size_t>(also)] = goal;
         }
     }
-    // An order: again and again those all of whose needs have been made.
+    // Topological order: repeatedly adds those whose needs have all been computed.
     std::set<int> waiting, made;
     for (std::size_t g = 0; g < choice.size(); ++g)
         if (choice[g] >= 0) waiting.insert(static_cast<int>(g));

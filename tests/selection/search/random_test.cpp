@@ -15,15 +15,15 @@
 #include <string>
 #include <vector>
 
-/// All that is asked of a set of paths, against brute force.
+/// Checks all queries on sets of paths against brute force.
 namespace cairn::search::test {
 namespace {
 
 constexpr int problems = 5000;
-constexpr std::size_t most_paths = 250;  // of a problem that is looked at
+constexpr std::size_t most_paths = 250;  // maximum number of paths of a problem
 
-/// Up to 14 alternatives, or so many in each of some equal layers: several roots, circles, ties, costs of 0, goals that
-/// only come along.
+/// Up to 14 alternatives, or that many in each of some equal layers: several roots, cycles, ties, costs of 0, goals
+/// that are only provided.
 RandomProblemOptions small_make(std::uint64_t seed) {
     RandomProblemOptions make;
     make.goals = 3 + static_cast<int>(seed % 5);
@@ -52,7 +52,7 @@ Exploration all_of(const SearchProblem& problem, bool share) {
     return explore(problem, options);
 }
 
-/// Every number has its path, every path its number, and nothing else has one.
+/// Numbers and paths correspond one to one.
 void expect_numbers(const Exploration& found, const std::vector<Path>& paths) {
     const Numbering numbering(found.dag, found.paths);
     ASSERT_EQ(numbering.count(), paths.size());
@@ -66,7 +66,7 @@ void expect_numbers(const Exploration& found, const std::vector<Path>& paths) {
     EXPECT_EQ(numbering.unrank(numbering.count()), std::nullopt);
 }
 
-/// Paths with one choice more, less or another one.
+/// Paths with one choice more, one less, or another one.
 void expect_no_numbers(const SearchProblem& problem, const Exploration& found, const std::vector<Path>& paths,
                        std::mt19937_64& random) {
     const Numbering numbering(found.dag, found.paths);
@@ -97,7 +97,7 @@ void expect_order(const Exploration& found, const std::vector<Path>& paths) {
     }
     EXPECT_EQ(ordered, paths);
     EXPECT_EQ(best.next(), std::nullopt);
-    // From the dearest on, and of those that cost the same all of them.
+    // From the most expensive on, with all ties.
     const PathDag negated = found.dag.negated();
     KBestPaths dearest(negated, found.paths);
     std::set<std::vector<int>> met;
@@ -160,7 +160,7 @@ TEST(Random, CountOrderAndNumbersAreThoseOfBruteForce) {
 }
 
 TEST(Random, AnyPathIsAsLikelyAsAnother) {
-    // Chi-square of 40 draws a path, of each problem with some paths; and their sum over all problems.
+    // Chi-square of 40 draws for each path, of each problem with some paths; and their sum over all problems.
     std::mt19937_64 random(20260101);
     double sum = 0, freedom = 0;
     int tried = 0;
@@ -185,13 +185,13 @@ TEST(Random, AnyPathIsAsLikelyAsAnother) {
         sum += chi_square;
         freedom += degrees;
     }
-    // Nearly normal for so many degrees of freedom; one in a thousand is further off than 3.3 deviations.
+    // Approximately normal for this many degrees of freedom; one in a thousand deviates by more than 3.3 sigma.
     EXPECT_NEAR(sum, freedom, 3.3 * std::sqrt(2 * freedom));
 }
 
 TEST(Random, TheOrderDoesNotDependOnHowASetIsMade) {
-    // Costs whose sums are not exact as doubles, and the same ones again and again: two orders of the same paths, made
-    // of regions that are shared and of one region.
+    // Costs whose sums are not exact as doubles, each used repeatedly: the order of the same paths, built from shared
+    // regions and from one region.
     int shared = 0, compared = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         RandomProblemOptions make;

@@ -11,7 +11,7 @@
 namespace cairn::search::test {
 namespace {
 
-// Goal 0, and four blocks of three goals and five choices from goal 1 and choice 2 on.
+// Goal 0, then four blocks of three goals and five choices, from goal 1 and choice 2 on.
 constexpr RepeatedBlocks repeat{1, 3, 2, 5, 4, 9};
 
 PresolvedProblem reduced_of(std::vector<int> roots) {
@@ -24,13 +24,13 @@ PresolvedProblem reduced_of(std::vector<int> roots) {
     return presolved;
 }
 
-/// A chain through all blocks, each a region that names goal 0 and the highest goal of the block below.
+/// A chain through all blocks, each a region that references goal 0 and the highest goal of the block below.
 struct Chain {
     std::vector<int> roots = {12};
     std::function<void(int block, RegionForm&)> change = [](int, RegionForm&) {};
     std::function<void(int block, std::vector<State>&)> leave = [](int, std::vector<State>&) {};
     bool is_solved_alike = true;
-    int lowest = 1;  // of the blocks passed
+    int lowest = 1;  // of the blocks crossed
 
     /// At the border below each block, from the highest down.
     std::vector<std::optional<std::size_t>> run() const {
@@ -58,7 +58,7 @@ TEST(Recurrence, ABlockThatWasCrossedAlikeIsTold) {
     const auto found = Chain().run();
     ASSERT_EQ(found.size(), 3u);
     EXPECT_FALSE(found[0]);
-    EXPECT_FALSE(found[1]);  // below two blocks nothing is known of the border above both
+    EXPECT_FALSE(found[1]);  // below two blocks there is no record of the border above both
     EXPECT_EQ(found[2], 8u);
 }
 
@@ -93,7 +93,7 @@ TEST(Recurrence, WhatDiffersDoesNotComeAgain) {
     EXPECT_FALSE(is_left_by([](std::vector<State>&) {}));
 }
 
-// What is crossed more often lies between others, whose weights cost the same.
+// A repeated block lies between others of equal costs.
 TEST(Recurrence, TheLowestBlockIsNotCrossedAgain) {
     Chain chain;
     chain.lowest = 0;

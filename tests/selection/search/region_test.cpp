@@ -7,9 +7,9 @@
 namespace cairn::search::test {
 namespace {
 
-// That regions solved and chained give all paths, brute force shows in explore_test.cpp.
+// explore_test.cpp checks by brute force that regions solved and chained give all paths.
 
-/// A problem as it is, each alternative a choice of its own.
+/// A problem without presolve: each alternative is a choice of its own.
 struct Given {
     explicit Given(const SearchProblem& problem, std::vector<int> sccs = {}) {
         presolved.problem = problem;
@@ -27,7 +27,7 @@ struct Given {
     SearchLimits limits{0, 2'000'000, true, {}};
 };
 
-/// Goal 0 below everything, then layers of two goals, the upper of which rests on the layer below and on 0.
+/// Goal 0 at the bottom, then layers of two goals, the upper of which depends on the layer below and on 0.
 WrittenGoals layers(double cost_of_the_last = 5) {
     return {{{1}}, {{2, {0}}}, {{5, {1, 0}}}, {{2, {2}}}, {{5, {3, 0}}}, {{2, {4}}}, {{cost_of_the_last, {5, 0}}}};
 }
@@ -55,7 +55,7 @@ TEST(Region, CostsAndWhatIsProvidedAreOfTheForm) {
 }
 
 TEST(Region, TheOrderOfChoicesIsOfTheForm) {
-    // Each of the two sets that a way consists of costs the same; which of them has the lower choice?
+    // Both sets of a product cost the same; the signature records which of them has the lower choice.
     const auto signature = [](bool turned) {
         Given given(written({{{2}}}, {}));
         const PathSet low = given.dag.choice(3, 1), high = given.dag.choice(4, 1);
@@ -110,7 +110,7 @@ TEST(Region, AGoalWithoutAlternativesHasNoExit) {
     EXPECT_TRUE(Given(written({{}}, {})).solve(0, 1, state({pending(0)})).empty());
 }
 
-/// `count` goals of which each rests on one of two below: every choice leaves another state.
+/// `count` goals, each of which depends on one of two below: every choice leaves another state.
 SearchProblem wide(int count) {
     WrittenGoals goals(static_cast<std::size_t>(2 * count), {{1}});
     for (int i = 0; i < count; ++i) goals.push_back({{static_cast<double>(i % 2), {2 * i}}, {1, {2 * i + 1}}});

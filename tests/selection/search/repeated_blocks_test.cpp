@@ -16,7 +16,7 @@
 namespace cairn::search::test {
 namespace {
 
-/// Goal 0 below, layers of two goals, one above: each layer rests on the one below it, and on goal 0.
+/// Goal 0 below, layers of two goals, one above: each layer depends on the one below it, and on goal 0.
 SearchProblem equal_layers(int layers, double top = 7) {
     SearchProblem problem;
     problem.add_goal();
@@ -39,13 +39,13 @@ std::vector<int> one_side(const SearchProblem& problem) {
     return std::vector<int>(static_cast<std::size_t>(problem.goals()), 0);
 }
 
-/// Held against each other: what is told of a repeat.
+/// The members of RepeatedBlocks, for comparison.
 std::vector<int> numbers(const RepeatedBlocks& repeat) {
     return {repeat.low, repeat.goals, repeat.first, repeat.choices, repeat.blocks, repeat.omitted};
 }
 
 TEST(RepeatedBlocks, EqualLayersAreFound) {
-    // The first layer names goal 0 twice, as what is below it and as what all name.
+    // The first layer references goal 0 twice: as the goal below it, and as the goal common to all.
     const SearchProblem problem = equal_layers(8);
     const RepeatedBlocks repeat = find_repeated_blocks(problem, one_side(problem));
     EXPECT_EQ(repeat.goals, 2);
@@ -65,7 +65,7 @@ TEST(RepeatedBlocks, WhatDiffersIsNoBlock) {
     SearchProblem problem = equal_layers(9);
     const int all = blocks(problem, one_side(problem));
     EXPECT_EQ(blocks(equal_layers(9, 3), one_side(problem)), all + 1);
-    // A cost, a side, a root, and a goal above that rests on a layer in the middle.
+    // Another cost, another subproblem, a root, and a goal above that depends on a layer in the middle.
     SearchProblem other = problem;
     other.set_cost(problem.first(9), 4);
     EXPECT_LE(blocks(other, one_side(problem)), all / 2 + 1);
@@ -83,7 +83,7 @@ TEST(RepeatedBlocks, WhatDiffersIsNoBlock) {
 }
 
 TEST(RepeatedBlocks, ChoicesAreNumberedInFull) {
-    // Choices 5 to 16 are of four blocks of three; six more are not there.
+    // Choices 5 to 16 are those of four blocks of three; six more blocks are omitted.
     const RepeatedBlocks repeat{2, 2, 5, 3, 4, 6};
     const auto written = [&](int unfolded_choice) { return repeat.written(unfolded_choice); };
     EXPECT_EQ(written(4), std::pair(4, 0));
@@ -137,7 +137,7 @@ TEST(RepeatedBlocks, WhatIsLeftOfBlocksIsTold) {
     EXPECT_EQ(of_lowest->blocks, few.repeat.blocks - 1);
     EXPECT_EQ(of_lowest->low, few.repeat.low_of(1));
     EXPECT_FALSE(left(all, [&](int choice) { return !is_first(choice) || in_block(choice) != 2 || choice >= end; }));
-    // Of two equal alternatives another one in one block than in the others.
+    // Of two equal alternatives, one block keeps another one than the others.
     SearchProblem twins;
     for (int goal = 0; goal < 8; ++goal) {
         const std::vector<int> needs = goal == 0 ? std::vector<int>() : std::vector<int>{goal - 1};
@@ -155,13 +155,13 @@ TEST(RepeatedBlocks, WhatIsLeftOfBlocksIsTold) {
     ASSERT_TRUE(without(8));
     EXPECT_EQ(without(8)->blocks, 3);
     EXPECT_EQ(without(-2)->blocks, of_twins.blocks);
-    // Nothing of any block.
+    // No goal of any block.
     const auto none = left([&](int goal) { return goal < few.repeat.low; }, all);
     ASSERT_TRUE(none);
     EXPECT_FALSE(none->any());
 }
 
-// The whole search is held against one without blocks; first where all are searched together, and then by sides.
+// Compares the search with one without omitted blocks: first jointly, then by subproblems.
 TEST(RepeatedBlocks, WhatIsNotThereIsSearchedAsIfItWere) {
     int with_blocks = 0, crossed = 0, with_path = 0;
     for (std::uint64_t seed = 0; seed < 900; ++seed) {
@@ -198,7 +198,7 @@ TEST(RepeatedBlocks, WhatIsNotThereIsSearchedAsIfItWere) {
         EXPECT_TRUE(is_path(decomposed.problem, path.choices)) << seed;
         EXPECT_NEAR(path.cost, whole.dag.cost(whole.paths), 1e-9) << seed;
     }
-    // Neither is the test about nothing.
+    // The test must cover enough cases.
     EXPECT_GT(with_path, 600);
     EXPECT_GT(with_blocks, 500);
     EXPECT_GT(crossed, 400);

@@ -13,7 +13,8 @@
 namespace cairn::search::test {
 namespace {
 
-/// Tiles 3 (with 0) and 2 (with 1) each need what the other brings; apart they cost more. Choices 0, 1, 2 3, 4 5.
+/// Matches 3 (with 0) and 2 (with 1) each need what the other provides; separately they cost more. Choices 0, 1, 2 3, 4
+/// 5.
 const WrittenGoals two_tiles = {{{5}}, {{5}}, {{1, {0}, {1}}, {4, {0}}}, {{1, {1}, {0}}, {4, {1}}}};
 
 TEST(Circles, AreFoundAmongChoices) {
@@ -32,7 +33,7 @@ TEST(Circles, AreTheGoalsThatMayComeIntoThem) {
     EXPECT_EQ(scc_of_goals(written({{{1}}, {{1}}, {{1, {0}, {1}}}}, {})), (std::vector<int>{-1, -1, -1}))
         << "what is provided leads no further back";
     EXPECT_EQ(scc_of_goals(SearchProblem()), std::vector<int>());
-    // 3 provides 0 and needs 2, which needs 0; apart from them 7 provides 4 and needs 6, which needs 5, which needs 4.
+    // 3 provides 0 and needs 2, which needs 0; independently, 7 provides 4 and needs 6, which needs 5, which needs 4.
     const SearchProblem two =
         written({{{1}}, {{1}}, {{1, {0}}}, {{1, {2}, {0}}}, {{1}}, {{1, {4}}}, {{1, {5}}}, {{1, {6}, {4}}}}, {3, 7});
     const std::vector<int> sccs = scc_of_goals(two);
@@ -42,7 +43,7 @@ TEST(Circles, AreTheGoalsThatMayComeIntoThem) {
     for (const std::size_t alone : {1, 3, 7}) EXPECT_EQ(sccs[alone], -1);
 }
 
-/// By following every lead from every goal.
+/// By following every edge from every goal.
 std::vector<std::vector<bool>> reached_from(const SearchProblem& problem) {
     const auto count = static_cast<std::size_t>(problem.goals());
     std::vector<std::vector<bool>> reached(count, std::vector<bool>(count, false));

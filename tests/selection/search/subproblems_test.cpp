@@ -18,7 +18,7 @@ Exploration every_path(const SearchProblem& problem, const RepeatedBlocks& repea
     return explore(problem, options);
 }
 
-// Two sides that may each read one of two forms: 0 costs 3 to keep and 1 costs 4.5.
+// Two subproblems that may each read one of two forms: 0 costs 3 to keep and 1 costs 4.5.
 const std::vector<int> two_sides{shared, shared, 0, 1};
 SearchProblem two_forms() { return written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}, {{3, {0}}, {1, {1}}}}, {2, 3}); }
 
@@ -68,7 +68,7 @@ TEST(Subproblems, WhatWasTiedKeepsItsShares) {
     }
 }
 
-// Blocks that are not there count in all that is asked.
+// Omitted blocks count in every query.
 TEST(Subproblems, BlocksThatAreNotThereCount) {
     const auto [problem, subproblem_of] = layers_without_a_form_for_all(5, 16);
     const Folded few = folded(problem, subproblem_of, find_repeated_blocks(problem, subproblem_of), 6);

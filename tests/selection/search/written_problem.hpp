@@ -28,7 +28,7 @@ inline SearchProblem written(const WrittenGoals& goals, const std::vector<int>& 
 
 inline State state(std::initializer_list<char32_t> codes) { return State(codes); }
 
-/// Nothing to beware of.
+/// No goal is in an SCC.
 inline std::vector<int> no_sccs(const SearchProblem& problem) {
     return std::vector<int>(static_cast<std::size_t>(problem.goals()), -1);
 }

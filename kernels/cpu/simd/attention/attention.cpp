@@ -1,16 +1,16 @@
 #include "kernels/cpu/simd/attention/attention_many_rows.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
-/// Attention by tiles of rows: for a block of keys after another, scores, their exponentials against the largest score
-/// so far, and weighted sums of values, which shrink when a larger score comes (Milakov and Gimelshein, "Online
-/// normalizer calculation for softmax", 2018). Scratch memory does not grow with the number of keys. Where tiles are
-/// few, each is cut along its keys too, and what is known of the parts put together in their order. Keys that no row of
-/// a tile may see are left out of the scores, but not of the values: 0 * NaN is NaN.
+/// Flash attention by tiles of rows. For each block of keys it computes scores, their exponentials relative to the
+/// largest score so far, and weighted sums of values, which are rescaled when the maximum grows (online softmax:
+/// Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018). Scratch memory does not grow with the
+/// number of keys. If there are few tiles, each is also split along its keys, and the partial states are merged in
+/// order. Keys hidden from all rows of a tile are skipped in the scores, but not in the values: 0 * NaN is NaN.
 namespace CAIRN_LEVEL {
 namespace {
 
-/// Adds 0 * v of the keys [begin, end) to sums, but for blocks whose values are known to be finite. Returns whether
-/// there was any.
+/// Adds 0 * v of the keys [begin, end) to sums, except for blocks whose values are known to be finite. Returns whether
+/// any block was added.
 template <typename Element>
 bool add_unseen_values(const QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t begin, std::int64_t end,
                        float* sums) {
@@ -42,7 +42,7 @@ void clear_state(const OnlineSoftmaxState& state) {
     clear(state.total, state.rows);
 }
 
-/// What is known of the tile's rows after the keys [from, to).
+/// Computes the online softmax state of the tile's rows over the keys [from, to).
 template <typename Element>
 void run_tile(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t from, std::int64_t to, bool few) {
     const std::int64_t stride = tile.plan.value_stride();
@@ -52,7 +52,7 @@ void run_tile(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t fro
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen_values(tile, kv, b, e, unseen); };
     const auto add_to = [&](std::int64_t row, std::int64_t behind) {
-        // All are 0 where no value is NaN or infinite.
+        // The sums are 0 unless a value is NaN or infinite.
         if (!any || sum_row(unseen, tile.plan.value_depth, [](F32 x) { return x; }) == 0.0f) return;
         for (; row < behind; ++row) {
             float* const sums = tile.state.sums + row * stride;
@@ -72,8 +72,8 @@ void run_tile(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t fro
     for (std::int64_t row = 0; row < tile.rows; row += value_rows)
         if (!wide.has_sums[row / value_rows]) clear_sums(tile, row, row + value_rows);
     add_to(0, tile.rows);
-    // Of what others see, rows that take values together leave out the more the later they begin and the earlier they
-    // end.
+    // Row groups that share a pass over the values skip, of the keys seen by the tile, those beyond their own edges:
+    // groups of later rows skip more at the beginning, groups of earlier rows more at the end.
     clear(unseen, stride);
     any = false;
     std::int64_t edge = seen;
@@ -94,7 +94,7 @@ void run_tile(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t fro
     }
 }
 
-/// The tile's outputs.
+/// Writes the tile's outputs.
 template <typename Element>
 void finish(QueryTile& tile, const KeyValueView<Element>& kv) {
     for (std::int64_t row = 0; row < tile.rows; ++row) {
@@ -103,7 +103,7 @@ void finish(QueryTile& tile, const KeyValueView<Element>& kv) {
         map_row(tile.out[row], tile.plan.value_depth, [&](auto at) { return at(sums) * share; });
     }
     if (!tile.plan.may_hide()) return;
-    constexpr float far = 104.0f;  // between a score and one beside which its weight is 0
+    constexpr float far = 104.0f;  // score difference from which exp underflows to weight 0
     float hidden = tile.plan.masked_score;
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         if (tile.plan.adds_to_hidden && (row == 0 || !tile.same_mask || !tile.same_bias))
@@ -113,7 +113,7 @@ void finish(QueryTile& tile, const KeyValueView<Element>& kv) {
     }
 }
 
-/// What is known of a tile's rows after all parts of its keys, of which the first is at `parts`.
+/// Merges the states of all key splits of a tile; the first one is at `parts`.
 void merge_key_splits(const QueryTile& tile, float* parts, std::int64_t count, std::int64_t size) {
     const OnlineSoftmaxState& state = tile.state;
     const std::int64_t stride = tile.plan.value_stride(), rows = state.rows;
@@ -139,11 +139,11 @@ void merge_key_splits(const QueryTile& tile, float* parts, std::int64_t count, s
     }
 }
 
-/// Sizes and strides along [B, H, T, D] of an operand of two to five axes. What is missing in front is 1; of five,
-/// [B, G, R, T, D], the heads are R in each of G groups.
+/// Sizes and strides along [B, H, T, D] of an operand with two to five axes. Missing leading axes have size 1. Of five
+/// axes, [B, G, R, T, D], the heads are R in each of G groups.
 struct FourAxes {
     std::int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0, 0, 0, 0};
-    std::int64_t group_stride = 0;  ///< how far apart groups lie
+    std::int64_t group_stride = 0;  ///< stride from group to group
     FourAxes() = default;
     FourAxes(const TensorArg& arg, std::int64_t heads_in_group) {
         for (int i = arg.rank - 1, axis = 3; i >= 0; --i, --axis) {
@@ -155,13 +155,13 @@ struct FourAxes {
         }
         if (arg.rank < 5) group_stride = heads_in_group * strides[1];
     }
-    /// Of head r in group g.
+    /// Offset of query t of head r in group g.
     std::int64_t query(std::int64_t b, std::int64_t g, std::int64_t r, std::int64_t t) const {
         return b * strides[0] + g * group_stride + r * strides[1] + t * strides[2];
     }
 };
 
-/// How far apart the elements of a mask or bias lie along [B, H, T, S].
+/// Strides of a mask or bias along [B, H, T, S].
 FourAxes axes_along_scores(const TensorArg& mask, bool of_pairs, std::int64_t heads_in_group) {
     FourAxes axes(mask, heads_in_group);
     if (!of_pairs) {
@@ -180,9 +180,9 @@ struct AttentionCall {
     Team& team;
     const AttentionPlan& plan;
     FourAxes k, v;
-    std::int64_t in_group;  ///< heads of queries to each of keys
+    std::int64_t in_group;  ///< query heads per key head
     FourAxes q, out, mask, bias;
-    std::int64_t queries, keys, heads;  ///< heads of keys in all batches
+    std::int64_t queries, keys, heads;  ///< key heads of all batches
     AttentionSplit cut;
     bool few;
     std::int64_t blocks;
@@ -213,10 +213,11 @@ struct AttentionCall {
           parts(reinterpret_cast<float*>(a.workspace + plan.bytes_per_member() * t.size())),
           is_finite(a.workspace + plan.bytes_per_member() * t.size() + plan.bytes_of_parts()) {}
 
-    /// With those that fill the last vector.
+    /// The number of rows, rounded up to whole vectors unless rows are few.
     std::int64_t padded(std::int64_t rows) const { return few ? rows : (rows + lanes - 1) / lanes * lanes; }
 
-    /// f(0), f(1), ... of `count` pieces of work among the team, behind all that was shared before.
+    /// Shares `count` pieces of work, f(0), f(1), ..., among the team, after a barrier that ends all work shared
+    /// before.
     template <typename F>
     void share(std::int64_t count, F f) {
         if (count == 0) return;
@@ -235,7 +236,7 @@ struct AttentionCall {
                 v.strides[2]};
     }
 
-    /// f(row, where its elements of an operand begin) for rows from `first` on of a head of keys.
+    /// Calls f(row, offset of the row in an operand) for rows from `first` on of a key head.
     template <typename F>
     void each_row(const FourAxes& axes, std::int64_t head, std::int64_t first, std::int64_t rows, F f) const {
         const std::int64_t group = in_group, by_head = axes.strides[1], by_query = axes.strides[2] - group * by_head;
@@ -247,7 +248,7 @@ struct AttentionCall {
         }
     }
 
-    /// Which keys the causal rule and the window let each row see.
+    /// Sets which keys each row may see by the causal rule and the window.
     void set_edges(QueryTile& tile, std::int64_t first) const {
         const std::int64_t group = in_group, window = plan.window, all = keys, before = all - queries;
         const bool is_causal = plan.causal;
@@ -264,7 +265,7 @@ struct AttentionCall {
         }
     }
 
-    /// Rows from `first` on of those that share a head of keys; the heads of a query are neighbours.
+    /// The tile of rows from `first` on, of those that share a key head; the heads of a query are adjacent rows.
     QueryTile tile(std::int64_t head, std::int64_t first, float* state) {
         const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
         QueryTile tile(plan, scratch, OnlineSoftmaxState(state, padded(rows)), rows, keys);
@@ -287,7 +288,7 @@ struct AttentionCall {
         return tile;
     }
 
-    /// Which blocks of values are finite: asked once for all tiles that leave keys out.
+    /// Finds which blocks of values are finite, once for all tiles that skip keys.
     void find_finite() {
         constexpr std::int64_t at_once = 8;
         const std::int64_t pieces = (blocks + at_once - 1) / at_once;
@@ -311,7 +312,7 @@ struct AttentionCall {
         if (heads == 0 || queries == 0) return;
         if (cut.tiles > 1 && plan.may_hide()) find_finite();
         const std::int64_t size = plan.state_size(padded(cut.rows));
-        // The last rows see the most keys: they come first.
+        // The last rows see the most keys, so they run first.
         const auto first_row = [&](std::int64_t item) { return (cut.tiles - 1 - item % cut.tiles) * cut.rows; };
         share(heads * cut.tiles * cut.parts, [&](std::int64_t item) {
             const std::int64_t of = item / cut.parts, part = item % cut.parts, head = of / cut.tiles;

@@ -4,13 +4,13 @@
 #include "kernels/cpu/simd/attention/attention_tile.hpp"
 #include "kernels/cpu/simd/attention/softcap.hpp"
 
-/// Attention for few rows: each key and value is read once for all of them, as they lie. Scores of a row lie one behind
-/// the other.
+/// Attention for few rows: each key and value is read once for all of them, in place. The scores of a row are
+/// contiguous.
 namespace CAIRN_LEVEL {
 
 inline constexpr std::int64_t few_rows = lanes / 2;
 
-/// Calls f with the number as a constant, of at most `Most`.
+/// Calls f with `count`, at most `Most`, as a compile-time constant.
 template <int Most, typename F>
 CAIRN_INLINE void with_count(std::int64_t count, F f) {
     if constexpr (Most > 0) {
@@ -19,8 +19,8 @@ CAIRN_INLINE void with_count(std::int64_t count, F f) {
     }
 }
 
-/// Caps, biases and masks a row's scores of `count` keys from `begin` on. Whether a boolean mask hides some of them:
-/// `has_hidden`.
+/// Applies softcap, bias and masks to a row's scores of `count` keys from `begin` on. `has_hidden`: a boolean mask
+/// hides some of them.
 inline void mask_row(const QueryTile& tile, float* s, std::int64_t row, std::int64_t begin, std::int64_t count,
                      bool has_hidden) {
     const F32 never = splat(-infinity);
@@ -49,13 +49,14 @@ inline void mask_row(const QueryTile& tile, float* s, std::int64_t row, std::int
     for (std::int64_t j = count; j > 0 && begin + j > tile.key_end[row]; --j) s[j - 1] = -infinity;
 }
 
-/// scores[r][j] = queries[r] . keys[j], for R rows at a time and then the rest. `ahead`: values wanted next, or null.
+/// scores[r][j] = queries[r] . keys[j], R rows at a time, then the remaining rows. `ahead`: values to prefetch, or
+/// null.
 template <int R, typename Element>
 void score_keys(float* scores, std::int64_t score_stride, const float* queries, std::int64_t rows, std::int64_t depth,
                 std::int64_t query_stride, const Element* keys, std::int64_t stride, std::int64_t count,
                 const Element* ahead = nullptr, std::int64_t ahead_stride = 0, std::int64_t ahead_depth = 0) {
     const std::int64_t whole = depth / lanes * lanes;
-    // Behind the last key the last one is read again; its scores are not kept.
+    // The tail reads the last key again; the extra scores are not kept.
     const auto key = [&](std::int64_t j) { return keys + (j < count ? j : count - 1) * stride; };
     for (; rows >= R; rows -= R, scores += R * score_stride, queries += R * query_stride) {
         for (std::int64_t j = 0; j < count; j += 4) {
@@ -82,7 +83,8 @@ void score_keys(float* scores, std::int64_t score_stride, const float* queries, 
                               ahead_stride, ahead_depth);
 }
 
-/// Of R rows, whole vectors of values from `column` on: C at a time, then fewer. Returns the column behind them.
+/// Adds whole vectors of values from `column` on for R rows: C vectors at a time, then fewer. Returns the column after
+/// them.
 template <int R, int C, typename Element>
 CAIRN_INLINE std::int64_t add_columns(float* sums, const AttentionPlan& plan, const float* weights,
                                       const float* rescale, const Element* values, std::int64_t stride,
@@ -96,8 +98,7 @@ CAIRN_INLINE std::int64_t add_columns(float* sums, const AttentionPlan& plan, co
         return column;
 }
 
-/// sums[r] = sums[r] * shrink[r] + weights[r] . values. `ahead`: what is wanted next and lies as the values do, or
-/// null.
+/// sums[r] = sums[r] * rescale[r] + weights[r] . values. `ahead`: data to prefetch with the values' stride, or null.
 template <int R, typename Element>
 void add_values(float* sums, const AttentionPlan& plan, const float* weights, const float* rescale,
                 const Element* values, std::int64_t stride, std::int64_t keys, const Element* ahead = nullptr) {
@@ -108,12 +109,12 @@ void add_values(float* sums, const AttentionPlan& plan, const float* weights, co
                              keys, plan.value_depth - column, rescale, static_cast<const Element*>(nullptr));
 }
 
-/// Scores of a row to weights e^(score - largest so far).
+/// Online softmax of a row: scores to weights e^(score - largest so far).
 inline void softmax_row(QueryTile& tile, float* s, std::int64_t row, std::int64_t count) {
     OnlineSoftmaxState& state = tile.state;
     const float before = state.largest[row], here = max_row(s, count);
     const float largest = here > before ? here : before;
-    // With nothing but -inf so far, any base will do: all weights are 0.
+    // If all scores so far are -inf, any base will do: all weights are 0.
     const F32 base = splat(largest == -infinity ? 0.0f : largest);
     const float sum = map_sum_row(s, s, count, [&](F32 v) { return exp_negative(v - base); });
     tile.rescale[row] = exp_negative(splat(before) - base)[0];
@@ -121,7 +122,7 @@ inline void softmax_row(QueryTile& tile, float* s, std::int64_t row, std::int64_
     state.largest[row] = largest;
 }
 
-/// The queries of the tile one behind the other, scaled.
+/// Packs the scaled queries of the tile contiguously; returns their stride.
 inline std::int64_t pack_rows(const QueryTile& tile) {
     const std::int64_t depth = tile.plan.depth, stride = (depth + 15) / 16 * 16;
     const F32 scale = splat(tile.plan.scale);
@@ -132,14 +133,14 @@ inline std::int64_t pack_rows(const QueryTile& tile) {
     return stride;
 }
 
-/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of keys that are left out.
+/// Adds the visible keys of [from, to) for all rows. Calls `hide(begin, end)` for keys that are skipped.
 template <typename Element, typename Hide>
 void add_keys_to_few(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t from, std::int64_t to, Hide hide) {
     const AttentionPlan& plan = tile.plan;
     const std::int64_t query_stride = pack_rows(tile);
     float* const scores = tile.scratch.scores;
-    // What comes from memory is asked for a block before it is read, values beside the keys' scores and keys beside the
-    // values; nearer ones are not worth the asking.
+    // Data from memory is prefetched one block ahead: values while keys are scored, keys while values are added. For
+    // data in near caches prefetches do not pay.
     constexpr std::int64_t near_bytes = 1 << 18;
     const bool is_far =
         (to - from) * (plan.depth + plan.value_depth) * static_cast<std::int64_t>(sizeof(Element)) > near_bytes;
@@ -167,10 +168,10 @@ void add_keys_to_few(QueryTile& tile, const KeyValueView<Element>& kv, std::int6
     }
 }
 
-/// The larger; NaN if either is.
+/// The larger number; NaN if either is NaN.
 inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
 
-/// The largest of a row's `count` numbers; NaN if any is.
+/// The largest of a row's `count` numbers; NaN if any is NaN.
 [[gnu::noinline]] inline float largest_in(const float* x, std::int64_t stride, std::int64_t count) {
     F32 most = splat(-infinity);
     std::int64_t j = 0;
@@ -180,7 +181,7 @@ inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
     return largest;
 }
 
-/// As much as may be added to a score of a row, or more; NaN if anything is.
+/// An upper bound of what is added to any score of a row; NaN if any term is NaN.
 inline float most_added(const QueryTile& tile, std::int64_t row) {
     const auto most = [&](const std::byte* from, std::int64_t stride) {
         return largest_in(reinterpret_cast<const float*>(from), stride, tile.keys);
@@ -203,7 +204,7 @@ inline float hidden_score(const QueryTile& tile, std::int64_t row, std::int64_t 
     return score;
 }
 
-/// Whether any key is hidden from a row; `most` becomes the largest score of those, NaN if one is.
+/// True if any key is hidden from a row; `most` becomes their largest score, NaN if one is NaN.
 [[gnu::noinline]] inline bool any_hidden(const QueryTile& tile, std::int64_t row, float& most) {
     bool any = false;
     for (std::int64_t j = 0; j < tile.keys && (!any || tile.plan.adds_to_hidden); ++j) {
@@ -215,16 +216,16 @@ inline float hidden_score(const QueryTile& tile, std::int64_t row, std::int64_t 
     return any;
 }
 
-/// Writes the scores of hidden keys among `count` from `begin` on.
+/// Writes the scores of the hidden keys among `count` from `begin` on.
 [[gnu::noinline]] inline void write_hidden_scores(const QueryTile& tile, std::int64_t row, std::int64_t begin,
                                                   std::int64_t count, float* scores) {
     for (std::int64_t j = 0; j < count; ++j)
         if (!is_visible(tile, row, begin + j)) scores[j] = hidden_score(tile, row, begin + j);
 }
 
-/// Hidden keys have the masked score, or that and what is added. Beside a visible one far above it that is weight 0,
-/// but where all that is seen is as low, or nothing is seen, the row is computed once more with the weights of all
-/// keys. With -inf alone all is NaN.
+/// Adds hidden keys to a row. A hidden key has the masked score, plus additive terms with adds_to_hidden. Next to a
+/// visible score far above it, its weight is 0. If all visible scores are as low, or none is visible, the row is
+/// computed again with the weights of all keys. If all scores are -inf, the result is NaN.
 template <typename Element>
 void add_hidden_keys(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t row, float largest, float total) {
     const AttentionPlan& plan = tile.plan;

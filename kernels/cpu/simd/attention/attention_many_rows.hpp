@@ -4,34 +4,35 @@
 #include "kernels/cpu/simd/vector/byte_transpose.hpp"
 #include "kernels/cpu/simd/vector/square_transpose.hpp"
 
-/// Attention for many rows, which lie along the lanes of scores and weights: the softmax never leaves a lane, and
-/// neither keys nor values nor their sums need be transposed. Rows of a vector that may not see a key leave it out
-/// together, but for the few keys at the edge of what they see; values go to a few rows at a time, which see nearly the
-/// same keys.
+/// Attention for many rows, vectorised over rows: rows are the lanes of scores and weights. The softmax needs no
+/// horizontal reduction, and neither keys nor values nor sums need a transpose. The rows of a vector skip hidden keys
+/// together, except for the few keys at the edge of the visible range. Values are processed for a few rows at a time,
+/// which see nearly the same keys.
 namespace CAIRN_LEVEL {
 
-/// Rows that take values together: as few as keep the multiply-adds busy, since all go through the keys that any sees.
+/// Rows of a group that share a pass over the values: as few as keep the multiply-adds busy, since all go through the
+/// keys that any of them sees.
 inline constexpr int value_rows = 4;
 
-/// Keys [begin, end) of a block, in which the vectors [first, behind) take part.
+/// Keys [begin, end) of a block that the row vectors [first, behind) process.
 struct KeyRange {
     std::int64_t begin, end;
     int first, behind;
 };
 
-/// Whether a half vector takes less time than a whole one.
+/// True if half a vector takes less time than a whole one.
 inline constexpr bool has_halves = lanes == 16;
 
 struct ManyRowsTile {
     QueryTile& tile;
     int vectors;
-    std::int64_t width;                                   ///< rows, with those that fill the last vector
-    std::int64_t block = 0, behind = 0;                   ///< the keys at hand
-    std::int64_t begin[tile_vectors], end[tile_vectors];  ///< of the block's keys that each vector takes part in
-    std::int64_t whole_end[tile_vectors];                 ///< from there on only its later half does, for one step
+    std::int64_t width;                                   ///< rows, rounded up to whole vectors
+    std::int64_t block = 0, behind = 0;                   ///< the current block of keys
+    std::int64_t begin[tile_vectors], end[tile_vectors];  ///< of the block's keys, those that each vector processes
+    std::int64_t whole_end[tile_vectors];  ///< from there on, for one step, only the later half of the vector does
     KeyRange stretches[2 * tile_vectors];
     int stretch_count = 0;
-    bool has_sums[max_tile_rows / value_rows]{};  ///< whether rows that take values together have taken any
+    bool has_sums[max_tile_rows / value_rows]{};  ///< per row group: its sums are initialised
 
     explicit ManyRowsTile(QueryTile& of)
         : tile(of), vectors(static_cast<int>((of.rows + lanes - 1) / lanes)), width(vectors * lanes) {
@@ -46,7 +47,7 @@ struct ManyRowsTile {
     float* scores(std::int64_t key, int vector) const {
         return tile.scratch.scores + (key - block) * width + vector * lanes;
     }
-    /// Of the keys [from, to) those that the vector takes part in, whole steps of a tile from `from` on.
+    /// First key and end of the keys in [from, to) that a vector processes, rounded to whole tile steps from `from` on.
     std::int64_t first_key(int vector, std::int64_t from, std::int64_t to) const {
         const std::int64_t key_begin = tile.key_begin[vector * lanes];
         if (key_begin <= from) return from;
@@ -59,14 +60,14 @@ struct ManyRowsTile {
         const std::int64_t last = from + (key_end - from + tile_steps - 1) / tile_steps * tile_steps;
         return last < to ? last : to;
     }
-    /// Of the keys [from, to) those that any of the rows sees which take values together, from `row` on.
+    /// First key and end of the keys in [from, to) that any row of the group at `row` sees.
     std::int64_t first_of(std::int64_t row, std::int64_t from, std::int64_t to) const {
         return std::clamp(tile.key_begin[row], from, to);
     }
     std::int64_t last_of(std::int64_t row, std::int64_t from, std::int64_t to) const {
         return std::clamp(tile.key_end[row + value_rows - 1], from, to);
     }
-    /// Finds who takes part in the keys [from, to): the later a row, the later it begins and ends.
+    /// Computes the key ranges of all vectors in the block [from, to). Later rows begin and end later.
     void open(std::int64_t from, std::int64_t to) {
         block = from, behind = to;
         stretch_count = 0;
@@ -94,7 +95,7 @@ struct ManyRowsTile {
     }
 };
 
-/// The scaled queries, transposed.
+/// Packs the scaled queries, transposed.
 inline void pack_queries(const ManyRowsTile& wide) {
     const QueryTile& tile = wide.tile;
     const F32 scale = splat(tile.plan.scale);
@@ -109,7 +110,7 @@ inline void pack_queries(const ManyRowsTile& wide) {
         }
 }
 
-/// Adds to the scores of the keys that each vector takes part in what lies key by key for each row.
+/// Adds a bias or additive mask, stored key by key for each row, to the scores of the keys that each vector processes.
 inline void add_bias(const ManyRowsTile& wide, const std::byte* const* rows, bool same, std::int64_t stride) {
     const auto at = [&](std::int64_t row, std::int64_t key) {
         return reinterpret_cast<const float*>(rows[row])[(wide.block + key) * stride];
@@ -136,7 +137,7 @@ inline void add_bias(const ManyRowsTile& wide, const std::byte* const* rows, boo
     }
 }
 
-/// Hides the keys that a boolean mask of each row's own hides: those it marks, or the others.
+/// Applies a boolean mask per row: hides the marked keys, or the unmarked ones.
 template <bool marks_hide>
 void apply_boolean_mask(const ManyRowsTile& wide) {
     const QueryTile& tile = wide.tile;
@@ -169,7 +170,7 @@ void apply_boolean_mask(const ManyRowsTile& wide) {
     }
 }
 
-/// Hides what is beyond the rows' own edges.
+/// Hides the keys outside each row's causal range and window.
 inline void apply_causal_window(const ManyRowsTile& wide) {
     const QueryTile& tile = wide.tile;
     const F32 never = splat(-infinity);
@@ -201,7 +202,7 @@ inline void apply_causal_window(const ManyRowsTile& wide) {
     }
 }
 
-/// Caps, biases and masks the block's scores. Whether a boolean mask hides some of its keys: `has_hidden`.
+/// Applies softcap, bias and masks to the block's scores. `has_hidden`: a boolean mask hides some of its keys.
 inline void mask_block(const ManyRowsTile& wide, bool has_hidden) {
     const QueryTile& tile = wide.tile;
     const F32 never = splat(-infinity);
@@ -227,7 +228,7 @@ inline void mask_block(const ManyRowsTile& wide, bool has_hidden) {
     apply_causal_window(wide);
 }
 
-/// Scores of each vector to weights e^(score - largest so far).
+/// Online softmax of each vector: scores to weights e^(score - largest so far).
 inline void softmax_block(const ManyRowsTile& wide) {
     QueryTile& tile = wide.tile;
     for (int v = 0; v < wide.vectors; ++v) {
@@ -244,7 +245,7 @@ inline void softmax_block(const ManyRowsTile& wide) {
         OnlineSoftmaxState& state = tile.state;
         const F32 before = load(state.largest + v * lanes);
         const F32 largest = quick_max(quick_max(quick_max(m[0], m[1]), quick_max(m[2], m[3])), before);
-        // With nothing but -inf so far, any base will do: all weights are 0.
+        // If all scores so far are -inf, any base will do: all weights are 0.
         const F32 base = largest == -infinity ? F32{} : largest;
         F32 sum{};
         for (j = 0; j < count; ++j, s += width) {
@@ -259,7 +260,7 @@ inline void softmax_block(const ManyRowsTile& wide) {
     }
 }
 
-/// Rows that are wanted soon, or none.
+/// Rows to prefetch, or none.
 struct RowPrefetcher {
     const float* rows = nullptr;
     std::int64_t stride = 0, depth = 0;
@@ -271,7 +272,7 @@ struct RowPrefetcher {
     }
 };
 
-/// Scores of some keys, R at a time and then the rest; V vectors of queries. As many rows are asked for.
+/// Scores of some keys, R at a time, then the rest, with V vectors of queries. Prefetches as many rows.
 template <int R, int V>
 void score_steps(float* scores, std::int64_t width, const float* queries, const float* keys, std::int64_t stride,
                  std::int64_t depth, std::int64_t count, RowPrefetcher& next_keys, RowPrefetcher& values) {
@@ -284,7 +285,7 @@ void score_steps(float* scores, std::int64_t width, const float* queries, const 
         if (count > 0) score_steps<R / 2, V>(scores, width, queries, keys, stride, depth, count, next_keys, values);
 }
 
-/// sums[row] = sums[row] * shrink[row] + weights . values for all rows, C vectors of values at a time and then fewer.
+/// sums[row] = sums[row] * rescale[row] + weights . values for all rows, C vectors of values at a time, then fewer.
 template <int C>
 void add_weighted(ManyRowsTile& wide, const float* values, std::int64_t stride, std::int64_t column = 0) {
     const QueryTile& tile = wide.tile;
@@ -308,7 +309,7 @@ void add_weighted(ManyRowsTile& wide, const float* values, std::int64_t stride, 
         each_group(std::true_type(), column, tile.plan.value_depth - column);
 }
 
-/// A block's keys or values as floats: as they lie, or widened.
+/// A block's keys or values as floats: in place, or widened.
 inline const float* as_floats(float*, const float* rows, std::int64_t, std::int64_t, std::int64_t) { return rows; }
 template <typename Half>
 const float* as_floats(float* to, const Half* rows, std::int64_t stride, std::int64_t count, std::int64_t depth) {
@@ -332,7 +333,7 @@ void add_block(ManyRowsTile& wide, const KeyValueView<Element>& kv, std::int64_t
     const float* const keys = as_floats(widened, kv.k + from * kv.k_stride, kv.k_stride, count, plan.depth);
     RowPrefetcher next_keys, next_values;
     if constexpr (is_stored) {
-        // Where a head's keys and values do not stay in a near cache.
+        // Only if a head's keys and values do not stay in a near cache.
         constexpr std::int64_t near_bytes = 1 << 20;
         const bool is_far = tile.keys * (plan.depth + plan.value_depth) * 4 > near_bytes;
         if (is_far && tile.keys >= to + plan.key_block) next_keys = {kv.k + to * kv.k_stride, kv.k_stride, plan.depth};
@@ -363,7 +364,7 @@ void add_block(ManyRowsTile& wide, const KeyValueView<Element>& kv, std::int64_t
         wide.has_sums[row / value_rows] |= wide.first_of(row, from, to) < wide.last_of(row, from, to);
 }
 
-/// Keys [from, to) for all rows: what they may see of them. `hide(begin, end)` is told of keys that are left out.
+/// Adds the visible keys of [from, to) for all rows. Calls `hide(begin, end)` for keys that are skipped.
 template <typename Element, typename Hide>
 void add_keys_to_many(ManyRowsTile& wide, const KeyValueView<Element>& kv, std::int64_t from, std::int64_t to,
                       Hide hide) {

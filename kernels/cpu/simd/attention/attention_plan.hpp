@@ -5,42 +5,43 @@
 #include <algorithm>
 #include <cstdint>
 
-/// What attention_rows.cpp prepares for attention.cpp, how work is cut, and how both count scratch memory.
+/// The plan that attention_registration.cpp passes to attention.cpp, the split of the work, and the sizes of scratch
+/// memory.
 namespace cairn::kernels::cpu {
 
-/// A row is a query of one head. Rows whose heads share their keys go in tiles of at most so many.
+/// Maximal rows of a tile. A row is a query of one head; tiles contain rows whose heads share their keys.
 inline constexpr std::int64_t max_tile_rows = 48;
-/// Fewer than this many tiles are cut along the keys too, down to so many keys.
+/// If there are fewer tiles than enough_items, they are also split along the keys, down to min_keys keys.
 inline constexpr std::int64_t enough_items = 16, min_keys = 512;
 
-/// Keys whose scores are held at once, at most.
+/// Maximal number of keys whose scores are held at once.
 inline constexpr std::int64_t max_key_block = 128;
 
 enum class AttentionMask : std::uint8_t { none, boolean, added };
 
 struct AttentionPlan {
     float scale, masked_score;
-    float softcap;  ///< 0 where scores are not capped
+    float softcap;  ///< 0: no softcap
     bool causal;
-    std::int64_t window;  ///< keys that end at the query's own, of which none before may be seen; 0: all may
-    bool has_bias;        ///< a second operand is added to the scores; its axes go with [B, H, T, S]
+    std::int64_t window;  ///< a query sees at most this many keys up to its own; 0: no window
+    bool has_bias;        ///< a second operand is added to the scores; its axes broadcast to [B, H, T, S]
     AttentionMask mask;
-    bool mask_of_pairs;   ///< its axes go with [B, H, T, S]; else with [B, S]
-    bool mask_hides;      ///< a boolean one is true where nothing may be seen
-    bool adds_to_hidden;  ///< what is added is added to the masked score too
+    bool mask_of_pairs;   ///< its axes broadcast to [B, H, T, S]; otherwise to [B, S]
+    bool mask_hides;      ///< a boolean mask is true where keys are hidden
+    bool adds_to_hidden;  ///< additive terms are added to the masked score too
     std::int64_t depth;   ///< of queries and keys
     std::int64_t value_depth;
-    DType stored;            ///< of keys and values
+    DType stored;            ///< dtype of keys and values
     std::int64_t key_block;  ///< keys whose scores are held at once, a multiple of 8 up to max_key_block
-    std::int64_t part_rows;  ///< rows of tiles that may be cut along the keys, at most
+    std::int64_t part_rows;  ///< maximal rows of tiles that may be split along the keys
 
     bool may_hide() const { return causal || window > 0 || mask == AttentionMask::boolean; }
-    std::int64_t few_block() const { return 2 * key_block; }  ///< the same where rows are few
-    /// Of a few rows' scores: no power of two, where rows would fall on the same cache sets.
+    std::int64_t few_block() const { return 2 * key_block; }  ///< the same for few rows
+    /// Score stride of few rows: not a power of two, which would map rows to the same cache sets.
     std::int64_t score_stride() const { return few_block() + 16; }
     std::int64_t value_stride() const { return (value_depth + 15) / 16 * 16; }
 
-    /// Floats of each part of a member's scratch.
+    /// Sizes of the parts of a member's scratch, in floats.
     std::int64_t queries_size() const { return max_tile_rows * ((depth + 15) / 16 * 16); }
     std::int64_t scores_size() const { return std::max(max_tile_rows * key_block, 8 * score_stride()); }
     std::int64_t state_size(std::int64_t rows) const { return rows * (value_stride() + 2); }
@@ -50,12 +51,12 @@ struct AttentionPlan {
                                     value_stride() + 2 * few_block();
         return (floats * 4 + 63) / 64 * 64;
     }
-    /// Bytes of the states of parts of tiles, all together: at most twice enough_items of them.
+    /// Bytes of the states of all key splits: at most twice enough_items of them.
     std::int64_t bytes_of_parts() const { return 2 * enough_items * state_size(part_rows) * 4; }
 };
 
-/// How the work of one call is cut: into tiles of rows for each key head, and each of these along the keys. By sizes
-/// alone, so that results do not depend on the number of threads.
+/// The split of one call into tiles of rows for each key head, and of tiles along the keys. It depends on sizes only,
+/// so results do not depend on the number of threads.
 struct AttentionSplit {
     std::int64_t tiles, rows, parts, keys_of_part;
 

@@ -5,21 +5,20 @@
 
 #include <algorithm>
 
-/// A tile of attention: its rows, where each finds what belongs to it, which keys it may see, and the memory in which
-/// it is computed.
+/// A query tile of attention: its rows with their operands and visible keys, and its scratch memory.
 namespace CAIRN_LEVEL {
 
 using U64 = std::uint64_t __attribute__((vector_size(4 * lanes)));
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Keys and values of one head as they lie.
+/// Keys and values of one head, read in place.
 template <typename Element>
 struct KeyValueView {
     const Element *k, *v;
     std::int64_t k_stride, v_stride;
 };
 
-/// A member's memory for the tile it works on.
+/// Scratch memory of a team member for its current tile.
 struct AttentionScratch {
     float *queries, *scores, *state, *widened, *unseen, *mask_row, *no_weights;
 
@@ -41,8 +40,8 @@ struct AttentionScratch {
     }
 };
 
-/// What is known of a tile's rows after some keys: the largest score of each, the sum of weights relative to it, and of
-/// values so weighted.
+/// The online softmax state of a tile's rows after some keys: the largest score of each row, the sum of weights
+/// relative to it, and the sum of values with these weights.
 struct OnlineSoftmaxState {
     std::int64_t rows;
     float *largest, *total, *sums;
@@ -63,22 +62,22 @@ struct QueryTile {
 
     const float* q[max_tile_rows];
     float* out[max_tile_rows];
-    const std::byte *mask[max_tile_rows]{}, *bias[max_tile_rows]{};  ///< of key 0
+    const std::byte *mask[max_tile_rows]{}, *bias[max_tile_rows]{};  ///< at key 0
     std::int64_t mask_stride = 0, bias_stride = 0;                   ///< from key to key
-    bool same_mask = true, same_bias = true;                         ///< for all rows
+    bool same_mask = true, same_bias = true;                         ///< all rows share them
     std::int64_t key_begin[max_tile_rows],
-        key_end[max_tile_rows];            ///< keys that may be seen, by causal rule and window
-    const std::byte* is_finite = nullptr;  ///< of each block of keys, whether all values are; null: not known
+        key_end[max_tile_rows];            ///< keys visible by causal rule and window
+    const std::byte* is_finite = nullptr;  ///< per block of keys: all values are finite; null: not known
     float rescale[max_tile_rows];
 
-    /// Of the keys [begin, end) those that any row may see: the later a row, the later its first key and its last.
+    /// First key and end of the keys in [begin, end) that any row may see. Later rows begin and end later.
     std::int64_t first_seen(std::int64_t begin, std::int64_t end) const { return std::clamp(key_begin[0], begin, end); }
     std::int64_t last_seen(std::int64_t begin, std::int64_t end) const {
         return std::clamp(key_end[rows - 1], first_seen(begin, end), end);
     }
 };
 
-/// Whether a byte of a boolean mask lets its key be seen.
+/// True if a byte of a boolean mask makes its key visible.
 inline bool mask_shows(const QueryTile& tile, std::byte mark) { return (mark != std::byte{0}) != tile.plan.mask_hides; }
 
 inline bool is_visible(const QueryTile& tile, std::int64_t row, std::int64_t key) {
@@ -86,7 +85,7 @@ inline bool is_visible(const QueryTile& tile, std::int64_t row, std::int64_t key
     return tile.plan.mask != AttentionMask::boolean || mask_shows(tile, tile.mask[row][key * tile.mask_stride]);
 }
 
-/// What is said of a row for `count` keys from `begin` on, one behind the other.
+/// Mask or bias elements of a row for `count` keys from `begin` on, contiguous: in place, or copied to scratch.
 template <typename T>
 const T* row_of(const QueryTile& tile, const std::byte* row, std::int64_t stride, std::int64_t begin,
                 std::int64_t count) {
@@ -97,18 +96,18 @@ const T* row_of(const QueryTile& tile, const std::byte* row, std::int64_t stride
     return to;
 }
 
-/// What a boolean mask lets the rows see of some keys: none outside of [begin, end), some or all within.
+/// The keys that a boolean mask lets the rows see: none outside of [begin, end), some or all within.
 struct VisibleKeys {
     std::int64_t begin, end;
     bool has_hidden;
 };
 
-/// Of at most few_block() keys.
+/// The visible keys of `count` keys from `begin` on; at most few_block() of them.
 inline VisibleKeys visible_keys(const QueryTile& tile, std::int64_t begin, std::int64_t count) {
     if (tile.plan.mask != AttentionMask::boolean) return {begin, begin + count, false};
     using Bytes = signed char __attribute__((vector_size(4 * lanes)));
     constexpr std::int64_t width = sizeof(Bytes);
-    alignas(64) signed char set[2 * max_key_block]{}, unset[2 * max_key_block]{};  // of each key, by any row
+    alignas(64) signed char set[2 * max_key_block]{}, unset[2 * max_key_block]{};  // per key: set or unset in any row
     for (std::int64_t row = 0; row < (tile.same_mask ? 1 : tile.rows); ++row) {
         const std::byte* const mask = row_of<std::byte>(tile, tile.mask[row], tile.mask_stride, begin, count);
         const auto add = [&](std::int64_t at, std::size_t bytes) __attribute__((always_inline)) {
@@ -124,7 +123,7 @@ inline VisibleKeys visible_keys(const QueryTile& tile, std::int64_t begin, std::
         std::int64_t j = 0;
         for (; j + width <= count; j += width) add(j, width);
         if (j == count) continue;
-        // The last vector reads what another has read, where that keeps it within the row.
+        // The last vector overlaps the one before, if the row is long enough.
         if (count >= width)
             add(count - width, width);
         else

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t max_depth = 1024;
 
-/// An attribute that may be written as a number or as a list of one.
+/// An attribute written as a number or as a list of one.
 double number_or(const Problem& problem, std::string_view name, double otherwise) {
     for (const Attribute& attribute : problem.attributes) {
         if (attribute.name != name) continue;
@@ -28,7 +28,7 @@ double masked_score(const Problem& problem) {
     return number_or(problem, "masked_score", std::numeric_limits<float>::lowest());
 }
 
-/// With leading axes of size 1, four in all; of five, those of groups and of heads in a group become one.
+/// Adds leading axes of size 1 up to four axes; of five axes, those of groups and of heads in a group are merged.
 Shape with_four_axes(Shape shape) {
     if (shape.size() == 5) {
         shape[1] = shape[1] * shape[2];
@@ -38,7 +38,7 @@ Shape with_four_axes(Shape shape) {
     return shape;
 }
 
-/// Five axes are those of groups: all of q, k, v and the output have them, k and v one head in each.
+/// Five axes mean grouped heads: q, k, v and the output must all have them, with one head of k and v in each group.
 Refusal accepts_groups(const Problem& problem) {
     const Shape& q = problem.inputs[0].shape;
     for (const TensorDesc* tensor : {&problem.inputs[1], &problem.inputs[2], &problem.outputs[0]}) {
@@ -80,7 +80,7 @@ Refusal accepts_shapes(const Problem& problem) {
 
 bool flag(const Problem& problem, std::string_view name) { return number_or(problem, name, 0) != 0; }
 
-/// A mask of pairs, or a bias: each of its axes is that of the scores, or 1.
+/// True for a mask of pairs or a bias: each axis has the size of the scores' axis, or 1.
 bool is_beside_scores(const TensorDesc& tensor, const Problem& problem) {
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const Shape shape = with_four_axes(tensor.shape), scores{q[0], q[1], q[2], k[2]};
@@ -112,7 +112,7 @@ Refusal accepts_softcap(const Problem& problem) {
     return cap >= 1e-30 && cap <= 1e30 ? Refusal() : "needs a softcap of 1e-30 to 1e30";
 }
 
-/// Keys that the queries see up to their own, none before; 0: all.
+/// Window size: the number of keys up to its own that a query sees; 0: no window.
 std::int64_t window_of(const Problem& problem) { return static_cast<std::int64_t>(number_or(problem, "window", 0)); }
 
 Refusal accepts_window(const Problem& problem) {
@@ -154,13 +154,13 @@ AttentionMask mask_of(const Problem& problem) {
     return problem.inputs[3].dtype == DType::boolean ? AttentionMask::boolean : AttentionMask::added;
 }
 
-/// Of all batches.
+/// Key heads of all batches.
 Dim heads_of_keys(const Problem& problem) {
     const Shape k = with_four_axes(problem.inputs[1].shape);
     return k[0] * k[1];
 }
 
-/// The rows that a tile may have which is cut along its keys, for any of the sizes; 0 where none is.
+/// Maximal rows of a tile that may be split along its keys, over all sizes; 0 if no tile is split.
 std::int64_t rows_of_parts(const Problem& problem) {
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const Dim rows = q[2] * floordiv(q[1], k[1]);
@@ -185,7 +185,7 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.mask_hides = flag(problem, "hides");
     plan.adds_to_hidden = flag(problem, "adds_to_hidden");
     plan.key_block =
-        std::max(plan.depth, plan.value_depth) <= 256 ? max_key_block : 32;  // widened, they stay in the second cache
+        std::max(plan.depth, plan.value_depth) <= 256 ? max_key_block : 32;  // so that widened blocks stay in L2
     plan.part_rows = rows_of_parts(problem);
     return plan;
 }

@@ -2,19 +2,18 @@
 
 #include "kernels/cpu/simd/vector/half.hpp"
 
-/// The products of attention on register tiles: scores with queries along the lanes, for many of them, or with the
-/// head's elements, for few; sums of values with these along the lanes. The tiles are functions of their own: where g++
-/// inlines several into one, it keeps their accumulators in memory.
+/// Micro-kernels of attention. For many queries, scores are vectorised over queries; for few, over the head's elements.
+/// Sums of values are vectorised over the elements of values. The tiles are functions of their own: if g++ inlines
+/// several into one, it spills their accumulators.
 namespace CAIRN_LEVEL {
 
-// Queries along the lanes: keys are read as they lie, an element for all lanes.
+// Vectorised over queries: keys are read in place, one broadcast element at a time.
 
-/// Vectors of queries side by side in a tile, and keys below each other: as many accumulators as leave registers for
-/// the operands.
+/// Register blocking: vectors of queries times keys, as many accumulators as leave registers for the operands.
 inline constexpr int tile_vectors = lanes >= 8 ? 3 : 2;
 inline constexpr int tile_steps = lanes == 16 ? 8 : 4;
 
-/// scores[r][v] = queries . keys[r], for R keys and V vectors of queries that lie `width` apart.
+/// scores[r][v] = queries . keys[r], for R keys and V vectors of queries with row stride `width`.
 template <int R, int V>
 [[gnu::noinline]] void score_tile(float* scores, std::int64_t width, const float* queries, const float* keys,
                                   std::int64_t stride, std::int64_t depth) {
@@ -58,15 +57,15 @@ template <int R>
     for (int r = 0; r < R; ++r) *reinterpret_cast<HalfMemory*>(scores + r * width) = sum[r];
 }
 
-// Elements of a head along the lanes: keys and values are read once for all rows, floats or half as wide.
+// Vectorised over the head's elements: keys and values, f32 or 16-bit, are read once for all rows.
 
-/// Four lanes of a vector, from lane `From` on.
+/// Four lanes of a vector, beginning with lane `From`.
 template <int From>
 CAIRN_INLINE F4 four_from(F32 x) {
     static_assert(From + 4 <= lanes);
     return __builtin_shufflevector(x, x, From, From + 1, From + 2, From + 3);
 }
-/// The sum of the vector's quarters, eighths, ... of four lanes.
+/// Adds the groups of four lanes of a vector.
 template <int From = 0>
 CAIRN_INLINE F4 narrow(F32 x) {
     if constexpr (From + 4 == lanes)
@@ -74,7 +73,7 @@ CAIRN_INLINE F4 narrow(F32 x) {
     else
         return four_from<From>(x) + narrow<From + 4>(x);
 }
-/// The sums of the lanes of four vectors.
+/// Horizontal sums of four vectors.
 CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
     const F4 x = narrow(a), y = narrow(b), z = narrow(c), w = narrow(d);
     const F4 xy = __builtin_shufflevector(x, y, 0, 1, 4, 5) + __builtin_shufflevector(x, y, 2, 3, 6, 7);
@@ -82,13 +81,13 @@ CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
     return __builtin_shufflevector(xy, zw, 0, 2, 4, 6) + __builtin_shufflevector(xy, zw, 1, 3, 5, 7);
 }
 
-/// Four keys, anywhere.
+/// Pointers to four keys.
 template <typename Element>
 struct FourKeys {
     const Element* at[4];
 };
 
-/// sums[r] = queries[r] . each of four keys, for R queries `stride` apart and a depth of whole vectors.
+/// sums[r] = queries[r] . each of four keys, for R queries of stride `stride` and a depth of whole vectors.
 template <int R, typename Element>
 [[gnu::noinline]] void key_tile(F4* sums, const float* queries, std::int64_t stride, const FourKeys<Element>& keys,
                                 std::int64_t depth) {
@@ -111,7 +110,7 @@ template <int R, typename Element>
     for (int r = 0; r < R; ++r) sums[r] = four_sums(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
 }
 
-/// The same for one query and less than a vector, added.
+/// The tail for one query: adds the products of less than a vector.
 template <typename Element>
 [[gnu::noinline]] void add_part_of_keys(F4* sum, const float* query, const FourKeys<Element>& keys, std::int64_t depth,
                                         std::int64_t part) {
@@ -120,19 +119,19 @@ template <typename Element>
                       x * load_part(keys.at[2] + depth, part), x * load_part(keys.at[3] + depth, part));
 }
 
-/// Asks for what the line of `at` holds, unless it is null.
+/// Prefetches the cache line of `at`, unless null.
 template <typename Element>
 CAIRN_INLINE void prefetch(const Element* at) {
     if (at != nullptr) __builtin_prefetch(at, 0, 2);
 }
 
-/// How weights lie: those of a row side by side, or those of a key.
+/// Order of weights in memory: contiguous per row, or contiguous per key.
 enum class WeightLayout { by_row, by_key };
 
-/// sums[r][0 .. C vectors) = sums[r] * shrink[r] + weights[r] . values, for R rows, or the latter alone where `rescale`
-/// is null; where it is Partial, the one vector of values has `part` elements. `ahead`: what is wanted next and lies as
-/// the values do, or null. A block of keys is summed by itself first: sums over many keys are then no longer chains of
-/// as many roundings.
+/// sums[r][0 .. C vectors) = sums[r] * rescale[r] + weights[r] . values for R rows; without the first term if `rescale`
+/// is null. With Partial the one vector of values has `part` elements. `ahead`: data to prefetch with the values'
+/// stride, or null. A block of keys is summed separately first, so that sums over many keys are not single chains of
+/// roundings.
 template <int R, int C, bool Partial, WeightLayout Order = WeightLayout::by_row, typename Element>
 [[gnu::noinline]] void row_tile(float* sums, std::int64_t sum_stride, const float* weights, std::int64_t weight_stride,
                                 const Element* values, std::int64_t value_stride, std::int64_t keys, std::int64_t part,
@@ -158,7 +157,7 @@ template <int R, int C, bool Partial, WeightLayout Order = WeightLayout::by_row,
             return splat(Order == WeightLayout::by_row ? weights[r * weight_stride + j]
                                                        : weights[j * weight_stride + r]);
         };
-        if constexpr (R == 1) {  // no row reads a vector again
+        if constexpr (R == 1) {  // no vector is reused across rows
             const F32 w = weight(0);
 #pragma GCC unroll 16
             for (int c = 0; c < C; ++c) multiply_add(sum[0][c], w, value(c));

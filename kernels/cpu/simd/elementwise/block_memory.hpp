@@ -3,7 +3,7 @@
 #include "kernels/cpu/simd/elementwise/block_program.hpp"
 #include "kernels/cpu/simd/vector/half.hpp"
 
-/// Between memory of any dtype and stride and the dense blocks of body.hpp.
+/// Loads and stores between memory of any dtype and stride and the dense blocks of block_program.hpp.
 namespace CAIRN_LEVEL {
 
 template <typename Memory, typename Value, typename Convert>
@@ -44,7 +44,7 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
     store_each(reinterpret_cast<T*>(to), static_cast<const std::int32_t*>(from), stride, n,
                [](std::int32_t x) { return static_cast<T>(x); });
 }
-/// Elements as they are.
+/// Loads elements without conversion.
 [[gnu::noinline]] inline void load_bits(std::int64_t bytes, std::byte* to, const std::byte* from, std::int64_t stride,
                                         std::int64_t n) {
     switch (bytes) {
@@ -54,7 +54,7 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
         default: return load_same<std::uint64_t>(to, from, stride, n);
     }
 }
-/// Of one or two bytes.
+/// Stores elements of one or two bytes without conversion.
 [[gnu::noinline]] inline void store_bits(std::int64_t bytes, std::byte* to, const std::byte* from, std::int64_t stride,
                                          std::int64_t n) {
     if (bytes == 1)
@@ -63,7 +63,7 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
         store_same<std::uint16_t>(to, from, stride, n);
 }
 
-/// n elements of `dtype`, `stride` elements apart, into a block of its slot.
+/// Loads n elements of `dtype` and the given stride into a block of its BlockType.
 [[gnu::noinline]] inline void load_run(DType dtype, void* to, const std::byte* from, std::int64_t stride,
                                        std::int64_t n) {
     switch (dtype) {
@@ -93,7 +93,7 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
     }
 }
 
-/// The way back: n elements of a block to memory.
+/// Stores n elements of a block to memory.
 [[gnu::noinline]] inline void store_run(DType dtype, std::byte* to, const void* from, std::int64_t stride,
                                         std::int64_t n) {
     switch (dtype) {
@@ -123,7 +123,7 @@ CAIRN_INLINE void store_small(std::byte* to, const void* from, std::int64_t stri
     }
 }
 
-/// A whole block of one number.
+/// Fills a block with a constant.
 inline void fill_block(const BlockConstant& constant, std::byte* to) {
     for (int i = 0; i < block_size; ++i) {
         switch (constant.slot) {
@@ -140,7 +140,7 @@ inline void fill_block(const BlockConstant& constant, std::byte* to) {
     }
 }
 
-/// The bytes of one element.
+/// Bytes of one element in memory.
 CAIRN_INLINE std::int64_t bytes_of(DType dtype) {
     switch (dtype) {
         case DType::f64:
@@ -152,7 +152,7 @@ CAIRN_INLINE std::int64_t bytes_of(DType dtype) {
         default: return 1;
     }
 }
-/// The same in a block of its slot.
+/// Bytes of one element in a block of the dtype's BlockType.
 CAIRN_INLINE std::int64_t block_bytes_of(DType dtype) {
     const std::int64_t bytes = bytes_of(dtype);
     return dtype == DType::boolean || bytes > 4 ? bytes : 4;

@@ -17,7 +17,7 @@ CAIRN_ELEMENT_OPS(CAIRN_FORMULA)
 
 // ---- floats of all widths, whole vectors
 
-/// What elements are computed in: themselves, or f16 and bf16 as floats.
+/// The computing type of an element: f16 and bf16 are computed as floats, others as they are.
 template <typename Element>
 using NumberOf = std::conditional_t<std::is_arithmetic_v<Element>, Element, float>;
 template <typename Element>
@@ -28,7 +28,7 @@ template <typename Element>
 inline constexpr int lanes_of = vec_lanes<NumberOf<Element>>;
 
 CAIRN_INLINE I32 truths_of(I32 mask) { return mask & 1; }
-/// In the first lanes; anything in the others.
+/// Truth values in the first lanes; the other lanes are unspecified.
 template <int... k>
 CAIRN_INLINE I32 truths_of(I64 mask, std::integer_sequence<int, k...>) {
     const I32 parts = std::bit_cast<I32>(mask & 1);
@@ -37,7 +37,7 @@ CAIRN_INLINE I32 truths_of(I64 mask, std::integer_sequence<int, k...>) {
 }
 CAIRN_INLINE I32 truths_of(I64 mask) { return truths_of(mask, std::make_integer_sequence<int, lanes>()); }
 
-/// The first n results of a vector: numbers, or truths as bytes.
+/// Stores the first n results of a vector: numbers, or truth values as bytes.
 template <typename Element>
 CAIRN_INLINE void keep(void* r, std::int64_t i, VectorOf<Element> value, std::int64_t n) {
     Element* const to = static_cast<Element*>(r) + i;
@@ -74,7 +74,7 @@ void on_pairs_of_lanes(void* r, const void* a, const void* b, const void*, std::
                       n - i);
 }
 
-// ---- integers, element by element (the compiler makes vectors of the simple ones)
+// ---- integers, element by element (the compiler vectorises the simple ones)
 
 template <typename T>
 T plain(Number<T> x) {
@@ -105,7 +105,7 @@ void each(void* r, const void* a, const void*, const void*, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(F{}(x[i]));
 }
 
-/// Elements of as many bits as T has, by truths.
+/// Selects elements of the size of T by truth values.
 template <typename T>
 void where_each(void* r, const void* c, const void* a, const void* b, std::int64_t n) {
     auto* out = static_cast<T*>(r);
@@ -142,13 +142,13 @@ CAIRN_FUNCTOR(NoLessThan0, (std::int8_t x), x > 0 ? x : 0)
 template <typename T> CAIRN_FUNCTOR(To, (auto x), static_cast<T>(x))
 // clang-format on
 
-/// Truncated toward zero, held within the range of Limits; NaN gives 0.
+/// Truncates toward zero and saturates to the range of Limits; NaN gives 0.
 template <typename To, typename Limits = To>
 struct Saturate {
     template <typename From>
     To operator()(From x) const {
         if constexpr (std::is_floating_point_v<From>) {
-            // The upper limit plus one is a power of two, so it has an exact float.
+            // The upper limit plus one is a power of two, so it is exact in floating point.
             const From above = static_cast<From>(static_cast<std::uint64_t>(std::numeric_limits<Limits>::max()) + 1);
             if (x != x) return 0;
             if (x >= above) return std::numeric_limits<Limits>::max();
@@ -163,7 +163,7 @@ struct Saturate {
     }
 };
 
-/// The functions of an op by the slot of its operands.
+/// The functions of an op by BlockType of its operands.
 template <ElementCode code>
 constexpr BlockFunctionsByType element_row() {
     using F = Formula<code>;

@@ -11,7 +11,7 @@
 namespace cairn::kernels::cpu {
 namespace {
 
-/// An operation of one or two operands of one dtype.
+/// An operation with one or two operands of one dtype.
 struct OpRow {
     std::string_view name;
     BlockOpcode code;
@@ -41,7 +41,7 @@ std::string kind_of(DType dtype) {
     return dtype == DType::boolean ? "booleans" : is_integer(dtype) ? "integers" : std::string(to_string(dtype));
 }
 
-/// The operation that does the same to bytes, of i8, u8 and boolean alike.
+/// The equivalent operation on bytes, the same for i8, u8 and boolean; none if there is none.
 std::optional<BlockOpcode> on_bytes(BlockOpcode code) {
     using enum BlockOpcode;
     constexpr std::pair<BlockOpcode, BlockOpcode> codes[] = {{to_i8, byte_to_i8},
@@ -59,8 +59,8 @@ std::optional<BlockOpcode> on_bytes(BlockOpcode code) {
     return std::nullopt;
 }
 
-/// A cast of elements as they lie in memory: from another dtype to f16 or bf16, and from floats to bytes. f32 is what
-/// f16 and bf16 are stored from.
+/// A cast in memory format: from another dtype to f16 or bf16, or from floats to bytes. None from f32 to f16 or bf16,
+/// which the store converts.
 std::optional<BlockOp> cast_in_memory_format(DType from, DType to) {
     using enum DType;
     const bool is_half = from == f16 || from == bf16;
@@ -81,7 +81,7 @@ std::optional<BlockOp> cast_in_memory_format(DType from, DType to) {
     return size_of(to) == 1 && is_float(from) ? std::optional(op) : std::nullopt;
 }
 
-/// One operation on values, before blocks are given out.
+/// One operation on values, before block allocation.
 struct VirtualOp {
     BlockOpcode code;
     BlockType slot;
@@ -179,7 +179,8 @@ private:
             default: return {-9007199254740992.0, 9007199254740992.0};
         }
     }
-    /// To `digits` binary digits, nearest even; exponents below `low` share its last place; beyond `largest` infinite.
+    /// Rounds to `digits` significant binary digits, ties to even. Exponents below `low` use its unit in the last
+    /// place; magnitudes above `largest` become infinite.
     static double round_bits(double x, int digits, int low, double largest) {
         if (x == 0 || !std::isfinite(x)) return x;
         const int exponent = std::max(std::ilogb(x), low) - (digits - 1);
@@ -213,7 +214,7 @@ private:
                 break;
             case DType::f16:
             case DType::bf16:
-                // Wide numbers go by way of f32, and to that rounded to odd, so that there is one rounding.
+                // Wide numbers are converted through f32 rounded to odd, so that there is one rounding.
                 if (slot(value) != BlockType::f32)
                     value = emit(is_wide(from) ? BlockOpcode::to_f32_odd : BlockOpcode::to_f32, slot(value),
                                  BlockType::f32, value);
@@ -224,7 +225,7 @@ private:
         return {};
     }
 
-    /// More digits than a float has.
+    /// True if the dtype has more digits than a float.
     static bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::i64 || dtype == DType::i32; }
     /// True if every result that is this value has the dtype, so that its store rounds it.
     bool is_stored_as(int value, DType dtype) const {
@@ -233,8 +234,9 @@ private:
             return values_.at(result) != value || dtypes_.at(result) == dtype;
         });
     }
-    /// Drops the rounding of a value that is only stored, in the dtype it is rounded to: the store rounds. An f32
-    /// result that was f16 before keeps it. Of an input only if nothing else is stored.
+    /// Drops the rounding of a value that is only stored in the dtype it is rounded to: the store rounds. The rounding
+    /// stays if the value is stored as f32 after a cast to f16. For a rounded input it is dropped only if that is the
+    /// only result.
     int without_rounding(int value, bool is_only) {
         const auto draft =
             std::find_if(drafts_.begin(), drafts_.end(), [&](const VirtualOp& d) { return d.result == value; });
@@ -272,8 +274,8 @@ private:
         if (Refusal no = check(*row, step); !no.empty()) return no;
         const int a = value_of(step, 0), b = row->operands() == 2 ? value_of(step, 1) : -1;
         int value = emit(row->code, slot(a), block_type_of(step.dtype), a, b);
-        // Integers in a wider slot wrap to their own range. 16-bit floats keep the slot's precision until a cast or a
-        // store.
+        // Integers in a wider BlockType wrap to their own range. 16-bit floats keep the precision of the block until a
+        // cast or a store.
         if (step.dtype == DType::i8) value = emit(BlockOpcode::round_i8, BlockType::i32, BlockType::i32, value);
         if (step.dtype == DType::u8) value = emit(BlockOpcode::round_u8, BlockType::i32, BlockType::i32, value);
         values_.push_back(value);
@@ -298,7 +300,7 @@ private:
                            [&](const BlockConstant& c) { return c.place == value; });
     }
 
-    /// The last draft that reads each value, and the last that reads an input.
+    /// Finds the last operation that reads each value, and the last that reads an input.
     void find_last_uses() {
         last_use_.assign(slots_.size(), -1);
         for (std::size_t i = 0; i < drafts_.size(); ++i) {
@@ -310,7 +312,7 @@ private:
         }
     }
 
-    /// The places of the operands; those that nobody reads after draft `i` are put in `freed`.
+    /// Sets the blocks of the operands; those whose last use is operation `i` are appended to `freed`.
     void place_operands(std::size_t i, BlockOp& op, std::vector<int>& freed) const {
         for (int k = 0; k < 3; ++k) {
             const int operand = drafts_[i].operand[k];
@@ -327,7 +329,7 @@ private:
         BlockOp op{draft.code, draft.slot, {0, 0, 0}, 0, -1};
         std::vector<int> freed;
         place_operands(i, op, freed);
-        // A result of another type may not overwrite its operand: the elements do not lie at the same places.
+        // A result of another type may not overwrite its operand: elements have different offsets.
         const bool same_type = slot(draft.result) == draft.slot && draft.code != BlockOpcode::where;
         if (same_type) free_.insert(free_.end(), freed.begin(), freed.end());
         if (free_.empty() || is_result(draft.result)) {
@@ -338,7 +340,7 @@ private:
         }
         if (!same_type) free_.insert(free_.end(), freed.begin(), freed.end());
         place_[static_cast<std::size_t>(draft.result)] = op.result;
-        // An output may lie over an input, so it is written at once only when no input is read any more.
+        // An output may alias an input, so it is written directly only after the last read of any input.
         for (std::size_t o = 0; o < outputs && op.output < 0; ++o) {
             if (result_values_[o] == draft.result && static_cast<int>(i) >= last_input_use_)
                 op.output = static_cast<std::int16_t>(o);
@@ -346,7 +348,7 @@ private:
         return op;
     }
 
-    /// Blocks: inputs and constants keep theirs, results too; the others share.
+    /// Block allocation: inputs, constants and results keep their blocks; other values share.
     void write(const std::vector<DType>& outputs, BlockProgram& body) {
         find_last_uses();
         place_.assign(slots_.size(), -1);
@@ -377,15 +379,15 @@ private:
 
     const BodySteps& source_;
     std::vector<DType> dtypes_;  ///< of inputs and steps
-    std::vector<int> values_;    ///< of inputs and steps: numbers into slots_
+    std::vector<int> values_;    ///< of inputs and steps: indices into slots_
     std::vector<BlockType> slots_;
     std::vector<VirtualOp> drafts_;
     std::vector<BlockConstant> constants_;  ///< `place` is the value until write()
     std::vector<int> result_values_;
-    std::vector<int> last_use_;  ///< of values: numbers into drafts_
+    std::vector<int> last_use_;  ///< per value: index into drafts_
     int last_input_use_ = -1;
-    std::vector<int> place_;  ///< of values
-    std::vector<int> free_;   ///< places whose values are not needed any more
+    std::vector<int> place_;  ///< block of each value
+    std::vector<int> free_;   ///< blocks whose values are dead
     int place_count_ = 0;
 };
 

@@ -7,31 +7,31 @@
 #include <span>
 #include <vector>
 
-/// From a Problem to the Body that runs it.
+/// Compiles the body of a Problem to a BlockProgram.
 namespace cairn::kernels::cpu {
 
-/// The steps a Problem stands for: the body of `elementwise`, else the one step of its definition. It holds as long as
-/// the Problem does.
+/// The steps of a Problem: the body of `elementwise`, or the one step of another definition. Must not outlive the
+/// Problem.
 struct BodySteps {
     std::vector<DType> inputs;
     std::span<const Step> steps;
     std::vector<int> results;
-    std::vector<Step> one;  ///< where the step is none of the Problem's
+    std::vector<Step> one;  ///< owns the step if it is not in the Problem's body
 };
 BodySteps body_steps(const Problem& problem);
-/// Operations an element, and the share of the peak at which bodies do them.
+/// Operations per element, and the fraction of peak at which bodies run them.
 double operations_of(const BodySteps& source);
 inline constexpr double body_efficiency = 0.25;
-/// What follows the product of a `fused` Problem, in operations of the product's efficiency; at constant sizes.
+/// Operations of the epilogue of a `fused` Problem, counted at the efficiency of the product; at constant sizes.
 double epilogue_flops(const Problem& problem, double efficiency);
-/// The body that stores its only input.
+/// The program that stores its only input.
 BlockProgram identity_block_program(DType dtype);
 
-/// Compiles; on a refusal `body` is unfinished. Constants are rounded to their dtypes, values share blocks where their
-/// lives allow, and the last operations write to their outputs directly.
+/// Compiles a body; on a refusal `body` is unfinished. Constants are rounded to their dtypes, values share blocks by
+/// liveness, and the last operations write to their outputs directly.
 Refusal compile_block_program(const BodySteps& source, const std::vector<DType>& outputs, BlockProgram& body);
-/// Has values stand in blocks as they lie in memory, where all of them are bytes, or where one light operation on f16
-/// or bf16 is all there is, or one cast that has code of its own. TileEpilogue takes no such body.
+/// Keeps values in memory format in the blocks, if all of them are bytes, or if the body is a single cheap operation on
+/// f16 or bf16, or a single cast with a function of its own. TileEpilogue does not accept such programs.
 void keep_memory_format(const BodySteps& source, BlockProgram& body);
 
 }  // namespace cairn::kernels::cpu

@@ -3,21 +3,21 @@
 #include "kernels/cpu/simd/elementwise/block_program.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
-/// Runs a Body: the output, flattened, is cut into chunks that members take, a chunk into blocks that stay in the
-/// first-level cache. An operand that lies in memory as its block would is used there and not copied.
+/// Runs a BlockProgram over tensors. The flattened output is split into chunks that members claim, and a chunk into
+/// blocks that stay in L1. An operand stored in memory as in its block is used in place and not copied.
 namespace CAIRN_LEVEL {
 namespace {
 
 constexpr int max_operands = max_body_inputs + max_body_outputs;
 
-/// How an operand is seen by the current block.
+/// How the current block accesses an operand.
 enum class OperandAccess : std::uint8_t {
-    constant,  ///< one element for all of it: its block was filled before the first chunk
-    dense,     ///< follows the flattened output without gaps
+    constant,  ///< one element for the whole run: its block is filled before the first chunk
+    dense,     ///< contiguous along the flattened output
     strided,
 };
 
-/// The output's axes, with those that all operands walk in one stride merged; the last axis is the innermost.
+/// The output's axes after merging those that have a single stride in all operands. The last axis is the innermost.
 struct IterationSpace {
     int rank = 0;
     std::int64_t shape[max_body_rank];
@@ -63,7 +63,7 @@ OperandAccess access_of(const IterationSpace& space, int operand) {
     return dense ? OperandAccess::dense : constant ? OperandAccess::constant : OperandAccess::strided;
 }
 
-/// Calls f(offset into the operand, first element, length) for each run of the inner axis within [begin, begin + n) of
+/// Calls f(offset in the operand, first element, length) for each run of the inner axis within [begin, begin + n) of
 /// the flattened output.
 template <typename F>
 CAIRN_INLINE void for_runs(const IterationSpace& space, int operand, std::int64_t begin, std::int64_t n, F f) {
@@ -90,14 +90,14 @@ CAIRN_INLINE void for_runs(const IterationSpace& space, int operand, std::int64_
     }
 }
 
-/// What a member keeps while it runs.
+/// The state of a team member during a run.
 struct MemberRun {
     const Args& args;
     const BlockProgram& body;
     IterationSpace space;
     std::byte* scratch;
     OperandAccess seen[max_operands];
-    bool in_memory[max_operands];  ///< the operand's dtype is what its block holds
+    bool in_memory[max_operands];  ///< the operand's dtype equals the type of its block
 
     std::byte* block(std::int64_t place) const { return scratch + place * body.block_bytes; }
     std::int64_t block_element_bytes(DType dtype) const {
@@ -126,7 +126,7 @@ std::int64_t offset_of(const IterationSpace& space, int operand, std::int64_t el
     return offset;
 }
 
-/// Where [begin, begin + n) of an operand stands in memory as a block would; null where it does not.
+/// The memory of [begin, begin + n) of an operand if it can be used in place of a block; null otherwise.
 CAIRN_INLINE std::byte* memory_of(const MemberRun& pass, const TensorArg& arg, int operand, DType dtype,
                                   std::int64_t begin, bool one_row) {
     if (!pass.in_memory[operand]) return nullptr;
@@ -155,7 +155,7 @@ void run_block(const MemberRun& pass, std::int64_t begin, std::int64_t n, bool o
             place[i] = memory;
             continue;
         }
-        // Without operations what is loaded is what is stored.
+        // Without operations the loaded block is stored, so it is loaded directly to the output.
         if (body.op_count == 0 && i == body.outputs[0].place)
             if (std::byte* memory = memory_of_output(pass, 0, begin, one_row)) {
                 place[i] = memory;
@@ -220,7 +220,7 @@ void elementwise(const Args& args, Team& team) {
                    {}};
     const std::int64_t total = pass.space.total, inner = pass.space.shape[pass.space.rank - 1];
     if (total == 0) return;
-    // Long rows: blocks end where a row does, so that rows can be used in place. Short rows: a block holds several.
+    // Long rows: blocks end at row ends, so that rows can be used in place. Short rows: a block holds several rows.
     const bool long_rows = inner >= block_size / 4;
     bool started = false;
     for (std::int64_t chunk = team.next_chunk(); chunk * chunk_size < total; chunk = team.next_chunk()) {

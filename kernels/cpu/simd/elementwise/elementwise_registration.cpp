@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-/// The rows of everything that goes element by element: fused bodies, the atomic ops, and the activations that are
-/// definitions of their own, which have code that is quicker and more accurate than their atomic bodies.
+/// Registers elementwise kernels: fused bodies, the atomic ops, and the activations with definitions of their own,
+/// whose code is faster and more accurate than their atomic bodies.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -32,7 +32,7 @@ Refusal accepts(const Problem& problem) {
     return compile_block_program(body_steps(problem), output_dtypes(problem), body);
 }
 
-/// The body that runs: values stand in its blocks as they lie where they can.
+/// Compiles the body that runs, with values in memory format where possible.
 Refusal body_that_runs(const Problem& problem, BlockProgram& body) {
     const BodySteps source = body_steps(problem);
     Refusal no = compile_block_program(source, output_dtypes(problem), body);
@@ -57,7 +57,7 @@ Cost cost(const Problem& problem) {
     return {operations_of(body_steps(problem)) * elements, bytes_of(problem), body_efficiency};
 }
 
-/// Inputs that an output of the same dtype may overwrite.
+/// All pairs of an input and an output that may share memory if their dtypes are equal.
 std::vector<InPlace> pairs(int inputs, int outputs) {
     std::vector<InPlace> all;
     for (int o = 0; o < outputs; ++o) {
@@ -85,7 +85,8 @@ struct SampleForm {
     std::string_view where;
 };
 
-// Dense, short rows, a repeated row, a repeated element, gaps, a transposed operand; each dtype once at least.
+// Coverage: dense operands, short rows, a repeated row, a repeated element, gaps, a transposed operand; each dtype at
+// least once.
 constexpr SampleForm sample_forms[] = {
     {"[N,7]", {"", ":(1,N)", ""}, " where N in 0..1500"},
     {"[3,N]", {":(0,1)", "", ":(0,0)"}, " where N in 1..700"},
@@ -93,7 +94,7 @@ constexpr SampleForm sample_forms[] = {
     {"[2,3,50]", {"", ":(50,0,1)", ":(0,50,1)"}, ""},
 };
 
-// There are thousands, and each Context makes them: text is appended, not joined.
+// Each Context builds thousands of samples, so text is appended without temporaries.
 std::string sample_of(std::string_view op, int inputs, DType from, DType to, const SampleForm& form) {
     std::string text;
     text.reserve(112);
@@ -117,7 +118,7 @@ void add_samples(Kernel& kernel, int inputs, DType from, DType to) {
     add_samples(kernel, inputs, from, to, std::span(sample_forms).first(from == DType::f32 ? 4 : 2));
 }
 
-/// What has code of its own for each width of vectors, or an instruction.
+/// True for functions with an implementation per vector width, or with an instruction.
 constexpr bool is_function(ElementCode code) {
     using enum ElementCode;
     return code == floor || code == exp || code == log || code == sin || code == cos || code == tanh || code == erf ||
@@ -150,7 +151,7 @@ Kernel cast(FeatureSet needs, const SimdTable& table) {
     for (const DType from : all_dtypes) {
         for (const DType to : all_dtypes) {
             const std::string op = "cast dtype=(" + std::to_string(static_cast<int>(to)) + ")";
-            // To these the operand is transposed.
+            // Casts to these dtypes are sampled with a transposed operand.
             const bool is_apart = to == DType::u8 || to == DType::bf16;
             if (from != to) made.samples.push_back(sample_of(op, 1, from, to, sample_forms[is_apart ? 2 : 1]));
         }

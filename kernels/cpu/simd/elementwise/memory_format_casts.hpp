@@ -5,8 +5,8 @@
 
 #include <limits>
 
-/// Casts of elements as they lie in memory, by way of a vector of floats that is stored nowhere. Floats have room for
-/// what either side holds, or for as much as the narrower side tells apart: numbers of more digits are rounded to odd.
+/// Casts of elements in memory format, through a vector of floats that is not stored. Floats represent all values of
+/// either side, or all that the narrower side distinguishes: numbers with more digits are rounded to odd.
 namespace CAIRN_LEVEL {
 
 template <typename From>
@@ -21,15 +21,15 @@ CAIRN_INLINE F32 floats_at(const From* x) {
         return load(x);
 }
 
-/// Truncated, held within the range of To. NaN, which neither limit replaces, is INT_MIN in the end, whose lowest byte
-/// is 0.
+/// Truncates and saturates to the range of To. NaN, which neither limit replaces, becomes INT_MIN, whose lowest byte is
+/// 0.
 template <typename To>
 CAIRN_INLINE I32 truncated(F32 x) {
     constexpr float low = std::numeric_limits<To>::min(), high = std::numeric_limits<To>::max();
     return to_int(quick_min(splat(high), quick_max(splat(low), x)));
 }
 
-/// What was a From to elements of To, where bool stands for truths as bytes.
+/// Stores values cast from From as elements of To; bool stores truth values as bytes.
 template <typename To, typename From>
 CAIRN_INLINE void put_floats(To* to, F32 x) {
     if constexpr (std::is_same_v<To, bool>) {
@@ -37,7 +37,7 @@ CAIRN_INLINE void put_floats(To* to, F32 x) {
     } else if constexpr (sizeof(To) == 1) {
         store_bytes(to, truncated<To>(x));
     } else if constexpr (std::is_same_v<To, BF16> && std::is_integral_v<From>) {
-        // No NaN, and of bytes no digit that is lost.
+        // Integers are never NaN, and bytes need no rounding.
         const U32 all = std::bit_cast<U32>(x);
         const Halves h = upper_halves(sizeof(From) == 1 ? all : to_nearest_upper(all));
         std::memcpy(to, &h, sizeof h);

@@ -10,7 +10,7 @@
 namespace CAIRN_LEVEL {
 namespace {
 
-/// Neighbouring axes [begin, end) that are walked at one distance, from the last of them on.
+/// Adjacent axes [begin, end) merged into one with a single stride, from the last axis on.
 struct MergedAxes {
     int axes = 0;
     std::int64_t size = 1, stride = 0;
@@ -25,7 +25,7 @@ struct MergedAxes {
     }
 };
 
-// Rows of elements of four bytes, which vectors of floats copy as they are.
+// Copies rows of four-byte elements unchanged, as vectors of floats.
 CAIRN_INLINE void copy_rows(float* to, std::int64_t to_stride, const float* from, std::int64_t from_stride,
                             std::int64_t height, std::int64_t width) noexcept {
     for (std::int64_t i = 0; i < height; ++i, to += to_stride, from += from_stride) {
@@ -35,7 +35,7 @@ CAIRN_INLINE void copy_rows(float* to, std::int64_t to_stride, const float* from
     }
 }
 
-// One element of each row, repeated.
+// Broadcasts one element of each row along the row.
 CAIRN_INLINE void fill_rows(float* to, std::int64_t to_stride, const float* from, std::int64_t from_stride,
                             std::int64_t height, std::int64_t width) noexcept {
     for (std::int64_t i = 0; i < height; ++i, to += to_stride, from += from_stride) {
@@ -134,7 +134,7 @@ void TileEpilogue::load_rows(const Operand& from, const OutputTile& part, std::b
                  from.run_stride, part.width);
 }
 
-// Run by run, and zeros behind the columns of a part.
+// Loads a tile run by run; zeros after its columns.
 void TileEpilogue::load_all(const Operand& from, const OutputTile& part, std::byte* block) const noexcept {
     const std::int64_t end = part.column + part.width;
     for (std::int64_t column = part.column, width = 0; column < end; column += width) {
@@ -159,7 +159,7 @@ void TileEpilogue::store_rows(const Operand& to, const OutputTile& part, const s
         store_run(to.dtype, to.at(part.row + i, part.column), block + i * pitch, to.run_stride, part.width);
 }
 
-// What an output holds of a part, run by run.
+// Stores the columns of a tile that an output holds, run by run.
 void TileEpilogue::store_held(const Operand& to, const OutputTile& part, const std::byte* block) const noexcept {
     const std::int64_t end = std::min(part.column + part.width, to.end);
     for (std::int64_t column = std::max(part.column, to.first), width = 0; column < end; column += width) {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-/// Everything that only moves elements: copy, the movement ops where they cannot be views, and concat.
-/// The code is the same at all levels (memcpy chooses its own), so the rows are of the baseline.
+/// Registers ops that only move elements: copy, the movement ops that cannot be views, and concat. The code is the same
+/// at all levels (memcpy dispatches itself), so the kernels belong to the baseline.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -14,7 +14,7 @@ enum class Move : std::uint8_t { same, transpose, broadcast, slice, window, resh
 
 struct MovePlan {
     Move move = Move::same;
-    int axis = 0, start_at = 0;  ///< of a slice: its axis, and where its start stands in Args::dims
+    int axis = 0, start_at = 0;  ///< of a slice: its axis, and the index of its start in Args::dims
     std::int64_t step = 1, dilation = 1, bytes = 4;
     int permutation[max_copy_rank] = {};
 };
@@ -26,7 +26,7 @@ StridedCopy job_of(const MovePlan& plan, const Args& args) {
     job.from = in.data;
     job.bytes = plan.bytes;
     if (plan.move == Move::reshape) {
-        // The output is dense, so that it can be walked in the shape of the input.
+        // The output is dense, so it can be traversed in the shape of the input.
         std::int64_t dense[max_copy_rank], stride = 1;
         for (int axis = in.rank - 1; axis >= 0; --axis) {
             dense[axis] = stride;

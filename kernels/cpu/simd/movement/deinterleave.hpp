@@ -4,11 +4,11 @@
 
 #include <bit>
 
-/// Triples of elements, the channels of an image, are dealt to three rows. In registers of 16 bytes, which every
-/// machine has.
+/// Deinterleaves triples of elements, such as the channels of an image, into three rows. Uses 16-byte registers, which
+/// every supported machine has.
 namespace cairn::kernels::cpu {
 
-/// The upper half of x, twice.
+/// The upper half of x in both halves.
 template <typename V>
 [[gnu::always_inline]] inline V upper_half(V x) noexcept {
     using Halves = std::int64_t __attribute__((vector_size(16)));
@@ -16,9 +16,9 @@ template <typename V>
     return std::bit_cast<V>(__builtin_shufflevector(halves, halves, 1, 1));
 }
 
-/// Three vectors of triples become one of all first elements, one of the second, one of the third: the elements of both
-/// halves of all three vectors take turns, as often as halving the lanes leaves one. (A round brings element p to place
-/// 2 p modulo 3 n - 1, all rounds to n p, and so 3 i + c to n c + i.)
+/// Deinterleaves three vectors of triples into the vectors of all first, second and third elements. Each of log2(lanes)
+/// rounds interleaves the halves of the three vectors. (A round moves element p to place 2 p modulo 3 n - 1; all rounds
+/// move it to n p, and so 3 i + c to n c + i.)
 template <typename V, int... I>
 [[gnu::always_inline]] inline void deinterleave(V (&x)[3], std::integer_sequence<int, I...> all) noexcept {
     constexpr int count = sizeof...(I);

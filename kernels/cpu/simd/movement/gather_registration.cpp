@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-/// gather, embedding and take_along_axis: what is moved stands where an index says. The code is the same at all levels.
+/// Registers gather, embedding and take_along_axis, which move elements by index. The code is the same at all levels.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -18,20 +18,20 @@ struct GatherPlan {
     std::int64_t bytes = 4;
 };
 
-/// `count` pieces: piece i goes to place i of `to`, from the place of `from` that index i names.
+/// `count` pieces: piece i is copied to position i of `to` from the position in `from` given by index i.
 struct GatherPieces {
     std::byte* to;
     const std::byte* from;
     std::int64_t to_stride, from_stride;  ///< between pieces, in bytes
-    std::int64_t step;                    ///< what `from` itself moves on by from piece to piece, in bytes
+    std::int64_t step;                    ///< advance of `from` per piece, in bytes
     const std::byte* indices;
     std::int64_t index_stride, count, size;
 };
 
 constexpr std::int64_t no_bad_index = -1;
 
-/// Returns the first piece whose index is outside 0 .. size - 1. Bytes: of a piece, 0 where `bytes` tells. `pieces` is
-/// a copy, which no byte that is written can change.
+/// Copies the pieces; returns the first one whose index is outside 0 .. size - 1, or no_bad_index. Bytes: size of a
+/// piece, 0 if it is `bytes`. `pieces` is passed by value, so that the compiler knows that stores do not alias it.
 template <typename Index, int Bytes>
 std::int64_t gather_each(GatherPieces pieces, std::int64_t bytes) noexcept {
     const auto* indices = reinterpret_cast<const Index*>(pieces.indices);
@@ -62,7 +62,8 @@ std::int64_t gather_by_size(const GatherPieces& pieces, std::int64_t bytes) noex
     }
 }
 
-/// False after a fault, which is reported; `first` is the place of the first index among all of them.
+/// Copies the pieces; reports a bad index to the team and returns false. `first`: position of the first index among
+/// all.
 bool gather_pieces(const GatherPieces& pieces, bool has_wide_indices, std::int64_t bytes, std::int64_t first,
                    Team& team) noexcept {
     const std::int64_t fault =
@@ -99,8 +100,8 @@ std::int64_t index_at(const TensorArg& indices, bool is_wide, std::int64_t at) n
                    : reinterpret_cast<const std::int32_t*>(indices.data)[at];
 }
 
-/// Single elements of many rows, the same of each: indices are looked at once for some rows. The next rows are asked
-/// for in whole, since those who jump about in them wait for each line.
+/// Gathers single elements of many rows at the same indices, which are read once for several rows. The next rows are
+/// prefetched entirely, because random accesses within them would miss on each line.
 void gather_from_rows(const Args& args, Team& team, const GatherPlan& plan, std::int64_t rows, std::int64_t run) {
     constexpr std::int64_t block = 512, cells = 16384, rows_ahead = 2, line = 64;
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
@@ -136,7 +137,7 @@ void run_gather(const Args& args, Team& team) {
     const auto& plan = *static_cast<const GatherPlan*>(args.prepared);
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
     const std::int64_t row_bytes = count_of(table, plan.axis + 1, table.rank - plan.axis - 1) * plan.bytes;
-    // Indices along `merged` axes are a run; the axes before, of the table and of the indices, tell which run.
+    // Indices along the `merged` axes are one run; the axes before, of the table and of the indices, select the run.
     const int merged = std::min(merged_axes(indices, 0, indices.rank), merged_axes(out, plan.axis, indices.rank));
     const int leading = indices.rank - merged;
     const std::int64_t leading_count = count_of(indices, 0, leading), run = count_of(indices, leading, merged);
@@ -200,7 +201,7 @@ void run_take_along_axis(const Args& args, Team& team) {
     }
 }
 
-/// Of the table; an embedding's is the first.
+/// The gather axis of the table; for an embedding the first.
 int axis_of(const Problem& problem) {
     if (!problem.attributes.has("axis")) return 0;
     return axis_index(problem.attributes.integer("axis"), problem.inputs[0].shape.size());

@@ -6,13 +6,13 @@
 #include <limits>
 #include <memory>
 
-/// iota. The code is the same at all levels: the compiler's vectors of the baseline fill what memory takes.
+/// Registers iota. The code is the same at all levels: baseline vectors already saturate the memory bandwidth.
 namespace cairn::kernels::cpu {
 namespace {
 
 struct IotaPlan {
     DType dtype;
-    int start_at;  ///< where `start` stands in Args::dims
+    int start_at;  ///< index of `start` in Args::dims
 };
 
 template <typename T, typename Convert>
@@ -25,14 +25,14 @@ void count_up(std::byte* out, std::int64_t stride, std::int64_t n, Convert conve
     }
 }
 
-/// Whole numbers from `first` on, modulo 2^bits.
+/// Integers from `first` on, modulo 2^bits.
 template <typename Bits>
 void count_whole(std::byte* out, std::int64_t stride, std::int64_t n, std::int64_t first) noexcept {
     const Bits from = static_cast<Bits>(first);
     count_up<Bits>(out, stride, n, [from](std::int64_t i) { return static_cast<Bits>(from + static_cast<Bits>(i)); });
 }
 
-/// Floats, rounded once: by way of 32 bits where these hold all of them, because vectors can.
+/// Floats, rounded once. Converts from 32-bit integers if these hold all values, because that vectorises.
 template <typename T, typename Short, typename Long>
 void count_floats(std::byte* out, std::int64_t stride, std::int64_t n, std::int64_t first, std::int64_t most,
                   Short of_short, Long of_long) noexcept {
@@ -47,7 +47,7 @@ void count_floats(std::byte* out, std::int64_t stride, std::int64_t n, std::int6
     }
 }
 
-/// n elements, the first being the number `first`.
+/// Stores n elements, counting up from `first`.
 void fill(DType dtype, std::byte* out, std::int64_t stride, std::int64_t n, std::int64_t first) noexcept {
     using std::int32_t, std::int64_t, std::uint16_t;
     constexpr int64_t any = std::numeric_limits<int32_t>::max(), exact = 1 << 24;
@@ -109,7 +109,7 @@ void add_iota(std::vector<Kernel>& kernels) {
     made.run = run_iota;
     made.prepare = prepare;
     made.cost = [](const Problem& problem) { return Cost{0, bytes_of(problem), 0.25}; };
-    // Chunks and what is left of them; what rounds, wraps, and is more than 32 bits hold.
+    // Coverage: whole chunks and remainders; values that round, that wrap, and that exceed 32 bits.
     made.samples = {"iota length=(N) start=(-7) dtype=(5) | -> i32[N] where N in 0..40000",
                     "iota length=(300) start=(9223372036854775700) dtype=(4) | -> i64[300]:(2)",
                     "iota length=(300) start=(-100) dtype=(6) | -> i8[300]",

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
-/// Small elements that lie apart become neighbours.
+/// Packs small strided elements into contiguous memory.
 namespace cairn::kernels::cpu {
 
-/// to[i] = at(i), a T, for i < n; as many as eight bytes hold are written together.
+/// to[i] = at(i), a T, for i < n; stores eight bytes at a time.
 template <typename T, typename At>
 void store_packed(std::byte* to, std::int64_t n, At at) noexcept {
     constexpr int together = 8 / static_cast<int>(sizeof(T));

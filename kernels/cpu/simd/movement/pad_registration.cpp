@@ -8,12 +8,13 @@
 #include <limits>
 #include <memory>
 
-/// `pad`: what lies before, what lies behind, and the copy between them. The code is the same at all levels.
+/// Registers `pad`: fills the padding before and after, and copies the input between them. The code is the same at all
+/// levels.
 namespace cairn::kernels::cpu {
 namespace {
 
 struct PadPlan {
-    int axis = 0, before_at = 0;  ///< where `before` stands in Args::dims
+    int axis = 0, before_at = 0;  ///< index of `before` in Args::dims
     std::int64_t bytes = 4;
     alignas(8) std::byte fill[8] = {};
 };
@@ -23,7 +24,7 @@ void run(const Args& args, Team& team) {
     const TensorArg &in = args.inputs[0], &out = args.outputs[0];
     const std::int64_t before = args.dims[plan.before_at], middle = in.shape[plan.axis];
     std::int64_t chunk = team.next_chunk(), first = 0;
-    // Places [begin, begin + size) of the axis: of the input, or of the number that fills.
+    // Positions [begin, begin + size) of the axis: copied from the input, or filled with the padding value.
     const auto part = [&](std::int64_t begin, std::int64_t size, bool is_input) {
         StridedCopy job;
         job.to = out.data + begin * out.strides[plan.axis] * plan.bytes;
@@ -54,7 +55,7 @@ bool store_number(std::byte* to, T number) {
     return true;
 }
 
-/// The element that a number is; false where the dtype has none.
+/// Encodes a number as an element of the dtype; false if the dtype cannot represent it.
 bool encode(DType dtype, double value, std::byte* to) {
     switch (dtype) {
         case DType::f64: return store_number(to, value);

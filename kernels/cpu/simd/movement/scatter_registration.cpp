@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
-/// scatter: a member copies a part of x and puts there what belongs there, so that the part is still in its cache and
-/// nobody waits. The code is the same at all levels.
+/// Registers scatter. A member copies a part of x and stores the updates of that part, so that the part is still in its
+/// cache and no barrier is needed. The code is the same at all levels.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -18,7 +18,8 @@ struct ScatterPlan {
     std::int64_t bytes = 4;
 };
 
-/// `count` pieces: piece i goes to the place of `to` that index i names, if that is one of `places` from `first` on.
+/// `count` pieces: piece i is stored to the position in `to` given by index i, if it is one of the `places` positions
+/// from `first` on.
 struct ScatterPieces {
     std::byte* to;
     const std::byte* from;
@@ -30,8 +31,8 @@ struct ScatterPieces {
 
 constexpr std::int64_t no_bad_index = -1;
 
-/// Returns the first piece whose index is outside 0 .. size - 1. Bytes: of a piece, 0 where `bytes` tells. `pieces` is
-/// a copy, which no byte that is written can change.
+/// Stores the pieces; returns the first one whose index is outside 0 .. size - 1, or no_bad_index. Bytes: size of a
+/// piece, 0 if it is `bytes`. `pieces` is passed by value, so that the compiler knows that stores do not alias it.
 template <typename Index, int Bytes>
 std::int64_t scatter_each(ScatterPieces pieces, std::int64_t bytes) noexcept {
     const auto* indices = reinterpret_cast<const Index*>(pieces.indices);
@@ -67,7 +68,7 @@ std::int64_t scatter_by_size(const ScatterPieces& pieces, std::int64_t bytes) no
     }
 }
 
-/// False after a fault, which is reported.
+/// Stores the pieces; reports a bad index to the team and returns false.
 bool scatter_pieces(const ScatterPieces& pieces, bool has_wide_indices, std::int64_t bytes, Team& team) noexcept {
     const std::int64_t fault =
         has_wide_indices ? scatter_by_size<std::int64_t>(pieces, bytes) : scatter_by_size<std::int32_t>(pieces, bytes);
@@ -79,9 +80,9 @@ bool scatter_pieces(const ScatterPieces& pieces, bool has_wide_indices, std::int
     return false;
 }
 
-/// Places along the axis before which other axes are walked: `slabs` of them, each in `parts` parts, of which a chunk
-/// takes `per_chunk`. Each part looks at all indices, so there are no more than keep the members busy; which part a
-/// place is in changes nothing.
+/// Splits the positions along the axis, for each of `slabs` combinations of the axes before it, into `parts` parts; a
+/// chunk has `per_chunk` parts. Each part reads all indices, so there are no more parts than keep the members busy.
+/// Results do not depend on the split.
 struct ScatterShares {
     std::int64_t slabs, size, parts = 1, per_chunk = 1;
 
@@ -114,7 +115,7 @@ void run_scatter(const Args& args, Team& team) {
                          0,
                          0,
                          size};
-    if (slabs * row_bytes == 0) {  // indices are looked at all the same
+    if (slabs * row_bytes == 0) {  // indices are validated anyway
         if (team.rank() == 0) scatter_pieces(pieces, plan.has_wide_indices, row_bytes, team);
         return;
     }
@@ -129,7 +130,7 @@ void run_scatter(const Args& args, Team& team) {
             const std::int64_t slab = item / shares.parts, part = item % shares.parts;
             pieces.first = shares.first_place(part);
             pieces.places = shares.first_place(part + 1) - pieces.first;
-            // In place of x there is nothing to copy.
+            // In place on x there is nothing to copy.
             if (out.data != x.data)
                 copy_elements(job, (slab * size + pieces.first) * behind,
                               (slab * size + pieces.first + pieces.places) * behind);

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <cstring>
 
-/// Planes whose rows are too short for a call each: the rows' length is a constant of the code that copies them.
+/// Copies planes whose rows are too short for a memcpy call each: the row length is a compile-time constant.
 namespace cairn::kernels::cpu {
 
-/// `rows` rows of `row_bytes` contiguous bytes, each side with its own distance between rows in bytes. Handed on as a
-/// copy, which no byte that is written can change.
+/// `rows` rows of `row_bytes` contiguous bytes with a row stride in bytes on each side. Passed by value, so that the
+/// compiler knows that stores do not alias it.
 struct BytePlane {
     std::byte* to;
     const std::byte* from;
@@ -17,7 +17,8 @@ struct BytePlane {
 
 inline constexpr std::int64_t max_short_row = 64;
 
-/// Rows of Bytes, each moved as Moved >= Bytes: what is written too much belongs to later rows.
+/// Copies rows of Bytes bytes, each as Moved >= Bytes bytes: later rows overwrite the excess. Returns the number of
+/// rows.
 template <int Bytes, int Moved>
 std::int64_t copy_rows_spilling(BytePlane plane) noexcept {
     if (plane.to_stride != Bytes || plane.from_stride < 1) return 0;
@@ -38,7 +39,7 @@ void copy_rows_of(BytePlane plane) noexcept {
         std::memcpy(plane.to + row * plane.to_stride, plane.from + row * plane.from_stride, Bytes);
 }
 
-/// Rows of 16 * (Blocks - 1) < n <= 16 * Blocks bytes; the last block overlaps the one before.
+/// Copies rows of 16 * (Blocks - 1) < n <= 16 * Blocks bytes; the last block overlaps the one before.
 template <int Blocks>
 void copy_rows_of_blocks(BytePlane plane) noexcept {
     for (std::int64_t row = 0; row < plane.rows; ++row) {
@@ -49,7 +50,7 @@ void copy_rows_of_blocks(BytePlane plane) noexcept {
     }
 }
 
-/// One row again and again, dense: what is written already is copied, in pieces that stay in the cache.
+/// Repeats one row densely: copies from what is already written, in pieces that stay in the cache.
 inline void repeat_row(BytePlane plane) noexcept {
     constexpr std::int64_t longest_piece = 4096;
     const std::int64_t total = plane.rows * plane.row_bytes;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t chunk_elements = 8192, tiled_elements = 16384, short_row = 32;
 
-/// Stride: that of `from` where it is a constant, so that the compiler finds its vectors, else 0.
+/// Stride: that of `from` if it is a compile-time constant, which enables vectorisation; 0 otherwise.
 template <int Stride, typename T>
 void copy_each(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t n) noexcept {
     if constexpr (Stride > 0) {
@@ -66,7 +66,7 @@ void copy_run(const StridedCopy& job, std::int64_t to_at, std::int64_t from_at, 
     });
 }
 
-/// Whole rows of the last axis, as many as follow each other along the axis before it.
+/// Copies whole rows of the last axis, consecutive along the axis before it.
 void copy_rows(const StridedCopy& job, std::int64_t to_at, std::int64_t from_at, std::int64_t rows) noexcept {
     const int last = job.rank - 1;
     const std::int64_t length = job.shape[last], to_row = job.to_strides[last - 1],
@@ -91,7 +91,7 @@ void copy_rows(const StridedCopy& job, std::int64_t to_at, std::int64_t from_at,
     });
 }
 
-/// Elements [begin, end) in row-major order of a job that has an axis.
+/// Copies elements [begin, end) in row-major order of a job that has an axis.
 void copy_range(const StridedCopy& job, std::int64_t begin, std::int64_t end) noexcept {
     const int last = job.rank - 1;
     std::int64_t at[max_copy_rank], rest = begin, to = 0, from = 0;
@@ -129,12 +129,12 @@ void copy_range(const StridedCopy& job, std::int64_t begin, std::int64_t end) no
     }
 }
 
-/// Whether the last axis counts triples, and `axis` their elements.
+/// True if the last axis steps over triples, and `axis` over their elements.
 bool has_triples(const StridedCopy& job, int axis) noexcept {
     return job.shape[axis] == 3 && job.from_strides[axis] == 1 && job.from_strides[job.rank - 1] == 3;
 }
-/// The axis that is contiguous in `from` where the last one is contiguous in `to` only: together they make a transpose.
-/// -1: none.
+/// The axis that is contiguous in `from` if the last one is contiguous only in `to`: the two form a transpose. -1:
+/// none.
 int transposed_axis(const StridedCopy& job) noexcept {
     const int last = job.rank - 1;
     if (job.to_strides[last] != 1 || job.from_strides[last] <= 1 || job.shape[last] < 4) return -1;
@@ -144,7 +144,8 @@ int transposed_axis(const StridedCopy& job) noexcept {
     return -1;
 }
 
-/// Short rows that lie dense on both sides, as one element each: so they can be transposed. `job` where they cannot.
+/// Views short rows that are dense on both sides as single elements, so that they can be transposed. Returns `job`
+/// unchanged if that is not possible.
 StridedCopy with_rows_as_elements(const StridedCopy& job) noexcept {
     const int last = job.rank - 1;
     const std::int64_t length = job.shape[last], row_bytes = length * job.bytes;
@@ -165,11 +166,11 @@ StridedCopy with_rows_as_elements(const StridedCopy& job) noexcept {
     return transposed_axis(wide) >= 0 ? wide : job;
 }
 
-/// Part of a transpose, in elements.
+/// A tile of a transpose: offsets and size in elements.
 struct TransposeTile {
     std::int64_t to, from, rows, columns;
 };
-/// How a transpose of `axis` and the last axis is cut: tiles leave room in the first-level cache.
+/// Tiling of a transpose of `axis` and the last axis; tiles fit into L1 with room to spare.
 struct TransposeTiling {
     std::int64_t rows, columns, down, across;
 
@@ -183,7 +184,7 @@ struct TransposeTiling {
     }
     std::int64_t elements() const noexcept { return rows * columns; }
 };
-/// Tile `item`; the other axes are the slow part of its number.
+/// Tile `item`; the other axes vary slowest.
 TransposeTile tile_at(const StridedCopy& job, int axis, const TransposeTiling& tiling, std::int64_t item) noexcept {
     const int last = job.rank - 1;
     const std::int64_t column = item % tiling.across * tiling.columns,
@@ -201,7 +202,7 @@ TransposeTile tile_at(const StridedCopy& job, int axis, const TransposeTiling& t
     return tile;
 }
 
-/// Tiles [begin, end), each while the next one is asked for.
+/// Copies tiles [begin, end), prefetching the next one during each.
 void copy_tiles(const StridedCopy& job, int axis, const TransposeTiling& tiling, std::int64_t begin,
                 std::int64_t end) noexcept {
     const int last = job.rank - 1;

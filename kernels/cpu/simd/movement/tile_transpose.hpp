@@ -5,24 +5,24 @@
 #include <cstdint>
 #include <cstring>
 
-/// Transposing in registers of 16 bytes, which every machine has.
+/// Transposes tiles in 16-byte registers, which every supported machine has.
 namespace cairn::kernels::cpu {
 
-/// As many elements as 16 bytes hold.
+/// A vector of 16 bytes.
 template <typename T>
 struct Vector128 {
     static constexpr int count = 16 / static_cast<int>(sizeof(T));
     typedef T Vector __attribute__((vector_size(16)));
 };
 
-/// How far from a tile the one lies that is transposed next: its lines are asked for meanwhile, since the hardware does
-/// not foresee rows that lie far apart.
+/// Distance from a tile to the one transposed next. Its lines are prefetched, since the hardware prefetcher does not
+/// predict distant rows.
 struct TilePrefetch {
     std::int64_t to = 0, from = 0;  ///< in elements
 };
 
-/// to[i * to_stride + j] = from[i + j * from_stride] for i < rows, j < columns: a tile that stays in the cache. Whole
-/// cache lines of `from` are used up at once, because those a large stride apart push each other out.
+/// to[i * to_stride + j] = from[i + j * from_stride] for i < rows, j < columns: a tile that stays in the cache. Each
+/// cache line of `from` is used completely at once, because lines a large stride apart evict each other.
 template <typename T>
 void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t from_stride, std::int64_t rows,
                     std::int64_t columns, TilePrefetch ahead) noexcept {
@@ -32,8 +32,8 @@ void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t f
         const std::int64_t end = first + line < whole_rows ? first + line : whole_rows;
         for (std::int64_t j = 0; j < whole_columns; j += side) {
             if constexpr (sizeof(T) >= 4) {
-                // As many lines of the next tile are read as here, and a quarter of those that four steps write. Small
-                // elements take longer to turn than to bring.
+                // Prefetches as many lines of the next tile as are read here, and a quarter of those that four steps
+                // write. For small elements the transpose takes longer than the loads.
                 const T* const read = from + ahead.from + first + j * from_stride;
                 const T* const written = to + ahead.to + (first + j % line) * to_stride + j / line * line;
                 for (int k = 0; k < side; ++k) {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-/// Sum, mean and largest element of each window of an image. Bytes are exact as floats.
+/// Sum, mean and maximum over each window of an image. Bytes are exact as floats.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -22,7 +22,7 @@ struct MeanOfWindow : SumOfWindow {
     CAIRN_INLINE F32 finish(F32 sum) const { return sum / splat(taps); }
 };
 
-/// NaN if any is.
+/// NaN if any element is NaN.
 struct MaxOfWindow {
     static constexpr float identity = -std::numeric_limits<float>::infinity();
     CAIRN_INLINE static NoFactor factor(std::int64_t) { return {}; }
@@ -30,9 +30,9 @@ struct MaxOfWindow {
     CAIRN_INLINE static F32 finish(F32 largest) { return largest; }
 };
 
-/// Of the bits of i32, which the band holds in place of floats.
+/// Maximum of i32, whose bits the band holds in place of floats.
 struct MaxOfInteger {
-    static constexpr float identity = -0.0f;  // the least
+    static constexpr float identity = -0.0f;  // its bits are the least i32
     CAIRN_INLINE static NoFactor factor(std::int64_t) { return {}; }
     CAIRN_INLINE static void take(F32& largest, NoFactor, F32 x) {
         const I32 a = bits(largest), b = bits(x);

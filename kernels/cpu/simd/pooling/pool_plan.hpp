@@ -3,7 +3,7 @@
 #include "kernels/cpu/simd/pooling/window_plan.hpp"
 #include "kernels/cpu/simd/reduction/reduce_plan.hpp"
 
-/// What pool_rows.cpp tells pool.cpp.
+/// The plan that pool_registration.cpp passes to pool.cpp.
 namespace cairn::kernels::cpu {
 
 struct PoolPlan {

@@ -8,11 +8,11 @@
 #include <memory>
 #include <string>
 
-/// The rows of pools: sum, mean and largest element of the windows of an image.
+/// Registers pooling kernels: sum, mean and maximum over the windows of an image.
 namespace cairn::kernels::cpu {
 namespace {
 
-// Each axis of a window is folded, and no other.
+// True if exactly the window axes are reduced.
 bool folds_windows(const Problem& problem) {
     const std::vector<Dim>& axes = problem.attributes.dims("axes");
     const std::size_t count = problem.inputs[0].shape.size() - 2, rank = 2 + 2 * count;
@@ -31,7 +31,7 @@ bool is_padded(const Problem& problem) {
     return false;
 }
 
-// No place is read twice, so nothing is gained by bringing it nearer.
+// True if no element is read twice, so that a cached band does not pay.
 bool reads_once(const Problem& problem) {
     const WindowAxis columns = window_plan(problem).columns;
     return size_of(problem.inputs[0].dtype) == 4 && !is_padded(problem) && columns.reach() < columns.stride;
@@ -46,7 +46,7 @@ Refusal accepts_dtype(const Problem& problem) {
                                                          : "needs f32, f16 or bf16, or i8, u8 or i32 for max";
 }
 
-/// What changes nothing.
+/// The identity element of the reduction.
 double neutral(const Problem& problem) {
     if (problem.definition != "image_max") return 0;
     switch (problem.inputs[0].dtype) {
@@ -82,7 +82,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
                             : name == "image_mean" ? ReduceKind::mean
                                                    : ReduceKind::max;
     PoolPlan plan{window_plan(problem), fold};
-    // Of 32 bits the band holds the bits: those of the least number are those of -0.
+    // The band holds the bits of 32-bit integers; the least integer has the bits of -0.
     if (plan.image.dtype == DType::i32) plan.image.padding_value = -0.0f;
     return std::make_shared<PoolPlan>(plan);
 }
@@ -98,9 +98,9 @@ Cost cost(const Problem& problem) {
     return {results * static_cast<double>(window_plan(problem).taps()), bytes_of(problem), 0.25};
 }
 
-/// Of each dtype: padded on any side, or more than the image is large, of strides and dilations, of narrow rows and
-/// wide, more rows than are made at once, of one axis and of three, images of nothing. Of f32 and f16 rows too long for
-/// one tile, taps so far apart that each has elements of its own, windows of so many taps that a tile has few rows.
+/// Coverage for each dtype: padding on any side and larger than the image, strides and dilations, narrow and wide rows,
+/// more rows than one tile, one and three spatial axes, empty images. For f32 and f16 also rows too long for one tile,
+/// taps so far apart that each has its own elements, and windows with so many taps that a tile has few rows.
 std::vector<std::string> samples_of(const std::string& name, const std::string& more, const std::string& dtype) {
     const std::string least = dtype == "i8" ? "-128" : dtype == "u8" ? "0" : dtype == "i32" ? "-2147483648" : "-inf";
     const std::string padding_value = name == "image_max" ? least : "0";
@@ -155,7 +155,7 @@ void add_pools(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable& 
         for (const char* const dtype : {"f32", "f16", "bf16"})
             for (std::string& sample : samples_of(name, name == "image_mean" ? " keepdims=(1)" : "", dtype))
                 made.samples.push_back(std::move(sample));
-        // What differs with whole numbers is how elements are brought nearer and compared.
+        // Integers differ only in how elements are loaded and compared.
         for (const char* const dtype : {"i8", "u8", "i32"})
             if (name == "image_max") {
                 const std::vector<std::string> all = samples_of(name, "", dtype);

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <type_traits>
 
-/// Windows of one channel. A band of its plane is brought into the cache with its padding, widened, and with the
-/// elements that a stride apart lie side by side: then a tap reads all places of a band in one run, from an offset of
-/// its own, whatever padding, stride and dilation are.
+/// Windows over one channel. A band of its plane is copied into the cache with its padding, widened, with elements one
+/// stride apart made adjacent. Then each tap reads all positions of a band in one contiguous run, at its own offset,
+/// whatever padding, stride and dilation are.
 namespace CAIRN_LEVEL {
 
 template <typename Byte>
@@ -29,13 +29,13 @@ CAIRN_INLINE F32 load_part(const Byte* from, std::int64_t count) {
     return load(bytes);
 }
 
-/// from[0], from[stride], ..: `n` <= lanes of them, and zeros. Reads nothing behind the last.
+/// Loads from[0], from[stride], ..: `n` <= lanes elements, then zeros. Does not read past the last one.
 template <typename Element>
 CAIRN_INLINE F32 load_strided_elements(const Element* from, std::int64_t stride, std::int64_t n) {
     if (n == 0) return F32{};
     if (stride == 1) return n == lanes ? load(from) : load_part(from, n);
     if (stride == 2) {
-        // All up to the last of them, in two vectors that share an element.
+        // All elements up to the last, in two vectors that share an element.
         const std::int64_t reach = 2 * n - 1;
         const F32 first = reach >= lanes ? load(from) : load_part(from, reach);
         const F32 second = reach == 2 * lanes - 1 ? load(from + lanes - 1)
@@ -72,8 +72,8 @@ CAIRN_INLINE void store_row(Byte* to, const float* from, std::int64_t n) {
     for (; i < n; ++i) to[i] = static_cast<Byte>(static_cast<std::int32_t>(from[i]));
 }
 
-/// Places 0 .. n - 1 of an axis of `size` elements, the first at `at` and others a stride further: of these [first,
-/// last) lie in it.
+/// The valid positions [first, last) among 0 .. n - 1, of which position i reads element at + i * stride of an axis of
+/// `size` elements.
 struct ValidRange {
     std::int64_t first, last;
 
@@ -84,13 +84,13 @@ struct ValidRange {
     }
 };
 
-/// Fills to[begin .. end) with what lies outside. May write up to a vector behind it.
+/// Fills to[begin .. end) with the padding value. May write up to a vector past the end.
 CAIRN_INLINE void fill_padding(float* to, std::int64_t begin, std::int64_t end, float padding_value) {
     for (std::int64_t i = begin; i < end; i += lanes) store(to + i, splat(padding_value));
 }
 
-/// to[i] = what lies at from[i * stride] for places inside, of `n`, and what lies outside of them. May write up to a
-/// vector behind the n.
+/// to[i] = from[i * stride] for valid positions of the `n`, and the padding value for others. May write up to a vector
+/// past the end.
 template <typename Element>
 CAIRN_INLINE void copy_padded(float* to, const Element* from, const ValidRange& inside, std::int64_t stride,
                               std::int64_t n, float padding_value) {
@@ -100,7 +100,7 @@ CAIRN_INLINE void copy_padded(float* to, const Element* from, const ValidRange& 
     fill_padding(to, inside.last, n, padding_value);
 }
 
-/// How what is kept of a plane lies in memory, for some rows of q places.
+/// Memory layout of a band of a plane, for some rows of q output positions.
 class BandLayout {
 public:
     BandLayout(const WindowPlan& plan, std::int64_t rows, std::int64_t q)
@@ -113,7 +113,8 @@ public:
     std::int64_t pitch() const { return pitch_; }
     std::int64_t plane_size() const { return row_sets_ * column_sets_ * rows_ * pitch_; }
 
-    /// Where each tap of each of some planes, which begin so far apart, sees the first place; other places follow it.
+    /// Sets the offset at which each tap of each plane reads the first position; further positions are contiguous.
+    /// Planes begin `distance` apart.
     template <typename Offset>
     void set_taps(Offset* taps, std::int64_t planes, std::int64_t distance) const {
         const WindowAxis &rows = plan_.rows, &columns = plan_.columns;
@@ -127,7 +128,8 @@ public:
         for (std::int64_t t = count; t < planes * count; ++t) taps[t] = taps[t - count] + static_cast<Offset>(distance);
     }
 
-    /// What rows of places from p on read of a plane, from their column q on. May write up to a vector behind it.
+    /// Copies the elements of a plane that rows of positions from p on read, from their column q on. May write up to a
+    /// vector past the end.
     template <typename Element>
     void fill(float* to, const Element* plane, std::int64_t height, std::int64_t width, std::int64_t row,
               std::int64_t p, std::int64_t q = 0) const {
@@ -153,7 +155,8 @@ private:
     std::int64_t pitch_, rows_, row_sets_, column_sets_;
 };
 
-/// The planes of an image, or of what is made of it: behind batch and channel one axis to three, a row being a plane.
+/// The planes of an image or of a result: after batch and channel one to three axes; a single axis is a plane of one
+/// row.
 template <typename Element>
 struct Planes {
     Element* data;
@@ -175,7 +178,7 @@ struct Planes {
     }
 };
 
-/// What a member of the team holds of one plane, or of those that lie behind one another in a window.
+/// The band that a team member holds of one plane, or of all planes of a window with three axes.
 class Band {
 public:
     Band(const WindowPlan& plan, const BandTile& tile, std::byte* memory)
@@ -189,7 +192,7 @@ public:
         layout_.set_taps(taps_, plan.depths.size, layout_.plane_size());
     }
 
-    /// What places from row p and column q on read of the planes that windows at `depth` see.
+    /// Copies the elements that positions from row p and column q on read, from the planes of windows at `depth`.
     template <typename Element>
     void fill(const Planes<const Element>& x, std::int64_t b, std::int64_t c, std::int64_t depth, std::int64_t p,
               std::int64_t q) {
@@ -204,8 +207,8 @@ public:
         }
     }
 
-    /// out[i * out_row + j] = op.finish(the fold of op.take() over the taps at place j of row i), for `rows` rows of
-    /// `columns` places.
+    /// out[i * out_row + j] = op.finish(the reduction by op.take() over the taps at position j of row i), for `rows`
+    /// rows of `columns` positions.
     template <typename Op, typename Element>
     void fold(const Op& op, Element* out, std::int64_t out_row, std::int64_t rows, std::int64_t columns) {
         if constexpr (sizeof(Element) == 4)
@@ -213,7 +216,7 @@ public:
                 for (std::int64_t i = 0; i < rows; ++i) fold_row(op, plane_ + i * pitch_, out + i * out_row, columns);
                 return;
             }
-        // Narrow rows in one run, with what lies between them.
+        // Narrow rows are computed in one run, including the positions between them.
         const std::int64_t n = (rows - 1) * pitch_ + columns;
         std::int64_t at = 0;
         for (; at < n; at += 4 * lanes) fold_part<4>(op, plane_ + at, results_ + at);
@@ -257,7 +260,7 @@ private:
     float *plane_, *results_;
 };
 
-/// Places [row, row + rows) x [column, column + columns) of a plane of the results.
+/// Positions [row, row + rows) x [column, column + columns) of a result plane.
 struct BandOutput {
     std::int64_t b, c, depth, row, column, rows, columns;
 };

@@ -6,33 +6,33 @@
 #include <cstdint>
 #include <numeric>
 
-/// Which windows of each plane of an image are meant: what the rows of pools and convolutions tell their code.
+/// Window geometry of pools and convolutions, passed from registration to the code of each level.
 namespace cairn::kernels::cpu {
 
-/// Along one axis.
+/// The windows along one axis.
 struct WindowAxis {
     std::int64_t size = 1, before = 0, stride = 1, dilation = 1;
-    bool has_set_per_tap = false;  ///< a band holds the elements of each tap apart; else taps of one phase share them
+    bool has_set_per_tap = false;  ///< a band stores the elements per tap; otherwise taps of one phase share them
 
-    /// How far the last tap of a window lies from its first.
+    /// Distance from the first tap of a window to the last.
     std::int64_t reach() const { return (size - 1) * dilation; }
-    /// Every stride-th element is kept in one row, a phase: this many taps lie in different ones, and tap t in that of
-    /// t modulo it.
+    /// Every stride-th element is stored in one row, a phase. This many taps are in different phases; tap t is in the
+    /// phase of t modulo it.
     std::int64_t period() const { return stride / std::gcd(stride, dilation); }
-    /// The phases that taps read.
+    /// The number of phases that taps read.
     std::int64_t phases() const { return std::min(size, period()); }
 
-    /// Sets of elements that a band holds: of each tap or of each phase.
+    /// Sets of elements in a band: one per tap or one per phase.
     std::int64_t sets() const { return has_set_per_tap ? size : phases(); }
-    /// Elements of a set beyond one for each place.
+    /// Elements of a set beyond one per position.
     std::int64_t overhang() const { return has_set_per_tap ? 0 : reach() / stride; }
     std::int64_t set_of(std::int64_t tap) const { return has_set_per_tap ? tap : tap % period(); }
-    /// Where a tap begins in its set.
+    /// Offset of a tap in its set.
     std::int64_t offset_of(std::int64_t tap) const { return has_set_per_tap ? 0 : tap * dilation / stride; }
-    /// The place of the padded axis where a set begins.
+    /// Position on the padded axis where a set begins.
     std::int64_t first_of(std::int64_t set) const { return has_set_per_tap ? set * dilation : set * dilation % stride; }
-    /// With a set for each tap, if sets for `places` places are then less than 1 / factor as large. Dilated windows
-    /// skip most of what lies between their taps.
+    /// The axis with a set per tap, if sets for `places` positions are then less than 1 / factor as large. Dilated
+    /// windows skip most elements between their taps.
     WindowAxis with_smaller_sets(std::int64_t places, std::int64_t factor) const {
         WindowAxis slide = *this;
         slide.has_set_per_tap = factor * size * places < phases() * (places + reach() / stride);
@@ -44,24 +44,24 @@ struct WindowPlan {
     WindowAxis rows, columns;
     DType dtype = DType::f32;
     float padding_value = 0;
-    int axes = 2;            ///< one: the image is a row; three: of each channel there are planes behind one another
-    WindowAxis depths = {};  ///< of those
+    int axes = 2;            ///< 1: the image is a row; 3: each channel has several planes
+    WindowAxis depths = {};  ///< of the planes
 
     std::int64_t taps() const { return depths.size * rows.size * columns.size; }
 };
 
-/// Taps of a pool along an axis at most; rows of a tile of results at most; floats behind a band, up to which whole
-/// vectors read and write.
+/// Maximal taps of a pool along an axis; maximal rows of a result tile; floats after a band that whole vectors may read
+/// and write.
 inline constexpr std::int64_t max_taps = 32, band_rows = 16, band_slack = 64;
-/// Upper bound of the floats of a band and its results, so that both stay in the second-level cache; the bound for the
-/// narrowest tile, beyond which windows are refused; the least columns of a tile that is narrower than the result, if
-/// one row of them fits; and the divisor of a tile's columns.
+/// Upper bound of the floats of a band and its results, so that both stay in L2; the bound for the narrowest tile,
+/// beyond which windows are refused; the minimal columns of a tile that is narrower than the result, if one row of them
+/// fits; and the divisor of a tile's columns.
 inline constexpr std::int64_t max_band_floats = std::int64_t{1} << 16, max_smallest_band_floats = std::int64_t{1} << 18,
                               wide_tile_columns = 256, min_tile_columns = 16;
 
-/// Why code that reads windows of images does not take these, whatever their dtype: of operand 0, for output 0.
+/// Refuses windows of operand 0 for output 0 that no window kernel supports, for any dtype.
 Refusal accepts_window_axes(const Problem& problem);
-/// As the last attributes of a definition of images say.
+/// The windows given by the last attributes of a definition on images.
 WindowPlan window_plan(const Problem& problem);
 /// Size of the band of one plane: elements of a row for output rows of `q` positions, and rows, of all sets, for `rows`
 /// output rows.
@@ -117,7 +117,7 @@ inline WindowPlan with_smallest_band(WindowPlan plan) {
     if (smallest_band_floats(plan) > max_band_floats) plan.rows = plan.rows.with_smaller_sets(1, 1);
     return plan;
 }
-/// So many floats, up to whole vectors of 16.
+/// `floats` rounded up to whole vectors of 16.
 inline std::int64_t whole_vectors(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 inline Dim whole_vectors(const Dim& floats) { return ceildiv(floats, 16) * 16; }
 /// Workspace of a team member for `p` output rows of `q` positions: taps, the band of a tile, and its results. A

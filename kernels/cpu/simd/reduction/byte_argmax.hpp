@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-/// The place of the largest byte of each column. A vector holds four times as many bytes as places: a few rows are
-/// compared as bytes, and places are touched where one of them has what is larger than all before.
+/// Argmax over each column of bytes. A vector holds four times as many bytes as indices, so a few rows are compared as
+/// bytes, and indices are updated only where one of them exceeds all before.
 namespace CAIRN_LEVEL {
 
 template <typename T>
@@ -52,7 +52,7 @@ struct ColumnByteArgMax {
         }
 
     private:
-        // Vectors may reach behind the last column.
+        // Vectors may extend past the last column.
         alignas(64) T best[max_columns];
         alignas(64) Out place[max_columns];
 

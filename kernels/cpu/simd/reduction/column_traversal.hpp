@@ -6,11 +6,11 @@
 #include <span>
 #include <type_traits>
 
-/// Work along an axis that is not the last: vectors lie across it, so that each lane is a column of its own. What is
-/// done with columns is written once, for f32; f16 and bf16 are read and written by way of a buffer.
+/// Reductions along an axis that is not the last, vectorised across it: each lane is one column. Column code is written
+/// once, for f32; f16 and bf16 are read and written through a buffer.
 namespace CAIRN_LEVEL {
 
-/// x and y seen as [outer, length, width]: `length` elements along the plan's axes, and `width` columns that are
+/// x and y viewed as [outer, length, width]: `length` elements along the plan's axes, and `width` columns that are
 /// contiguous in both.
 struct ColumnView {
     std::int64_t length = 1, width = 1, x_step = 0, y_step = 0;
@@ -35,17 +35,17 @@ struct ColumnView {
     }
 };
 
-/// Some rows of some columns in f32, whole vectors of them. Results go to `to`, which may be `from`.
+/// Some rows of some columns in f32, in whole vectors. Results go to `to`, which may be `from`.
 struct ColumnBlock {
     const float* from;
     std::int64_t from_step;
     float* to;
     std::int64_t to_step;
     std::int64_t length, width;
-    std::int64_t ahead;  ///< elements of x, or of y, from one that is used to one that is worth asking for
+    std::int64_t ahead;  ///< prefetch distance in elements of x or y
 };
 
-/// Vectors side by side, so many that one hides the latency of another.
+/// Adjacent vectors, enough to hide latency.
 template <int vectors>
 struct Strip {
     const float* from;
@@ -59,7 +59,7 @@ struct Strip {
         return value;
     }
     CAIRN_INLINE F32 back(std::int64_t row, int vector) const { return load(to + row * to_step + vector * lanes); }
-    /// Rows that lie far apart are not foreseen by the hardware.
+    /// The hardware prefetcher does not predict distant rows.
     CAIRN_INLINE void prefetch(std::int64_t row) const {
         for (int v = 0; v < vectors; v += 16 / lanes)
             __builtin_prefetch(from + row * from_step + v * lanes + ahead, 0, 2);
@@ -70,7 +70,7 @@ struct Strip {
 };
 inline constexpr int max_vectors = 4;
 
-/// f(strip, its first column) for a whole block.
+/// Calls f(strip, its first column) for all strips of a block.
 template <int vectors = max_vectors, typename F>
 CAIRN_INLINE void each_strip(const ColumnBlock& block, F f, std::int64_t column = 0) {
     for (; column + vectors * lanes <= block.width; column += vectors * lanes)
@@ -80,26 +80,26 @@ CAIRN_INLINE void each_strip(const ColumnBlock& block, F f, std::int64_t column 
     if constexpr (vectors > 1) each_strip<vectors / 2>(block, f, column);
 }
 
-/// What is known of each column, numbers of the kernel's own.
+/// Statistics of each column; their meaning is up to the kernel.
 struct ColumnStats {
     float *first, *a, *b;
 
     ColumnStats from(std::int64_t column) const { return {first + column, a + column, b + column}; }
 };
 
-/// One walk down all columns, in pieces of at most piece_rows rows.
+/// One pass down all columns, in pieces of at most piece_rows rows.
 struct Stage {
-    /// `begin`: the number of the piece's first row.
+    /// Processes a piece; `begin`: the index of its first row.
     void (*run)(const ColumnBlock& piece, std::int64_t begin, ColumnStats stats, const void* context);
-    /// After the last piece, of `width` columns of `length` rows; or null.
+    /// Called after the last piece, for `width` columns of `length` rows; may be null.
     void (*finish_stage)(ColumnStats stats, std::int64_t width, std::int64_t length, const void* context);
     bool writes;  ///< to `to`
 };
-/// What a kernel does with columns; `context` is its own.
+/// The stages of a kernel on columns; `context` is passed to them.
 struct ColumnKernel {
     const void* context;
     std::span<const Stage> stages;
-    std::span<const Stage> streamed_stages;  ///< where what is written leaves the cache: none reads it back
+    std::span<const Stage> streamed_stages;  ///< used when written results leave the cache: no stage reads them back
 };
 
 CAIRN_INLINE ColumnBlock rows_of(const ColumnBlock& block, std::int64_t first, std::int64_t rows) {
@@ -115,7 +115,7 @@ CAIRN_INLINE std::int64_t piece_at(std::int64_t row, std::int64_t length) {
     return length - row < piece_rows ? length - row : piece_rows;
 }
 
-/// All stages, of at most so many columns that stay in the cache.
+/// Runs all stages on at most columns_at_once columns that stay in the cache.
 inline constexpr std::int64_t columns_at_once = 512;
 static_assert(columns_at_once >= buffered_columns);
 inline void run_in_cache(const ColumnBlock& block, const ColumnKernel& work) {
@@ -128,14 +128,14 @@ inline void run_in_cache(const ColumnBlock& block, const ColumnKernel& work) {
     }
 }
 
-/// Whether rows `step` apart fall on so few sets of the second-level cache that they push each other out.
+/// True if rows `step` apart map to so few sets of the L2 cache that they evict each other.
 inline bool have_cache_conflicts(std::int64_t rows, std::int64_t step) {
     constexpr std::int64_t sets = 1024, ways = 4;
     const std::int64_t bytes = step * 4, apart = bytes & -bytes, lines = apart < 64 ? 1 : apart / 64;
     return rows * (lines < sets ? lines : sets) > sets * ways;
 }
 
-/// Columns of x and y, and a buffer of f32 for those that are not used where they lie.
+/// Columns of x and y, and an f32 buffer for columns that cannot be used in place.
 template <typename Element>
 struct ColumnTraversal {
     const Element* x;
@@ -153,7 +153,7 @@ struct ColumnTraversal {
         run_in_cache(part.block(length), work);
         part.write(0, length, cached_columns);
     }
-    /// Rows go by once for each stage.
+    /// Streams all rows once per stage.
     void streaming(const ColumnKernel& work) const {
         alignas(64) float memory[3][streamed_columns];
         const bool in_place = is_usable_in_place(piece_rows);
@@ -178,12 +178,12 @@ private:
             return {};
     }
 
-    /// Some columns that come and go through the buffer.
+    /// Some columns that are read and written through the buffer.
     struct BufferedColumns {
         const ColumnTraversal& walk;
         std::int64_t column, columns;
 
-        std::int64_t step() const { return (columns + 15) / 16 * 16 + 16; }  // no power of two: rows share no sets
+        std::int64_t step() const { return (columns + 15) / 16 * 16 + 16; }  // no power of two: no cache set conflicts
         ColumnBlock block(std::int64_t rows) const {
             return {walk.buffer, step(), walk.buffer, step(), rows, padded(columns), 0};
         }
@@ -216,7 +216,7 @@ private:
     }
 };
 
-/// Whether some columns stay in the second-level cache: few rows of them, or some that lie close together.
+/// True if some columns stay in L2: they have few rows, or rows that are close together.
 template <typename Element>
 bool is_cached(const ColumnView& across) {
     constexpr std::int64_t few_rows = 128, bytes = std::int64_t{1} << 18;
@@ -224,7 +224,7 @@ bool is_cached(const ColumnView& across) {
            (across.length <= max_cached_rows && across.length * across.x_step * std::int64_t{sizeof(Element)} <= bytes);
 }
 
-/// For this member's share of the columns.
+/// Runs a kernel on this member's share of the columns.
 template <typename Element>
 void run_columns(const Args& args, Team& team, const ColumnView& across, const ColumnKernel& work) {
     if (across.length == 0) return;
@@ -232,8 +232,7 @@ void run_columns(const Args& args, Team& team, const ColumnView& across, const C
     float* const buffer =
         reinterpret_cast<float*>(args.workspace + (rows * buffered_row + room_for_columns) * team.rank());
     const bool cached = is_cached<Element>(across);
-    // Where columns are streamed, wide groups of them are: at least one for each member. No column is worked on
-    // otherwise for that.
+    // Streamed columns are processed in wide groups, at least one per member. Results do not depend on the grouping.
     const std::int64_t outer = across.x_outer.count, shares = outer > 0 ? (team.size() + outer - 1) / outer : 1;
     const std::int64_t fair = (across.width / shares + cached_columns - 1) / cached_columns * cached_columns;
     const std::int64_t most = !cached                       ? streamed_columns
@@ -259,7 +258,7 @@ void run_columns(const Args& args, Team& team, const ColumnView& across, const C
     }
 }
 
-/// What a strip knows of each column.
+/// One value per column of a strip.
 template <int vectors>
 struct StripValues {
     F32 of[vectors];
@@ -276,8 +275,8 @@ struct StripValues {
     }
 };
 
-/// The sums of term(row, vector) down each column, folded every 32 rows, which keeps small terms from drowning in a
-/// large sum.
+/// The sums of term(row, vector) down each column. Partial sums are added every 32 rows, so that small terms are not
+/// lost in a large sum.
 template <int vectors, typename F>
 CAIRN_INLINE StripValues<vectors> sum_down(const Strip<vectors>& strip, F term) {
     StripValues<vectors> total{};
@@ -293,7 +292,7 @@ CAIRN_INLINE StripValues<vectors> sum_down(const Strip<vectors>& strip, F term) 
     }
     return total;
 }
-/// The largest elements down each column, NaN aside, none less than `largest`.
+/// The maximum down each column and of `largest`, ignoring NaN.
 template <int vectors>
 CAIRN_INLINE StripValues<vectors> max_down(const Strip<vectors>& strip, StripValues<vectors> largest) {
     for (std::int64_t i = 0; i < strip.length; ++i) {

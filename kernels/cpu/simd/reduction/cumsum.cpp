@@ -6,14 +6,14 @@
 
 #include <utility>
 
-/// cumsum: elements are added in the order of the axis, as floats must be. Columns that lie side by side are added up
-/// in lanes, several rows of them at once; of lines as many are taken as there are lanes, and transposed in registers
-/// on the way in and out.
+/// cumsum: elements are added in the order of the axis, as floats require. Adjacent columns are vectorised across
+/// lanes, several rows at a time. Of lines, as many as there are lanes are processed together, transposed in registers
+/// on load and store.
 namespace CAIRN_LEVEL {
 namespace {
 
-/// What is added up: floats in f64, as a sum in which large terms cancel is compared with itself; whole numbers as
-/// unsigned ones, which wrap.
+/// The accumulator type: f64 for floats, since the error is measured relative to the sum, in which large terms may
+/// cancel; unsigned for integers, which wrap.
 template <typename T>
 struct SumType {
     using Type = T;
@@ -23,7 +23,7 @@ struct SumType<float> {
     using Type = double;
 };
 
-/// As many numbers as a vector of what they are added up in has lanes.
+/// A vector of T with as many lanes as a vector of its accumulator type.
 template <typename T>
 struct SumLanes {
     using A = typename SumType<T>::Type;
@@ -38,7 +38,7 @@ struct SumLanes {
     }
 
 private:
-    // One by one, which g++ 12 makes one instruction of; a vector it converts in halves.
+    // Element by element, which g++ 12 compiles to one instruction; it converts a vector in halves.
     template <int... i>
     CAIRN_INLINE static Sums load(const T* p, std::integer_sequence<int, i...>) {
         if constexpr (!std::is_same_v<A, T>) {
@@ -51,11 +51,11 @@ private:
     }
 };
 
-/// Of one row of a strip; of each line of a group.
+/// Columns of a row of a strip; elements of each line of a group.
 constexpr std::int64_t widest = 512, line_block = 128;
 constexpr int rows_at_once = 4;
 
-/// Elements as runs of T, read and written where they lie if they lie so; f16 and bf16 by way of floats.
+/// Runs of elements as T, read and written in place if possible; f16 and bf16 through floats.
 template <typename T>
 struct ElementRuns {
     DType dtype;
@@ -73,7 +73,7 @@ struct ElementRuns {
             load_same<T>(loaded + place, x, stride, n);
         return loaded + place;
     }
-    /// Where to write n elements, which `finish` brings to their place.
+    /// Where to write n elements, which `finish` then stores.
     CAIRN_INLINE T* to(std::int64_t place, std::byte* y, std::int64_t stride, std::int64_t n) {
         return is_usable_in_place(stride, n) ? reinterpret_cast<T*>(y) : summed + place;
     }
@@ -88,9 +88,9 @@ struct ElementRuns {
 
 struct CumsumJob {
     const Args& args;
-    ReduceAxes lines;                                      ///< all axes but the one added along, and but the columns'
+    ReduceAxes lines;                                      ///< all axes except the summed one and that of the columns
     std::int64_t size, x_step, y_step;                     ///< along the axis
-    std::int64_t columns = 0, x_stride = 0, y_stride = 0;  ///< that lie side by side; 0: none do
+    std::int64_t columns = 0, x_stride = 0, y_stride = 0;  ///< adjacent columns; 0: none
     DType dtype;
     std::int64_t bytes;
 
@@ -112,11 +112,11 @@ struct CumsumJob {
     std::byte* y(std::int64_t offset) const { return args.outputs[0].data + offset * bytes; }
 };
 
-/// -0 for floats, which keeps the sign of a zero that comes first.
+/// The initial sum: -0 for floats, which keeps the sign of a leading zero.
 template <typename A>
 constexpr A nothing = static_cast<A>(std::is_floating_point_v<A> ? -0.0 : 0.0);
 
-/// For items of `cells` elements: those of this member.
+/// Calls work(item) for this member's items of `cells` elements each.
 template <typename Work>
 CAIRN_INLINE void share_items(Team& team, std::int64_t items, std::int64_t cells, Work work) {
     const std::int64_t taken = cells < 8192 ? 8192 / (cells > 0 ? cells : 1) : 1;
@@ -124,8 +124,8 @@ CAIRN_INLINE void share_items(Team& team, std::int64_t items, std::int64_t cells
         for (std::int64_t item = chunk * taken; item < items && item < (chunk + 1) * taken; ++item) work(item);
 }
 
-/// What is read and written next, in elements from where it is read and written now; 0 where that is a buffer. Rows
-/// that lie far apart, or many lines side by side, are not foreseen by the hardware.
+/// Prefetch distances for x and y in elements; 0 for a buffer. The hardware prefetcher does not predict distant rows,
+/// nor many adjacent lines.
 struct PrefetchDistance {
     std::int64_t x, y;
 
@@ -136,7 +136,7 @@ struct PrefetchDistance {
     }
 };
 
-/// K rows of n columns, one beneath the other.
+/// Adds K consecutive rows of n columns.
 template <int K, typename T, typename A>
 CAIRN_INLINE void add_down(A* sums, const T* const* from, T* const* to, std::int64_t n, PrefetchDistance ahead) {
     using L = SumLanes<T>;
@@ -182,8 +182,8 @@ void add_strip(const CumsumJob& job, ElementRuns<T>& runs, std::int64_t x, std::
 template <typename T>
 void add_columns(const CumsumJob& job, Team& team) {
     ElementRuns<T> runs(job.dtype);
-    // One strip a member where there is no more to share out: narrow ones side by side take lines from each other. No
-    // column is added up otherwise for that.
+    // At most one strip per member if there is little to share: adjacent narrow strips share cache lines. Results do
+    // not depend on the strips.
     const std::int64_t outer = job.lines.total(), members = team.size();
     const std::int64_t shares = outer < members ? members / (outer > 0 ? outer : 1) : 1;
     const std::int64_t fair = (job.columns / shares + 63) / 64 * 64, width = fair < widest ? fair : widest;
@@ -196,7 +196,7 @@ void add_columns(const CumsumJob& job, Team& team) {
     });
 }
 
-/// Lines side by side: `count` of them, the first elements of each at an offset of its own.
+/// A group of lines: `count` of them, each with its own offsets.
 template <typename T>
 struct LineGroup {
     using L = SumLanes<T>;
@@ -208,7 +208,7 @@ struct LineGroup {
     int count;
     std::int64_t x[most], y[most];
 
-    /// In turn: fewer or shorter lines than a square is worth.
+    /// Line by line: for fewer or shorter lines than pay for a transpose.
     void add_each() {
         for (int r = 0; r < count; ++r) {
             A sum = nothing<A>;
@@ -222,7 +222,7 @@ struct LineGroup {
             }
         }
     }
-    /// In squares. What lanes have no line of their own do what the last line's lane does.
+    /// In transposed squares. Lanes without a line repeat the last line.
     void add_together() {
         typename L::Sums sum = nothing<A> - typename L::Sums{};
         const PrefetchDistance ahead{runs.is_usable_in_place(job.x_step, job.size) ? line_block : 0,

@@ -2,7 +2,7 @@
 
 #include "cairn/types.hpp"
 
-/// What cumsum_rows.cpp tells cumsum.cpp.
+/// The plan that cumsum_registration.cpp passes to cumsum.cpp.
 namespace cairn::kernels::cpu {
 
 struct CumsumPlan {

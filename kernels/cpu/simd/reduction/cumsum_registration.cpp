@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-/// The rows of cumsum: of numbers of every dtype, along any axis of any strides.
+/// Registers cumsum for all numeric dtypes, along any axis with any strides.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -41,7 +41,7 @@ void add_cumsum(std::vector<Kernel>& kernels, FeatureSet needs, const SimdTable&
         const double elements = static_cast<double>(element_count(problem.inputs[0].shape).constant());
         return Cost{2 * elements, bytes_of(problem), 0.25};
     };
-    // Whole and broken squares of rows and of columns; strips of columns; one line, and few.
+    // Coverage: whole and partial squares of rows and of columns; strips of columns; one line, and few.
     made.samples = {"cumsum axis=(-1) | f32[R,N] -> f32[R,N] where R in 0..40, N in 0..300",
                     "cumsum axis=(-2) | f32[2,N,W] -> f32[2,N,W] where N in 1..40, W in 1..700",
                     "cumsum axis=(-3) | f64[4,5,6]:(60,6,1) -> f64[4,5,6]",

@@ -2,10 +2,10 @@
 #include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector/vector_math.hpp"
 
-/// Normalisations of each row or column, and of each row of the sum of two tensors, which is given out too. The
-/// variance is taken from the differences to the mean, of rows in a second pass over what is in the cache, of columns
-/// piece by piece: a large mean costs no digits. f16 and bf16 are rounded where results are written. What does not
-/// differ between the kinds is there once, with a mean of 0 where none is taken away.
+/// Normalisations of each row or column, and of each row of the sum of two tensors, which is also an output. The
+/// variance is computed from differences to the mean, so a large mean costs no digits: for rows in a second pass over
+/// cached data, for columns piece by piece. f16 and bf16 are rounded when results are written. Layer norm and RMS norm
+/// share the code, RMS norm with a mean of 0.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -37,25 +37,25 @@ CAIRN_INLINE void moments_of_rows(const float* const* x, std::int64_t width, flo
         add);
     for (int r = 0; r < n; ++r) moments[r] = {mean[r], 1.0f / __builtin_sqrtf(squares[r] / count + eps)};
 }
-/// Of 1 or `lanes` rows.
+/// Moments of 1 or `lanes` rows.
 template <Kind kind>
 [[gnu::noinline]] void moments_of(const float* const* x, int rows, std::int64_t width, float eps, Moments* moments) {
     rows == 1 ? moments_of_rows<kind, 1>(x, width, eps, moments) : moments_of_rows<kind, lanes>(x, width, eps, moments);
 }
 using MomentsOf = void (*)(const float* const*, int, std::int64_t, float, Moments*);
 
-/// Rows that are read more than once, in f32: where they lie, or in a member's own memory.
+/// Rows that are read more than once, in f32: in place, or copied to the member's workspace.
 template <typename Element>
 struct FloatRows {
     std::int64_t width;
 
     FloatRows(const Args& args, Team& team, std::int64_t rows, std::int64_t of, int held)
         : width(of), memory(args, team, held * row_bytes(of), rows) {}
-    /// `taken`: a row of the operands that this member has taken.
+    /// `taken`: a row of the operands that this member has claimed.
     const float* row(int place, const Element* x, std::int64_t taken) {
         return widened(x, [&] { return reinterpret_cast<float*>(memory.at(taken) + place * row_bytes(width)); });
     }
-    /// Row r of those beside each other.
+    /// Row r of a batch.
     const float* row_beside(int r, const Element* x) {
         return widened(x, [&] { return beside + r * max_batched_row; });
     }
@@ -75,8 +75,7 @@ private:
     alignas(64) float beside[std::is_same_v<Element, float> ? 1 : lanes * max_batched_row];
 };
 
-/// The operands from one on that say what becomes of a normalised element; null where there is none, and before the
-/// member's first row.
+/// gamma and beta in f32; null if not given, and before the member's first row. They begin at input `first`.
 struct NormParameters {
     const float *gamma = nullptr, *beta = nullptr;
 
@@ -146,7 +145,7 @@ struct NormContext {
     const Args& args;
     const AxisPlan& plan;
 
-    /// Element i of gamma, or of beta.
+    /// Element i of input `input`, gamma or beta.
     float factor(int input, std::int64_t i) const {
         float value = 0;
         with_element(plan.dtype,
@@ -155,8 +154,8 @@ struct NormContext {
     }
 };
 
-/// a: the sums of differences to the first row, which have all digits where elements are close together, and are 0
-/// where they are one value; b: the sums of squares of the differences to the mean.
+/// a: sums of differences to the first row, which keep all digits if elements are close together, and are 0 if all are
+/// equal; b: sums of squared differences to the mean.
 void accumulate_variance(const ColumnBlock& piece, std::int64_t begin, ColumnStats stats, const void*) {
     const float seen = static_cast<float>(begin), rows = static_cast<float>(piece.length);
     each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
@@ -176,7 +175,7 @@ void accumulate_variance(const ColumnBlock& piece, std::int64_t begin, ColumnSta
                 return d * d;
             });
         if (begin > 0) {
-            // Squares of two parts, beside the distance of their means (Chan, Golub and LeVeque).
+            // Combines the squares of two parts with the distance of their means (Chan, Golub and LeVeque).
             const auto a = StripValues<vectors>::from(stats.a + column),
                        b = StripValues<vectors>::from(stats.b + column);
             for (int v = 0; v < vectors; ++v) {
@@ -190,7 +189,7 @@ void accumulate_variance(const ColumnBlock& piece, std::int64_t begin, ColumnSta
     });
 }
 
-/// b: the sums of squares.
+/// b: sums of squares.
 void accumulate_squares(const ColumnBlock& piece, std::int64_t begin, ColumnStats stats, const void*) {
     each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
         StripValues<vectors> before{};
@@ -210,7 +209,7 @@ void accumulate_squares(const ColumnBlock& piece, std::int64_t begin, ColumnStat
     });
 }
 
-/// a: means beside the first row; b: what makes the variance 1.
+/// a: mean minus the first row; b: 1 / sqrt(variance + eps).
 void finish_stats(ColumnStats stats, std::int64_t width, std::int64_t length, const void* context) {
     const float eps = static_cast<const NormContext*>(context)->plan.eps, count = static_cast<float>(length);
     for (std::int64_t j = 0; j < width; j += lanes) {

@@ -6,25 +6,24 @@
 
 #include <algorithm>
 
-/// Where the largest element of each row of a product is: parts of the product are looked at while they are in the
-/// first-level cache, and stored nowhere.
+/// Argmax over each row of a product: tiles of the product are scanned while they are in L1 and are not stored.
 namespace CAIRN_LEVEL {
 
-/// Of one member of a team. Lane by lane each row has its largest element so far, and the vector that it stood in.
-/// Which parts a member sees is chance; what is the largest of all, and the first of equal ones, is not.
+/// The partial result of one team member: for each row and lane, the largest element so far and its vector. Which tiles
+/// a member scans is not deterministic; the overall maximum, and the first of equal ones, is.
 class ProductArgMax {
 public:
-    /// Of one row, in the memory of a member.
+    /// Bytes of one row in a member's memory.
     static constexpr std::int64_t row_bytes = 8 * lanes;
 
-    /// `bias`, one for each column, may be null; `memory`: row_bytes for each row of each member.
+    /// `bias`: one element per column, or null; `memory`: row_bytes for each row of each member.
     ProductArgMax(std::int64_t rows, const float* bias, std::byte* memory, int member) noexcept
         : rows_(rows), bias_(bias), memory_(memory), member_(member) {
         std::fill_n(best(member), rows * lanes, lowest_value<float>());
         std::fill_n(place(member), rows * lanes, 0);
     }
 
-    /// Columns of a row come in ascending order. Rows of `sums` may be read up to a whole vector.
+    /// Scans a tile. Columns of a row must arrive in ascending order. Rows of `sums` may be read up to a whole vector.
     void accumulate(const OutputTile& part, const float* sums) noexcept {
         for (std::int64_t i = 0; i < part.height; ++i, sums += part.pitch) {
             float* const best_at = best(member_) + (part.row + i) * lanes;
@@ -43,7 +42,7 @@ public:
         }
     }
 
-    /// The places in this member's share of the rows, once all `members` have seen what they will.
+    /// Writes the indices of this member's share of the rows, after all `members` have scanned their tiles.
     void write(const TensorArg& out, int members) const noexcept {
         auto* const to = reinterpret_cast<std::int32_t*>(out.data);
         for (std::int64_t row = member_; row < rows_; row += members)

@@ -3,38 +3,38 @@
 #include "kernels/cpu/simd/reduction/reduce_short_axis.hpp"
 #include "kernels/cpu/simd/table.hpp"
 
-/// Reductions of every dtype over any axes of any strides: sum, mean, largest element, and where that is.
+/// Reductions of every dtype over any axes with any strides: sum, mean, maximum and argmax.
 namespace CAIRN_LEVEL {
 namespace {
 
 constexpr int block = 512, runs_at_once = 8;
 
-/// How elements that are `stride` apart lie, for a use as T.
+/// How elements of stride `stride` are loaded as T.
 template <typename T>
 StorageType storage_type_of(DType dtype, std::int64_t stride) {
     if (!std::is_same_v<T, float> || stride != 1) return StorageType::unconverted;
     if (dtype == DType::f16 && widens_in_registers<F16>) return StorageType::f16;
     return dtype == DType::bf16 ? StorageType::bf16 : StorageType::unconverted;
 }
-/// Whether they are used where they are.
+/// True if elements are read in place.
 template <typename T>
 bool is_read_in_place(DType dtype, std::int64_t stride) {
     return (bytes_of(dtype) == sizeof(T) && stride == 1) ||
            storage_type_of<T>(dtype, stride) != StorageType::unconverted;
 }
 
-/// Elements of the input as blocks of T, read where they lie if they lie so.
+/// Elements of the input as blocks of T, read in place if possible.
 template <typename T>
 struct Source {
     DType dtype;
     bool in_memory;    ///< elements are T already
-    StorageType lies;  ///< how runs do that lie side by side
+    StorageType lies;  ///< storage type of contiguous runs
     alignas(64) T converted[runs_at_once][block];
 
-    /// By stride of the runs.
+    /// `stride`: that of the runs.
     Source(DType of, std::int64_t stride)
         : dtype(of), in_memory(bytes_of(of) == sizeof(T)), lies(storage_type_of<T>(of, stride)) {}
-    /// n elements; of a slot above 0, while those of the slots before are in use.
+    /// Returns n elements as T; blocks in lower slots stay valid.
     CAIRN_INLINE const T* run(int slot, const std::byte* from, std::int64_t stride, std::int64_t n) {
         const bool is_there = lies != StorageType::unconverted || (in_memory && (stride == 1 || n == 1));
         return is_there ? reinterpret_cast<const T*>(from) : brought(slot, from, stride, n);
@@ -57,9 +57,9 @@ private:
         return converted[slot];
     }
 
-    alignas(64) T between[sizeof(T) == 4 ? 2 * block + 2 * vec_lanes<T> : 1];  ///< small dtypes as T, as they lie
+    alignas(64) T between[sizeof(T) == 4 ? 2 * block + 2 * vec_lanes<T> : 1];  ///< small dtypes as T, before striding
 
-    // Every second element. The last vector covers part of the one before, where there is one.
+    // Selects every second element. The last vector overlaps the one before, if there is one.
     CAIRN_INLINE static const T* second(T* to, const T* x, std::int64_t n) {
         for (std::int64_t i = 0; i < n; i += vec_lanes<T>) {
             const std::int64_t at = n - i < vec_lanes<T> && n >= vec_lanes<T> ? n - vec_lanes<T> : i;
@@ -85,7 +85,7 @@ struct ReduceJob {
     std::byte* y(std::int64_t offset) const { return args.outputs[0].data + offset * out_bytes; }
 };
 
-/// n results, the first at `offset`; places of 64 bits, too, are stored as the 32 bits of the output.
+/// Stores n results, the first at `offset`; 64-bit indices are stored as the 32-bit integers of the output.
 template <typename Out>
 [[gnu::noinline]] void store_results(const ReduceJob& job, std::int64_t offset, std::int64_t stride, std::int64_t n,
                                      const Out* results) {
@@ -110,7 +110,7 @@ template <typename Out>
 
 // ---- along rows
 
-/// What folding elements [begin, end) of the row at `offset` comes to.
+/// The reduction of elements [begin, end) of the row at `offset`.
 template <typename Reducer>
 [[gnu::noinline]] typename Reducer::Result fold_row(const ReduceJob& job, Source<typename Reducer::Element>& source,
                                                     std::int64_t offset, std::int64_t begin, std::int64_t end) {
@@ -132,7 +132,7 @@ template <typename Reducer>
     return row.result(source.lies, read);
 }
 
-/// Rows that are folded as many at once as there are lanes. Bytes have too many for that.
+/// True if as many rows as there are lanes are reduced together. Vectors of bytes have too many lanes.
 template <typename Reducer>
 bool are_folded_together(const ReduceJob& job) {
     using T = typename Reducer::Element;
@@ -155,7 +155,7 @@ void reduce_rows(const ReduceJob& job, Team& team) {
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < rows; chunk = team.next_chunk()) {
         const std::int64_t end = (chunk + 1) * at_once < rows ? (chunk + 1) * at_once : rows;
         for (std::int64_t row = chunk * at_once; row < end;) {
-            // As many as follow each other in one stride of the output.
+            // As many rows as have a single stride in the output.
             const std::int64_t n = walk.kept.left(row) < end - row ? walk.kept.left(row) : end - row;
             const std::int64_t x = walk.kept.offset(walk.kept.x, row), y = walk.kept.offset(walk.kept.y, row);
             const int last = walk.kept.count - 1;
@@ -178,7 +178,7 @@ void reduce_rows(const ReduceJob& job, Team& team) {
     }
 }
 
-// Few long rows: pieces of them are shared out, and joined in their order.
+// Few long rows: pieces of them are shared among the team, and combined in order.
 template <typename Reducer>
 void reduce_row_pieces(const ReduceJob& job, Team& team) {
     using Result = typename Reducer::Result;
@@ -204,13 +204,13 @@ void reduce_row_pieces(const ReduceJob& job, Team& team) {
 
 // ---- across columns
 
-/// The results of n columns, the first of which begins at `offset`, over steps [begin, end).
+/// Reduces n columns, the first of which begins at `offset`, over steps [begin, end).
 template <typename Reducer>
 [[gnu::noinline]] void fold_columns(const ReduceJob& job, Source<typename Reducer::Element>& source,
                                     typename Reducer::ColumnAccumulator& columns, std::int64_t offset, std::int64_t n,
                                     std::int64_t begin, std::int64_t end) {
     const ReduceLoopNest& walk = job.walk;
-    // Rows are asked for some ahead: they may lie too far apart for the hardware to foresee.
+    // Rows are prefetched several ahead: they may be too far apart for the hardware prefetcher.
     const int last = walk.folded.count - 1;
     const std::int64_t ahead = last >= 0 && walk.folded.shape[last] > 2 * runs_at_once &&
                                        (source.in_memory || source.lies != StorageType::unconverted)
@@ -234,7 +234,7 @@ void reduce_columns(const ReduceJob& job, Team& team) {
     const ReduceLoopNest& walk = job.walk;
     Source<typename Reducer::Element> source(job.plan.input, walk.x_stride);
     typename Reducer::ColumnAccumulator columns;
-    // Sizes alone decide how many columns are taken at once, so that there are blocks to share out.
+    // The number of columns per block depends on sizes only, such that there are blocks to share.
     const std::int64_t outer = walk.kept.total(), wanted = outer * walk.length / 8 / 64 * 64;
     const std::int64_t fits = walk.window > 1 ? (block - walk.window) / walk.column_step + 1 : block;
     const std::int64_t room = fits < 64 ? fits : fits / 64 * 64, least = room < 64 ? room : 64;
@@ -259,7 +259,7 @@ void reduce_columns(const ReduceJob& job, Team& team) {
     }
 }
 
-// Few columns, and many rows of them: pieces of the rows are shared out, and joined in their order.
+// Few columns with many rows: pieces of the rows are shared among the team, and combined in order.
 template <typename Reducer>
 void reduce_column_pieces(const ReduceJob& job, Team& team) {
     using Result = typename Reducer::Result;
@@ -308,7 +308,7 @@ void reduce_short(const ReduceJob& job, Team& team) {
         for (std::int64_t index = chunk * at_once; index < end; ++index) {
             const std::int64_t first = index * most, left = planes - first, count = left < most ? left : most;
             const std::byte* x = job.x(first * plane);
-            // The last squares would be read from behind the input.
+            // The last squares would be read past the end of the input.
             const bool in_place = in_memory && left * plane >= cells + pieces.n;
             if (!in_place) load_run(job.plan.input, folds.loaded, x, 1, count * plane);
             folds.fold(in_place ? reinterpret_cast<const T*>(x) : folds.loaded, pieces);
@@ -328,7 +328,7 @@ void reduce(const ReduceJob& job, Team& team) {
     return walk.has_cut_rows() ? reduce_row_pieces<Reducer>(job, team) : reduce_rows<Reducer>(job, team);
 }
 
-/// Whole numbers are summed as unsigned ones, which wrap.
+/// Integers are summed as unsigned numbers, which wrap.
 template <typename Signed, typename Wrapping>
 void reduce_as(const ReduceJob& job, Team& team) {
     switch (job.plan.fold) {
@@ -339,8 +339,8 @@ void reduce_as(const ReduceJob& job, Team& team) {
     }
 }
 
-/// Bytes as they are, of which a vector holds four times as many. False, having done nothing, where they are worth
-/// widening.
+/// Reduces bytes without widening, four times as many per vector. Returns false, having done nothing, if widening is
+/// faster.
 template <typename T>
 bool reduce_bytes(const ReduceJob& job, Team& team) {
     const ReduceLoopNest& walk = job.walk;

@@ -3,8 +3,8 @@
 #include "kernels/cpu/simd/elementwise/block_memory.hpp"
 #include "kernels/cpu/simd/reduction/reduce_plan.hpp"
 
-/// The axes that a reduction keeps and those it folds, those merged that one stride walks, and which of them lies in
-/// the lanes of vectors.
+/// The loop nest of a reduction: the kept and the reduced axes, merged where one stride covers them, and the axis that
+/// is vectorised.
 namespace CAIRN_LEVEL {
 
 struct ReduceAxes {
@@ -31,9 +31,9 @@ struct ReduceAxes {
         --count;
         for (int i = at; i < count; ++i) shape[i] = shape[i + 1], x[i] = x[i + 1], y[i] = y[i + 1];
     }
-    /// How many places follow along the last axis, this one among them.
+    /// Number of positions from this one to the end of the last axis.
     std::int64_t left(std::int64_t place) const { return count > 0 ? shape[count - 1] - place % shape[count - 1] : 1; }
-    /// The offset of a row-major place by one list of strides.
+    /// Offset of a row-major position, by one list of strides.
     std::int64_t offset(const std::int64_t* strides, std::int64_t place) const {
         std::int64_t offset = 0;
         for (int i = count - 1; i >= 0; --i) {
@@ -45,7 +45,7 @@ struct ReduceAxes {
     }
 };
 
-/// A walk of one operand over axes, place after place.
+/// Iterates over the offsets of one operand, position by position.
 struct OffsetIterator {
     const ReduceAxes& axes;
     std::int64_t at[max_reduce_rank] = {}, offset = 0;
@@ -58,7 +58,7 @@ struct OffsetIterator {
             at[i] = 0;
         }
     }
-    /// From the first place, where an axis may have none.
+    /// Advances from the first position; the axes may be empty.
     void go_to(std::int64_t place) {
         if (place == 0) return;
         offset = axes.offset(axes.x, place);
@@ -69,16 +69,16 @@ struct OffsetIterator {
     }
 };
 
-/// How a reduction is walked: vectors lie along a row that is folded, or across columns, each of which is.
+/// The loop nest: vectorised along a row that is reduced, or across columns, each of which is reduced.
 struct ReduceLoopNest {
-    ReduceAxes kept, folded;  ///< without the axis of the vectors
+    ReduceAxes kept, folded;  ///< without the vectorised axis
     bool is_row = false;
-    std::int64_t length = 1, x_stride = 1, y_stride = 0;  ///< of the axis of the vectors
-    std::int64_t steps = 1;                               ///< of `folded`
-    std::int64_t terms = 1;                               ///< folded into one result
-    std::int64_t window = 1, column_step = 1;             ///< so many columns make a result, results so far apart
-    std::int64_t groups = 1;                              ///< so many times all columns, which are joined last
-    std::int64_t planes = 0, plane_width = 1;             ///< [terms, plane_width] that are short and dense, if any
+    std::int64_t length = 1, x_stride = 1, y_stride = 0;  ///< of the vectorised axis
+    std::int64_t steps = 1;                               ///< number of positions in `folded`
+    std::int64_t terms = 1;                               ///< number of elements reduced to one result
+    std::int64_t window = 1, column_step = 1;  ///< columns combined to one result, and distance between results
+    std::int64_t groups = 1;                   ///< repetitions of all columns, combined last
+    std::int64_t planes = 0, plane_width = 1;  ///< short dense planes [terms, plane_width]; 0: none
 
     ReduceLoopNest(const TensorArg& in, const TensorArg& out, const ReducePlan& plan) {
         const bool keeps = in.rank == out.rank;
@@ -101,23 +101,24 @@ struct ReduceLoopNest {
         }
         steps = folded.total();
     }
-    /// Columns side by side, which alone would leave each member strips of rows that lie apart.
+    /// True for adjacent columns that are split by rows; otherwise each member would read strips of distant rows.
     bool has_cut_columns() const {
         return kept.count == 0 && window == 1 && groups == 1 && x_stride == 1 && length >= min_cut_columns &&
                length <= max_cut_columns && steps >= 2 * rows_of_piece;
     }
 
-    /// Few long rows, which alone would not be shared out.
+    /// True for few long rows, which are split to get enough work to share.
     bool has_cut_rows() const { return is_row && steps == 1 && length >= least_cut && kept.total() <= max_cut_rows; }
 
-    /// Elements side by side that so many results are made of.
+    /// Number of adjacent elements that `results` results are computed from.
     std::int64_t span(std::int64_t results) const {
         return window > 1 ? (results - 1) * column_step + window : results * groups;
     }
 
 private:
-    /// Columns side by side that overlap, or touch and are to be converted, or are rows folded among others: each
-    /// element is then folded down its own column once.
+    /// Treats a reduced axis as a window over adjacent columns if windows overlap, or are adjacent and need conversion,
+    /// or are rows reduced along with other axes. Each element is then reduced once down its own column, and windows
+    /// are combined last.
     void find_windows(bool is_converted) {
         if (is_row) return;
         for (int i = 0; i < folded.count; ++i) {
@@ -132,8 +133,8 @@ private:
             return folded.remove(i);
         }
     }
-    /// Few columns side by side, and rows of them that are folded among others and follow each other: some rows are
-    /// columns beside each other.
+    /// If there are few adjacent columns and consecutive rows of them are reduced along with other axes, treats several
+    /// rows as adjacent columns.
     void find_groups() {
         if (is_row || window > 1 || x_stride != 1 || length < 1 || length > max_grouped_row) return;
         if (kept.count == 0 && length >= min_cut_columns) return;
@@ -145,7 +146,7 @@ private:
             return;
         }
     }
-    /// Planes that follow each other without gaps, as their results do. Of two elements they are quicker as columns.
+    /// Dense consecutive planes with dense results. Planes of two elements are faster as columns.
     void find_planes() {
         if (folded.count != 1) return;
         const std::int64_t width = folded.x[0];
@@ -156,7 +157,8 @@ private:
         planes = kept.shape[0];
         plane_width = width;
     }
-    /// Of axes of size `enough` the one whose elements lie nearest, else the longest; -1 where there is none.
+    /// Of the axes with at least `enough` elements the one with the smallest stride, otherwise the longest; -1 if there
+    /// is none.
     static int best(const ReduceAxes& axes, std::int64_t enough) {
         int near = -1, longest = -1;
         for (int i = 0; i < axes.count; ++i) {
@@ -165,8 +167,8 @@ private:
         }
         return near < 0 ? longest : near;
     }
-    /// The kept axis along which rows of `folded` lie side by side; -1 where there is none, or the rows are too long to
-    /// be columns.
+    /// The kept axis along which rows of `folded` are adjacent; -1 if there is none, or if the rows are too long to be
+    /// columns.
     int axis_of_rows(int row) const {
         if (folded.count < 2 || folded.shape[row] > max_joined_row) return -1;
         for (int i = 0; i < kept.count; ++i)

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-/// The rows of reductions: of numbers of every dtype, over any axes of any strides.
+/// Registers reductions for all numeric dtypes, over any axes with any strides.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -16,7 +16,7 @@ const std::vector<Dim>& axes_of(const Problem& problem) {
     return problem.attributes.dims(problem.definition == "argmax" ? "axis" : "axes");
 }
 
-/// True for each axis that is folded; by an empty list all. Nothing where one is no axis.
+/// True for each reduced axis; an empty list reduces all. Empty if an axis does not exist.
 std::vector<bool> folded_axes(const Problem& problem) {
     const auto rank = static_cast<std::int64_t>(problem.inputs[0].shape.size());
     const std::vector<Dim>& axes = axes_of(problem);
@@ -46,7 +46,7 @@ Refusal accepts(const Problem& problem) {
     return out.shape == kept || out.shape == gone ? Refusal() : "needs an output of one element for all along the axes";
 }
 
-/// What folding no elements comes to, exact in a double: 0, NaN, the least number of the dtype.
+/// The reduction of no elements, exact in a double: 0, NaN, or the least number of the dtype.
 double value_of_empty(ReduceKind fold, DType dtype) {
     if (fold == ReduceKind::mean) return std::numeric_limits<double>::quiet_NaN();
     if (fold != ReduceKind::max) return 0;
@@ -77,7 +77,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
 Dim workspace(const Problem& problem, int) {
     const Dim count = element_count(problem.inputs[0].shape);
     Dim of_rows = ceildiv(count, piece_size) + Dim(max_cut_rows);
-    // Windows overlap: their elements are more than there are in memory, but few in each window.
+    // Windows overlap, so they have more elements than memory has, but few per window.
     Dim length = 1;
     const std::vector<bool> folded = folded_axes(problem);
     for (std::size_t axis = 0; axis < folded.size(); ++axis)
@@ -92,7 +92,7 @@ Cost cost(const Problem& problem) {
     return {8 * static_cast<double>(element_count(problem.inputs[0].shape).constant()), bytes_of(problem), 0.25};
 }
 
-/// Samples of a reduction that keeps its axes, or loses them; `attributes` come behind the axes.
+/// Samples of a reduction that keeps or drops its axes; `attributes` follow the axes.
 std::vector<std::string> samples_of(const std::string& op, const std::string& attributes, bool kept) {
     const auto sample = [&](const std::string& axes, const std::string& x, const std::string& keeping,
                             const std::string& losing, const std::string& where) {
@@ -112,7 +112,7 @@ std::vector<std::string> samples_of(const std::string& op, const std::string& at
             sample("-5", "[N,2,1,3,4]", "[1,2,1,3,4]", "[2,1,3,4]", "N in 1..40")};
 }
 
-/// Of each dtype: side by side, apart, rows and columns both, windows that overlap, few long rows.
+/// Coverage for each dtype: contiguous and strided, rows and columns, overlapping windows, few long rows.
 std::vector<std::string> samples_of(const std::string& op, const std::string& attributes, DType dtype) {
     const std::string x(to_string(dtype)), y(op == "argmax" ? "i32" : x), axes = op == "argmax" ? " axis=(" : " axes=(";
     const auto sample = [&](const std::string& of, const std::string& from, const std::string& to) {

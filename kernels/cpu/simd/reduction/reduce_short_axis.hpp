@@ -3,11 +3,12 @@
 #include "kernels/cpu/simd/reduction/reduce_loop_nest.hpp"
 #include "kernels/cpu/simd/vector/square_transpose.hpp"
 
-/// Planes of few elements, each folded along one axis: transposed, so that each lane folds planes of its own. What is
-/// moved is not looked at: there is one code for each size of elements.
+/// Reduces many small planes along one axis by transposing them, so that each lane reduces its own planes. The
+/// transposes depend only on the element size, not on the dtype.
 namespace CAIRN_LEVEL {
 
-/// As many pieces as a vector has lanes, of `together` planes [length, width] each, so that squares are nearly full.
+/// As many pieces as a vector has lanes, each of `together` planes [length, width], chosen so that squares are nearly
+/// full.
 template <typename T>
 struct ShortPieces {
     static constexpr int n = vec_lanes<T>;
@@ -26,7 +27,7 @@ private:
     std::int64_t squares(std::int64_t of) const { return (of * plane() + n - 1) / n; }
 };
 
-/// rows[e][lane] = from[lane * piece + e] for e < piece. Reads a vector at most behind the last piece.
+/// rows[e][lane] = from[lane * piece + e] for e < piece. May read up to a vector past the last piece.
 template <typename Bits>
 [[gnu::noinline]] void transpose_to_lanes(Bits* rows, const Bits* from, std::int64_t piece) {
     constexpr int n = vec_lanes<Bits>;
@@ -36,7 +37,7 @@ template <typename Bits>
                                    if (i + e < piece) vec_store(rows + (i + e) * n, x);
                                });
 }
-/// The way back. Writes a vector at most behind the last piece: what is written too much belongs to later pieces.
+/// The inverse. May write up to a vector past the last piece; later pieces overwrite the excess.
 template <typename Bits>
 [[gnu::noinline]] void transpose_to_pieces(Bits* to, const Bits* rows, std::int64_t piece) {
     constexpr int n = vec_lanes<Bits>;
@@ -47,7 +48,7 @@ template <typename Bits>
 template <std::size_t bytes>
 using BitsOf = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;
 
-/// The buffers of a member.
+/// The buffers of a team member.
 template <typename Reducer>
 struct ShortReductions {
     using T = typename Reducer::Element;
@@ -59,7 +60,7 @@ struct ShortReductions {
     alignas(64) T rows[n * max_plane_elements];
     alignas(64) Out folded[n * max_plane_elements / 2], results[n * (max_plane_elements / 2 + 1)];
 
-    /// `results`: of the pieces at `x`, one behind the other.
+    /// Reduces the pieces at `x` to `results`, piece after piece.
     void fold(const T* x, const ShortPieces<T>& pieces) {
         transpose_to_lanes(reinterpret_cast<Bits*>(rows), reinterpret_cast<const Bits*>(x), pieces.elements());
         const std::int64_t step = pieces.width * n;
@@ -71,7 +72,7 @@ struct ShortReductions {
     }
 
 private:
-    /// In two halves, which run side by side.
+    /// In two independent halves.
     CAIRN_INLINE static Vec<Out> reduce_down(const T* x, std::int64_t step, std::int64_t length) {
         const std::int64_t half = length / 2;
         typename Reducer::LaneAccumulator first, second;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-/// What reductions do with elements that have been read: along rows and across columns.
+/// The reduction operations on loaded elements: along rows and across columns.
 namespace CAIRN_LEVEL {
 
 template <typename T>
@@ -28,7 +28,7 @@ constexpr T lowest_value() {
         return std::numeric_limits<T>::lowest();
 }
 
-/// NaN if any is.
+/// NaN if any element is NaN.
 template <typename T>
 struct Max {
     using Element = T;
@@ -46,10 +46,10 @@ struct Max {
 
 constexpr int max_columns = 512;
 
-/// Elements side by side in memory: T, or f16 and bf16, which become floats as they are loaded.
+/// How contiguous elements are stored: as T, or as f16 or bf16, which are widened as they are loaded.
 enum class StorageType : std::uint8_t { unconverted, f16, bf16 };
 
-/// f(a pointer to the elements, of their type).
+/// Calls f(x) with x as a pointer to the stored element type.
 template <typename T, typename F>
 CAIRN_INLINE void with_storage_type(StorageType lies, const T* x, F f) {
     if constexpr (std::is_same_v<T, float>) {
@@ -58,19 +58,19 @@ CAIRN_INLINE void with_storage_type(StorageType lies, const T* x, F f) {
     }
     f(x);
 }
-/// One number out of many, by a function that joins two in any order.
+/// Reduction to a number by an associative and commutative operation.
 template <typename Op>
 struct Reducer {
     using Element = typename Op::Element;
     using Result = Element;
-    using Out = Element;  ///< of a Result, what is stored
+    using Out = Element;  ///< the stored form of a Result
     using V = Vec<Element>;
     static constexpr int n = vec_lanes<Element>;
 
     static Result combine(Result a, Result b) { return Op::combine(a, b); }
     static Out out(Result x) { return x; }
 
-    /// Of a column in each lane.
+    /// Reduces one column in each lane.
     struct LaneAccumulator {
         V all = vec_splat(Op::identity);
 
@@ -79,7 +79,7 @@ struct Reducer {
         CAIRN_INLINE V result() const { return all; }
     };
 
-    /// What a block comes to in each lane: four run side by side, which hides the latency of one.
+    /// Reduces a block lane by lane, with four independent accumulators to hide latency.
     template <typename Memory>
     CAIRN_INLINE static V lanes_of(const Memory* x, std::int64_t count) {
         V a = vec_splat(Op::identity), b = a, c = a, d = a;
@@ -102,7 +102,7 @@ struct Reducer {
         return all;
     }
 
-    /// Blocks are joined one after another, which keeps small terms from drowning in a large sum.
+    /// Blocks are combined one after another, so that small terms are not lost in a large sum.
     struct RowAccumulator {
         V total = vec_splat(Op::identity);
 
@@ -116,12 +116,12 @@ struct Reducer {
         }
     };
 
-    /// Whether rows so long take less by reduce_adjacent_rows than as columns of what is transposed.
+    /// True if rows of this length are faster by reduce_adjacent_rows than transposed to columns.
     static bool are_rows(std::int64_t length) {
         return length % n == 0 || length * static_cast<std::int64_t>(sizeof(Element)) >= 96;
     }
-    /// results[k] of the row at x + k * step, for as many rows as there are lanes: what Row comes to, whose lanes are
-    /// joined at once.
+    /// results[k] = the reduction of the row at x + k * step, for as many rows as there are lanes. Equals
+    /// RowAccumulator, but the horizontal reductions are done together.
     static void reduce_adjacent_rows(StorageType lies, const Element* x, std::int64_t step, std::int64_t length,
                                      Out* results) {
         const auto combine = [](V a, V b) __attribute__((always_inline)) { return Op::combine(a, b); };
@@ -136,8 +136,8 @@ struct Reducer {
         void start(std::int64_t count) {
             for (std::int64_t j = 0; j < count; j += n) vec_store(results + j, vec_splat(Op::identity));
         }
-        /// Rows of `count` columns, the first being number `step`, beside those before where it is not the first of
-        /// all; `ahead` elements further lies what is read next.
+        /// Accumulates rows of `count` columns, the first being row `step`; `are_first`: there are no rows before them.
+        /// `ahead`: distance in elements to the rows read next.
         CAIRN_INLINE void accumulate(StorageType lies, const Element* const* runs, int rows, std::int64_t,
                                      std::int64_t count, std::int64_t ahead, bool are_first) {
             with_storage_type(lies, runs[0], [&](const auto* memory) {
@@ -157,7 +157,7 @@ struct Reducer {
 
         Result at(std::int64_t j) const { return results[j]; }
         const Out* out() const { return results; }
-        /// `count` results of `window` columns each, which begin `step` apart: one or two, or as many.
+        /// Combines `window` columns for each of `count` results; windows begin `step` apart: one or two, or `window`.
         const Out* windows(std::int64_t count, std::int64_t window, std::int64_t step) {
             if (step > 2) {
                 for (std::int64_t j = 0; j < count; ++j)
@@ -167,7 +167,7 @@ struct Reducer {
             }
             for (std::int64_t j = 0; j < count; j += n) {
                 const Element* at = results + j * step;
-                // What was just stored is loaded as it was: what lies across two stores would be waited for.
+                // Loads the vectors as they were just stored: a load across two stores would defeat store forwarding.
                 V all = vec_load(at);
                 if (step == 2) all = joined_pairs(all, vec_load(at + n), std::make_integer_sequence<int, n>());
                 for (std::int64_t k = step; k < window; ++k)
@@ -177,7 +177,7 @@ struct Reducer {
             return joined_windows;
         }
 
-        /// `count` results of columns that lie `groups` times side by side.
+        /// Combines the `groups` repetitions of `count` adjacent columns.
         const Out* joined_groups(std::int64_t count, std::int64_t groups) {
             for (std::int64_t j = 0; j < count; j += n) {
                 V all = vec_load(results + j);
@@ -193,7 +193,7 @@ struct Reducer {
             return Op::combine(__builtin_shufflevector(a, b, (2 * i)...),
                                __builtin_shufflevector(a, b, (2 * i + 1)...));
         }
-        // Vectors may reach behind the last column.
+        // Vectors may extend past the last column.
         alignas(64) Element results[max_columns + 3 * n], joined_windows[max_columns];
 
         template <int rows, typename Load>
@@ -227,7 +227,7 @@ struct Reducer {
     };
 };
 
-/// The place of the first element that is the largest, or of the first NaN.
+/// Argmax: the index of the first largest element, or of the first NaN.
 template <typename T>
 struct ArgMax {
     using Element = T;
@@ -242,8 +242,8 @@ struct ArgMax {
     };
     using Out = Place;
 
-    /// x, which comes later, takes the place of what it beats; nothing beats a NaN. Each comparison is told where it is
-    /// used: as a value it would be a vector, and compared again.
+    /// Updates the maximum with the later element x; NaN is never replaced. Comparisons are written at each use: stored
+    /// in a variable, the mask would become a vector and be compared again.
     CAIRN_INLINE static void update_max(V& best, P& place, V x, P at) {
         if constexpr (std::is_floating_point_v<T>) {
             const P later = x <= best ? place : at;
@@ -273,11 +273,11 @@ struct ArgMax {
         CAIRN_INLINE P result() const { return place; }
     };
 
-    /// Each lane knows its largest element and in which block that was; the place is looked for once, at the end.
+    /// Each lane keeps its maximum and the block of it; the index is searched once, at the end.
     struct RowAccumulator {
         V best = vec_splat(lowest_value<T>());
         P block;
-        std::int64_t begin, last;  ///< of the row, of its last block
+        std::int64_t begin, last;  ///< begin of the row, and of its last block
 
         explicit RowAccumulator(std::int64_t first)
             : block(vec_splat(static_cast<Place>(first))), begin(first), last(first) {}
@@ -285,7 +285,7 @@ struct ArgMax {
             update_max(best, block, Reducer<Max<T>>::lanes_of(lies, x, count), vec_splat(static_cast<Place>(first)));
             last = first;
         }
-        /// read(first): the block that began there, once more, lying as those did.
+        /// read(first): loads the block that began there again, with the same storage type.
         template <typename Read>
         Result result(StorageType lies, Read read) const {
             const T largest = reduce_lanes<T>(best, [](V a, V b) { return Max<T>::combine(a, b); });
@@ -293,7 +293,7 @@ struct ArgMax {
         }
 
     private:
-        /// The least place of the lanes where `is_there`.
+        /// The least index among the lanes where `is_there`.
         CAIRN_INLINE static Place least_lane(P is_there, P places) {
             const P identity = vec_splat(std::numeric_limits<Place>::max());
             return reduce_lanes<Place>(is_there != 0 ? places : identity, [](P a, P b) { return a < b ? a : b; });
@@ -311,7 +311,7 @@ struct ArgMax {
     };
 
     static bool are_rows(std::int64_t length) { return length * static_cast<std::int64_t>(sizeof(T)) >= 128; }
-    /// As Folding does: what is largest in each row is looked for then.
+    /// As Reducer does; the maximum of each row is then searched for.
     static void reduce_adjacent_rows(StorageType lies, const T* x, std::int64_t step, std::int64_t length,
                                      Out* results) {
         alignas(64) T largest[n];
@@ -326,7 +326,7 @@ struct ArgMax {
     }
 
     struct ColumnAccumulator {
-        // Vectors may reach behind the last column.
+        // Vectors may extend past the last column.
         void start(std::int64_t count) {
             for (std::int64_t j = 0; j < count; j += n) {
                 vec_store(best + j, vec_splat(lowest_value<T>()));
@@ -372,7 +372,7 @@ struct ArgMax {
     };
 
 private:
-    /// True where x is `wanted`, or NaN as that is.
+    /// True where x equals `wanted`; with is_nan, where x is NaN.
     template <bool is_nan>
     CAIRN_INLINE static P equals_target(V x, V wanted) {
         if constexpr (is_nan)
@@ -380,8 +380,8 @@ private:
         else
             return x == wanted;
     }
-    /// Of the first element that is `wanted`, which is one of them: some vectors are looked at before it is asked
-    /// whether it was there, which processors cannot foresee.
+    /// Index of the first element equal to `wanted`, which exists. Several vectors are compared per branch, because the
+    /// branch is unpredictable.
     template <bool is_nan, typename Memory>
     CAIRN_INLINE static Place first_place(const Memory* x, std::int64_t count, T wanted) {
         constexpr std::int64_t bits_each = sizeof(T) / 4, together = 64 / bits_each;
@@ -396,7 +396,7 @@ private:
             std::int64_t i = 0;
             for (; i + n <= end; i += n) found |= lanes_at(vector_at(from + i)) << (i * bits_each);
             if (i < end) {
-                // The last vector lies over the one before, where there is one.
+                // The last vector overlaps the one before, if there is one.
                 const std::int64_t over = i > 0 ? n - (end - i) : 0;
                 const V rest = i > 0 ? vector_at(from + i - over) : vector_at(from, end, vec_splat(lowest_value<T>()));
                 found |= lanes_at(rest) << ((i - over) * bits_each);
@@ -407,7 +407,7 @@ private:
     }
 };
 
-/// The same of bytes along a row: the largest of each block is compared with those before, and looked for once.
+/// Argmax over a row of bytes: the maximum of each block is compared with those before, and searched for once.
 template <typename T>
 struct ByteArgMax {
     static_assert(sizeof(T) == 1);

@@ -4,12 +4,12 @@
 #include "kernels/cpu/simd/vector/half.hpp"
 #include "kernels/cpu/simd/vector/horizontal_reduction.hpp"
 
-/// Rows of contiguous elements of tensors: finding them, sharing them out, folding over one.
+/// Traversal of rows of contiguous elements: addressing, sharing among the team, and reductions over one row.
 namespace CAIRN_LEVEL {
 
 inline constexpr int max_row_axes = 8;
 
-/// Where row r of a tensor begins: its leading axes, those merged that one stride walks.
+/// Offsets of the rows of a tensor, over its leading axes, merged where one stride covers them.
 struct RowOffsets {
     int axes = 0;
     std::int64_t shape[max_row_axes], strides[max_row_axes];
@@ -20,7 +20,7 @@ struct RowOffsets {
     RowOffsets(const TensorArg& arg, int leading) {
         for (int axis = 0; axis < leading; ++axis) add(arg.shape[axis], arg.strides[axis]);
     }
-    /// One more axis, within those before.
+    /// Adds an axis inside the others.
     void add(std::int64_t size, std::int64_t stride) {
         count *= size;
         if (size == 1) return;
@@ -41,7 +41,7 @@ struct RowOffsets {
 };
 
 inline const AxisPlan& plan_of(const Args& args) { return *static_cast<const AxisPlan*>(args.prepared); }
-/// The elements along the plan's axes.
+/// Number of elements along the plan's axes.
 inline std::int64_t length_of(const TensorArg& arg, const AxisPlan& plan) {
     std::int64_t length = 1;
     for (int axis = plan.first; axis <= plan.last; ++axis) length *= arg.shape[axis];
@@ -49,12 +49,12 @@ inline std::int64_t length_of(const TensorArg& arg, const AxisPlan& plan) {
 }
 
 /// The part of the workspace that belongs to a team member. There are at most as many parts as rows: with fewer rows
-/// than members the part is numbered by the first row the member takes, otherwise by its rank.
+/// than members the part is indexed by the first row that the member claims, otherwise by its rank.
 class MemberMemory {
 public:
     MemberMemory(const Args& args, const Team& team, std::int64_t bytes, std::int64_t rows)
         : workspace_(args.workspace), bytes_(bytes), rank_(team.rank()), has_few_rows_(rows < team.size()) {}
-    /// `row`: one that this member has taken.
+    /// `row`: one that this member has claimed.
     std::byte* at(std::int64_t row) {
         if (part_ < 0) part_ = has_few_rows_ ? row : rank_;
         return workspace_ + part_ * bytes_;
@@ -66,14 +66,14 @@ private:
     bool has_few_rows_;
 };
 
-/// Calls f(begin, end) for this member's share of `count` rows of `width` elements; about 32 KB of input a chunk.
+/// Calls f(begin, end) for this member's share of `count` rows of `width` elements, in chunks of about 32 KB of input.
 template <typename F>
 CAIRN_INLINE void share_chunks(Team& team, std::int64_t count, std::int64_t width, F f) {
     const std::int64_t rows = width < 4096 ? 8192 / (width > 0 ? width : 1) : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * rows < count; chunk = team.next_chunk())
         f(chunk * rows, (chunk + 1) * rows < count ? (chunk + 1) * rows : count);
 }
-/// f(row) for each.
+/// Calls f(row) for each row of this member's share.
 template <typename F>
 CAIRN_INLINE void share_rows(Team& team, std::int64_t count, std::int64_t width, F f) {
     share_chunks(team, count, width, [&](std::int64_t row, std::int64_t end) {
@@ -81,9 +81,10 @@ CAIRN_INLINE void share_rows(Team& team, std::int64_t count, std::int64_t width,
     });
 }
 
-/// So long rows are worked on as many at once as there are lanes: none waits for what its own lanes come to.
+/// Maximal length of rows that are processed in batches of `lanes`, which avoids waiting for one row's horizontal
+/// reduction.
 inline constexpr std::int64_t max_batched_row = 256;
-/// f<n>(row) for n rows from `row` on, n being `lanes` or 1.
+/// Calls f<n>(row) for n rows from `row` on; n is `lanes` or 1.
 template <typename F>
 CAIRN_INLINE void share_row_batches(Team& team, std::int64_t count, std::int64_t width, F f) {
     share_chunks(team, count, width, [&](std::int64_t row, std::int64_t end) {
@@ -92,7 +93,7 @@ CAIRN_INLINE void share_row_batches(Team& team, std::int64_t count, std::int64_t
         for (; row < end; ++row) f(std::integral_constant<int, 1>(), row);
     });
 }
-/// What `row(r)` is for each of n rows, each a vector whose lanes are joined.
+/// Computes the horizontal reduction of the vector `row(r)` for each of n rows.
 template <int n, typename Row, typename Join>
 CAIRN_INLINE void join_rows(float (&joined)[n], Row row, Join combine) {
     if constexpr (n == 1) {
@@ -104,7 +105,7 @@ CAIRN_INLINE void join_rows(float (&joined)[n], Row row, Join combine) {
     }
 }
 
-/// A tensor's elements: float, F16 or BF16.
+/// A tensor's data as float, F16 or BF16.
 template <typename Element>
 CAIRN_INLINE Element* elements(const TensorArg& arg) {
     return reinterpret_cast<Element*>(arg.data);
@@ -123,14 +124,14 @@ CAIRN_INLINE void store_some(Element* p, F32 x, std::int64_t count) {
     }
 }
 
-/// What is there of a row behind its last whole vector, in vectors: the last `lanes` elements, where a row has as many;
-/// those seen before are then written twice, as stores of single lanes take long. f(at) of a row that `out` may be is
-/// therefore taken before anything is written.
+/// The tail of a row as one vector: the last `lanes` elements if the row has as many, overlapping the vector before.
+/// Overlapped elements are written twice, since stores of single lanes are slow. For a row that may be written in
+/// place, f(at) must therefore be evaluated before anything is written.
 struct RowEnd {
     std::int64_t n, rest;
 
     explicit RowEnd(std::int64_t width) : n(width), rest(width % lanes) {}
-    /// f(at), at(p) being the elements at the end of the row p.
+    /// Evaluates f(at), where at(p) loads the tail of row p.
     template <typename F>
     CAIRN_INLINE F32 of(F f) const {
         if (rest == 0) return F32{};
@@ -142,14 +143,14 @@ struct RowEnd {
         if (rest == 0) return;
         n < lanes ? store_part(row, x, n) : store(row + n - lanes, x);
     }
-    /// `x` in the lanes that no vector before has, 0 in the others.
+    /// `x` in the lanes that no earlier vector covers, 0 in the others.
     CAIRN_INLINE F32 unseen(F32 x) const {
         if (n < lanes) return first_lanes(n) != 0 ? x : F32{};
         return last_lanes_of<float>(x, rest, 0);
     }
 };
 
-/// out[i] = f(at), at(p) being the elements of the row p from i on.
+/// out[i] = f(at), where at(p) loads the elements of row p from i on.
 template <typename Element, typename F>
 CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
     const RowEnd end(n);
@@ -158,8 +159,8 @@ CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
     end.put(out, last);
 }
 
-/// The sum, in each lane, of f(x[i]), each of which may be written to out[i]. Four sums run side by side, which hides
-/// the latency of an addition, and are folded every 32 vectors, which keeps small terms from drowning in a large sum.
+/// The sum, lane by lane, of f(x[i]), optionally stored to out[i]. Four independent sums hide the latency of additions;
+/// partial sums are added every 32 vectors, so that small terms are not lost in a large sum.
 template <bool writes, typename Element, typename F>
 CAIRN_INLINE F32 sum_vectors([[maybe_unused]] float* out, const Element* x, std::int64_t n, F f) {
     const RowEnd end(n);
@@ -187,7 +188,7 @@ CAIRN_INLINE F32 sum_vectors([[maybe_unused]] float* out, const Element* x, std:
     return end.rest == 0 ? total : total + end.unseen(last);
 }
 CAIRN_INLINE F32 add(F32 a, F32 b) { return a + b; }
-/// The sum of f(x[i]), in lanes.
+/// The sum of f(x[i]), lane by lane.
 template <typename Element, typename F>
 CAIRN_INLINE F32 sum_lanes(const Element* x, std::int64_t n, F f) {
     return sum_vectors<false>(nullptr, x, n, f);
@@ -196,14 +197,14 @@ template <typename Element, typename F>
 CAIRN_INLINE float sum_row(const Element* x, std::int64_t n, F f) {
     return reduce_lanes<float>(sum_lanes(x, n, f), add);
 }
-/// out[i] = f(x[i]), and their sum.
+/// out[i] = f(x[i]); returns their sum.
 template <typename Element, typename F>
 CAIRN_INLINE float map_sum_row(float* out, const Element* x, std::int64_t n, F f) {
     return reduce_lanes<float>(sum_vectors<true>(out, x, n, f), add);
 }
 
 CAIRN_INLINE F32 larger(F32 a, F32 b) { return quick_max(a, b); }
-/// The largest element, NaN aside, in lanes; -inf for an empty row.
+/// The largest element, ignoring NaN, lane by lane; -inf for an empty row.
 template <typename Element>
 CAIRN_INLINE F32 max_lanes(const Element* x, std::int64_t n) {
     const F32 least = splat(-std::numeric_limits<float>::infinity());

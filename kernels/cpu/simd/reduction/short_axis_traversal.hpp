@@ -3,14 +3,14 @@
 #include "kernels/cpu/simd/reduction/column_traversal.hpp"
 #include "kernels/cpu/simd/vector/square_transpose.hpp"
 
-/// Work along few elements: rows, or planes whose rows are short, are transposed, as many as there are lanes, and then
-/// worked on as columns are.
+/// Reductions along few elements: short rows, or planes with short rows, are transposed, as many as there are lanes,
+/// and then processed as columns.
 namespace CAIRN_LEVEL {
 
-inline constexpr int short_lanes = max_vectors * lanes;  ///< of a block
+inline constexpr int short_lanes = max_vectors * lanes;  ///< lanes of a block
 
-/// x and y as planes [length, width] of few elements without gaps. `together` of them, which follow each other without
-/// gaps either, make a piece, which a lane holds: so a square that is transposed is nearly full.
+/// x and y as small dense planes [length, width]. `together` consecutive planes form a piece, which one lane holds, so
+/// that transposed squares are nearly full.
 struct ShortPlanes {
     std::int64_t length = 0, width = 1, together = 1;
     RowOffsets x, y;
@@ -32,7 +32,7 @@ struct ShortPlanes {
             if (squares(n) * together < squares(together) * n) together = n;
     }
     std::int64_t elements() const { return length * width; }
-    /// Rows and planes that are quicker so: not too long, and enough of them to fill half the lanes.
+    /// True for rows and planes that are faster this way: short, and enough of them to fill half the lanes.
     bool are_few() const {
         return elements() > 0 && elements() <= (width == 1 ? longest_row : max_elements_together) &&
                x.count >= lanes / 2;
@@ -44,12 +44,12 @@ private:
     std::int64_t squares(std::int64_t n) const { return (n * elements() + lanes - 1) / lanes; }
 };
 
-/// Pieces of `together` planes, one in each of some lanes; the planes of a piece are columns beside each other.
+/// Pieces of `together` planes, one per lane; the planes of a piece are adjacent columns.
 struct TransposedBlock {
     std::int64_t plane, together;
     int count;  ///< of pieces
     std::int64_t from[short_lanes], to[short_lanes];
-    std::int64_t places[ShortPlanes::max_elements_together];  ///< in `memory`, of the elements of a piece
+    std::int64_t places[ShortPlanes::max_elements_together];  ///< of the elements of a piece: offsets in `memory`
     alignas(64) float memory[ShortPlanes::max_elements_together * short_lanes];
 
     std::int64_t elements() const { return plane * together; }
@@ -72,7 +72,7 @@ struct TransposedBlock {
     }
 
 private:
-    /// f(the first lane, the first element); the last square covers part of the one before.
+    /// Calls f(first lane, first element); the last square overlaps the one before.
     template <typename F>
     CAIRN_INLINE void each_square(F f) const {
         const std::int64_t last = elements() - lanes;
@@ -103,13 +103,13 @@ private:
     }
 };
 
-/// For this member's share of the planes.
+/// Runs a kernel on this member's share of the planes.
 template <typename Element>
 void run_short_planes(const Args& args, Team& team, const ShortPlanes& planes, const ColumnKernel& work) {
     TransposedBlock block;
     block.plane = block.together = 0;
     const std::int64_t plane = planes.elements();
-    // Planes that make no whole piece are pieces of their own, behind the others.
+    // Remaining planes that do not fill a piece are pieces of one plane, after the others.
     const std::int64_t pieces = planes.x.count / planes.together, rest = planes.x.count % planes.together;
     const std::int64_t whole_blocks = (pieces + short_lanes - 1) / short_lanes;
     const std::int64_t blocks = whole_blocks + (rest + short_lanes - 1) / short_lanes;
@@ -125,7 +125,7 @@ void run_short_planes(const Args& args, Team& team, const ShortPlanes& planes, c
             block.from[r] = planes.x.offset(first + r * together);
             block.to[r] = planes.y.offset(first + r * together);
         }
-        // Lanes that no piece is left for do once more what the last one does.
+        // Lanes without a piece repeat the last one.
         for (int r = block.count; r % lanes != 0; ++r)
             block.from[r] = block.from[block.count - 1], block.to[r] = block.to[block.count - 1];
         block.read(elements<const Element>(args.inputs[0]));
@@ -140,7 +140,8 @@ void run_short_planes(const Args& args, Team& team, const ShortPlanes& planes, c
     });
 }
 
-/// Columns, short rows and short planes. False, having done nothing, for rows that are worked on one by one.
+/// Runs columns, short rows and short planes. Returns false, having done nothing, for rows that are processed one by
+/// one.
 template <typename Element>
 bool run_lane_parallel(const Args& args, Team& team, const AxisPlan& plan, const ColumnKernel& work) {
     const ShortPlanes planes(args, plan);

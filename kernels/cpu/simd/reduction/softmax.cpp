@@ -2,13 +2,13 @@
 #include "kernels/cpu/simd/table.hpp"
 #include "kernels/cpu/simd/vector/vector_math.hpp"
 
-/// softmax and log_softmax of each row or column. A NaN, or a largest element that is infinite, makes the whole row
-/// NaN, as in the definition: the differences x - m are then NaN, and so is their sum. f16 and bf16 are rounded where
-/// results are written.
+/// softmax and log_softmax of each row or column. A NaN, or an infinite maximum, makes the whole row NaN, as in the
+/// definition: the differences x - m are then NaN, and so is their sum. f16 and bf16 are rounded when results are
+/// written.
 namespace CAIRN_LEVEL {
 namespace {
 
-/// n rows of y and x, and floats for each: the row of y, where that is of floats.
+/// n rows of y and x, each with a float buffer: the row of y itself if it is f32.
 template <typename Element, int n>
 struct RowBatch {
     Element* y[n];
@@ -20,7 +20,7 @@ struct RowBatch {
         join_rows<n>(
             largest, [&](int r) { return max_lanes(x[r], width); }, larger);
     }
-    /// Of e^(x - from), which `held` may get.
+    /// Sums of e^(x - from), which are optionally stored to `held`.
     template <bool holds>
     CAIRN_INLINE void find_sums(float (&sums)[n], const float (&from)[n]) const {
         join_rows<n>(
@@ -57,7 +57,7 @@ CAIRN_INLINE void log_softmax_rows(const RowBatch<Element, n>& rows) {
         map_row(rows.y[r], rows.width, [&](auto at) { return (at(rows.x[r]) - splat(m[r])) - splat(sums[r]); });
 }
 
-/// a: the largest element; b: the sum of e^(x - a), as far as rows have been seen.
+/// a: the largest element; b: the sum of e^(x - a), over the rows seen so far (online softmax).
 void accumulate_max_and_sum(const ColumnBlock& piece, std::int64_t begin, ColumnStats stats, const void*) {
     constexpr float least = -std::numeric_limits<float>::infinity();
     each_strip(piece, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
@@ -68,7 +68,7 @@ void accumulate_max_and_sum(const ColumnBlock& piece, std::int64_t begin, Column
             sums = StripValues<vectors>::from(stats.b + column);
         }
         const auto largest = max_down(strip, before);
-        // Where all is -inf so far, differences are infinite, and add nothing yet.
+        // If all elements so far are -inf, the base is 0 and the exponentials are 0.
         StripValues<vectors> from;
         for (int v = 0; v < vectors; ++v) {
             from.of[v] = largest.of[v] == least ? F32{} : largest.of[v];
@@ -88,7 +88,7 @@ void finish_softmax_stats(ColumnStats stats, std::int64_t width, std::int64_t, c
 void finish_log_softmax_stats(ColumnStats stats, std::int64_t width, std::int64_t, const void*) {
     for (std::int64_t j = 0; j < width; j += lanes) store(stats.b + j, log(load(stats.b + j)));
 }
-/// f(x - a, b) for each element.
+/// Stores f(x - a, b) for each element.
 template <typename F>
 CAIRN_INLINE void finish_by(const ColumnBlock& rows, ColumnStats stats, F f) {
     each_strip(rows, [&]<int vectors>(const Strip<vectors>& strip, std::int64_t column) {
@@ -109,7 +109,7 @@ void finish_log_softmax(const ColumnBlock& rows, std::int64_t, ColumnStats stats
         rows, stats, [](F32 d, F32 logarithm) __attribute__((always_inline)) { return d - logarithm; });
 }
 
-// Each exponential once: they wait where the results will stand, in the cache.
+// Computes each exponential once, and stores it in the output, which is in the cache.
 
 /// a: the largest element; b: 0.
 void find_max(const ColumnBlock& piece, std::int64_t begin, ColumnStats stats, const void*) {
@@ -149,7 +149,7 @@ constexpr Stage streamed_softmax_stages[] = {{accumulate_max_and_sum, finish_sof
 constexpr Stage log_softmax_stages[] = {{accumulate_max_and_sum, finish_log_softmax_stats, false},
                                         {finish_log_softmax, nullptr, true}};
 
-/// f(RowBatch) for all rows. The workspace holds a row of `kept` bytes for each member.
+/// Calls f(RowBatch) for all rows. The workspace holds a row of `kept` bytes for each member.
 template <typename Element, typename F>
 CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, std::int64_t kept, F f) {
     const RowOffsets in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);

@@ -8,20 +8,20 @@
 #include <span>
 #include <string>
 
-/// The rows of what works along an axis, in f32, of operands of f32, f16 or bf16: softmax, the normalisations.
+/// Registers softmax, log_softmax and the normalisations for f32, f16 and bf16, all computed in f32.
 namespace cairn::kernels::cpu {
 namespace {
 
 constexpr int max_rank = 8;
 
-/// The axes of the first input that a Problem works along, or why it cannot be done.
+/// The axes of the first input that a Problem reduces along, or a refusal.
 struct AxisRun {
     std::size_t first = 0, last = 0;
-    bool is_row = false;  ///< contiguous elements; else the last axis is, and is another
+    bool is_row = false;  ///< elements are contiguous; otherwise the last axis, another one, is contiguous
     Refusal refusal;
 };
 
-/// Whether axes [first, last] lie behind one another, so that they are one axis, and its stride.
+/// True if the axes [first, last] can be merged into one axis; returns its stride.
 bool is_one_axis(const TensorDesc& tensor, std::size_t first, std::size_t last, Dim& stride) {
     stride = 1;
     bool is_innermost = true;
@@ -36,8 +36,8 @@ bool is_one_axis(const TensorDesc& tensor, std::size_t first, std::size_t last, 
     return true;
 }
 
-/// Whether all operands of the shape of x lie along its axes as rows do. Behind the axes there may be others of one
-/// element: an operand that is spread there is walked by columns, as it is where that one is a size of a range.
+/// True if all operands with the shape of x are contiguous along its reduced axes. Axes of size 1 may follow: an
+/// operand broadcast there is traversed by columns, as it is if that size is in a range.
 bool are_rows(const Problem& problem, std::size_t first, std::size_t last) {
     const auto is_row = [&](const TensorDesc& tensor) {
         Dim stride;
@@ -48,7 +48,7 @@ bool are_rows(const Problem& problem, std::size_t first, std::size_t last) {
            std::all_of(problem.outputs.begin(), problem.outputs.end(), is_row);
 }
 
-/// `name` is `axis` or `axes`. Without the attribute the last is meant, by an empty list all.
+/// `name` is `axis` or `axes`. Without the attribute the last axis; with an empty list all axes.
 AxisRun axes_of(const Problem& problem, std::string_view name) {
     const TensorDesc& x = problem.inputs[0];
     const std::size_t rank = x.shape.size();
@@ -78,18 +78,18 @@ AxisRun axes_of(const Problem& problem, std::string_view name) {
     return run;
 }
 
-/// The attribute that names axes.
+/// The name of the attribute that holds the axes.
 std::string_view name_of_axes(const Problem& problem) { return problem.attributes.has("axes") ? "axes" : "axis"; }
 
-/// Whether a tensor of the shape of x can be walked as x is.
+/// True if a tensor with the shape of x can be traversed as x is.
 bool is_walkable(const TensorDesc& tensor, const AxisRun& run) {
     Dim stride;
     if (!is_one_axis(tensor, run.first, run.last, stride)) return false;
     return run.is_row ? stride == Dim(1) : is_last_contiguous(tensor);
 }
 
-/// Operands of `dtype`, at most `most` of them; the first `wide` and all outputs of one shape, the others gamma and
-/// beta, with the axes worked along.
+/// Requires at most `most` operands of `dtype`; the first `wide` inputs and all outputs have one shape; the others are
+/// gamma and beta with the reduced axes.
 Refusal needs_operands(const Problem& problem, DType dtype, std::size_t wide, std::size_t most, std::size_t outputs) {
     const std::size_t inputs = problem.inputs.size();
     if (inputs < wide || inputs > most || problem.outputs.size() != outputs) return "a wrong number of operands";
@@ -119,7 +119,7 @@ Refusal accepts(const Problem& problem) {
     return needs_operands(problem, dtype, wide, most, outputs);
 }
 
-/// A kernel for each dtype, with the same code.
+/// The accepts functions per dtype; all dtypes share the run function.
 struct AcceptsDtype {
     DType dtype;
     Refusal (*accepts)(const Problem&);
@@ -129,14 +129,14 @@ constexpr AcceptsDtype accepts_each[] = {{DType::f32, accepts<DType::f32, wide, 
                                          {DType::f16, accepts<DType::f16, wide, most, outputs>},
                                          {DType::bf16, accepts<DType::bf16, wide, most, outputs>}};
 
-/// The elements along the axes.
+/// Number of elements along the axes.
 Dim length_of(const Problem& problem, const AxisRun& run) {
     Dim length = 1;
     for (std::size_t axis = run.first; axis <= run.last; ++axis) length = length * problem.inputs[0].shape[axis];
     return length;
 }
 
-/// What a kernel knows about a Problem beside its Args.
+/// The plan of a Problem.
 AxisPlan plan_of(const Problem& problem, const AxisRun& run) {
     const std::size_t wide = problem.definition.starts_with("add_") ? 2 : 1, inputs = problem.inputs.size();
     return {static_cast<int>(run.first),
@@ -148,8 +148,8 @@ AxisPlan plan_of(const Problem& problem, const AxisRun& run) {
             problem.inputs[0].dtype};
 }
 
-/// Of the workspace, for each member that has a row to work on, what f16 or bf16 would round: exponentials of a row, or
-/// what is read more than once.
+/// Workspace, for each member that has a row, for f32 values that f16 or bf16 would round: exponentials of a row, or
+/// rows that are read more than once.
 Dim bytes_of_rows(const Problem& problem, const AxisRun& run, int threads) {
     if (problem.inputs[0].dtype == DType::f32 || problem.definition == "log_softmax") return 0;
     Dim rows = 1;
@@ -158,7 +158,7 @@ Dim bytes_of_rows(const Problem& problem, const AxisRun& run, int threads) {
     return ceildiv(length_of(problem, run), 16) * Dim(64 * held) * min(rows, threads);
 }
 
-/// The buffer of column_walk.hpp, or a row, for each member.
+/// Workspace: the buffer of column_traversal.hpp, or rows, for each member.
 Dim workspace(const Problem& problem, int threads) {
     const AxisRun run = axes_of(problem, name_of_axes(problem));
     if (run.is_row) return bytes_of_rows(problem, run, threads);
@@ -192,7 +192,7 @@ struct Family {
     FeatureSet needs;
     std::vector<Kernel>& kernels;
 
-    /// In f16 and bf16 the first `narrow` samples are tried: what is not read or written is as in f32.
+    /// For f16 and bf16 only the first `narrow` samples are tested: all but loads and stores is as in f32.
     void add(const std::string& definition, std::span<const AcceptsDtype> dtypes, Run run, std::size_t narrow,
              const std::vector<std::string>& samples) {
         const bool adds = definition.starts_with("add_");

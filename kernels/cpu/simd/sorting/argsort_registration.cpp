@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
-/// argsort: keys beside their places go into 256 buckets, digit after digit from the lowest, which keeps equal ones in
-/// their order; short lines are sorted by comparing. A member sorts whole lines. The code is the same at all levels.
+/// Registers argsort: LSD radix sort of keys with their indices, 8 bits per digit, which is stable; short lines use a
+/// comparison sort. A member sorts whole lines. The code is the same at all levels.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -20,7 +20,7 @@ struct ArgsortPlan {
     bool descending;
 };
 
-/// A key and where it stood. Keys of up to 32 bits share a word with the place, so that one comparison tells.
+/// A key and its original index. Keys of up to 32 bits share a word with the index, so that one comparison suffices.
 template <typename Key>
 struct KeyedIndex {
     std::uint64_t word;
@@ -64,17 +64,17 @@ void comparison_sort(KeyedIndex<Key>* entries, std::int64_t size, const Indices&
     for (std::int64_t i = 0; i < size; ++i) out.put(i, entries[i].place());
 }
 
-/// Where the first entry of each bucket goes, in place of how many there are.
+/// Replaces the bucket counts by the offset of each bucket's first entry.
 void exclusive_prefix_sum(Buckets& buckets) noexcept {
     std::uint32_t before = 0;
     for (std::uint32_t& bucket : buckets) before += std::exchange(bucket, before);
 }
 
-/// `counts`: how many entries have each value of each digit.
+/// `counts`: histogram of each digit.
 template <typename Key>
 void radix_sort(KeyedIndex<Key>* entries, KeyedIndex<Key>* other, Buckets* counts, std::int64_t size,
                 const Indices& out) noexcept {
-    // A digit that is the same everywhere moves nothing.
+    // A digit that is equal in all keys is skipped.
     unsigned digits[sizeof(Key)], digit_count = 0;
     for (unsigned digit = 0; digit < sizeof(Key); ++digit)
         if (counts[digit][entries[0].digit(digit)] != static_cast<std::uint32_t>(size)) digits[digit_count++] = digit;
@@ -95,12 +95,12 @@ void radix_sort(KeyedIndex<Key>* entries, KeyedIndex<Key>* other, Buckets* count
 
 std::int64_t ceildiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Scratch of one member, in bytes: two lists of entries, one of keys of one digit, and the buckets of all digits.
+/// Scratch of one member in bytes: two lists of entries (one for keys of one digit), and the buckets of all digits.
 constexpr std::int64_t buckets_bytes = sizeof(std::uint64_t) * sizeof(Buckets);
 template <typename Size>
 Size scratch_bytes(Size size, DType dtype) {
     constexpr std::int64_t line =
-        64 / sizeof(KeyedIndex<std::uint32_t>);  // entries that keep shares whole cache lines apart
+        64 / sizeof(KeyedIndex<std::uint32_t>);  // entries per cache line, so that lists are whole lines
     const std::int64_t bytes =
         size_of(dtype) == 8 ? sizeof(KeyedIndex<std::uint64_t>) : sizeof(KeyedIndex<std::uint32_t>);
     const std::int64_t lists = size_of(dtype) == 1 ? 1 : 2;
@@ -135,13 +135,13 @@ void run_argsort(const Args& args, Team& team) {
     const std::int64_t size = in.shape[plan.axis], behind = count_of(in, plan.axis + 1, in.rank - plan.axis - 1);
     if (size == 0) return;
     const std::int64_t lines = count_of(in, 0, plan.axis) * behind;
-    // Of the first line a member takes, where there are fewer lines than members; else of its rank.
+    // Scratch is indexed by the member's first line if there are fewer lines than members, otherwise by its rank.
     std::byte* scratch = nullptr;
     const auto first_of = [&](const TensorArg& arg, std::int64_t line) {
         return offset_of(arg, 0, plan.axis, line / behind) +
                offset_of(arg, plan.axis + 1, arg.rank - plan.axis - 1, line % behind);
     };
-    // Lines that share cache lines go to one member.
+    // Lines that share cache lines are sorted by one member.
     const std::int64_t shared = in.strides[plan.axis] == 1 ? 1 : 16,
                        at_once = std::max<std::int64_t>(4096 / size, shared);
     with_keys(plan.dtype, [&](auto element, auto key_of) {

@@ -8,11 +8,11 @@
 #include <limits>
 #include <type_traits>
 
-/// Elements as unsigned numbers whose order is the order of argsort: zeros of both signs are equal, all NaNs are, and
-/// nothing is larger.
+/// Maps elements to unsigned keys in the order of argsort: both zeros are equal, all NaNs are equal, and NaN is the
+/// largest.
 namespace cairn::kernels::cpu {
 
-/// Of a float by its bits, of which those above `infinity` are NaNs but for the sign.
+/// Key of a float from its bits; magnitudes above `infinity` are NaN.
 template <typename Bits>
 Bits key_of_float(Bits bits, Bits infinity) noexcept {
     constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1)), all = static_cast<Bits>(~Bits{0});
@@ -26,7 +26,7 @@ Bits key_of_signed(Bits bits) noexcept {
     return static_cast<Bits>(bits ^ static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1)));
 }
 
-/// f(size of an element as an unsigned number, the function that makes a key of its bits).
+/// Calls f(an unsigned integer of the element's size, the function that maps its bits to a key).
 template <typename F>
 void with_keys(DType dtype, F f) {
     using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;

@@ -3,7 +3,7 @@
 #include "kernels/cpu/simd/vector/double_math.hpp"
 #include "kernels/cpu/simd/vector/vector_math.hpp"
 
-/// Functions that are said alike of vectors of floats and of doubles. Their errors are told in vector_math.hpp and
+/// Functions with one source for vectors of floats and of doubles. Their errors are stated in vector_math.hpp and
 /// double_math.hpp.
 namespace CAIRN_LEVEL {
 

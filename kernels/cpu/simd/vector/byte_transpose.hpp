@@ -4,8 +4,8 @@
 
 #include <utility>
 
-/// Bytes of as many rows as a vector has lanes, a row's in its lane. Turned as words of four, they take a quarter of
-/// the exchanges that as many numbers would.
+/// Transposes bytes of as many rows as a vector has lanes, one row per lane. Transposed as words of four bytes, they
+/// take a quarter of the shuffles.
 namespace CAIRN_LEVEL {
 
 /// Bytes of each row that are loaded together.
@@ -15,7 +15,7 @@ template <typename V, int... I>
 CAIRN_INLINE auto concatenate(V a, V b, std::integer_sequence<int, I...>) {
     return __builtin_shufflevector(a, b, I...);
 }
-/// The 16 bytes from `at` on of rows[0], rows[4], ... up to the last, `count` of them.
+/// Loads 16 bytes at offset `at` of `count` rows: rows[0], rows[4], ...
 template <int count>
 CAIRN_INLINE auto load_every_fourth_row(const std::byte* const* rows, std::int64_t at) {
     using Four = std::int32_t __attribute__((vector_size(transposed_row_bytes)));
@@ -30,7 +30,7 @@ CAIRN_INLINE auto load_every_fourth_row(const std::byte* const* rows, std::int64
     }
 }
 
-/// In each quarter of four words, from the `first` on: a, b, a, b.
+/// Interleaves within each quarter of four words, from word `first` on: a, b, a, b.
 template <int first, int... I>
 CAIRN_INLINE I32 interleave_in_quarters(I32 a, I32 b, std::integer_sequence<int, I...>) {
     return __builtin_shufflevector(a, b, (I % 2 * lanes + I / 4 * 4 + first + I % 4 / 2)...);

@@ -4,14 +4,13 @@
 
 #include <cmath>
 
-/// Elementary functions on a vector of doubles, as vector_math.hpp has them on floats. Largest errors, in units in the
-/// last place of the exact result, are found by tests over samples of all doubles: exp, log, sin and cos 1, tanh 3,
-/// erf 1.75, sigmoid 2.5, gelu 5, rsqrt 1.5; silu 2.25 and gelu_tanh 2.5 of the argument's units. Infinities, NaN,
-/// subnormals and overflow come out as in IEEE arithmetic. The polynomials are minimax fits made for these ranges
-/// (Remez exchange).
+/// Elementary functions on a vector of doubles, the counterpart of vector_math.hpp. Largest errors in ulp of the exact
+/// result, measured by tests over samples of all doubles: exp, log, sin and cos 1, tanh 3, erf 1.75, sigmoid 2.5, gelu
+/// 5, rsqrt 1.5; silu 2.25 and gelu_tanh 2.5 in ulp of the argument. Infinities, NaN, subnormals and overflow follow
+/// IEEE arithmetic. The polynomials are minimax fits for these ranges (Remez exchange).
 namespace CAIRN_LEVEL {
 
-/// ln 2 in two parts: products of the first, which has 42 bits, with exponents are exact.
+/// ln 2 in two parts. The first has 42 bits, so its products with exponents are exact.
 inline constexpr double log_of_two = 0x1.62e42fefa3800p-1, rest_of_log_of_two = 0x1.ef35793c76730p-45;
 
 /// e^r - 1 for |r| < 0.3467.
@@ -29,7 +28,7 @@ CAIRN_INLINE F64 exp_minus_one(F64 r) {
     return r + p * (r * r);
 }
 
-/// factor * e^(x + tail), |tail| small beside 1, as exp_times of floats.
+/// factor * e^(x + tail), where |tail| is small relative to 1; see exp_times in vector_math.hpp.
 CAIRN_INLINE F64 exp_times(F64 factor, F64 x, F64 tail) {
     x = quick_max(splat(-760.0), quick_min(splat(720.0), x));
     const F64 n = round_small((x + tail) * 1.4426950408889634);
@@ -37,7 +36,7 @@ CAIRN_INLINE F64 exp_times(F64 factor, F64 x, F64 tail) {
     r = r - n * rest_of_log_of_two;
     r = r + tail;
     const F64 p = exp_minus_one(r) + 1.0;
-    // Two factors, because 2^n alone leaves the range where e^x is subnormal or just below overflow.
+    // Two factors, because 2^n is out of range if e^x is subnormal or just below overflow.
     const F64 half = round_small(n * 0.5);
     return factor * p * power_of_two(half) * power_of_two(n - half);
 }
@@ -46,7 +45,7 @@ CAIRN_INLINE F64 exp(F64 x) { return exp_times(splat(1.0), x, F64{}); }
 CAIRN_INLINE F64 log(F64 x) {
     F64 e;
     const F64 f = split_any_exponent(x, e) - 1.0;
-    // log(1 + f) is 2 atanh(s), s = f / (2 + f); of that f - f^2/2 is taken out, which is known better.
+    // log(1 + f) is 2 atanh(s), s = f / (2 + f); the terms f - f^2/2 are computed separately, with smaller error.
     const F64 s = f / (f + 2.0);
     const F64 z = s * s;
     F64 p = z * 0.14795994059053313 + 0.15314046304288553;
@@ -78,8 +77,8 @@ CAIRN_INLINE F64 tanh(F64 x) {
     return copy_sign(is_small ? q : 1.0 - q, x);
 }
 
-/// With P(a) the probability that a standard normal variable lies above a, for 0 <= a <= 39:
-/// factor * (a + 5) P(a), given q = a / (a + 5), as normal_tail of floats.
+/// factor * (a + 5) P(a), where P(a) is the probability that a standard normal variable exceeds a, for 0 <= a <= 39 and
+/// given q = a / (a + 5); see normal_tail in vector_math.hpp.
 CAIRN_INLINE F64 normal_tail(F64 factor, F64 q, F64 a) {
     const F64 t = 2.0 * q - 1.0;
     F64 m = t * -3.0290539004546705e-10 + 1.4319330609840083e-09;
@@ -104,8 +103,7 @@ CAIRN_INLINE F64 normal_tail(F64 factor, F64 q, F64 a) {
     m = m * t + 0.4953056159699773;
     m = m * t - 0.6653825028900567;
     m = m * t + 0.769193049750063;
-    // a^2 in two parts, the first exact: a rounding error of a^2 would be an error of e^(-a^2/2) a thousand times
-    // larger.
+    // a^2 in two parts, the first exact: the relative error of e^(-a^2/2) is up to a thousand times that of a^2.
     const F64 head = from_bits(unsigned_bits(a) & ~std::uint64_t{0x7ffffff});
     return exp_times(factor * m, head * head * -0.5, (a - head) * (a + head) * -0.5);
 }
@@ -143,7 +141,8 @@ CAIRN_INLINE F64 gelu(F64 x) {
 CAIRN_INLINE F64 sin_shifted(F64 x, std::uint64_t quarter_turns) {
     const F64 shifted = x * 0.6366197723675814 + rounding_shift;
     const F64 n = shifted - rounding_shift;
-    // pi/2 in parts of 33 bits, so that their products with n < 2^20 are exact; of the differences nothing is lost.
+    // pi/2 in parts of 33 bits, so that their products with n < 2^20 are exact; the rounding errors of the differences
+    // are added to `tail`.
     const F64 first = x - n * 0x1.921fb54400000p0;
     const F64 second = n * 0x1.0b4611a600000p-34, a = first - second;
     const F64 third = n * 0x1.3198a2e000000p-69, r = a - third;
@@ -165,15 +164,15 @@ CAIRN_INLINE F64 sin_shifted(F64 x, std::uint64_t quarter_turns) {
     c = c * u + 0.041666666666666595;
     const F64 half = 0.5 * u, one_less = 1.0 - half;
     c = one_less + (((1.0 - one_less) - half) + (c * (u * u) - r * tail));
-    const F64 is_odd = from_bits((quadrant << 63) | std::bit_cast<std::uint64_t>(1.0));  // by its sign
+    const F64 is_odd = from_bits((quadrant << 63) | std::bit_cast<std::uint64_t>(1.0));  // negative if odd
     const F64 value = is_odd < 0.0 ? c : s;
     return from_bits(unsigned_bits(value) ^ ((quadrant & 2) << 62));
 }
-/// Arguments of sin_shifted.
+/// Range of the arguments of sin_shifted.
 inline constexpr double max_shifted_argument = 1e6;
 CAIRN_INLINE bool is_any_out_of_range(F64 x) { return is_any_true((abs(x) <= max_shifted_argument) ^ -1); }
 
-/// f of each lane: what has no code on vectors.
+/// Applies f to each lane: for functions without a vector implementation.
 template <typename F>
 CAIRN_INLINE F64 for_each_lane(F64 x, F f) {
     for (int i = 0; i < vec_lanes<double>; ++i) x[i] = f(x[i]);

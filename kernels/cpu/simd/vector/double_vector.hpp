@@ -2,9 +2,9 @@
 
 #include "kernels/cpu/simd/vector/typed_vector.hpp"
 
-/// A vector of doubles, as vector.hpp has one of floats: half as many lanes, masks of 64 bits. Levels without AVX-512
-/// compare, shift and convert integers of 64 bits one by one, or not at all, so integers are taken from the bits of
-/// doubles, shifted without a sign, and never compared.
+/// A vector of doubles, the counterpart of vector.hpp: half as many lanes, and 64-bit masks. Levels without AVX-512
+/// compare, shift and convert 64-bit integers one by one, or not at all. So integers are taken from the bits of
+/// doubles, shifted as unsigned, and never compared.
 namespace CAIRN_LEVEL {
 
 using I64 = Vec<std::int64_t>;
@@ -15,7 +15,7 @@ CAIRN_INLINE U64 unsigned_bits(F64 x) { return std::bit_cast<U64>(x); }
 CAIRN_INLINE F64 from_bits(U64 x) { return std::bit_cast<F64>(x); }
 CAIRN_INLINE bool is_any_true(I64 mask) { return is_any_true(std::bit_cast<I32>(mask)); }
 
-/// The first half of a vector of floats, or the other, and back, each rounded.
+/// Converts the first or the last half of a vector of floats to doubles, and back with rounding.
 template <std::size_t first, std::size_t... k>
 CAIRN_INLINE F64 doubles_from(F32 x, std::index_sequence<k...>) {
     return to_doubles(__builtin_shufflevector(x, x, (first + k)...));
@@ -39,12 +39,12 @@ CAIRN_INLINE F64 copy_sign(F64 x, F64 y) {
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;
     return from_bits((unsigned_bits(x) & ~sign) | (unsigned_bits(y) & sign));
 }
-/// The larger; NaN if either is.
+/// The larger number; NaN if either is NaN.
 CAIRN_INLINE F64 max(F64 a, F64 b) { return a == a ? quick_max(a, b) : a; }
-/// The smaller; NaN if either is.
+/// The smaller number; NaN if either is NaN.
 CAIRN_INLINE F64 min(F64 a, F64 b) { return a == a ? quick_min(a, b) : a; }
 
-/// Added to a number of less than 2^51 in size it leaves the nearest integer, in the lowest bits of the sum.
+/// Added to a number of magnitude below 2^51, leaves the nearest integer in the lowest bits of the sum.
 inline constexpr double rounding_shift = 0x1.8p52;
 
 /// The nearest integer, for |x| < 2^51.
@@ -65,7 +65,7 @@ CAIRN_INLINE F64 floor(F64 x) {
 /// 2^n for integers n in -1022..1023.
 CAIRN_INLINE F64 power_of_two(F64 n) { return from_bits(unsigned_bits(n + (rounding_shift + 1023)) << 52); }
 
-/// x / 2^exponent, in [sqrt(1/2), sqrt(2)), for positive normal numbers; anything for others.
+/// x / 2^exponent, in [sqrt(1/2), sqrt(2)), for positive normal numbers; unspecified for others.
 CAIRN_INLINE F64 split_exponent(F64 x, F64& exponent) {
     constexpr std::uint64_t one = std::bit_cast<std::uint64_t>(1.0),
                             low = std::bit_cast<std::uint64_t>(0x1.6a09e667f3bcdp-1);
@@ -73,7 +73,7 @@ CAIRN_INLINE F64 split_exponent(F64 x, F64& exponent) {
     exponent = from_bits(biased | std::bit_cast<std::uint64_t>(0x1p52)) - (0x1p52 + 1023);
     return from_bits(unsigned_bits(x) - ((biased - 1023) << 52));
 }
-/// The same for subnormal numbers too.
+/// The same, also for subnormal numbers.
 CAIRN_INLINE F64 split_any_exponent(F64 x, F64& exponent) {
     const I64 tiny = x < 0x1p-1022;
     const F64 m = split_exponent(tiny ? x * 0x1p54 : x, exponent);

@@ -9,11 +9,11 @@
 #include <initializer_list>
 #include <limits>
 
-/// What instructions compute for one element, in plain arithmetic and to the bit: the twins of instructions.hpp and
-/// tile_registers.hpp, for machines and builds without them. No kernel of a real level uses these.
+/// Instructions emulated for one element in plain arithmetic, bit-exact: the twins of instructions.hpp and
+/// tile_registers.hpp, for machines and builds without the instructions. Kernels of real levels do not use them.
 namespace cairn::kernels::cpu::lane {
 
-/// x * 2^n, as a double holds it, of which a float is made.
+/// x * 2^n, computed in double and rounded to float.
 inline float scaled(float x, float n) noexcept {
     return n == n ? static_cast<float>(
                         static_cast<double>(x) *
@@ -28,7 +28,7 @@ T part(std::int32_t lane, int index) noexcept {
     return value;
 }
 
-/// The exact sum of products of the lanes' parts, which no i64 can lose: two of 16 bits, or four of 8.
+/// The exact sum of products of the lanes' parts, two of 16 bits or four of 8, which fits into an i64.
 template <typename A, typename B>
 std::int64_t dot(std::int32_t a, std::int32_t b) noexcept {
     std::int64_t sum = 0;
@@ -48,7 +48,7 @@ T saturated(std::int64_t x) noexcept {
 inline std::int32_t pairs_i16(std::int32_t a, std::int32_t b) noexcept {
     return wrapped(dot<std::int16_t, std::int16_t>(a, b));
 }
-/// vpmaddubsw: two sums of two products, each held within 16 bits.
+/// vpmaddubsw: two sums of two products, each saturated to 16 bits.
 inline std::int32_t pairs_u8_i8(std::int32_t a, std::int32_t b) noexcept {
     std::int16_t sums[2];
     for (int i = 0; i < 2; ++i)
@@ -70,7 +70,7 @@ inline std::int32_t dot_u8_i8_saturated(std::int32_t sum, std::int32_t a, std::i
     return saturated<std::int32_t>(sum + dot<std::uint8_t, std::int8_t>(a, b));
 }
 
-/// What the bf16 instructions make of subnormals, whatever the thread's modes are: zero of the same sign.
+/// The bf16 instructions flush subnormals to zero of the same sign, whatever the thread's floating-point modes.
 inline float flushed(float x) noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(x);
     return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : x;
@@ -79,13 +79,13 @@ inline float flushed(float x) noexcept {
 /// vcvtneps2bf16.
 inline std::uint16_t to_bf16(float x) noexcept { return types::f32_to_bf16(flushed(x)); }
 
-/// a * b + c of operands whose product a double holds exactly, rounded once to nearest even, subnormals being zero on
-/// either side. A result is subnormal by its size before its exponent is bounded: what 24 bits round to 2^-126 is not.
+/// a * b + c, where a double holds the product exactly, rounded once to nearest even; subnormal operands and results
+/// are zero. A result is subnormal if it is below 2^-126 after rounding to 24 bits with unbounded exponent.
 inline float fused_flushed(float a, float b, float c) noexcept {
     const double product = static_cast<double>(flushed(a)) * flushed(b), addend = flushed(c);
     double sum = product + addend;
-    // The part of the sum that was rounded away (Knuth's exact addition) makes the last bit odd, so that the second
-    // rounding does what one would.
+    // The rounding error of the sum (Knuth's exact addition) makes its last bit odd, so that the second rounding gives
+    // the result of a single one.
     const double back = sum - product, lost = (product - (sum - back)) + (addend - back);
     if (std::isfinite(sum) && lost != 0 && (std::bit_cast<std::uint64_t>(sum) & 1) == 0)
         sum = std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +

@@ -2,8 +2,8 @@
 
 #include "kernels/cpu/simd/vector/emulated_lane.hpp"
 
-/// The twin of AMX's tile registers: what the instructions of tile_registers.hpp do to them. Where the processor would
-/// raise a fault (tiles that are not configured, shapes that do not fit), these trap.
+/// The twin of AMX's tile registers: emulates the instructions of tile_registers.hpp. Traps where the processor would
+/// raise a fault (tiles that are not configured, shapes that do not fit).
 namespace cairn::kernels::cpu::lane {
 
 class EmulatedTiles {
@@ -40,7 +40,7 @@ public:
             std::memcpy(static_cast<char*>(to) + row * stride, bytes_[tile][row],
                         static_cast<std::size_t>(widths_[tile]));
     }
-    /// c += a b of bytes, four to a lane.
+    /// c += a b on bytes, four to a lane.
     template <typename A, typename B>
     void dot(int c, int a, int b) noexcept {
         check_product(c, a, b);
@@ -92,7 +92,7 @@ private:
     bool is_configured_ = false;
 };
 
-/// Those of this thread. Made in emulated builds alone.
+/// The tiles of this thread. Defined in emulated builds only.
 inline EmulatedTiles& tiles() noexcept {
     thread_local EmulatedTiles file;
     return file;

@@ -6,15 +6,15 @@
 #include <type_traits>
 #include <utility>
 
-/// f16 and bf16 to f32, and back: by the level's instruction where it has one, else by graph/types/half.hpp, with the
-/// same results.
+/// Conversions of f16 and bf16 to f32 and back: by the level's instruction if it has one, otherwise by
+/// graph/types/half.hpp, with the same results.
 namespace CAIRN_LEVEL {
 
-/// Elements as they lie in memory, which load as floats.
+/// Elements in memory, which are loaded as floats.
 enum class F16 : std::uint16_t {};
 enum class BF16 : std::uint16_t {};
 
-/// Calls f with an element as the dtype lies in memory: f32, f16 or bf16.
+/// Calls f with an element of the storage type of the dtype: f32, f16 or bf16.
 template <typename F>
 CAIRN_INLINE void with_element(DType dtype, F f) {
     switch (dtype) {
@@ -42,14 +42,14 @@ CAIRN_INLINE F32 widened(Halves h, F16) {
 #endif
 }
 
-/// Of numbers that are no NaN.
+/// Rounds to bf16 in the upper halves; not for NaN.
 CAIRN_INLINE U32 to_nearest_upper(U32 all) { return all + 0x7fffu + ((all >> 16) & 1u); }
-/// In the upper halves the bf16 nearest to x, even ones of two; a NaN stays one.
+/// The nearest bf16 in the upper halves, ties to even; NaN stays NaN.
 CAIRN_INLINE U32 rounded_bf16(F32 x) {
     const U32 all = std::bit_cast<U32>(x);
     return x == x ? to_nearest_upper(all) : all | 0x00400000u;
 }
-/// The floats nearest to x that are bf16.
+/// x rounded to bf16, as the bits of floats.
 CAIRN_INLINE U32 nearest_bf16(F32 x) { return rounded_bf16(x) & 0xffff0000u; }
 
 template <typename Half>
@@ -58,7 +58,7 @@ CAIRN_INLINE F32 load(const Half* p) {
     std::memcpy(&h, p, sizeof h);
     return widened(h, Half());
 }
-/// The first `count` < lanes elements, and zeros. Reads no byte behind them.
+/// The first `count` < lanes elements, then zeros. Does not read past them.
 template <typename Half>
 CAIRN_INLINE F32 load_part(const Half* p, std::int64_t count) {
     return widened(load_part(reinterpret_cast<const std::uint16_t*>(p), count), Half());
@@ -76,7 +76,7 @@ CAIRN_INLINE Halves upper_halves(U32 x) {
     else
         return __builtin_convertvector(x >> 16, Halves);
 }
-/// Rounded to nearest even; a NaN stays one.
+/// Rounds to nearest even; NaN stays NaN.
 CAIRN_INLINE Halves narrowed(F32 x, BF16) { return upper_halves(rounded_bf16(x)); }
 CAIRN_INLINE Halves narrowed(F32 x, F16) {
 #if defined(CAIRN_HAS_F16)
@@ -92,13 +92,13 @@ CAIRN_INLINE void store(Half* p, F32 x) {
     const Halves h = narrowed(x, Half());
     std::memcpy(p, &h, sizeof h);
 }
-/// Writes the first `count` < lanes elements and nothing else.
+/// Stores the first `count` < lanes elements only.
 template <typename Half>
 CAIRN_INLINE void store_part(Half* p, F32 x, std::int64_t count) {
     store_part(reinterpret_cast<std::uint16_t*>(p), narrowed(x, Half()), count);
 }
 
-/// Elements of any dtype as a vector of what they are computed in.
+/// Loads elements of any dtype as a vector of their computing type.
 template <typename T>
 CAIRN_INLINE auto vector_at(const T* p) {
     if constexpr (std::is_arithmetic_v<T>)
@@ -115,7 +115,7 @@ CAIRN_INLINE V vector_at(const T* p, std::int64_t count, V rest) {
         return first_lanes(count) != 0 ? load_part(p, count) : rest;
 }
 
-/// Whether halves become floats as fast in registers as a whole run of them does.
+/// True if 16-bit floats are widened in registers as fast as a whole run is converted.
 template <typename Half>
 #if defined(CAIRN_HAS_F16)
 inline constexpr bool widens_in_registers = true;
@@ -131,8 +131,8 @@ CAIRN_INLINE F4 load_four(const Half* p) {
     return r;
 }
 
-/// vector(i) for whole vectors of n elements, the last of which covers part of the one before. Returns how many are
-/// done: none of fewer than a vector.
+/// Calls vector(i) for whole vectors of n elements; the last one overlaps the one before. Returns the number of
+/// elements done: 0 if there is less than a vector.
 template <typename F>
 CAIRN_INLINE std::int64_t in_vectors(std::int64_t n, F vector) {
     if (n < lanes) return 0;
@@ -142,7 +142,7 @@ CAIRN_INLINE std::int64_t in_vectors(std::int64_t n, F vector) {
     return n;
 }
 
-/// No operand of these lies over another.
+/// Operands must not overlap.
 inline void floats_of_f16(float* to, const std::uint16_t* from, std::int64_t n) {
     std::int64_t i = 0;
 #if defined(CAIRN_HAS_F16)
@@ -171,7 +171,7 @@ inline void bf16_of_floats(std::uint16_t* to, const float* from, std::int64_t n)
     for (; i < n; ++i) to[i] = types::f32_to_bf16(from[i]);
 }
 
-/// Floats rounded to what the narrower dtype holds.
+/// Rounds floats to the precision of f16 or bf16.
 inline void round_to_f16(float* to, const float* from, std::int64_t n) {
     std::int64_t i = 0;
 #if defined(CAIRN_HAS_F16)

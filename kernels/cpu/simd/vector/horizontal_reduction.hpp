@@ -4,11 +4,12 @@
 
 #include <utility>
 
-/// The lanes of as many vectors as one has lanes joined side by side: a third of the work of one vector after another.
+/// Horizontal reductions of as many vectors as there are lanes, done together: a third of the work of separate
+/// reductions.
 namespace CAIRN_LEVEL {
 
-/// Of each two neighbouring parts of `width` lanes of two vectors the one at `first`: those of a, then those of b.
-/// Parts of less than 16 bytes stay in the 16 bytes in which they are, which is where registers move them fastest.
+/// Selects one of each two adjacent parts of `width` lanes, the one at `first`: those of a, then those of b. Parts
+/// smaller than 16 bytes stay within their 16 bytes, which is the fastest shuffle.
 template <typename T, int width, int first, typename V, int... I>
 CAIRN_INLINE V parts_of(V a, V b, std::integer_sequence<int, I...>) {
     constexpr int count = sizeof...(I), of_16 = 16 / static_cast<int>(sizeof(T));
@@ -17,7 +18,7 @@ CAIRN_INLINE V parts_of(V a, V b, std::integer_sequence<int, I...>) {
         a, b, (I % within / half * count + I / within * within + I % half / width * 2 * width + I % width + first)...);
 }
 
-/// Lane reduced_lane<T>(i) is reduce_lanes(v[i]) to the bit, where `combine` is commutative.
+/// Lane reduced_lane<T>(i) is bitwise equal to reduce_lanes(v[i]) if `combine` is commutative.
 template <typename T, typename Join, int count>
 CAIRN_INLINE Vec<T> reduce_vectors(const Vec<T> (&v)[count], Join combine) {
     constexpr auto all = std::make_integer_sequence<int, vec_lanes<T>>();
@@ -41,7 +42,7 @@ template <typename T, int... i>
 CAIRN_INLINE Vec<T> to_lane_order(Vec<T> joined, std::integer_sequence<int, i...>) {
     return __builtin_shufflevector(joined, joined, reduced_lane<T>(i)...);
 }
-/// reduce_lanes(v[i]) in lane i.
+/// Lane i is reduce_lanes(v[i]).
 template <typename T, typename Join>
 CAIRN_INLINE Vec<T> reduce_vectors_in_order(const Vec<T> (&v)[vec_lanes<T>], Join combine) {
     return to_lane_order<T>(reduce_vectors<T>(v, combine), std::make_integer_sequence<int, vec_lanes<T>>());

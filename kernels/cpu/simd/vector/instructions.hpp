@@ -12,10 +12,10 @@
 #include <immintrin.h>
 #endif
 
-/// The instructions that kernels name, one function each; what else they do is the compiler's own arithmetic on
-/// vectors, which any machine can be given. So the sources of a level run where its instructions are missing: compiled
-/// with CAIRN_EMULATED=<lanes>, each of these is its twin in plain arithmetic, with the same results. No other file of
-/// kernels/ but tile_registers.hpp names intrinsics, assembler or the compiler's macros of instruction sets.
+/// The instructions that kernels use explicitly, one function each; all other operations are the compiler's vector
+/// arithmetic, which is portable. So the sources of a level also run on machines without its instructions: compiled
+/// with CAIRN_EMULATED=<lanes>, each function is its twin in plain arithmetic, with the same results. Only this file
+/// and tile_registers.hpp use intrinsics, assembler or the compiler's instruction set macros.
 namespace CAIRN_LEVEL {
 
 #define CAIRN_INLINE inline __attribute__((always_inline))
@@ -32,7 +32,7 @@ inline constexpr int lanes = 4;
 
 using F32 = float __attribute__((vector_size(4 * lanes)));
 using I32 = std::int32_t __attribute__((vector_size(4 * lanes)));
-/// As many numbers of 16 bits: f16, bf16.
+/// As many 16-bit elements: f16, bf16.
 using Halves = std::uint16_t __attribute__((vector_size(2 * lanes)));
 using F64 = double __attribute__((vector_size(4 * lanes)));
 /// As many floats as F64 has doubles.
@@ -41,8 +41,8 @@ using HalfF32 = float __attribute__((vector_size(2 * lanes)));
 using I8Lanes = std::int8_t __attribute__((vector_size(lanes)));
 using U8Lanes = std::uint8_t __attribute__((vector_size(lanes)));
 
-/// The same pointer, in one register: what lies a constant distance behind it is addressed from there. Compilers would
-/// keep a register for each such distance, and move them from registers of vectors where there are too few.
+/// The same pointer, held in one register: addresses at constant distances from it are computed from there. Otherwise
+/// compilers keep a register for each distance, and spill to vector registers when they run out.
 template <typename T>
 CAIRN_INLINE T* in_one_register(T* pointer) {
     asm("" : "+r"(pointer));
@@ -60,14 +60,14 @@ CAIRN_INLINE Result for_each_lane(F f, const V&... v) {
 }
 
 #define CAIRN_HAS_F16 1
-// They touch what their caller alone holds, of which sanitizers would learn nothing.
+// They access only their caller's memory, so sanitizers would find nothing in them.
 #define CAIRN_CALL_A_VECTOR gnu::noinline, gnu::no_sanitize("address", "thread", "undefined")
 [[CAIRN_CALL_A_VECTOR]] static void fused_by_libm(float* __restrict sum, const float* __restrict a,
                                                   const float* __restrict b) noexcept {
     for (int i = 0; i < lanes; ++i) sum[i] = __builtin_fmaf(a[i], b[i], sum[i]);
 }
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-// The CPU's own instruction, where it has it: what libm does one by one takes six times as long.
+// The CPU's own instruction, if it has it: libm takes six times as long, lane by lane.
 [[CAIRN_CALL_A_VECTOR, gnu::target("fma"), gnu::optimize("O3")]] static void fused_by_instruction(
     float* __restrict sum, const float* __restrict a, const float* __restrict b) noexcept {
     for (int i = 0; i < lanes; ++i) sum[i] = __builtin_fmaf(a[i], b[i], sum[i]);
@@ -160,8 +160,8 @@ CAIRN_INLINE Halves to_bf16(F32 x) { return for_each_lane<Halves>(lane::to_bf16,
 
 #else
 
-/// sum += a * b, in one rounding where the level has it. Spelled in assembler, as all that sums up, because g++ 12
-/// otherwise moves accumulators of a register tile to memory.
+/// sum += a * b, with one rounding if the level has FMA. Written in assembler, like all accumulations, because g++ 12
+/// otherwise spills the accumulators of a register tile.
 CAIRN_INLINE void multiply_add(F32& sum, F32 a, F32 b) {
 #if defined(__FMA__)
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
@@ -176,7 +176,7 @@ CAIRN_INLINE void multiply_add(F64& sum, F64 a, F64 b) {
     sum += a * b;
 #endif
 }
-/// Of unsigned integers of any width: wraps.
+/// For unsigned integers of any width; wraps.
 template <typename V>
 CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
     sum += a * b;
@@ -185,7 +185,8 @@ CAIRN_INLINE void multiply_add(V& sum, V a, V b) {
 #endif
 }
 
-// Where a plain intrinsic warns of an uninitialised value in g++ 12, it is the masked one with all lanes.
+// g++ 12 warns of an uninitialised value in some plain intrinsics; those are replaced by the masked form with all
+// lanes.
 #if defined(__AVX512F__)
 inline constexpr auto all_lanes = static_cast<__mmask16>(-1);
 #endif
@@ -213,7 +214,7 @@ CAIRN_INLINE F64 sqrt(F64 x) {
 #endif
 }
 
-/// The larger or the smaller, b if either is NaN or both are zeros; compilers make two instructions of it.
+/// The larger or the smaller number; b if either is NaN or both are zeros. Compilers emit two instructions for it.
 #if defined(__AVX512F__)
 CAIRN_INLINE F32 quick_max(F32 a, F32 b) { return _mm512_maskz_max_ps(all_lanes, a, b); }
 CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return _mm512_maskz_min_ps(all_lanes, a, b); }
@@ -236,7 +237,7 @@ CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
 CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
 #endif
 
-/// The largest integers not above x; CAIRN_HAS_FLOOR where the level has an instruction.
+/// The largest integers not above x. CAIRN_HAS_FLOOR: the level has an instruction.
 #if defined(__AVX512F__)
 #define CAIRN_HAS_FLOOR 1
 CAIRN_INLINE F32 rounded_down(F32 x) {
@@ -251,13 +252,13 @@ CAIRN_INLINE F32 rounded_down(F32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_N
 CAIRN_INLINE F64 rounded_down(F64 x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 #endif
 
-/// x * 2^n for whole n in -1000..1000, rounded once; CAIRN_HAS_SCALE where the level has an instruction.
+/// x * 2^n for integral n in -1000..1000, rounded once. CAIRN_HAS_SCALE: the level has an instruction.
 #if defined(__AVX512F__)
 #define CAIRN_HAS_SCALE 1
 CAIRN_INLINE F32 scaled(F32 x, F32 n) { return _mm512_maskz_scalef_ps(all_lanes, x, n); }
 #endif
 
-/// Compilers convert halves of vectors and join them.
+/// Compilers convert halves of vectors and concatenate them.
 #if defined(__AVX512F__)
 CAIRN_INLINE F64 to_doubles(HalfF32 x) { return _mm512_maskz_cvtps_pd(static_cast<__mmask8>(-1), x); }
 #elif defined(__AVX2__)
@@ -266,7 +267,7 @@ CAIRN_INLINE F64 to_doubles(HalfF32 x) { return _mm256_cvtps_pd(x); }
 CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64); }
 #endif
 
-/// x, which the compiler does not take for a product that what follows may contain unrounded.
+/// x, opaque to the compiler: prevents contraction of a product with a following sum.
 CAIRN_INLINE F64 rounded(F64 x) {
 #if defined(__SSE2__)
     asm("" : "+v"(x));
@@ -276,8 +277,8 @@ CAIRN_INLINE F64 rounded(F64 x) {
     return x;
 }
 
-/// a * b - product, where `product` is a * b rounded: all of it, but for an error of 2^-104 of the product where the
-/// level has no multiplication of twice the digits, and for what is below the range of doubles.
+/// a * b - product, where `product` is a * b rounded. Exact with FMA; otherwise with an error of 2^-104 of the product.
+/// Not exact below the range of doubles.
 CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
 #if defined(__FMA__)
     F64 r = -product;
@@ -293,7 +294,7 @@ CAIRN_INLINE F64 product_error(F64 a, F64 b, F64 product) {
 #endif
 }
 
-/// The lanes of a mask that are true, as bits from the lowest on.
+/// The true lanes of a mask, as bits from the lowest on.
 CAIRN_INLINE std::uint32_t movemask(I32 mask) {
 #if defined(__AVX512DQ__)
     return _mm512_movepi32_mask(std::bit_cast<__m512i>(mask));
@@ -314,7 +315,7 @@ CAIRN_INLINE __m256i mask_of(std::int64_t count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 #endif
-/// The first `count` < lanes elements, and zeros. Reads no byte behind them.
+/// The first `count` < lanes elements, then zeros. Does not read past them.
 CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
 #if defined(__AVX512F__)
     return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
@@ -326,7 +327,7 @@ CAIRN_INLINE F32 load_part(const float* p, std::int64_t count) {
     return r;
 #endif
 }
-/// Writes the first `count` < lanes elements and nothing else.
+/// Stores the first `count` < lanes elements only.
 CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
 #if defined(__AVX512F__)
     _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
@@ -336,7 +337,7 @@ CAIRN_INLINE void store_part(float* p, F32 x, std::int64_t count) {
     std::memcpy(p, &x, static_cast<std::size_t>(count) * 4);
 #endif
 }
-/// The same of numbers of 16 bits.
+/// The same for 16-bit elements.
 CAIRN_INLINE Halves load_part(const std::uint16_t* p, std::int64_t count) {
 #if defined(__AVX512BW__)
     return std::bit_cast<Halves>(_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), p));
@@ -354,7 +355,7 @@ CAIRN_INLINE void store_part(std::uint16_t* p, Halves x, std::int64_t count) {
 #endif
 }
 
-/// Integers without a sign to wider ones; compilers make it of halves of a vector.
+/// Zero-extends integers; compilers do it in halves of a vector.
 #if defined(__AVX512F__)
 CAIRN_INLINE I32 from_u16(Halves h) {
     return std::bit_cast<I32>(_mm512_maskz_cvtepu16_epi32(all_lanes, std::bit_cast<__m256i>(h)));
@@ -365,7 +366,7 @@ CAIRN_INLINE I32 from_u16(Halves h) { return std::bit_cast<I32>(_mm256_cvtepu16_
 CAIRN_INLINE I32 from_u16(Halves h) { return __builtin_convertvector(h, I32); }
 #endif
 
-/// Bytes to integers, with their sign or without, which compilers make one by one; and the lowest byte of each.
+/// Sign- or zero-extends bytes to integers, which compilers do one by one; and the lowest byte of each integer.
 #if defined(__AVX512F__)
 CAIRN_INLINE I32 from_bytes(I8Lanes bytes) {
     return std::bit_cast<I32>(_mm512_maskz_cvtepi8_epi32(all_lanes, std::bit_cast<__m128i>(bytes)));
@@ -404,7 +405,8 @@ CAIRN_INLINE I32 from_bytes(U8Lanes bytes) { return __builtin_convertvector(byte
 CAIRN_INLINE U8Lanes low_bytes(I32 x) { return __builtin_convertvector(x, U8Lanes); }
 #endif
 
-/// f16 to f32 and back as graph/types/half.hpp does, by the level's instruction; CAIRN_HAS_F16 where it has one.
+/// Converts f16 to f32 and back as graph/types/half.hpp does, by the level's instruction. CAIRN_HAS_F16: the level has
+/// one.
 #if defined(__AVX512F__)
 #define CAIRN_HAS_F16 1
 CAIRN_INLINE F32 from_f16(Halves h) { return _mm512_maskz_cvtph_ps(all_lanes, std::bit_cast<__m256i>(h)); }
@@ -419,16 +421,16 @@ CAIRN_INLINE Halves to_f16(F32 x) {
 }
 #endif
 
-// Of integers and bf16: a lane of 32 bits holds two or four parts, and what is summed of these in 32 bits.
+// Dot products of integers and bf16: a 32-bit lane holds two or four parts, and accumulates their products in 32 bits.
 
 #if defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__))
-/// Two products of signed 16 bits; wraps.
+/// Two products of signed 16-bit numbers; wraps.
 CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) {
     I32 r;
     asm("vpmaddwd %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
     return r;
 }
-/// Two sums of 16 bits, of two products of unsigned times signed bytes; each is held within its range.
+/// Two 16-bit sums of two products of unsigned and signed bytes; each is saturated.
 CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) {
     I32 r;
     asm("vpmaddubsw %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
@@ -436,14 +438,14 @@ CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) {
 }
 #endif
 
-// The shorter VEX forms (AVX-VNNI) are all that a CPU without AVX-512 has.
+// CPUs without AVX-512 have only the shorter VEX encodings (AVX-VNNI).
 #if defined(__AVX512VNNI__)
 #define CAIRN_VNNI "%{evex%} "
 #elif defined(__AVXVNNI__)
 #define CAIRN_VNNI "%{vex%} "
 #endif
 #if defined(CAIRN_VNNI)
-/// sum += two products of signed 16 bits; wraps. `_saturated`: held within 32 bits, once, the products' sum being
+/// sum += two products of signed 16-bit numbers; wraps. `_saturated`: saturates once to 32 bits; the sum of products is
 /// exact.
 CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
     asm(CAIRN_VNNI "vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
@@ -451,7 +453,7 @@ CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
 CAIRN_INLINE void dot_i16_saturated(I32& sum, I32 a, I32 b) {
     asm(CAIRN_VNNI "vpdpwssds %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 }
-/// sum += four products of bytes, those of `a` unsigned, of `b` signed.
+/// sum += four products of bytes, unsigned in `a`, signed in `b`.
 CAIRN_INLINE void dot_u8_i8(I32& sum, I32 a, I32 b) {
     asm(CAIRN_VNNI "vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 }
@@ -468,10 +470,10 @@ CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
 #endif
 
 #if defined(__AVX512BF16__)
-/// sum += two products of bf16, the upper first, each in one rounding to nearest. Subnormals are zero, going in and
-/// out.
+/// sum += two products of bf16, the upper one first, each rounded once to nearest. Subnormal operands and results are
+/// zero.
 CAIRN_INLINE void dot_bf16(F32& sum, I32 a, I32 b) { asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b)); }
-/// Rounded to nearest even; subnormals become zero; a NaN stays one.
+/// Rounds to nearest even; subnormals become zero; NaN stays NaN.
 CAIRN_INLINE Halves to_bf16(F32 x) {
     Halves r;
     if constexpr (lanes == 16)

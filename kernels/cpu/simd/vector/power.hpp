@@ -3,11 +3,11 @@
 #include "kernels/cpu/simd/vector/double_math.hpp"
 #include "kernels/cpu/simd/vector/vector_math.hpp"
 
-/// x^y of vectors, with the special cases of C (Annex F). Largest errors in units in the last place, found by tests:
-/// 0.51 of floats, which are computed in doubles, 1.25 of doubles, whose logarithms are sums of two.
+/// x^y on vectors, with the special cases of C (Annex F). Largest errors in ulp, measured by tests: 0.51 for floats,
+/// which are computed in doubles; 1.25 for doubles, whose logarithms are sums of two doubles.
 namespace CAIRN_LEVEL {
 
-/// Whether x is positive, finite and normal and y is finite, in all lanes: x^y is |x|^y then.
+/// True if x is positive, finite and normal and y is finite in all lanes; x^y is then |x|^y.
 template <typename V>
 CAIRN_INLINE bool are_all_plain(V x, V y) {
     using Limits = std::numeric_limits<std::remove_cvref_t<decltype(x[0])>>;
@@ -15,7 +15,7 @@ CAIRN_INLINE bool are_all_plain(V x, V y) {
     return !is_any_true(plain ^ -1);
 }
 
-/// The logarithm of a >= 0 given one of positive finite a: -inf of 0; infinity and NaN are their own.
+/// The logarithm of a >= 0, given it for positive finite a: -inf for 0; infinity and NaN are unchanged.
 template <typename V>
 CAIRN_INLINE V log_or_limit(V log, V a) {
     using Limits = std::numeric_limits<std::remove_cvref_t<decltype(a[0])>>;
@@ -23,7 +23,7 @@ CAIRN_INLINE V log_or_limit(V log, V a) {
     return a <= Limits::max() ? log : a;
 }
 
-/// x^y given |x|^y, which may be anything where x is 1 or y is zero.
+/// x^y given |x|^y, which may be unspecified if x is 1 or y is zero.
 template <typename V>
 CAIRN_INLINE V signed_power(V power, V x, V y) {
     using Number = std::remove_cvref_t<decltype(x[0])>;
@@ -36,11 +36,11 @@ CAIRN_INLINE V signed_power(V power, V x, V y) {
     return y == 0 ? one : r;
 }
 
-/// A number as the sum of two doubles, the second small beside the first.
+/// A number as the sum of two doubles, the second small relative to the first.
 struct TwoDoubles {
     F64 head, tail;
 };
-/// a + b, where a is zero or no smaller than b.
+/// a + b, where a is zero or |a| >= |b|.
 CAIRN_INLINE TwoDoubles sum_of(F64 a, F64 b) {
     const F64 head = a + b;
     return {head, (a - head) + b};
@@ -50,7 +50,7 @@ CAIRN_INLINE TwoDoubles product_of(TwoDoubles a, TwoDoubles b) {
     return {head, product_error(a.head, b.head, head) + (a.head * b.tail + a.tail * b.head)};
 }
 
-/// ln a, to 2^-65 of it, for positive finite numbers.
+/// ln a with relative error 2^-65, for positive finite numbers.
 CAIRN_INLINE TwoDoubles exact_log(F64 a) {
     F64 e;
     const F64 m = split_any_exponent(a, e);
@@ -84,7 +84,7 @@ CAIRN_INLINE F64 pow(F64 x, F64 y) {
     F64 z = y;
     if (!is_plain) {
         log.head = log_or_limit(log.head, a);
-        // However near to 1 a number is, this power of it is infinite or 0.
+        // Even for the numbers closest to 1, this power is infinite or 0.
         z = quick_max(splat(-0x1p66), quick_min(splat(0x1p66), y));
     }
     const F64 head = rounded(z * log.head);
@@ -93,9 +93,9 @@ CAIRN_INLINE F64 pow(F64 x, F64 y) {
     return is_plain ? power : signed_power(power, x, y);
 }
 
-/// ((1 + f) 2^e)^y for 1 + f in [sqrt(1/2), sqrt(2)), to 2^-32 of it; infinite or 0 where a float is.
+/// ((1 + f) 2^e)^y for 1 + f in [sqrt(1/2), sqrt(2)), with relative error 2^-32; infinite or 0 where a float is.
 CAIRN_INLINE F64 power_of_floats(F64 f, F64 e, F64 y) {
-    // Even and odd powers apart: each sum waits for itself, so two take little more time than one.
+    // Even and odd powers separately: the two dependency chains overlap and take little more time than one.
     const F64 square = f * f;  // log2(1 + f) / f
     F64 even = square * 0.13251189314541903 + 0.13027565400785945;
     F64 odd = square * -0.06973913552133122 - 0.1346292473117344;
@@ -130,7 +130,7 @@ CAIRN_INLINE F32 pow(F32 x, F32 y) {
         const F32 a = abs(x);
         m = split_any_exponent(a, e);
         e = log_or_limit(e, a);
-        // However near to 1 a float is, this power of it is infinite or 0.
+        // Even for the floats closest to 1, this power is infinite or 0.
         z = quick_max(splat(-0x1p35f), quick_min(splat(0x1p35f), y));
     }
     const F32 f = m - 1.0f;

@@ -2,26 +2,26 @@
 
 #include <utility>
 
-/// Squares of vectors turned by exchanges between two of them, whatever their width. Always inlined: a copy belongs to
-/// who calls it.
+/// Transposes squares of vectors of any width by shuffles of two vectors. Always inlined, so that each copy is compiled
+/// for its caller's level.
 namespace cairn::kernels::cpu {
 
-/// In each part of `width` lanes of two vectors, from its lane `First` on: a, b, a, b, ...
+/// Interleaves within each part of `width` lanes of two vectors, from its lane `First` on: a, b, a, b, ...
 template <int First, int width, typename V, int... I>
 [[gnu::always_inline]] inline V interleave(const V& a, const V& b, std::integer_sequence<int, I...>) noexcept {
     constexpr int count = sizeof...(I);
     return __builtin_shufflevector(a, b, (I % 2 * count + I / width * width + First + I % width / 2)...);
 }
 
-/// Every second part of `width` lanes, from the `First` on, of a and then of b.
+/// Every second part of `width` lanes, from part `First` on, of a and then of b.
 template <int First, int width, typename V, int... I>
 [[gnu::always_inline]] inline V every_second(const V& a, const V& b, std::integer_sequence<int, I...>) noexcept {
     return __builtin_shufflevector(a, b, ((I / width * 2 + First) * width + I % width)...);
 }
 
-/// Rows become columns. First within parts of 16 bytes, which vectors exchange between them fastest: rows i and
-/// i + width / 2 of as many as a part has lanes are interleaved, as often as halving that number leaves one. Then parts
-/// change places as elements did, even and odd ones of neighbours apart.
+/// Transposes rows to columns. First within parts of 16 bytes, where shuffles are fastest: log2(lanes of a part) rounds
+/// interleave rows i and i + width / 2 of as many rows as a part has lanes. Then parts are exchanged in the same way,
+/// the even and the odd ones of adjacent rows separately.
 template <typename V, int count>
 [[gnu::always_inline]] inline void transpose_registers(V (&rows)[count]) noexcept {
     constexpr auto all = std::make_integer_sequence<int, count>();

@@ -4,18 +4,18 @@
 #include "kernels/cpu/simd/vector/double_vector.hpp"
 #include "kernels/cpu/simd/vector/register_transpose.hpp"
 
-/// Doubles and integers to floats, rounded to odd, as graph/types/half.hpp does it: an inexact result has its
-/// lowest bit set, so that rounded once more, to f16 or bf16, it is what one rounding would have given.
+/// Doubles and integers to floats, rounded to odd, as in graph/types/half.hpp: an inexact result has its lowest bit
+/// set, so that a second rounding, to f16 or bf16, gives the result of a single one.
 namespace CAIRN_LEVEL {
 
-/// The lowest `count` bits as one, the first above them: set where it was, or any of them was.
+/// Replaces the lowest `count` bits by zeros and sets the bit above them if any of them was set.
 template <int count>
 CAIRN_INLINE U64 with_low_bits_as_one(U64 x) {
     constexpr std::uint64_t low = (std::uint64_t{1} << count) - 1;
     return (x | ((x & low) + low)) & ~low;
 }
 
-/// Of doubles that are no subnormal floats.
+/// For doubles that are not subnormal as floats.
 CAIRN_INLINE HalfF32 normal_to_odd(F64 x) {
     return __builtin_convertvector(from_bits(with_low_bits_as_one<29>(unsigned_bits(x))), HalfF32);
 }
@@ -36,12 +36,12 @@ CAIRN_INLINE HalfF32 large_to_odd(U64 bits) {
     const F64 upper =
         from_bits(((bits >> 32) ^ 0x80000000u) | std::bit_cast<std::uint64_t>(0x1p84)) - (0x1p84 + 0x1p63);
     const U64 low = bits & 0xffffffffu;
-    // Of large numbers so many bits are left that the sum is exact.
+    // Large numbers keep few enough bits that the sum is exact.
     const F64 all = from_bits(low | std::bit_cast<std::uint64_t>(least)) - least;
     const F64 some = from_bits(with_low_bits_as_one<11>(low) | std::bit_cast<std::uint64_t>(least)) - least;
     return normal_to_odd(upper + (abs(upper) < 0x1p50 ? all : some));
 }
-/// From 2^24 on the low 8 bits become one, which leaves what a float holds exactly.
+/// From 2^24 on the low 8 bits are merged into the bit above, which a float holds exactly.
 CAIRN_INLINE F32 to_odd(I32 x) {
     const I32 kept = (x | ((x & 0xff) + 0xff)) & ~0xff;
     return to_float((x < (1 << 24)) & (x > -(1 << 24)) ? x : kept);

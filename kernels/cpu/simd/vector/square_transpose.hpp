@@ -3,10 +3,10 @@
 #include "kernels/cpu/simd/vector/register_transpose.hpp"
 #include "kernels/cpu/simd/vector/typed_vector.hpp"
 
-/// As many rows of numbers as a vector has lanes, transposed in registers.
+/// Transposes as many rows as a vector has lanes, in registers.
 namespace CAIRN_LEVEL {
 
-/// put(i, the i-th elements of row(0), row(1), ...) for each lane i.
+/// Calls put(i, the i-th elements of row(0), row(1), ...) for each lane i.
 template <typename T = float, typename Row, typename Put>
 CAIRN_INLINE void transpose_square(Row row, Put put) {
     constexpr int count = vec_lanes<T>;

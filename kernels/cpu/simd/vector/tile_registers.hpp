@@ -6,9 +6,9 @@
 #include "kernels/cpu/simd/vector/emulated_tiles.hpp"
 #endif
 
-/// The tile registers of AMX: eight matrices of up to 16 rows of 64 bytes, and products of them. Rows of the right
-/// operand hold what four bytes, or two bf16, of the left one's rows meet: element (k, n) at row k / 4, place 4 n + k
-/// % 4.
+/// The tile registers of AMX: eight matrices of up to 16 rows of 64 bytes, and their products. The right operand is
+/// stored in groups of four bytes, or two bf16, along k, which match those in a row of the left operand: element (k, n)
+/// is in row k / 4 at byte 4 n + k % 4.
 ///
 ///     configure_tiles(shapes);
 ///     Tile<0>::zero();
@@ -16,10 +16,10 @@
 ///     Tile<0>::store(c, c_stride);
 ///     release_tiles();
 ///
-/// The thread's system must have been asked for them; strides are in bytes.
+/// The operating system must have granted the thread the tiles; strides are in bytes.
 namespace CAIRN_LEVEL {
 
-/// Rows, and bytes of a row, of each tile, as the instruction reads it.
+/// Rows, and bytes per row, of each tile, in the format of the instruction.
 struct alignas(64) TileShapes {
     std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
     std::uint16_t row_bytes[16] = {};
@@ -65,7 +65,7 @@ struct Tile {
     CAIRN_INLINE static void store(void* to, std::int64_t stride) {
         asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(number) : "memory");
     }
-    /// Sums of 32 bits, which wrap: this += a b, of signed bytes, or unsigned times signed ones.
+    /// 32-bit sums, which wrap: this += a b, of signed bytes, or of unsigned and signed bytes.
     template <int a, int b>
     CAIRN_INLINE static void dot_i8() {
         asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(number), "i"(a), "i"(b));
@@ -74,8 +74,8 @@ struct Tile {
     CAIRN_INLINE static void dot_u8_i8() {
         asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(number), "i"(a), "i"(b));
     }
-    /// Of bf16: sums over even and over odd k, each a chain from 0, added to each other and then to this; subnormals
-    /// are zero throughout.
+    /// Products of bf16: the sums over even and over odd k are chains from 0, which are added to each other and then to
+    /// this tile; subnormals are zero throughout.
     template <int a, int b>
     CAIRN_INLINE static void dot_bf16() {
         asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(number), "i"(a), "i"(b));

@@ -15,7 +15,7 @@ struct VecTypes {
 };
 template <typename T>
 using Vec = typename VecTypes<T>::Type;
-/// Lanes of a Wide.
+/// Lanes of a Vec.
 template <typename T>
 inline constexpr int vec_lanes = 4 * lanes / static_cast<int>(sizeof(T));
 
@@ -31,7 +31,7 @@ template <typename T>
 CAIRN_INLINE void vec_store(T* p, Vec<T> x) {
     *reinterpret_cast<typename VecTypes<T>::Memory*>(p) = x;
 }
-/// The first `count` < vec_lanes elements and nothing else.
+/// Stores the first `count` < vec_lanes elements only.
 template <typename T>
 CAIRN_INLINE void vec_store_part(T* p, Vec<T> x, std::int64_t count) {
     if constexpr (std::is_same_v<T, float>)
@@ -49,7 +49,7 @@ CAIRN_INLINE Vec<T> vec_load_part(const T* p, std::int64_t count, T rest) {
     return r;
 }
 
-/// Whole numbers of so many bytes.
+/// A signed integer of `bytes` bytes.
 template <std::size_t bytes>
 using LaneNumber = std::conditional_t<
     bytes == 8, std::int64_t,
@@ -61,7 +61,7 @@ CAIRN_INLINE Vec<T> vec_lane_numbers() {
     (std::make_integer_sequence<int, vec_lanes<T>>());
 }
 
-/// `x` in the last `count` lanes, `rest` in those before.
+/// `x` in the last `count` lanes, `rest` in the lanes before.
 template <typename T>
 CAIRN_INLINE Vec<T> last_lanes_of(Vec<T> x, std::int64_t count, T rest) {
     using Number = LaneNumber<sizeof(T)>;
@@ -72,19 +72,19 @@ template <typename T, std::size_t... k>
 CAIRN_INLINE Vec<T> every_second(Vec<T> a, Vec<T> b, std::index_sequence<k...>) {
     return __builtin_shufflevector(a, b, (k < sizeof...(k) / 2 ? 2 * k : 2 * k + 1)...);
 }
-/// p[0], p[2], p[4], ...: as many as a vector has. Reads nothing behind the last of them.
+/// p[0], p[2], p[4], ...: a vector of every second element. Does not read past the last of them.
 template <typename T>
 CAIRN_INLINE Vec<T> load_every_second(const T* p) {
     constexpr int n = vec_lanes<T>;
     return every_second<T>(vec_load(p), vec_load(p + n - 1), std::make_index_sequence<n>());
 }
 
-/// The lanes from `first` on, beside what does not matter.
+/// The lanes from `first` on; the other lanes are unspecified.
 template <int first, typename V, std::size_t... k>
 CAIRN_INLINE V lanes_from(V x, std::index_sequence<k...>) {
     return __builtin_shufflevector(x, x, ((k + first) % sizeof...(k))...);
 }
-/// All lanes joined: the first `width` ones with the next ones, these with the next of half the width, and so on.
+/// Horizontal reduction of all lanes: the first `width` lanes with the next ones, then with half the width, and so on.
 template <typename T, int width = vec_lanes<T> / 2, typename Join>
 CAIRN_INLINE T reduce_lanes(Vec<T> x, Join combine) {
     if constexpr (width == 0)

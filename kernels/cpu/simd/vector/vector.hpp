@@ -6,16 +6,16 @@
 
 /// A vector of floats as wide as the level's registers, written with the compiler's vector extension so that one source
 /// serves all levels: 4 lanes (baseline), 8 (avx2), 16 (avx512). Operators work lane by lane; a comparison gives a mask
-/// of 0 and -1 that `mask ? a : b` and the bit operators take.
+/// of 0 and -1 for use with `mask ? a : b` and the bit operators.
 ///
 ///     for (; i + lanes <= n; i += lanes) store(y + i, load(x + i) * splat(2.0f));
 ///     store_part(y + i, load_part(x + i, n - i) * splat(2.0f), n - i);
 ///
-/// What this arithmetic cannot say is a function of instructions.hpp.
+/// Operations that this arithmetic cannot express are functions of instructions.hpp.
 namespace CAIRN_LEVEL {
 
 using U32 = std::uint32_t __attribute__((vector_size(4 * lanes)));
-// The same in memory: at any address, over any type.
+// The same in memory: unaligned, and may alias any type.
 using F32Memory = float __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
 using I32Memory = std::int32_t __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
 
@@ -40,7 +40,7 @@ CAIRN_INLINE I32 lane_numbers() {
 /// True in the first `count` lanes.
 CAIRN_INLINE I32 first_lanes(std::int64_t count) { return lane_numbers() < splat(static_cast<std::int32_t>(count)); }
 
-/// The first `count` <= lanes bytes as integers, and zeros.
+/// The first `count` <= lanes bytes as integers, then zeros.
 CAIRN_INLINE I32 load_bytes(const std::byte* p, std::int64_t count) {
     U8Lanes r{};
     if (count == lanes) {
@@ -60,7 +60,7 @@ CAIRN_INLINE I32 load_bytes(const std::uint8_t* p) {
     std::memcpy(&r, p, sizeof r);
     return from_bytes(r);
 }
-/// The lowest byte of the first `count` lanes.
+/// Stores the lowest byte of the first `count` lanes.
 CAIRN_INLINE void store_bytes(void* p, I32 x, std::int64_t count = lanes) {
     const U8Lanes r = low_bytes(x);
     std::memcpy(p, &r, count == lanes ? sizeof r : static_cast<std::size_t>(count));
@@ -80,9 +80,9 @@ CAIRN_INLINE F32 copy_sign(F32 x, F32 y) {
     const I32 sign = splat(std::numeric_limits<std::int32_t>::min());
     return from_bits((bits(x) & ~sign) | (bits(y) & sign));
 }
-/// The larger; NaN if either is.
+/// The larger number; NaN if either is NaN.
 CAIRN_INLINE F32 max(F32 a, F32 b) { return a == a ? quick_max(a, b) : a; }
-/// The smaller; NaN if either is.
+/// The smaller number; NaN if either is NaN.
 CAIRN_INLINE F32 min(F32 a, F32 b) { return a == a ? quick_min(a, b) : a; }
 
 /// The largest integer not above x.
@@ -97,7 +97,7 @@ CAIRN_INLINE F32 floor(F32 x) {
 #endif
 }
 
-/// Folds the lanes by `f`, in an order that depends on the width alone.
+/// Horizontal reduction by `f`, in an order that depends only on the width.
 template <typename Fold>
 CAIRN_INLINE float fold_lanes_in_order(F32 x, Fold f) {
     float values[lanes];
@@ -110,7 +110,7 @@ CAIRN_INLINE float fold_lanes_in_order(F32 x, Fold f) {
 CAIRN_INLINE float sum_lanes(F32 x) {
     return fold_lanes_in_order(x, [](float a, float b) { return a + b; });
 }
-/// The largest lane; NaN if any is.
+/// The largest lane; NaN if any lane is NaN.
 CAIRN_INLINE float max_lanes(F32 x) {
     return fold_lanes_in_order(x, [](float a, float b) { return a > b || a != a ? a : b; });
 }

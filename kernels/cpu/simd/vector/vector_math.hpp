@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-/// Elementary functions on a vector of floats. Largest errors, in units in the last place of the exact result, are
-/// found by tests over dense samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5,
-/// rsqrt 1.5, gelu 5; silu 2 and gelu_tanh 2.5 of the argument's units. Over every float, at whichever level is worst,
-/// gelu has 4.80 (3.95 for x < -1), sigmoid 2.41, silu 1.95, gelu_tanh 2.13. In units of the result gelu_tanh has 4
-/// down to x = -1, 11.5 to -2, 69 to -6 and 225 below, where e^2u magnifies the rounding of 2u. Infinities, NaN,
-/// subnormals and overflow come out as in IEEE arithmetic. The polynomials are minimax fits made for these ranges
-/// (Remez exchange); the range reductions follow Cody and Waite, Software Manual for the Elementary Functions, 1980.
+/// Elementary functions on a vector of floats. Largest errors in ulp of the exact result, measured by tests over dense
+/// samples of all floats: exp 1, log 1, tanh 1.5, erf 1.5, sigmoid 2.5, sin and cos 2.5, rsqrt 1.5, gelu 5; silu 2 and
+/// gelu_tanh 2.5 in ulp of the argument. Over every float, at the worst level: gelu 4.80 (3.95 for x < -1), sigmoid
+/// 2.41, silu 1.95, gelu_tanh 2.13. In ulp of the result gelu_tanh has 4 down to x = -1, 11.5 to -2, 69 to -6 and 225
+/// below, where e^2u magnifies the rounding of 2u. Infinities, NaN, subnormals and overflow follow IEEE arithmetic. The
+/// polynomials are minimax fits for these ranges (Remez exchange); the range reductions follow Cody and Waite, Software
+/// Manual for the Elementary Functions, 1980.
 namespace CAIRN_LEVEL {
 
 /// The nearest integer, for |x| < 2^22.
@@ -31,29 +31,29 @@ CAIRN_INLINE F32 exp_minus_one(F32 r) {
     return p * (r * r) + r;
 }
 
-/// p * 2^n for whole n in -152..130 and p near 1.
+/// p * 2^n for integral n in -152..130 and p near 1.
 CAIRN_INLINE F32 times_power_of_two(F32 p, F32 n) {
 #if defined(CAIRN_HAS_SCALE)
     return scaled(p, n);
 #else
-    // Two factors, because 2^n alone leaves the range where the result is subnormal or just below overflow.
+    // Two factors, because 2^n is out of range if the result is subnormal or just below overflow.
     const I32 whole = to_int(n);
     const I32 half = whole >> 1;
     return p * power_of_two(half) * power_of_two(whole - half);
 #endif
 }
 
-/// x - n log 2 for whole |n| < 2^8.
+/// x - n log 2 for integral |n| < 2^8.
 CAIRN_INLINE F32 reduce_exp_argument(F32 x, F32 n) {
     const F32 r = x - n * 0.693359375f;  // exact: the constant has 10 bits, n has 8
     return r + n * 2.12194440e-4f;
 }
 
-/// x, or what e^x is 0 or infinite for as well.
+/// x clamped to the range outside of which e^x is 0 or infinite.
 CAIRN_INLINE F32 within_exp(F32 x) { return quick_max(splat(-105.0f), quick_min(splat(90.0f), x)); }
 
-/// factor * e^(x + tail), |tail| small beside 1: lets a caller pass an argument that one float cannot hold, and a
-/// factor that keeps its digits where e^x is subnormal.
+/// factor * e^(x + tail), where |tail| is small relative to 1. Callers can pass an argument that one float cannot hold,
+/// and a factor that keeps its digits where e^x is subnormal.
 CAIRN_INLINE F32 exp_times(F32 factor, F32 x, F32 tail) {
     x = within_exp(x);
     const F32 n = round_small((x + tail) * 1.44269504f);
@@ -66,17 +66,17 @@ CAIRN_INLINE F32 exp(F32 x) {
     return times_power_of_two(exp_minus_one(reduce_exp_argument(x, n)) + 1.0f, n);
 }
 
-/// e^x for x <= 0 where results below 2^-126 may be 0: what softmax needs. NaN stays NaN.
+/// e^x for x <= 0, where results below 2^-126 may be 0, as softmax needs. NaN stays NaN.
 CAIRN_INLINE F32 exp_negative(F32 x) {
     const F32 n = round_small(x * 1.44269504f);
     const F32 r = reduce_exp_argument(x, n);
-    // 2^n goes to the exponent, which has room for it where x counts; of NaN n is INT_MIN, of which nothing is left.
+    // Adds n to the exponent, which does not overflow for x in range; for NaN n is INT_MIN, which is shifted out.
     const U32 power = std::bit_cast<U32>(to_int(n)) << 23;
     const F32 e = std::bit_cast<F32>(std::bit_cast<U32>(exp_minus_one(r) + 1.0f) + power);
     return x < -87.0f ? F32{} : e;
 }
 
-/// x / 2^exponent, in [sqrt(1/2), sqrt(2)), for positive normal numbers; anything for others.
+/// x / 2^exponent, in [sqrt(1/2), sqrt(2)), for positive normal numbers; unspecified for others.
 CAIRN_INLINE F32 split_exponent(F32 x, F32& exponent) {
     // In unsigned numbers, where the bits of -0 may wrap.
     const U32 whole = std::bit_cast<U32>(x);
@@ -85,7 +85,7 @@ CAIRN_INLINE F32 split_exponent(F32 x, F32& exponent) {
     return std::bit_cast<F32>(whole - std::bit_cast<U32>(n << 23));
 }
 
-/// The same for subnormal numbers too.
+/// The same, also for subnormal numbers.
 CAIRN_INLINE F32 split_any_exponent(F32 x, F32& exponent) {
     const I32 tiny = x < 0x1p-126f;
     const F32 m = split_exponent(tiny ? x * 0x1p23f : x, exponent);
@@ -126,9 +126,9 @@ CAIRN_INLINE F32 tanh(F32 x) {
     return copy_sign(a < 0.625f ? small : large, x);
 }
 
-/// With P(a) the probability that a standard normal variable lies above a, for 0 <= a <= 15:
-/// factor * (a + 3) P(a), given q = a / (a + 3). That is e^(-a^2/2) times a polynomial in 2 q - 1 that changes
-/// little, so that nothing cancels; and q times it, a P(a), feels rounding errors of q less and less as a grows.
+/// factor * (a + 3) P(a), where P(a) is the probability that a standard normal variable exceeds a, for 0 <= a <= 15 and
+/// given q = a / (a + 3). It is e^(-a^2/2) times a polynomial in 2 q - 1 that varies little, so there is no
+/// cancellation. q times it, a P(a), depends less and less on rounding errors of q as a grows.
 CAIRN_INLINE F32 normal_tail(F32 factor, F32 q, F32 a) {
     const F32 t = 2.0f * q - 1.0f;
     F32 m = t * 6.736814248e-05f - 0.0001899847557f;
@@ -140,8 +140,7 @@ CAIRN_INLINE F32 normal_tail(F32 factor, F32 q, F32 a) {
     m = m * t + 0.2300167233f;
     m = m * t - 0.5093320012f;
     m = m * t + 0.7290837169f;
-    // a^2 in two parts, the first exact: a rounding error of a^2 would be an error of e^(-a^2/2) a hundred times
-    // larger.
+    // a^2 in two parts, the first exact: the relative error of e^(-a^2/2) is up to a hundred times that of a^2.
     const F32 head = from_bits(bits(a) & static_cast<std::int32_t>(0xfffff000));
     return exp_times(factor * m, head * head * -0.5f, (a - head) * (a + head) * -0.5f);
 }
@@ -190,9 +189,9 @@ CAIRN_INLINE F32 sin_shifted(F32 x, std::int32_t quarter_turns) {
     const F32 value = (quadrant & 1) != 0 ? c : s;
     return from_bits(bits(value) ^ ((quadrant & 2) << 30));
 }
-/// Whether any lane is out of the range of sin_shifted. NaN is.
+/// True if any lane is out of the range of sin_shifted, or NaN.
 CAIRN_INLINE bool is_any_out_of_range(F32 x) { return is_any_true((abs(x) < 30000.0f) ^ -1); }
-/// f of each lane, in double: what has no code on vectors.
+/// Applies f to each lane in double: for functions without a vector implementation.
 template <typename F>
 CAIRN_INLINE F32 for_each_lane(F32 x, F f) {
     for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(f(static_cast<double>(x[i])));
