@@ -157,8 +157,8 @@ void Stages::set_up_costs() {
     costs_.features = context_.features();
     costs_.policy.threads = context_.threads();
     costs_.devices = context_.kernels().devices;
-    for (const selection::ErrorBudget& bound :
-         selection::error_budgets_of(graph_, options_.tolerance, options_.output_tolerances))
+    for (const accuracy::ErrorBudget& bound :
+         accuracy::error_budgets_of(graph_, options_.tolerance, options_.output_tolerances))
         costs_.tolerance = std::max(costs_.tolerance, bound.limit);
     if (options_.mode == Mode::off) return;
     if (options_.mode == Mode::replay) {
@@ -259,8 +259,8 @@ PreparedBucket Stages::prepare(const BucketRanges& cut) const {
         "fuse", [&] { return fusion::verify(*graph, classes, bucket.matches, context_.kernels().definitions); },
         [&] { return fusion::to_string(bucket.matches); });
     if (costs_.tolerance > 0)
-        bucket.bounds = selection::less_state_rounding(
-            *graph, selection::error_budgets_of(*graph, options_.tolerance, options_.output_tolerances));
+        bucket.bounds = accuracy::less_state_rounding(
+            *graph, accuracy::error_budgets_of(*graph, options_.tolerance, options_.output_tolerances));
     bucket.candidates = std::make_unique<selection::Candidates>(
         *graph, classes, context_.kernels(), context_.features(), costs_, driver.enabled("pack"), options_.stop);
     if (!costs_.devices.empty() && driver.enabled("search")) {

@@ -25,7 +25,7 @@ struct PreparedBucket {
     StageDriver driver;
     std::shared_ptr<ir::GraphData> graph;
     std::vector<fusion::Match> matches = {};
-    std::vector<selection::ErrorBudget> bounds = {};  ///< where any tolerance is not exact
+    std::vector<accuracy::ErrorBudget> bounds = {};  ///< where any tolerance is not exact
     std::unique_ptr<selection::Candidates> candidates = nullptr;
 };
 

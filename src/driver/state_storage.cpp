@@ -1,7 +1,7 @@
 #include "driver/state_storage.hpp"
 
+#include "accuracy/budget/error_budget.hpp"
 #include "graph/ir/state_dtype_cast.hpp"
-#include "selection/choose/error_budget.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,9 +10,9 @@ namespace cairn::driver {
 namespace {
 
 bool has_room(const ir::GraphData& graph, const CompileOptions& options) {
-    const std::vector<selection::ErrorBudget> left = selection::less_state_rounding(
-        graph, selection::error_budgets_of(graph, options.tolerance, options.output_tolerances));
-    return std::all_of(left.begin(), left.end(), [](const selection::ErrorBudget& bound) { return bound.limit >= 0; });
+    const std::vector<accuracy::ErrorBudget> left = accuracy::less_state_rounding(
+        graph, accuracy::error_budgets_of(graph, options.tolerance, options.output_tolerances));
+    return std::all_of(left.begin(), left.end(), [](const accuracy::ErrorBudget& bound) { return bound.limit >= 0; });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "driver/validate_kernels.hpp"
+#include "accuracy/metric/float_limits.hpp"
 
 #include "accuracy/kernel_check/tolerance.hpp"
 #include "fusion/pattern.hpp"
@@ -159,7 +160,7 @@ private:
         try {
             error = kernel.error(sample);
         } catch (const std::exception& fault) { refuse("the error of {} fails: {}", kernel.id, fault.what()); }
-        if (!kernel_check::is_valid_error_bound(error))
+        if (!accuracy::is_valid_error_bound(error))
             refuse("the error of {} is {}: it must be finite and not below 0", kernel.id, error);
     }
 

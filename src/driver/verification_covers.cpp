@@ -24,9 +24,9 @@ class ExactBuckets {
 public:
     explicit ExactBuckets(const std::vector<PreparedBucket>& buckets) : seen_(selection_buckets(buckets)) {
         for (selection::Bucket& bucket : seen_) {
-            std::vector<selection::ErrorBudget>& bounds =
+            std::vector<accuracy::ErrorBudget>& bounds =
                 bounds_.emplace_back(bucket.bounds.begin(), bucket.bounds.end());
-            for (selection::ErrorBudget& bound : bounds) bound.limit = 0;
+            for (accuracy::ErrorBudget& bound : bounds) bound.limit = 0;
         }
         for (std::size_t b = 0; b < seen_.size(); ++b) seen_[b].bounds = bounds_[b];
     }
@@ -34,29 +34,29 @@ public:
 
 private:
     std::vector<selection::Bucket> seen_;
-    std::vector<std::vector<selection::ErrorBudget>> bounds_;
+    std::vector<std::vector<accuracy::ErrorBudget>> bounds_;
 };
 
 /// What users see of a bucket: its bounds, and the states that runs change and outputs are made of.
-std::vector<selection::ErrorBudget> seen_values(const PreparedBucket& bucket, const CompileOptions& options) {
-    const std::vector<selection::ErrorBudget> bounds =
-        selection::error_budgets_of(*bucket.graph, options.tolerance, options.output_tolerances);
-    std::vector<selection::ErrorBudget> all = bounds;
-    const selection::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), bounds);
+std::vector<accuracy::ErrorBudget> seen_values(const PreparedBucket& bucket, const CompileOptions& options) {
+    const std::vector<accuracy::ErrorBudget> bounds =
+        accuracy::error_budgets_of(*bucket.graph, options.tolerance, options.output_tolerances);
+    std::vector<accuracy::ErrorBudget> all = bounds;
+    const accuracy::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), bounds);
     const auto& states = bucket.graph->states();
     for (int s = 0; s < static_cast<int>(states.size()); ++s) {
         const ir::StateInfo& state = states[static_cast<std::size_t>(s)];
-        const bool is_bound = std::any_of(bounds.begin(), bounds.end(), [&](const selection::ErrorBudget& bound) {
+        const bool is_bound = std::any_of(bounds.begin(), bounds.end(), [&](const accuracy::ErrorBudget& bound) {
             return bound.is_state && bound.port == s;
         });
         if (!is_bound && state.latest != state.read)
-            all.push_back(selection::error_budget_of_state(*bucket.graph, s, influence.limit(state.latest)));
+            all.push_back(accuracy::error_budget_of_state(*bucket.graph, s, influence.limit(state.latest)));
     }
     return all;
 }
 
 /// What the errors of all choices whose values show in a bound add up to.
-double error_in(const selection::Selection& selection, const selection::ErrorInfluence& influence, std::size_t bound) {
+double error_in(const selection::Selection& selection, const accuracy::ErrorInfluence& influence, std::size_t bound) {
     double sum = 0;
     for (const auto& [goal, candidate, number] : selection.chosen)
         if (selection::influences(goal, candidate, influence, bound)) sum += candidate.estimate.error;
@@ -101,10 +101,10 @@ std::optional<selection::Selections> choose_verification_covers(const Stages& st
 
 void attach_exact_program(const PreparedBucket& bucket, const selection::Selection& chosen, const ExactCover& exact,
                           const CompileOptions& options, runtime::BucketProgram& program) {
-    const std::vector<selection::ErrorBudget> seen = seen_values(bucket, options);
-    const selection::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), seen);
+    const std::vector<accuracy::ErrorBudget> seen = seen_values(bucket, options);
+    const accuracy::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), seen);
     for (std::size_t v = 0; v < seen.size(); ++v) {
-        const double error = error_in(chosen, influence, v) + selection::rounding_in(*bucket.graph, influence, v);
+        const double error = error_in(chosen, influence, v) + accuracy::rounding_in(*bucket.graph, influence, v);
         if (error > 0) program.inexact.push_back({seen[v].is_state, seen[v].port, seen[v].limit, error});
     }
     if (program.inexact.empty()) return;

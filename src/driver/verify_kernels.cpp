@@ -1,7 +1,7 @@
 #include "driver/verify_kernels.hpp"
 
 #include "accuracy/kernel_check/check_kernels.hpp"
-#include "accuracy/kernel_check/error_norms.hpp"
+#include "accuracy/kernel_check/kernel_error.hpp"
 #include "device/context_impl.hpp"
 #include "program/plan_memory.hpp"
 

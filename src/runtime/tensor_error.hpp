@@ -13,9 +13,8 @@ using CompareSegment = std::function<void(const std::byte* got, const std::byte*
 /// Visits all segments of a tensor, in the same order on every call.
 using ForEachSegment = std::function<void(const CompareSegment&)>;
 
-/// The error of a tensor, as tolerances define it: the larger of the relative L2 error and a tenth of the largest
-/// |y - r| / max(|r|, RMS r). Infinite if an integer or boolean differs, or if one value is NaN or infinite and the
-/// other is not the same; 0 for a tensor without elements.
+/// ErrorNorms::combined() of a tensor: the error as tolerances define it. Infinite if an integer or boolean differs, or
+/// if one number is NaN or infinite and the other is not the same; 0 for a tensor without elements.
 ///
 ///     got 1 2.2 NaN, wanted 1 2 NaN   ->   max(0.2 / sqrt(5), 0.2 / 2 / 10) = 0.089
 double tensor_error(DType dtype, const ForEachSegment& for_each_segment);

@@ -1,4 +1,4 @@
-#include "accuracy/kernel_check/error_norms.hpp"
+#include "accuracy/kernel_check/kernel_error.hpp"
 #include "cairn/cairn.hpp"
 #include "graph/interpreter/interpreter.hpp"
 #include "tests/autotune/policy/inexact_product.hpp"

@@ -1,9 +1,10 @@
 #include "accuracy/kernel_check/check_kernels.hpp"
-#include "accuracy/kernel_check/error_norms.hpp"
+#include "accuracy/kernel_check/kernel_error.hpp"
 #include "accuracy/kernel_check/oracle.hpp"
 #include "accuracy/kernel_check/problem_variations.hpp"
 #include "accuracy/kernel_check/run_kernel.hpp"
 #include "accuracy/kernel_check/tolerance.hpp"
+#include "accuracy/metric/float_limits.hpp"
 #include "cairn/check.hpp"
 #include "device/context_impl.hpp"
 #include "device/cpu/cpu_features.hpp"
@@ -150,7 +151,7 @@ private:
     void compare(const TestCase& test_case) {
         const Problem& problem = test_case.problem;
         const double error_bound = kernel_.error ? kernel_.error(test_case.variation.problem) : 0;
-        if (!is_valid_error_bound(error_bound)) return fault("promises an error that is none", problem);
+        if (!accuracy::is_valid_error_bound(error_bound)) return fault("promises an error that is none", problem);
         std::vector<std::uint8_t> first_bits;
         for (int threads = 1; threads <= max_threads; ++threads) {
             const bool knows_bits = threads > 1 && options_.same_for_any_team, is_most = threads == max_threads;

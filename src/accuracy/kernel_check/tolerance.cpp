@@ -1,5 +1,6 @@
 #include "accuracy/kernel_check/tolerance.hpp"
 
+#include "accuracy/metric/float_limits.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/problem_graph.hpp"
 
@@ -12,26 +13,7 @@
 namespace cairn::kernel_check {
 namespace {
 
-double unit_roundoff(DType dtype) {
-    switch (dtype) {
-        case DType::f64: return 0x1p-53;
-        case DType::f32: return 0x1p-24;
-        case DType::f16: return 0x1p-11;
-        default: return 0x1p-8;
-    }
-}
-
-double smallest_normal(DType dtype) {
-    return dtype == DType::f64 ? std::numeric_limits<double>::min() : dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
-}
-
-double largest(DType dtype) {
-    switch (dtype) {
-        case DType::f64: return std::numeric_limits<double>::max();
-        case DType::f16: return 65504;
-        default: return std::numeric_limits<float>::max();
-    }
-}
+using accuracy::smallest_normal, accuracy::unit_roundoff;
 
 bool is_product(const std::string& name) { return name == "matmul" || name.starts_with("linear"); }
 bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
@@ -167,16 +149,6 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
     return allowed;
 }
 
-bool is_too_large(double number, DType dtype) {
-    return std::fabs(number) >= largest(dtype) * (1 - 16 * unit_roundoff(dtype));
-}
-
-bool is_overflow(double y, double r, DType dtype) {
-    return std::isinf(y) && std::signbit(y) == std::signbit(r) && is_too_large(r, dtype);
-}
-
-bool is_valid_error_bound(double error) { return error >= 0 && std::isfinite(error); }
-
 std::string first_difference(const interpreter::Value& got, const interpreter::Value& wanted,
                              const std::vector<double>& allowed) {
     if (got.shape != wanted.shape || got.dtype != wanted.dtype) return "shape or dtype differs from the definition's";
@@ -190,7 +162,7 @@ std::string first_difference(const interpreter::Value& got, const interpreter::V
         if (std::isnan(y) && std::isnan(r)) continue;
         if (y == r || std::fabs(y - r) <= allowed[i]) continue;
         if (std::isinf(allowed[i]) && !std::isfinite(y) && !std::isfinite(r)) continue;
-        if (is_overflow(y, r, wanted.dtype) || is_overflow(r, y, wanted.dtype)) continue;
+        if (accuracy::is_overflow(y, r, wanted.dtype) || accuracy::is_overflow(r, y, wanted.dtype)) continue;
         char text[160];
         std::snprintf(text, sizeof text, "element %zu is %.9g, not %.9g (off by %.3g, allowed %.3g)", i, y, r,
                       std::fabs(y - r), allowed[i]);

@@ -34,12 +34,4 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
 std::string first_difference(const interpreter::Value& got, const interpreter::Value& wanted,
                              const std::vector<double>& allowed);
 
-/// True if a number rounds to infinity in a dtype, or nearly does.
-bool is_too_large(double number, DType dtype);
-/// True if y is infinite because r overflows the dtype.
-bool is_overflow(double y, double r, DType dtype);
-
-/// True if a kernel may promise this error: it is finite and at least 0.
-bool is_valid_error_bound(double error);
-
 }  // namespace cairn::kernel_check

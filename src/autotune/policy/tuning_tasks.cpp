@@ -1,7 +1,7 @@
 #include "autotune/policy/tuning_tasks.hpp"
 
+#include "accuracy/kernel_check/error_measurement.hpp"
 #include "autotune/measurement/benchmark.hpp"
-#include "autotune/policy/error_measurement.hpp"
 #include "selection/choose/memo.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::optional<Problem> compared(const selection::Candidate& candidate, const std
     if (candidate.estimate.error == candidate.rounding || candidate.estimate.error_measured) return std::nullopt;
     const Problem sized = at_sizes(*candidate.problem, sizes);
     if (selection::measured_error(sized, *candidate.kernel, costs)) return std::nullopt;
-    return comparison_problem(*candidate.kernel, *candidate.problem, sizes, definitions);
+    return kernel_check::comparison_problem(*candidate.kernel, *candidate.problem, sizes, definitions);
 }
 
 /// The task for what is unknown of a chosen candidate at some sizes; with its alternatives if its time is unknown.

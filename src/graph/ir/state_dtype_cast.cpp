@@ -83,19 +83,4 @@ std::shared_ptr<GraphData> cast_stored_states(const GraphData& graph, DType dtyp
     return StateDTypeRewriter(graph, dtype).run();
 }
 
-double unit_roundoff(DType dtype) {
-    switch (dtype) {
-        case DType::f64: return 0x1p-53;
-        case DType::f32: return 0x1p-24;
-        case DType::f16: return 0x1p-11;
-        case DType::bf16: return 0x1p-8;
-        case DType::i64:
-        case DType::i32:
-        case DType::i8:
-        case DType::u8:
-        case DType::boolean: break;
-    }
-    throw InternalError("graph", "integers are not rounded");
-}
-
 }  // namespace cairn::ir

@@ -17,8 +17,4 @@ namespace cairn::ir {
 ///                                                      %5 = exp %4 : f32[P + T,64]
 std::shared_ptr<GraphData> cast_stored_states(const GraphData& graph, DType dtype);
 
-/// Unit roundoff: the largest relative error of rounding a number to a float dtype (for numbers in its range that are
-/// not denormal): 2^-53, 2^-24, 2^-11 and 2^-8 for f64, f32, f16 and bf16.
-double unit_roundoff(DType dtype);
-
 }  // namespace cairn::ir

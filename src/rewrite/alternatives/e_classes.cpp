@@ -46,19 +46,28 @@ std::string fault_in_values(const ir::GraphData& graph, const EClasses& classes)
     return {};
 }
 
-std::string fault_in_roundings(const ir::GraphData& graph, const EClasses& classes) {
-    for (const auto& [value, narrow] : classes.all_rounded()) {
-        const ir::Node &of = graph.node(value), &node = graph.node(narrow);
-        const auto fault = [&](std::string_view why) {
-            return fmt::format("%{} is not %{} rounded: {}", narrow, value, why);
-        };
-        if (classes.value_of(value) != value) return fault("that is not the first spelling");
-        if (node.shape != of.shape || !is_widening(node.dtype, of.dtype)) return fault("by its type");
-        if (node.op == ir::Op::cast && node.operands[0] == value) continue;
-        const bool is_view = node.op == of.op && node.attributes == of.attributes && node.operands.size() == 1 &&
-                             ir::is(node, ir::OpClass::movement) && classes.rounded(of.operands[0]) == node.operands[0];
-        if (!is_view) return fault("neither cast nor view");
+std::string fault_in_rounding(const ir::GraphData& graph, const EClasses& classes, NodeId value, NodeId narrow) {
+    const ir::Node &of = graph.node(value), &node = graph.node(narrow);
+    const auto fault = [&](std::string_view why) {
+        return fmt::format("%{} is not %{} rounded: {}", narrow, value, why);
+    };
+    if (classes.value_of(value) != value) return fault("that is not the first spelling");
+    if (node.shape != of.shape || !is_widening(node.dtype, of.dtype)) return fault("by its type");
+    const bool is_cast = node.op == ir::Op::cast && node.operands[0] == value;
+    const bool is_view = node.op == of.op && node.attributes == of.attributes && node.operands.size() == 1 &&
+                         ir::is(node, ir::OpClass::movement) && classes.is_rounded(of.operands[0], node.operands[0]);
+    if (!is_cast && !is_view) return fault("neither cast nor view");
+    for (const NodeId other : classes.rounded(value)) {
+        if (other == narrow) break;
+        if (graph.node(other).dtype == node.dtype) return fault(fmt::format("%{} is another of its dtype", other));
     }
+    return {};
+}
+
+std::string fault_in_roundings(const ir::GraphData& graph, const EClasses& classes) {
+    for (const auto& [value, forms] : classes.all_rounded())
+        for (const NodeId narrow : forms)
+            if (std::string fault = fault_in_rounding(graph, classes, value, narrow); !fault.empty()) return fault;
     return {};
 }
 
@@ -79,9 +88,18 @@ Laws EClasses::laws_of(NodeId node) const {
     return it == laws_.end() ? Laws() : it->second;
 }
 
-std::optional<NodeId> EClasses::rounded(NodeId value) const {
+std::span<const NodeId> EClasses::rounded(NodeId value) const {
     const auto it = rounded_.find(value);
-    return it == rounded_.end() ? std::nullopt : std::optional(it->second);
+    return it == rounded_.end() ? std::span<const NodeId>() : std::span<const NodeId>(it->second);
+}
+
+bool EClasses::is_rounded(NodeId value, NodeId narrow) const {
+    const auto forms = rounded(value);
+    return std::find(forms.begin(), forms.end(), narrow) != forms.end();
+}
+
+void EClasses::round(NodeId value, NodeId narrow) {
+    if (!is_rounded(value, narrow)) rounded_[value].push_back(narrow);
 }
 
 void EClasses::join(NodeId value, NodeId expression, Laws laws) {
@@ -96,7 +114,8 @@ void EClasses::join(NodeId value, NodeId expression, Laws laws) {
 
 EClasses proved(const ir::GraphData& graph, const EClasses& classes, const std::stop_token& stop) {
     EClasses result(graph);
-    for (const auto& [value, narrow] : classes.all_rounded()) result.round(value, narrow);
+    for (const auto& [value, forms] : classes.all_rounded())
+        for (const NodeId narrow : forms) result.round(value, narrow);
     if (classes.have_one_expression_each()) return result;
     EquivalenceProver prover(graph, classes, stop);
     for (NodeId id = 0; id < graph.nodes().size(); ++id) {
@@ -123,7 +142,8 @@ std::string to_string(const ir::GraphData& graph, const EClasses& classes) {
             text += fmt::format("{} %{} {}", other == all[1] ? "" : ",", other, to_string(classes.laws_of(other)));
         text += "\n";
     }
-    for (const auto& [value, narrow] : classes.all_rounded()) text += fmt::format("%{} rounded: %{}\n", value, narrow);
+    for (const auto& [value, forms] : classes.all_rounded())
+        for (const NodeId narrow : forms) text += fmt::format("%{} rounded: %{}\n", value, narrow);
     return text;
 }
 

@@ -48,20 +48,25 @@ public:
     /// Joins an expression, so far a class of its own, to a value.
     void join(ir::NodeId value, ir::NodeId expression, Laws laws);
 
-    /// The rounded copy of a value: a cast of it to fewer bits, or a view of such a cast. A reader that widens it may
-    /// read it instead of the value, at an error (ir::unit_roundoff). It is computed from the value, so it is not an
-    /// expression of it.
+    /// The rounded forms of a value: casts of it to fewer bits, or views of such casts, at most one of a dtype. A
+    /// reader that widens one may read it instead of the value, at an error (accuracy::unit_roundoff). A rounded form
+    /// is computed from the value, so it is not an expression of it.
     ///
-    ///     %5 = cast %3 : bf16     rounded(%3) = %5
-    std::optional<ir::NodeId> rounded(ir::NodeId value) const;
-    const std::map<ir::NodeId, ir::NodeId>& all_rounded() const noexcept { return rounded_; }
-    void round(ir::NodeId value, ir::NodeId narrow) { rounded_[value] = narrow; }
+    ///     %5 = cast %3 : bf16
+    ///     %6 = cast %3 : f16      rounded(%3) = {%5, %6}
+    std::span<const ir::NodeId> rounded(ir::NodeId value) const;
+    /// True if `narrow` is a rounded form of the value.
+    bool is_rounded(ir::NodeId value, ir::NodeId narrow) const;
+    /// The rounded forms of all values that have any.
+    const std::map<ir::NodeId, std::vector<ir::NodeId>>& all_rounded() const noexcept { return rounded_; }
+    /// Adds a rounded form; does nothing if it is one already.
+    void round(ir::NodeId value, ir::NodeId narrow);
 
 private:
     std::vector<ir::NodeId> value_of_;
     std::unordered_map<ir::NodeId, std::vector<ir::NodeId>> others_;  // all expressions of values with several
     std::unordered_map<ir::NodeId, Laws> laws_;
-    std::map<ir::NodeId, ir::NodeId> rounded_;  // by value
+    std::map<ir::NodeId, std::vector<ir::NodeId>> rounded_;  // by value
     Laws all_laws_;
     std::size_t most_ = 1;
 };
@@ -73,11 +78,11 @@ EClasses proved(const ir::GraphData& graph, const EClasses& classes, const std::
 
 /// A description of the first fault in the classes; empty if there is none. Each expression must have the dtype and
 /// shape of its value, come before every user of any expression, and have the value's normal form under its laws. A
-/// rounded copy must be a narrower cast of the value, or the same view of the rounded copy of the value's operand.
+/// rounded form must be a narrower cast of the value, or the same view of a rounded form of the value's operand.
 std::string verify(const ir::GraphData& graph, const EClasses& classes);
 
 /// `%5 = %6 exact, %9 distributed`: a line for each value with several expressions, then `%5 rounded: %7` for each
-/// value with a rounded copy; for dumps and tests.
+/// rounded form; for dumps and tests.
 std::string to_string(const ir::GraphData& graph, const EClasses& classes);
 
 }  // namespace cairn::alternatives

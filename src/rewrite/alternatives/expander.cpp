@@ -84,7 +84,8 @@ bool Expander::join(NodeId value, NodeId expression, Laws laws) {
 // The program's nodes, and the nodes on which joined expressions and rounded copies depend.
 std::vector<bool> Expander::kept() const {
     std::vector<bool> kept(size(), false);
-    for (const auto& [value, narrow] : classes_.all_rounded()) kept[narrow] = true;
+    for (const auto& [value, forms] : classes_.all_rounded())
+        for (const NodeId narrow : forms) kept[narrow] = true;
     for (NodeId id = size(); id-- > 0;) {
         kept[id] = kept[id] || is_original(id) || is_joined(id);
         if (kept[id])
@@ -116,7 +117,8 @@ Expansion Expander::finish() const {
     result.classes = EClasses(*result.graph);
     for (const NodeId id : order)
         if (is_joined(id)) result.classes.join(map[value_of(id)], map[id], laws_of(id));
-    for (const auto& [value, narrow] : classes_.all_rounded()) result.classes.round(map[value], map[narrow]);
+    for (const auto& [value, forms] : classes_.all_rounded())
+        for (const NodeId narrow : forms) result.classes.round(map[value], map[narrow]);
     return result;
 }
 

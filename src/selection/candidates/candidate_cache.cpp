@@ -63,17 +63,18 @@ void CandidateCache::add(const fusion::Match& match, bool cheapest, const std::v
 
 std::optional<CandidateCache::OperandReading> CandidateCache::reading_of(const KernelOperand& operand,
                                                                          NodeId input) const {
-    const std::size_t expressions = classes_.expressions(input).size();
-    for (const OperandReading::As as :
-         {OperandReading::As::is, OperandReading::As::widened, OperandReading::As::rounded})
-        for (std::uint32_t expression = 0; expression < expressions; ++expression)
-            if (node_of(input, {expression, as}) == operand.node) return OperandReading{expression, as};
+    using As = OperandReading::As;
+    const std::size_t expressions = classes_.expressions(input).size(), forms = classes_.rounded(input).size();
+    for (const auto [as, count] :
+         {std::pair(As::is, expressions), std::pair(As::widened, expressions), std::pair(As::rounded, forms)})
+        for (std::uint32_t number = 0; number < count; ++number)
+            if (node_of(input, {number, as}) == operand.node) return OperandReading{number, as};
     return std::nullopt;
 }
 
 NodeId CandidateCache::node_of(NodeId input, const OperandReading& reading) const {
-    if (reading.as == OperandReading::As::rounded) return classes_.rounded(input).value_or(input);
-    const NodeId expression = classes_.expressions(input)[reading.expression];
+    if (reading.as == OperandReading::As::rounded) return classes_.rounded(input)[reading.number];
+    const NodeId expression = classes_.expressions(input)[reading.number];
     const auto& operands = graph_.node(expression).operands;
     return reading.as == OperandReading::As::is ? expression : operands.empty() ? input : operands[0];
 }

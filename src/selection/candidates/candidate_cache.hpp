@@ -23,10 +23,11 @@ class KernelQuery;
 class CandidateCache {
 public:
     using Questions = types::SmallVector<KernelQuery*, 4>;
-    /// How an input of a match is read: as one of its expressions, as the operand that one widens, or rounded.
+    /// How an input of a match is read: as one of its expressions, as the operand that one widens, or as one of its
+    /// rounded forms.
     struct OperandReading {
         enum class As : std::uint8_t { is, widened, rounded };
-        std::uint32_t expression = 0;
+        std::uint32_t number = 0;  ///< of the expression or the rounded form
         As as = As::is;
     };
     /// The candidates of a match, and the queries made for them. Their operands are the last inputs of the match, in

@@ -195,11 +195,13 @@ void Candidates::add_operand_forms(Device device, const fusion::Match& match, in
         if (kernel.device != device) continue;
         if (const std::optional<KernelOperands> panels = as_packed(kernel, strided); panels && is_viewable)
             try_with(kernel, *panels);
-        for (const bool rounded : {false, true}) {
+        const auto try_narrow = [&](std::optional<DType> rounded) {
             std::optional<KernelOperands> narrow = as_stored(kernel, match, strided, rounded);
             if (narrow && !kernel.packed_inputs.empty()) narrow = as_packed(kernel, *narrow);
             if (narrow && !has(found, kernel, *narrow)) try_with(kernel, *narrow);
-        }
+        };
+        try_narrow(std::nullopt);
+        for (const DType dtype : rounded_dtypes(kernel, match)) try_narrow(dtype);
         if ((is_viewable && try_kernel(kernel, match, index, *as_strided, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = make_query(match, *dense);
         if (as_dense) try_kernel(kernel, match, index, *as_dense, cheapest, found);

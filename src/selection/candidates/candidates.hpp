@@ -125,7 +125,8 @@ private:
     std::vector<KernelOperands> strided_alternatives(const fusion::Match& match, Device device) const;
     std::optional<KernelOperands> with_copies(KernelOperands operands) const;
     std::optional<KernelOperands> as_stored(const Kernel& kernel, const fusion::Match& match,
-                                            const KernelOperands& strided, bool rounded) const;
+                                            const KernelOperands& strided, std::optional<DType> rounded) const;
+    std::vector<DType> rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const;
     std::optional<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
     void add_on_device(Device device, const fusion::Match& match, int index, bool cheapest,
                        std::vector<Candidate>& found);

@@ -1,3 +1,4 @@
+#include "accuracy/metric/float_limits.hpp"
 #include "selection/candidates/candidates.hpp"
 
 #include "graph/ir/op_table.hpp"
@@ -68,17 +69,31 @@ std::optional<KernelOperands> Candidates::with_copies(KernelOperands operands) c
     return any ? std::optional(std::move(operands)) : std::nullopt;
 }
 
-/// The operands with those that the kernel widens itself read as stored; with `rounded`, other widened inputs rounded.
-/// Empty if there are none or if they cannot be read on the device.
+/// The dtypes of the rounded forms of inputs that the kernel widens itself, each once.
+std::vector<DType> Candidates::rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const {
+    std::vector<DType> dtypes;
+    for (const int input : kernel.widened_inputs) {
+        if (static_cast<std::size_t>(input) >= match.inputs.size()) continue;
+        for (const NodeId narrow : classes_.rounded(match.inputs[static_cast<std::size_t>(input)]))
+            if (const DType dtype = graph_->node(narrow).dtype;
+                std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end())
+                dtypes.push_back(dtype);
+    }
+    return dtypes;
+}
+
+/// The operands with those that the kernel widens itself read as stored; with `rounded`, other widened inputs in their
+/// rounded forms of that dtype. Empty if there are none or if they cannot be read on the device.
 std::optional<KernelOperands> Candidates::as_stored(const Kernel& kernel, const fusion::Match& match,
-                                                    const KernelOperands& strided, bool rounded) const {
+                                                    const KernelOperands& strided, std::optional<DType> rounded) const {
     KernelOperands stored = strided;
     bool any = false;
     for (const int input : kernel.widened_inputs) {
         const auto i = static_cast<std::size_t>(input);
         if (i >= match.inputs.size()) continue;
-        if (const auto narrow = classes_.rounded(match.inputs[i]); rounded && narrow) {
-            stored[i] = operand_of(*narrow, OperandForm::strided, strided[i].device);
+        for (const NodeId narrow : classes_.rounded(match.inputs[i])) {
+            if (graph_->node(narrow).dtype != rounded) continue;
+            stored[i] = operand_of(narrow, OperandForm::strided, strided[i].device);
             any = true;
         }
         for (const NodeId expression : classes_.expressions(match.inputs[i])) {
@@ -100,7 +115,8 @@ double Candidates::rounding_in(const fusion::Match& match) const {
     if (classes_.all_rounded().empty()) return sum;
     const auto add = [&](NodeId id) {
         const ir::Node& node = graph_->node(id);
-        if (node.op == ir::Op::cast && classes_.rounded(node.operands[0]) == id) sum += ir::unit_roundoff(node.dtype);
+        if (node.op == ir::Op::cast && classes_.is_rounded(node.operands[0], id))
+            sum += accuracy::unit_roundoff(node.dtype);
     };
     for (const NodeId id : match.computed()) add(id);
     for (const NodeId id : match.interior) add(id);

@@ -50,8 +50,8 @@ std::uint32_t ValueSignatures::of_value(NodeId value) {
     std::uint32_t signature = unknown;
     for (const NodeId expression : classes_.expressions(value))
         signature = signature == unknown ? of_node(expression) : number_of({nullptr, signature, of_node(expression)});
-    if (const std::optional<NodeId> narrow = classes_.rounded(value))
-        signature = number_of({nullptr, number_of({nullptr, signature, of_node(*narrow)}), unknown});
+    for (const NodeId narrow : classes_.rounded(value))
+        signature = number_of({nullptr, number_of({nullptr, signature, of_node(narrow)}), unknown});
     return signature;
 }
 

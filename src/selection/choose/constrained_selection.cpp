@@ -45,7 +45,7 @@ public:
             original_costs_.push_back(memo_.problem.cost(choice));
         costs_ = original_costs_;
         for (const Memo::ErrorTerms& errors : memo_.errors) {
-            const ErrorBudget& bound =
+            const accuracy::ErrorBudget& bound =
                 buckets[static_cast<std::size_t>(errors.bucket)].bounds[static_cast<std::size_t>(errors.bound)];
             const auto [least, most] =
                 std::minmax_element(errors.of_choices.begin(), errors.of_choices.end(),
@@ -303,7 +303,7 @@ private:
     void check_errors() const {
         for (std::size_t m = 0; m < memo_.errors.size(); ++m) {
             const auto& [bucket, index, of_choices] = memo_.errors[m];
-            const ErrorBudget& bound =
+            const accuracy::ErrorBudget& bound =
                 buckets_[static_cast<std::size_t>(bucket)].bounds[static_cast<std::size_t>(index)];
             if (least_errors_[m] > capacity(m))
                 throw Error(ErrorKind::unsupported, "select",

@@ -162,7 +162,7 @@ private:
     }
 
     void add_errors(const BucketNumbering& numbering, const Goal& goal, const Candidate& candidate) {
-        const ErrorInfluence& influence = numbering.producers.influence();
+        const accuracy::ErrorInfluence& influence = numbering.producers.influence();
         const int choice = memo_.problem.alternatives() - 1;
         for (std::size_t b = 0; b < influence.bounds().size(); ++b)
             if (influences(goal, candidate, influence, b))

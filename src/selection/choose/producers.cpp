@@ -295,7 +295,8 @@ KernelOperand operand_of_output(NodeId node, const ir::GraphData& graph, const C
     return candidates.operand_of(node, is_readable ? OperandForm::strided : OperandForm::dense, Device::cpu);
 }
 
-bool influences(const Goal& goal, const Candidate& candidate, const ErrorInfluence& influence, std::size_t bound) {
+bool influences(const Goal& goal, const Candidate& candidate, const accuracy::ErrorInfluence& influence,
+                std::size_t bound) {
     const auto is_shown = [&](NodeId value) { return influence.influences(value, bound); };
     return is_shown(goal.value) || std::any_of(candidate.outputs.begin(), candidate.outputs.end(), is_shown);
 }

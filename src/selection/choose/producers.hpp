@@ -1,10 +1,10 @@
 #pragma once
 
+#include "accuracy/budget/error_budget.hpp"
 #include "fusion/match.hpp"
 #include "graph/types/small_vector.hpp"
 #include "selection/candidates/candidates.hpp"
 #include "selection/candidates/goal.hpp"
-#include "selection/choose/error_budget.hpp"
 
 #include <deque>
 #include <functional>
@@ -23,8 +23,8 @@ struct Bucket {
     const ir::GraphData& graph;
     const std::vector<fusion::Match>& matches;
     Candidates& candidates;
-    double weight = 1;                         ///< relative frequency of its runs
-    std::span<const ErrorBudget> bounds = {};  ///< error budgets; none: errors are unlimited
+    double weight = 1;                                   ///< relative frequency of its runs
+    std::span<const accuracy::ErrorBudget> bounds = {};  ///< error budgets; none: errors are unlimited
 };
 
 /// Which candidates become producers of a goal.
@@ -45,7 +45,8 @@ Goal produced(Goal goal);
 KernelOperand operand_of_output(ir::NodeId node, const ir::GraphData& graph, const Candidates& candidates);
 
 /// True if the error of a candidate for a goal counts against this error budget.
-bool influences(const Goal& goal, const Candidate& candidate, const ErrorInfluence& influence, std::size_t bound);
+bool influences(const Goal& goal, const Candidate& candidate, const accuracy::ErrorInfluence& influence,
+                std::size_t bound);
 
 /// The goals of one bucket: values with memory of their own, dense copies of views, packed forms of bound values, and
 /// kept bound values. Goals are numbered in the order of their first mention.
@@ -79,7 +80,7 @@ public:
     /// The number of a goal; empty if it was never mentioned.
     std::optional<int> find(const Goal& goal) const;
     /// The influence of values on the error budgets.
-    const ErrorInfluence& influence() const noexcept { return influence_; }
+    const accuracy::ErrorInfluence& influence() const noexcept { return influence_; }
 
 private:
     struct GoalEntry {
@@ -114,7 +115,7 @@ private:
     void order_goals();
 
     Bucket bucket_;
-    ErrorInfluence influence_;
+    accuracy::ErrorInfluence influence_;
     Breadth breadth_;
     std::stop_token stop_;
     std::pmr::monotonic_buffer_resource pool_;

@@ -138,7 +138,7 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     selections.kept_bytes = memo.always_kept_bytes;
     selections.path.assign(path.begin(), path.end());
     for (std::size_t b = 0; b < buckets.size(); ++b)
-        for (const ErrorBudget& bound : buckets[b].bounds)
+        for (const accuracy::ErrorBudget& bound : buckets[b].bounds)
             selections.buckets[b].errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
     for (const Memo::ErrorTerms& errors : memo.errors)
         selections.buckets[static_cast<std::size_t>(errors.bucket)]

@@ -185,7 +185,7 @@ private:
 
     const Bucket& bucket_;
     Candidates& candidates_;
-    ErrorInfluence influence_;
+    accuracy::ErrorInfluence influence_;
     const std::stop_token& stop_;
     BucketRecord record_;
     std::vector<int> value_at_;                                                 // of each node
@@ -470,7 +470,7 @@ void Explainer::explain(std::span<const int> path, std::span<const program::Prog
         explanation.is_exact = explanation.is_exact && found.exact;
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = record.sizes;
-        for (const ErrorBudget& bound : record.bounds)
+        for (const accuracy::ErrorBudget& bound : record.bounds)
             bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
         for (const Memo::ErrorTerms& errors : errors_)
             if (static_cast<std::size_t>(errors.bucket) == b)

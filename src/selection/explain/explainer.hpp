@@ -80,7 +80,7 @@ private:
         std::vector<Match> matches;
         std::vector<std::vector<std::string>> names;  // that users gave to the values of each match
         std::vector<Value> values;
-        std::vector<ErrorBudget> bounds;
+        std::vector<accuracy::ErrorBudget> bounds;
         double weight = 1;
     };
     /// Amounts summed along a path besides its cost: run time over all weighted buckets; bytes kept; the price of those

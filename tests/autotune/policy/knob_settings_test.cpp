@@ -1,6 +1,7 @@
 #include "autotune/policy/knob_settings.hpp"
 
 #include "autotune/policy/tuner.hpp"
+#include "cairn/ops.hpp"
 #include "device/context_impl.hpp"
 #include "tests/autotune/database/took.hpp"
 #include "tests/autotune/policy/fake_measurer.hpp"

@@ -1,4 +1,5 @@
 #include "graph/ir/state_dtype_cast.hpp"
+#include "accuracy/metric/float_limits.hpp"
 
 #include "cairn/cairn.hpp"
 #include "graph/interpreter/interpreter.hpp"
@@ -184,10 +185,10 @@ TEST(StoreStates, RoundingOfEachDtype) {
             const double rounded = interpreter::make_value(dtype, {}, std::vector<double>{x}).data[0];
             most = std::max(most, std::abs(rounded - x) / x);
         }
-        EXPECT_LE(most, unit_roundoff(dtype));
-        EXPECT_GT(most, 0.9 * unit_roundoff(dtype)) << "no more than it has to be";
+        EXPECT_LE(most, accuracy::unit_roundoff(dtype));
+        EXPECT_GT(most, 0.9 * accuracy::unit_roundoff(dtype)) << "no more than it has to be";
     }
-    EXPECT_THROW(unit_roundoff(DType::i32), InternalError);
+    EXPECT_THROW(accuracy::unit_roundoff(DType::i32), InternalError);
 }
 
 }  // namespace

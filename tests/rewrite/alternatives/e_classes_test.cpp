@@ -76,9 +76,26 @@ TEST(EClasses, VerifyNamesTheFaultOfARounding) {
     EXPECT_EQ(fault(x, twice), "%7 is not %0 rounded: neither cast nor view");
     EClasses classes(*g.data());
     classes.round(x.id(), narrow.id());
-    EXPECT_EQ(classes.rounded(x.id()), narrow.id());
-    EXPECT_FALSE(classes.rounded(view.id()));
+    EXPECT_TRUE(classes.is_rounded(x.id(), narrow.id()));
+    EXPECT_TRUE(classes.rounded(view.id()).empty());
     EXPECT_EQ(to_string(*g.data(), classes), "%0 rounded: %3\n");
+}
+
+TEST(EClasses, AValueHasARoundedFormOfEachDtype) {
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {3, 4}), view = transpose(x, {1, 0}), half = cast(x, DType::f16),
+                 brain = cast(x, DType::bf16), half_view = transpose(half, {1, 0}), again = transpose(x + 0.0F, {1, 0}),
+                 other = cast(view, DType::f16);
+    EClasses classes(*g.data());
+    for (const Tensor& narrow : {half, brain, half}) classes.round(x.id(), narrow.id());
+    classes.round(view.id(), half_view.id());
+    EXPECT_EQ(verify(*g.data(), classes), "");
+    EXPECT_EQ(classes.rounded(x.id()).size(), 2U);
+    EXPECT_TRUE(classes.is_rounded(x.id(), half.id()) && classes.is_rounded(x.id(), brain.id()));
+    EXPECT_EQ(to_string(*g.data(), classes), "%0 rounded: %2\n%0 rounded: %3\n%1 rounded: %4\n");
+    EXPECT_EQ(to_string(*g.data(), proved(*g.data(), classes)), to_string(*g.data(), classes));
+    classes.round(view.id(), other.id());
+    EXPECT_NE(verify(*g.data(), classes).find("is another of its dtype"), std::string::npos);
 }
 
 TEST(Laws, AreSets) {

@@ -95,6 +95,15 @@ TEST_F(OperandsTest, WhatMayBeReadRoundedIsOfferedSoBesideWhatIsStoredSo) {
                      "widening@1 bf16[3,4] f16[4,5] -> f32[3,5]", "widening@1 f32[3,4] f32[4,5] -> f32[3,5]"}));
 }
 
+TEST_F(OperandsTest, EachRoundedFormIsACandidate) {
+    kernels.kernels = {kernel_for("widening@1", {0, 1})};
+    const Tensor x = graph.input("x", DType::f32, {3, 4}), y = graph.input("y", DType::f32, {4, 5});
+    rounded = {{x, cast(x, DType::bf16)}, {x, cast(x, DType::f16)}, {y, cast(y, DType::f16)}};
+    EXPECT_EQ(products(x, y),
+              (Texts{"widening@1 bf16[3,4] f32[4,5] -> f32[3,5]", "widening@1 f16[3,4] f16[4,5] -> f32[3,5]",
+                     "widening@1 f32[3,4] f32[4,5] -> f32[3,5]"}));
+}
+
 TEST_F(OperandsTest, WhatRoundsHasTheErrorAndIsRefusedByExact) {
     kernels.kernels = {kernel_for("cast@1", {})};
     kernels.kernels[0].definition = "cast";

@@ -19,7 +19,7 @@ public:
     }
     void add(const Graph& graph, const KernelSet& kernels, const CostModel& costs, double weight,
              std::span<const Definition> definitions, const fusion::Options& options,
-             std::vector<ErrorBudget> bounds = {}) {
+             std::vector<accuracy::ErrorBudget> bounds = {}) {
         graphs_.push_back(graph);
         const ir::GraphData& data = *graphs_.back().data();
         matches_.push_back(fusion::propose(data, definitions, options));
@@ -35,7 +35,7 @@ private:
     std::deque<Graph> graphs_;
     std::deque<std::vector<fusion::Match>> matches_;
     std::deque<Candidates> candidates_;
-    std::deque<std::vector<ErrorBudget>> bounds_;
+    std::deque<std::vector<accuracy::ErrorBudget>> bounds_;
     std::vector<Bucket> buckets_;
 };
 

@@ -86,7 +86,8 @@ protected:
             for (const Seen& seen : chain.seen)
                 own.push_back({"y" + std::to_string(seen.behind),
                                seen.limit > 0 ? Tolerance::relative(seen.limit) : Tolerance::exact()});
-            programs.add(graph, kernels, costs, 1, {}, {}, error_budgets_of(*graph.data(), Tolerance::exact(), own));
+            programs.add(graph, kernels, costs, 1, {}, {},
+                         accuracy::error_budgets_of(*graph.data(), Tolerance::exact(), own));
         }
         return select(programs.buckets(), options);
     }

@@ -1,4 +1,4 @@
-#include "autotune/policy/error_measurement.hpp"
+#include "accuracy/kernel_check/error_measurement.hpp"
 
 #include "cairn/cairn.hpp"
 #include "tests/autotune/policy/inexact_product.hpp"
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cairn::autotune {
+namespace cairn::kernel_check {
 namespace {
 
 std::string compared(const std::string& text, std::vector<std::int64_t> sizes) {
@@ -55,4 +55,4 @@ TEST(TuneError, WhatFailsIsAsWrongAsCanBe) {
 }
 
 }  // namespace
-}  // namespace cairn::autotune
+}  // namespace cairn::kernel_check

@@ -1,11 +1,11 @@
-#include "autotune/policy/error_measurement.hpp"
+#include "accuracy/kernel_check/error_measurement.hpp"
 
-#include "accuracy/kernel_check/error_norms.hpp"
+#include "accuracy/kernel_check/kernel_error.hpp"
 #include "cairn/error.hpp"
 
 #include <limits>
 
-namespace cairn::autotune {
+namespace cairn::kernel_check {
 namespace {
 
 // Largest operation count of the reference, which takes about a tenth of a second for it.
@@ -15,7 +15,7 @@ constexpr double most_steps = 1e8;
 
 std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& problem, std::vector<std::int64_t> sizes,
                                           std::span<const Definition> definitions) {
-    if (!kernel_check::is_comparable(kernel, problem)) return std::nullopt;
+    if (!is_comparable(kernel, problem)) return std::nullopt;
     const std::shared_ptr<Symbols> table = symbols_of(problem);
     const std::vector<Symbols::Symbol> symbols = table == nullptr ? std::vector<Symbols::Symbol>() : table->list();
     sizes.resize(symbols.size());
@@ -40,4 +40,4 @@ ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, do
     return figures;
 }
 
-}  // namespace cairn::autotune
+}  // namespace cairn::kernel_check

@@ -1,49 +1,30 @@
-#include "accuracy/kernel_check/error_norms.hpp"
+#include "accuracy/kernel_check/kernel_error.hpp"
 
 #include "accuracy/kernel_check/guarded_tensor.hpp"
 #include "accuracy/kernel_check/random_operands.hpp"
 #include "accuracy/kernel_check/run_kernel.hpp"
 #include "accuracy/kernel_check/tolerance.hpp"
+#include "accuracy/metric/float_limits.hpp"
 #include "graph/ir/problem_graph.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace cairn::kernel_check {
 namespace {
-
-constexpr double endless = std::numeric_limits<double>::infinity();
-constexpr ErrorNorms wrong{endless, endless};
-
-double ratio(double off, double of) { return off == 0 ? 0 : off / of; }
 
 bool is_readable(const TensorDesc& tensor) { return GuardedTensor::supports_layout(tensor.layout); }
 
 }  // namespace
 
 ErrorNorms error_norms(const interpreter::Value& got, const interpreter::Value& wanted) {
-    if (got.shape != wanted.shape || got.dtype != wanted.dtype) return wrong;
-    if (!is_float(wanted.dtype)) return got.integers == wanted.integers ? ErrorNorms{} : wrong;
-    double off = 0, squares = 0, numbers = 0;
-    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
-        const double y = got.data[i], r = wanted.data[i];
-        if (y == r || (std::isnan(y) && std::isnan(r)) || is_overflow(y, r, wanted.dtype)) {
-            if (std::isfinite(r)) squares += r * r, ++numbers;
-            continue;
-        }
-        if (!std::isfinite(y) || !std::isfinite(r)) return wrong;
-        off += (y - r) * (y - r);
-        squares += r * r, ++numbers;
-    }
-    const double rms = std::sqrt(squares / std::max(1.0, numbers));
-    ErrorNorms result{ratio(std::sqrt(off), std::sqrt(squares)), 0};
-    for (std::size_t i = 0; i < wanted.data.size(); ++i) {
-        const double r = wanted.data[i];
-        if (std::isfinite(r) && std::isfinite(got.data[i]))
-            result.largest = std::max(result.largest, ratio(std::fabs(got.data[i] - r), std::max(std::fabs(r), rms)));
-    }
-    return result;
+    if (got.shape != wanted.shape || got.dtype != wanted.dtype) return accuracy::infinite_error;
+    if (!is_float(wanted.dtype)) return got.integers == wanted.integers ? ErrorNorms{} : accuracy::infinite_error;
+    const auto for_each_pair = [&](const auto& see) {
+        for (std::size_t i = 0; i < wanted.data.size(); ++i) see(got.data[i], wanted.data[i]);
+    };
+    return accuracy::error_norms(for_each_pair, [&](double y, double r) {
+        return accuracy::is_same_number(y, r) || accuracy::is_overflow(y, r, wanted.dtype);
+    });
 }
 
 bool is_comparable(const Kernel& kernel, const Problem& problem) {

@@ -1,4 +1,4 @@
-#include "selection/choose/error_budget.hpp"
+#include "accuracy/budget/error_budget.hpp"
 
 #include "cairn/cairn.hpp"
 #include "rewrite/alternatives/expand.hpp"
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cairn::selection {
+namespace cairn::accuracy {
 namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
@@ -135,4 +135,4 @@ TEST(BoundsTest, TheLeastLimitsOfManyOutputsAndStatesTakeOneWalk) {
 }
 
 }  // namespace
-}  // namespace cairn::selection
+}  // namespace cairn::accuracy

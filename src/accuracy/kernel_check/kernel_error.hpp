@@ -1,22 +1,19 @@
 #pragma once
 
+#include "accuracy/metric/error_norms.hpp"
 #include "cairn/kernel.hpp"
 #include "device/cpu/thread_pool.hpp"
 #include "graph/interpreter/interpreter.hpp"
 
 #include <span>
 
-/// Error norms of results relative to the float64 reference, as used for promises and tolerances.
+/// Errors of kernels against the float64 reference.
 namespace cairn::kernel_check {
 
-/// Error norms. Both are infinite if an integer differs, or if one value is NaN or infinite and the other is not.
-struct ErrorNorms {
-    double relative = 0;  ///< L2 of y - r by L2 of r
-    double largest = 0;   ///< the largest |y - r| / max(|r|, RMS r)
-    /// The error that Kernel::error and Tolerance refer to.
-    double combined() const noexcept { return relative > largest / 10 ? relative : largest / 10; }
-};
+using accuracy::ErrorNorms;
 
+/// The norms of results against the reference. Infinite if shape, dtype or an integer differs, or if one number is NaN
+/// or infinite and the other is not; an infinity in place of a number beyond the dtype's range is no error.
 ErrorNorms error_norms(const interpreter::Value& got, const interpreter::Value& wanted);
 
 /// False if the kernel packs, or an operand has a layout that is unknown here.

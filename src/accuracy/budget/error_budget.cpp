@@ -1,7 +1,7 @@
-#include "selection/choose/error_budget.hpp"
+#include "accuracy/budget/error_budget.hpp"
 
+#include "accuracy/metric/float_limits.hpp"
 #include "cairn/error.hpp"
-#include "graph/ir/state_dtype_cast.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-namespace cairn::selection {
+namespace cairn::accuracy {
 namespace {
 
 constexpr double endless = std::numeric_limits<double>::infinity();
@@ -61,7 +61,7 @@ ErrorBudget error_budget_of_state(const ir::GraphData& graph, int state, double 
 double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound) {
     double sum = 0;
     for (const ir::StateInfo& state : graph.states())
-        if (state.public_dtype && influence.influences(state.latest, bound)) sum += ir::unit_roundoff(state.dtype);
+        if (state.public_dtype && influence.influences(state.latest, bound)) sum += unit_roundoff(state.dtype);
     return sum;
 }
 
@@ -89,7 +89,8 @@ void ErrorInfluence::visit_producers(ir::NodeId from, const std::function<bool(i
         for (const ir::NodeId expression : classes_->expressions(value))
             if (++visits_; take(expression)) open.push_back(expression);
         // The rounded value may be read in its place.
-        if (const auto narrow = classes_->rounded(value); narrow && take(*narrow)) open.push_back(*narrow);
+        for (const ir::NodeId narrow : classes_->rounded(value))
+            if (take(narrow)) open.push_back(narrow);
     };
     reach(from);
     while (!open.empty()) {
@@ -129,4 +130,4 @@ double ErrorInfluence::limit(ir::NodeId node) const {
     return limits_[node];
 }
 
-}  // namespace cairn::selection
+}  // namespace cairn::accuracy

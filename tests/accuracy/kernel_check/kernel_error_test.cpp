@@ -1,4 +1,4 @@
-#include "accuracy/kernel_check/error_norms.hpp"
+#include "accuracy/kernel_check/kernel_error.hpp"
 
 #include "cairn/check.hpp"
 #include "device/cpu/thread_pool.hpp"

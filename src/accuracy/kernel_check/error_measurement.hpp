@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Measures the errors of kernels that state one, to check the statement.
-namespace cairn::autotune {
+namespace cairn::kernel_check {
 
 /// The problem that is run to measure the error at some sizes: the given one, or one with smaller sizes within the
 /// bounds of its symbols if the float64 reference would take long. Nothing if it cannot be compared: the reference
@@ -23,4 +23,4 @@ std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& p
 ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, double promised,
                                std::span<const Definition> definitions, device::ThreadPool& pool);
 
-}  // namespace cairn::autotune
+}  // namespace cairn::kernel_check

@@ -11,7 +11,7 @@
 #include <vector>
 
 /// Error budgets: the largest errors allowed in the results of a graph, and the values that contribute to them.
-namespace cairn::selection {
+namespace cairn::accuracy {
 
 /// The laws that an exact tolerance admits: under them every rounding stays within (terms + 16) eps of the sum of the
 /// absolute terms (docs/decisions/0018). A new law that does not must be excluded from e-classes and matches if the
@@ -75,4 +75,4 @@ private:
     mutable std::size_t visits_ = 0;
 };
 
-}  // namespace cairn::selection
+}  // namespace cairn::accuracy
