@@ -30,12 +30,12 @@ int last_usable_cpu() {
     return last;
 }
 
-/// Calls nothing but the system: the memory is the maker's, and may be in any state.
+/// Main loop of the child. It makes system calls only, because the memory forked from the parent may be in any state.
 [[noreturn]] void spin(int cpu, pid_t maker) {
     cpu_set_t own;
     CPU_ZERO(&own);
     CPU_SET(cpu, &own);
-    // The maker may have gone before it could be named.
+    // The parent may have ended before PR_SET_PDEATHSIG was set.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != maker ||
         ::sched_setaffinity(0, sizeof own, &own) != 0)
         ::_exit(1);

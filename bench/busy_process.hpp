@@ -4,18 +4,19 @@
 
 namespace bench {
 
-/// A process that does nothing but use up one CPU, the last that this process may run on. It is stopped until woken,
-/// and ends with its maker however that ends: by a signal, too. Make it before threads and large memory: it is a fork.
+/// A child process that keeps one CPU busy: the last one that this process may run on. It is stopped until wake(). The
+/// system kills it when its parent ends, even by a signal. Construct it before starting threads or allocating large
+/// memory, since it is forked.
 class BusyProcess {
 public:
-    /// Throws cairn::Error where this process may run on one CPU only, or the system makes no further process.
+    /// Throws cairn::Error(argument) if this process may run on one CPU only, or the system cannot create a process.
     BusyProcess();
     ~BusyProcess();
     BusyProcess(const BusyProcess&) = delete;
     BusyProcess& operator=(const BusyProcess&) = delete;
 
     void wake();
-    /// It uses no CPU any more when this returns.
+    /// Stops the process. It uses no CPU time after this returns.
     void rest();
 
     int cpu() const noexcept { return cpu_; }

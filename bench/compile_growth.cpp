@@ -1,11 +1,14 @@
-// Milliseconds of each stage of a compile, nothing measured, for graphs of one make and growing size, on a stack of
-// 256 KiB; `power` is p where the whole grew with size^p since the line before: no more than a little above 1.
+// Measures how compile time grows with the size of a graph.
 //
 //     compile_growth [FAMILY|all [SMALLEST [LARGEST [SECONDS]]]]
 //     compile_growth --stop [FAMILY|all [NODES [MOMENTS]]]
 //
-// The second asks for a stop at moments spread over the compile of a graph, and prints for each stage the most
-// milliseconds from a request in it to the answer, and for the worst the moment.
+// The first form compiles graphs of a family, without measuring kernels, on a stack of 256 KiB, and doubles the number
+// of nodes each time. It prints milliseconds of each stage and in total, and `power`: the total grew with size^power
+// since the line before, which should be little more than 1. A family ends when a compile takes more than SECONDS.
+//
+// The second form requests a stop at MOMENTS times spread over the compile of a graph. It prints for each stage the
+// largest latency in milliseconds from a request to the end of the compile, and the time of the worst request.
 #include "bench/graph_families.hpp"
 
 #include <pthread.h>
@@ -30,7 +33,7 @@ clockid_t clock_of_this_thread() {
     return clock;
 }
 
-/// Milliseconds that a thread has worked: other programs on the machine do not count.
+/// CPU time of a thread in milliseconds, which other programs on the machine do not affect.
 double worked(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
     timespec now;
     clock_gettime(clock, &now);
@@ -45,7 +48,8 @@ struct Job {
     bool cancelled = false, failed = false;
 };
 
-/// Asks for a stop once the thread that makes it has worked for so many seconds more, and tells how far it was then.
+/// Requests a stop after the constructing thread has used `seconds` of CPU time. asked() is the CPU time of that thread
+/// at the request, in milliseconds.
 class StopTimer {
 public:
     explicit StopTimer(double seconds)
@@ -110,14 +114,14 @@ void compile(Job& job) {
     std::printf(" | %.0f ms", job.total);
 }
 
-/// Compiles once whole, then once for each moment with a stop there.
+/// Compiles a graph once to the end, then once for each moment with a stop request at that moment.
 void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments) {
     const cairn::Graph graph = cairn::bench::build(family, nodes);
     std::printf("%-10s %6zu ", std::string(family.name).c_str(), graph.size());
     std::map<std::string, double> worst;
     double whole = 0, most = 0, when = 0;
     for (int moment = 0; moment <= moments; ++moment) {
-        const cairn::Context context;  // a new one: it keeps what it has made
+        const cairn::Context context;  // a new one, since a Context caches results of earlier compiles
         std::string stage = "start";
         cairn::CompileOptions options;
         options.progress = [&](const cairn::Progress& progress) { stage = progress.phase; };
@@ -138,7 +142,7 @@ void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments)
     std::printf(" | %.1f ms, asked for after %.0f of %.0f\n", most, when, whole);
 }
 
-/// A compile that recurses with its graph crashes here.
+/// Compiles on a stack of 256 KiB, so that a recursion whose depth grows with the graph overflows it.
 void compile_on_small_stack(Job& job) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

@@ -29,7 +29,7 @@ GoldenText golden_text(const std::filesystem::path& file) {
     return read(file, [](const json& all) {
         GoldenText text;
         if (!all.contains("gpt2")) {
-            // Of the bundled model's prompts the longest.
+            // The longest prompt of the bundled model.
             const json* longest = &all.at("cases").at(0);
             for (const json& each : all.at("cases"))
                 if (each.at("ids").size() > longest->at("ids").size()) longest = &each;

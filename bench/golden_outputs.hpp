@@ -8,22 +8,23 @@
 
 namespace bench {
 
-/// A text and the logits behind it, some or all: where in the vocabulary, and what.
+/// A text and logits after it, some or all of the vocabulary: pairs of vocabulary index and value.
 struct GoldenText {
     std::vector<std::int32_t> ids;
     std::vector<std::pair<std::size_t, double>> logits;
 };
-/// Texts and the logits of their classes. Rows that were padded are cut to what is not: padding is seen by nobody.
+/// Texts and the logits of their classes, without padding: masked positions do not affect the logits.
 struct GoldenSentences {
     std::vector<std::vector<std::int32_t>> ids;
     std::vector<std::vector<double>> logits;
 };
 
-/// Read what tests/golden holds of a GPT-2 and of a DistilBERT, bundled or full-size. Throw cairn::Error(file).
+/// Read the reference outputs of a GPT-2 or DistilBERT from a file of tests/golden, bundled or full-size model. Throw
+/// cairn::Error(file).
 GoldenText golden_text(const std::filesystem::path& file);
 GoldenSentences golden_sentences(const std::filesystem::path& file);
 
-/// |y - r| / |r| of what was added, in L2.
+/// Relative L2 distance |y - r| / |r| of the added values y from the expected values r.
 class Distance {
 public:
     void add(double got, double expected);

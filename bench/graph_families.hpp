@@ -10,29 +10,29 @@
 #include <string_view>
 #include <vector>
 
-/// Graphs of one make and any size, each of about `nodes` nodes: what the cost of a compile is measured on.
+/// Families of graphs of any size, on which compile time is measured. Each function adds about `nodes` nodes.
 namespace cairn::bench {
 
-/// One op after the other.
+/// A chain of alternating sin and tanh.
 inline void chain(const Graph& graph, Tensor x, int nodes) {
     for (int i = 0; i < nodes; ++i) x = i % 2 ? tanh(x) : sin(x);
     Graph(graph).output("y", x);
 }
 
-/// Each step reads the one before several times: as a tree it has 3^(nodes / 3) leaves.
+/// Leaky ReLUs. Each step reads the previous value three times: expanded to a tree, there are 3^(nodes / 3) leaves.
 inline void leaky(const Graph& graph, Tensor x, int nodes) {
     for (int i = 0; i < nodes / 3; ++i) x = where(x > 0, x, 0.1 * x);
     Graph(graph).output("y", reshape(x, {16, 8}));
 }
 
-/// A sum that never ends.
+/// A long chain of additions.
 inline void adds(const Graph& graph, Tensor x, int nodes) {
     const Tensor first = x;
     for (int i = 0; i < nodes / 2; ++i) x = x + cos(first * (1.0 + i));
     Graph(graph).output("y", x);
 }
 
-/// One value read by all, all read by one.
+/// One value read by many branches, whose results a binary tree of additions reduces to one value.
 inline void wide(const Graph& graph, const Tensor& x, int nodes) {
     std::vector<Tensor> level;
     for (int i = 0; i < nodes / 4; ++i) level.push_back(tanh(x * (0.5 + i)));
@@ -45,7 +45,7 @@ inline void wide(const Graph& graph, const Tensor& x, int nodes) {
     Graph(graph).output("y", level[0]);
 }
 
-/// Blocks like a transformer's, without its attention.
+/// Feed-forward blocks of a transformer, without attention.
 inline void layered(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     for (int i = 0; i < nodes / 40; ++i) {
@@ -59,7 +59,7 @@ inline void layered(const Graph& graph, Tensor x, int nodes) {
     model.output("y", x);
 }
 
-/// Runge-Kutta steps of a damped oscillator, unrolled.
+/// Unrolled Runge-Kutta steps of a damped oscillator.
 inline void ode(const Graph& graph, const Tensor& x, int nodes) {
     const double h = 0.01;
     Tensor p = x, v = cos(x);
@@ -76,7 +76,7 @@ inline void ode(const Graph& graph, const Tensor& x, int nodes) {
     Graph(graph).output("v", v);
 }
 
-/// Ops on values picked at random among all before them.
+/// Random ops on random earlier values.
 inline void random(const Graph& graph, const Tensor& x, int nodes) {
     std::mt19937 random(7);
     std::vector<Tensor> values{x};
@@ -99,7 +99,7 @@ inline void random(const Graph& graph, const Tensor& x, int nodes) {
     Graph(graph).output("last", last * values.back());
 }
 
-/// Rows cut out, changed, and put together again.
+/// Row slices of a table, concatenated again: all of them unchanged, and every second one after tanh.
 inline void slices(const Graph& graph, const Tensor&, int nodes) {
     Graph model = graph;
     const int rows = nodes / 2;
@@ -113,7 +113,7 @@ inline void slices(const Graph& graph, const Tensor&, int nodes) {
     model.output("changed", concat(changed, 0));
 }
 
-/// An axis moved between any two ops.
+/// A reshape and a transpose after every two elementwise ops.
 inline void movement(const Graph& graph, Tensor x, int nodes) {
     for (int i = 0; i < nodes / 4; ++i) {
         x = reshape(tanh(x + 1.0), i % 2 ? Shape{8, 16} : Shape{4, 32});
@@ -122,7 +122,7 @@ inline void movement(const Graph& graph, Tensor x, int nodes) {
     Graph(graph).output("y", x);
 }
 
-/// Products one after the other, whose rows are seen in another shape at the end.
+/// A chain of products and tanh with one weight; the result is reshaped at the end.
 inline void rows(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     const Tensor weight = model.weight("weight", DType::f32, {16, 16});
@@ -130,14 +130,14 @@ inline void rows(const Graph& graph, Tensor x, int nodes) {
     model.output("y", reshape(x, {4, 2, 16}));
 }
 
-/// Products in a row, any two of which may be one.
+/// A chain of products with distinct weights. By associativity, any two neighbours may be multiplied first.
 inline void chained(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     for (int i = 0; i < nodes / 2; ++i) x = matmul(x, model.weight("w" + std::to_string(i), DType::f32, {16, 16}));
     model.output("y", x);
 }
 
-/// Layers with low-rank factors beside their weights, of whose results halves are read.
+/// Layers with low-rank adapters beside their weights; both halves of each result are read separately.
 inline void adapted(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     for (int i = 0; i < nodes / 16; ++i) {
@@ -151,7 +151,7 @@ inline void adapted(const Graph& graph, Tensor x, int nodes) {
     model.output("y", x);
 }
 
-/// Layers that take rows of narrow tables, multiply what stands beside each other, and read parts of products.
+/// Layers that gather rows of bf16 tables, multiply concatenated values, and read slices of products.
 inline void parts(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     const Tensor ids = model.input("ids", DType::i32, {8});
@@ -167,14 +167,14 @@ inline void parts(const Graph& graph, Tensor x, int nodes) {
     model.output("y", x);
 }
 
-/// Products of sums, which a law would multiply out.
+/// A product of sums, which the distributive law would expand.
 inline void products(const Graph& graph, const Tensor& x, int nodes) {
     Tensor product = x;
     for (int i = 0; i < nodes / 4; ++i) product = product * (x + cos(x * (0.1 + i)));
     Graph(graph).output("y", product);
 }
 
-/// Tables of numbers among the values.
+/// A chain that adds a distinct constant tensor in each step.
 inline void constants(const Graph& graph, Tensor x, int nodes) {
     std::vector<double> numbers(128);
     for (int i = 0; i < nodes / 3; ++i) {
@@ -184,7 +184,7 @@ inline void constants(const Graph& graph, Tensor x, int nodes) {
     Graph(graph).output("y", x);
 }
 
-/// What can be computed when weights are bound.
+/// A chain on one weight, which can be computed at bind.
 inline void bound(const Graph& graph, const Tensor& x, int nodes) {
     const Tensor first = Graph(graph).weight("w", DType::f32, {16, 16});
     Tensor w = first;
@@ -192,7 +192,7 @@ inline void bound(const Graph& graph, const Tensor& x, int nodes) {
     Graph(graph).output("y", matmul(x, w));
 }
 
-/// Many states replaced in the run that reads them, and one that all read.
+/// Many states that are assigned in the run that reads them, and one state that all steps read.
 inline void states(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     State common = model.state("common", DType::f32, {8, 16});
@@ -205,28 +205,28 @@ inline void states(const Graph& graph, Tensor x, int nodes) {
     model.output("y", x);
 }
 
-/// One composite on multiples of one value: calls that differ in a number.
+/// layer_norm of multiples of one value, added up: calls that differ in a factor.
 inline void norms_add(const Graph& graph, const Tensor& x, int nodes) {
     Tensor y = x;
     for (int i = 0; i < nodes / 12; ++i) y = y + layer_norm(x * (i + 2.0), 1e-5);
     Graph(graph).output("y", y);
 }
 
-/// The same of values that are no multiples of each other, all read by one.
+/// layer_norm of values that are not multiples of one another, all read by one concat.
 inline void norms_exp(const Graph& graph, const Tensor& x, int nodes) {
     std::vector<Tensor> rows;
     for (int i = 0; i < nodes / 11; ++i) rows.push_back(layer_norm(sin(x + 1.0 * i), 1e-5));
     Graph(graph).output("y", concat(rows, 1));
 }
 
-/// Multiples again, all read by one.
+/// layer_norm of multiples of one value, all read by one concat.
 inline void norms(const Graph& graph, const Tensor& x, int nodes) {
     std::vector<Tensor> rows;
     for (int i = 0; i < nodes / 10; ++i) rows.push_back(layer_norm(x * (i + 2.0), 1e-5));
     Graph(graph).output("y", sum(concat(rows, 1), {1}));
 }
 
-/// Every value is given out.
+/// A chain in which every second value is an output.
 inline void outputs(const Graph& graph, Tensor x, int nodes) {
     Graph model = graph;
     for (int i = 0; i < nodes / 2; ++i) {
@@ -235,13 +235,13 @@ inline void outputs(const Graph& graph, Tensor x, int nodes) {
     }
 }
 
-/// Polynomials of polynomials.
+/// Nested quadratic polynomials.
 inline void polynomials(const Graph& graph, Tensor x, int nodes) {
     for (int i = 0; i < nodes / 5; ++i) x = x * x * 0.3 + x * 0.2 + 0.1;
     Graph(graph).output("y", x);
 }
 
-/// Norms written by hand, each on the one before.
+/// A chain of layer norms written in atomic ops.
 inline void hand_norms(const Graph& graph, Tensor x, int nodes) {
     for (int i = 0; i < nodes / 11; ++i) {
         const Tensor d = x - mean(x, {-1}, true);
@@ -250,7 +250,7 @@ inline void hand_norms(const Graph& graph, Tensor x, int nodes) {
     Graph(graph).output("y", x);
 }
 
-/// Likewise gelu by tanh.
+/// A chain of tanh-approximated GELUs written in atomic ops.
 inline void hand_gelus(const Graph& graph, Tensor x, int nodes) {
     for (int i = 0; i < nodes / 8; ++i) x = 0.5 * x * (1.0 + tanh(0.79788456 * (x + 0.044715 * pow(x, 3.0))));
     Graph(graph).output("y", x);

@@ -1,6 +1,6 @@
-// Layers of image networks as users spell them, compiled as they are: each convolution of ResNet-50 and MobileNetV2,
-// some others, some with batch norm and relu behind them, pools. The best time of a run, what rate that is, and what
-// runs; beside it the machine's peak and bandwidth. image_layers_against_pytorch.py runs them in turns with PyTorch.
+// Times single layers of image networks: each convolution of ResNet-50 and MobileNetV2, some others, some followed by
+// batch norm and ReLU, and pooling. Prints the best time of a run, its rate and its kernels, and the machine's peak and
+// bandwidth. image_layers_against_pytorch.py alternates this with PyTorch.
 //
 //     image_layers [--threads N] [--group WORD] [--seconds PER_LAYER] [--turns N] [--tune] [--json] [--wait]
 #include "cairn/cairn.hpp"
@@ -19,16 +19,16 @@ namespace {
 
 using namespace cairn;
 
-/// Padding counts in a mean_of_all.
+/// Kind of pooling; mean_of_all includes padding in the mean.
 enum class Pool : std::uint8_t { max, mean, mean_of_all };
 
 struct Layer {
     const char* name;
     std::int64_t batch, channels, size;
-    std::int64_t filters, kernel;  ///< no filters: pooling
+    std::int64_t filters, kernel;  ///< filters = 0: pooling
     ConvOptions options;
     Pool pool = Pool::max;
-    DType dtype = DType::f32;  ///< of a pool
+    DType dtype = DType::f32;  ///< of pooling layers
 };
 
 const Layer layers[] = {
@@ -107,7 +107,7 @@ const Layer layers[] = {
     {"pool global avg 1280 @7", 1, 1280, 7, 0, 7, {}, Pool::mean},
 };
 
-/// Numbers that differ, none of them subnormal.
+/// Varied numbers in [-0.5, 0.5), none of them subnormal.
 std::vector<float> some_numbers(std::int64_t count) {
     std::vector<float> numbers;
     for (std::int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(i * 7919 % 1013) / 1013 - 0.5f);
@@ -119,10 +119,10 @@ struct Result {
     std::string kernels;
 };
 
-/// A turn of a layer that is ready: fills in the best time of runs during so many seconds.
+/// A compiled layer with its operands. time_runs() runs it for `seconds` and lowers result.seconds to the best time.
 struct CompiledLayer {
     CompiledGraph compiled;
-    std::vector<float> filters, bias, variances, image;  ///< read by each run
+    std::vector<float> filters, bias, variances, image;  ///< memory that every run reads
     std::vector<std::uint16_t> halves;
     Result result;
 
@@ -178,7 +178,7 @@ CompiledLayer compile_layer(const Layer& layer, const Context& context, const Co
         });
     const std::vector<std::int64_t> sizes{layer.batch, layer.channels, layer.size, layer.size};
     if (layer.dtype == DType::f16) {
-        // From .5 to 1 and below.
+        // Bit patterns of f16 numbers from 0.5 to just below 1.
         for (std::int64_t i = 0; i < pixels; ++i)
             ready.halves.push_back(static_cast<std::uint16_t>(0x3800 + i * 7919 % 1013));
         ready.compiled.set("x", static_cast<const void*>(ready.halves.data()), sizes);

@@ -1,10 +1,10 @@
-"""Layers of image networks, here and in PyTorch, in turns: each layer a few times one after the other, best times.
+"""Compares layers of image networks in Cairn and in PyTorch, timed in alternation; the best time of a few turns counts.
 
     image_layers_against_pytorch.py build/release/bench/image_layers [--threads N] [--turns N] [--seconds PER_TURN] [--group WORD]
                    [--rows rows.json] [--page results.md --machine "AMD EPYC (family 26, model 2)"]
 
-Needs torch. A page gets a plot of its name beside it. With --rows a run goes on from what earlier ones left there, a
-group each.
+Needs torch. --page writes a page and a plot of the same name. With --rows, results are merged with those of earlier runs,
+for example of one group each.
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ import torch.nn.functional as F
 
 
 def layer_of(name):
-    """What PyTorch runs for a layer that image_layers names."""
+    """A function that runs in PyTorch the layer that image_layers calls `name`."""
     size = int(re.search(r"@(\d+)", name)[1])
     kernel = int((re.search(r"(\d)x\d", name) or [0, 3])[1])
     stride = 2 if " s2 " in name else 1
@@ -93,7 +93,7 @@ def rows_of(args):
 
 
 def plot_of(rows):
-    """How many times as long PyTorch takes, a bar each from 1 on, on a scale of doublings from 1/4 to 16."""
+    """SVG bar chart of PyTorch's time divided by Cairn's. Bars start at 1, on a log2 axis from 1/4 to 16."""
     height, left, unit = 14, 290, 60
     x = lambda ratio: left + (math.log2(min(max(ratio, 0.25), 16)) + 2) * unit
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + 7 * unit}" height="{(len(rows) + 2) * height}" '

@@ -1,4 +1,4 @@
-// Times each kernel that accepts a problem, as a program would run it: operands out of cache, all threads. Beside it
+// Times each kernel that accepts a problem as a program would run it: operands not in cache, all threads. Also prints
 // the machine's peak and bandwidth.
 //
 //     build/release/bench/kernels --benchmark_filter=fused

@@ -1,9 +1,9 @@
-// What fewer bytes cost: programs of GPT-2 of 124M's sizes and of the embedded models under five memory limits, from
-// what the fastest needs down to the least found; expected and measured milliseconds of a prompt and of a step.
+// Measures the cost of memory limits: compiles GPT-2 124M and the embedded models with five limits, from the memory of
+// the fastest program down to the smallest found. Prints expected and measured milliseconds of a prompt and a step.
 //
 //     memory_limit [DATABASE]
 //
-// With a database of timings it is read, and what it lacks measured.
+// With a timing database, stored times are used and missing ones are measured.
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
 
@@ -36,7 +36,7 @@ double median(const std::function<void()>& call) {
     return all[3];
 }
 
-/// One that runs: its bytes, and what a prompt and a step take.
+/// One compiled model: its bytes, and milliseconds to compile, expected, of a prompt and of a step.
 struct Row {
     std::int64_t bytes;
     double compiled, expected, prompt, step;
@@ -59,7 +59,7 @@ std::vector<std::int32_t> some_ids(std::int64_t count, std::int64_t vocabulary) 
     return ids;
 }
 
-/// Runs a model's `forward` on a prompt and on one token, profiled once each.
+/// Runs a model's `forward` on a prompt and on one token, each profiled once and then timed.
 template <typename Model>
 Row measured(Model& model, double compiled, std::int64_t vocabulary, const std::function<void()>& rewind) {
     Row row{bytes_of(model.compiled()), compiled, 0, 0, 0};
@@ -118,7 +118,7 @@ int main(int count, char** arguments) {
     const std::string models = CAIRN_EXAMPLES_DIR "/models";
     const cairn::models::Gpt2Config config;
     const std::vector<cairn::models::WeightSpec> weights = gpt2_weights(config);
-    // Each in memory of its own: what is read as it is stored comes from as far as in a model.
+    // Each weight has its own memory, so that weights read in place come from memory as in a real model.
     std::map<std::string, std::vector<float>, std::less<>> values;
     for (const auto& weight : weights) {
         std::size_t count = 1;

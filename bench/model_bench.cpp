@@ -1,5 +1,5 @@
-// A model doing one work again and again: how long each iteration takes, how near that is to what the machine can do at
-// all, what memory and what start it takes, how exact it is.
+// Benchmarks a model on one workload: time per iteration, its fraction of the roofline limit, memory, start-up time and
+// error against a reference.
 //
 //     model_bench --model gpt2 --synthetic --work prefill --length 128
 //     model_bench --model distilbert --synthetic --work classify --length 128 --batch 8 --mode normal --budget 60
@@ -148,7 +148,7 @@ void run(const Options& options, Clock::time_point started) {
     if (!options.logits.empty()) write_floats(options.logits, logits);
     if (!options.lock.empty()) subject->compiled().write_lock(options.lock);
 
-    // The machine is measured before and after, in memory of its own: not before the peak of the model's is known.
+    // Calibration before and after the iterations allocates memory, so peak memory is read before it.
     report.resident_bytes = support::peak_resident_bytes();
     report.before = cairn::calibrate(context);
     if (busy) {

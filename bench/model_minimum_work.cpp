@@ -7,13 +7,13 @@ namespace {
 
 using cairn::models::WeightSpec;
 
-/// What the layers of a transformer compute on one text.
+/// Sizes of the layers of a transformer on one text.
 struct Layers {
     double count, width, inner;
-    double rows;       ///< positions that are new
-    double last_rows;  ///< those of them whose result the last layer owes
-    double seen;       ///< keys that all new positions see, summed
-    double last_seen;  ///< and that those of the last layer see
+    double rows;       ///< new positions
+    double last_rows;  ///< new positions whose result is needed from the last layer
+    double seen;       ///< sum over the new positions of the keys each attends to
+    double last_seen;  ///< the same in the last layer
 };
 
 double flops_of(const Layers& a) {
@@ -32,7 +32,8 @@ double bytes_of(const WeightSpec& weight, double rows) {
     return bytes * std::min(rows, all) / all;
 }
 
-/// All weights, but of tables that are only looked up in the rows that can be: `looked_up` are their names' ends.
+/// Bytes of all weights. Of the tables that are only looked up, at most as many rows count as there are tokens or
+/// positions; `tokens_in` and `positions_in` are the ends of their names, the former empty if that table is read whole.
 double weight_bytes(const std::vector<WeightSpec>& weights, double tokens, double positions, std::string_view tokens_in,
                     std::string_view positions_in) {
     double bytes = 0;
@@ -58,7 +59,7 @@ MinimumWork gpt2_minimum_work(const Workload& work, const cairn::models::Gpt2Con
     const Layers stack{layers,  width, static_cast<double>(config.inner),   rows,
                        answers, seen,  work.all_logits ? seen : past + rows};
     const double head = 2 * answers * width * static_cast<double>(config.vocabulary);
-    // The embedding is the output projection too, where they are tied: all of it is read then.
+    // A tied embedding is also the output projection, so all of it is read.
     const double bytes = weight_bytes(weights, batch * rows, rows, config.tied ? "" : ".wte.weight", ".wpe.weight");
     const double states = 4 * 2 * layers * width * past * batch;
     return {batch * (flops_of(stack) + head), bytes + states};

@@ -6,8 +6,9 @@
 
 namespace bench {
 
-/// Of one iteration; `weights` as they are stored. Where only the last position's logits are wanted, the last layer's
-/// other queries, and what is made of them, count for nothing: no output depends on them.
+/// Minimum work of one iteration; `weights` have their stored dtypes. If only the logits of the last position are
+/// requested, the other queries of the last layer and values computed from them are not counted, since no output
+/// depends on them.
 MinimumWork gpt2_minimum_work(const Workload& work, const cairn::models::Gpt2Config& config,
                               const std::vector<cairn::models::WeightSpec>& weights);
 MinimumWork distilbert_minimum_work(const Workload& work, const cairn::models::DistilBertConfig& config,

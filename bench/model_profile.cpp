@@ -11,7 +11,7 @@ namespace {
 
 struct Kind {
     int count = 0;
-    std::vector<double> seconds;  // of each iteration
+    std::vector<double> seconds;  // per iteration
     double of_threads = 0, busy = 0;
 };
 

@@ -8,18 +8,18 @@
 
 namespace bench {
 
-/// The instructions of an iteration that run one kernel on one problem.
+/// All instructions of an iteration that run the same kernel on the same problem.
 struct InstructionGroup {
     std::string kernel, problem;
     int count = 0;
-    double seconds = 0;  ///< all of them together; the middle one of the profiled iterations
-    double idle = 0;     ///< part of the time of all threads in which one waits for another
+    double seconds = 0;  ///< total per iteration; median of the profiled iterations
+    double idle = 0;     ///< fraction of the threads' time in which they wait for one another
 };
 
-/// What took longest first.
+/// Groups the instructions of profiled iterations by kernel and problem, the longest total first.
 std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn::InstructionProfile>> iterations);
 
-/// Of some iterations, after untimed ones.
+/// Profiles seven iterations after two warm-up iterations.
 std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject);
 
 }  // namespace bench

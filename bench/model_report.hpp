@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// What one run of model_bench found.
+/// Results of one run of model_bench.
 struct Report {
     Workload work;
     std::string model, mode, features;
@@ -18,31 +18,32 @@ struct Report {
     std::vector<double> iterations;  ///< nanoseconds each
     std::optional<PairedTimes> beside;
     int busy_cpu = -1;
-    std::string plan;  ///< the digest of all programs' text form
+    std::string plan;  ///< digest of the text of all programs
     std::int64_t instructions = 0;
     double compile_seconds = 0;
-    double first_logits = 0;          ///< nanoseconds from main() to the first logits, without an iteration before
-    double first_logits_clock = 0;    ///< what the monotonic clock showed then, nanoseconds
-    std::int64_t resident_bytes = 0;  ///< the most so far, of the process, before the machine was calibrated
-    cairn::MemoryReport memory;       ///< at the sizes of the work
+    double first_logits = 0;          ///< nanoseconds from main() to the logits of the first iteration
+    double first_logits_clock = 0;    ///< monotonic clock at that time, nanoseconds
+    std::int64_t resident_bytes = 0;  ///< peak resident memory of the process before calibration
+    cairn::MemoryReport memory;       ///< at the sizes of the workload
     MinimumWork needs;
     cairn::Calibration before, after;
     std::optional<double> error;
     std::string reference;
-    std::vector<InstructionGroup> profile;  ///< none where it was not asked for
+    std::vector<InstructionGroup> profile;  ///< empty without --profile
 };
 
-/// The least time that `needs` can take on the machine: the larger of flops over its peak and bytes over its bandwidth,
-/// which is that of its caches for what fits in them. A machine may do both at once, so they are not added.
+/// Roofline: the least time that `needs` can take on the machine, the larger of flops / peak and bytes / bandwidth. The
+/// bandwidth is that of the caches if the bytes fit into them. Arithmetic and reads may overlap, so the times are not
+/// added.
 struct RooflineLimit {
-    double flops = 0, bandwidth = 0;  ///< of the two calibrations the better ones
+    double flops = 0, bandwidth = 0;  ///< per second; the higher values of the two calibrations
     double compute_seconds = 0, read_seconds = 0;
     double seconds() const { return compute_seconds > read_seconds ? compute_seconds : read_seconds; }
 };
 RooflineLimit roofline_limit(const MinimumWork& needs, const cairn::Calibration& before,
                              const cairn::Calibration& after);
 
-/// The two rates that limits stand on.
+/// The two rates from which limits are computed: peak flops and read bandwidth.
 nlohmann::ordered_json json_of(const cairn::Calibration& machine);
 std::string line_of(const cairn::Calibration& machine);
 

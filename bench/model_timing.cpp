@@ -15,7 +15,7 @@ double nanoseconds_of_one(BenchmarkedModel& subject) {
     return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-/// At least two, and for a fifth of a second: clocks rise and caches fill.
+/// Runs at least two iterations, and up to 1000 until 0.2 s have passed: clock frequencies rise and caches fill.
 void warm_up(BenchmarkedModel& subject) {
     double total = 0;
     for (int i = 0; i < 2 || (total < 2e8 && i < 1000); ++i) total += nanoseconds_of_one(subject);
@@ -41,7 +41,7 @@ PairedTimes time_beside_load(BenchmarkedModel& subject, const IterationLimits& t
         const std::int64_t count = std::clamp<std::int64_t>(missing, 1, 5);
         for (std::int64_t i = 0; i < count; ++i) total += result.alone.emplace_back(nanoseconds_of_one(subject));
         busy.wake();
-        // The scheduler takes its time to find that a CPU is shared; the first iteration is not like those after it.
+        // The scheduler needs time to notice that a CPU is shared, so the first iteration is not timed.
         nanoseconds_of_one(subject);
         for (std::int64_t i = 0; i < count; ++i) total += result.beside.emplace_back(nanoseconds_of_one(subject));
         busy.rest();

@@ -7,23 +7,23 @@
 
 namespace bench {
 
-/// How often a work is run, and what is told of it.
+/// How long a workload is timed.
 struct IterationLimits {
-    std::int64_t iterations = 20;  ///< timed, at least
-    double seconds = 0;            ///< and further ones as long as those have not taken so long
+    std::int64_t iterations = 20;  ///< minimum number of timed iterations
+    double seconds = 0;            ///< more iterations are timed until their total reaches this
 };
 
-/// Nanoseconds of each iteration, after untimed ones.
+/// Nanoseconds of each timed iteration, after a warm-up.
 std::vector<double> time_iterations(BenchmarkedModel& subject, const IterationLimits& turns);
 
-/// The same in turns, alone and beside a busy process. Each turn is of a few iterations, and of equally many on both
-/// sides.
+/// Nanoseconds of iterations timed alternately alone and beside a busy process, in blocks of one to five iterations of
+/// each.
 struct PairedTimes {
     std::vector<double> alone, beside;
 };
 PairedTimes time_beside_load(BenchmarkedModel& subject, const IterationLimits& turns, BusyProcess& busy);
 
-/// Throws cairn::Error(argument) for none.
+/// Median of the values (the upper one of an even number). Throws cairn::Error(argument) if there are none.
 double median(std::vector<double> values);
 
 }  // namespace bench

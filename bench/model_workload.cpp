@@ -25,7 +25,7 @@ void check_positions(std::int64_t needed, std::int64_t positions) {
         refuse("the work needs " + std::to_string(needed) + " positions, the model has " + std::to_string(positions));
 }
 
-/// The tensors of a model as they are stored: as the file says, or f32.
+/// The weights of a model with their stored dtypes: those of the file, or f32 for synthetic weights.
 std::vector<WeightSpec> as_stored(std::vector<WeightSpec> weights, const ModelSource& source, const char* prefix) {
     if (source.folder)
         cairn::models::find_weights(weights, cairn::Safetensors::open(*source.folder), prefix, *source.folder);
@@ -78,7 +78,7 @@ public:
         model_.rewind();
         std::span<const float> logits = forward(front);
         if (decodes) logits = forward(last);
-        // Of each row its last position.
+        // Compares the last position of each row.
         const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);
         const std::size_t row_size = logits.size() / static_cast<std::size_t>(work_.batch);
         Distance distance;
@@ -105,7 +105,7 @@ private:
         return work_.batch > 1 ? model_.forward(ids, starts_) : model_.forward(ids);
     }
 
-    /// What comes next in each row, from logits of the last position or of all.
+    /// Sets the next token of each row to the most likely one, by logits of the last or of all positions.
     void take_likeliest(std::span<const float> logits) {
         const std::size_t row_size = logits.size() / next_.size();
         const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);

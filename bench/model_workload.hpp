@@ -11,59 +11,59 @@
 
 namespace bench {
 
-/// What a model is to do, once an iteration.
+/// The work of one iteration of a model.
 struct Workload {
     enum class Kind {
-        prefill,   ///< `length` tokens of a text at once (GPT-2)
-        decode,    ///< one token, the likeliest, behind `length` others (GPT-2)
-        classify,  ///< texts of `length` tokens (DistilBERT)
+        prefill,   ///< all `length` tokens of a prompt at once (GPT-2)
+        decode,    ///< one token, the most likely one, after `length` cached ones (GPT-2)
+        classify,  ///< classification of texts of `length` tokens (DistilBERT)
     };
     Kind kind = Kind::prefill;
     std::int64_t length = 128;
-    std::int64_t batch = 1;   ///< texts at once
-    bool all_logits = false;  ///< of every position, not of the last
+    std::int64_t batch = 1;   ///< number of texts computed together
+    bool all_logits = false;  ///< logits of every position, not only of the last
 };
 
-/// Where a model comes from.
+/// Files of a model and of its reference outputs.
 struct ModelSource {
-    /// As Hugging Face stores it; none: full size, with weights made from integers.
+    /// Model folder in Hugging Face's layout; nullopt: the full-size model with synthetic weights.
     std::optional<std::filesystem::path> folder;
-    std::filesystem::path golden;  ///< outputs of a reference implementation in float64; empty: there are none
-    std::filesystem::path cache_folder = {};  ///< where it is kept ready for the next start; empty: it is not
+    std::filesystem::path golden;             ///< float64 outputs of a reference implementation; empty: none
+    std::filesystem::path cache_folder = {};  ///< folder for the compiled, packed model; empty: none
 };
 
-/// The least that any way to do a work computes and reads.
+/// Minimum work: the flops and bytes that any implementation of a workload needs.
 struct MinimumWork {
-    double flops = 0;  ///< of products of matrices, a multiply-add counted as two, without what no output depends on
-    double bytes = 0;  ///< weights as they are stored, of tables the rows looked up, and keys and values, each once
+    double flops = 0;  ///< of matrix products that an output depends on; a multiply-add counts as two
+    double bytes = 0;  ///< stored weights, looked-up rows of tables, and cached keys and values, each read once
 };
 
-/// A model made ready for a work.
+/// A compiled and bound model with the inputs of a workload.
 class BenchmarkedModel {
 public:
     virtual ~BenchmarkedModel() = default;
-    /// What comes before an iteration and is not part of it.
+    /// Prepares the state for an iteration. Not part of the timed work.
     virtual void prepare() = 0;
-    /// One iteration; its logits, valid until the next.
+    /// Runs one iteration. Returns its logits, valid until the next one.
     virtual std::span<const float> run() = 0;
     virtual cairn::CompiledGraph& compiled() = 0;
-    /// Whether iterations from now on are profiled.
+    /// Enables or disables the profile of later iterations.
     virtual void profile(bool is_profiled) = 0;
-    /// The sizes of one iteration, by symbol.
+    /// Values of the symbols in one iteration.
     virtual std::vector<std::pair<std::string_view, std::int64_t>> sizes() const = 0;
     virtual MinimumWork needs() const = 0;
-    /// How far the logits of the reference's inputs, run as the work runs its own, are from the reference's: the
-    /// relative L2 distance. Nothing where there is no reference.
+    /// Relative L2 distance of the logits from the reference's, for the reference's inputs run in the same kind of
+    /// workload. nullopt if there is no reference.
     virtual std::optional<double> error() = 0;
 };
 
-/// Compiles and binds. Throws cairn::Error for a work that the model does not do.
+/// Compiles and binds the model. Throws cairn::Error for a workload that the model does not support.
 std::unique_ptr<BenchmarkedModel> make_benchmarked_model(const Workload& work, const ModelSource& source,
                                                          const cairn::Context& context,
                                                          const cairn::CompileOptions& options);
 
-/// The ids of all rows of a work: of row r, element j the hash of examples/synthetic_weights.hpp at tensor 1000 + r,
-/// element j, modulo the vocabulary.
+/// Token ids of all rows of a workload. Element j of row r is synthetic::hash(1000 + r, j) modulo the vocabulary
+/// (examples/synthetic_weights.hpp).
 std::vector<std::int32_t> workload_ids(std::int64_t rows, std::int64_t length, std::int64_t vocabulary);
 
 }  // namespace bench

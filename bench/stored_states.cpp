@@ -1,9 +1,9 @@
-// What states in 16 bits gain: a step of GPT-2 of 124M's sizes behind texts of some lengths, and of its attention alone
-// behind longer ones, exact and within a tolerance, interleaved.
+// Measures the gain of 16-bit states: one decode step of GPT-2 124M after texts of several lengths, and of its
+// attention alone after longer ones, compiled exactly and with a tolerance, timed in alternation.
 //
 //     stored_states [DATABASE]
 //
-// With a database of timings it is read, and what it lacks measured.
+// With a timing database, stored times are used and missing ones are measured.
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
 
@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double tolerance = 2e-2;
 constexpr int turns = 15;
 
-/// A hundred steps of one token for each longer run.
+/// Compile options; a run with one token is weighted a hundred times as much as a longer one.
 CompileOptions options_of(double error, bool measure) {
     CompileOptions options;
     options.splits = {{"T", {1, 12}, {100, 1, 1}}};
@@ -40,7 +40,7 @@ std::string states_of(const CompiledGraph& compiled) {
     return "f32";
 }
 
-/// The median milliseconds of a step by each, in turn.
+/// Median milliseconds of each of two steps, timed in alternation.
 std::array<double, 2> medians(const std::array<std::function<void()>, 2>& steps) {
     std::array<std::vector<double>, 2> all;
     for (int turn = -1; turn < turns; ++turn)
@@ -105,7 +105,7 @@ void time_gpt2(const Context& context, bool measure) {
     print_errors(loose.compiled());
 }
 
-/// The attention of GPT-2's layers, one behind the other.
+/// A chain of the attention of twelve GPT-2 layers, without their other ops.
 Graph attention_alone(std::int64_t capacity) {
     Graph g("attention");
     const Dim past = g.symbol("P", 0, capacity - 1), t = g.symbol("T", 1, 64);

@@ -1,5 +1,6 @@
-// Attention over sizes, masks, heads and dtypes, each beside its limit: the multiply-adds of the pairs that are seen at
-// the machine's peak, or the bytes of keys and values at the bandwidth of where they lie, whichever takes longer.
+// Times attention over sizes, masks, heads and dtypes, each beside its roofline limit: the larger of the multiply-adds
+// of unmasked pairs at the machine's peak, and the bytes of keys and values at the bandwidth of memory, or of the cache
+// if they fit into it.
 //
 //     sweep_attention [--json] [--threads N] [--features avx2] [--only PART_OF_A_NAME]
 #include "cairn/tuning.hpp"
@@ -22,9 +23,9 @@ enum class Seen { causal, all, key_mask, pair_mask, added_mask };
 
 struct Case {
     std::string name, problem;
-    double pairs;  ///< of queries and keys that see each other
+    double pairs;  ///< unmasked pairs of query and key, over all heads
     Sizes sizes;
-    double key_bytes;  ///< of one element
+    double key_bytes;  ///< bytes of one element of keys and values
 };
 
 std::string tensor(const char* dtype, std::initializer_list<std::int64_t> sizes) {
@@ -48,7 +49,7 @@ Case case_of(const Sizes& s, Seen seen, const std::string& stored = "f32", const
     if (seen == Seen::added_mask) problem += " " + tensor("f32", {1, 1, s.queries, s.keys});
     const double queries = static_cast<double>(s.queries), keys = static_cast<double>(s.keys);
     const bool is_boolean = seen == Seen::key_mask || seen == Seen::pair_mask;
-    const double filled = is_boolean ? static_cast<double>(s.keys - s.keys / 4) : keys;  // as measure() fills masks
+    const double filled = is_boolean ? static_cast<double>(s.keys - s.keys / 4) : keys;  // measure() masks 1/4
     const double row = is_causal ? keys - (queries - 1) / 2 : filled;
     std::string name = std::string(names[static_cast<int>(seen)]) + more + " " + stored + " " +
                        std::to_string(s.queries) + "x" + std::to_string(s.keys) + "x" + std::to_string(s.depth) + " " +
@@ -86,7 +87,7 @@ struct Machine {
     cairn::Calibration limits;
 };
 
-/// Seconds at the machine's limit.
+/// Roofline limit in seconds.
 double limit(const Case& one, const cairn::Calibration& machine) {
     const double flops = one.pairs * 4 * static_cast<double>(one.sizes.depth);
     const double bytes =

@@ -1,11 +1,11 @@
-// How near to what bytes or operations allow each kernel comes that is neither a product nor attention. For every
-// Problem of sweep_problems.cpp and for one and two threads: the best time, the rate, and how many times longer that is
-// than a copy of as many bytes takes, or than its operations do at the machine's peak, whichever is more. The copy is
-// timed in the same run, in memory of the same size.
+// Compares kernels other than products and attention with their limit. For every Problem of sweep_problems.cpp and for
+// one and two threads: the best time, the rate, and the ratio of the time to the limit, which is the larger of a copy
+// of as many bytes and the flops at the machine's peak. The copy is timed in the same run, with the number of bytes
+// rounded down to a power of two.
 //
 //     sweep_axes [--json] [--group WORD | --problem TEXT...] [--threads N...] [--above RATIO] [--seconds PER_PROBLEM]
 //
-// Any other Problem is judged by the operations that the kernel itself counts.
+// For Problems of --problem, the flops are those of the kernel's cost function.
 #include "bench/sweep_problems.hpp"
 #include "cairn/tuning.hpp"
 
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Bytes of memory that operands take, each element once however often strides come by.
+/// Bytes of memory that an operand covers; an element that its strides visit repeatedly counts once.
 double bytes_of(const cairn::TensorDesc& tensor) {
     double reached = 1, elements = 1;
     for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
@@ -28,13 +28,13 @@ double bytes_of(const cairn::TensorDesc& tensor) {
     return std::min(reached, elements) * static_cast<double>(size_of(tensor.dtype));
 }
 
-/// Times of one Context: its threads' peak, and copies by the power of two of their bytes.
+/// Rates of one Context: the peak of its threads, and copy rates by size, in powers of two bytes.
 class Machine {
 public:
     Machine(int threads, double seconds)
         : context_({.threads = threads}), seconds_(seconds), peak_(cairn::calibrate(context_).flops) {}
 
-    /// The kernel that a program without timings would take: the first in the list that accepts.
+    /// The first kernel in the list that accepts the problem, as selected without timings; packed inputs excepted.
     const cairn::Kernel* kernel_for(const cairn::Problem& problem) const {
         for (const cairn::Kernel& kernel : context_.kernels().kernels)
             if (kernel.definition == problem.definition && context_.features().includes(kernel.needs) &&
@@ -47,7 +47,7 @@ public:
             measure(problem, kernel.id, context_, {.blocks = 9, .max_seconds = seconds_, .cold = false});
         return timing.samples > 0 ? timing.min : timing.bound;
     }
-    /// Bytes read and written a second by a copy that touches so many in all.
+    /// Bytes per second, reads and writes together, of a copy that reads and writes `bytes` in total.
     double copy_rate(double bytes) {
         const auto power = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
         const auto [known, is_new] = copies_.try_emplace(power, 0);

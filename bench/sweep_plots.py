@@ -1,4 +1,4 @@
-"""Pictures of sweeps as SVG: shares of a limit over sizes, and how many times a limit each case of a group takes."""
+"""SVG plots of sweeps: shares of the limit over sizes, and ratios of the time to the limit by group."""
 import html
 import math
 
@@ -16,7 +16,7 @@ def ticks(low, high):
 
 
 def panel(title, lines, top, left=50, width=860, height=150):
-    """Lines are (name, [(size, share)]); a share of 1 is the limit."""
+    """One line chart. `lines` is a list of (name, [(size, share)]); a share of 1 is the limit."""
     sizes = [size for _, points in lines for size, _ in points]
     low, high = min(sizes), max(sizes)
     x = lambda size: left + width * (size - low) / max(high - low, 1)
@@ -36,13 +36,13 @@ def panel(title, lines, top, left=50, width=860, height=150):
 
 
 def over_sizes(panels):
-    """Panels are (title, lines), one below the other."""
+    """Line charts one below the other. `panels` is a list of (title, lines)."""
     parts = [part for at, (title, lines) in enumerate(panels) for part in panel(title, lines, 220 * at)]
     return picture(930, 220 * len(panels), parts)
 
 
 def in_groups(groups, left=150, unit=95):
-    """Groups are (name, [times the limit]): a row each, a dot each, on a scale of doublings from 1/2 to 64."""
+    """Dot plot of ratios to the limit, a row per group, on a log2 axis from 1/2 to 64. `groups` is a list of (name, ratios)."""
     x = lambda ratio: left + (math.log2(min(max(ratio, .5), 64)) + 1) * unit
     bottom = 20 + 18 * len(groups)
     parts = []

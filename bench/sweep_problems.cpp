@@ -151,7 +151,7 @@ void add_movement(std::vector<SweepProblem>& all) {
     add("scan", "argsort axis=(-1) descending=(0) | f32[512,768] -> i32[512,768]");
 }
 
-// Windows are views: the strides walk over the same rows again.
+// The windows are views: their strides visit the same rows several times.
 void add_pooling(std::vector<SweepProblem>& all) {
     for (const char* op : {"max_reduce", "sum"})
         for (const std::string dtype : {"f32", "f16"}) {

@@ -6,15 +6,16 @@
 
 namespace cairn::bench {
 
-/// A Problem as text, and operations for each element of its largest operand, multiply-adds counting two, where bytes
-/// alone do not say what it costs; none: as many as the kernel counts.
+/// A Problem as text, its group, and the flops per element of its first input, or of its first output if it has no
+/// inputs; a multiply-add counts as two. 0: bytes alone determine the limit. nullopt: the flops of the kernel's cost
+/// function.
 struct SweepProblem {
     std::string group, problem;
     std::optional<double> flops = 0;
 };
 
-/// What a CPU does that is neither a product nor attention: reductions and norms over every axis, casts, functions of
-/// elements, movement, pooling.
+/// Problems other than products and attention: reductions and norms over every axis, casts, elementwise functions, data
+/// movement, pooling.
 std::vector<SweepProblem> sweep_problems();
 
 }  // namespace cairn::bench

@@ -1,6 +1,6 @@
-// Products over every number of rows, or of columns or of depth around round sizes: what the machine allows
-// (multiply-adds at the peak or reading at the read limit, whichever takes longer, both measured here) by what they
-// take, with weights out of cache. sweep_report.py makes a page of it.
+// Times matrix products over every number of rows, or of columns or depths around round sizes, with weights not in
+// cache. Prints the share of the roofline limit: the larger of the multiply-adds at the peak and the weights at the
+// read bandwidth, both calibrated here, divided by the measured time. sweep_report.py writes a page from it.
 //
 //     build/release/bench/sweep_products --shape 768x2304 [--axis columns --rows 128] [--json]
 #include "cairn/tuning.hpp"
@@ -32,7 +32,7 @@ struct Found {
     double seconds, limit_seconds, share_of_peak;
 };
 
-/// The first kernel of the family that takes the product, as a program without timings would take it.
+/// Times the first kernel of the family that accepts the product, as selected without timings; nullopt if none does.
 std::optional<Found> measured(const cairn::Context& context, const cairn::Calibration& machine,
                               const std::string& family, Sizes sizes, const Options& options) {
     const auto [m, k, n] = sizes;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the sweeps of kernels on this machine and writes a page of each with its plots.
+"""Runs the kernel sweeps on this machine and writes a page with plots for each.
 
     sweep_report.py build/release/bench --out bench/results/2026-01-01-some-cpu --machine "some CPU" [--only products|axes|attention] [--brief]
 
-`--out` is the beginning of the names of the pages: <out>-products.md, <out>-axes.md, <out>-attention.md. Let nothing else run meanwhile.
+`--out` is the prefix of the pages: <out>-products.md, <out>-axes.md, <out>-attention.md. The machine should be idle otherwise.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ def share(row):
 
 
 def cliffs(points):
-    """Sizes whose share of the limit is below that of the nearest round size by more than a tenth."""
+    """(size, share, share of the nearest round size) where the latter share is more than 1.1 times the former."""
     shares = dict(points)
     nearest = lambda size: max((size + ROUND // 2) // ROUND, 1) * ROUND
     return [(size, found, shares[nearest(size)]) for size, found in points
@@ -36,7 +36,7 @@ def cliffs(points):
 
 
 def machine_line(rows):
-    """Each sweep calibrates for itself: from the lowest to the highest."""
+    """The range of the rates that the sweeps calibrated, one calibration per sweep."""
     peaks = sorted(row["peak_flops_per_second"] / 1e9 for row in rows)
     reads = sorted(row["read_bytes_per_second"] / 1e9 for row in rows)
     return (f"Calibrated at the beginning of each sweep: {peaks[0]:.0f} to {peaks[-1]:.0f} GFLOP/s, "
@@ -44,7 +44,7 @@ def machine_line(rows):
 
 
 def product_panels(programs, brief):
-    """(title, [(family, rows)]) of every sweep."""
+    """Runs all sweeps of products. Returns a list of (title, [(family, rows)])."""
     last, step = (48, 8) if brief else (300, 1)
     sweeps = [("rows", shape, [f"--last={last}", f"--step={step}", f"--first={step}"]) for shape in SHAPES]
     for rows in (8, 128):
@@ -95,7 +95,7 @@ def products(programs, out, machine, brief):
 
 
 def grouped_page(out, kind, title, about, rows, name_of, group_of, ratio_of, time_of):
-    """A page of cases that fall in groups: a plot, a table of groups, and each case above three times its limit."""
+    """Writes a page of grouped cases: a plot, a table of groups, and the cases that take more than three times their limit."""
     groups = {}
     for row in rows:
         groups.setdefault(group_of(row), []).append(row)

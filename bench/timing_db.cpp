@@ -1,5 +1,5 @@
-// What a large timing database costs: adding rows, opening it, looking up what it has and what it lacks, in a reading
-// and each time on its own.
+// Measures a large timing database: adding rows, opening it, and lookups of stored and of missing rows, inside a
+// TimingDb::Reading and individually.
 //
 //     timing_db [ROWS]
 #include "cairn/timing_file.hpp"
@@ -35,7 +35,7 @@ cairn::Problem problem_of(int rows) {
 
 std::string kernel_of(int i) { return "cpu.bench.matmul.f32@" + std::to_string(i / 1000); }
 
-/// The text of so many rows, after those before.
+/// Text of `count` rows, numbered from `first`.
 std::string lines_of(int first, int count) {
     std::ostringstream text;
     for (int i = first; i < first + count; ++i)

@@ -1,21 +1,22 @@
-// What tuning gains, and how sure that is: GPT-2 of 124M's sizes with made-up weights, a step and a prompt.
+// Measures the gain of tuning and its variance on GPT-2 124M with synthetic weights: a decode step and a prompt.
 //
-//     tuning spread  [OPTIONS]   tunes from empty databases, and the times of their programs side by side, beside
-//     as many untuned ones: what those differ by is no merit of a program. Each is in memory twice, since where that
-//     lies is none either.
-//     tuning budgets [OPTIONS]   for budgets of 0.1 to 30 s the tuned program beside the untuned one
-//     tuning modes   [OPTIONS]   a first start with a seed, quick, normal and exhaustive: seconds, measurements, and
-//     the program beside the untuned one
+//     tuning spread  [OPTIONS]   tunes repeatedly from empty databases and compares the programs with one another and
+//     with as many untuned ones. Differences between untuned programs are noise. Each program is loaded twice, since
+//     its place in memory affects its time too.
+//     tuning budgets [OPTIONS]   compares the tuned program with the untuned one for budgets of 0.1 to 30 s
+//     tuning modes   [OPTIONS]   compares a first start with shipped timings and the modes quick, normal and exhaustive
+//     with the untuned program: seconds, measurements, times
 //
-//     --threads N   of the context (all)       --tunes N     of `spread` (5)
-//     --layers N    of the model (12)          --turns N     runs of each program, in turns (30)
+//     --threads N   threads of the Context (all)             --tunes N     tunings in `spread` (5)
+//     --layers N    layers of the model (12)                 --turns N     runs of each program (30)
 //     --seconds S   budget of `spread` (60) and of exhaustive in `modes` (none)
-//     --quick S     budget of quick in `modes` (its own)
-//     --seed FILE   of `modes` as build/release/share/cairn/shipped_timings.db (none, and no first start)
+//     --quick S     budget of quick in `modes` (its default)
+//     --seed FILE   shipped timings for `modes`, as build/release/share/cairn/shipped_timings.db; without it no first
+//                   start is measured
 //     --splits A,B  upper bounds of T's buckets (1,12)       --prompt N    tokens of the prompt (64)
 //
-// Times of programs are compared in pairs, one run of each right after the other, in changing order: what is told of
-// two is the median of the ratios and the interval in which it lies with a confidence of 95 %.
+// In each turn all programs run once, in random order. Two programs are compared by the median of the ratios of their
+// times in the same turn, with a 95 % confidence interval.
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
 
@@ -85,14 +86,14 @@ Settings settings_of(int count, char** words) {
     return settings;
 }
 
-/// A model that was compiled in some way, and how that went.
+/// A compiled model, how it was tuned, and its measured times.
 struct Tuned {
     std::string name;
-    Context context;  // its database is its own, in memory
+    Context context;  // with its own timing database in memory
     models::Gpt2 model;
-    double seconds = 0;  // that compiling took
+    double seconds = 0;  // compile time
     std::int64_t measured = 0;
-    std::vector<double> steps = {}, prompts = {};  // seconds of runs, in turns
+    std::vector<double> steps = {}, prompts = {};  // seconds per run, one for each turn
 };
 
 class Models {
@@ -113,7 +114,7 @@ public:
         compile.mode = mode;
         compile.tune_seconds = seconds;
         compile.splits = {{"T", settings_.splits}};
-        // Binding is no part of it.
+        // The compile time excludes binding.
         const Clock::time_point begin = Clock::now();
         const Explanation why = cairn::compile(gpt2_graph(config_, weights_), context, compile).explain();
         const double spent = seconds_since(begin);
@@ -122,7 +123,7 @@ public:
         return {std::move(name), context, model(context, compile), spent, measured};
     }
 
-    /// The same programs once more, in other memory.
+    /// The same programs loaded again into other memory.
     Tuned again(const Tuned& tuned, Mode mode) const {
         CompileOptions compile;
         compile.mode = mode;
@@ -130,7 +131,7 @@ public:
         return {tuned.name, tuned.context, model(tuned.context, compile), 0, 0};
     }
 
-    /// Runs all of them, in another order each turn.
+    /// Times all models in turns, each turn in another random order.
     void run(std::deque<Tuned>& all) const {
         std::vector<std::int32_t> ids;
         for (int i = 0; i < settings_.prompt; ++i)
@@ -147,7 +148,7 @@ public:
                 const double prompt = seconds_since(begin);
                 const Clock::time_point middle = Clock::now();
                 each->model.forward(std::span<const std::int32_t>(ids).first(1));
-                if (turn < 0) continue;  // the first pays for pages
+                if (turn < 0) continue;  // the first run faults its pages in
                 each->prompts.push_back(prompt);
                 each->steps.push_back(seconds_since(middle));
             }
@@ -177,7 +178,7 @@ double median(std::vector<double> values) {
     return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// The median of ratios, and the order statistics between which it lies with a confidence of 95 %.
+/// Text of the median of ratios and its 95 % confidence interval, by order statistics.
 std::string ratio_of(const std::vector<double>& above, const std::vector<double>& below) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
@@ -240,7 +241,7 @@ void run_spread(const Settings& settings, const Models& models) {
     }
 }
 
-/// Each beside an untuned one of its own, so that two models are in memory at a time.
+/// Compares one tuning with an untuned model compiled for it, so that only two models are in memory at a time.
 void run_beside(const Models& models, const std::string& name, Mode mode, std::optional<double> seconds) {
     std::deque<Tuned> pair;
     pair.push_back(models.tuned("untuned", Mode::off, {}));

@@ -1,6 +1,7 @@
 # cairn_command(<program> MAIN file ROOM room)
 #
-# Makes build/<preset>/bin/<program> of a main file and the objects of a room that sees the face of the library alone.
+# Builds build/<preset>/bin/<program> from a main file and the objects of a room that includes only public headers of
+# the library.
 function(cairn_command program)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN;ROOM" "")
     set(target ${program}_command)

@@ -1,5 +1,5 @@
-# Every third-party library is private: none shows in a public header. A room names what it needs by a word of this
-# file: cairn_room(... USES sqlite json). Threads and fmt come to all.
+# Third-party libraries. All are private: no public header includes one. A room lists the libraries it needs by the
+# short names defined here, cairn_room(... USES sqlite json); every room has threads and fmt.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
@@ -8,13 +8,15 @@ find_package(nlohmann_json REQUIRED)
 find_package(utf8proc REQUIRED)
 find_package(tommath REQUIRED)
 find_package(libmd REQUIRED)
-# Programs around the library have command lines; the library has none.
+# Only the programs parse command lines.
 if(CAIRN_BUILD_COMMAND OR CAIRN_BUILD_EXAMPLES)
     find_package(CLI11 REQUIRED)
 endif()
 
-# cairn_dependency(<word> <CMake target> <CMake package> [REQUIRES pkg-config name] [LIBS flags])
-# The package and the pkg-config words go to users of the static library.
+# cairn_dependency(<short name> <CMake target> <CMake package> [REQUIRES pkg-config name] [LIBS flags])
+#
+# Defines the short name of a library. The package configuration and the pkg-config files of the static library name the
+# package, REQUIRES and LIBS.
 function(cairn_dependency word target package)
     cmake_parse_arguments(PARSE_ARGV 3 arg "" "REQUIRES;LIBS" "")
     set(CAIRN_TARGET_${word} ${target} PARENT_SCOPE)
@@ -33,5 +35,5 @@ cairn_dependency(cli11 CLI11::CLI11 CLI11)
 cairn_dependency(tommath tommath::tommath tommath REQUIRES libtommath)
 cairn_dependency(libmd libmd::libmd libmd REQUIRES libmd)
 
-# These leave nothing to link, so a user of the static library need not have them.
+# Header-only libraries: users of the static library need not have them installed.
 set(CAIRN_HEADER_ONLY eigen json cli11)

@@ -1,5 +1,5 @@
-# The target `docs`: the reference of include/cairn by Doxygen, in build/<preset>/docs/html. Nothing else needs it. Whatever
-# Doxygen warns of is an error.
+# The optional target `docs`: the interface reference of include/cairn by Doxygen, in build/<preset>/docs/html. Warnings
+# of Doxygen are errors.
 find_package(Doxygen QUIET)
 if(NOT DOXYGEN_FOUND)
     return()
@@ -9,7 +9,7 @@ set(DOXYGEN_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/docs")
 set(DOXYGEN_STRIP_FROM_PATH "${PROJECT_SOURCE_DIR}/include")
 set(DOXYGEN_STRIP_FROM_INC_PATH "${PROJECT_SOURCE_DIR}/include")
 set(DOXYGEN_JAVADOC_AUTOBRIEF YES)
-set(DOXYGEN_EXTRACT_ALL YES)  # documented_test asks for comments, and knows that one may be for several names in a row
+set(DOXYGEN_EXTRACT_ALL YES)  # documented_test checks comments instead; it accepts one comment for a run of declarations
 set(DOXYGEN_QUIET YES)
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
 set(DOXYGEN_MACRO_EXPANSION YES)

@@ -1,6 +1,8 @@
-# cairn_tell_flags(<target> <source> [flag...]): `source` sees, as texts, CAIRN_KERNEL_FLAGS, all flags that `target` and
-# these flags compile code with, and CAIRN_KERNEL_LIBRARIES, the versions of what is compiled in. Times measured with one
-# set of them say nothing of code compiled with another.
+# cairn_tell_flags(<target> <source> [flag...])
+#
+# Defines two string macros in `source`: CAIRN_KERNEL_FLAGS, the compiler flags of `target` and the given ones, and
+# CAIRN_KERNEL_LIBRARIES, the versions of the libraries compiled in. They are part of the hardware fingerprint: times
+# measured with one set of flags are not valid for code compiled with another.
 function(cairn_tell_flags target source)
     set(flags "${CMAKE_CXX_FLAGS}")
     foreach(config Debug Release RelWithDebInfo MinSizeRel)

@@ -1,6 +1,6 @@
-# Install rules: headers, libraries, CMake package, pkg-config files. The whole tree may be moved after installing.
-# Install components: cairn_dev (headers, package files), cairn_static, cairn_shared (libraries),
-# cairn_command (the command, with the library it was linked with inside it or beside it).
+# Install rules: headers, libraries, CMake package, pkg-config files. The installed tree is relocatable. Install
+# components: cairn_dev (headers, package files), cairn_static, cairn_shared (libraries), cairn_command (the command,
+# which contains the static library or finds the shared one relative to itself).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,7 +14,7 @@ foreach(linkage IN LISTS CAIRN_LINKAGES)
         install(TARGETS cairn_lib_${component}_${linkage} EXPORT cairn-${linkage}
             LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cairn_${linkage}
             ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT cairn_${linkage})
-        # The installed libraries find each other wherever the tree lies.
+        # The installed libraries find one another relative to their own folder.
         set_target_properties(cairn_lib_${component}_${linkage} PROPERTIES INSTALL_RPATH "$ORIGIN")
     endforeach()
     if(components)
@@ -29,11 +29,11 @@ if(CAIRN_BUILD_COMMAND)
     install(TARGETS cairn_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cairn_command)
 endif()
 
-# From lib/pkgconfig back to the prefix.
+# The relative path from lib/pkgconfig to the prefix.
 file(RELATIVE_PATH PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" PC_PREFIX "${PC_PREFIX}")
 
-# What a static link of the whole library needs besides it.
+# The packages that a static link of the library needs, and a pkg-config file for each component.
 set(dependencies)
 foreach(component IN LISTS components)
     get_property(rooms GLOBAL PROPERTY CAIRN_ROOMS_OF_${component})

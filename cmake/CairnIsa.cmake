@@ -1,13 +1,14 @@
 # cairn_isa_sources(<room> LEVEL avx2 [FLAGS -mavx2...] TABLE cairn_table_avx2 SOURCES file... [USES eigen...])
 #
-# Compiles the sources once more, for one instruction set, and adds them to the room as ONE object whose only global
-# symbol is TABLE. Why: a template instance or inline function compiled for AVX-512 is a weak symbol, and the linker may
-# pick that copy for everybody, which kills the program on an older machine. So each level's objects are
+# Compiles the sources for one instruction set and adds them to the room as ONE object whose only global symbol is
+# TABLE. Reason: a template instance or inline function compiled for AVX-512 is a weak symbol; the linker may choose
+# that copy for the whole program, which then fails with an illegal instruction on an older machine. So the objects of
+# each level are
 #   1. compiled with hidden visibility and without GNU-unique symbols,
 #   2. merged by `ld -r --force-group-allocation`, which dissolves their COMDAT groups,
 #   3. stripped of all global symbols but the table's by `objcopy --keep-global-symbol`.
-# objects_test checks the result. Sources see CAIRN_ISA=<level> as a bare word, for namespaces and the table's name.
-# A level without sources is left out.
+# objects_test checks the result. The macro CAIRN_ISA is the level as an identifier, for namespaces and the table's
+# name. A level without sources is omitted.
 function(cairn_isa_sources room)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "LEVEL;TABLE" "FLAGS;SOURCES;USES")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_LEVEL OR NOT arg_TABLE)
@@ -24,14 +25,14 @@ function(cairn_isa_sources room)
         target_link_libraries(${level_target} PRIVATE ${CAIRN_TARGET_${use}})
     endforeach()
     target_compile_definitions(${level_target} PRIVATE CAIRN_ISA=${arg_LEVEL})
-    # No code reads errno or the floating-point flags after a kernel; contraction only shortens the rounding chain.
+    # No code reads errno or the floating-point exception flags after a kernel; contraction only removes roundings.
     target_compile_options(${level_target} PRIVATE
         $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> -fno-math-errno -fno-trapping-math -ffp-contract=fast ${arg_FLAGS})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # The compiler's own AVX-512 headers leave "undefined" vectors uninitialised on purpose.
         target_compile_options(${level_target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
     endif()
-    # Link-time optimisation would hide the code from step 2 and could inline it across levels.
+    # Link-time optimisation would hide the code from step 2 and could inline code of one level into another.
     set_target_properties(${level_target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
 
     set(merged "${CMAKE_CURRENT_BINARY_DIR}/isa/${arg_LEVEL}.merged.o")

@@ -1,7 +1,8 @@
 # cairn_library(<component> ROOMS room... [LINKS component...])
 #
-# Makes the library of a component out of its rooms' objects: cairn_lib_<component>_static and/or _shared, by
-# CAIRN_LINKAGE; both are made of the same objects. cairn::<component> is the one that in-tree users link.
+# Builds the library of a component from the objects of its rooms: cairn_lib_<component>_static, _shared or both, as
+# CAIRN_LINKAGE says, from the same objects. In-tree targets link cairn::<component>, which is the static one if both
+# exist.
 if(CAIRN_LINKAGE STREQUAL "both")
     set(CAIRN_LINKAGES static shared)
 else()
@@ -51,7 +52,7 @@ function(cairn_library_of component linkage rooms links)
         if(linkage STREQUAL "static")
             target_link_libraries(${target} PRIVATE ${CAIRN_TARGET_${use}})
         else()
-            # A shared library brings its own; users need not find the third party.
+            # A shared library records its own dependencies; its users need not find the third-party packages.
             target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${CAIRN_TARGET_${use}}>)
         endif()
     endforeach()

@@ -2,11 +2,12 @@
 #
 #   cairn_room(simplify SOURCES algebra.cpp simplify.cpp SEES types ir)
 #
-# makes the OBJECT library cairn_<name>. SEES lists the rooms whose headers its files include; house_test compares it
-# with the arrows of docs/layout.md, and a test of the room links these rooms, and the rooms those see, with it. APART: its
-# files are never compiled together (CAIRN_UNITY), since each has names of its own for the same things.
+# Defines a room: the OBJECT library cairn_<name>. SEES lists the rooms whose headers its files include; house_test
+# compares it with the table of permitted includes in docs/layout.md, and a test of the room links these rooms and,
+# transitively, those that they see. APART excludes the room from unity builds (CAIRN_UNITY), because its files define
+# equal names in unnamed namespaces.
 
-# What all code of the project is compiled with, tests and examples included.
+# Compile settings of all code of the project, including tests and examples.
 function(cairn_compile_settings target)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -24,12 +25,12 @@ endfunction()
 function(cairn_compile_together target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # g++ warns of unnamed namespaces in what it takes for headers: all files but the one that names the others.
+        # g++ takes the files that a unity source includes for headers and warns of their unnamed namespaces.
         target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
 endfunction()
 
-# What code that ends up in a library is compiled with besides.
+# Additional compile settings of code that is linked into a library.
 function(cairn_object_settings target)
     cairn_compile_settings(${target})
     set_target_properties(${target} PROPERTIES
@@ -42,9 +43,9 @@ endfunction()
 
 # cairn_share_headers(<target> <owner> <settings> [LINKS target...] [HEADERS header...])
 #
-# The standard library's headers that most files include, and those named, are compiled once for all targets that the
-# function `settings` has set up: as those of `owner`, an object library that is made the first time. Where CAIRN_UNITY is
-# off each file reads its own.
+# Precompiles the most common standard headers and HEADERS once for all targets with the compile settings of the
+# function `settings`. The precompiled header belongs to `owner`, an object library that the first call creates. Without
+# CAIRN_UNITY this does nothing.
 function(cairn_share_headers target owner settings)
     if(NOT CAIRN_UNITY)
         return()
@@ -61,7 +62,8 @@ function(cairn_share_headers target owner settings)
     endif()
     target_precompile_headers(${target} REUSE_FROM ${owner})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # More such of std::string, now that it is no system header's. `dev`, which shares none, keeps these warnings.
+        # g++ reports false positives in std::string if it comes from a precompiled header, which is no system header.
+        # The preset `dev` has no precompiled headers and keeps these warnings.
         target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
     endif()
 endfunction()
@@ -90,7 +92,7 @@ function(cairn_room name)
     set_target_properties(${target} PROPERTIES CAIRN_SEES "${arg_SEES}" CAIRN_LINKS "${uses}")
 endfunction()
 
-# Sets `out` to the rooms named and all that those see, each once.
+# Sets `out` to the given rooms and, transitively, the rooms that they see, each once.
 function(cairn_rooms_seen_by out)
     set(pending ${ARGN})
     set(found)
@@ -108,7 +110,8 @@ function(cairn_rooms_seen_by out)
     set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# The third-party libraries (words of cmake/CairnDependencies.cmake) that the objects of the rooms named must be linked with.
+# Sets `out` to the third-party libraries (short names of cmake/CairnDependencies.cmake) that the objects of the given
+# rooms must be linked with.
 function(cairn_links_of out)
     set(found)
     foreach(room IN LISTS ARGN)
@@ -121,7 +124,8 @@ function(cairn_links_of out)
     set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# Puts the objects of the rooms named, and nothing they see, into `target`. The caller links what cairn_links_of() tells.
+# Adds the objects of the given rooms to `target`, without the rooms that they see. The caller links the libraries of
+# cairn_links_of().
 function(cairn_add_rooms target)
     foreach(room IN LISTS ARGN)
         if(NOT TARGET cairn_${room})

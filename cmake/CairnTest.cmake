@@ -2,18 +2,19 @@
 #
 #   cairn_test(simplify_test SOURCES algebra_test.cpp simplify_test.cpp LIBS simplify)
 #
-# makes a GoogleTest executable and registers each of its cases with ctest. LIBS may name
+# Builds a GoogleTest executable and registers each of its test cases with ctest. LIBS may name
 #   * a room (`simplify`): its objects and those of every room it sees are linked, so that internal headers can be used;
 #     with EXACT only the rooms named;
-#   * `everything`: the whole of cairn::cairn, internal names included;
-#   * `text`, `models`: these components, internal names included;
-#   * a third-party library by its word in CairnDependencies.cmake (`json`), or any other CMake target.
-# APART: its files are never compiled together (CAIRN_UNITY).
-# Tests find the tree through the macro CAIRN_SOURCE_DIR and may write under CAIRN_BINARY_DIR.
+#   * `everything`: all objects of cairn::cairn, so that internal names can be linked;
+#   * `text`, `models`: the same for these components;
+#   * a third-party library by its short name in CairnDependencies.cmake (`json`), or any other CMake target.
+# APART excludes the test from unity builds (CAIRN_UNITY).
+# Tests find the source tree by the macro CAIRN_SOURCE_DIR and may write files under CAIRN_BINARY_DIR.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# One archive of all objects, for tests that look inside; the same as the static library where that is built.
+# Sets `out` to a static library with all objects of a component, in which internal names can be linked: the component's
+# static library if it is built, else an archive for tests.
 function(cairn_inside out component)
     if(TARGET cairn_lib_${component}_static)
         set(${out} cairn_lib_${component}_static PARENT_SCOPE)
@@ -43,8 +44,8 @@ function(cairn_test_settings target)
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
     target_compile_definitions(${target} PRIVATE
         "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
-    # Tests spend their time in the library; theirs to compile counts for more than theirs to run, most of all where
-    # sanitizers watch every expectation.
+    # Tests spend their run time in the library, so their own code is compiled with little optimisation. Sanitizers
+    # instrument every expectation, which makes optimisation slower still.
     if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
         target_compile_options(${target} PRIVATE -O0)
     else()

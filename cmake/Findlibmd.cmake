@@ -1,4 +1,4 @@
-# Finds libmd (message digests) where it brings no package file of its own (Debian's does not). Gives libmd::libmd.
+# Finds libmd (message digests), which has no CMake package of its own in Debian. Defines libmd::libmd.
 find_path(libmd_INCLUDE_DIR sha2.h)
 find_library(libmd_LIBRARY md)
 mark_as_advanced(libmd_INCLUDE_DIR libmd_LIBRARY)

@@ -1,4 +1,4 @@
-# Finds LibTomMath where it brings no package file of its own (Debian's does not). Gives tommath::tommath.
+# Finds LibTomMath, which has no CMake package of its own in Debian. Defines tommath::tommath.
 find_path(tommath_INCLUDE_DIR tommath.h)
 find_library(tommath_LIBRARY tommath)
 mark_as_advanced(tommath_INCLUDE_DIR tommath_LIBRARY)

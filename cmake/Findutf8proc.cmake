@@ -1,4 +1,4 @@
-# Finds utf8proc where it brings no package file of its own (Debian's does not). Gives utf8proc::utf8proc.
+# Finds utf8proc, which has no CMake package of its own in Debian. Defines utf8proc::utf8proc.
 find_path(utf8proc_INCLUDE_DIR utf8proc.h)
 find_library(utf8proc_LIBRARY utf8proc)
 mark_as_advanced(utf8proc_INCLUDE_DIR utf8proc_LIBRARY)

@@ -1,6 +1,6 @@
-// A program's own composite and its own kernel, in one file: declare what it computes, and Cairn finds it in graphs and
-// uses it where it is the fastest. check_kernels() tries it against its definition, as the tests of a program should.
-// Here: softplus(x) = log(1 + e^x), computed in one pass.
+// Adds a composite and a kernel to Cairn: softplus(x) = log(1 + e^x), computed in one pass. The definition states in
+// atomic ops what the kernel computes. Cairn matches it in graphs and selects the kernel where it is the fastest.
+// check_kernels() compares the kernel with its definition, as the tests of a program should.
 
 #include <cairn/cairn.hpp>
 
@@ -11,11 +11,12 @@ namespace {
 
 using namespace cairn;
 
-/// The definition, by atomic ops alone: pattern, fallback and oracle in one.
+/// The definition, in atomic ops only. It is the pattern to match, the fallback and the test oracle.
 Tensor softplus(const Operand& x) { return log(exp(x) + 1); }
 
-/// Whether the kernel can do a Problem. Operands may have any strides, outputs too: rows of a state are written where
-/// the state has them. A kernel that walks through memory element by element must refuse all but dense ones.
+/// Returns why the kernel cannot compute a Problem; an empty Refusal accepts it. Inputs and outputs may have any
+/// strides: an output that is appended to a state has the strides of the state. run() reads and writes contiguous
+/// memory, so only dense tensors are accepted.
 Refusal accepts(const Problem& problem) {
     for (const auto* operands : {&problem.inputs, &problem.outputs})
         for (const TensorDesc& tensor : *operands) {
@@ -25,7 +26,7 @@ Refusal accepts(const Problem& problem) {
     return {};
 }
 
-/// What it does with its share of the elements.
+/// Computes this thread's share of the elements.
 void run(const Args& args, Team& team) {
     std::int64_t count = 1;
     for (int i = 0; i < args.outputs[0].rank; ++i) count *= args.outputs[0].shape[i];
@@ -51,7 +52,7 @@ KernelSet own_kernels() {
     return {{definition}, {}, {kernel}};
 }
 
-/// Tries the program's kernels on their samples: other sizes, strides, dtypes and numbers of threads among them.
+/// Checks the kernel on its samples and on variations of them: other sizes, strides, dtypes and numbers of threads.
 bool pass_their_checks(const Context& context) {
     bool pass = true;
     for (const KernelReport& report : check_kernels(context, {.only_own = true})) {
@@ -72,9 +73,9 @@ int main() {
     Graph graph;
     const Dim n = graph.symbol("N", 1, 1'000'000);
     const Tensor x = graph.input("x", DType::f32, {n});
-    graph.output("y", log(1 + exp(x)));  // spelled by hand, found all the same
+    graph.output("y", log(1 + exp(x)));  // matches the definition of softplus
 
-    // While a program is developed, `verify` checks own kernels on the very calls that it makes.
+    // During development, `verify` also checks these kernels on the calls that the compiled program makes.
     CompiledGraph compiled = compile(graph, context, {.verify = true});
     const float data[] = {-100, -1, 0, 1, 100};
     compiled.set("x", data, {5});

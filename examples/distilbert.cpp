@@ -1,5 +1,5 @@
-// Tells good reviews from bad with a DistilBERT: a sentence, a file, or standard input; any classifier folder as
-// Hugging Face stores it.
+// Classifies sentences with a DistilBERT: by default, good and bad film reviews. The input is a sentence, a file or
+// standard input; the model is any DistilBERT classifier folder in Hugging Face's layout.
 //
 //     distilbert "A wonderful film."
 //     distilbert --input reviews.jsonl --json
@@ -33,7 +33,7 @@ struct Options {
     std::string text, input, input_ids;
     bool lines = false, as_json = false, synthetic = false, text_given = false;
     std::int64_t batch = 1;
-    std::optional<std::int64_t> max_length;  ///< none: what the model and its tokenizer take
+    std::optional<std::int64_t> max_length;  ///< nullopt: the limit of the model and its tokenizer
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -61,7 +61,7 @@ cairn::models::DistilBertConfig config_of(const Options& options) {
     return cairn::models::DistilBertConfig::read(std::filesystem::path(options.model) / "config.json");
 }
 
-/// The graph as its weights are stored.
+/// The model's graph with the dtypes in which the weights are stored.
 cairn::Graph graph_of(const Options& options, const cairn::models::DistilBertConfig& config) {
     std::vector<cairn::models::WeightSpec> weights = cairn::models::distilbert_weights(config);
     if (!options.synthetic)
@@ -97,8 +97,8 @@ std::vector<std::string> read_texts(const Options& options) {
     return texts;
 }
 
-/// How sure the model is of the largest logit: by softmax, or, where labels do not exclude one another or there is one
-/// only, by the logistic function. The value itself of a regression.
+/// Probability of the label with the largest logit `best`: softmax, or the logistic function for multi-label
+/// classifiers and for a single label. For a regression, the value itself.
 double score_of(const cairn::models::DistilBertConfig& config, std::span<const float> logits, double best) {
     if (config.problem_type == "regression") return best;
     if (config.problem_type == "multi_label_classification" || logits.size() == 1) return 1 / (1 + std::exp(-best));
@@ -119,7 +119,7 @@ void print(const DistilBert& model, const std::string& text, std::span<const flo
         std::cout << label << ' ' << logit_output::number(score) << ' ' << text << '\n';
 }
 
-/// The most tokens of a text. Throws cairn::Error(argument) where more are asked for than the model has positions.
+/// Maximum number of tokens of a text. Throws cairn::Error(argument) if --max-length exceeds the model's positions.
 std::size_t longest_text(const Options& options, const cairn::models::DistilBertConfig& config,
                          const cairn::text::Tokenizer& tokenizer) {
     if (options.max_length && *options.max_length > config.positions)
@@ -131,7 +131,8 @@ std::size_t longest_text(const Options& options, const cairn::models::DistilBert
     return std::min(positions, tokenizer.model_max_length().value_or(positions));
 }
 
-/// The ids of the text of that number, counted from 1; that it is cut is told on standard error.
+/// Token ids of a text, truncated to `longest`; a truncation is reported on standard error with the text's `number`,
+/// which counts from 1.
 std::vector<std::int32_t> ids_of(const cairn::text::Tokenizer& tokenizer, const std::string& text, std::size_t number,
                                  std::size_t longest) {
     std::vector<std::int32_t> ids = tokenizer.encode(text);
@@ -160,7 +161,7 @@ void classify(const Options& options) {
     }
 }
 
-/// Rows of ids as they are, each run alone.
+/// Runs each line of --input-ids by itself and prints its logits.
 void run_ids(const Options& options) {
     const auto config = config_of(options);
     const std::vector<token_id_file::Line> lines =
@@ -173,7 +174,7 @@ void run_ids(const Options& options) {
     }
 }
 
-/// Refuses options that another one makes nothing of.
+/// Throws cairn::Error(argument) for options that have no effect beside another one.
 void check_options(const CLI::App& app, const Options& options) {
     support::refuse_without_effect(app, options.support);
     const std::initializer_list<const char*> texts = {"text",        "--input", "--lines",

@@ -1,5 +1,5 @@
-// Writes text with a GPT-2: any model folder as Hugging Face stores it, or the full-size architecture with made-up
-// weights (--synthetic).
+// Generates text with a GPT-2: from any model folder in Hugging Face's layout, or the full-size architecture with
+// synthetic weights (--synthetic).
 //
 //     gpt2 --prompt $'ROMEO:\n' --tokens 100 --temperature 0.8 --top-k 40
 //     gpt2 --model DIR --prompt TEXT --greedy --print-ids
@@ -68,10 +68,10 @@ void add_options(CLI::App& app, Options& options) {
 
 using TokenizerPointer = std::unique_ptr<cairn::text::Tokenizer>;
 
-/// What is known before the model is compiled.
+/// Configuration and tokenizer, which are read before the model is compiled.
 struct Known {
     Gpt2Config config;
-    TokenizerPointer tokenizer;  ///< none with --synthetic, nor where ids come from a file and the folder has none
+    TokenizerPointer tokenizer;  ///< null with --synthetic, and if the folder has no tokenizer and none is needed
 };
 
 bool has_tokenizer_files(const std::filesystem::path& folder) {
@@ -89,7 +89,7 @@ Known look_at(const Options& options) {
     return {std::move(config), std::move(tokenizer)};
 }
 
-/// The graph as its weights are stored.
+/// The model's graph with the dtypes in which the weights are stored.
 cairn::Graph graph_of(const Options& options, const Gpt2Config& config) {
     std::vector<cairn::models::WeightSpec> weights = cairn::models::gpt2_weights(config);
     if (!options.synthetic)
@@ -125,7 +125,8 @@ void check_length(const Gpt2Config& config, const std::vector<std::int32_t>& pro
                                " new ones are more than the context of " + std::to_string(config.positions));
 }
 
-/// Goes on from a prompt: text as it comes where there is a tokenizer, ids at the end where wanted.
+/// Generates tokens after a prompt. Streams them as text if there is a tokenizer; prints their ids at the end with
+/// --print-ids, and without a tokenizer.
 void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
            const std::vector<std::int32_t>& prompt, std::int64_t tokens) {
     Gpt2& model = loaded.model;
@@ -158,7 +159,7 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
     std::cout << '\n';
 }
 
-/// Mean of -ln p(token i+1 | tokens 0..i).
+/// Prints the mean of -ln p(token i+1 | tokens 0..i) over the tokens of a file.
 void score(const Options& options) {
     if (options.synthetic)
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
@@ -184,7 +185,7 @@ void score(const Options& options) {
                 total / static_cast<double>(ids.size() - 1));
 }
 
-/// Refuses options that another one makes nothing of.
+/// Throws cairn::Error(argument) for options that have no effect beside another one.
 void check_options(const CLI::App& app, const Options& options) {
     const auto refuse_writing = [&](const std::string& reason) {
         support::refuse_given(

@@ -10,7 +10,7 @@ namespace {
 std::atomic<std::int64_t> calls{0};
 }
 
-// glibc's own names for the functions replaced here.
+// glibc's internal names of the functions that are replaced here.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);

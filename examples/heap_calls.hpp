@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
-/// Heap calls of this process so far (malloc, calloc, realloc, aligned_alloc and what rests on them): this program
-/// replaces the allocator's entry points by counting ones. -1 under a sanitizer, which has an allocator of its own.
+/// Number of heap allocations of this process so far (malloc, calloc, realloc, aligned_alloc, posix_memalign and
+/// functions built on them), counted by replacing glibc's entry points. -1 without glibc, or under a sanitizer, which
+/// replaces them itself.
 std::int64_t heap_calls() noexcept;

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Times of other machines, for a first start: they lie in share/cairn beside the folder of the program.
+/// The shipped timings, used until this machine is measured: share/cairn beside the folder of the program.
 std::vector<std::filesystem::path> shipped_seeds() {
     std::error_code fault;
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", fault);
@@ -31,7 +31,7 @@ std::vector<std::filesystem::path> shipped_seeds() {
     return {seed};
 }
 
-/// A folder that is not there is a slip of the pen, and not to be made.
+/// Refuses a file in a folder that does not exist: the path is probably mistyped, so the folder is not created.
 std::string check_folder(const std::string& file) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     std::error_code ignored;

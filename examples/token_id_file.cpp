@@ -15,7 +15,7 @@ bool is_id(const json& value) { return value.is_number_integer(); }
 
 bool is_bit(const json& value) { return value.is_boolean() || value == 0 || value == 1; }
 
-/// The fault of a line; empty where there is none.
+/// Parses a line into `line`. Returns the fault, or an empty string.
 std::string parse(const std::string& text, const Limits& limits, Line& line) {
     const json value = json::parse(text, nullptr, false);
     const json ids = value.is_object() ? value.value("ids", json()) : value;

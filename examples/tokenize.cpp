@@ -1,4 +1,5 @@
-// Text to token ids and back, with the tokenizer of a Hugging Face model folder. One JSON value a line, in and out:
+// Converts text to token ids and back with the tokenizer of a Hugging Face model folder. Input and output have one JSON
+// value per line:
 //
 //     echo '"Hello, world"' | tokenize --tokenizer tests/data/gpt2 --input -
 //     [15496,11,995]
@@ -58,7 +59,7 @@ void run(const Options& options) {
             throw std::runtime_error("expected " +
                                      std::string(options.decode ? "a JSON array of ids" : "a JSON string") + " (" +
                                      options.input + ":" + std::to_string(number) + ")");
-        // Decoded bytes that are not UTF-8 are written as U+FFFD: JSON has no other way.
+        // Decoded bytes that are not UTF-8 are written as U+FFFD, since JSON cannot represent them.
         std::cout << convert(*tokenizer, options, value).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
     }
     if (lines.bad()) throw std::runtime_error("the input cannot be read (" + options.input + ")");

@@ -1,4 +1,4 @@
-// Every public name is documented. The scanner is shown what it must catch and what it must let pass.
+// Every public name is documented. The scanner itself is tested on headers that it must refuse or accept.
 #include "tests/house/documented.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The rules of the house, read off the tree itself. Each rule is also shown a small tree that breaks it.
+// Checks the rules of the code (tests/house) on the repository, and each rule on a small tree that violates it.
 #include "tests/house/arrows.hpp"
 #include "tests/house/mirror.hpp"
 #include "tests/house/op_rules.hpp"
@@ -90,7 +90,7 @@ TEST(House, ArrowsThatAreNotDrawnAreRefused) {
 }
 
 TEST(House, ArrowsHaveNoRing) {
-    // The drawing itself: repeatedly take away rooms that see nobody who is left.
+    // Topological sort: repeatedly removes rooms that see none of the remaining ones.
     Arrows left = allowed_arrows();
     for (bool moved = true; moved;) {
         moved = false;

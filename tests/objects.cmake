@@ -1,5 +1,5 @@
-# objects_test reads a list of all that was built: "<kind> <path>", a kind being `object`, `shared`, `careless`, or the
-# table's name of a per-ISA object.
+# Writes the list of built objects that objects_test reads. A line is "<kind> <path>", the kind being `object`,
+# `shared`, `careless`, or the name of the function table of a per-ISA object.
 set(lines "")
 set(shared_count 0)
 get_property(components GLOBAL PROPERTY CAIRN_COMPONENTS)

@@ -1,4 +1,4 @@
-// The rules for built objects: portable code everywhere but in the per-ISA objects, and those closed to the linker.
+// Rules for built objects: vector code only in the per-ISA objects, which export nothing but their function table.
 #include "tests/house/objects.hpp"
 #include "tests/house/loops.hpp"
 #include "tests/house/source.hpp"
@@ -22,11 +22,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 struct Built {
-    std::string kind;  // `object`, `shared`, `broken`, or the table's name for a per-ISA object
+    std::string kind;  // `object`, `shared`, `careless`, or the name of the table of a per-ISA object
     std::string path;
 };
 
-/// The list the build wrote: what was built, and which of it is compiled for an instruction set.
+/// The list of built objects that tests/objects.cmake writes.
 std::vector<Built> built() {
     std::ifstream stream(CAIRN_BUILT_OBJECTS);
     std::vector<Built> list;
@@ -48,7 +48,7 @@ std::string listed(const Faults& faults) {
     return text;
 }
 
-/// Expects `rule` to find nothing in any object that `wanted` picks; at least `least` objects must be there.
+/// Expects `rule` to find no faults in the objects that satisfy `wanted`, and at least `least` such objects.
 template <typename Wanted, typename Rule>
 void expect_kept(Wanted wanted, std::size_t least, Rule rule) {
     std::size_t count = 0;
@@ -77,7 +77,8 @@ TEST(Objects, IsaObjectsRunNothingAtStart) {
     expect_kept(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
 }
 
-/// The loops that measure the peak of each unit are written in assembler: nothing of them can end up elsewhere.
+/// Removes faults of the loops that measure the peak of each arithmetic unit. They are inline assembler, so the linker
+/// cannot use their code elsewhere.
 Faults without_peak_loops(Faults faults) {
     std::erase_if(faults, [](const std::string& fault) { return fault.find("13run_peak_loopE") != fault.npos; });
     return faults;
@@ -110,7 +111,7 @@ TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
         int seen = 0;
         const std::string text = output_of(CAIRN_OBJDUMP " -dC --no-show-raw-insn '" + item.path + "'");
         Faults faults = spilled_loops(item.path, text, tiles, seen);
-        // Parts of vectors of halves are put together in memory.
+        // Partial vectors of 16-bit floats are assembled in memory.
         std::erase_if(faults, [](const std::string& fault) {
             return fault.find(", true, ") != fault.npos && fault.find("F16>") != fault.npos;
         });
@@ -138,7 +139,7 @@ TEST(Objects, LevelsUseTheirOwnInstructions) {
     });
 }
 
-// An object built on purpose without any of the care that the per-ISA ones get.
+// The object of tests/house/careless, built without the steps that per-ISA objects get.
 TEST(Objects, CarelessObjectsAreRefused) {
     std::string path;
     for (const Built& item : built())

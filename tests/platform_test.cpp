@@ -1,4 +1,4 @@
-// What the headers say to a compiler or a machine they are not for: they are preprocessed as if it were one.
+// Error messages of the headers for unsupported compilers and machines, which predefined macros simulate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace cairn {
 namespace {
 
-/// What the preprocessor writes about cairn/version.hpp: its faults come last.
+/// Messages of the preprocessor for cairn/version.hpp.
 std::string preprocess(const std::string& flags) {
     const std::string command = std::string(CAIRN_CXX) + " -w -E -o /dev/null -x c++ " + flags +
                                 " " CAIRN_SOURCE_DIR "/include/cairn/version.hpp 2>&1";

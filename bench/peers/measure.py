@@ -1,9 +1,9 @@
-"""One turn of one peer at one work, in a process of its own; a JSON object on the last line of output.
+"""One measurement of one peer on one workload. The last line of the output is a JSON object.
 
     measure.py ENGINE WORK MODELS --threads K --seconds S --logits FILE
 
-Without --seconds only the first logits are made. `interpreter_clock_ns` is when Python and the peer's own modules had been loaded, by the
-monotonic clock, `first_logits_clock_ns` when the first logits were there."""
+Without --seconds, only the first logits are computed. On the monotonic clock, `interpreter_clock_ns` is the time at which Python and the
+peer's modules were loaded, and `first_logits_clock_ns` the time of the first logits."""
 import argparse
 import json
 import os
@@ -127,7 +127,7 @@ class OpenVino:
 
 
 def inputs_of(states):
-    """Of the exported models, by name."""
+    """(name, array) of the inputs of the exported models; `states()` computes cached keys and values."""
     if not IS_GPT2:
         return [("ids", IDS), ("mask", np.ones(IDS.shape, dtype=bool))]
     if not DECODES:
@@ -137,7 +137,7 @@ def inputs_of(states):
 
 
 class Llama:
-    """By the C interface, keys and values in f32; texts one after the other, which is faster than side by side."""
+    """llama.cpp by its C interface, keys and values in f32. Texts run one after the other, which is faster than as a batch."""
 
     def __init__(self):
         import llama_cpp
@@ -217,7 +217,7 @@ class CTranslate2:
         return np.array(result[0].logits[0][-1])
 
     def times(self, seconds):
-        """Of decoding: from one token to the next, of 16 behind the prompt and the first."""
+        """Nanoseconds between decoded tokens: 16 intervals after the prompt and the first token of each run. None if not decoding."""
         if not DECODES:
             return None
         all_times = []
@@ -234,7 +234,7 @@ ENGINES = {"torch-eager": Torch, "torch-compile": TorchCompiled, "onnxruntime": 
 
 
 def timed(run, seconds):
-    """At least five, after two or half a second of them that do not count."""
+    """Nanoseconds of iterations: at least five, up to `seconds`, after a warm-up of at least two and half a second."""
     def one():
         begin = time.monotonic_ns()
         run()

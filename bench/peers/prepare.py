@@ -1,4 +1,4 @@
-"""Makes in a folder what the peers load, part by part: each part is done once.
+"""Writes the files that the peers load into a folder; one call writes one part.
 
     prepare.py FOLDER GOLDEN PART
 
@@ -31,7 +31,7 @@ def weights():
         folder.mkdir(parents=True, exist_ok=True)
         save_file(dict(recipe.weights(GOLDEN, model)), folder / "model.safetensors", metadata={"format": "pt"})
         (folder / "config.json").write_text(json.dumps(config, indent=1))
-    # For peers that know the encoder only.
+    # The classifier head, for peers that run the encoder only.
     np.savez(FOLDER / "head.npz", **{name: array for name, array in recipe.weights(GOLDEN, "distilbert") if "classifier" in name})
 
 
@@ -53,7 +53,7 @@ def torch_model(model):
 
 
 def reference():
-    """Logits of each work, and the token that decoding adds: the likeliest after the prompt."""
+    """Writes float64 logits of each workload, and the token that decoding adds: the most likely one after the prompt."""
     import torch
 
     torch.set_grad_enabled(False)

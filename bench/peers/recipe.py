@@ -1,11 +1,11 @@
-"""Weights and ids made from integers (examples/synthetic_weights.hpp), so that everybody runs the same model without a download."""
+"""Synthetic weights and ids (examples/synthetic_weights.hpp), so that all engines run the same model without a download."""
 import json
 
 import numpy as np
 
 
 def hashes(tensor, count, first=0):
-    """splitmix64 of tensor * 2^32 + i + 1."""
+    """splitmix64 of tensor * 2^32 + i + 1 for `count` elements i from `first`."""
     counter = np.arange(first + 1, first + count + 1, dtype=np.uint64) + np.uint64(tensor << 32)
     z = counter * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -14,7 +14,7 @@ def hashes(tensor, count, first=0):
 
 
 def values(tensor, shape, kind):
-    """An f32 tensor; `kind` as the golden file has it: base + (2 k + 1 - 2^bits) 2^step_exponent, k the top bits of the hash."""
+    """An f32 tensor of a `kind` of the golden file: base + (2 k + 1 - 2^bits) 2^step_exponent, where k is the top bits of the hash."""
     bits = kind["bits"]
     k = (hashes(tensor, int(np.prod(shape))) >> np.uint64(64 - bits)).astype(np.float32)
     step = np.float32(2.0 ** kind["step_exponent"])
@@ -22,7 +22,7 @@ def values(tensor, shape, kind):
 
 
 def weights(golden, model):
-    """Name and array of every tensor, in the golden file's order; its first and last elements are checked."""
+    """(name, array) of every tensor in the golden file's order; the first four elements and the last one are checked."""
     with open(golden, encoding="utf-8") as file:
         listed = json.load(file)
     for tensor in listed[model]["tensors"]:
@@ -34,5 +34,5 @@ def weights(golden, model):
 
 
 def ids(rows, length, vocabulary):
-    """What model_bench runs: of row r the hashes of tensor 1000 + r."""
+    """Token ids as in model_bench: row r has the hashes of tensor 1000 + r, modulo the vocabulary."""
     return np.stack([hashes(1000 + row, length) % np.uint64(vocabulary) for row in range(rows)]).astype(np.int64)

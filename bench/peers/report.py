@@ -1,4 +1,4 @@
-"""The page and the picture of bench/results, and the part of README.md that shows the newest."""
+"""Writes a results page and its plot to bench/results, and the newest results into README.md."""
 import platform
 import re
 import statistics
@@ -12,7 +12,7 @@ BEGIN, END = "<!-- speed: written by bench/peers/run.py -->", "<!-- end of speed
 
 
 def machine():
-    """What /proc says of the first CPU, and how many there are."""
+    """Name of the first CPU of /proc/cpuinfo, and a slug of it for file names."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         first = dict(re.split(r"\s*:\s*", line.strip(), maxsplit=1) for line in file.read().split("\n\n")[0].splitlines() if ":" in line)
     name, family, model = first.get("model name", platform.machine()), first.get("cpu family", "?"), first.get("model", "?")
@@ -21,7 +21,7 @@ def machine():
 
 
 class Found:
-    """What all rounds say of one engine at one work."""
+    """Results of one engine on one workload over all rounds; milliseconds and MiB."""
 
     def __init__(self, rows):
         self.failed = next((row["failed"] for row in rows if "failed" in row), None)
@@ -56,7 +56,7 @@ class Results:
         self.bandwidth = max((row["read_bytes_per_second"] for row in calibrated), default=0)
 
     def limit(self, work):
-        """Milliseconds, and what sets it; nothing for starts and without Cairn's own count."""
+        """Roofline limit in milliseconds and what determines it. None for starts and without Cairn's minimum work."""
         row = next((row for row in self.rows if row["work"] == work and "needed_flops" in row), None)
         if row is None or workloads.is_start(work) or self.flops == 0:
             return None
@@ -64,12 +64,12 @@ class Results:
         return (compute, "multiply-adds") if compute >= read else (read, "reading")
 
     def ranked(self, work):
-        """Engines by their best time; those that fail or differ behind."""
+        """Engines by their best time, followed by those that failed or whose error is too large."""
         mine = [(engine, self.found[work, engine]) for engine in self.engines if (work, engine) in self.found]
         return sorted(mine, key=lambda each: (not each[1].is_ranked(), each[1].best if each[1].failed is None else 0))
 
     def verdict(self, work):
-        """In words, who is faster by how much."""
+        """A sentence that compares Cairn with the best peer."""
         ranked = [(engine, found) for engine, found in self.ranked(work) if found.is_ranked()]
         ours = [each for each in ranked if each[0].startswith("cairn")]
         peers = [each for each in ranked if not each[0].startswith("cairn")]
@@ -101,7 +101,7 @@ def table(results, work):
 
 
 def summary(results):
-    """Best milliseconds, a row an engine."""
+    """Lines of a table of the best milliseconds, a row per engine and a column per workload."""
     lines = ["| best ms | " + " | ".join(workloads.WORKS[work][0] for work in results.works) + " |", "|---|" + "---:|" * len(results.works)]
     fastest = {work: results.ranked(work)[0][1].best for work in results.works if results.ranked(work)[0][1].is_ranked()}
     for engine in results.engines:
@@ -119,7 +119,7 @@ def summary(results):
 
 
 def picture(results):
-    """A panel a work: a bar an engine, and the limit as a line."""
+    """SVG with a bar chart per workload: a bar per engine, and the limit as a line."""
     bar, panel_width, label, rows = 18, 430, 190, []
     columns = 2
     height = max((len(results.ranked(work)) for work in results.works), default=0) * bar + 50
@@ -127,7 +127,7 @@ def picture(results):
         x0, y0 = (number % columns) * (panel_width + 20) + 10, (number // columns) * height + 10
         ranked = [(engine, found) for engine, found in results.ranked(work) if found.is_ranked()]
         limit = results.limit(work)
-        # What is far behind is cut, and says so by its number.
+        # Bars are clipped at three times the best time; the number beside a bar is exact.
         most = min(max(found.best for _, found in ranked), 3 * ranked[0][1].best) if ranked else 1
         scale = (panel_width - label - 75) / most
         rows.append(f'<text x="{x0}" y="{y0 + 14}" class="title">{escape(workloads.WORKS[work][0])}</text>')
@@ -189,7 +189,7 @@ def show_in_readme(readme, results, page, image, name, threads):
 
 
 def write(rows, root, options):
-    """Writes all three; the page's path."""
+    """Writes the page, the plot and the part of README.md. Returns the path of the page."""
     results = Results(rows)
     if not results.rows:
         raise SystemExit("no turn has been timed")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Cairn beside its peers, on the same weights, in turns: bench/peers/README.md tells what and how.
+"""Benchmarks Cairn against other engines with the same weights, in alternation. bench/peers/README.md describes the method.
 
-    bench/peers/run.py                          # everything: prepares, tunes, five rounds, the page
-    bench/peers/run.py --prepare                # only what comes before timing: may run beside other work
-    bench/peers/run.py --resume --seconds 60    # goes on for about so long; exit code 3 while something is left
+    bench/peers/run.py                          # everything: preparation, tuning, five rounds, the page
+    bench/peers/run.py --prepare                # only the preparation, which may run beside other work
+    bench/peers/run.py --resume --seconds 60    # continues for about a minute; exit code 3 while work remains
 """
 import argparse
 import array
@@ -61,7 +61,7 @@ def python_of(folder):
 
 
 def install(folder):
-    """A virtual environment with the peers, made anew when what is wanted changes."""
+    """Creates a virtual environment with the peers, and installs again if requirements.txt changed."""
     wanted = (HERE / "requirements.txt").read_text()
     done = folder / "venv" / "installed.txt"
     if done.exists() and done.read_text() == wanted:
@@ -75,7 +75,7 @@ def install(folder):
 
 
 def prepare(folder):
-    """What the peers load, each part once."""
+    """Runs prepare.py for each part that is missing or was written by other sources."""
     sources = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SOURCES)).hexdigest()
     models = folder / "models"
     models.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def read_rows(path):
 
 
 def command_of(options, engine, work, logits):
-    """The command, and the file that must not be there before."""
+    """The command of a measurement, and the file to delete before it (or None)."""
     models = options.folder / "models"
     timed = not workloads.is_start(work)
     if not engine.startswith("cairn"):
@@ -116,7 +116,7 @@ def command_of(options, engine, work, logits):
 
 
 def busy_seconds():
-    """CPU time of the whole machine, time that its host took away among it, and of this process's children."""
+    """CPU seconds of the whole machine, including steal time, and of this process's children."""
     with open("/proc/stat", encoding="utf-8") as file:
         user, nice, system, _, _, interrupts, soft_interrupts, stolen = map(int, file.readline().split()[1:9])
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -125,8 +125,8 @@ def busy_seconds():
 
 
 def run_capped(command, seconds):
-    """Its output, when it was started, and how many CPUs others kept busy meanwhile. Raises RuntimeError for what fails or takes longer;
-    nothing of it goes on then."""
+    """Runs a command. Returns its output, its start on the monotonic clock, and the mean number of CPUs that other processes used.
+    Raises RuntimeError if it fails or takes longer than `seconds`; its process group is then killed."""
     every, own = busy_seconds()
     begin = time.monotonic_ns()
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -180,21 +180,20 @@ def turn(options, number, engine, work):
 
 
 def calibrate(options):
-    """The machine's peak and bandwidth now."""
+    """Measures the machine's peak and bandwidth now."""
     out, _, _ = run_capped([options.build / "bench" / "model_bench", "--calibrate", "--threads", options.threads, "--json"], options.cap)
     return json.loads(out)
 
 
 def disturbance(row, peak):
-    """How far from undisturbed: CPUs that others used, and what was missing of the peak just after it."""
+    """Disturbance of a measurement: CPUs used by other processes plus the relative loss of peak just after it."""
     return row["others"] + max(0, 1 - row["peak_flops_per_second"] / peak)
 
 
 def undisturbed_turn(options, number, engine, work, peak):
-    """A turn beside which others did much, or behind which the machine has not nearly its peak, is taken again, at most twice; the least
-    disturbed one counts."""
+    """Measures, and repeats at most twice while the disturbance exceeds MOST_DISTURBANCE. Returns the least disturbed row."""
     if workloads.is_start(work):
-        turn(options, number, engine, work)  # its files are in the page cache then
+        turn(options, number, engine, work)  # loads the files into the page cache
     best = None
     for _ in range(3):
         row = turn(options, number, engine, work) | calibrate(options)
@@ -210,7 +209,7 @@ def undisturbed_turn(options, number, engine, work, peak):
 
 
 def tune(options, work):
-    """Mode normal, until the budget is gone or nothing is left to measure."""
+    """Tunes Cairn in mode normal until the budget is spent or nothing is left to measure."""
     _, model, task = workloads.WORKS[work]
     command = [options.build / "bench" / "model_bench", "--model", options.folder / "models" / model, *task, "--threads", options.threads,
                "--mode", "normal", "--budget", options.budget, "--db", options.folder / "tuned.db", "--iterations", 1, "--json"]
@@ -219,14 +218,14 @@ def tune(options, work):
 
 
 def keep(options, work):
-    """A first start, which writes what later ones read."""
+    """Runs a first start, which writes the compiled, packed model that later starts load."""
     begin = time.monotonic()
     run_capped(command_of(options, "cairn-kept", work, os.devnull)[0], options.cap)
     return {"round": 0, "engine": "cairn-kept", "work": work, "keep_seconds": time.monotonic() - begin}
 
 
 def steps_of(options):
-    """Tunes first and what is kept, then each round all works, in each the engines, each time another one first."""
+    """Steps in order: tuning and first starts (round 0), then rounds of all workloads and engines; the first engine rotates."""
     steps = []
     if "cairn-tuned" in options.engines:
         steps += [(0, "cairn-tuned", work) for work in options.works if not workloads.is_start(work)]

@@ -1,4 +1,4 @@
-"""GPT-2 and DistilBERT as plain PyTorch modules, for PyTorch itself and for what is exported from it."""
+"""GPT-2 and DistilBERT as plain PyTorch modules, for PyTorch itself and for export to other engines."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -32,7 +32,7 @@ class Gpt2Layer(nn.Module):
 
 
 class Gpt2(nn.Module):
-    """ids [B,T], and keys and values of each layer before them -> logits of the last position, keys and values of these ids."""
+    """ids [B,T], cached keys and values of each layer -> logits of the last position, keys and values of these ids."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +52,7 @@ class Gpt2(nn.Module):
     NAMES = {"ln_1": "ln_1", "ln_2": "ln_2", "attn.c_attn": "qkv", "attn.c_proj": "out", "mlp.c_fc": "up", "mlp.c_proj": "down"}
 
     def take(self, weights):
-        """Of a state dictionary as Hugging Face names it, whose projections lie [in, out]."""
+        """Loads a state dictionary with Hugging Face's names, whose projections are [in, out]."""
         own = {"tokens.weight": weights["transformer.wte.weight"], "positions.weight": weights["transformer.wpe.weight"]}
         for part in ("weight", "bias"):
             own[f"norm.{part}"] = weights[f"transformer.ln_f.{part}"]

@@ -1,4 +1,4 @@
-"""What is run: by name what it is, which model, and how model_bench is told."""
+"""The workloads, by name (title, model, arguments of model_bench), and the engines."""
 
 WORKS = {
     "gpt2-prefill-128": ("GPT-2 124M, prompt of 128 tokens", "gpt2", ["--work", "prefill", "--length", "128"]),
@@ -32,7 +32,7 @@ def is_start(work):
 
 
 def is_done_by(engine, work):
-    """What is kept ready changes the start alone."""
+    """The engine that loads a saved model is measured on starts only."""
     return engine != "cairn-kept" or is_start(work)
 
 
@@ -41,10 +41,10 @@ def is_gpt2(work):
 
 
 def same_result(work):
-    """The work whose logits it gives."""
+    """The workload with the same logits: a start has those of the timed workload."""
     return {"gpt2-start": "gpt2-prefill-128", "distilbert-start": "distilbert-1x128"}.get(work, work)
 
 
 def length(work):
-    """Tokens of a text, and texts."""
+    """(tokens of a text, number of texts)"""
     return {"gpt2-prefill-512": (512, 1), "distilbert-8x128": (128, 8)}.get(work, (128, 1))

@@ -12,7 +12,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A name cut at its numbers: the texts between them, and the numbers.
+/// A name split at its numbers: the texts between them, and the numbers.
 struct Parts {
     std::vector<std::string> texts{""}, numbers;
 };
@@ -35,7 +35,7 @@ Parts parts_of(std::string_view name) {
 
 bool is_less(const std::string& a, const std::string& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); }
 
-/// What all have in common but one number, from which to which it goes; empty where more than one differs.
+/// The common text of all names, with the one number that differs as a range; empty if more than one differs.
 std::string as_range(const std::vector<Parts>& all) {
     std::string text;
     int differing = 0;
@@ -54,7 +54,7 @@ std::string as_range(const std::vector<Parts>& all) {
 }  // namespace
 
 std::string abbreviated_names(const std::vector<std::string>& names, std::size_t most) {
-    std::vector<std::vector<std::string>> order;  // by what they have in common, each as first met
+    std::vector<std::vector<std::string>> order;  // by common texts, in order of first occurrence
     std::map<std::vector<std::string>, std::vector<Parts>> groups;
     for (const std::string& name : names) {
         Parts parts = parts_of(name);

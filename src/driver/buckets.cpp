@@ -11,7 +11,7 @@ using runtime::Range;
 
 namespace {
 
-/// Of each of the parts into which a split cuts a symbol. Throws Error(argument) where they are no weights.
+/// The weight of each part into which a split divides its symbol. Throws Error(argument) if the weights are invalid.
 std::vector<double> weights_of(const Split& split) {
     const std::size_t parts = split.upper_bounds.size() + 1;
     if (split.weights.empty()) return std::vector<double>(parts, 1);

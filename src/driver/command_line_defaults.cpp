@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <system_error>
 
-// The one place of the library that reads environment variables: a caller asks for it by name.
+// The only code of the library that reads environment variables; it runs only if a caller calls it by name.
 namespace cairn::inline v0 {
 
 std::filesystem::path default_timing_db() {
@@ -18,7 +18,7 @@ ContextOptions ContextOptions::command_line_defaults() {
     ContextOptions options;
     options.threads = usable_cpus();
     options.timing_db = default_timing_db();
-    // Where the folder cannot be made the Context says so, in its log.
+    // If the folder cannot be created, the Context logs it.
     std::error_code fault;
     if (!options.timing_db.empty()) std::filesystem::create_directories(options.timing_db.parent_path(), fault);
     return options;

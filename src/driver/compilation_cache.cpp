@@ -37,7 +37,7 @@ std::string text_of(const CompileOptions& options) {
 
 std::string cache_key_for(const Graph& graph, const Context& context, const CompileOptions& options) {
     const TimingEnvironment environment = timing_environment(context);
-    // Which names the library's version and build, the features in use and the threads.
+    // The environment names the library's version and build, the features in use and the number of threads.
     const std::string& machine = environment.hard;
     const std::string text =
         fmt::format("{}\n{}\n{}\n{}", machine, context.impl()->options.reference_only ? "reference" : "all",

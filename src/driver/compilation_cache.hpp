@@ -5,18 +5,18 @@
 #include <optional>
 #include <string>
 
-/// CompileOptions::saved: what was compiled once is taken from its file.
+/// The compilation cache (CompileOptions::cache_file).
 namespace cairn::driver {
 
-/// All that a compiled graph depends on, as a digest: graph, options, threads, machine, kernels, library.
+/// Cache key of a compile: a digest of graph, options, threads, machine, kernels and library.
 std::string cache_key_for(const Graph& graph, const Context& context, const CompileOptions& options);
 
-/// The compiled graph of a file that says it was made for that; none where there is no such file, it was made for
-/// something else, or cannot be loaded, which the log tells.
+/// Loads the compiled graph of a file whose key is `what`. None if the file does not exist; none, with a log line, if
+/// its key differs or it cannot be loaded.
 std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, const std::string& what,
                                          const Context& context);
 
-/// Writes the file; where that fails the log tells.
+/// Writes the file; a failure is logged.
 void store_cached(const CompiledGraph& compiled, const std::filesystem::path& path, const std::string& what,
                   const Context& context);
 

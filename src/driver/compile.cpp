@@ -28,7 +28,7 @@ namespace {
 constexpr std::array<std::string_view, 9> stages{"simplify", "expand",   "fuse",  "elementwise", "search",
                                                  "pack",     "in_place", "reuse", "specialize"};
 
-/// A graph, the ways to run it, and those that were chosen.
+/// A graph, its candidates, and the selected covers.
 struct Compilation {
     Compilation(Graph given, const Context& context, CompileOptions as, std::string variant = {})
         : graph(std::move(given)),
@@ -63,14 +63,14 @@ struct Compilation {
 
     const Graph graph;
     const CompileOptions options;
-    const std::string stored;  // dtype of states, where it is narrower than declared
+    const std::string stored;  // storage dtype of states if narrower than declared
     driver::Stages stages;
     std::vector<driver::PreparedBucket> buckets;
     selection::Options select_options;
     selection::Selections covers;
 };
 
-/// Of all ways to store states narrower the one that costs least, where it gains enough.
+/// The cheapest compilation with states stored narrower, if its gain is large enough.
 std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Context& context,
                                                   const CompileOptions& options, const Compilation& declared,
                                                   double& measuring) {
@@ -86,7 +86,7 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
             compilation = std::make_unique<Compilation>(std::move(stored.graph), context, std::move(rest),
                                                         std::string(to_string(stored.dtype)));
         } catch (const Error& error) {
-            // A lock has the calls of one dtype.
+            // A lock records the calls of one dtype only.
             if (options.mode != Mode::replay || error.kind() != ErrorKind::unsupported) throw;
             continue;
         }
@@ -99,7 +99,7 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
     return best;
 }
 
-/// What other covers can gain at most, as a part of what these cost.
+/// Largest fraction of the cost of these covers that other covers could save.
 double optimality_gap(const selection::Selections& covers) {
     if (covers.exact) return 0;
     return covers.cost > 0 ? 1 - covers.at_least / covers.cost : 1;
@@ -131,7 +131,7 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     runtime::SelectionKey selection_key = driver::selection_key_of(graph, options, best.buckets, best.stored);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < best.buckets.size(); ++b) {
-        // Nothing of a bucket but its program is left.
+        // Moved out, so that the bucket is freed as soon as its program is emitted.
         driver::PreparedBucket bucket = std::move(best.buckets[b]);
         const selection::Selection selection = std::move(best.covers.buckets[b]);
         programs.push_back(best.stages.emit(bucket, selection, bucket.driver));

@@ -50,7 +50,7 @@ FeatureSet features_in_use(const std::optional<FeatureSet>& asked) {
     return *asked;
 }
 
-/// What a Context with reference kernels only keeps.
+/// Kernels of a Context that has reference kernels only.
 bool stays_with_references(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
 
 }  // namespace

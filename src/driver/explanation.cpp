@@ -30,7 +30,7 @@ std::string sizes_of(const ExplainedBucket& bucket) {
     return points.empty() ? "" : ", judged at " + joined(points, " and ");
 }
 
-/// Of a loaded program it is not known how its seconds were found.
+/// The provenance of a time; unknown if the program was loaded from a file.
 std::string provenance_of(const ExplainedKernel& verdict, bool is_loaded) {
     return is_loaded ? "expected" : driver::time_provenance(verdict.measured, verdict.expected_from);
 }
@@ -65,7 +65,7 @@ std::string way_name(const ExplainedAlternative& way) {
     return way.view.empty() ? way.definition : fmt::format("{} of {}", way.view, way.definition);
 }
 
-/// What stands before the problem's text: `slice of linear, distributed | `.
+/// Prefix of the problem's text: `slice of linear, distributed | `.
 std::string expression_of(const ExplainedAlternative& way) {
     std::vector<std::string> parts;
     if (!way.view.empty()) parts.push_back(way_name(way));
@@ -119,7 +119,7 @@ std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     return text;
 }
 
-/// Texts in the order of their first mention, and how often they were said.
+/// Distinct texts in the order of their first occurrence, each with its count.
 class CountedLines {
 public:
     void add(std::string text) {
@@ -158,7 +158,7 @@ std::string trials_text(const std::vector<ProgramTrial>& trials) {
     return text;
 }
 
-/// What it takes to make `known` of a name: letters that are missing count little, wrong ones more.
+/// Weighted edit distance from `name` to `known`: a missing letter costs little, a wrong one more.
 std::size_t distance(std::string_view name, std::string_view known) {
     constexpr std::size_t missing = 1, wrong = 3;
     std::vector<std::size_t> row(known.size() + 1);
@@ -174,7 +174,7 @@ std::size_t distance(std::string_view name, std::string_view known) {
     return row[known.size()];
 }
 
-/// The kernels of that id or definition.
+/// The ids of the kernels with this id or definition. Throws Error if there are none.
 std::set<std::string> matching_kernels(const Explanation& explanation, std::string_view name) {
     constexpr std::size_t most = 3;
     std::set<std::string> kernels, names;
@@ -193,7 +193,7 @@ std::set<std::string> matching_kernels(const Explanation& explanation, std::stri
                 fmt::format("there is no kernel and no definition {}: the nearest are {}", name, joined(told)));
 }
 
-/// What came of a kernel among those of a way.
+/// The outcome of one kernel of an alternative.
 std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way, std::size_t kernel) {
     const ExplainedKernel& verdict = way.kernels[kernel];
     if (!verdict.refusal.empty()) return cost_of(verdict);
@@ -220,7 +220,7 @@ std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way
     return way.decided_by.empty() ? text : text + ", " + way.decided_by;
 }
 
-/// What came of these kernels in a bucket.
+/// The outcomes of these kernels in a bucket.
 void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<std::string>& kernels,
                   const std::string& prefix, CountedLines& lines) {
     bool any = false;
@@ -233,7 +233,7 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
                                       value_place(value), outcome(value, way, k)));
             }
     if (any) return;
-    // Copies and packings are of no value's ways.
+    // Copies and packings are not alternatives of a value.
     for (const ExplainedInstruction& each : bucket.instructions) {
         const ExplainedKernel& chosen = each.chosen;
         if (kernels.contains(chosen.kernel))
@@ -250,7 +250,7 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
     }
 }
 
-/// Each refusal and each failed measurement of all kernels, equal ones counted.
+/// All refusals and failed measurements of all kernels, each with its count.
 std::string all_refusals(const Explanation& explanation) {
     CountedLines lines;
     for (const ExplainedBucket& bucket : explanation.buckets) {

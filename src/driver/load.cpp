@@ -14,8 +14,8 @@
 #include <set>
 #include <utility>
 
-// A file whose digest fits may still hold anything: what a run relies on is checked here, once. The programs themselves
-// are judged by program::verify and runtime::verify_set; what only kernels know is judged below.
+// A file with a valid digest may still contain anything. What a run relies on is checked here, once. program::verify
+// and runtime::verify_set check the programs themselves; the code below checks them against the kernels.
 namespace cairn::inline v0 {
 namespace {
 
@@ -28,8 +28,8 @@ using program::Program;
                 fmt::format("{} {}: {}", instruction.kernel, text, to_string(*instruction.problem)));
 }
 
-/// Checks what a kernel and the Problem it is to compute say without the program around them: each pair once, since
-/// layers of a model are alike.
+/// Checks pairs of a kernel and a Problem, independently of the program. Each pair is checked once, because the layers
+/// of a model are alike.
 class ProblemChecker {
 public:
     explicit ProblemChecker(const Context::Impl& context) : context_(context) {}
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    /// The problem is one that its definition has: operands, attributes and results fit together.
+    /// Checks that the problem is valid for its definition: operands, attributes and results are consistent.
     void check_meaning(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
         if (problem.definition == "copy" || problem.definition == "pack") {
@@ -66,7 +66,7 @@ private:
         if (!same) refuse(instruction, "has results of another kind in");
     }
 
-    /// Kernels find attributes by their places.
+    /// Kernels find attributes by position.
     void check_attributes(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
         if (problem.definition == "fused") {
@@ -116,7 +116,7 @@ private:
     std::set<std::pair<const Kernel*, const Problem*>> known_;
 };
 
-/// Checks the instructions of one program against the kernels they name. Throws Error(argument).
+/// Checks the instructions of one program against their kernels. Throws Error(argument).
 class InstructionChecker {
 public:
     InstructionChecker(const Program& program, const Context::Impl& context, ProblemChecker& problems)
@@ -132,7 +132,7 @@ private:
 
     void check(const Instruction& instruction) const {
         const Kernel* kernel = context_.find(instruction.kernel);
-        // Linking names all kernels at once that are missing here.
+        // Linking reports all missing kernels at once.
         if (kernel == nullptr || !context_.features.includes(kernel->needs)) return;
         check_device(instruction, *kernel);
         problems_.check(instruction, *kernel);
@@ -141,7 +141,7 @@ private:
         check_in_place(instruction, *kernel);
     }
 
-    /// Copies are made by the kernels of the device that is not the CPU.
+    /// Copies between devices run on the device that is not the CPU.
     void check_device(const Instruction& instruction, const Kernel& kernel) const {
         if (!is_available(context_.kernels.devices, kernel.device))
             refuse(instruction, "is no kernel for a device of this context");
@@ -153,7 +153,7 @@ private:
             refuse(instruction, "runs on a device without the operands of");
     }
 
-    /// What a packed form takes is told by its layout.
+    /// The layout determines the contents of a packed operand.
     void check_layouts(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
         for (const auto& [descs, views] :
@@ -188,7 +188,7 @@ private:
             refuse(instruction, fmt::format("has too little workspace ({} bytes are wanted) for", to_string(wanted)));
     }
 
-    /// An operand may lie in the storage of another one only where the kernel says so.
+    /// Two operands may share storage only if the kernel permits it.
     void check_in_place(const Instruction& instruction, const Kernel& kernel) const {
         const auto storage = [&](int b) { return b < 0 ? -1 : buffer(b).storage; };
         for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {
@@ -218,7 +218,7 @@ private:
 }  // namespace
 
 CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Context& context) {
-    context.impl();  // asked for first: a moved-from Context is no fault of the file
+    context.impl();  // checked first: a moved-from Context is not an error of the file
     return driver::load_text(driver::read_saved(path), path, context);
 }
 

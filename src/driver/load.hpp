@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <string>
 
-/// CompiledGraph::load() in two steps, for who looks at the text in between.
+/// The two steps of CompiledGraph::load(), for callers that inspect the text in between.
 namespace cairn::driver {
 
-/// The text of a saved file. Throws Error(file).
+/// Reads the text of a saved file. Throws Error(file).
 std::string read_saved(const std::filesystem::path& path);
 
-/// What it holds, checked and linked; errors name the path. Throws as CompiledGraph::load() does.
+/// Checks and links the contents of a saved file; errors name the path. Throws as CompiledGraph::load() does.
 CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context);
 
 }  // namespace cairn::driver

@@ -16,7 +16,7 @@ std::int64_t needed(const MemoryReport& memory) {
     return memory.bound + memory.states + memory.arena + memory.constants + memory.verification;
 }
 
-/// ` at T = 1, B = 8`: the sizes that need most.
+/// ` at T = 1, B = 8`: the sizes that need the most memory; ` at most` if only a bound of it is known.
 std::string where_of(const MemoryReport& memory) {
     std::string text;
     for (const auto& [symbol, value] : memory.arena_sizes)
@@ -28,7 +28,7 @@ std::string verification_of(const MemoryReport& memory) {
     return memory.verification == 0 ? "" : fmt::format(", verification {}", memory.verification);
 }
 
-/// Plans the programs that covers become, without dumps and checks.
+/// Plans the memory of the programs of covers, without dumps and checks.
 class LimitedMemory {
 public:
     LimitedMemory(const Stages& stages, std::vector<PreparedBucket>& buckets, const CompileOptions& options)
@@ -40,7 +40,7 @@ public:
         if (!least_ || bytes < needed(*least_)) least_ = std::move(report);
         return bytes;
     }
-    /// Of all that was asked for the one that needs least.
+    /// The report with the fewest bytes so far.
     const std::optional<MemoryReport>& least() const { return least_; }
 
 private:

@@ -6,20 +6,20 @@
 #include <span>
 #include <vector>
 
-/// CompileOptions::memory_limit: time is traded for bytes, never more bytes taken than allowed.
+/// Selection within CompileOptions::memory_limit.
 namespace cairn::driver {
 
-/// Throws Error(memory) where a report is above the limit.
+/// Throws Error(memory) if the memory exceeds the limit.
 void check_limit(const MemoryReport& memory, const CompileOptions& options);
 
-/// The covers of all buckets, `seen` as select is to see them: the fastest whose programs, planned, keep within the
-/// limit. Throws Error(memory) with the fewest bytes of all that were looked at where none do.
+/// The fastest covers of all buckets whose planned programs fit within the limit. `seen` are the buckets as the
+/// selection reads them. If no covers fit, throws Error(memory) with the fewest bytes of all covers tried.
 selection::Selections choose_within_limit(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                           std::span<const selection::Bucket> seen, const CompileOptions& options,
                                           const selection::Options& select_options);
 
-/// The same; nothing where none do. With `inexact` covers they are exact ones to verify them by, and both together keep
-/// within the limit.
+/// As choose_within_limit(), but returns nothing if no covers fit. If `inexact` is given, the result verifies these
+/// covers, and both together must fit within the limit.
 std::optional<selection::Selections> find_within_limit(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                                        std::span<const selection::Bucket> seen,
                                                        const selection::Selections* inexact,

@@ -20,7 +20,7 @@
 
 namespace cairn::inline v0 {
 
-/// What was found, and all it was found with.
+/// The result of the path search and everything it was computed from.
 struct FoundPaths {
     FoundPaths(const Graph& given, const Context& with, const CompileOptions& as)
         : graph(given),
@@ -43,7 +43,7 @@ struct FoundPaths {
     const driver::PreparedBucket& bucket_of(int choice) const {
         return buckets[static_cast<std::size_t>(asked(choice).bucket)];
     }
-    /// Work that is done when weights are bound.
+    /// True for work that is done once, when weights are bound.
     bool is_once(int choice) const { return bucket_of(choice).candidates->bound()[asked(choice).goal.value]; }
 
     Graph graph;
@@ -54,12 +54,12 @@ struct FoundPaths {
     selection::Memo memo;
     search::Exploration exploration;
     search::Numbering numbering;
-    search::CheapestPaths order;  ///< counts costs as whole numbers, as the order of paths does
+    search::CheapestPaths order;  ///< counts costs as integers, as the order of paths does
     std::vector<int> cheapest;
-    /// Of whoever asks candidates, which note what they were asked. A progress sink may ask while a path is compiled.
+    /// Guards the candidates, whose queries are cached. Recursive: a progress sink may query while a path is compiled.
     mutable std::recursive_mutex candidates_mutex;
 
-    /// Of all that are compiled; made for the first.
+    /// Shared by all compiled paths; constructed for the first one.
     const std::shared_ptr<const selection::Explainer>& explainer() const {
         if (cached_explainer_ == nullptr)
             cached_explainer_ =
@@ -103,13 +103,13 @@ struct PathRange::State {
 
     std::shared_ptr<const FoundPaths> found;
     std::optional<search::PathDag> negated;
-    std::optional<search::KBestPaths> best;  // once a second path is asked for
+    std::optional<search::KBestPaths> best;  // constructed for the second path
     std::optional<Path> path;
 };
 
 namespace {
 
-/// A sum that is as good as exact: what is lost in one addition is added later (Neumaier).
+/// Compensated summation: the rounding error of each addition is accumulated and added at the end (Neumaier).
 class Sum {
 public:
     void add(double value) {
@@ -123,7 +123,7 @@ private:
     double sum_ = 0, lost_ = 0;
 };
 
-/// Throws Error(unsupported) naming the first kernel of a cover that cannot prepare.
+/// Throws Error(unsupported) naming the first kernel of a cover that cannot prepare its problem.
 void prepare(const selection::Selection& selection, selection::Candidates& candidates) {
     for (const auto& [goal, candidate, number] : selection.chosen) {
         if (candidates.can_prepare(candidate)) continue;
@@ -136,7 +136,7 @@ void prepare(const selection::Selection& selection, selection::Candidates& candi
     }
 }
 
-/// Throws Error(unsupported) naming the first bound that the errors of a cover do not keep.
+/// Throws Error(unsupported) naming the first error budget that a cover exceeds.
 void check_errors(const selection::Selection& selection) {
     for (const auto& [bound, error, limit] : selection.errors)
         if (error > limit * (1 + 1e-12))
@@ -207,7 +207,7 @@ double Path::seconds() const {
     Sum sum;
     for (const int choice : choices_)
         if (!all.asked(choice).goal.kept && !all.is_once(choice)) {
-            // What selection adds to a cost, so that a call is taken last, is no time.
+            // Costs that the selection adds so that a call is taken last are not time.
             const selection::Estimate& estimate = all.candidate(choice).estimate;
             sum.add((estimate.time() + estimate.cross_core_transfer) * all.bucket_of(choice).cut.weight);
         }

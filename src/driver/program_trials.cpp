@@ -19,7 +19,7 @@ std::vector<std::string> kind_names(const std::vector<selection::CallKind>& kind
     return lines;
 }
 
-/// What duels of an earlier compile came to, all together.
+/// The combined result of the trials of earlier compiles.
 ProgramTrial recorded_trial(const Choice& choice, const autotune::TrialRecord& trial_record) {
     return {kind_names(trial_record.terms.without),
             !trial_record.terms.only.empty(),
@@ -31,7 +31,7 @@ ProgramTrial recorded_trial(const Choice& choice, const autotune::TrialRecord& t
             true};
 }
 
-/// The answer that is kept: how much faster the best is than what sums would choose.
+/// The answer to be stored: how much faster the winner is than the cover that sums of kernel times choose.
 Choice answer_of(const autotune::ProgramTrialsOutcome& trials, const std::optional<Choice>& known) {
     Choice choice = known.value_or(Choice());
     choice.answer = to_string(trials.trial_record);
@@ -61,7 +61,7 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
         known ? autotune::parse_trial_record(known->answer) : std::nullopt;
     const autotune::Effort effort = autotune::effort_of(options.mode);
     const bool may_run = autotune::measures(options.mode) && options.run_program_trials;
-    // What sums choose by what was measured since has not been run beside anything.
+    // The cover that sums of kernel times choose now has not been in a trial: times were measured since.
     if (may_run && trial_record && !autotune::is_known(*trial_record, autotune::name_of(seen, covers, select_options)))
         known.reset(), trial_record.reset();
     const bool is_complete =
@@ -98,7 +98,7 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
     const autotune::TrialRecord& trial_record_now = trials.trial_record;
     const bool has_won =
         std::any_of(trials.trials.begin(), trials.trials.end(), [](const auto& trial) { return trial.won; });
-    // What won in an earlier compile, or is kept since nothing is decided.
+    // The winner of an earlier compile, or the cover that is kept because no trial was decisive.
     if (!has_won && trial_record_now.terms != selection::CoverConstraints())
         all.push_back(known && trial_record ? recorded_trial(*known, trial_record_now)
                                             : recorded_trial(Choice(), trial_record_now));

@@ -4,12 +4,12 @@
 
 #include <vector>
 
-/// What is chosen by sums of kernel times, run whole beside its rivals (autotune/policy/program_trials.hpp).
+/// Trials of the programs that sums of kernel times choose against challengers (autotune/policy/program_trials.hpp).
 namespace cairn::driver {
 
-/// Puts whoever is the fastest as a whole in the place of the covers chosen, as far as the database knows it or, where
-/// a compile may measure, within so many seconds. Returns the duels; one of what the database knows. Not beside a
-/// memory limit: what rivals need is not looked at.
+/// Replaces the selected covers with those that are the fastest as whole programs, according to the timing database or,
+/// if a compile may measure, to trials of at most `seconds`. Returns the trials; a recorded result as a single trial.
+/// Does nothing with a memory limit, because the memory of challengers is not checked.
 std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                                selection::Selections& covers, const Context& context,
                                                const CompileOptions& options, const selection::Options& select_options,

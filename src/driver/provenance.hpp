@@ -4,7 +4,7 @@
 
 namespace cairn::driver {
 
-/// How seconds were found: `measured`, `estimated`, or `expected from AMD EPYC, avx512, 2 threads`.
+/// The provenance of a time: `measured`, `estimated`, or `expected from AMD EPYC, avx512, 2 threads`.
 inline std::string time_provenance(bool measured, const std::string& expected_from) {
     if (measured) return "measured";
     return expected_from.empty() ? "estimated" : "expected from " + expected_from;

@@ -13,7 +13,7 @@ namespace {
 
 std::string with_unit(double value, std::span<const std::string_view> units) {
     std::size_t unit = 0;
-    // What rounds to 1000 is 1 of the next unit.
+    // A value that rounds to 1000 is 1 of the next unit.
     while (std::abs(value) >= 999.5 && unit + 1 < units.size()) value /= 1000, ++unit;
     const double size = std::abs(value);
     const int digits = size >= 99.95 || unit == 0 ? 0 : size >= 9.995 ? 1 : 2;

@@ -21,7 +21,7 @@
 namespace cairn::driver {
 namespace {
 
-// Problems that are told.
+// Number of problems that are listed.
 constexpr std::size_t max_listed = 6;
 
 std::string told(const std::vector<std::string>& problems) {
@@ -31,7 +31,7 @@ std::string told(const std::vector<std::string>& problems) {
     return text;
 }
 
-// Of an array that is larger a sum stands in the graph's text: printing a million numbers takes half a second.
+// Arrays with more elements are printed as a checksum: printing a million numbers takes half a second.
 constexpr std::size_t max_printed = 64;
 
 template <typename T>
@@ -39,7 +39,7 @@ std::uint64_t sum_of(const std::vector<T>& values) {
     return runtime::xxh64(std::as_bytes(std::span(values)));
 }
 
-/// A text that tells the graph from others.
+/// A text that identifies the graph.
 std::string identity_text(const ir::GraphData& graph) {
     ir::GraphData brief(graph.name(), graph.symbols());
     std::vector<ir::NodeId> map;
@@ -49,7 +49,7 @@ std::string identity_text(const ir::GraphData& graph) {
         if (node.values != nullptr && node.values->size() > max_printed) {
             sums += fmt::format("%{} {:016x}\n", map.size(),
                                 node.exact_integers ? sum_of(*node.exact_integers) : sum_of(*node.values));
-            // Equal nodes may become one: its place keeps each apart.
+            // Equal nodes may be merged: the node's index keeps them distinct.
             copy.values = std::make_shared<const std::vector<double>>(1, static_cast<double>(map.size()));
             copy.exact_integers = nullptr;
         }
@@ -68,7 +68,7 @@ std::string digest_of(const Graph& graph, const CompileOptions& options) {
     return to_string(digest(text + identity_text(*graph.data())));
 }
 
-/// A graph up to its candidates.
+/// A graph compiled up to its candidates.
 struct Prepared {
     Prepared(Graph given, const Context& context, const CompileOptions& as, std::string variant)
         : graph(std::move(given)), options(as), stages(graph, context, options, variant), buckets(stages.prepare()) {
@@ -100,7 +100,7 @@ public:
                         fmt::format("states cannot be stored in {}, as the lock has it", lock.stored));
     }
 
-    /// Whether the lock has a cover of each bucket.
+    /// True if the lock has a cover for each bucket.
     bool has_all() {
         for (const PreparedBucket& bucket : declared_->buckets) {
             const auto cover =

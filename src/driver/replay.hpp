@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-/// Mode::replay: what a lock says is chosen again.
+/// Mode::replay: compiles the selection that a lock records.
 namespace cairn::driver {
 
-/// Throws Error(file) naming the path.
+/// Reads and parses a lock. Throws Error(file) naming the path.
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path);
 
-/// The subject of a selection: a digest of the graph and of the options that decide which covers are valid (tolerances,
-/// disabled stages). Measured times, limits and budgets are not included. `buckets` give the device of states.
+/// The key of a selection: a digest of the graph and of the options that decide which covers are valid (tolerances,
+/// disabled stages). Measured times, limits and budgets are not included. `buckets` provide the device of states.
 runtime::SelectionKey selection_key_of(const Graph& graph, const CompileOptions& options,
                                        const std::vector<PreparedBucket>& buckets, std::string stored = {});
 
@@ -25,11 +25,11 @@ runtime::SelectionKey selection_key_of(const Graph& graph, const CompileOptions&
 /// the lock was written for another graph, other ranges of sizes or other options: then its calls restrict an ordinary
 /// selection. Throws Error(unsupported) naming a step that cannot be reproduced.
 std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options);
-/// Logs that a selection was restricted to the calls of a lock, whose covers are for something else.
+/// Logs that the selection is restricted to the calls of a lock whose covers are for another graph, sizes or options.
 void log_replay_by_calls(const Context& context, const CompileOptions& options);
 
-/// In words what a lock lacks for a graph, and what in it the graph has no use for: by what would be chosen without it.
-/// `reason` is what the replay of covers failed by.
+/// Describes the problems that a lock lacks for a graph and those that it does not need, compared with a compile
+/// without the lock. `reason` is the error of replaying the covers.
 std::string lock_difference(const program::Lock& lock, const Graph& graph, const Context& context,
                             const CompileOptions& options, std::string_view reason);
 

@@ -13,11 +13,11 @@
 namespace cairn::driver {
 namespace {
 
-// Together automatic splits make no more buckets than this.
+// The largest number of buckets that automatic splits make together.
 constexpr std::size_t max_buckets = 32;
 
-/// The ends of cells that are `factor` times as large each: the smallest size, where it is 1, is one of its own, since
-/// many kernels are for one row.
+/// The upper bounds of cells, each `factor` times the one before. If the smallest size is 1, it is a cell of its own,
+/// because many kernels are for one row.
 ///
 ///     1..1024, 2   ->   1, 4, 8, 16, .. 512        7..100, 4   ->   28
 std::vector<std::int64_t> cell_ends(std::int64_t low, std::int64_t high, std::int64_t factor) {
@@ -25,7 +25,7 @@ std::vector<std::int64_t> cell_ends(std::int64_t low, std::int64_t high, std::in
     if (low == 1 && high > 1) ends.push_back(1);
     for (std::int64_t end = std::max<std::int64_t>(low, 2); end <= (high - 1) / factor; ends.push_back(end *= factor)) {
     }
-    // Cells of one size hold no program for a range.
+    // A last cell of a single size is merged with the one before.
     if (!ends.empty() && ends.back() + 1 >= high && ends.size() > 1) ends.pop_back();
     return ends;
 }
@@ -35,7 +35,7 @@ bool has_automatic(const CompileOptions& options) {
                        [](const Split& split) { return split.is_automatic; });
 }
 
-/// All splits with bounds, the automatic ones cut as finely as may be.
+/// All splits with bounds; automatic ones as finely as max_buckets permits.
 std::vector<Split> cut_finely(const ir::GraphData& graph, const std::vector<Split>& splits) {
     for (const Split& split : splits)
         if (split.is_automatic && !(split.upper_bounds.empty() && split.weights.empty()))
@@ -57,7 +57,7 @@ std::vector<Split> cut_finely(const ir::GraphData& graph, const std::vector<Spli
     }
 }
 
-/// Whether two buckets have one graph, but for the ranges of its symbols.
+/// True if two buckets have equal graphs, except for the ranges of their symbols.
 bool is_same_graph(const ir::GraphData& a, const ir::GraphData& b) {
     std::vector<Dim> symbols_of_b;
     for (const Symbols::Symbol& symbol : a.symbols()->list()) {
@@ -70,7 +70,7 @@ bool is_same_graph(const ir::GraphData& a, const ir::GraphData& b) {
                       [](const ir::Node& x, const ir::Node& y) { return ir::same(x, y); });
 }
 
-/// Whether a program does the same work by the same kernels, whatever sizes it is for.
+/// True if two programs do the same work with the same kernels, at any sizes.
 bool is_same(const PreparedBucket& a, const selection::Selection& by_a, const PreparedBucket& b,
              const selection::Selection& by_b) {
     const auto sorted = [](const selection::Selection& by) {
@@ -92,7 +92,7 @@ bool is_same(const PreparedBucket& a, const selection::Selection& by_a, const Pr
         return one->goal == other->goal && p.kernel == q.kernel && p.operands == q.operands && p.outputs == q.outputs &&
                p.device == q.device && is_same_match(p.match, q.match);
     };
-    // Choices differ more often than graphs, and are compared in less time.
+    // Choices are cheaper to compare than graphs, and differ more often.
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), is_same_choice) && is_same_graph(*a.graph, *b.graph);
 }
 
@@ -101,7 +101,7 @@ public:
     Neighbours(std::span<const PreparedBucket> buckets, const selection::Selections& chosen)
         : buckets_(buckets), chosen_(chosen) {}
 
-    /// Whether all programs below the end of a symbol's cell are the same as those above it.
+    /// True if all programs below the end of a symbol's cell equal those above it.
     bool are_same(const std::string& symbol, std::int64_t end) const {
         for (std::size_t b = 0; b < buckets_.size(); ++b) {
             const std::optional<std::size_t> above = neighbour(b, symbol, end);
@@ -112,7 +112,7 @@ public:
     }
 
 private:
-    /// The bucket that begins where the range of a symbol ends in this one, all others being the same.
+    /// The bucket in which this symbol's range begins where it ends in bucket `b`; all other ranges are equal.
     std::optional<std::size_t> neighbour(std::size_t b, const std::string& symbol, std::int64_t end) const {
         for (std::size_t other = 0; other < buckets_.size(); ++other) {
             const auto meets = [&](const runtime::Range& low, const runtime::Range& high) {
@@ -129,7 +129,7 @@ private:
     const selection::Selections& chosen_;
 };
 
-/// Automatic splits as they were when a lock was written; a symbol that it does not cut is not cut.
+/// Automatic splits as recorded in a lock; a symbol that the lock does not split is not split.
 CompileOptions with_locked_splits(const CompileOptions& options) {
     const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
     CompileOptions result = options;

@@ -7,19 +7,19 @@
 
 namespace cairn::driver {
 
-/// What surrounds the stages of one bucket: cancelling, progress, dumps, checks. A stage itself only turns its input
-/// into its output.
+/// Cancellation, progress reports, dumps and checks around the stages of one bucket. The stages themselves only
+/// transform their input into their output.
 class StageDriver {
 public:
-    /// The options must outlive it and its copies.
+    /// The options must outlive this object and its copies.
     StageDriver(const CompileOptions& options, std::string_view bucket) : options_(&options), bucket_(bucket) {}
 
     bool enabled(std::string_view stage) const;
-    /// Throws Cancelled on a stop.
+    /// Throws Cancelled if a stop was requested.
     void check_cancelled() const;
     void begin(std::string_view stage);
 
-    /// `check` gives the first fault of the stage's result; `text` its text form. Both are asked for only where wanted.
+    /// `check` returns the first fault of the stage's result, `text` its text form. Each is called only if needed.
     template <typename Check, typename Text>
     void end(std::string_view stage, const Check& check, const Text& text) {
         if (options_->verify)
@@ -35,7 +35,7 @@ private:
     int number_ = 0;
 };
 
-/// The same without dumps, checks and progress: for programs that are made to be looked at only.
+/// The options without dumps, checks and progress, for programs that are compiled only to be inspected.
 CompileOptions without_diagnostics(CompileOptions options);
 
 }  // namespace cairn::driver

@@ -31,14 +31,14 @@
 namespace cairn::driver {
 namespace {
 
-/// Those that kernels of a set run on.
+/// The CPU and the devices of a kernel set.
 std::vector<Device> devices_of(const KernelSet& kernels) {
     std::vector<Device> all{Device::cpu};
     for (const DeviceRates& rates : kernels.devices) all.push_back(rates.device);
     return all;
 }
 
-/// Whether a kernel of these reads operands that are narrower than its definition's.
+/// True if an available kernel reads operands that are narrower than its definition's.
 bool any_widened_inputs(const KernelSet& kernels, FeatureSet features) {
     return std::any_of(kernels.kernels.begin(), kernels.kernels.end(), [&](const Kernel& kernel) {
         return features.includes(kernel.needs) && !kernel.widened_inputs.empty();
@@ -52,12 +52,12 @@ void check_device(const ir::Node& copy, const KernelSet& kernels) {
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }
 
-// Of a budget, what a calibration may take: a thorough one is worth half a second of two.
+// The largest part of a budget that a calibration may take: of 2 s, the half second that a thorough one needs.
 constexpr double max_calibration_share = 0.25;
-// Of a shorter one nothing: memory alone takes longer.
+// A shorter budget has none: the memory bandwidth alone takes longer.
 constexpr double min_calibration_seconds = 0.1;
 
-/// Adds what passes while it lives.
+/// Adds its lifetime to a number of seconds.
 class Measuring {
 public:
     explicit Measuring(double& seconds) : seconds_(seconds) {}
@@ -70,7 +70,8 @@ private:
     const autotune::Clock::time_point begin_ = autotune::Clock::now();
 };
 
-/// Asks the independent validator, at the sizes the plan was made at and where it is largest.
+/// Checks the plan with the independent validator, at the sizes it was made for and at the sizes that need the most
+/// memory.
 std::string verify_plan(const program::Program& program) {
     if (std::string fault = program::verify(program); !fault.empty()) return fault;
     auto samples = program::sample_points(program, 8);
@@ -186,7 +187,7 @@ void Stages::set_up_costs() {
     if (!context_.impl()->options.shipped_timings.empty()) costs_.priors = priors();
 }
 
-/// Read once in a context; null where seeds tell of no other machine.
+/// Created once per Context; null if the shipped timings have no other machine.
 std::shared_ptr<const selection::Priors> Stages::priors() const {
     Context::Impl& impl = *context_.impl();
     const std::lock_guard lock(impl.priors_mutex);
@@ -207,7 +208,7 @@ std::vector<PreparedBucket> Stages::prepare() {
     return prepared;
 }
 
-/// Made once in a context, and once more when a graph comes that they do not cover.
+/// Created once per Context, and again for a graph whose traits they do not cover.
 fusion::Patterns Stages::patterns(const ir::GraphData& graph) const {
     Context::Impl& impl = *context_.impl();
     const fusion::GraphTraits sought(graph);

@@ -15,57 +15,56 @@
 #include <utility>
 #include <vector>
 
-/// The stages of a compile, in their order. Which of all ways to run is taken stands between prepare() and emit(): it
-/// is for others to say.
+/// The stages of a compile, in their order. The choice of covers, between prepare() and emit(), is left to the callers.
 namespace cairn::driver {
 
-/// What is known of a bucket before its program is made.
+/// A bucket before its program is emitted.
 struct PreparedBucket {
     BucketRanges cut;
     StageDriver driver;
     std::shared_ptr<ir::GraphData> graph;
     std::vector<fusion::Match> matches = {};
-    std::vector<accuracy::ErrorBudget> bounds = {};  ///< where any tolerance is not exact
+    std::vector<accuracy::ErrorBudget> bounds = {};  ///< only if a tolerance is not exact
     std::unique_ptr<selection::Candidates> candidates = nullptr;
 };
 
-/// As select sees them; valid as long as the buckets stay where they are.
+/// The buckets as the selection reads them; valid until the vector or its buckets change.
 std::vector<selection::Bucket> selection_buckets(const std::vector<PreparedBucket>& buckets);
 
-/// Of one run of each bucket, as often as it runs beside the others.
+/// Expected time of one run of each bucket, times its weight.
 double expected_seconds(const std::vector<PreparedBucket>& buckets, const selection::Selections& selections);
 
-/// For the programs that a path became, and what others can gain at most (Explanation::optimality_gap). They share what
-/// was kept of the choice.
+/// Explains the programs of a path; `optimality_gap` is Explanation::optimality_gap. All programs of one search share
+/// the record `all`.
 runtime::Explainer explainer_of(std::shared_ptr<const selection::Explainer> all, std::vector<int> path,
                                 double optimality_gap, std::vector<ProgramTrial> trials = {},
                                 std::vector<TuningPoint> tuning = {}, std::vector<std::string> notes = {});
 
 class Stages {
 public:
-    /// All three must outlive it; dumps and progress are called after `variant`, where there is one. Throws Error for
-    /// options that are wrong, and for a graph that has no output or that this library cannot run.
+    /// All three arguments must outlive this object. `variant` prefixes the names in dumps and progress reports. Throws
+    /// Error for invalid options, and for a graph that has no output or that this library cannot run.
     Stages(const Graph& graph, const Context& context, const CompileOptions& options, std::string variant = {});
 
-    /// Where costs come from.
+    /// The source of costs.
     const selection::CostModel& costs() const noexcept { return costs_; }
-    /// graph > simplify > expand > fuse > candidates > tune: the ways to run each bucket, and what they cost.
+    /// graph > simplify > expand > fuse > candidates > tune: the candidates of each bucket, with their costs.
     std::vector<PreparedBucket> prepare();
-    /// Wall clock that measuring took so far: calibrating and tuning.
+    /// Wall-clock seconds of measuring so far: calibration and tuning.
     double measuring_seconds() const noexcept { return measuring_; }
-    /// The cheapest covers of prepare()'s buckets, where they were found on the way there.
+    /// The cheapest covers of prepare()'s buckets, if prepare() has selected them already.
     std::optional<selection::Selections> take_chosen() { return std::exchange(chosen_, std::nullopt); }
-    /// What the runs of a compile that measures nothing call, where prepare() measured.
+    /// The call kinds that a compile without measuring would choose; empty if prepare() has not measured.
     const std::vector<selection::CallKind>& unmeasured_plan() const noexcept { return unmeasured_plan_; }
-    /// What the plan in hand was expected to take meanwhile (autotune/policy/tuning_progress.hpp).
+    /// Expected time of the plan during the tune (autotune/policy/tuning_progress.hpp).
     const std::vector<TuningPoint>& curve() const noexcept { return curve_; }
-    /// The program of a bucket by the ways chosen, its memory planned. `driver` is the bucket's, or a copy of it.
+    /// The program of a bucket for a selection, with its memory planned. `driver` is the bucket's or a copy of it.
     program::Program program_of(PreparedBucket& bucket, const selection::Selection& selection,
                                 StageDriver& driver) const;
-    /// The same, with the sizes that it is for.
+    /// The same, with its ranges of sizes.
     runtime::BucketProgram emit(PreparedBucket& bucket, const selection::Selection& selection,
                                 StageDriver& driver) const;
-    /// The programs made ready to run, and to tell why they are what they are and what they were selected for.
+    /// Links the programs, with their explanation and the key of their selection.
     CompiledGraph link(std::vector<runtime::BucketProgram> buckets, runtime::Explainer explainer = nullptr,
                        runtime::SelectionKey selection_key = {}) const;
 
@@ -89,7 +88,7 @@ private:
     std::vector<TuningPoint> curve_;
     std::optional<selection::Selections> chosen_;
     selection::CostModel costs_;
-    runtime::ProgramSet result_template_;  // all of the result but its programs: the graph may grow meanwhile
+    runtime::ProgramSet result_template_;  // the result without programs; the graph may grow meanwhile
 };
 
 }  // namespace cairn::driver

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_lines = 40, max_calls = 10, max_line_length = 160;
 
-/// Equal calls of a run: the same kernel on the same problem, for values made alike.
+/// Calls of the same kernel on the same problem, for values of the same op.
 struct Calls {
     std::vector<const ExplainedInstruction*> all;
     double seconds = 0;
@@ -27,7 +27,7 @@ std::string definition_of(const ExplainedKernel& verdict) {
     return verdict.problem.substr(0, verdict.problem.find_first_of(" |"));
 }
 
-/// What is computed, for people: `softmax`; of several ops in one go the first and the last, `conv2d ... add`.
+/// The work of a call, for readers: `softmax`; for fused ops the first and the last, `conv2d ... add`.
 std::string work_text(const ExplainedInstruction& each) {
     const std::string& problem = each.chosen.problem;
     const std::string definition = definition_of(each.chosen);
@@ -92,13 +92,13 @@ private:
         if (line.size() > max_line_length) {
             std::size_t end = max_line_length - 3;
             while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U)
-                --end;  // no half of a character
+                --end;  // does not split a UTF-8 character
             line = line.substr(0, end) + "...";
         }
         lines_.push_back(std::move(line));
     }
 
-    /// The names of inputs, weights and states that a buffer holds or is made of.
+    /// Records which inputs, weights and states the buffers made at bind are computed from.
     void note_names(const ExplainedInstruction& each) {
         std::vector<std::string> read = names_read(each);
         for (const int buffer : each.writes)
@@ -185,7 +185,7 @@ private:
         add(std::move(text));
     }
 
-    /// A program that differs from the one taken in how one value is made, or in one kernel.
+    /// A program that differs from the selected one in the expression of one value, or in one kernel.
     struct Other {
         double cost, slower, bytes;
         bool measured;
@@ -258,10 +258,10 @@ private:
         for (std::size_t i = 0; i < std::min<std::size_t>(2, count); ++i) add("  " + text_of(others[i]));
     }
 
-    /// What runs of whole programs decided, all by the program that was taken.
+    /// The results of program trials, relative to the selected program.
     void add_trials() {
         if (explanation_.trials.empty()) return;
-        double base = 1;  // the time of the best at that point by that of the program taken
+        double base = 1;  // time of the incumbent of that trial divided by the selected program's
         std::vector<std::string> told;
         for (auto trial = explanation_.trials.rbegin(); trial != explanation_.trials.rend(); ++trial) {
             if (trial->won && trial->samples > 0) base /= trial->ratio;
@@ -334,8 +334,8 @@ private:
         return {};
     }
 
-    /// Of what takes longest: refusals that the user can lift, measurements that failed, and where only a plain kernel
-    /// was left, or a definition was found and no kernel takes it, what the kernels said.
+    /// For the longest calls: refusals that the user can lift, and failed measurements. The refusals of the kernels
+    /// themselves are added if only a reference kernel was left, or if no kernel accepts a definition that was matched.
     void add_refusals() {
         constexpr std::size_t most = 6;
         std::vector<std::string> told;
@@ -394,8 +394,8 @@ private:
     const Explanation& explanation_;
     const ExplainedBucket& bucket_;
     const std::size_t number_;
-    std::map<int, std::vector<std::string>> made_of_;  // of buffers that are made once
-    std::vector<Calls> calls_;                         // what takes longest first
+    std::map<int, std::vector<std::string>> made_of_;  // of buffers made at bind
+    std::vector<Calls> calls_;                         // longest first
     std::map<std::string, std::size_t> places_;
     std::size_t runs_ = 0, unknown_ = 0;
     double measured_ = 0;

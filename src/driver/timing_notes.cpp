@@ -14,7 +14,7 @@ std::vector<std::string> timing_notes(const selection::CostModel& costs) {
     if (!here) return {};
     std::set<int> others;
     for (const TimingEnvironment& each : costs.timings->environments()) {
-        if (each.hard == costs.environment.hard) return {};  // there are times that count
+        if (each.hard == costs.environment.hard) return {};  // these times are usable
         const auto there = autotune::parse_environment(each.hard);
         if (!there || there->threads == here->threads) continue;
         autotune::EnvironmentDistance apart = autotune::environment_distance(*here, *there);

@@ -24,14 +24,14 @@ template <typename... A>
     throw Error(ErrorKind::argument, "context", fmt::format(text, std::forward<A>(values)...));
 }
 
-/// What a name must be to stand in text forms.
+/// True if a name may be used in text forms.
 bool is_word(std::string_view name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
         return c > ' ' && c < 0x7f && std::string_view("{}()[]|,\"").find(c) == std::string_view::npos;
     });
 }
 
-/// How many operands and results problems of a definition may have; -1: any number.
+/// The number of operands and results of a definition's problems; -1: any number.
 struct Arity {
     int inputs = -1, outputs = -1;
 };
@@ -67,7 +67,7 @@ private:
         if (layout.bytes == nullptr) refuse("layout {} lacks bytes", layout.name);
     }
 
-    /// The name of a transposed form stands for this layout alone, or is a layout whose transposed form is this one.
+    /// The name of a transposed form must be unique to this layout, or be a layout whose transposed form is this one.
     void check(const Layout& layout) const {
         if (layout.transposed.empty()) return;
         const auto row = layouts_.find(layout.transposed);
@@ -88,7 +88,7 @@ private:
         } catch (const Error& error) { refuse("{} of {} does not parse: {}", what, name, error.what()); }
     }
 
-    /// The texts a pattern stands for.
+    /// The problem texts that a pattern expands to.
     static std::vector<std::string> problems_of(const std::string& name, const std::string& pattern) {
         try {
             return fusion::problems_of(pattern);
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    /// Of a definition: the most that its patterns have.
+    /// The largest arity among a definition's patterns.
     Arity arity_of(const std::string& name, bool with_outputs) const {
         if (const auto op = ir::find_op(name)) return {ir::info(*op).max_operands, 1};
         if (is_body(name)) return {};
@@ -223,7 +223,7 @@ private:
     const KernelSet& extra_;
     const KernelSet& known_;
     std::set<std::string> definitions_, ids_;
-    std::map<std::string, std::string> layouts_;  // and their transposed forms
+    std::map<std::string, std::string> layouts_;  // with the names of their transposed forms
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 namespace cairn::driver {
 
-/// Throws Error(argument) naming the definition, layout or kernel of `extra` that cannot be used beside `known`: names
-/// that are ill-formed or taken, functions that are missing, text forms that do not parse, operands, definitions and
-/// layouts that do not exist.
+/// Checks the kernels, definitions and layouts of `extra` for use with `known`. Throws Error(argument) naming the one
+/// at fault: ill-formed or duplicate names, missing functions, text forms that do not parse, and operands, definitions
+/// or layouts that do not exist.
 void validate_kernels(const KernelSet& extra, const KernelSet& known);
 
 }  // namespace cairn::driver

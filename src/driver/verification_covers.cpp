@@ -19,7 +19,7 @@ bool any_inexact(const selection::Selections& selections) {
     return std::any_of(selections.buckets.begin(), selections.buckets.end(), is_inexact);
 }
 
-/// Buckets in which no error is allowed anywhere.
+/// The buckets with all error budgets set to 0.
 class ExactBuckets {
 public:
     explicit ExactBuckets(const std::vector<PreparedBucket>& buckets) : seen_(selection_buckets(buckets)) {
@@ -37,7 +37,8 @@ private:
     std::vector<std::vector<accuracy::ErrorBudget>> bounds_;
 };
 
-/// What users see of a bucket: its bounds, and the states that runs change and outputs are made of.
+/// The budgets of all results that users see: those of the tolerances, and the states that runs change and that outputs
+/// depend on.
 std::vector<accuracy::ErrorBudget> seen_values(const PreparedBucket& bucket, const CompileOptions& options) {
     const std::vector<accuracy::ErrorBudget> bounds =
         accuracy::error_budgets_of(*bucket.graph, options.tolerance, options.output_tolerances);
@@ -55,7 +56,7 @@ std::vector<accuracy::ErrorBudget> seen_values(const PreparedBucket& bucket, con
     return all;
 }
 
-/// What the errors of all choices whose values show in a bound add up to.
+/// Sum of the errors of all choices that influence a budget.
 double error_in(const selection::Selection& selection, const accuracy::ErrorInfluence& influence, std::size_t bound) {
     double sum = 0;
     for (const auto& [goal, candidate, number] : selection.chosen)

@@ -4,39 +4,40 @@
 
 #include <optional>
 
-/// Beside programs that hold anything inexact the fastest exact ones, by which their first runs are verified.
+/// Verification programs: the fastest exact programs, with which the first runs of inexact ones are compared.
 namespace cairn::driver {
 
-/// What `exact` would choose, to stand beside covers that are inexact. Nothing where all are exact, or where both do
-/// not fit within the memory limit.
+/// The exact covers that verify inexact ones. Nothing if all covers are exact, or if both do not fit within the memory
+/// limit.
 std::optional<selection::Selections> find_verification_covers(const Stages& stages,
                                                               std::vector<PreparedBucket>& buckets,
                                                               const selection::Selections& chosen,
                                                               const CompileOptions& options,
                                                               const selection::Options& select_options);
 
-/// The same; but where exact covers are as fast and keep no more bytes, or there is no room for both, they are chosen
-/// in place of the others. Throws Error(memory) where they alone are beyond the memory limit.
+/// As find_verification_covers(), but replaces `chosen` with the exact covers, and returns nothing, if these are as
+/// fast and keep no more bytes, or if both do not fit. Throws Error(memory) if the exact covers alone exceed the memory
+/// limit.
 std::optional<selection::Selections> choose_verification_covers(const Stages& stages,
                                                                 std::vector<PreparedBucket>& buckets,
                                                                 selection::Selections& chosen,
                                                                 const CompileOptions& options,
                                                                 const selection::Options& select_options);
 
-/// The fastest exact covers, whatever memory they take.
+/// The fastest exact covers, without regard to memory.
 selection::Selections exact_covers(const std::vector<PreparedBucket>& buckets,
                                    const selection::Options& select_options);
 
-/// An exact cover, and what it was chosen of: another bucket than the inexact one where states are stored narrower.
+/// An exact cover with its bucket, which is not that of the inexact cover if states are stored narrower.
 struct ExactCover {
     const Stages& stages;
     PreparedBucket& bucket;
     const selection::Selection& selection;
 };
 
-/// Adds to the program of an inexact cover the one of an exact cover, and the outputs and states to compare: those in
-/// which errors of the cover show, each with what it is allowed. A state that shows in outputs is allowed what the
-/// strictest of them is.
+/// Adds an exact cover's program to the program of an inexact cover, with the outputs and states to compare: those that
+/// the cover's errors influence, each with its limit. The limit of a state that influences outputs is that of the
+/// strictest one.
 void attach_exact_program(const PreparedBucket& bucket, const selection::Selection& chosen, const ExactCover& exact,
                           const CompileOptions& options, runtime::BucketProgram& program);
 

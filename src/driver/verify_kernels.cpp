@@ -18,12 +18,12 @@ namespace {
 
 constexpr int max_points = 4;
 
-/// What a comparison on a Problem takes: steps of the reference, and elements that are held in memory.
+/// Effort of a comparison on a Problem: operations of the reference, and elements in memory.
 struct Effort {
     double steps = 0, elements = 0;
     bool is_within(const Effort& limit) const { return steps <= limit.steps && elements <= limit.elements; }
 };
-constexpr Effort usual{1e8, 1 << 20};  // a second or so, 100 MB
+constexpr Effort usual{1e8, 1 << 20};  // about one second, 100 MB
 constexpr Effort most{2e10, 1 << 26};  // minutes, 3 GB
 
 Effort effort_on(const Problem& sized, std::span<const Definition> definitions) {
@@ -36,8 +36,8 @@ Effort effort_on(const Problem& sized, std::span<const Definition> definitions) 
 
 using Point = std::vector<std::int64_t>;
 
-/// Values of symbols to try a Problem at: these, made smaller where the comparison would take long. Of points at which
-/// the Problem is the same one is left. None where the smallest sizes take too much.
+/// Values of symbols at which a Problem is checked: the program's sample points, with sizes halved while the comparison
+/// would take long. Points that give the same Problem are dropped. None if even the smallest sizes take too long.
 std::vector<Point> points_for(const Problem& problem, const program::Program& program,
                               std::span<const Definition> definitions) {
     const std::vector<Symbols::Symbol> symbols = program.symbols->list();
@@ -70,7 +70,8 @@ public:
 
     void run() const {
         for (const auto& [id, calls] : calls_) {
-            // The program has one number of threads: results may depend on what a kernel is prepared for.
+            // The program has a fixed number of threads: results may depend on the number that a kernel is prepared
+            // for.
             const kernel_check::KernelToCheck kernel{*impl_.find(id), {.same_for_any_team = false, .stop = stop_}};
             const KernelReport report = kernel_check::check_calls(kernel, calls, definitions_);
             if (!report.faults.empty())
@@ -104,7 +105,7 @@ private:
     const Context::Impl& impl_;
     std::span<const Definition> definitions_;
     std::stop_token stop_;
-    std::map<std::string, std::vector<kernel_check::ProblemCall>> calls_;  // by the kernel's id
+    std::map<std::string, std::vector<kernel_check::ProblemCall>> calls_;  // by kernel id
 };
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace cairn::driver {
 
-/// Runs each kernel of the caller's own (ContextOptions::extra) that these programs call against its definition, on the
-/// Problems that they call it with: their strides, dtypes and sizes, symbols at several of their values. Throws
-/// Error(argument) naming the kernel, the Problem and what differs. Sizes are made smaller, as far as they are symbols,
-/// until a comparison takes a second or so. What cannot be checked has a log line each: a Problem with a packed form
-/// that is not known here, one whose definition refuses made-up operands, and one that is too large.
+/// Checks the caller's own kernels (ContextOptions::extra) in these programs against their definitions, on the Problems
+/// they are called with: with their strides, dtypes and sizes, at several values of the symbols. Symbolic sizes are
+/// reduced until a comparison takes about one second. Throws Error(argument) naming the kernel, the Problem and the
+/// difference. Logs a line for each Problem that cannot be checked: one with a packed layout unknown here, one whose
+/// definition refuses generated operands, and one that is too large.
 void verify_own_kernels(std::span<const runtime::BucketProgram> programs, const Context& context,
                         const std::stop_token& stop);
 

@@ -21,7 +21,7 @@ void check_name(std::span<const Definition> definitions, std::string_view name) 
                 fmt::format("there is no definition {}: there are {}", name, fmt::join(known, ", ")));
 }
 
-/// Why none of the nodes is what the definition computes, in the words of a known near miss where it is one.
+/// Why no node matches the definition; the reason of a known near miss if one of them matches that.
 std::optional<fusion::Miss> miss_of(const ir::GraphData& graph, std::span<const ir::NodeId> nodes,
                                     std::span<const Definition> definitions, std::string_view name) {
     std::optional<fusion::Miss> missed = fusion::nearest_miss(graph, nodes, definitions, name);

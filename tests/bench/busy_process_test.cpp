@@ -17,13 +17,13 @@
 #include <thread>
 #include <vector>
 
-/// A process that keeps a CPU busy, and does not outlive its maker. Where there is one CPU only it is refused.
+/// BusyProcess keeps one CPU busy and ends with its parent. It is refused if only one CPU is usable.
 namespace bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// The fields of /proc/PID/stat behind the name: 0 is the state, 11 and 12 the CPU time. Empty where there is no such
+/// The fields of /proc/PID/stat after the name: 0 is the state, 11 and 12 the CPU time. Empty if there is no such
 /// process.
 std::vector<std::string> stat_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -40,7 +40,7 @@ long ticks_of(pid_t pid) {
     return fields.size() > 12 ? std::stol(fields[11]) + std::stol(fields[12]) : -1;
 }
 
-/// Gone, or dead and only not yet fetched by whoever inherited it.
+/// True if the process does not exist, or is a zombie that its new parent has not waited for yet.
 bool has_ended(pid_t pid) {
     const auto fields = stat_of(pid);
     return fields.empty() || fields[0] == "Z" || fields[0] == "X";
@@ -62,7 +62,7 @@ cpu_set_t mask_of(pid_t pid) {
     return mask;
 }
 
-/// Puts the mask of the test itself back.
+/// Sets the CPU mask of the test, and restores it in the destructor.
 struct WithMask {
     cpu_set_t before = mask_of(0);
     explicit WithMask(const cpu_set_t& mask) { EXPECT_EQ(sched_setaffinity(0, sizeof mask, &mask), 0); }
@@ -105,7 +105,7 @@ TEST(BusyProcess, EndsWithTheObject) {
     EXPECT_TRUE(stat_of(pid).empty()) << "not fetched";
 }
 
-/// Makes one in a process of its own, which is then killed; the process that it left behind.
+/// Creates a BusyProcess in a child process and kills that child. Returns the pid of the busy process.
 pid_t left_behind(bool awake) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-/// What a work needs at least, counted product by product.
+/// Compares the minimum work of workloads with counts of their products.
 namespace bench {
 namespace {
 
@@ -52,7 +52,7 @@ TEST(ModelNeeds, OfATokenAreAllWeightsAndTheKeysAndValuesBefore) {
     for (const auto& weight : gpt2_weights(config)) {
         double count = 1;
         for (const auto size : weight.shape) count *= static_cast<double>(size);
-        weights += weight.name.ends_with("wpe.weight") ? 6 : count;  // of the positions one row
+        weights += weight.name.ends_with("wpe.weight") ? 6 : count;  // one row of the positions
     }
     EXPECT_EQ(needs.bytes, 4 * (weights + 2 * 2 * 5 * 6));
 }
@@ -63,8 +63,8 @@ TEST(ModelNeeds, TablesCountInTheRowsLookedUp) {
     const auto bytes = [&](std::int64_t length, const auto& config) {
         return of({.kind = Workload::Kind::prefill, .length = length}, config).bytes;
     };
-    EXPECT_EQ(bytes(4, tied) - bytes(3, tied), 4 * 6);        // a position
-    EXPECT_EQ(bytes(4, apart) - bytes(3, apart), 2 * 4 * 6);  // and a token
+    EXPECT_EQ(bytes(4, tied) - bytes(3, tied), 4 * 6);        // one more position
+    EXPECT_EQ(bytes(4, apart) - bytes(3, apart), 2 * 4 * 6);  // one more position and token
     EXPECT_EQ(bytes(14, apart) - bytes(13, apart), 4 * 6) << "no more tokens than the vocabulary has";
     std::vector<cairn::models::WeightSpec> halves = gpt2_weights(tied);
     for (auto& weight : halves) weight.dtype = cairn::DType::f16;

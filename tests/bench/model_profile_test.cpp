@@ -11,7 +11,7 @@ cairn::InstructionProfile instruction(std::string kernel, std::string problem, d
 }
 
 TEST(ModelProfile, AddsUpWhatRunsOneKernelOnOneProblem) {
-    // Of three iterations the middle one counts, of each kind by itself; what waits is told of all.
+    // Each group has its median of the three iterations; idle time is that of all iterations.
     std::vector<std::vector<cairn::InstructionProfile>> iterations;
     for (const double scale : {1.0, 4.0, 2.0})
         iterations.push_back({instruction("a@1", "x", 1 * scale, {{0, 1 * scale}, {0, 0.5 * scale}}),

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// Rows are computed where they belong in a state.
+// Kernels write appended rows directly into the memory of a state.
 namespace cairn::test {
 namespace {
 
@@ -33,7 +33,7 @@ struct Model {
 struct Named {
     const char* name;
     std::function<void(Model&)> build;
-    bool is_computed_there = true;  ///< on some path
+    bool is_computed_there = true;  ///< on some path the rows are computed in the state's memory
     friend void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
 };
 
@@ -91,7 +91,7 @@ const Named models[] = {
          const Tensor first = s.append(tanh(m.x));
          m.g.output("y", s.append(m.last(first) * 3.0F));
      }},
-    // What is appended is made of what was written over before.
+    // The appended rows depend on old rows of the state that a write replaces.
     {"written over",
      [](Model& m) {
          const Dim some = m.g.symbol("Q", 1, 8);
@@ -115,7 +115,7 @@ const Named models[] = {
      false},
 };
 
-/// Instructions that compute what they write to a state.
+/// Number of instructions that compute rows in the memory of a state.
 int computed_in_states(const program::Program& program) {
     int count = 0;
     for (const program::Instruction& each : program.run)
@@ -213,7 +213,7 @@ TEST(RowsInStates, ExplanationsSayWhatComputesThem) {
     EXPECT_EQ(told.buckets[0].instructions[0].op, "state_append");
 }
 
-// Rows behind those that are live are nobody's until the run has ended well.
+// Rows beyond the length of a state are not part of it until the run has succeeded.
 TEST(RowsInStates, ARunThatFailsLeavesStatesAsTheyWere) {
     Graph g;
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);

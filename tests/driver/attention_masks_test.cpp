@@ -11,13 +11,13 @@
 #include <limits>
 #include <map>
 
-// Masks and biases of finite numbers as published models export them: one kernel does what hides, and what is added.
+// Masks and biases of finite numbers, as in exported models: one attention kernel computes both.
 namespace cairn::test {
 namespace {
 
 constexpr double lowest = std::numeric_limits<float>::lowest();
 
-/// Two batches of two heads, and which keys are no padding.
+/// Two batches of two heads, and a mask of the keys that are not padding.
 struct Layer {
     Graph g{"layer"};
     double low;
@@ -45,8 +45,8 @@ struct Layer {
 struct Masked {
     const char* name;
     std::function<Tensor(Layer&)> build;
-    std::string attributes;        ///< up to the scale
-    std::size_t operands, others;  ///< of attention; instructions beside it in a run
+    std::string attributes;        ///< those before the scale
+    std::size_t operands, others;  ///< operands of attention; other instructions of a run
     double low = lowest;
     bool is_fixed = false;
     friend void PrintTo(const Masked& masked, std::ostream* out) { *out << masked.name; }
@@ -112,8 +112,8 @@ const Masked masked[] = {
 
 class AttentionMasks : public testing::TestWithParam<Masked> {};
 
-// Padding in front of the keys leaves queries that see nothing, in which -3.4e38 and what it is added to are one
-// number; -1e9 keeps some of the scores' digits, so there the padding is behind.
+// Padding at the start of the keys leaves queries without any visible key, for which -3.4e38 absorbs the score it is
+// added to; -1e9 keeps some of the scores' digits, so with it the padding is at the end.
 void set_padding(interpreter::Value& keys, bool is_in_front) {
     const std::size_t count = keys.data.size() / 2;
     for (std::size_t i = 0; i < keys.data.size(); ++i) {

@@ -13,11 +13,11 @@
 namespace cairn::test {
 namespace {
 
-/// Attention of queries among keys that a state holds, by the composite or by hand.
+/// Attention of queries to the keys of a state, as the composite or as separate ops.
 struct Windowed {
     const char* name;
     std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& v)> attend;
-    std::string work;  ///< the kernel's Problem, up to its operands
+    std::string work;  ///< the kernel's Problem, without its operands
     friend void PrintTo(const Windowed& windowed, std::ostream* out) { *out << windowed.name; }
 };
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-// What depends on weights alone is computed when they are bound, once for all programs, and never again.
+// Values that depend on weights alone are computed once at bind, for all programs.
 namespace cairn::test {
 namespace {
 
@@ -78,7 +78,7 @@ TEST(BoundWork, ATransposedOrConvertedWeightIsMadeOnce) {
     EXPECT_EQ(definitions(program.run), std::multiset<std::string>{"matmul"});
 }
 
-/// Bytes of what is packed of the weights, and of all else that is kept for runs.
+/// Bytes of packed weights, and of all other values kept for runs.
 std::pair<std::int64_t, std::int64_t> packed_and_other_bytes(const Program& program) {
     std::pair<std::int64_t, std::int64_t> bytes;
     std::set<int> read;
@@ -92,7 +92,7 @@ std::pair<std::int64_t, std::int64_t> packed_and_other_bytes(const Program& prog
     return bytes;
 }
 
-// A weight of 16 bits is packed as it is stored, and cast nowhere, with the table of a tied embedding too.
+// A 16-bit weight is packed in its storage dtype and never cast, also together with the table of a tied embedding.
 TEST(BoundWork, StoredHalvesStayHalves) {
     constexpr std::int64_t width = 256, inner = 1024, vocabulary = 4096;
     for (const DType stored : {DType::f16, DType::bf16}) {
@@ -116,8 +116,8 @@ TEST(BoundWork, StoredHalvesStayHalves) {
     }
 }
 
-// Logits of all positions are a large product, for which the packed form pays: then the embedding reads its rows out of
-// it, and the form as stored is not kept.
+// Logits of all positions are a large product, for which packing pays. The embedding then reads its rows from the
+// packed weight, and the weight is not kept as stored.
 TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
     const runtime::ProgramSet set = compiled(small_config(1), models::Logits::all, Context());
     const Program& program = set.buckets.back().program;
@@ -138,14 +138,14 @@ TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
         EXPECT_FALSE(read_in_runs(bucket.program).contains("transformer.wte.weight"));
 }
 
-/// A product that is quick for one row or for many.
+/// Cost of a product kernel that is fast either for one row or for many.
 template <bool for_one_row>
 Cost rival_cost(const Problem& problem) {
     const bool one_row = problem.outputs[0].shape[0] == Dim(1);
     return {0, one_row == for_one_row ? 0.0 : 16000.0, 1};
 }
 
-// Two products of one weight, quick in different forms of it: the bucket that runs more often decides for both.
+// Two kernels for the product of one weight, each with another layout: the bucket that runs more often decides.
 TEST(BoundWork, TheFormThatServesAllBucketsBestByTheirWeightsIsKept) {
     ContextOptions own;
     own.extra.layouts = {{"rival", [](const TensorDesc& plain) { return element_count(plain.shape) * Dim(4); }, ""}};

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// Memory of compiled windows, pools, convolutions, resizing, norms, scans and sorts is bounded by what they read and
-// write, for long rows, tall columns, large squares and many channels, of fixed and of symbolic sizes.
+// Memory of compiled windows, pools, convolutions, resizing, norms, scans and sorts is bounded by the size of their
+// operands, for long rows, tall columns, large squares and many channels, with fixed and symbolic sizes.
 namespace cairn::test {
 namespace {
 
@@ -18,13 +18,13 @@ using Build = std::function<Tensor(Graph& g, const Tensor& x)>;
 struct Op {
     std::string name;
     Build build;
-    /// The arena is at most so many times as large as inputs, weights and outputs together; with `why` where that is
-    /// more than usual.
+    /// Upper bound of the arena relative to the bytes of inputs, weights and outputs; `why` explains one above the
+    /// usual.
     std::int64_t most = 3;
     const char* why = "";
 };
 
-/// Bytes of the arena and of each workspace that do not depend on sizes: tiles that stay in the cache.
+/// Bytes of the arena and of each workspace that do not depend on sizes: tiles that fit in the cache.
 constexpr std::int64_t bytes_of_tiles = 2 << 20;
 
 Tensor filters(Graph& g, const Tensor& x, std::int64_t count, std::int64_t channels, std::int64_t size,
@@ -42,14 +42,14 @@ Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvOptions& optio
 std::int64_t channels(const Tensor& x) { return x.dim(1).upper_bound(); }
 int groups_of(const Tensor& x) { return static_cast<int>(channels(x)); }
 
-/// Windows of two places, of one along axes of size 1.
+/// Window sizes: 2 along each spatial axis, 1 along axes of size 1.
 IntList kernel_of(const Tensor& x) {
     std::vector<int> kernel;
     for (int axis = 2; axis < x.rank(); ++axis) kernel.push_back(x.dim(axis) == Dim(1) ? 1 : 2);
     return kernel;
 }
 
-/// Pools of f64 and i64, and those of more than 32 places along an axis.
+/// Pools of f64 and i64, and those of more than 32 elements along an axis.
 constexpr const char* padded_copy = "is a reduction of windows of a padded copy";
 
 std::vector<Op> pools_and_convolutions() {
@@ -169,7 +169,7 @@ std::string text_of(const std::vector<std::int64_t>& shape, DType dtype) {
     return text + "]";
 }
 
-/// Compiles an op of an input of this shape; sizes of spatial axes are symbols up to these if asked for.
+/// Compiles an op on an input of this shape; if `is_symbolic`, the spatial sizes are symbols with these maxima.
 void check(const Op& op, const std::vector<std::int64_t>& shape, DType dtype, bool is_symbolic,
            const Context& context) {
     const std::string what = op.name + " of " + text_of(shape, dtype) + (is_symbolic ? " at most" : "") + " with " +
@@ -186,7 +186,7 @@ void check(const Op& op, const std::vector<std::int64_t>& shape, DType dtype, bo
     const runtime::ProgramSet set = runtime::parse_program_set(compiled.program());
     for (const program::Buffer& buffer : set.buckets[0].program.buffers)
         if (buffer.kind == program::BufferKind::weight) bytes += buffer.bytes.upper_bound();
-    // Composites of 16-bit floats compute in f32 (docs/decisions/0088): what lies between two instructions is f32.
+    // Composites of 16-bit floats compute in f32 (docs/decisions/0088): values between two instructions are f32.
     if (size_of(dtype) == 2) bytes *= 2;
     const std::int64_t most = op.most * bytes + bytes_of_tiles;
     EXPECT_LE(compiled.memory().arena, most) << compiled.program();

@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
-/// T and N, and a state that grows by T.
+/// A graph with T and N, and a state that grows by T.
 Graph two_sizes() {
     Graph graph("g");
     const Dim t = graph.symbol("T", 1, 32), n = graph.symbol("N", 2, 9);

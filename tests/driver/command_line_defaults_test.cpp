@@ -11,7 +11,7 @@
 namespace cairn::test {
 namespace {
 
-/// Sets a variable while it lives; null: there is none.
+/// Sets an environment variable while it lives; null removes it.
 class Variable {
 public:
     Variable(const char* name, const char* value) : name_(name) {

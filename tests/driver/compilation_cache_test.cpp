@@ -10,7 +10,7 @@
 #include <iterator>
 #include <random>
 
-/// CompileOptions::cache_file: compiled once, loaded from then on, and never for anything else.
+/// CompileOptions::cache_file: the first compile writes it, later ones with the same key load it.
 namespace cairn {
 namespace {
 
@@ -40,7 +40,7 @@ protected:
         return compile(g, Context(context), options);
     }
 
-    /// Such a graph knows what runs, and not out of what it was chosen.
+    /// A loaded graph has its programs, but not the alternatives they were selected from.
     bool is_loaded(const CompiledGraph& compiled) const {
         const std::string said = test::message([&] { compiled.write_lock(folder_ / "lock"); });
         return said.find("a loaded graph does not know") != std::string::npos;
@@ -105,7 +105,7 @@ TEST_F(ASavedGraph, IsMadeAnewWhereItIsDamaged) {
     }
 }
 
-// All of it is under its digest.
+// The digest covers the whole file.
 TEST_F(ASavedGraph, IsRefusedWhereverBytesHaveChanged) {
     made({});
     EXPECT_THAT(verify_checksums(file()), IsEmpty());

@@ -19,7 +19,7 @@ std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
     }
 }
 
-/// The byte at which each element of a state's live part lies in its memory, in row-major order.
+/// Byte offset of each element of a state's live part, in row-major order.
 std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::vector<std::int64_t>& live) {
     std::vector<std::int64_t> places{0};
     for (std::size_t axis = 0; axis < live.size(); ++axis) {
@@ -40,7 +40,7 @@ std::vector<std::byte> to_bytes(const interpreter::Value& value) {
         return selection::encode(value.dtype, value.data, static_cast<std::int64_t>(value.data.size()));
     std::vector<std::byte> bytes(value.integers.size() * size_of(value.dtype));
     for (std::size_t i = 0; i < value.integers.size(); ++i)
-        // Little-endian two's complement: the low bytes are the narrower number.
+        // Little-endian two's complement: the low bytes are the value in the narrower type.
         std::memcpy(bytes.data() + i * size_of(value.dtype), &value.integers[i], size_of(value.dtype));
     return bytes;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// Runs a compiled graph on the interpreter's kind of inputs, states included, and gives its kind of results.
+/// Runs a compiled graph on inputs of the interpreter, including states, and returns results in its format.
 namespace cairn::test {
 
 /// A dense tensor as bytes of its dtype, and back.
@@ -19,11 +19,11 @@ interpreter::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, cons
 class CompiledRun {
 public:
     CompiledRun(const runtime::ProgramSet& set, const Context& context, const interpreter::Inputs& inputs);
-    /// Runs once at the inputs' sizes; outputs and the live part of each state afterwards. `poison`: memory that is
-    /// dead or not yet written holds NaN.
+    /// Runs once at the inputs' sizes; returns the outputs and then the live part of each state. `poison`: fills memory
+    /// that is dead or not yet written with NaN.
     interpreter::Results run(const interpreter::Inputs& inputs, bool poison = true);
-    /// The same with each output in memory of the caller. Every byte around the results that was written to makes its
-    /// output's name one of `overrun`.
+    /// The same with each output in the caller's memory. Appends the name of an output to `overrun` if a byte outside
+    /// its result was written.
     interpreter::Results run_in_callers_memory(const interpreter::Inputs& inputs, std::vector<std::string>& overrun);
 
 private:
@@ -35,7 +35,7 @@ private:
     std::map<std::string, std::vector<std::byte>> weights_, tensors_;
 };
 
-/// The first difference between a run and the interpreter's results, with the output's name; empty when there is none.
+/// The first difference between a run and the interpreter's results, with the output's name; empty if there is none.
 std::string compare(const interpreter::Results& actual, const interpreter::Results& expected, double tolerance);
 
 }  // namespace cairn::test

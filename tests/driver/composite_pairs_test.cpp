@@ -45,7 +45,7 @@ const RowComposite rows_of_numbers[] = {
     {"rope", [](const Graph& g, const Tensor& x) { return rope(x, iota(Graph(g), x.dim(0)), 100); }},
 };
 
-// The eight numbers of a row as two channels of four places, and back.
+// The eight numbers of a row as two channels of four positions, and back.
 Tensor in_channels(const Tensor& x) { return reshape(x, {x.dim(0), 2, 4}); }
 Tensor in_row(const Tensor& x) { return reshape(x, {x.dim(0), 8}); }
 Tensor table(const Graph& graph, Shape shape) {
@@ -66,7 +66,7 @@ PoolOptions side_by_side() {
     return options;
 }
 
-// Those on channels and places, and those that arrange or choose.
+// Composites of channels and positions, and those that permute or select elements.
 const RowComposite others[] = {
     {"conv1d",
      [](const Graph& g, const Tensor& x) {
@@ -120,7 +120,7 @@ const RowComposite others[] = {
     {"min_reduce", [](const Graph&, const Tensor& x) { return x - min_reduce(x, {-1}, true); }},
 };
 
-// Those that jump see numbers that are exact: the input's.
+// Discontinuous composites get exact numbers: those of the input.
 const RowComposite jumps[] = {
     {"round", [](const Graph&, const Tensor& x) { return round(x * 4); }},
     {"sign", [](const Graph&, const Tensor& x) { return sign(x); }},
@@ -145,7 +145,8 @@ void expect_pair(const RowComposite& outer, const RowComposite& inner, const Con
         }
 }
 
-// Each composite fed by each, the inner one an output too; at one row and at several, plain and special numbers.
+// Each composite applied to the result of each other one, which is an output too; with one and several rows, ordinary
+// and special numbers.
 TEST(CompositePairs, EqualTheInterpreter) {
     const Context context;
     for (const RowComposite& outer : rows_of_numbers)

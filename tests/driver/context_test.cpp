@@ -53,7 +53,7 @@ TEST(Context, FeaturesAreThoseAskedFor) {
 
 TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
     const FeatureSet here = device::detect_features();
-    // There is no CPU with all of them.
+    // No CPU has all of them.
     for (const Feature feature : {Feature::avx512_fp16, Feature::amx_int8}) {
         const FeatureSet asked = here | implied_by(feature) | FeatureSet{feature};
         if (asked == here) continue;

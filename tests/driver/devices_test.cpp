@@ -20,7 +20,7 @@
 #include <random>
 #include <set>
 
-// Programs on the CPU and a second device with a kernel list of its own.
+// Programs on the CPU and a second device with its own kernels.
 namespace cairn::test {
 namespace {
 
@@ -50,7 +50,7 @@ runtime::ProgramSet compiled(const Graph& graph, const Context& context, const C
     return runtime::parse_program_set(compile(graph, context, options).program());
 }
 
-/// Rates at which now the CPU, now the device, now both serve best.
+/// Rates for which the CPU, the device or both are the fastest choice.
 DeviceRates random_rates(std::mt19937_64& random) {
     const auto power = [&](double low, double high) {
         return std::pow(10, std::uniform_real_distribution<>(low, high)(random));
@@ -58,7 +58,7 @@ DeviceRates random_rates(std::mt19937_64& random) {
     return {Device::cuda, power(8, 13), power(8, 13), power(-9, -7), power(8, 13), power(-9, -7)};
 }
 
-/// The programs that compile() and some other paths give, run and compared; how many of them are on both devices.
+/// Runs and compares the programs of compile() and of some other paths; returns how many of them use both devices.
 int check_mixed(const Graph& graph, const Context& context, std::uint64_t seed) {
     std::vector<runtime::ProgramSet> programs{compiled(graph, context, {.verify = true})};
     const Paths ways = paths(graph, context);
@@ -104,7 +104,7 @@ TEST(DevicesMeaning, RandomModelsMeanTheSameWhereverTheyRun) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_model(seed); }, 0, 30), 60);
 }
 
-/// Operations of each op, as the kernels of both devices state them.
+/// Operation count of each op, as stated by the kernels of both devices.
 std::map<std::string, double, std::less<>> operations;
 
 Cost stated_cost(const Problem& problem) {
@@ -112,7 +112,7 @@ Cost stated_cost(const Problem& problem) {
     return {it == operations.end() ? 0 : it->second, 0, 1};
 }
 
-// A chain of ops, each quicker here or there, with copies of any price: as good as the best of all 2^n placements.
+// A chain of ops, each faster on one device, with copies of any cost: as fast as the best of all 2^n placements.
 TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
     using Op = Tensor (*)(const Operand&);
     const std::vector<std::pair<std::string, Op>> ops{{"exp", exp}, {"sin", sin},   {"cos", cos}, {"tanh", tanh},
@@ -135,7 +135,7 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
         }
         for (const auto& [name, op] : ops) operations[name] = between(1e5, 2e6);
         Graph graph("chain");
-        Tensor x = graph.input("x", DType::f32, {4'000'000});  // plain kernels without a stated cost take longer
+        Tensor x = graph.input("x", DType::f32, {4'000'000});  // reference kernels without a stated cost take longer
         std::vector<std::string> names;
         for (int i = 0; i < 10; ++i) {
             const auto& [name, op] = ops[random() % ops.size()];
@@ -169,7 +169,7 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
     EXPECT_EQ(kinds, (std::set<int>{1, 2, 3})) << "all here, all there, some here and some there";
 }
 
-/// The figures of "cost C, at least L whatever is copied between devices".
+/// The numbers in "cost C, at least L whatever is copied between devices".
 std::pair<double, double> cost_and_low(const Graph& graph, const Context& context) {
     const auto folder = std::filesystem::path(CAIRN_BINARY_DIR) / "devices_test_stages";
     std::filesystem::remove_all(folder);
@@ -190,7 +190,7 @@ TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const Context context(with_device(random_rates(random)));
         const auto [cost, low] = cost_and_low(random_model(seed), context);
-        if (low < 0) continue;  // its search was cut, so nothing is told
+        if (low < 0) continue;  // the search was truncated, so no bound is printed
         EXPECT_GE(cost, low * (1 - 1e-3)) << seed << ": four digits are told";
         (low < 0.99 * cost ? apart : met) += 1;
     }

@@ -24,7 +24,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A kernel that takes so many microseconds, by its own word, and does nothing.
+/// A kernel that states a time of `microseconds` and does nothing.
 template <int microseconds>
 Kernel kernel_of(std::string id, std::string definition) {
     Kernel kernel;
@@ -36,7 +36,7 @@ Kernel kernel_of(std::string id, std::string definition) {
     return kernel;
 }
 
-/// floor(exp(x)) has three kernels of its own: one is the fastest, one is beaten by 2 us, one refuses.
+/// floor(exp(x)) with three kernels: the fastest one, one that is 2 us slower, and one that refuses.
 KernelSet floor_exp() {
     KernelSet set;
     set.definitions.push_back(
@@ -125,7 +125,7 @@ TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
     EXPECT_NEAR(inner.alternatives[0].slower.value(), apart, 1e-15);
 }
 
-// The fused kernel is so slow that the ops are computed one by one.
+// The fused kernel is so slow that the ops are computed separately.
 TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
     KernelSet set = floor_exp();
     set.kernels = {kernel_of<900>("my.fused@1", "floor_exp")};
@@ -221,7 +221,7 @@ TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
     EXPECT_TRUE(chosen.error == 5e-3 && !chosen.error_measured);
     EXPECT_THAT(details(loose), AllOf(HasSubstr("  the errors of output \"y\" add up to 0.005, allowed is 0.01\n"),
                                       HasSubstr(" s estimated, error 0.005 promised | floor_exp | ")));
-    // Right enough for one output, not for the other.
+    // Accurate enough for one output, but not for the other.
     Graph two = floor_of_exp();
     two.output("z", floor(exp(two.input("u", DType::f32, {128, 512}))));
     options.output_tolerances = {{"z", Tolerance::relative(1e-3)}};
@@ -277,14 +277,14 @@ TEST(Explanation, OfALoadedProgramHoldsItsInstructionsAndSaysSo) {
     EXPECT_EQ(why_not(told, "my.slow@1"), "not taken; a loaded program does not tell why\n");
 }
 
-/// What is said of the ways that q, k and v of a merged product have, and of their own products.
+/// Explanation of q, k and v as slices of a merged product and as separate products.
 struct Expressions {
-    bool merged = false;  ///< taken
-    double slower = 0;    ///< the other one
+    bool merged = false;  ///< the merged product was selected
+    double slower = 0;    ///< additional cost of the other expression
     std::string text;
 };
 
-/// Weights that are shared are read elsewhere too: merging would keep them twice.
+/// Shared weights have other readers too, so that merging would keep them twice.
 Expressions expressions_of(bool is_shared, std::vector<Split> splits = {}) {
     Graph g("qkv");
     const Tensor x = g.input("x", DType::f32, {g.symbol("T", 1, 8), 64});
@@ -326,7 +326,7 @@ TEST(Explanation, WhatOtherBucketsKeepIsThere) {
     EXPECT_GT(found.slower, 64 * 64 * 4 * 1e-9) << "a weight more is kept, and the merged one all the same";
 }
 
-/// What holds of every explanation of an exact choice.
+/// Invariants of every explanation of an exact selection.
 void expect_consistent(const Explanation& told) {
     for (const ExplainedBucket& bucket : told.buckets) {
         double seconds = 0;
@@ -410,7 +410,7 @@ TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
         for (const ExplainedAlternative& way : value.alternatives) EXPECT_GE(way.slower.value(), 0);
 }
 
-/// A context whose database holds what is recorded, for floor_exp and what it is made of.
+/// A context whose database contains the recorded times, for floor_exp and the ops it consists of.
 class StoredTimes : public testing::Test {
 protected:
     void record(const std::string& kernel, const std::string& problem, const Timing& timing) const {
@@ -434,7 +434,7 @@ protected:
         options.mode = Mode::cached;
         return compile(graph, context, options).explain();
     }
-    /// Nothing of it takes a hundredth of a second: a number that is larger is no time.
+    /// No call takes 0.01 s; a larger number is not a time.
     static void expect_times_only(const Explanation& told) {
         constexpr double longest = 1e-2;
         for (const ExplainedBucket& bucket : told.buckets) {
@@ -491,7 +491,7 @@ TEST_F(StoredTimes, WhatACutTuneDidNotMeasureHasNoTimeButAnExpectedOne) {
     EXPECT_THAT(to_string(told), HasSubstr("% of the time is estimated: measure it by `cairn tune`"));
 }
 
-/// Adapters beside a weight: packing what both are merged into keeps more bytes than it saves time.
+/// Adapters beside a weight: packing the merged weight costs more for its bytes than it saves in time.
 TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
     Graph g("adapters");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 256), 1024});
@@ -508,7 +508,7 @@ TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
         for (const ExplainedBucket& bucket : told.buckets)
             for (const ExplainedValue& value : bucket.values)
                 for (const ExplainedAlternative& way : value.alternatives) {
-                    // What is done once counts a thousandth.
+                    // Work done at bind counts a thousandth.
                     EXPECT_NEAR(way.price, way.more_bytes * price, 1e-4) << details(told);
                     if (way.slower) { EXPECT_LT(std::abs(*way.slower), 20 * bucket.seconds); }
                     if (way.more_bytes < 1e6 || price == 0) continue;

@@ -24,7 +24,7 @@ void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
 namespace cairn {
 namespace {
 
-// Sanitizers take a multiple of the stack.
+// Sanitizers need several times as much stack.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 constexpr std::size_t stack_bytes = 2 << 20;
 #else
@@ -53,7 +53,7 @@ void on_small_stack(std::function<void()> work) {
     if (job.failure) std::rethrow_exception(job.failure);
 }
 
-// What a compile makes on its way.
+// Amounts of work during a compile.
 struct Work {
     std::size_t nodes = 0, terms = 0, matches = 0, steps = 0, alternatives = 0, comparisons = 0, states = 0,
                 border_work = 0;
@@ -84,11 +84,11 @@ Work work_on(const Graph& graph) {
     return work;
 }
 
-// The families of which only the cheapest states are followed.
+// Families for which the search may be truncated to the cheapest states.
 bool may_be_inexact(std::string_view family) {
-    return family == "random"      // values far apart rest on each other: no border is narrow
-           || family == "outputs"  // each value may be made by any run of ops around it: 60 times the states a region
-           || family == "polynomials";  // the like, as each is read three times: 60 to 90 times
+    return family == "random"      // distant values depend on each other: no cut is narrow
+           || family == "outputs"  // any group of ops around a value may compute it: 60 times the states per region
+           || family == "polynomials";  // likewise, since each is read three times: 60 to 90 times
 }
 
 class Growth : public testing::TestWithParam<bench::Family> {};
@@ -97,7 +97,7 @@ TEST_P(Growth, IsLinearOnASmallStack) {
     const int nodes = 2000;
     on_small_stack([&] {
         const Work few = work_on(bench::build(GetParam(), nodes)), many = work_on(bench::build(GetParam(), 4 * nodes));
-        // Per node, with room for what a random graph happens to be like and for what is made once.
+        // Per node, with a margin for the variation of random graphs and for constant work.
         const auto grows = [&](const char* what, std::size_t Work::*count) {
             EXPECT_LE(many.*count * few.nodes, (4 * few.*count / 3 + 300) * many.nodes) << what;
         };
@@ -120,8 +120,8 @@ TEST_P(Growth, IsLinearOnASmallStack) {
 INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-/// Asks for a stop at each of so many places on the way of a compile, told by the pieces of memory it has taken, each
-/// in a context that `context` gives; `look` sees what was taken and given back after it.
+/// Requests a stop at each of `places` points of a compile, measured by the heap allocations so far, each in a context
+/// from `context`. `look` gets the allocations and deallocations after the stop.
 void stop_at_each(int places, const Graph& graph, const std::function<Context()>& context,
                   const std::function<void(const test::HeapCounter&, int place)>& look) {
     std::int64_t whole = 0;
@@ -143,12 +143,12 @@ void stop_at_each(int places, const Graph& graph, const std::function<Context()>
 
 class Stop : public testing::TestWithParam<bench::Family> {};
 
-// Counted in pieces of memory, which most work takes: wherever the stop comes, little is taken before it is answered,
-// however large the graph is, and what is given back then are few pieces a node.
+// Measured in heap allocations, which most work makes: after a stop request at any point few allocations follow,
+// independently of the size of the graph, and few deallocations per node.
 TEST_P(Stop, IsAnsweredAfterLittleWork) {
     const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 20);
     const Context with_patterns;
-    compile(small, with_patterns);  // the patterns: as many for any graph, and all that it keeps
+    compile(small, with_patterns);  // creates the patterns: as many for any graph, and all that the Context keeps
     stop_at_each(
         16, graph, [&] { return with_patterns; },
         [&](const test::HeapCounter& clock, int place) {
@@ -162,11 +162,12 @@ INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
 
 TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
     stop_at_each(
-        32, bench::build(bench::families[0], 10), [] { return Context(); },  // a new one: it keeps what it has made
+        32, bench::build(bench::families[0], 10), [] { return Context(); },  // a new one, because a Context keeps its
+                                                                             // patterns
         [](const test::HeapCounter& clock, int place) { EXPECT_LE(clock.taken_after(), 10'000) << place; });
 }
 
-// Each stage that is asked to stop when it begins is the last to begin.
+// A stage that gets a stop request when it begins is the last one to begin.
 TEST(StopRequest, IsAnsweredInEveryStage) {
     const Graph graph = bench::build(bench::families[0], 300);
     int stages = 0;
@@ -195,7 +196,7 @@ Refusal ask_and_stop(const Problem&) {
     return {};
 }
 
-// Every problem is another, so that each one is asked for.
+// All problems differ, so that kernels are queried for each.
 TEST(StopRequest, IsAnsweredBetweenTwoMatches) {
     Graph graph("g");
     for (int i = 1; i < 200; ++i) {

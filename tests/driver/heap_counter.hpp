@@ -5,19 +5,19 @@
 
 namespace cairn::test {
 
-/// A clock that ticks with each piece of memory this thread takes or gives back: the same on every machine. It asks
-/// for a stop after so many, and counts what comes then.
+/// Counts the heap allocations and deallocations of this thread, as a machine-independent clock. Requests a stop after
+/// a given number of allocations, and counts those that follow.
 class HeapCounter {
 public:
-    /// No stop where `stop_after` is negative.
+    /// No stop if `stop_after` is negative.
     explicit HeapCounter(std::int64_t stop_after, std::stop_source source = {});
     ~HeapCounter();
     HeapCounter(const HeapCounter&) = delete;
     HeapCounter& operator=(const HeapCounter&) = delete;
 
-    /// Pieces taken so far.
+    /// Allocations so far.
     std::int64_t taken() const noexcept { return taken_; }
-    /// Taken and given back since the stop.
+    /// Allocations and deallocations since the stop.
     std::int64_t taken_after() const noexcept { return taken_after_; }
     std::int64_t returned_after() const noexcept { return returned_after_; }
 

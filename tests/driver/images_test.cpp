@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// Image networks as programs: nothing is padded in memory.
+// Programs of image networks: no padded copies in memory.
 namespace cairn::test::images {
 namespace {
 
@@ -37,12 +37,12 @@ public:
     Tensor normalized(const Tensor& x) {
         const std::string name = "n" + std::to_string(++weights_);
         const auto of = [&](const char* what) { return g.weight(name + what, dtype_, {x.dim(1)}); };
-        // The mean of squares is that of no weight.
+        // The variance is computed from a weight and is not one itself.
         const Tensor spread = of("spread");
         return batch_norm(x, of("gamma"), of("beta"), of("mean"), spread * spread, 0.25);
     }
 
-    /// What the instructions of the cheapest program compute, bodies step by step.
+    /// The ops that the instructions of the cheapest program compute, step by step for fused bodies.
     Names definitions() {
         const CompiledGraph compiled = compile(g, Context(), {.verify = true});
         Names names;
@@ -53,7 +53,7 @@ public:
         }
         return names;
     }
-    /// The first difference from the interpreter on some paths.
+    /// The first difference from the interpreter among some paths.
     std::string fault() {
         std::mt19937_64 random(1);
         const Context context({.threads = 2});
@@ -106,7 +106,7 @@ TEST(ImageNetworks, ABlockOfMobileNetIsTwoInstructions) {
     EXPECT_EQ(n.fault(), "");
 }
 
-// What another instruction reads too is computed once.
+// A value that another instruction also reads is computed once.
 TEST(ImageNetworks, AConvolutionThatIsReadTwiceIsMadeOnce) {
     Network n;
     const Tensor x = n.filtered(n.image(4), 4, 3, {.padding = 1});

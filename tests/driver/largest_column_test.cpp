@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-// Greedy decoding: logits of which only the place of the largest is asked for are not written.
+// Greedy decoding: logits are not written if only the index of the largest is needed.
 namespace cairn::test {
 namespace {
 

@@ -15,8 +15,8 @@
 namespace cairn {
 namespace {
 
-/// A little of everything a saved file may hold: buckets, a state, packed weights, constants, views, an output that is
-/// two parts side by side.
+/// A graph with all kinds of contents of a saved file: buckets, a state, packed weights, constants, views, an output
+/// that is a concatenation of two parts.
 Graph network() {
     Graph g;
     const Dim p = g.symbol("P", 0, 63), t = g.symbol("T", 1, 8);
@@ -30,7 +30,7 @@ Graph network() {
     return g;
 }
 
-/// Windows and slices of an image of sizes that are polynomials, with ranges that only algebra covers.
+/// Windows and slices of an image with polynomial sizes, whose ranges can only be checked algebraically.
 Graph image_network() {
     Graph g;
     const Dim n = g.symbol("N", 5, 5000), m = g.symbol("M", 16, 6000);
@@ -58,7 +58,7 @@ public:
 
     const std::string& text() const { return text_; }
 
-    /// Loads `text`, signed as it should be.
+    /// Loads `text` with a valid digest.
     CompiledGraph load(const std::string& text) const {
         std::ofstream(path_, std::ios::binary) << text << "# digest " << to_string(digest(text)) << '\n';
         return CompiledGraph::load(path_, context_);
@@ -70,7 +70,7 @@ private:
     std::string text_;
 };
 
-/// Binds and runs at several sizes, and reads every byte of every output.
+/// Binds and runs at several sizes, and reads all bytes of all outputs.
 void exercise(CompiledGraph& compiled, std::mt19937& random) {
     static const std::vector<float> weights(64 * 64, 0.01F), x(8 * 64, 0.5F);
     static const std::vector<std::int32_t> ids(8, 0);
@@ -103,7 +103,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// Positions of a line at which a number, or a name, begins, and its length.
+/// Positions and lengths of the numbers, or names, in a line.
 std::vector<std::pair<std::size_t, std::size_t>> tokens(const std::string& line, bool numbers) {
     const auto wanted = [&](char c) {
         return numbers ? c >= '0' && c <= '9' : (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -157,7 +157,7 @@ private:
         line.replace(at, length, value);
     }
 
-    /// Puts a token of one line in the place of a token of another.
+    /// Replaces a token of one line with a token of another.
     void exchange(std::string& line, const std::string& other, bool numbers) {
         const auto to = tokens(line, numbers), from = tokens(other, numbers);
         if (to.empty() || from.empty()) return;
@@ -202,7 +202,7 @@ TEST(Load, MutatedFilesAreRefusedOrRun) {
     EXPECT_LT(refused_in_use, 100);
 }
 
-/// The message with which a file is refused in which `from` became `to`.
+/// The error message for a file in which `from` is replaced with `to`.
 std::string refusal(const SavedFile& saved, const std::string& from, const std::string& to) {
     std::string text = saved.text();
     const std::size_t at = text.find(from);
@@ -247,7 +247,7 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
-// Views of the input with another size, a larger step along a row, or a later beginning: some sizes read behind it.
+// Views of the input with another size, a larger stride or a larger offset: some sizes read beyond its end.
 TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
     CompileOptions options;
     options.disable = {"fuse", "elementwise"};
@@ -278,7 +278,7 @@ TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
     EXPECT_GT(views, 1);
 }
 
-// A state's capacity is subtracted from what it grows to: the difference need not fit into 64 bits.
+// The capacity of a state is subtracted from its new length: the difference may not fit in 64 bits.
 TEST(Load, ALengthBeyond64BitsIsRefused) {
     const SavedFile saved;
     const std::string port = "state \"k\" ";

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t width = 96;
 constexpr int layers = 6;
 
-/// A chain of products, each wider inside than the one before.
+/// A chain of products with increasing inner widths.
 Graph chain() {
     Graph g("chain");
     const Dim t = g.symbol("T", 1, 64);
@@ -39,7 +39,7 @@ std::int64_t needed(const CompiledGraph& compiled) {
     return memory.bound + memory.states + memory.arena + memory.constants;
 }
 
-/// Bytes, expected seconds and results of what is compiled within a limit.
+/// Bytes, expected seconds and results of a compile with a limit.
 Outcome outcome(const Context& context, std::optional<std::int64_t> limit) {
     CompileOptions options;
     options.splits = {{"T", {1}}};

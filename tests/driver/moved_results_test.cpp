@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-// Results are written where movements behind them would put them.
+// Kernels write results to the strides of later transposes and reshapes.
 namespace cairn::test {
 namespace {
 
-/// A block of attention over a cache, of 3 heads of 4.
+/// Attention over a cache, with 3 heads of 4.
 struct HeadsBlock {
     Graph g{"g"};
     Dim t = g.symbol("T", 0, 5), past = g.symbol("P", 0, 7);
@@ -145,7 +145,7 @@ program::Program cheapest_of(const Graph& graph) {
     return runtime::parse_program_set(path.compile().program()).buckets[0].program;
 }
 
-/// Instructions that compute something and write it in another order than they were asked to in the graph.
+/// Instructions that compute a result and write it with other strides than dense ones, not to a state.
 int written_moved(const program::Program& program) {
     return static_cast<int>(std::count_if(program.run.begin(), program.run.end(), [&](const auto& each) {
         const auto is_moved = [&](std::size_t i) {

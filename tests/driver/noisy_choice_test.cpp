@@ -13,12 +13,12 @@
 #include <random>
 #include <string>
 
-/// Measured times are noisy: what the buckets of a model keep of its weights is chosen well all the same.
+/// Measured times are noisy; the layouts of a model's kept weights are nevertheless chosen well.
 namespace cairn {
 namespace {
 
-/// The time of each kernel off by a factor that is e^0.3 in most cases at most; in all layers alike, or in each by
-/// another one.
+/// Multiplies the cost of each kernel by a random factor, mostly within e^0.3 of 1; the same factor in all layers, or a
+/// different one in each.
 void make_noisy(selection::Memo& memo, unsigned seed, bool in_each_layer) {
     for (int choice = 0; choice < memo.problem.alternatives(); ++choice) {
         const selection::Candidate& candidate = memo.candidate(choice);
@@ -29,7 +29,7 @@ void make_noisy(selection::Memo& memo, unsigned seed, bool in_each_layer) {
         unsigned hash = seed;
         for (const char letter : name) hash = hash * 16777619U ^ static_cast<unsigned char>(letter);
         std::mt19937 random(hash);
-        // Of twelve even numbers the sum is nearly normal, and the same with every standard library.
+        // The sum of twelve uniform numbers is nearly normal, and equal with all standard libraries.
         double sum = -6;
         for (int i = 0; i < 12; ++i) sum += static_cast<double>(random()) / 4294967296.0;
         memo.problem.set_cost(choice, memo.problem.cost(choice) * std::exp(0.3 * sum));
@@ -66,7 +66,7 @@ TEST_P(ANoisyChoice, IsNearlyTheBestThereCanBe) {
         EXPECT_LE(cost, found.low * 1.001) << "no covers cost less than the lower of the two";
     }
     if (seed % 2 == 0) {
-        // Equal layers are searched as a few of them. Were one a little different, it would be the same by all of them.
+        // Only a few of the equal layers are searched. If one differs slightly, all are searched, with the same result.
         EXPECT_GT(search::find_repeated_blocks(memo.problem, memo.subproblem_of).blocks, 6);
         selection::Memo uneven = memo;
         const int middle = memo.problem.alternatives() / 2;

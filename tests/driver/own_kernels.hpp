@@ -8,7 +8,7 @@
 
 namespace cairn::test {
 
-/// A context that has these kernels in front of its own.
+/// A context with these kernels in addition to the library's.
 inline Context context_with(std::vector<Kernel> kernels) {
     ContextOptions options;
     options.extra.kernels = std::move(kernels);

@@ -7,11 +7,11 @@
 
 #include <random>
 
-// Every path that the search may choose is a program, and means what the graph means.
+// Every path that the search may choose gives a program that computes the graph.
 namespace cairn::test {
 namespace {
 
-/// What a graph is run on, and what must come out.
+/// Inputs of a graph and the expected results.
 struct Trial {
     interpreter::Inputs inputs;
     ReferenceResults expected;
@@ -31,7 +31,7 @@ std::vector<Trial> trials_of(const Graph& graph, std::uint64_t seed) {
 
 constexpr int sampled = 16, best = 4, worst = 4;
 
-/// Paths drawn by chance, the cheapest and the dearest.
+/// Random paths, the cheapest and the most expensive ones.
 std::vector<Path> some_of(const Paths& ways, std::uint64_t seed) {
     std::vector<Path> chosen;
     std::mt19937_64 random(seed);
@@ -41,7 +41,7 @@ std::vector<Path> some_of(const Paths& ways, std::uint64_t seed) {
     return chosen;
 }
 
-/// Nothing where a kernel cannot prepare.
+/// Nothing if a kernel cannot prepare.
 std::optional<runtime::ProgramSet> program_of(const Path& path) {
     try {
         return runtime::parse_program_set(path.compile().program());
@@ -51,7 +51,7 @@ std::optional<runtime::ProgramSet> program_of(const Path& path) {
     }
 }
 
-/// How many paths were run.
+/// Checks some paths and returns the number of paths run.
 int check(const Graph& graph, const Paths& ways, const Context& context, std::uint64_t seed) {
     EXPECT_EQ(ways.is_exact(), ways.not_searched().empty());
     const std::vector<Trial> trials = trials_of(graph, seed);
@@ -71,7 +71,7 @@ int check(const Graph& graph, const Paths& ways, const Context& context, std::ui
     return runs;
 }
 
-// In shards, so that they run side by side.
+// In shards that run in parallel.
 constexpr std::uint64_t shards = 15, graphs_each = 10;
 class PathsMeaning : public testing::TestWithParam<std::uint64_t> {};
 

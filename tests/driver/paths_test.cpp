@@ -16,7 +16,7 @@
 namespace cairn::test {
 namespace {
 
-/// What compile() counted on for one run of each bucket.
+/// Expected time of one run of each bucket according to compile().
 double seconds_of(const CompiledGraph& compiled) {
     double seconds = 0;
     for (const runtime::BucketProgram& bucket : runtime::parse_program_set(compiled.program()).buckets)
@@ -31,7 +31,7 @@ TEST(Paths, TheCheapestIsWhatCompileChooses) {
         const Graph graph = random_model(seed);
         const CompiledGraph chosen = compile(graph, context);
         const Paths ways = paths(graph, context);
-        if (!ways.is_exact()) continue;  // the cheapest may be among those not followed
+        if (!ways.is_exact()) continue;  // the cheapest one may have been dropped
         ++exact;
         const Path cheapest = ways.cheapest();
         const CompiledGraph made = cheapest.compile();
@@ -43,7 +43,7 @@ TEST(Paths, TheCheapestIsWhatCompileChooses) {
     EXPECT_GT(4 * same, 3 * exact) << "others cost the same";
 }
 
-/// relu(x w + b) and its sum over rows, of some rows.
+/// relu(x w + b) and its sum over rows, for N rows.
 Graph graph_with_ways() {
     Graph g("small");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 64), 3});
@@ -53,7 +53,7 @@ Graph graph_with_ways() {
     return g;
 }
 
-/// The reference kernels alone: few ways.
+/// Only the reference kernels: few paths.
 Context plain_context() { return Context({.reference_only = true}); }
 
 std::vector<double> costs_of(PathRange ways) {
@@ -86,7 +86,7 @@ TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
     EXPECT_EQ(ways.cheapest().cost(), costs.back());
 }
 
-// Sums that differ in their last digits alone are in the order of what cost() tells.
+// Paths whose costs differ only in the last digits are in the order of cost().
 TEST(Paths, CostsAreInOrderToTheBit) {
     const Context context;
     int same = 0, several = 0;

@@ -14,7 +14,7 @@ namespace {
 
 int exponentials_run = 0;
 
-/// It takes two milliseconds in a program, whatever it takes alone, and by its own cost nothing.
+/// A kernel that takes two milliseconds in a program, whatever its measured time, and states a negligible cost.
 Kernel moody_exp() {
     Kernel kernel;
     kernel.id = "test.moody.exp@1";
@@ -51,7 +51,7 @@ protected:
         options.extra.kernels = {moody_exp()};
         return Context(options);
     }
-    /// Times of all kernels as if they had been measured alone, `seconds_of` each.
+    /// Records times of all kernels as if measured outside a program, `seconds_of` each.
     template <typename F>
     static void measure(const Context& context, const Graph& graph, F seconds_of) {
         const Explanation why = compile(graph, context).explain();
@@ -67,7 +67,7 @@ protected:
                                                     environment(context, graph), {.threads = 1}, timing);
                 }
     }
-    /// Of the moody kernel, and of the others a little more.
+    /// The recorded time of the moody kernel is slightly shorter than those of the others.
     static void measure(const Context& context) {
         measure(context, moody(),
                 [](const ExplainedKernel& kernel) { return kernel.kernel == "test.moody.exp@1" ? 1e-3 : 1.02e-3; });
@@ -125,7 +125,7 @@ TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
     EXPECT_TRUE(is_moody(compile(moody(), later))) << "Mode::off knows no times";
 }
 
-/// A product that is planned with its weight packed.
+/// A product that an unmeasured compile computes with a packed weight.
 Graph product() {
     Graph g("product");
     g.output("y", matmul(g.input("x", DType::f32, {64, 512}), g.weight("w", DType::f32, {512, 512})));
@@ -156,7 +156,7 @@ TEST_F(WholePrograms, WhatNoRaceHasToldStaysAsPlannedWhateverIsMeasuredLater) {
     ASSERT_FALSE(is_packed(compiled_product(with, Mode::cached))) << "by sums";
     EXPECT_TRUE(is_packed(compiled_product(with, Mode::normal)));
     EXPECT_TRUE(is_packed(compiled_product(with, Mode::cached)));
-    measure_forms(1.1e-3, 1e-3, 0.9e-3);  // other covers, by sums
+    measure_forms(1.1e-3, 1e-3, 0.9e-3);  // other covers by summed times
     EXPECT_TRUE(is_packed(compiled_product(with, Mode::cached)));
     const Explanation why = compiled_product(with, Mode::cached).explain();
     ASSERT_EQ(why.trials.size(), 1U);

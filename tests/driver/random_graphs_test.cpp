@@ -8,7 +8,7 @@ namespace {
 
 constexpr int graphs = 2000, sizes_each = 3;
 
-/// Compiles a graph and runs it at three sizes, with outputs in planned memory and in the caller's; the first
+/// Compiles a graph and runs it at three sizes, with outputs in planned memory and in the caller's. Returns the first
 /// difference from the interpreter, or the output written beyond its end.
 std::string check(std::uint64_t seed, const Context& context, const CompileOptions& options, DType dtype = DType::f32) {
     const Graph graph = random_graph(seed, {.dtype = dtype});
@@ -28,7 +28,7 @@ std::string check(std::uint64_t seed, const Context& context, const CompileOptio
     return {};
 }
 
-// In shards, so that they run side by side.
+// In shards that run in parallel.
 class RandomGraphs : public testing::TestWithParam<int> {};
 
 TEST_P(RandomGraphs, EqualTheInterpreterAtThreeSizes) {

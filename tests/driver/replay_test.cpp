@@ -45,7 +45,7 @@ std::string error_of_replay(const Graph& graph, const CompileOptions& options, c
     } catch (const Error& error) { return error.what(); }
 }
 
-/// Stores a time for every other kernel that could be chosen, any between a nanosecond and a millisecond.
+/// Records random times between a nanosecond and a millisecond for a random half of the candidate kernels.
 void measure_something(const Graph& graph, const Context& context, unsigned seed) {
     std::mt19937 random(seed);
     Context::Impl& impl = *context.impl();
@@ -96,14 +96,14 @@ TEST(Replay, ChoosesAgainWhatAnyTimesHaveChosen) {
     EXPECT_GT(changed, 30) << "times have hardly changed anything";
 }
 
-/// Layers of a transformer, whose weights several ranges of sizes share.
+/// Layers of a transformer whose weights are shared by several buckets.
 Graph small_transformer() {
     models::Gpt2Config config;
     config.layers = 2, config.width = 32, config.heads = 2, config.vocabulary = 50, config.positions = 32;
     return models::gpt2_graph(config, models::gpt2_weights(config));
 }
 
-/// Graphs of every make: those whose search is cut, layers, random ones.
+/// Graphs of all kinds: with truncated searches, with equal layers, random ones.
 Graph any_graph(std::uint64_t seed) {
     constexpr std::string_view cut[] = {"wide", "random", "parts", "outputs"};
     if (seed % 4 == 0)
@@ -116,7 +116,7 @@ Graph any_graph(std::uint64_t seed) {
     return test::random_graph(seed, options);
 }
 
-/// Options by which a search is cut, ends at what is nearly the cheapest, or takes what fits a limit.
+/// Options for which a search is truncated, is approximate, or has a memory limit.
 CompileOptions any_options(const Graph& graph, std::mt19937& random) {
     CompileOptions options;
     options.mode = Mode::cached;
@@ -138,7 +138,7 @@ CompileOptions any_options(const Graph& graph, std::mt19937& random) {
     return options;
 }
 
-// What is in the lock decides, and no search, no time and no database.
+// The lock alone determines the programs, without search, times or database.
 TEST(Replay, ReproducesProgramsHoweverTheyWereSelected) {
     const std::filesystem::path lock = lock_file("any"), once_more = lock_file("once_more");
     ContextOptions with;
@@ -166,7 +166,7 @@ TEST(Replay, ReproducesProgramsHoweverTheyWereSelected) {
         }
         chosen->write_lock(lock);
         CompileOptions others = replaying(lock, options);
-        others.seconds_per_kept_byte = 1e-6;  // no part of what the lock is for
+        others.seconds_per_kept_byte = 1e-6;  // not part of the lock's key
         const CompiledGraph again = compile(graph, fresh, others);
         EXPECT_EQ(again.program(), chosen->program()) << "seed " << seed;
         again.write_lock(once_more);
@@ -217,7 +217,7 @@ TEST(Replay, WhatIsAddedElsewhereIsNamed) {
     EXPECT_NE(unlike.find("softmax axis=(-1)"), std::string::npos) << unlike;
 }
 
-// The numbers of large constants are part of what a lock is for.
+// The values of large constants are part of the lock's key.
 TEST(Replay, AChangedConstantIsAnotherGraph) {
     const std::filesystem::path lock = lock_file("constant");
     std::vector<std::string> log;

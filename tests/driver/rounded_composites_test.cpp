@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-/// Composites of f16 and bf16, which compute in f32 and round once, are the same single kernels as those of f32: as
-/// composites, and where a program writes out the casts.
+/// Composites of f16 and bf16 compute in f32 and round once. They become the same single kernels as those of f32, as
+/// composites and with explicit casts.
 namespace cairn::test::rounded_composites {
 namespace {
 
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using Names = std::vector<std::string>;
 using Tensors = std::vector<Tensor>;
 
-/// What the instructions of the cheapest program compute, bodies step by step.
+/// The ops that the instructions of the cheapest program compute, step by step for fused bodies.
 Names definitions(const Graph& graph) {
     static const Context context;
     const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, {.verify = true}).program());
@@ -29,7 +29,7 @@ Names definitions(const Graph& graph) {
     return names;
 }
 
-/// A composite of operands of these shapes.
+/// A composite and the shapes of its operands.
 struct Case {
     const char* definition;
     std::vector<Shape> operands;
@@ -119,7 +119,7 @@ TEST(RoundedComposites, ANormOfASumIsOneKernel) {
     }
 }
 
-// The kernel is that of f32, which reads keys and values as they are stored.
+// The kernel is that of f32, which reads keys and values in their storage dtype.
 TEST(RoundedComposites, AttentionIsOneKernelBetweenCasts) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
         Graph graph;

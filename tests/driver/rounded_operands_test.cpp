@@ -17,14 +17,14 @@
 #include <string>
 #include <vector>
 
-// Large operands kept in bf16 between who makes them and who widens them.
+// Large operands stored in bf16 between the kernel that computes them and one that widens them.
 namespace cairn::test {
 namespace {
 
 constexpr std::int64_t heads = 2, depth = 32;
-constexpr double each = 0x1p-8;  // what rounding one operand adds
+constexpr double each = 0x1p-8;  // error of rounding one operand
 
-/// Attention that takes next to no time where keys and values are narrow.
+/// Attention with nearly no cost if keys and values are narrow.
 Kernel own_attention() {
     const Context all;
     for (const Kernel& kernel : all.kernels().kernels) {
@@ -40,7 +40,7 @@ Kernel own_attention() {
     throw std::runtime_error("no attention that widens");
 }
 
-/// q, k and v of x, and attention; nothing is kept for later runs.
+/// q, k and v computed from x, and attention; no states.
 struct Block {
     Graph g{"block"};
     Dim n = g.symbol("N", 1, 1024);
@@ -137,7 +137,7 @@ TEST_F(RoundedOperands, OneThatIsReadTwiceCountsOnce) {
     EXPECT_EQ(error_of(model).error, 2 * each);
 }
 
-/// Twice the work, on other keys and values.
+/// Twice the work, with different keys and values.
 Graph two_blocks() {
     Block b;
     b.g.output("y", b.y + attention(cos(b.x), abs(b.x), sin(b.x)));
@@ -165,7 +165,7 @@ TEST_F(RoundedOperands, MoreToleranceNeverCostsMore) {
     EXPECT_LT(before, first / 2);
 }
 
-// A cast that rounds is none of a weight's: what is bound has one name, whoever else uses the kernel.
+// A rounding cast is never one of a weight: the bound value and its cast are the same in buckets that round and others.
 TEST_F(RoundedOperands, BoundValuesAreSharedWithBucketsThatRoundNothing) {
     Graph g;
     const Dim n = g.symbol("N", 1, 1024);
@@ -201,7 +201,7 @@ TEST_F(RoundedOperands, ASecondContextKnowsTheFileAgain) {
     EXPECT_EQ(run(loaded, 9), run(saved, 9));
 }
 
-/// Layers that attend to keys and values made, cut and merged in several ways.
+/// Layers that attend to keys and values which are computed, sliced and merged in several ways.
 Graph random_layers(std::uint64_t seed) {
     RandomGenerator random(seed);
     Graph g("layers");

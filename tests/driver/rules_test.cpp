@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr, testing::Not;
 
-/// A product, compiled with a database of rules.
+/// A product compiled with a database of kernel rules.
 class RulesOfADatabase : public testing::Test {
 protected:
     RulesOfADatabase() {
@@ -25,7 +25,7 @@ protected:
         g.output("y", matmul(g.input("x", DType::f32, {4, 64}), g.weight("w", DType::f32, {64, 32})));
         return compile(g, Context(options), {.mode = mode});
     }
-    /// What the product is computed by.
+    /// The kernel that computes the product.
     static std::string kernel_of(const CompiledGraph& graph) {
         for (const auto& bucket : graph.explain().buckets)
             for (const auto& instruction : bucket.instructions)

@@ -11,14 +11,14 @@
 #include <random>
 #include <set>
 
-// Faults put into programs on purpose: whoever is there to judge (the verifier, the plan validator, a run against the
-// interpreter) has to find all of them. Each fault is a real one by a criterion of its own, stated where it is made.
+// Fault injection: the verifier, the plan validator or a comparison with the interpreter must detect all faults put
+// into programs. Each fault is real by its own criterion, stated where it is made.
 namespace cairn::test {
 namespace {
 
 using program::Program;
 
-/// A program that was right, and what it was made from.
+/// A correct program and its graph.
 struct Subject {
     Graph graph;
     runtime::ProgramSet set;
@@ -49,8 +49,8 @@ std::string judge_run(Subject& s, const Context& context, std::uint64_t seed) {
     return {};
 }
 
-/// Counts how many of `wanted` faults of one kind are caught. `seed_fault` puts one into a program, or says that this
-/// one offers none.
+/// Counts how many of `wanted` faults of one kind are detected. `seed_fault` puts one into a program, or returns false
+/// if that is not possible.
 void expect_all_caught(int wanted, const std::function<bool(Subject&, std::mt19937&)>& seed_fault,
                        const std::function<std::string(Subject&, std::uint64_t)>& judge) {
     const Context context;
@@ -71,8 +71,8 @@ void expect_all_caught(int wanted, const std::function<bool(Subject&, std::mt199
 }
 
 TEST(SeededFaults, ADroppedOrderingEdgeIsCaught) {
-    // The relation is transitively reduced: no edge follows from the others, so without it two live storages are not
-    // ordered.
+    // The relation is transitively reduced: no edge is implied by others, so removing one leaves two live storages
+    // unordered.
     expect_all_caught(
         60,
         [](Subject& s, std::mt19937& random) {
@@ -88,7 +88,7 @@ TEST(SeededFaults, ADroppedOrderingEdgeIsCaught) {
 }
 
 TEST(SeededFaults, AShrunkLifeIsCaught) {
-    // A life begins and ends with an instruction that uses the storage: shortened on either side it misses one.
+    // A live interval begins and ends with an instruction that uses the storage: a shorter one misses a use.
     expect_all_caught(
         60,
         [](Subject& s, std::mt19937& random) {
@@ -125,7 +125,7 @@ TEST(SeededFaults, ADroppedOrderOfInstructionsIsCaught) {
 }
 
 TEST(SeededFaults, SharedStorageOfTwoLiveValuesIsCaught) {
-    // The second value is written while the first is still to be read.
+    // The second value is written while the first is still live.
     expect_all_caught(
         40,
         [](Subject& s, std::mt19937& random) {
@@ -158,7 +158,7 @@ TEST(SeededFaults, SharedStorageOfTwoLiveValuesIsCaught) {
         [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
-/// A small graph whose every element shows in the output, for faults that only a run can find.
+/// A small graph whose elements all influence the output, for faults that only a run detects.
 Subject transparent(const Context& context) {
     Graph g;
     const Dim n = g.symbol("N", 2, 5);

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-/// Kernels with knobs, from a compile to a run: which setting counts, and where it is named.
+/// Kernels with knobs, from compile to run: which setting is selected, and where it is named.
 namespace cairn {
 namespace {
 
@@ -84,7 +84,7 @@ TEST_F(Settings, TheFirstCountsUnlessAStoredTimeSaysThatAnotherIsBetter) {
     EXPECT_EQ(chosen(compiled(Mode::off)), "my.exp@1") << "which reads no times";
 }
 
-// It accepts all sizes and is left out where the first does the same: at none of them may it be refused.
+// The setting accepts all sizes, and is only left out where it is redundant: accepts() must not refuse it.
 TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
     Kernel own = kernel();
     own.redundant = [](const Problem&, const Setting& setting) -> Refusal {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-/// The promises of docs/numbers.md: the interpreter, the reference kernels and the kernels of each level agree on NaN,
-/// infinities, zeros of both signs, subnormals and extreme integers.
+/// The guarantees of docs/numbers.md: the interpreter, the reference kernels and the kernels of each level agree on
+/// NaN, infinities, zeros of both signs, subnormals and extreme integers.
 namespace cairn::test {
 namespace {
 
@@ -40,7 +40,7 @@ struct Pairs {
     std::vector<double> first, second;
 };
 
-// Each value beside each, `times` over, so that vectors and their tails see them.
+// All pairs of values, repeated `times` times, so that they occur in full vectors and in tails.
 Pairs pairs_of(const std::vector<double>& values, int times = 3) {
     Pairs pairs;
     for (int i = 0; i < times; ++i)
@@ -68,7 +68,7 @@ double epsilon(DType dtype) {
     return dtype == DType::f64 ? 1e-14 : dtype == DType::f32 ? 1e-6 : dtype == DType::f16 ? 2e-3 : 1.6e-2;
 }
 
-// Overflow aside: what is computed in the dtype may round to infinity where the interpreter holds a number.
+// Ignores overflow: a result computed in the dtype may be infinite where the interpreter's is finite.
 std::string fault_of(const interpreter::Value& actual, const interpreter::Value& exact, bool signs) {
     for (std::size_t i = 0; i < exact.size(); ++i) {
         if (!is_float(exact.dtype)) {
@@ -176,7 +176,7 @@ TEST(SpecialValues, EveryElementwiseOpOfIntegers) {
     }
 }
 
-// Rows in each of which one element is special, and rows all of one special value.
+// Rows with one special element each, and rows of one special value.
 TEST(SpecialValues, RowsOfCompositesAndReductions) {
     const std::vector<double> values = specials(DType::f32);
     constexpr std::size_t width = 37;
@@ -211,7 +211,7 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
     }
 }
 
-// Beyond 64 bits a count goes on from the lowest integer; as a float each number is rounded once.
+// Beyond 64 bits a count wraps to the lowest integer; as a float each number is rounded once.
 TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
     constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max(), first = -last - 1;
     constexpr std::int64_t half = (std::int64_t{1} << 60) + (std::int64_t{1} << 36);  // between two f32
@@ -232,7 +232,7 @@ TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
     EXPECT_THROW(refused.run(), Error);
 }
 
-/// What each context makes of the element `input`, cast to the dtype.
+/// The result of each context for the element `input`, cast to the dtype.
 std::vector<double> each_result(DType dtype, float input, Tensor (*work)(const Tensor& x),
                                 const std::vector<std::string>& disable) {
     std::vector<double> results;
@@ -247,7 +247,7 @@ std::vector<double> each_result(DType dtype, float input, Tensor (*work)(const T
     return results;
 }
 
-// A group computes f16 in f32 and rounds what it writes; f32 overflows at the step where it is too large.
+// An elementwise group computes f16 in f32 and rounds its result; f32 overflows at the step that exceeds its range.
 TEST(SpecialValues, StepsOfAGroupAreRoundedToF32) {
     const auto there_and_back = [](const Tensor& h) { return (h + 1024) - h; };
     EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {}), testing::Each(1024));

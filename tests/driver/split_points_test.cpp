@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// Splits that nobody gave bounds.
+/// Automatic splits.
 namespace cairn {
 namespace {
 
@@ -25,7 +25,7 @@ void take_exp(const Args& args, Team& team) {
                 std::exp(reinterpret_cast<const float*>(x.data)[r * x.strides[0] + c * x.strides[1]]);
 }
 
-/// Fast for so many rows, and slow for more.
+/// Fast for at most `most` rows, slow for more.
 template <int most>
 Kernel exp_of_few_rows() {
     Kernel kernel;

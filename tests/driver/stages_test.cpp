@@ -117,7 +117,7 @@ Kernel product_for(bool one_row) {
     return kernel;
 }
 
-// A weight that one row is quickest with as stored, and many as packed.
+// A weight for which the layout as stored is fastest for one row, and the packed one for many.
 TEST(Stages, ThePriceOfAByteDecidesHowManyFormsAreKept) {
     Graph graph("forms");
     graph.output("y", matmul(graph.input("x", DType::f32, {graph.symbol("N", 1, 512), 256}),
@@ -148,7 +148,7 @@ TEST(Stages, AStopCancelsBetweenThem) {
     EXPECT_EQ(phases, (std::vector<std::string>{"graph", "simplify", "expand", "fuse"}));
 }
 
-// Its layers are equal, and the programs of three ranges of sizes meet in the forms of its weights.
+// Its layers are equal, and the programs of three buckets share the layouts of its weights.
 TEST(Stages, Gpt2IsChosenExactly) {
     const std::filesystem::path folder = std::filesystem::path(CAIRN_BINARY_DIR) / "dumped_gpt2_stages";
     models::Gpt2Config config;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t heads = 2, depth = 64, capacity = 2048;
 
-/// Attention over all that was seen: what is read of the states is most of the work.
+/// Attention over a cache: reading the states is most of the work.
 Graph cached_attention() {
     Graph g("cached");
     const Dim past = g.symbol("P", 0, capacity - 1), t = g.symbol("T", 1, 8);
@@ -61,7 +61,7 @@ protected:
         return compiled(Tolerance::relative(2e-3), std::move(splits));
     }
     static bool is_narrow(const CompiledGraph& model) { return model.program().find(" f16[") != std::string::npos; }
-    /// Runs all models on the same rows; the results of each.
+    /// Runs all models on the same rows; returns the results of each.
     std::vector<std::vector<float>> run(std::vector<CompiledGraph*> models, std::int64_t rows, float scale = 1) {
         std::normal_distribution<float> normal;
         std::vector<float> x(static_cast<std::size_t>(heads * rows * depth));
@@ -129,7 +129,7 @@ TEST_F(StateStorage, IsNarrowerWhereThatIsFasterAndThereIsRoom) {
     EXPECT_EQ(told, (std::vector<std::string>{"output \"y\"", "state \"keys\"", "state \"values\""}));
 }
 
-// Keys and values lie in another shape than attention takes, and in fewer groups than there are heads.
+// Keys and values have another shape than the operands of attention, and fewer groups than heads.
 TEST_F(StateStorage, IsNarrowerBehindViewsToo) {
     Graph g("views");
     const Dim past = g.symbol("P", 0, capacity - 1), t = g.symbol("T", 1, 8);
@@ -174,7 +174,7 @@ TEST_F(StateStorage, UsersSeeStatesAsTheyDeclaredThem) {
     for (std::size_t i = 0; i < own.size(); ++i) EXPECT_NEAR(own[i], wanted[i], 0x1p-11 * std::abs(wanted[i]) + 1e-7);
     EXPECT_NE(own, wanted);
 
-    // What one has saved the other takes, and the other way round.
+    // States saved by one graph can be loaded by the other, in both directions.
     const auto path = file_of("states.safetensors");
     exact.save_states(path);
     CompiledGraph filled = model.instance();
@@ -211,7 +211,7 @@ TEST_F(StateStorage, OfASavedProgramIsTheSame) {
     std::filesystem::remove(path);
 }
 
-// Numbers that f16 does not have.
+// Numbers that f16 cannot represent.
 TEST_F(StateStorage, AllBucketsFallBackTogetherAndStatesStayWhatTheyAre) {
     CompiledGraph exact = compiled(Tolerance::exact(), {{"T", {1}}}), model = narrow({{"T", {1}}}),
                   other = model.instance(), exact_other = exact.instance();
@@ -222,7 +222,7 @@ TEST_F(StateStorage, AllBucketsFallBackTogetherAndStatesStayWhatTheyAre) {
     }
     for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.verified && !row.fell_back) << row.value;
 
-    // Both buckets were near enough. In a new graph one of them is, and the other one is not.
+    // Both buckets were within tolerance. In a new graph one of them is, and the other is not.
     CompiledGraph fresh = narrow({{"T", {1}}}), beside = fresh.instance(), exact_beside = exact.instance();
     exact.reset_states();
     exact_beside.reset_states();
@@ -256,7 +256,7 @@ TEST_F(StateStorage, AllBucketsFallBackTogetherAndStatesStayWhatTheyAre) {
     std::filesystem::remove(path);
 }
 
-// f16 ends at 65504.
+// The largest f16 is 65504.
 TEST_F(StateStorage, WhatItCannotHoldMakesItFallBack) {
     for (const float value : {65504.0F, 1e5F, -1e9F, std::numeric_limits<float>::infinity(), 0.0F}) {
         CompiledGraph model = narrow(), exact = compiled(Tolerance::exact()), other = model.instance();
@@ -277,7 +277,7 @@ TEST_F(StateStorage, WhatItCannotHoldMakesItFallBack) {
     }
 }
 
-// However often it was near enough before.
+// Even after many runs within tolerance.
 TEST_F(StateStorage, ARunThatAppendsWhatItCannotHoldIsMadeAgain) {
     CompiledGraph exact = compiled(Tolerance::exact(), {{"T", {1}}}), model = narrow({{"T", {1}}}),
                   other = model.instance(), exact_other = exact.instance();
@@ -293,7 +293,7 @@ TEST_F(StateStorage, ARunThatAppendsWhatItCannotHoldIsMadeAgain) {
     for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.fell_back);
     EXPECT_EQ(model.state("keys").shape[2], exact.state("keys").shape[2]);
     EXPECT_LT(distance(values_of(model.state("keys")), values_of(exact.state("keys"))), 1e-3);
-    // What others append from now on is not rounded.
+    // Rows appended by other instances from now on are not rounded.
     run({&exact_other, &other}, 1);
     const std::vector<float> keys = values_of(other.state("keys")), wanted = values_of(exact_other.state("keys"));
     ASSERT_EQ(keys.size(), wanted.size());
@@ -318,7 +318,7 @@ TEST_F(StateStorage, ARunTakesNoMemory) {
     EXPECT_EQ(steps.taken(), 0);
 }
 
-// Instances settle from threads of their own; whoever is the first to be too far off decides for all.
+// Instances are verified on their own threads; the first one beyond tolerance decides for all.
 TEST_F(StateStorage, InstancesFallBackWhileOthersRun) {
     for (int round = 0; round < 10; ++round) {
         CompiledGraph model = narrow({{"T", {1}}});
@@ -330,7 +330,8 @@ TEST_F(StateStorage, InstancesFallBackWhileOthersRun) {
             threads.emplace_back([&, i] {
                 CompiledGraph exact = compiled(Tolerance::exact());
                 std::vector<float> x(heads * 2 * depth, 0.25F);
-                // The bucket of two rows is near enough for whoever is the first there, that of one row for nobody.
+                // The bucket of two rows is within tolerance for the instance that runs it first, that of one row for
+                // none.
                 for (int step = 0; step < 6; ++step) {
                     const std::int64_t rows = step == 0 || step == 4 ? 2 : 1;
                     std::fill(x.begin(), x.end(), step == 1 ? 1e6F : 0.3F);

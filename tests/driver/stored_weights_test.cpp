@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-/// Weights that are stored in 16 bits: packed so, shared by all buckets, and the same numbers as those in f32.
+/// Weights stored in 16 bits: packed in 16 bits, shared by all buckets, with the same values as in f32.
 namespace cairn {
 namespace {
 
 constexpr std::int64_t width = 96, inner = 160, vocabulary = 1000;
 
-/// An embedding, two products and the table again, transposed.
+/// An embedding, two products, and the transposed table.
 Graph model(DType stored) {
     Graph g("model");
     const auto wide = [&](const Tensor& x) { return stored == DType::f32 ? x : cast(x, DType::f32); };
@@ -30,7 +30,7 @@ Graph model(DType stored) {
 
 using Memory = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
-/// Small whole numbers, whose sums are exact in any order.
+/// Small integers, whose sums are exact in any order.
 void bind(CompiledGraph& compiled, DType stored, Memory& memory) {
     compiled.bind([&](std::string_view name) {
         const std::vector<std::int64_t> shape = name == "table" ? std::vector{vocabulary, width}
@@ -77,7 +77,7 @@ TEST_P(StoredWeights, TakeHalfTheBytesOfTheSameNumbers) {
     options.splits = {{"T", {1, 12}}};
     CompiledGraph wide = compile(model(DType::f32), context, options);
     CompiledGraph narrow = compile(model(GetParam()), context, options);
-    // The vocabulary ends within a panel, which is filled up.
+    // The vocabulary ends within a panel, which is padded.
     EXPECT_EQ(narrow.memory().bound, 2 * (1024 * width + 2 * width * inner)) << narrow.explain();
     const std::vector<float> wanted = results(wide, DType::f32);
     EXPECT_EQ(wanted.size(), static_cast<std::size_t>(92 * vocabulary));

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// The 40 lines that tell where the time goes and what can be done about it.
+/// The summary of 40 lines: where the time is spent and what can be done about it.
 namespace cairn::test {
 namespace {
 
@@ -62,7 +62,7 @@ TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
     EXPECT_THAT(text, Not(HasSubstr("e-0"))) << "units people read";
     EXPECT_EQ(to_string(told), summary(told, 2)) << "of the bucket that takes longest";
     EXPECT_THAT(message([&] { summary(told, 3); }), HasSubstr("there is no bucket 3: there are 3"));
-    // The largest come first.
+    // The largest calls come first.
     double last = 1e9;
     int calls = 0;
     for (const std::string& line : lines_of(text)) {
@@ -108,7 +108,7 @@ TEST(Summary, TellsOfWeightsThatAreReadInOtherFormsByTheirNames) {
     EXPECT_THAT(text, AllOf(HasSubstr("reads x, projection"), HasSubstr("of projection")));
 }
 
-/// Names are for people: they change neither what is chosen nor what comes out.
+/// Names of values affect neither the selection nor the results.
 TEST(Summary, NamesOfModelsChangeNoChoice) {
     const Context context;
     const auto without_names = [](const Graph& graph) {

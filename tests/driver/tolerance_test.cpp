@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-/// What a tolerance lets through, from the options to the results.
+/// Effects of a tolerance, from the options to the results.
 namespace cairn {
 namespace {
 
 constexpr std::int64_t features = 64;
-constexpr double promised = 5e-3;  // of each product
+constexpr double promised = 5e-3;  // error stated for each product
 
-/// Products one after the other; after each of them an output, `y0`, `y1`, ...
+/// A chain of products, each with an output: `y0`, `y1`, ...
 Graph chain(int products) {
     Graph g("chain");
     const Dim n = g.symbol("N", 1, 32);
@@ -58,7 +58,7 @@ protected:
         return details(compiled.explain()).find(words) != std::string::npos;
     }
 
-    /// How far an output is from what the graph means, on random data.
+    /// Error of an output against the interpreter, on random data.
     static kernel_check::ErrorNorms off(CompiledGraph& compiled, const Graph& graph, const std::string& output,
                                         std::int64_t rows = 7) {
         interpreter::Inputs inputs;
@@ -173,7 +173,7 @@ TEST_F(AToleranceOf, BytesAndErrorsAreLimitedTogether) {
     EXPECT_LE(off(found, graph, "y2").combined(), 2.5 * promised);
 }
 
-// Each kernel by itself keeps the tolerance; some ways as a whole do not.
+// Each kernel alone is within the tolerance; some paths as a whole are not.
 TEST_F(AToleranceOf, AWayThatIsBeyondItIsCountedAndNotCompiled) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1.5 * promised);
@@ -224,8 +224,8 @@ TEST_F(AToleranceOf, WhatIsNoOutputIsRefused) {
               "[tolerance] output \"y0\" has two");
 }
 
-// The law that exact admits for norms before weights, where it does worst: n g and r nearly cancel. Each sum of terms
-// keeps its bound in either spelling.
+// The law that an exact tolerance admits for norms before weights, in its worst case: n g and r nearly cancel. Each sum
+// of terms is within its bound in both expressions.
 TEST_F(AToleranceOf, ADistributedFactorKeepsTheBoundOfItsTerms) {
     constexpr double eps = 0x1p-24;
     Graph graph("g");

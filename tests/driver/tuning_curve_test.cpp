@@ -66,7 +66,7 @@ TEST(TuningCurve, EndsAtWhatWasTaken) {
 }
 
 TEST(ATune, EndsSoonAfterAStop) {
-    // On a machine that is busy with other things.
+    // Allows for a busy machine.
     constexpr double generous_seconds = 5;
     const Graph graph = products(4, 512);
     for (const int wait : {20, 150, 600})
@@ -86,7 +86,7 @@ TEST(ATune, EndsSoonAfterAStop) {
             } catch (const Cancelled&) { cancelled = true; }
             const Clock::time_point ended = Clock::now();
             asking.join();
-            if (!cancelled) continue;  // it was quicker
+            if (!cancelled) continue;  // it ended before the stop
             const double seconds = std::chrono::duration<double>(ended - asked).count();
             std::printf("mode %d, asked after %d ms: ended %.1f ms later\n", static_cast<int>(mode), wait,
                         1e3 * seconds);
@@ -95,7 +95,7 @@ TEST(ATune, EndsSoonAfterAStop) {
 }
 
 TEST(ATune, CountsItsBudgetByMeasuringAlone) {
-    // A calibration and races of kernels of some milliseconds.
+    // A calibration, and trials of kernels of some milliseconds.
     const Graph graph = products(4, 256);
     for (const double budget : {0.1, 0.3, 1.0}) {
         const Context context(ContextOptions{.threads = 1});

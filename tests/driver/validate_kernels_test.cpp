@@ -27,7 +27,7 @@ Kernel floor_kernel(std::string id) {
     return kernel;
 }
 
-/// A set that is in order: a definition of two inputs, a layout, kernels.
+/// A valid set: a definition of two inputs, a layout, kernels.
 KernelSet good() {
     KernelSet set;
     set.definitions.push_back({"my_first", first, {"my_first | f32[N] f32[N]"}});
@@ -182,7 +182,7 @@ TEST(CheckKernels, APatternMayLeaveOperandsOut) {
     EXPECT_NE(refusal(set).find("a pattern of my_first does not parse"), std::string::npos);
 }
 
-/// What is compiled for floor when `kernel` comes first.
+/// Explanation of a compiled floor with `kernel` before the library's.
 std::string explained(const Kernel& kernel, Mode mode = Mode::off) {
     Graph g;
     g.output("y", floor(g.input("x", DType::f32, {8, 8})));

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-/// The exact programs that a compile puts beside inexact ones.
+/// Exact programs that verify inexact ones.
 namespace cairn {
 namespace {
 
@@ -24,7 +24,7 @@ std::int64_t all_bytes(const MemoryReport& memory) {
     return memory.bound + memory.states + memory.arena + memory.constants + memory.verification;
 }
 
-/// Products one after the other, the last less `c`; all of them outputs.
+/// A chain of products, the last one minus `c`; all of them outputs.
 Graph products(int count) {
     Graph g("products");
     const Dim n = g.symbol("N", 1, 32);
@@ -51,10 +51,10 @@ protected:
         });
         return model;
     }
-    /// Runs with what the last product is to be near to: zeros or itself.
+    /// Runs with `c` close to the last product if `amplified`, otherwise zero.
     void run(CompiledGraph& model, bool amplified, std::int64_t rows = 3) const {
         const auto count = static_cast<std::size_t>(rows * inner);
-        // What is set is read by every run until it is set anew.
+        // The memory of inputs is borrowed by all runs until it is set again.
         std::vector<float>& x = held.emplace_back(weight.begin(), weight.begin() + rows * inner);
         std::vector<float>& c = held.emplace_back(count, 0);
         if (amplified) {
@@ -197,7 +197,7 @@ TEST_F(AnExactProgram, CostsNoMemoryOnceItHasBeenCompared) {
     }
 }
 
-// The flops that the inexact kernel claims for a product of so many columns.
+// Flops that the inexact kernel states for a product, by its number of columns.
 std::array<double, 4> claimed;
 
 TEST_F(AnExactProgram, IsInTheRace) {

@@ -8,14 +8,14 @@
 #include <cmath>
 #include <filesystem>
 
-/// CompileOptions::verify runs the caller's own kernels against their definitions, on what the program calls them with.
+/// CompileOptions::verify checks the caller's own kernels against their definitions, on the Problems of the program.
 namespace cairn::test {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// What a kernel for exp does wrongly.
+/// Faults of a kernel for exp.
 enum class Fault { none, ignores_output_strides, wrong_behind_100, depends_on_threads };
 
 template <Fault fault>
@@ -51,11 +51,11 @@ Kernel own_exp() {
         return std::make_shared<int>(threads);
     };
     kernel.cost = [](const Problem&) { return Cost{1, 1, 1}; };
-    kernel.samples = {"exp | f32[8] -> f32[8]"};  // which shows no fault
+    kernel.samples = {"exp | f32[8] -> f32[8]"};  // which does not reveal the fault
     return kernel;
 }
 
-/// Columns appended to a state: what the kernel writes is strided.
+/// Columns appended to a state: the kernel's output is strided.
 Graph appended() {
     Graph g;
     const Dim past = g.symbol("past", 0, 7);
@@ -96,7 +96,7 @@ TEST(VerifyKernels, SeveralSizesOfASymbolAreTried) {
     EXPECT_NO_THROW(compile(elementwise(100), context, {.verify = true}));
     EXPECT_THAT(message([&] { (void)compile(elementwise(101), context, {.verify = true}); }),
                 AllOf(HasSubstr("own.exp.f32@1"), HasSubstr("is wrong"), HasSubstr("exp | f32[101]")));
-    // The reference would take minutes at the upper bound.
+    // The reference takes minutes at the upper bound.
     EXPECT_THAT(message([&] { (void)compile(elementwise(std::int64_t{1} << 33), context, {.verify = true}); }),
                 HasSubstr("is wrong"));
 }
@@ -140,7 +140,7 @@ TEST(VerifyKernels, StopsWhenAsked) {
     EXPECT_THROW(compile(elementwise(50), context, options), Cancelled);
 }
 
-/// Doubles, where an index that the definition computes may be out of range.
+/// The definition computes an index that may be out of range for generated operands.
 TEST(VerifyKernels, WhatCannotBeCheckedIsLogged) {
     std::string log;
     ContextOptions options;

@@ -1,4 +1,4 @@
-# Installs the command and one linkage of the library into FIRST, moves the tree to THEN, and runs it there.
+# Installs the command and one linkage of the library into FIRST, moves the tree to THEN, and runs the command there.
 file(REMOVE_RECURSE "${FIRST}" "${THEN}")
 foreach(component cairn_command cairn_${LINKAGE})
     execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${FIRST}" --component ${component}

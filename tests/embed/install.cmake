@@ -1,4 +1,5 @@
-# Installs one linkage of the library into FIRST and moves the tree to THEN: nothing in it may remember where it was.
+# Installs one linkage of the library into FIRST and moves the tree to THEN. Package files must not contain the path of
+# FIRST or of the build.
 file(REMOVE_RECURSE "${FIRST}" "${THEN}")
 foreach(component cairn_dev cairn_${LINKAGE})
     execute_process(COMMAND "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${FIRST}" --component ${component}

@@ -1,5 +1,6 @@
-# A launcher of the compiler for Cairn as a subdirectory, in the build HERE: an object that the build in BUILD has made by
-# the same command from the same source is copied from there; one made otherwise is an error. The user's own are compiled.
+# A compiler launcher for Cairn as a subdirectory, in the build folder HERE. It copies an object from the build folder
+# BUILD if that build compiled the same source by the same command, and fails otherwise. The user's own sources are
+# compiled.
 #
 #   cmake -DBUILD=... -DHERE=... -P made_before.cmake -- c++ flags... -o OBJECT -c SOURCE
 set(command)
@@ -23,7 +24,8 @@ file(STRINGS "${BUILD}/compile_commands.json" line REGEX " -o ${target}/[^ ]+ -c
 string(REGEX REPLACE "^ *\"command\": \"(.*)\",?$" "\\1" there "${line}")
 string(REGEX REPLACE "^.* -o ([^ ]+) -c .*$" "\\1" made "${there}")
 
-# Sets `out` to the command without its own places, and without quotes, whose number is another in each place that tells it.
+# Sets `out` to the command without paths of its own build, and without quotes, since their escaping depends on where
+# the command was read.
 function(bare out command)
     string(REGEX REPLACE " -MD -MT [^ ]+ -MF [^ ]+" "" command "${command}")
     string(REGEX REPLACE " -o [^ ]+ -c [^ ]+$" "" command "${command}")
@@ -43,7 +45,7 @@ if(NOT text_here STREQUAL text_there)
     message(FATAL_ERROR "${source} is not what ${source_there} is")
 endif()
 file(COPY_FILE "${BUILD}/${made}" "${HERE}/${object}")
-# Ninja asks for a list of headers where the command names one.
+# Ninja expects the dependency file that the command names.
 list(FIND command "-MF" at)
 if(NOT at EQUAL -1)
     math(EXPR at "${at} + 1")

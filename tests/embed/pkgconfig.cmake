@@ -1,4 +1,4 @@
-# Compiles and runs SOURCE with what pkg-config says about the library under PREFIX.
+# Compiles SOURCE with the flags of pkg-config for the library under PREFIX, and runs it.
 set(ENV{PKG_CONFIG_PATH} "${PREFIX}/${LIBDIR}/pkgconfig")
 set(arguments --cflags --libs)
 if(LINKAGE STREQUAL "static")

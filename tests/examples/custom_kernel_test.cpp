@@ -1,4 +1,4 @@
-// The kernel of examples/custom_kernel.cpp, and that no kernel is shown to readers without its check.
+// Checks the kernel of examples/custom_kernel.cpp, and that files of examples/ and docs/ with a kernel check it.
 #define main custom_kernel_main
 #include "examples/custom_kernel.cpp"
 #undef main
@@ -24,7 +24,7 @@ TEST(OwnKernel, PassesItsChecks) {
     EXPECT_GT(reports[0].in_place, 5);
 }
 
-/// The rows of a state after two appends of a column, which is strided where the state grows along its last axis.
+/// The contents of a state after two appends of a column. The state grows along its last axis, so columns are strided.
 std::vector<float> appended(const Context& context) {
     Graph g;
     const Dim past = g.symbol("past", 0, 7);

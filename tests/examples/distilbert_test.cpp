@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// The embedded classifier against the reference, by each way of giving it texts.
+/// Compares the embedded classifier with the reference for each form of input.
 namespace cairn::test {
 namespace {
 
@@ -38,7 +38,7 @@ void expect_case(const json& actual, const json& expected) {
         << expected.at("text");
 }
 
-/// Three of the reference's texts are longer than the model; the first of them has this number.
+/// The messages for the three reference texts that exceed the model's length; `first` is the number of the first one.
 std::string cut_lines(int first) {
     std::string lines;
     for (const int tokens : {202, 228, 254})
@@ -133,7 +133,7 @@ TEST(DistilBertProgram, TheLengthThatTheTokenizerStatesIsKept) {
     EXPECT_EQ(told({"--max-length", "6"}), "");
 }
 
-/// What a file says of its labels decides what is printed beside the likeliest one.
+/// The problem type in config.json determines the number printed with the most likely label.
 TEST(DistilBertProgram, LabelsThatDoNotExcludeOneAnotherHaveProbabilitiesOfTheirOwn) {
     const TempFolder folder;
     const auto printed = [&](const char* problem_type) {

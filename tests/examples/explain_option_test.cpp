@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-/// What the model programs tell of a choice: --explain, --why-not.
+/// The options --explain and --why-not of the model programs.
 namespace cairn::test {
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-/// The embedded GPT-2 against the reference, and what users do with it.
+/// Compares the embedded GPT-2 with the reference, and tests the program's options.
 namespace cairn::test {
 namespace {
 
@@ -77,7 +77,7 @@ TEST(Gpt2Program, EqualSeedsGiveEqualText) {
     EXPECT_NE(first.out, other.out);
 }
 
-/// Weights without sense choose bytes without sense: characters begin and break off, and yet what is printed is text.
+/// Random weights generate invalid UTF-8 sequences; the program must still print valid UTF-8.
 TEST(Gpt2Program, WhateverIsSampledIsPrintedAsUtf8) {
     const TempFolder folder;
     tiny_gpt2().write(folder / "model");

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-/// What the programs tell of themselves, and what they do without tokenizer files.
+/// --help and --version of the programs, and their behaviour without tokenizer files.
 namespace cairn::test {
 namespace {
 
@@ -13,7 +13,7 @@ using testing::ContainsRegex;
 using testing::StartsWith;
 
 TEST(Help, TellsDefaults) {
-    // CLI11 writes `=1` or ` [1]`, by its version.
+    // CLI11 prints `=1` or ` [1]`, depending on its version.
     const auto expect_default = [](const Outcome& help, const std::string& option, const std::string& value) {
         EXPECT_TRUE(succeeds(help));
         EXPECT_THAT(help.out, ContainsRegex(option + " [A-Z]+(:.*)?(=| \\[)" + value));
@@ -29,7 +29,7 @@ TEST(Help, TellsDefaults) {
     for (const Outcome& shared : {gpt2, distilbert}) {
         expect_default(shared, "--mode", "normal");
         expect_default(shared, "--tune-seconds", "5");
-        EXPECT_THAT(shared.out, ContainsRegex("--disable TEXT \\.\\.\\."));  // none: an empty list is no default
+        EXPECT_THAT(shared.out, ContainsRegex("--disable TEXT \\.\\.\\."));  // an empty list is not shown as a default
     }
     EXPECT_TRUE(succeeds(run(CAIRN_TOKENIZE, {"--help"})));
 }
@@ -60,7 +60,7 @@ TEST(WithoutTokenizerFiles, Gpt2GoesOnFromIds) {
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out, StartsWith("ids: "));
     EXPECT_TRUE(refuses(gpt2({"--prompt", "a"}), {"[tokenizer]", "got none of them"}));
-    model.files["vocab.json"] = "{";  // broken is not the same as missing
+    model.files["vocab.json"] = "{";  // a damaged file is not treated as missing
     model.write(folder / "model");
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", ids}), {"[tokenizer]", "vocab.json"}));
 }

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <limits>
 
-/// Faults of what stands around a program: its output, its timing database, the folder it dumps to.
+/// Faults in a program's environment: its output, its timing database, the folder of --dump-stages.
 namespace cairn::test {
 namespace {
 
@@ -21,7 +21,7 @@ protected:
                      "--no-progress", "--threads", "1"},
                     more);
     }
-    /// In mode normal, which writes the database.
+    /// Runs gpt2 in mode normal, which writes the database.
     Outcome tuned(const std::filesystem::path& database, const std::vector<std::string>& more = {}) const {
         return run(CAIRN_GPT2, gpt2(with({"--tune-seconds", "0.2", "--timing-db", database.string()}, more)));
     }
@@ -41,7 +41,7 @@ protected:
     static bool holds_it(const std::filesystem::path& database) {
         return TimingDb(database).find(problem(), "kernel@1", {}, {}).has_value();
     }
-    /// All is well but for one line about the database.
+    /// Success, with one line on standard error that contains `word`.
     static testing::AssertionResult warns(const Outcome& outcome, const std::string& word) {
         if (lines_of(outcome.err).size() != 1 || outcome.err.find(word) == std::string::npos)
             return testing::AssertionFailure() << outcome.err;

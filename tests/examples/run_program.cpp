@@ -114,7 +114,7 @@ testing::AssertionResult fault(const Outcome& outcome, const std::string& what) 
                                        << "\nerr: " << outcome.err.substr(0, 2000);
 }
 
-/// `[part] ...` or `program: ...`, and one line.
+/// True for one line that starts with `[part] ` or `program: `.
 bool is_one_sentence(const std::string& text) {
     if (text.empty() || text.find('\n') != text.size() - 1) return false;
     const std::size_t space = text.find(text[0] == '[' ? "] " : ": ");

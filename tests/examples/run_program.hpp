@@ -7,41 +7,41 @@
 #include <string_view>
 #include <vector>
 
-/// Runs an example program as a shell would, and judges what came of it.
+/// Runs an example program as a child process and checks its exit code and output.
 namespace cairn::test {
 
 struct Outcome {
-    int exit_code = -1;  ///< -1 where a signal ended it
+    int exit_code = -1;  ///< -1 if a signal ended the program
     int signal = 0;
     std::string out, err;
 };
 
-/// What the program's standard output is.
+/// Kind of the program's standard output.
 enum class Output {
     kept,        ///< a file, read at the end
-    first_line,  ///< a pipe whose reader leaves after one line
-    full_disk,   ///< a device without room
+    first_line,  ///< a pipe that the reader closes after one line
+    full_disk,   ///< /dev/full
 };
 
 struct RunOptions {
-    std::string input{};  ///< standard input
+    std::string input{};  ///< contents of standard input
     Output output = Output::kept;
-    bool ignores_sigpipe = false;  ///< the disposition that the program inherits
+    bool ignores_sigpipe = false;  ///< the program inherits SIGPIPE as ignored
 };
 
-/// The user's cache folder is an empty one for each run.
+/// Runs the program to its end with an empty user cache folder.
 Outcome run(const std::string& program, const std::vector<std::string>& arguments, const RunOptions& options = {});
 
-/// Exit code 2, one sentence on standard error that holds each of `words`, and `out` on standard output.
+/// Expects exit code 2, one line on standard error that contains each of `words`, and `out` on standard output.
 testing::AssertionResult refuses(const Outcome& outcome, const std::vector<std::string>& words,
                                  std::string_view out = "");
 
-/// Exit code 0 without a word on standard error but for the lines `noise`.
+/// Expects exit code 0 and `noise` on standard error.
 testing::AssertionResult succeeds(const Outcome& outcome, std::string_view noise = "");
 
 std::string read_file(const std::filesystem::path& path);
 
-/// Without the newlines.
+/// The lines of a text, without newlines.
 std::vector<std::string> lines_of(const std::string& text);
 
 bool is_utf8(std::string_view text);

@@ -2,7 +2,7 @@
 #include "tests/examples/run_program.hpp"
 #include "tests/io/weights/test_files.hpp"
 
-/// All golden texts through the program, one process a folder and direction.
+/// Runs all golden texts through the program, with one process for each folder and direction.
 namespace cairn::test {
 namespace {
 
@@ -13,14 +13,14 @@ Outcome tokenize(const std::string& folder, const std::string& input, std::vecto
     return run(CAIRN_TOKENIZE, more, {.input = input});
 }
 
-/// The values of `key` in all cases, one a line.
+/// The values of `key` in all cases, one per line.
 std::string lines(const json& cases, const char* key) {
     std::string text;
     for (const json& c : cases) text += c.at(key).dump() + "\n";
     return text;
 }
 
-/// Compares value by value, so that a failure names the text.
+/// Compares value by value, so that a failure shows the text.
 void expect_lines(const std::string& out, const json& cases, const char* key) {
     const std::vector<std::string> rows = lines_of(out);
     ASSERT_EQ(rows.size(), cases.size());
@@ -63,7 +63,7 @@ TEST(TokenizeProgram, SpecialTokensOnRequestOnly) {
     EXPECT_EQ(tokenize("tests/data/bert", "\"a\"\n", {"--no-special"}).out, "[1037]\n");
 }
 
-/// tokenizer.json made of vocab.json and merges.txt, as the reference implementation writes it.
+/// A tokenizer.json with the contents of vocab.json and merges.txt, as the reference implementation writes it.
 TEST(TokenizeProgram, ATokenizerJsonGivesTheSame) {
     const std::filesystem::path source = std::string(CAIRN_SOURCE_DIR) + "/examples/models/shakespeare-gpt2";
     std::vector<std::string> merges = lines_of(read_file(source / "merges.txt"));

@@ -1,6 +1,6 @@
 #include "tests/examples/run_program.hpp"
 
-/// What is wrong with the options alone is said at once: before a model is read, with nothing on standard output.
+/// Wrong options are reported before a model is read, with nothing on standard output.
 namespace cairn::test {
 namespace {
 

@@ -2,7 +2,7 @@
 #include "tests/examples/run_program.hpp"
 #include "tests/io/weights/test_files.hpp"
 
-/// Prompts and files of texts or ids that a sound model cannot take.
+/// Prompts and files of texts or ids that an undamaged model cannot accept.
 namespace cairn::test {
 namespace {
 

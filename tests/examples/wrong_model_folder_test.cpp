@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-/// Model folders that are incomplete, damaged, or lie.
+/// Model folders that are incomplete, damaged or inconsistent.
 namespace cairn::test {
 namespace {
 
@@ -18,7 +18,7 @@ struct Damage {
 
 class WrongModelFolder : public testing::Test {
 protected:
-    /// Writes a damaged copy of `model`, and expects the program to say so.
+    /// Writes a damaged copy of `model` and expects the program to refuse it.
     void refuse(const std::string& program, TinyModel model, const Damage& damage, const std::string& text = "ab") {
         const std::filesystem::path folder = temp / std::to_string(++made_);
         damage.make(model);

@@ -1,5 +1,5 @@
-// extract PAGE OUTPUT FUNCTION: writes the snippets of a Markdown page as one function, which calls its argument after
-// each of them. Faults of the compiler name lines of the page.
+// extract PAGE OUTPUT FUNCTION: writes the snippets of a Markdown page as one C++ function, which calls its argument
+// after each snippet. `#line` directives make compiler errors refer to lines of the page.
 #include "tests/guide/snippets.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// docs/guide.md and docs/add_a_kernel.md print what they say they print.
+// The snippets of docs/guide.md and docs/add_a_kernel.md print the output shown on the pages.
 #include "tests/guide/snippets.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ void run_add_a_kernel(const std::function<void()>& next);
 namespace cairn::guide {
 namespace {
 
-/// Puts another buffer in the place of a stream's while it lives.
+/// Redirects a stream to another one for the lifetime of the object.
 class Redirect {
 public:
     Redirect(std::ostream& stream, std::ostream& to) : stream_(stream), buffer_(stream.rdbuf(to.rdbuf())) {}
@@ -27,7 +27,7 @@ private:
     std::streambuf* buffer_;
 };
 
-/// Runs the program of a page, and compares what it prints behind each of its snippets.
+/// Runs the program of a page with at least `least` snippets, and compares the output of each snippet with the page.
 void expect_prints(const std::string& page, void (*run)(const std::function<void()>&), std::size_t least) {
     const auto snippets = snippets_of(read_page(std::string(CAIRN_SOURCE_DIR "/") + page));
     std::vector<std::string> printed;
@@ -59,7 +59,7 @@ TEST(Snippets, AreReadWithTheirOutput) {
     EXPECT_EQ(snippets[0].line, 3u);
     EXPECT_EQ(snippets[0].code, (std::vector<std::string>{"int a;", "", "b();"}));
     EXPECT_EQ(snippets[0].output, "1\n");
-    EXPECT_FALSE(snippets[1].has_output);  // a word between
+    EXPECT_FALSE(snippets[1].has_output);  // text between the blocks
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ std::vector<Snippet> snippets_of(std::string_view page) {
     std::vector<Snippet> snippets;
     std::istringstream lines{std::string(page)};
     enum class In { text, code, output, other } in = In::text;
-    bool after_code = false;  // nothing but empty lines since a C++ block
+    bool after_code = false;  // only empty lines since the last C++ block
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;

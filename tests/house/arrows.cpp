@@ -8,7 +8,7 @@
 namespace cairn::house {
 namespace {
 
-/// `error` is a part of `face`, so who may see the face may see it.
+/// True if `from` may include headers of `to`. `error` is part of `face`, so rooms that may see `face` may see it.
 bool may_see(const std::string& from, const std::string& to) {
     if (from == to) return true;
     const auto found = allowed_arrows().find(from);
@@ -119,7 +119,7 @@ std::string room_of(std::string_view path) {
         if (is_under(path, folder)) return std::string(room);
     for (const std::string_view root : {"bench", "examples"})
         if (is_under(path, root)) return std::string(root);
-    // A folder without a row has no room: its path is told.
+    // A folder of src/ that is not in the table has no room; its path is returned for the message.
     return is_under(path, "src") ? std::string(path.substr(4, path.rfind('/') < 4 ? path.npos : path.rfind('/') - 4))
                                  : std::string();
 }

@@ -9,32 +9,32 @@
 
 namespace cairn::house {
 
-/// Which rooms' headers each room's files may include, itself excepted. This is the drawing of the house;
-/// docs/layout.md shows the same one. Beside the folders of src/ the rooms are: `face` (include/cairn), `face/text`,
-/// `face/models` (its folders), `error` (the two headers of the face that stand alone), `kernels`, `tests`,
-/// `bench`, `examples`.
+/// Permitted includes: for each room, the other rooms whose headers its files may include. docs/layout.md has the same
+/// table. A room is a folder of src/ that is one object library, or one of `face` (the public headers, include/cairn),
+/// `face/text` and `face/models` (its folders), `error` (error.hpp and version.hpp, which include no other public
+/// headers), `kernels`, `tests`, `bench`, `examples`, `shipped_timings`.
 using Arrows = std::map<std::string, std::set<std::string>>;
 const Arrows& allowed_arrows();
 
-/// The room a path belongs to; empty for files of no room (build files in the root, documents).
+/// The room of a path; empty for files outside rooms (build files in the root, documents).
 std::string room_of(std::string_view path);
 
-/// Every include of ours, from the roots `include/`, `src/` and the repository: must name a file that exists, of a room
-/// that the including one may see.
+/// Every include of a project header must name an existing file, by its path from `include/`, `src/` or the repository
+/// root, in a room that the including room may see.
 Faults forbidden_arrows(const Tree& tree);
 
-/// Folders that include each other in a ring, and files that do. A folder and one inside it count as one.
+/// Include cycles between folders, and between files. A folder and a folder inside it count as one.
 Faults cycles(const Tree& tree);
 
-/// In cairn_room(<name> ... SEES ...): the name must be the folder's, each room seen an allowed one, and each room
-/// whose headers the folder's files include must be listed.
+/// In cairn_room(<name> ... SEES ...), the name must be that of the folder, SEES may list permitted rooms only, and it
+/// must list every room whose headers the folder's files include.
 Faults wrong_links(const Tree& tree);
 
-/// docs/layout.md must name every folder with sources in it, and its table of arrows must be allowed_arrows().
+/// docs/layout.md must name every folder with sources, and its table under `## Arrows` must equal allowed_arrows().
 Faults wrong_layout_page(const Tree& tree);
 
-/// The path of the file that `name`, included by a file of `folder`, stands for; empty when it is not ours. Tests may
-/// include what lies beside them by its bare name.
+/// Path of the file that a file in `folder` includes as `name`; empty if it is not in the tree. Tests may include files
+/// of their own folder by the bare name.
 std::string resolve(const Tree& tree, const std::string& name, const std::string& folder);
 
 }  // namespace cairn::house

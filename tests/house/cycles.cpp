@@ -10,7 +10,7 @@ namespace {
 
 using Edges = std::map<std::string, std::set<std::string>>;
 
-/// One ring of `edges`, as `a > b > a`; empty when there is none.
+/// One cycle of `edges`, as `a > b > a`; empty if there is none.
 std::string ring_of(const Edges& edges) {
     std::set<std::string> done;
     std::vector<std::string> way;

@@ -27,7 +27,7 @@ private:
     bool is(const char* word) const { return text(i_) == word; }
     int line(std::size_t i) const { return tokens_.empty() ? 0 : tokens_[std::min(i, tokens_.size() - 1)].line; }
 
-    /// Past the bracket that closes the one at `i_`.
+    /// Moves past the bracket that closes the one at `i_`.
     void skip_block(const char* open, const char* close) {
         int depth = 0;
         do {
@@ -76,7 +76,7 @@ private:
         if (!is_hidden && is_named) found.insert(found.end(), inner.begin(), inner.end());
     }
 
-    /// Past `template <...>`, `[[...]]` and words that say nothing about what is declared.
+    /// Moves past `template <...>`, `[[...]]` and specifiers that do not affect the kind of a declaration.
     void skip_prefix() {
         for (;;) {
             if (is("template")) {
@@ -133,7 +133,7 @@ private:
         one.kind = Declaration::Kind::alias;
         const bool names_something = text(i_ + 2) == "=" || is("typedef");
         one.names = {text(i_ + 1)};
-        one.needs_comment = names_something;  // `using Base::Base;` brings in what is documented elsewhere
+        one.needs_comment = names_something;  // `using Base::Base;` names members that are documented elsewhere
         skip_to_semicolon(one);
     }
 
@@ -163,7 +163,7 @@ private:
         ++i_;
     }
 
-    /// A function or a variable: decided by the first round bracket outside angle brackets.
+    /// Reads a function or a variable: a function if a round bracket outside angle brackets precedes any initialiser.
     void read_value(Declaration& one, const std::string& type) {
         int angle = 0;
         bool initialised = false;
@@ -207,7 +207,7 @@ private:
         ++i_;
     }
 
-    /// From the parameter list at `i_` to the end of the body or the semicolon.
+    /// Reads from the parameter list at `i_` to the end of the body or the semicolon.
     void read_function(Declaration& one, const std::string& name, const std::string& type) {
         one.kind = Declaration::Kind::function;
         one.names = {name};
@@ -224,7 +224,7 @@ private:
             }
             if (one.head_line == 0) one.head_line = line(i_);
             skip_block("{", "}");
-            // `: a_{1}, b_{2} {}`: only a block not followed by more is the body.
+            // In `: a_{1}, b_{2} {}`, the body is the block that neither `{` nor `,` follows.
             if (!has_initialisers || (!is("{") && !is(","))) {
                 one.needs_comment = one.needs_comment && !is_special;
                 return;

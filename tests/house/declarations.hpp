@@ -6,7 +6,7 @@
 
 namespace cairn::house {
 
-/// One declaration of a header, as far as the rule about comments needs to know it.
+/// One declaration of a header, with the properties that the rule about comments needs.
 struct Declaration {
     enum class Kind { type, function, variable, alias };
     Kind kind = Kind::variable;
@@ -20,8 +20,8 @@ struct Declaration {
     std::string name() const { return names.empty() ? std::string("?") : names.front(); }
 };
 
-/// The declarations of a header that users can see, in order: those of all namespaces but `detail`, with the public
-/// members of their types. It reads the C++ that this project's headers are written in, not every C++.
+/// The public declarations of a header in order: those of all namespaces but `detail`, with the public members of their
+/// types. The parser supports the subset of C++ that this project's headers use.
 std::vector<Declaration> public_declarations(std::string_view text);
 
 }  // namespace cairn::house

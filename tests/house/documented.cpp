@@ -14,12 +14,12 @@ bool is_comment_line(const std::string& line) {
     return first != std::string::npos && line.compare(first, 3, "///") == 0;
 }
 
-/// One header: its lines, and which of them carry a `///` comment.
+/// The lines of one header, and which of them have a `///` comment.
 class Page {
 public:
     explicit Page(std::string_view text) : lines_(lines_of(text)), code_(lines_of(code_of(text))) {}
 
-    /// A `///` comment ends on the line above `line`, or stands behind the code of one of the lines up to `last`.
+    /// True if a `///` comment ends on the line above `line`, or follows code on one of the lines up to `last`.
     bool has_comment(int line, int last) const {
         if (line >= 2 && is_comment_line(lines_[index(line - 1)])) return true;
         for (int i = line; i <= last; ++i) {
@@ -56,12 +56,12 @@ private:
     std::vector<std::string> code_;
 };
 
-/// Judges the declarations of one scope after the other.
+/// Counts the public names of a header and collects those without a comment.
 class Judge {
 public:
     explicit Judge(const Page& page) : page_(page) {}
 
-    /// `within` is the type the declarations are members of; null for a namespace.
+    /// Checks the declarations of a scope. `within` is the type that they are members of; null for a namespace.
     void judge(const std::vector<Declaration>& declarations, const Declaration* within) {
         const Declaration* before = nullptr;
         bool run_is_documented = false;
@@ -94,7 +94,7 @@ private:
     const Page& page_;
 };
 
-/// `#define` lines of a public header are public names too. A run may be broken by `#if` and its like.
+/// Checks the macros of a public header. Other directives, such as `#if`, do not end a run of `#define` lines.
 void judge_macros(const Page& page, Judge& judge) {
     std::set<std::string> seen;
     bool run_is_documented = false;
@@ -115,7 +115,7 @@ void judge_macros(const Page& page, Judge& judge) {
     }
 }
 
-/// Calls `found` with each header's path and verdict.
+/// Calls `found` with the path and the result of each public header.
 void for_each_header(const Tree& tree, const std::function<void(const std::string&, const Judge&)>& found) {
     for (const File& file : tree) {
         if (!is_under(file.path, "include") || !is_source(file.path)) continue;

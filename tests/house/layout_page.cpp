@@ -7,7 +7,7 @@
 namespace cairn::house {
 namespace {
 
-/// Every `word` between backticks of a line.
+/// All words in backquotes of a line.
 std::set<std::string> quoted_words(std::string_view line) {
     std::set<std::string> words;
     for (auto open = line.find('`'); open != std::string_view::npos; open = line.find('`', open + 1)) {
@@ -19,7 +19,7 @@ std::set<std::string> quoted_words(std::string_view line) {
     return words;
 }
 
-/// The rows `| `room` | `seen` `seen` |` of the page's table under the line `## Arrows`.
+/// Parses the rows `| `room` | `seen` `seen` |` of the table under the line `## Arrows`.
 Arrows arrows_on(std::string_view page) {
     Arrows arrows;
     bool inside = false;

@@ -7,7 +7,7 @@
 namespace cairn::house {
 namespace {
 
-/// The words of a build file, comments left out, brackets as words of their own.
+/// The words of a build file without comments; each bracket is a word.
 std::vector<std::string> words_of(std::string_view text) {
     std::vector<std::string> words;
     for (std::string line : lines_of(text)) {
@@ -26,7 +26,7 @@ struct Room {
     std::set<std::string> uses;
 };
 
-/// What each cairn_room(...) of a build file says.
+/// The cairn_room(...) calls of a build file.
 std::vector<Room> rooms_in(std::string_view text) {
     std::vector<Room> rooms;
     const auto words = words_of(text);
@@ -47,7 +47,8 @@ std::vector<Room> rooms_in(std::string_view text) {
     return rooms;
 }
 
-/// The rooms whose headers the files of `room` include; the face is no target, so it counts for nothing here.
+/// The rooms of src/ whose headers the files of `room` include, each with an including file. Public headers are not
+/// counted, since `face` is not a target.
 std::map<std::string, std::string> rooms_included_by(const Tree& tree, const std::string& room) {
     std::map<std::string, std::string> found;
     for (const File& file : tree) {

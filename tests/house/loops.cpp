@@ -24,7 +24,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
     return fault == std::errc() && end != text.data() ? std::optional(number) : std::nullopt;
 }
 
-/// Where a jump within the function goes to.
+/// Index of the line that the jump at line `jump` goes to; nullopt if it is no jump within the function.
 std::optional<std::size_t> target(const std::vector<Line>& code, std::size_t jump) {
     const std::string_view text = code[jump].text;
     if (!text.starts_with('j')) return std::nullopt;
@@ -33,8 +33,8 @@ std::optional<std::size_t> target(const std::vector<Line>& code, std::size_t jum
     return to && line != code.end() ? std::optional(static_cast<std::size_t>(line - code.begin())) : std::nullopt;
 }
 
-/// Whether what begins at the first line comes to the last without leaving the lines between. A jump back to what ends
-/// the function does not.
+/// True if execution from the first line of the loop can reach the last one within the loop. A backward jump to an exit
+/// of the function is no loop.
 bool comes_round(const std::vector<Line>& code, const Loop& loop) {
     std::vector<bool> known(code.size(), false);
     std::vector<std::size_t> open{loop.first};
@@ -51,7 +51,7 @@ bool comes_round(const std::vector<Line>& code, const Loop& loop) {
     return false;
 }
 
-/// Backward jumps within a function that hold no other.
+/// The innermost loops of a function: backward jumps that contain no others.
 std::vector<Loop> innermost(const std::vector<Line>& code) {
     std::vector<Loop> loops;
     for (std::size_t i = 0; i < code.size(); ++i)
@@ -72,7 +72,7 @@ bool on_stack(std::string_view text) {
     return in_memory && (text.find("%ymm") != text.npos || text.find("%zmm") != text.npos);
 }
 
-/// Where the arguments of `tile` begin: in `row_tile<4, 2, false, float>(...)` at the 4.
+/// Offset of the template arguments of `tile` in `name`: in `row_tile<4, 2, false, float>(...)` that of the 4.
 std::optional<std::size_t> arguments_of(std::string_view name, std::string_view tile) {
     const std::size_t at = name.find(std::string(tile) + '<');
     return at != name.npos ? std::optional(at + tile.size() + 1) : std::nullopt;
@@ -98,7 +98,7 @@ void look_at(const std::string& path, std::string_view name, const std::vector<L
     }
 }
 
-/// f(name, code) of every function.
+/// Calls f(name, code) for every function.
 template <typename F>
 void each_function(std::string_view disassembly, F f) {
     std::string_view name;
@@ -125,14 +125,14 @@ void each_function(std::string_view disassembly, F f) {
 std::optional<TileStep> products_of_step(std::string_view name) {
     struct Tile {
         std::string_view name;
-        std::size_t arguments;  ///< whose product it is
+        std::size_t arguments;  ///< number of template arguments to multiply
         int times;
-        bool has_type = false;  ///< before them
+        bool has_type = false;  ///< true if a type argument precedes them
     };
     constexpr Tile tiles[] = {
         {"compute_tile", 3, 1, true}, {"compute_places", 2, 1}, {"product_tile", 2, 1}, {"dot_tile", 2, 1},
         {"score_tile", 2, 1},         {"key_tile", 1, 4},       {"row_tile", 2, 1}};
-    if (name.find(", unsigned ") != name.npos) return std::nullopt;  // integers are multiplied, then added
+    if (name.find(", unsigned ") != name.npos) return std::nullopt;  // integers have no fused multiply-add
     for (const Tile& tile : tiles) {
         const std::optional<std::size_t> begin = arguments_of(name, tile.name);
         if (!begin) continue;

@@ -10,9 +10,9 @@
 
 namespace cairn::house {
 
-/// `objdump -dC --no-show-raw-insn`: innermost loops with two multiply-adds or more, of the functions whose names hold
-/// one of `tiles` followed by `<`, that read or write vector registers on the stack: accumulators that the compiler
-/// keeps in memory cost up to half of the speed. `seen` counts the loops that were looked at.
+/// Finds spilled accumulators in the output of `objdump -dC --no-show-raw-insn`: innermost loops with at least two
+/// multiply-adds that read or write vector registers on the stack, in functions whose names contain one of `tiles`
+/// followed by `<`. Spilled accumulators cost up to half of the speed. Adds the number of checked loops to `seen`.
 Faults spilled_loops(const std::string& path, std::string_view disassembly, std::span<const std::string_view> tiles,
                      int& seen);
 
@@ -21,13 +21,14 @@ struct TileStep {
     int products;
     friend bool operator==(const TileStep&, const TileStep&) = default;
 };
-/// How many multiply-adds a step over the depth of a tile has, by the arguments in its name:
-/// `compute_tile<T, 12, 1, 2, 1>` 12 rows times 1 panel times 2 vectors; `compute_places<F, V>`, `product_tile<R, C,
-/// ...>`, `dot_tile<R, C, ...>`, `score_tile<R, V>`, `key_tile<R, ...>`, `row_tile<R, C, ...>`. None for other names.
+/// Multiply-adds of one step over the depth of a register tile, from the template arguments in its name:
+/// `compute_tile<T, 12, 1, 2, 1>` has 12 rows times 1 panel times 2 vectors; `compute_places<F, V>`,
+/// `product_tile<R, C, ...>`, `dot_tile<R, C, ...>`, `score_tile<R, V>`, `key_tile<R, ...>` (R times 4),
+/// `row_tile<R, C, ...>`. nullopt for other names, and for integer weights.
 std::optional<TileStep> products_of_step(std::string_view name);
 
-/// Of the same text: tiles whose loop over the depth holds more or fewer multiply-adds than a step has, or a number of
-/// steps, as the compiler unrolls them. `seen` counts the functions of each tile.
+/// Finds tiles, in the same text, whose loop over the depth has a number of multiply-adds that is no multiple of those
+/// of one step (the compiler may unroll steps). Adds the number of checked functions of each tile to `seen`.
 Faults miscounted_tiles(const std::string& path, std::string_view disassembly, std::map<std::string_view, int>& seen);
 
 }  // namespace cairn::house

@@ -99,7 +99,7 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/io/weights/shard_index.cpp", "tests/io/weights/safetensors_test.cpp", "indexes that are wrong"},
 };
 
-/// `tests/program/memory_plan/pack_test.cpp` of `src/program/memory_plan/pack.cpp`.
+/// Path of the test of a source: `tests/program/memory_plan/pack_test.cpp` for `src/program/memory_plan/pack.cpp`.
 std::string mirror_of(std::string_view source) {
     constexpr std::string_view root = "src", suffix = ".cpp";
     return "tests" + std::string(source.substr(root.size(), source.size() - root.size() - suffix.size())) + "_test.cpp";

@@ -7,16 +7,16 @@
 
 namespace cairn::house {
 
-/// A source without a test of its own name, the test that tries all that it decides, and how.
+/// A source without a test file of its own name, the test that covers it, and what that test checks.
 struct CoveredElsewhere {
     std::string_view source, test, how;
 };
 
-/// The sources of src/<room>/ that others' tests cover.
+/// The sources of src/<room>/ that another test covers.
 std::span<const CoveredElsewhere> covered_elsewhere();
 
-/// Each .cpp in src/<room>/ of more than 60 lines is tested by tests/<room>/<name>_test.cpp, or stands in `exceptions`
-/// with a test that is there. An exception that is no longer one has to go.
+/// Each .cpp in src/<room>/ of more than 60 lines must be tested by tests/<room>/<name>_test.cpp, or be listed in
+/// `exceptions` with a test that exists. An exception that is no longer needed is a fault.
 Faults untested_sources(const Tree& tree, std::span<const CoveredElsewhere> exceptions);
 
 }  // namespace cairn::house

@@ -21,7 +21,8 @@ std::vector<std::string> split(const std::string& line) {
     return words;
 }
 
-/// VEX-encoded although without a leading v: BMI1, BMI2 and the mask instructions of AVX-512.
+/// True for instructions with VEX or EVEX encoding. Those without a leading v are BMI1, BMI2 and AVX-512 mask
+/// instructions.
 bool is_vex(std::string_view mnemonic, std::string_view operands) {
     static const std::set<std::string_view> general = {"andn", "bextr", "blsi", "blsmsk", "blsr", "bzhi", "mulx",
                                                        "pdep", "pext",  "rorx", "sarx",   "shlx", "shrx"};
@@ -34,12 +35,12 @@ bool is_vex(std::string_view mnemonic, std::string_view operands) {
            operands.find("%k") != std::string_view::npos;
 }
 
-/// Mnemonics that begin so belong to no level, or, `from` a level on, to it.
+/// Mnemonics that begin with `prefix` are in the levels `from` and above; in none if `from` is empty.
 struct Extension {
     std::string_view prefix, from;
 };
 constexpr Extension extensions[] = {
-    // SSE3, SSSE3, SSE4.1, SSE4.2: no baseline.
+    // SSE3, SSSE3, SSE4.1, SSE4.2: not in the baseline.
     {"addsub", "avx2"},
     {"hadd", "avx2"},
     {"hsub", "avx2"},
@@ -79,7 +80,7 @@ constexpr Extension extensions[] = {
     {"popcnt", ""},
     {"lzcnt", ""},
     {"movbe", ""},
-    // BMI1, AES, and what came with or after AVX-512.
+    // BMI1, AES, and extensions introduced with or after AVX-512.
     {"andn ", ""},
     {"bls", ""},
     {"bextr", ""},
@@ -112,7 +113,7 @@ constexpr Extension extensions[] = {
     {"ldtilecfg", ""},
     {"sttilecfg", ""},
 };
-/// `vaddps %ymm17,...`: a register that only AVX-512 has.
+/// True if the operands include a vector register that only AVX-512 has, such as %ymm17.
 bool names_upper_register(std::string_view operands) {
     for (auto at = operands.find("mm"); at != operands.npos; at = operands.find("mm", at + 2)) {
         int number = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> enums_of_ops = {"Op", "OpClass", "ElementCode", "BlockCode"};
 
-/// The place of the bracket that closes the one at `open`.
+/// Index of the bracket that closes the one at `open`.
 std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
     int depth = 0;
     for (std::size_t i = open; i < tokens.size(); ++i) {
@@ -22,7 +22,7 @@ std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
     return tokens.size();
 }
 
-/// One `switch`: the tokens of its condition, and those of its body that belong to no switch within it.
+/// The tokens of a `switch`: of its condition, and of its body without nested switches.
 struct Switch {
     std::vector<Token> condition, body;
 };
@@ -59,7 +59,7 @@ bool is_over_ops(const Switch& each) {
     return false;
 }
 
-/// True where `code` (what code_of made of `text`) holds `word`, with no letter behind it.
+/// True if `word` occurs in `text` as a whole word outside comments; `code` is code_of(text).
 bool holds(const std::string& text, const std::string& code, const std::string& word) {
     for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
         const std::size_t end = at + word.size();
@@ -76,7 +76,7 @@ bool names_op(const File& file, const std::string& code, const std::string& op) 
            holds(file.text, code, "OP(" + op + ",") || holds(file.text, code, "ROW(" + op + ",");
 }
 
-/// The names of the rows of one and two operands.
+/// Names of the unary and binary ops of op_list.hpp.
 std::vector<std::string> elementwise_ops(const std::string& list) {
     std::vector<std::string> ops;
     const std::string rows = list.substr(0, list.find("define CAIRN_OTHER_OPS"));
@@ -85,7 +85,7 @@ std::vector<std::string> elementwise_ops(const std::string& list) {
     return ops;
 }
 
-/// The texts in backquotes of the lines that `begin` so.
+/// The texts in backquotes on the lines that start with `begin`.
 std::set<std::string> quoted_in(const std::string& page, std::string_view begin) {
     std::set<std::string> found;
     for (const std::string& line : lines_of(page)) {
@@ -136,7 +136,7 @@ Faults wrong_op_page(const Tree& tree) {
     for (const std::string& path : told)
         if (text_of(tree, path) == nullptr) faults.push_back(page_path + ": there is no " + path);
     for (const File& file : tree) {
-        // src/graph/types knows no op: its `min` and `max` are of sizes.
+        // src/graph/types has no ops: its `min` and `max` are of sizes.
         const bool is_ours = is_under(file.path, "src") && !is_under(file.path, "src/graph/types");
         if (!is_ours && !is_under(file.path, "include") && !is_under(file.path, "kernels") && !told.contains(file.path))
             continue;

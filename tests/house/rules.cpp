@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_lines = 600;
 
-// The headers of the C++20 standard library. <cassert>, <iostream>, <csignal> and the like have no place in the face.
+// The headers of the C++20 standard library that public headers may include; not <cassert>, <iostream>, <csignal> etc.
 const std::set<std::string>& standard_headers() {
     static const std::set<std::string> headers = {"algorithm",
                                                   "any",
@@ -118,8 +118,8 @@ bool is_member(const std::vector<Token>& tokens, std::size_t i) {
     return i > 0 && (tokens[i - 1].text == "." || tokens[i - 1].text == ">");
 }
 
-/// True for `abort(`, `std::abort(` and `::abort(`; not for a member (`x.abort(`, `X::abort(`) nor a declaration (`void
-/// abort(`).
+/// True for a call of a free function: `abort(`, `std::abort(` and `::abort(`; false for a member (`x.abort(`,
+/// `X::abort(`) and a declaration (`void abort(`).
 bool is_free_call(const std::vector<Token>& tokens, std::size_t i) {
     if (i + 1 >= tokens.size() || tokens[i + 1].text != "(" || is_member(tokens, i)) return false;
     if (i == 0) return true;
@@ -244,7 +244,7 @@ Faults instructions_out_of_place(const Tree& tree) {
         };
         for (const Include& include : includes_of(file.text))
             if (include.name.ends_with("intrin.h")) refuse(include.name, include.line);
-        // Directives count as well: what tells them from code is blanked.
+        // Blanks the `#` of directives, so that they are checked like code.
         std::string code = code_of(file.text);
         std::replace(code.begin(), code.end(), '#', ' ');
         for (const Token& token : tokens_of(code))
@@ -271,7 +271,7 @@ Faults host_is_sacred(const Tree& tree) {
         "abort",   "exit",    "_exit",  "_Exit",         "quick_exit", "terminate", "assert",    "printf", "puts",
         "putchar", "vprintf", "getenv", "secure_getenv", "setenv",     "putenv",    "setlocale", "signal", "sigaction",
         "raise",   "atexit",  "system", "fork",          "perror",     "srand",     "rand",      "popen"};
-    // A caller asks for these variables by name: ContextOptions::command_line_defaults().
+    // Programs request this explicitly: ContextOptions::command_line_defaults().
     const auto may_read_variables = [](const File& file) {
         return file.path == "src/driver/command_line_defaults.cpp";
     };
@@ -299,7 +299,7 @@ Faults host_is_sacred(const Tree& tree) {
 }
 
 Faults forgotten_lines(const Tree& tree) {
-    // By room: a name must stand in a build file of the room itself, as a word (`a.cpp` is not listed by `data.cpp`).
+    // By room: a build file of the same room must list the file, as a whole word (`data.cpp` does not list `a.cpp`).
     std::map<std::string, std::string> build_files;
     for (const File& file : tree)
         if (name_of(file.path) == "CMakeLists.txt") build_files[room_of(file.path)] += "\n" + file.text;

@@ -4,38 +4,38 @@
 
 namespace cairn::house {
 
-/// Sources, build files, scripts and documents have at most 600 lines.
+/// Sources, build files, scripts and documents must have at most 600 lines.
 Faults long_files(const Tree& tree);
 
-/// Files under include/ include the C++ standard library and `cairn/...` only: no third party, nothing of POSIX.
+/// Files under include/ may include only the C++ standard library and `cairn/...`: no third-party or POSIX headers.
 Faults foreign_includes_in_face(const Tree& tree);
 
-/// No file or folder is called utils, common, helpers, core or manager, alone or as a word of its name: such a room
-/// ends up knowing everybody.
+/// No name of a file or folder contains the words util(s), common, helper(s), core, manager or misc: they do not limit
+/// what the file is for.
 Faults empty_names(const Tree& tree);
 
-/// src/runtime/executor.{hpp,cpp} and all of ours that they include name no map, set, mutex, lock or string: a run
-/// hashes, locks and allocates nothing.
+/// src/runtime/executor.{hpp,cpp} and all project files that they include must not use std's maps, sets, mutexes,
+/// locks, strings, string streams or regexes: a run does not hash, lock or allocate.
 Faults executor_names(const Tree& tree);
 
-/// sqlite3.h is included in src/autotune only, Eigen in kernels/cpu/eigen only, tommath.h in one file (tests and bench
-/// aside).
+/// Some third-party headers may be included in one place only, tests and bench excepted: sqlite3.h in
+/// src/autotune/database, Eigen in kernels/cpu/eigen, utf8proc.h in src/apps/text, tommath.h in
+/// src/selection/search/natural.cpp.
 Faults libraries_out_of_place(const Tree& tree);
 
-/// What names instructions in kernels/ stands in kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp,
-/// beside its twin for machines that lack them: intrinsics, assembler, the compiler's builtins and macros of
-/// instruction sets.
+/// Code in kernels/ that names instructions (intrinsics, assembler, compiler builtins, macros of instruction sets) is
+/// permitted only in kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp, where each has an emulation.
 Faults instructions_out_of_place(const Tree& tree);
 
-/// No test is skipped: what a machine lacks is emulated, or the test asserts less.
+/// No test may use GTEST_SKIP: missing hardware is emulated, or the test asserts less.
 Faults skipped_tests(const Tree& tree);
 
-/// Nothing in include/, src/ (but cli/) and kernels/ ends the process, prints, reads the environment, or touches the
-/// process's signals.
+/// Code in include/, kernels/ and src/ (except src/apps/cli) must not end the process, print, read the environment, or
+/// change signal handlers. src/driver/command_line_defaults.cpp may read environment variables.
 Faults host_is_sacred(const Tree& tree);
 
-/// Every source under include/, src/ and kernels/ that is a header begins with `#pragma once`; each .cpp under src/ and
-/// kernels/ is listed in the build file of its room.
+/// Every .hpp under include/, src/ and kernels/ must have `#pragma once`; every .cpp there must be listed in a build
+/// file of its room.
 Faults forgotten_lines(const Tree& tree);
 
 }  // namespace cairn::house

@@ -12,7 +12,7 @@ void blank(std::string& text, std::size_t begin, std::size_t end) {
         if (text[i] != '\n') text[i] = ' ';
 }
 
-/// The end of the raw string whose opening quote is at `quote`: past its closing quote.
+/// Offset past the closing quote of the raw string whose opening quote is at `quote`.
 std::size_t end_of_raw_string(std::string_view text, std::size_t quote) {
     const auto open = text.find('(', quote);
     if (open == std::string_view::npos) return text.size();
@@ -21,7 +21,7 @@ std::size_t end_of_raw_string(std::string_view text, std::size_t quote) {
     return found == std::string_view::npos ? text.size() : found + close.size();
 }
 
-/// The end of the literal whose opening quote is at `quote`: past its closing quote, or at the line's end.
+/// Offset past the closing quote of the literal whose opening quote is at `quote`, or past the end of its line.
 std::size_t end_of_literal(std::string_view text, std::size_t quote) {
     std::size_t i = quote + 1;
     while (i < text.size() && text[i] != text[quote] && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
@@ -35,13 +35,13 @@ bool opens_raw_string(std::string_view text, std::size_t quote) {
     return !is_word(before) || before == 'u' || before == 'U' || before == 'L' || before == '8';
 }
 
-/// A digit separator (1'000) is no character literal.
+/// True for a digit separator (1'000), which starts no character literal.
 bool is_separator(std::string_view text, std::size_t quote) {
     return quote > 0 && quote + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[quote - 1])) &&
            std::isxdigit(static_cast<unsigned char>(text[quote + 1]));
 }
 
-/// Blanks the comment or literal at `i`, if there is one; the index after it, or `i`.
+/// Blanks the comment or literal at `i` and returns the offset after it; returns `i` if there is none.
 std::size_t blank_one(std::string_view text, std::string& code, std::size_t i) {
     if (text.substr(i, 2) == "//") {
         const auto end = std::min(text.find('\n', i), text.size());
@@ -91,7 +91,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 std::vector<Include> includes_of(std::string_view text) {
-    // Names stand in literals, which code_of blanks: it tells which lines are directives, the text what they name.
+    // Directives are found in `code`, without comments; names are read from `raw`, since code_of blanks literals.
     std::vector<Include> includes;
     const auto code = lines_of(code_of(text));
     const auto raw = lines_of(text);

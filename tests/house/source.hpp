@@ -6,34 +6,33 @@
 
 namespace cairn::house {
 
-/// `text` with every comment and the inside of every string and character literal replaced by spaces. Lines keep their
-/// places:
+/// `text` with comments and the contents of string and character literals replaced by spaces. Offsets do not change:
 ///
 ///     int a;  // see "b"        ->  int a;
 ///     f("exit(1)", 'x');        ->  f("       ", ' ');
 std::string code_of(std::string_view text);
 
-/// One `#include` line: the name in the quotes or brackets, and which of them.
+/// One `#include` directive: the name, and whether it is in angle brackets or quotes.
 struct Include {
     std::string name;
     bool in_brackets;
     int line;
 };
-/// The includes of a source, comments left out.
+/// The include directives of a source, except in comments.
 std::vector<Include> includes_of(std::string_view text);
 
-/// One identifier or punctuation mark of a source; `::` is one token, so are numbers.
+/// One identifier, number or punctuation mark of a source; `::` is one token.
 struct Token {
     std::string text;
     int line;
 };
-/// The tokens of `code` (what code_of returned), preprocessor lines left out.
+/// The tokens of `code` (the result of code_of), except preprocessor directives.
 std::vector<Token> tokens_of(std::string_view code);
 
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_of(std::string_view text);
 
-/// True where `c` may stand in an identifier.
+/// True if `c` may occur in an identifier.
 bool is_word(char c);
 
 }  // namespace cairn::house

@@ -16,7 +16,7 @@ constexpr std::array roots = {"include", "src",      "kernels", "tests", "bench"
 
 bool has_suffix(std::string_view path, std::string_view suffix) { return path.ends_with(suffix); }
 
-// Data that tests and examples carry is text too, but nobody's prose or code.
+// Data files of tests and examples are excluded.
 bool is_wanted(std::string_view path) {
     if (is_under(path, "tests/data") || is_under(path, "tests/golden/data") || is_under(path, "examples/models"))
         return false;

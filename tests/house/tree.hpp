@@ -12,16 +12,16 @@ struct File {
     std::string text;
 };
 
-/// What a rule reads. Tests hand in small trees that break the rule; the real one comes from read_tree().
+/// The files that a rule checks: the repository, by read_tree(), or a small tree of a test that violates the rule.
 using Tree = std::vector<File>;
 
-/// What a rule found, one sentence each, beginning with the path. Empty: the rule is kept.
+/// Violations of a rule, one sentence each, starting with the path. Empty: none.
 using Faults = std::vector<std::string>;
 
-/// All sources, build files, scripts and documents under `root`, sorted by path; no data, nothing that was built.
+/// All sources, build files, scripts and documents under `root`, sorted by path; no data and no build outputs.
 Tree read_tree(const std::string& root);
 
-/// True for a path below `folder` (`src/graph/ir` holds `src/graph/ir/print.cpp`, not `src/iron.cpp`).
+/// True for a path below `folder` (`src/graph/ir` contains `src/graph/ir/print.cpp`, not `src/iron.cpp`).
 bool is_under(std::string_view path, std::string_view folder);
 /// `src/graph/ir` of `src/graph/ir/print.cpp`; empty for a file in the root.
 std::string folder_of(std::string_view path);

@@ -89,7 +89,7 @@ std::string compared(const Graph& graph, const Trial& trial, const OptionSet& se
     CompiledGraph model = compile(graph, set.context, options);
     if (const std::string fault = fault_of_new_states(*graph.data(), model); !fault.empty()) return fault;
     const runtime::ProgramSet programs = runtime::parse_program_set(model.program());
-    // Graphs with states are run another way: their memory is the caller's only through save and load.
+    // Graphs with states are run by CompiledRun, which also sets the contents of states and compares them.
     const bool own = set.own_outputs && graph.data()->states().empty();
     for (const auto& sizes : random_sizes(*graph.data(), trial.sizes, trial.seed)) {
         const interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, trial.seed + 17, trial.special_in);

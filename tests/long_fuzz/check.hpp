@@ -15,8 +15,8 @@ struct Trial {
     int special_in = 0;  ///< one element in `special_in` is a special value; 0: none
 };
 
-/// The graph and the trial of a seed; half of the trials have special values. Two of three of `round_trip_graph` hold
-/// convolutions, pools and sizes that are polynomials of symbols.
+/// The graph and the trial of a seed; half of the trials have special values. Two thirds of the graphs of
+/// `round_trip_graph` may contain convolutions, pooling and sizes that are polynomials of symbols.
 Graph fuzz_graph(std::uint64_t seed);
 Graph round_trip_graph(std::uint64_t seed);
 Trial fuzz_trial(std::uint64_t seed, int sizes);

@@ -8,7 +8,7 @@
 namespace cairn::test {
 namespace {
 
-// In shards, so that they run in parallel. The program long_fuzz does the same for any length of time.
+// Sharded, so that the shards run in parallel. The program long_fuzz does the same for any number of graphs.
 class LongFuzz : public testing::TestWithParam<int> {};
 
 TEST_P(LongFuzz, GraphsEqualTheInterpreterInAllWays) {
@@ -39,8 +39,9 @@ TEST_P(RoundTrips, GiveTheSameBitsAfterLoading) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, RoundTrips, testing::Range(0, 4));
 
-/// Seeds that once failed: matches whose definition is not in the normal form of a graph that was not simplified;
-/// buckets whose sizes no state can hold; and a bucket above one of many equal steps, which the selection left out.
+/// Regression tests by seed: matches whose definition is not in the normal form of a graph that was not simplified;
+/// buckets whose sizes exceed the capacity of a state; and a bucket above one with many equal steps, which the
+/// selection omitted.
 TEST(RoundTrips, HoldWhereFaultsWereFound) {
     const auto contexts = context_pairs(2);
     for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u, 1340u, 105346u}) {

@@ -70,7 +70,7 @@ CompileOptions random_options(const Graph& graph, std::uint64_t seed) {
     if (random.one_in(6)) options.disable.push_back(random.pick(stage_names()));
     if (random.one_in(6)) options.tolerance = Tolerance::relative(random.one_in(2) ? 1e-2 : 1e-4);
     if (random.one_in(4)) options.seconds_per_kept_byte = 0;
-    // Sizes of states cannot be split.
+    // Symbols in the shapes of states cannot be split.
     std::vector<Symbols::Symbol> symbols;
     for (const auto& symbol : graph.data()->symbols()->list())
         if (std::ranges::none_of(graph.data()->states(), [&](const ir::StateInfo& state) {

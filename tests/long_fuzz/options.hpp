@@ -11,12 +11,12 @@
 /// Configurations in which a random graph is compiled and run.
 namespace cairn::test {
 
-/// One configuration: a Context, compile options, and who owns the outputs.
+/// One configuration: a Context, compile options, and the owner of the outputs.
 struct OptionSet {
     std::string name;
     Context context;
     CompileOptions options;
-    bool own_outputs = false;  ///< the caller's memory, guarded
+    bool own_outputs = false;  ///< outputs are in guarded memory of the caller
 };
 
 /// The first `count` of 8 sets. `threads` is the number for sets with more than one thread. A Context is reused for

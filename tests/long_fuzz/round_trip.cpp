@@ -65,12 +65,12 @@ public:
 
     Snapshot run(const interpreter::Inputs& inputs) {
         inputs_.clear();
-        // The sizes that a state's shape depends on are set before the state.
+        // Sets the sizes first, since the shapes of states depend on them.
         for (const auto& [name, size] : inputs.sizes)
             if (!is_length(name)) model_.set(name, size);
         for (const ir::StateInfo& state : graph_.states()) {
             const interpreter::Value& value = inputs.tensors.at(graph_.node(state.read).name);
-            // There may be no rows: one more byte gives the memory an address.
+            // A value without elements gets one byte, so that its memory has an address.
             Bytes bytes = to_bytes(value);
             bytes.resize(bytes.size() + 1);
             model_.set_state(state.name, static_cast<const void*>(bytes.data()),
@@ -112,8 +112,8 @@ struct Step {
     Snapshot before;
 };
 
-/// The largest sizes first, then the least, then others: memory is reused by smaller and by larger values. Weights are
-/// the same in all.
+/// Steps at the largest sizes first, then the smallest, then others, so that memory is reused by smaller and by larger
+/// values. All steps have the same weights.
 std::vector<Step> steps_of(const ir::GraphData& graph, const Trial& trial) {
     auto all = random_sizes(graph, trial.sizes, trial.seed);
     if (all.size() > 1) std::swap(all[0], all[1]);
@@ -154,8 +154,8 @@ std::string text_of(const std::map<std::string, std::int64_t>& sizes) {
     return text;
 }
 
-/// The same graph with upper bounds too large to enumerate, so that what holds for all sizes must be proved by algebra;
-/// unchanged if a size could then be negative or too long.
+/// The same graph with upper bounds that are too large to enumerate, so that properties of all sizes must be proved by
+/// algebra; unchanged if a size could then be negative or too large.
 Graph widened(const Graph& graph) {
     const ir::GraphData& data = *graph.data();
     const auto symbols = Symbols::create();
@@ -172,7 +172,7 @@ Graph widened(const Graph& graph) {
             return std::ranges::any_of(node.shape, [](const Dim& size) { return !provably_le(0, size); });
         });
         if (!may_be_negative && ir::verify(*wide).empty()) return Graph(std::move(wide));
-    } catch (const Error&) {}  // kept as it is
+    } catch (const Error&) {}  // the graph remains unchanged
     return graph;
 }
 

@@ -13,14 +13,14 @@
 namespace cairn::cli {
 namespace {
 
-/// Equal calls, as one.
+/// A group of equal calls.
 struct CountedCall {
     std::string text;
     double seconds = 0;
     int count = 0;
 };
 
-/// By their texts: the two ways name steps in orders of their own.
+/// By text: two paths list their steps in different orders.
 using CallCounts = std::map<std::string, CountedCall>;
 
 void count_call(CallCounts& calls, bool once, const std::string& kernel, const std::string& problem, double seconds) {
@@ -30,7 +30,7 @@ void count_call(CallCounts& calls, bool once, const std::string& kernel, const s
     ++call.count;
 }
 
-/// Those of `all` beyond what `other` has of them.
+/// The calls of `all` that `other` lacks, with the difference of the counts.
 std::vector<CountedCall> beyond(const CallCounts& all, const CallCounts& other) {
     std::vector<CountedCall> rest;
     for (const auto& [text, call] : all) {

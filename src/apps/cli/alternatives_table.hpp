@@ -7,7 +7,7 @@
 
 namespace cairn::cli {
 
-/// The chosen steps beside those of another way, whose column has this title: the lines that differ.
+/// Table of the selected steps beside those of another path, whose column has this title; only the steps that differ.
 std::string alternatives_table(const ReportData& study, const AlternativePath& other, std::string_view title);
 
 }  // namespace cairn::cli

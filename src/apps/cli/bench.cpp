@@ -20,7 +20,7 @@ struct BenchOptions {
     bool hot = false;
 };
 
-/// A Problem whose symbols have the values of `--size`.
+/// The Problem with its symbols replaced by the values of `--size`.
 Problem sized_problem(const BenchOptions& options) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem(options.problem, *symbols);
@@ -41,7 +41,7 @@ Problem sized_problem(const BenchOptions& options) {
     return values.empty() ? problem : at_sizes(problem, values);
 }
 
-/// The problem with the packed forms that the kernel asks for, as a program would give it weights.
+/// The problem with its bound operands in the packed layouts that the kernel requires, as in a program.
 Problem packed_for(const Kernel& kernel, Problem problem) {
     for (const PackedInput& packed : kernel.packed_inputs) {
         const auto input = static_cast<std::size_t>(packed.input);
@@ -51,7 +51,7 @@ Problem packed_for(const Kernel& kernel, Problem problem) {
     return problem;
 }
 
-/// What came of one kernel.
+/// The result for one kernel.
 struct BenchmarkResult {
     const Kernel* kernel;
     Problem problem;
@@ -73,7 +73,7 @@ BenchmarkResult bench_kernel(const Kernel& kernel, const Problem& problem, const
             if (benched.problem == problem || !kernel.accepts(benched.problem).empty()) return benched;
             benched.reason.clear();
         }
-        // What is timed as another setting already.
+        // A redundant setting is timed as another setting already.
         if (kernel.redundant != nullptr && kernel.id.ends_with('}')) benched.reason = kernel.redundant(benched.problem);
         if (!benched.reason.empty()) return benched;
         benched.timing = measure(benched.problem, kernel.id, context, measure_with);
@@ -102,7 +102,7 @@ void put_benchmark_result(const BenchmarkResult& benched, Output& output) {
 int bench_problem(const BenchOptions& options, Output& output, const std::stop_token& stop) {
     const Context context = make_context(options.all, {});
     const Problem problem = sized_problem(options);
-    reference_graph(problem, context);  // no kernel is asked about what is no problem
+    reference_graph(problem, context);  // throws for an invalid problem before any kernel is queried
     MeasureOptions measure_with;
     measure_with.max_seconds = duration_of(options.budget).value();
     measure_with.cold = !options.hot;
@@ -118,12 +118,12 @@ int bench_problem(const BenchOptions& options, Output& output, const std::stop_t
             throw Error(ErrorKind::argument, "bench",
                         fmt::format("{} is for {}, not for {}", kernel.id, kernel.definition, problem.definition));
         BenchmarkResult benched = bench_kernel(kernel, problem, context, measure_with);
-        // Why a kernel does not do it is told once.
+        // The refusal of a kernel is printed once, not for each setting.
         if (benched.reason.empty() || !is_setting || kernel.id == options.kernel) all.push_back(std::move(benched));
     }
     if (all.empty() && options.kernel.empty())
         throw Error(ErrorKind::argument, "bench", fmt::format("there is no kernel for {}", problem.definition));
-    if (all.empty()) measure(problem, options.kernel, context, measure_with);  // which says what is wrong with the id
+    if (all.empty()) measure(problem, options.kernel, context, measure_with);  // throws for an invalid id
     std::stable_sort(all.begin(), all.end(), [](const BenchmarkResult& a, const BenchmarkResult& b) {
         return a.reason.empty() != b.reason.empty() ? a.reason.empty() : a.timing.median < b.timing.median;
     });

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int fault = 2;
 
-/// Of the words behind those that name `app`: what is wrong where a command of it is expected.
+/// Error message if the command line names no known subcommand of `app` at argument `at`; empty if it is valid.
 std::string missing_command(const CLI::App& app, int argc, char** argv, int at = 1) {
     std::vector<std::string> known;
     const std::string word = at < argc ? argv[at] : "";

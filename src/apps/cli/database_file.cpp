@@ -25,7 +25,7 @@ std::filesystem::path shipped_timings_file() {
 }
 
 DatabaseFileInfo inspect_database_file(const std::filesystem::path& path) {
-    // https://www.sqlite.org/fileformat.html: the first 16 bytes, and the versions of writers and readers behind them.
+    // https://www.sqlite.org/fileformat.html: the first 16 bytes, then the write and read versions.
     constexpr std::string_view magic{"SQLite format 3\0", 16};
     constexpr std::size_t version_at = 18;
     constexpr char with_log = 2;
@@ -37,7 +37,7 @@ DatabaseFileInfo inspect_database_file(const std::filesystem::path& path) {
     if (!file.exists) return file;
     if (!std::filesystem::is_regular_file(path, fault)) refuse_file(path, "is not a database");
     file.bytes = std::filesystem::file_size(path, fault);
-    if (file.bytes == 0) return file;  // as SQLite makes it
+    if (file.bytes == 0) return file;  // SQLite creates empty files
     std::array<char, 20> head{};
     std::ifstream stream(path, std::ios::binary);
     if (!stream.is_open()) refuse_file(path, "cannot be read");

@@ -20,7 +20,7 @@ std::vector<std::string> names_in(const ExplainedBucket& bucket, const std::vect
 
 std::vector<DataflowEdge> dataflow_edges(const ExplainedBucket& bucket) {
     std::vector<DataflowEdge> edges;
-    std::map<int, int> writer;  // of each buffer, the last one
+    std::map<int, int> writer;  // last writer of each buffer
     for (std::size_t i = 0; i < bucket.instructions.size(); ++i) {
         const auto number = static_cast<int>(i);
         std::set<int> from;

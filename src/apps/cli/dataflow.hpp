@@ -8,20 +8,20 @@
 
 namespace cairn::cli {
 
-/// An instruction that reads what another one wrote.
+/// A dependence: instruction `to` reads a buffer that instruction `from` has written.
 struct DataflowEdge {
-    int from = 0, to = 0;  ///< numbers in ExplainedBucket::instructions
+    int from = 0, to = 0;  ///< indices in ExplainedBucket::instructions
     int buffer = 0;
     friend bool operator==(const DataflowEdge&, const DataflowEdge&) = default;
 };
 
-/// Each pair once, by the first buffer; in the order of the readers.
+/// All edges, ordered by reader; each pair of instructions once, with the first buffer.
 std::vector<DataflowEdge> dataflow_edges(const ExplainedBucket& bucket);
 
-/// What a problem's text begins with: `linear`.
+/// The definition of a problem in text form: `linear`.
 std::string definition_of(std::string_view problem);
 
-/// The inputs, weights and states that it reads, and the states and outputs that it writes, by name.
+/// Names of the inputs, weights and states that the instruction reads, and of the states and outputs that it writes.
 std::vector<std::string> names_read(const ExplainedBucket& bucket, const ExplainedInstruction& instruction);
 std::vector<std::string> names_written(const ExplainedBucket& bucket, const ExplainedInstruction& instruction);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr double row_height = 36, lane_width = 9, group_width = 304, call_width = 340, bar_width = 310, time_width = 70;
 constexpr int most_lanes = 12;
 
-/// Lines between instructions of the run, by their numbers there.
+/// The edges between instructions of the run, by their rows.
 std::vector<RowSpan> spans_of(const ExplainedBucket& bucket) {
     std::vector<int> number(bucket.instructions.size(), -1);
     int next = 0;
@@ -43,7 +43,7 @@ std::string ports_text(const ExplainedBucket& bucket, const ExplainedInstruction
                        written.empty() ? "" : "writes ", written);
 }
 
-/// The bow of a line to a row that is not the next one, `x` being where boxes begin.
+/// SVG path of an edge between rows that are not neighbours; `x` is the left edge of the boxes.
 std::string edge_path(double x, double lane, double from, double to) {
     const double out = x - 8 - lane * lane_width;
     return fmt::format(
@@ -114,7 +114,7 @@ private:
             svg_.line(left_ + 2.5, y + row_height - 5, left_ + 2.5, y + row_height, "edge");
     }
 
-    /// `f32[1,T,768] by matmul add`: what the group makes, and by what.
+    /// `f32[1,T,768] by matmul add`: the result of the instruction and its atomic ops.
     std::string result_text(const ExplainedInstruction& each) const {
         const std::string& problem = each.chosen.problem;
         const std::string& group = groups_.at(problem);
@@ -125,7 +125,7 @@ private:
         return made + (tells_more ? " by " + group : "") + (each.where.empty() ? "" : ", " + each.where);
     }
 
-    /// A bar for what it took, and a tick at what was expected.
+    /// A bar for the measured time, and a tick at the expected time.
     void draw_time(std::size_t i, double y, const std::string& definition) {
         const double x = left_ + group_width + call_width, scale = longest_ > 0 ? (bar_width - 10) / longest_ : 0;
         const double took = seconds_[i], expected = instructions_[i]->chosen.seconds * expected_scale_;
@@ -141,7 +141,7 @@ private:
     const std::vector<double> seconds_;
     const double expected_scale_;
     const std::vector<RowSpan> spans_;
-    const std::vector<int> lanes_;  // of the spans that are bows
+    const std::vector<int> lanes_;  // of the spans between rows that are not neighbours
     const double left_;
     double longest_ = 0;
     Svg svg_;
@@ -152,7 +152,7 @@ private:
 std::vector<int> edge_columns(const std::vector<RowSpan>& spans) {
     std::vector<std::size_t> order(spans.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    // Short ones lie inside.
+    // Short spans get the inner columns.
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return spans[a].to - spans[a].from < spans[b].to - spans[b].from;
     });

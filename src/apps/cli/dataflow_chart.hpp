@@ -7,12 +7,12 @@
 
 namespace cairn::cli {
 
-/// A row for each instruction of a run, in its order: what hands to what, what it computes as one group, by which
-/// kernel, what it reads and writes by name, and how long it took beside what was expected.
+/// A row for each instruction of a run, in execution order: edges to its readers, the fused ops, the kernel, the names
+/// of operands, and the measured time beside the expected time.
 std::string dataflow_chart(const ReportData& study);
 
-/// A column for each line between rows that are not neighbours, such that lines in one column never meet; lines to
-/// several readers of one row share theirs.
+/// Assigns a column to each edge between rows that are not neighbours, so that edges in one column never overlap. Edges
+/// that start at the same row may share a column.
 ///
 ///     0 -> 2, 0 -> 5, 3 -> 4     ->     {0, 1, 0}
 struct RowSpan {

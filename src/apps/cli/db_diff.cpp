@@ -13,7 +13,7 @@ struct DatabaseDiffOptions {
     std::string other;
 };
 
-/// How much longer it takes there, by what both measured.
+/// The time there divided by the time here; nothing unless both were measured.
 std::optional<double> ratio_of(const TimingDifference& difference) {
     const auto is_time = [](const std::optional<TimingRecord>& record) {
         return record && record->timing.status == TimingStatus::ok;

@@ -26,7 +26,7 @@ void put_row_count(Output& output, std::string_view kind, const std::string& fil
                 fmt::format("{} rows {} {}", rows, words, file == "-" ? "standard input" : file));
 }
 
-/// Rows themselves where they go to standard output, else how many there are.
+/// Writes the rows to standard output, or to a file and prints their number.
 int export_database(const ImportExportOptions& options, Output& output, const std::stop_token&) {
     const TimingFile file = open_to_read(options.all);
     if (options.file == "-") {
@@ -47,7 +47,7 @@ int export_database(const ImportExportOptions& options, Output& output, const st
 int import_database(const ImportExportOptions& options, Output& output, const std::stop_token&) {
     std::istringstream rows(read_text(options.file));
     if (existing_database_or_empty(options.all).empty()) {
-        // Rows that are refused make no database.
+        // Refused rows must not create a database.
         const ScratchFolder scratch;
         TimingFile(scratch.path() / "rows.db", TimingFile::Use::write).import_rows(rows);
         rows.clear();

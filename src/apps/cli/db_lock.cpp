@@ -17,7 +17,7 @@ struct LockOptions {
     bool force = false;
 };
 
-/// How many calls of all programs there are, and how many of them have a measured time.
+/// Number of calls in all programs, and of those with a measured time.
 InstructionCount calls_of(const Explanation& why) {
     InstructionCount count;
     for (const ExplainedBucket& bucket : why.buckets) {
@@ -55,7 +55,7 @@ int write_lock(const LockOptions& options, Output& output, const std::stop_token
     return 0;
 }
 
-/// Whether the lock still says what each problem of the graph is solved by.
+/// Checks that the lock still covers all problems of the graph.
 int check_lock(const LockOptions& options, Output& output, const std::stop_token& stop) {
     Options replay = options.all;
     replay.mode = "replay";

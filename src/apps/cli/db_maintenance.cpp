@@ -32,7 +32,7 @@ int check_database(const CheckOptions& options, Output& output, const std::stop_
     return faults.empty() ? 0 : 1;
 }
 
-/// What is removed, and what is asked for in words that fit nothing.
+/// The rows to remove. Throws if the pattern of environments to keep matches none.
 TimingRetention collection_of(const CollectOptions& options, const TimingFile& file) {
     TimingRetention which;
     which.before = parse_timestamp(options.before, now()).value();

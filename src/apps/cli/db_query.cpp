@@ -21,12 +21,12 @@ struct QueryOptions {
     TimingFilter filter;
 };
 
-/// What the context measured, or would.
+/// The measurement policy of the context.
 std::string policy_of(const Context& context) {
     return fmt::format("threads={} cold inputs=normal", context.threads());
 }
 
-/// Throws unless a kernel for the problem is asked for that the library has.
+/// Throws unless the library has a kernel for the problem that matches the pattern.
 void check_kernel(const Problem& problem, const std::string& pattern, const Context& context) {
     bool is_for_it = false;
     for (const Kernel& kernel : context.kernels().kernels) {
@@ -39,7 +39,7 @@ void check_kernel(const Problem& problem, const std::string& pattern, const Cont
                           : fmt::format("there is no kernel for {}", problem.definition));
 }
 
-/// The times that a compile on this machine would go by.
+/// Prints the times that a compile on this machine would use.
 int query_problem(const QueryOptions& options, Output& output) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem(options.problem, *symbols);
@@ -56,7 +56,7 @@ int query_problem(const QueryOptions& options, Output& output) {
     return 0;
 }
 
-/// Throws where one of the patterns alone fits nothing: it was mistyped.
+/// Throws if one of the patterns matches nothing by itself: it was mistyped.
 void check_patterns(const TimingFile& file, const TimingFilter& filter) {
     const auto check = [&](std::string TimingFilter::*part, std::string_view what) {
         TimingFilter alone;

@@ -35,7 +35,7 @@ int show_rules(const RuleOptions& options, Output& output, const std::stop_token
     return 0;
 }
 
-/// Throws where a rule names no kernel of the library, nor one that the database has times of.
+/// Throws if a rule matches no kernel of the library and none with times in the database.
 void check_names_kernels(const KernelRule& rule, const Options& options) {
     const KernelSet built_in = cpu_kernels();
     const auto is_named = [&](const Kernel& kernel) { return glob_matches(rule.kernel, kernel.id); };

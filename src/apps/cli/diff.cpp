@@ -18,14 +18,14 @@ namespace {
 struct DiffOptions {
     Options all;
     std::string other;
-    /// What B is compiled with instead; none: as A.
+    /// Options that B is compiled with in place of A's; none: as A.
     std::optional<std::string> tolerance, lock;  // the mode is other_mode of `all`
     std::optional<std::vector<std::string>> splits, disable;
 };
 
 bool is_saved(const std::string& text) { return text.starts_with("cairn compiled graph"); }
 
-/// A saved program is not compiled, so that options of compiling have no effect on it. Throws Error(argument).
+/// Refuses compile options for a saved program, on which they have no effect. Throws Error(argument).
 void refuse_compile_options(const DiffOptions& options, bool left_is_saved, bool right_is_saved) {
     const Options& all = options.all;
     const auto refuse = [](bool given, const char* option, const char* which) {
@@ -50,7 +50,7 @@ void refuse_compile_options(const DiffOptions& options, bool left_is_saved, bool
     refuse(!all.disable.empty(), "--disable", which);
 }
 
-/// Of a graph in text form what it is compiled to; of a saved program that.
+/// The explanation of a saved program, or of the programs that a graph in text form is compiled to.
 Explanation plan_of(const std::string& text, const std::string& path, const Options& options,
                     const std::stop_token& stop) {
     const Context context = make_context(options);
@@ -80,12 +80,12 @@ std::vector<std::string> calls_text(const ExplainedBucket& bucket) {
     return calls;
 }
 
-/// `2.16 ms expected`; where there is no such bucket `no program`.
+/// `2.16 ms expected`; `no program` if there is no such bucket.
 std::string expected_text(const ExplainedBucket& bucket) {
     return bucket.instructions.empty() ? "no program" : time_text(bucket.seconds) + " expected";
 }
 
-/// Lines of two buckets for the same sizes; either may be missing. How many differ.
+/// Prints the differences of two buckets for the same sizes; either may be missing. Returns their number.
 int put_difference(const std::string& name, const ExplainedBucket& left, const ExplainedBucket& right, Output& output) {
     int different = 0;
     for (const auto& [i, j] : sequence_diff(calls_text(left), calls_text(right))) {

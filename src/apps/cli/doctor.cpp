@@ -24,7 +24,7 @@ MachineDiagnostic threads_diagnostic(const Options& options) {
     return fact;
 }
 
-/// How far times of the same work lie apart.
+/// The spread of times of equal work.
 MachineDiagnostic noise_diagnostic(const Context& context, const std::stop_token& stop) {
     constexpr double much = 0.1;
     const auto symbols = Symbols::create();

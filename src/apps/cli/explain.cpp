@@ -42,7 +42,7 @@ OutputRow row_of(const ExplainedKernel& verdict, std::string_view kind, const st
     return row;
 }
 
-/// What another way to come by a value takes more than the one taken: a run's time and the price of kept bytes apart.
+/// The additional cost of an alternative: the run time, and separately the price of kept bytes.
 OutputRow row_of(const ExplainedValue& value, const ExplainedAlternative& way, const std::string& bucket) {
     OutputRow row{{"kind", "way"},       {"bucket", bucket},     {"value", value.value},
                   {"op", value.op},      {"where", value.where}, {"definition", way.definition},
@@ -64,7 +64,7 @@ OutputRow row_of(const ProgramTrial& trial) {
             {"won", trial.won},   {"without", trial.without}, {"as_unmeasured", trial.as_unmeasured}};
 }
 
-/// What details() tells, as objects.
+/// Prints the contents of details() as objects.
 void put_rows(const Explanation& why, Output& output) {
     for (const ExplainedBucket& bucket : why.buckets) {
         put_bucket(output, bucket);
@@ -86,7 +86,7 @@ void put_rows(const Explanation& why, Output& output) {
     for (const std::string& note : why.notes) output.line({{"kind", "note"}, {"text", note}}, {});
 }
 
-/// Of a definition that was never found: what of it is missing in the value that comes nearest.
+/// For a definition that was not matched: why the nearest value does not match.
 std::string nearest_miss(const Explanation& why, const std::string& name, const Graph& graph, const Context& context) {
     const auto& definitions = context.kernels().definitions;
     for (const auto& [kernel, definition] : why.kernels) {
@@ -106,7 +106,7 @@ void put_why_not(const Explanation& why, const std::string& name, const Graph& g
     output.line({{"kind", "why_not"}, {"kernel", name}, {"reason", text}}, {});
 }
 
-/// The summary: of the bucket that holds the sizes that were named, else of the one that takes longest.
+/// The summary of the bucket that contains the given sizes, otherwise of the one with the longest time.
 std::string short_text(const Explanation& why, const Graph& graph, const Options& options) {
     if (options.sizes.empty()) return to_string(why);
     return summary(why, bucket_at(why, RunInputs::sizes_for(graph, options)));
@@ -114,7 +114,7 @@ std::string short_text(const Explanation& why, const Graph& graph, const Options
 
 int explain_graph(const ExplainOptions& options, Output& output, const std::stop_token& stop) {
     if (options.html.empty() && options.trace.empty()) {
-        // The text is about the sizes that are named.
+        // Only the choice of the bucket depends on the given sizes.
         Options run = options.all;
         run.sizes.clear();
         refuse_run_options(run, "--html or --trace");

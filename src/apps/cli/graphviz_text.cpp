@@ -20,7 +20,7 @@ std::string quoted_word(std::string_view text) {
     return quoted + '"';
 }
 
-/// Inputs, states, weights and outputs, and the lines between them and instructions.
+/// Nodes for inputs, states, weights and outputs, and edges between them and the instructions.
 std::string ports_dot(const ExplainedBucket& bucket, std::size_t number) {
     std::string text;
     std::set<std::string> told;

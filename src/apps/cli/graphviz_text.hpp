@@ -8,8 +8,8 @@
 
 namespace cairn::cli {
 
-/// What runs, for Graphviz: a box an instruction with what it computes, its kernel and time, what is done once dashed;
-/// an oval for each input, state and output; weights as plain words. A cluster for each bucket.
+/// The programs as a Graphviz graph: a box for each instruction with its ops, kernel and time, dashed if it runs at
+/// bind; an oval for each input, state and output; weights as plain text. A cluster for each bucket.
 std::string graphviz_text(std::string_view name, const Explanation& why, const Context& context);
 
 }  // namespace cairn::cli

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t left_width = 22, page_width = 100;
 
-/// `  --db FILE             the timing database`, words wrapped under one another.
+/// `  --db FILE             the timing database`, with the text wrapped in the right column.
 std::string entry(const std::string& name, const std::string& words) {
     std::string text = fmt::format("  {:<{}}", name, left_width), word;
     if (name.size() >= left_width) text += '\n' + std::string(left_width + 2, ' ');

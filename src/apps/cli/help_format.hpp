@@ -6,8 +6,8 @@
 
 namespace cairn::cli {
 
-/// Help as a page: how it is called, what it is for, options by group with their defaults, commands, examples. No line
-/// is longer than 100 columns but what is written as it is in a footer.
+/// Help as a page: usage, purpose, options by group with their defaults, commands, examples. Lines have at most 100
+/// columns, except in footers, which are printed unchanged.
 class HelpFormat : public CLI::Formatter {
 public:
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;

@@ -68,7 +68,7 @@ void check_can_write(const std::string& path) {
 void write_text(const std::string& path, std::string_view text) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) fail_file("write", path, errno);
-    // Of nothing there may be no address.
+    // An empty text may have a null address.
     const bool written =
         (text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size()) && std::fflush(file) == 0;
     const int code = errno;

@@ -6,7 +6,7 @@
 namespace cairn::cli {
 namespace {
 
-/// Only wakes the thread that waits.
+/// Wakes the waiting thread.
 constexpr int wake = SIGUSR1;
 
 bool is_ignored(int signal) {
@@ -21,7 +21,7 @@ Interrupt::Interrupt() {
     sigaddset(&signals_, wake);
     for (const int signal : {SIGINT, SIGTERM})
         if (!is_ignored(signal)) sigaddset(&signals_, signal);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // in the threads made from here on, too
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // also in all threads created later
     waiter_ = std::thread([this] { wait(); });
 }
 

@@ -7,9 +7,9 @@
 
 namespace cairn::cli {
 
-/// Makes of Ctrl-C, or a request to end, a request to stop, while it lives: work in the library then ends with
-/// Cancelled, and keeps what it measured. The second one ends the process. Make it before any other thread; a signal
-/// that the process was told to ignore stays ignored.
+/// While it lives, converts the first SIGINT or SIGTERM to a stop request: work in the library then ends with Cancelled
+/// and keeps its measurements. The second signal ends the process. Construct it before any other thread; a signal that
+/// the process ignores stays ignored.
 class Interrupt {
 public:
     Interrupt();
@@ -28,7 +28,7 @@ private:
     std::thread waiter_;
 };
 
-/// What a shell reports of a program that Ctrl-C ended.
+/// Exit code that a shell reports for a program ended by Ctrl-C.
 inline constexpr int interrupted = 130;
 
 }  // namespace cairn::cli

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* unknown = "unknown";
 
-/// The first line of a file; empty where there is none.
+/// The first line of a file; empty if it does not exist.
 std::string line_of(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::string line;
@@ -37,7 +37,7 @@ MachineDiagnostic turbo_diagnostic(const std::filesystem::path& root) {
     return fact;
 }
 
-/// The word in brackets: `always [madvise] never`.
+/// The selected value is in brackets: `always [madvise] never`.
 MachineDiagnostic huge_pages_diagnostic(const std::filesystem::path& root) {
     const std::string choices = line_of(root / "sys/kernel/mm/transparent_hugepage/enabled");
     const std::size_t open = choices.find('['), close = choices.find(']');

@@ -7,17 +7,17 @@
 
 namespace cairn::cli {
 
-/// A fact about the machine, and what it means for times.
+/// A fact about the machine, and its effect on times.
 struct MachineDiagnostic {
     std::string name, value;
-    std::string advice;  ///< why runs, or measurements of them, suffer, and what helps; empty: all is well
+    std::string advice;  ///< why runs, or their measurements, suffer, and the remedy; empty if there is no problem
 };
 
-/// What the system's files tell of CPUs and memory: governor, turbo, huge pages. What they do not tell is said
-/// to be unknown. `root` is where `sys` and `proc` are.
+/// Facts about CPUs and memory from the files of the system: governor, turbo, huge pages; `unknown` if a file is
+/// missing. `root` is the folder that contains `sys` and `proc`.
 std::vector<MachineDiagnostic> machine_diagnostics(const std::filesystem::path& root = "/");
 
-/// What cpu_quota() tells.
+/// The CPU quota, as returned by cpu_quota().
 MachineDiagnostic quota_diagnostic(std::optional<double> quota);
 
 }  // namespace cairn::cli

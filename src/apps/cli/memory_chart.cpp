@@ -15,7 +15,7 @@ namespace {
 
 constexpr double width = 1090, height = 380, left = 74, bottom = 30, top = 8;
 
-/// 1, 2 or 5 times a power of ten, such that some six of them make `whole`.
+/// Grid step: 1, 2 or 5 times a power of ten, about a sixth of `whole`.
 double step_of(double whole) {
     const double rough = std::max(whole / 6, 1e-300), power = std::pow(10, std::floor(std::log10(rough)));
     for (const double factor : {1.0, 2.0, 5.0})
@@ -23,7 +23,7 @@ double step_of(double whole) {
     return power * 10;
 }
 
-/// The same of bytes: a power of two.
+/// Grid step in bytes: a power of two.
 double byte_step_of(double whole) { return std::exp2(std::max(0.0, std::ceil(std::log2(std::max(whole / 6, 1.0))))); }
 
 }  // namespace

@@ -7,15 +7,15 @@
 
 namespace cairn::cli {
 
-/// What lies in the arena, as rectangles: from the first to the last instruction of the run that needs it, from its
-/// offset on as high as it has bytes.
+/// The arena as rectangles: horizontally the live interval, from the first to the last instruction that needs a buffer;
+/// vertically its offset and bytes.
 std::string memory_chart(const ReportData& study);
 
-/// A piece of the arena. What is computed in place of something else shares its piece.
+/// Memory in the arena. Buffers that are computed in place of one another share a block.
 struct ArenaBlock {
     int first = 0, last = 0;
     std::int64_t offset = 0, bytes = 0;
-    std::string names;  ///< of all that lies there
+    std::string names;  ///< of all buffers in the block
 };
 std::vector<ArenaBlock> arena_blocks(const MemoryReport& memory);
 

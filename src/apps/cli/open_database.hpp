@@ -6,28 +6,28 @@
 #include <filesystem>
 #include <string>
 
-/// The database that `cairn db` is about: that of `--db`, or the user's own.
+/// The database that `cairn db` works on: that of `--db`, or the user's own.
 namespace cairn::cli {
 
-/// Where it is. Throws Error(file) where there is none.
+/// Its path. Throws Error(file) if it does not exist.
 std::filesystem::path existing_database(const Options& options);
 
-/// The same, and empty where there is none.
+/// Its path; empty if it does not exist.
 std::filesystem::path existing_database_or_empty(const Options& options);
 
-/// To be read; it is not changed. Throws Error(file) where there is none.
+/// Opens it for reading only. Throws Error(file) if it does not exist.
 TimingFile open_to_read(const Options& options);
-/// To be changed. Throws Error(file) where there is none.
+/// Opens it for writing. Throws Error(file) if it does not exist.
 TimingFile open_to_write(const Options& options);
-/// The same, made where there is none.
+/// Opens it for writing, and creates it if it does not exist.
 TimingFile open_or_create(const Options& options);
 
-/// Another one, named on the command line, to be read. Throws Error(file) where it is none.
+/// Opens another database, named on the command line, for reading. Throws Error(file) if it is not a database.
 TimingFile open_other(const std::string& path);
 
-/// What times belong to that are measured here with the threads and features asked for.
+/// The environment of times measured here with the given threads and features.
 TimingEnvironment environment_here(const Options& options);
-/// The pattern for environments that is meant: `here` is this machine's.
+/// The pattern for environments; `here` stands for this machine's.
 std::string environment_pattern(const std::string& text, const Options& options);
 
 }  // namespace cairn::cli

@@ -25,14 +25,14 @@ std::optional<Number> number_of(std::string_view text) {
     return value;
 }
 
-/// The name before the `=` and what is behind it.
+/// The texts before and after the `=`.
 std::optional<std::pair<std::string, std::string>> halves_of(const std::string& text) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at == 0 || at + 1 == text.size()) return std::nullopt;
     return std::pair(text.substr(0, at), text.substr(at + 1));
 }
 
-/// For CLI::Option::check: what `read` makes nothing of is refused.
+/// A validator for CLI::Option::check that refuses texts for which `read` returns nothing.
 template <typename Read>
 CLI::Validator readable(const Read& read, const std::string& expected) {
     const auto check = [read, expected](const std::string& text) {

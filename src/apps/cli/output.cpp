@@ -14,7 +14,7 @@
 namespace cairn::cli {
 namespace {
 
-/// Three digits and a unit, of which the next is `step` times as large.
+/// Three digits and a unit; each unit is `step` times the one before.
 template <std::size_t N>
 std::string with_unit(double value, double step, const std::array<std::string_view, N>& units) {
     std::size_t unit = 0;

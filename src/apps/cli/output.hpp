@@ -8,29 +8,29 @@
 
 namespace cairn::cli {
 
-/// The reader of the results left before their end: no fault, but there is nobody to go on for.
+/// Standard output was closed by its reader: not an error, but the command ends.
 struct BrokenPipe : std::exception {};
 
-/// An object whose fields keep their order.
+/// A JSON object that keeps the order of its fields.
 using OutputRow = nlohmann::ordered_json;
 
-/// Results, and nothing else, on standard output: each a line as it comes, as text or as a JSON object. Throws
-/// BrokenPipe, and Error(file) where a line cannot be written.
+/// Writes results to standard output, one line each, as text or as a JSON object. Throws BrokenPipe, and Error(file) if
+/// a line cannot be written.
 class Output {
 public:
-    /// One object a line instead of text.
+    /// Writes one object per line instead of text.
     bool json = false;
 
-    /// A result in both forms; the text without its newline.
+    /// Writes a result in the selected form; the text has no newline.
     void line(const OutputRow& row, std::string_view text);
-    /// Text that has no other form.
+    /// Writes text that has no JSON form.
     void text(std::string_view text);
 
 private:
     static void write(std::string_view bytes);
 };
 
-/// Seconds as nanoseconds, to a thousandth: `cost_ns`.
+/// Nanoseconds, rounded to a thousandth: `cost_ns`.
 double nanoseconds(double seconds);
 
 /// `412 ns`, `12.3 us`, `1.05 ms`, `2.5 s`.
@@ -38,7 +38,7 @@ std::string time_text(double seconds);
 /// `512 B`, `1.5 KiB`, `474 MiB`.
 std::string bytes_text(double bytes);
 
-/// 32 hexadecimal digits of a list of calls: kernel and problem of each.
+/// A digest of 32 hexadecimal digits of a list of calls: kernel and problem of each.
 class CallDigest {
 public:
     void add(std::string_view kernel, std::string_view problem);

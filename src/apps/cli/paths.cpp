@@ -21,7 +21,7 @@ struct PathsOptions {
     std::string resume;
 };
 
-/// Shows paths, each as it is found.
+/// Prints paths as they are found.
 class PathPrinter {
 public:
     PathPrinter(const Paths& all_paths, const Graph& graph, const PathsOptions& options, Output& output,
@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    /// A way whose kernels cannot prepare is no fault of who asks.
+    /// A path whose kernels cannot prepare is not an error of the user.
     void add_time(const Path& path, OutputRow& row, std::string& text) const {
         try {
             CompiledGraph model = path.compile();
@@ -106,7 +106,7 @@ void put_count(const Paths& all_paths, Output& output) {
                                      : fmt::format("{} at least: {}", all_paths.count(), all_paths.not_searched()));
 }
 
-/// The cheapest ones, or those that follow one of them in that order.
+/// Prints the cheapest paths, or those after a given one in that order.
 void show_best(const Paths& all_paths, const PathsOptions& options, const PathPrinter& printer,
                const std::stop_token& stop) {
     std::optional<Path> last;
@@ -124,7 +124,7 @@ void show_best(const Paths& all_paths, const PathsOptions& options, const PathPr
     }
 }
 
-/// Refuses options that take effect with others alone.
+/// Refuses options that only have an effect together with others.
 void check_paths_options(const PathsOptions& options) {
     const bool only_counts = options.count && !options.best && !options.sample && options.resume.empty();
     if (only_counts && (options.profile || options.steps))

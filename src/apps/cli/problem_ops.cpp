@@ -13,7 +13,7 @@
 namespace cairn::cli {
 namespace {
 
-/// Of each line `%3 = matmul %1, %2 : f32[N,768]` the op.
+/// The op of each line `%3 = matmul %1, %2 : f32[N,768]`.
 std::vector<std::string> ops_in(const std::string& graph) {
     std::vector<std::string> ops;
     std::istringstream lines(graph);

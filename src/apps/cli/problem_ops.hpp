@@ -7,9 +7,9 @@
 
 namespace cairn::cli {
 
-/// The atomic ops that a problem, in text form, is made of, in their order, equal neighbours counted: of a linear with
-/// a bias `matmul add`. Leaves, and what only moves elements, are left out where there is anything else. Empty for what
-/// has no definition of its own.
+/// The atomic ops of a problem in text form, in order, with equal neighbours counted: `matmul add` for a linear with a
+/// bias. Omits leaves, and ops that only move elements if there are others. Empty for a problem without a reference
+/// graph.
 std::string problem_ops(std::string_view problem, const Context& context);
 
 }  // namespace cairn::cli

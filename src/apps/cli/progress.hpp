@@ -8,15 +8,15 @@
 
 namespace cairn::cli {
 
-/// One measurement of a tuning: when it began, and what was known then.
+/// One measurement during tuning.
 struct TunePoint {
-    double seconds = 0;  ///< since the tuning began
+    double seconds = 0;  ///< since tuning began
     double best = 0;     ///< Progress::best
     std::string kernel;
 };
 
-/// Shows how far long work has come, as one line on standard error where that is a terminal, and keeps what tuning
-/// told.
+/// Shows the progress of long work as one line on standard error if that is a terminal, and records the points of a
+/// tune.
 class ProgressLine {
 public:
     ProgressLine();
@@ -24,9 +24,9 @@ public:
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    /// For CompileOptions and bind; this must outlive it.
+    /// The sink for CompileOptions and bind; this object must outlive it.
     ProgressSink sink();
-    /// Takes the line away.
+    /// Erases the line.
     void clear();
     const std::vector<TunePoint>& tuning() const noexcept { return tuning_; }
 

@@ -93,7 +93,7 @@ std::string ways(const ReportData& study) {
         panel(alternatives_table(study, *study.runner_up, "runner-up")));
 }
 
-/// Where the chosen way is not the cheapest by sums.
+/// A section if the selected path is not the cheapest by summed times.
 std::string least_by_sums(const ReportData& study) {
     if (!study.least_by_sums) return {};
     return section(
@@ -105,7 +105,7 @@ std::string least_by_sums(const ReportData& study) {
         panel(alternatives_table(study, *study.least_by_sums, "cheaper by sums")));
 }
 
-/// What `cairn explain` prints.
+/// The output of `cairn explain`.
 std::string in_short(const ReportData& study) {
     return section("In short", "As the command prints it, of this range of sizes.",
                    panel("<pre>" + escaped(summary(study.why, study.bucket)) + "</pre>\n"));

@@ -6,8 +6,8 @@
 
 namespace cairn::cli {
 
-/// One page of HTML that holds all it needs, well-formed as XML: the graph as fused groups, times, memory over time,
-/// the chosen way beside the runner-up, and how tuning went where there was any.
+/// A self-contained HTML page, well-formed as XML: the fused groups of the graph, times, memory over time, the selected
+/// path beside the runner-up, and the progress of tuning, if any.
 std::string report_of(const ReportData& study);
 
 }  // namespace cairn::cli

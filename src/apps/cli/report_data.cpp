@@ -25,7 +25,7 @@ Calls calls_of(const std::vector<PathStep>& steps) {
     return calls;
 }
 
-/// True where each call of `some` is among `all`: a program has copies that are no steps of its path.
+/// True if `all` contains each call of `some`: a program has copies that are not steps of its path.
 bool among(const Calls& some, const Calls& all) {
     return std::all_of(some.begin(), some.end(), [&](const auto& call) {
         const auto found = all.find(call.first);
@@ -33,7 +33,7 @@ bool among(const Calls& some, const Calls& all) {
     });
 }
 
-/// The steps of the n-th bucket, in the order in which paths name them.
+/// The steps of the bucket with index `number`, in the order of the path.
 std::vector<PathStep> steps_of_bucket(const Path& way, std::size_t number) {
     std::vector<PathStep> found;
     std::vector<std::string> seen;
@@ -44,7 +44,8 @@ std::vector<PathStep> steps_of_bucket(const Path& way, std::size_t number) {
     return found;
 }
 
-/// Looks at the cheapest ways: those in front of the one taken cost less by sums, those behind it do not.
+/// Searches the cheapest paths for `least_by_sums` and `runner_up`: paths before the selected one cost less by summed
+/// times, those after it do not.
 void find_alternatives(const Paths& alternatives, ReportData& study, const std::stop_token& stop) {
     constexpr int most_looked_at = 256;
     const Calls chosen = calls_of(study.run_bucket());
@@ -63,10 +64,10 @@ void find_alternatives(const Paths& alternatives, ReportData& study, const std::
         (is_behind ? study.runner_up : study.least_by_sums) = std::move(other);
         if (is_behind) return;
     }
-    // The one taken was not met, so nothing is known of what comes behind it.
+    // The selected path was not found, so the paths after it are unknown.
 }
 
-/// What decided against ways that cost less.
+/// What decided against the paths that cost less.
 std::string decision_in(const ExplainedBucket& bucket) {
     for (const ExplainedValue& value : bucket.values)
         for (const ExplainedAlternative& way : value.alternatives)
@@ -76,7 +77,7 @@ std::string decision_in(const ExplainedBucket& bucket) {
 
 }  // namespace
 
-/// The bucket whose ranges hold these sizes.
+/// The bucket whose ranges contain these sizes.
 std::size_t bucket_at(const Explanation& why, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
     const auto holds = [&](const ExplainedBucket& bucket) {
         return std::all_of(bucket.ranges.begin(), bucket.ranges.end(), [&](const ExplainedBucket::Range& range) {
@@ -136,7 +137,7 @@ ReportData collect_report_data(const Graph& graph, const Context& context, const
     study.memory = compiled.memory(sizes);
     CompileOptions compile_with = compile_options(options);
     if (compile_with.mode != Mode::off && compile_with.mode != Mode::replay)
-        compile_with.mode = Mode::cached;  // it has been measured
+        compile_with.mode = Mode::cached;  // the first compile has measured
     compile_with.stop = stop;
     find_alternatives(paths(graph, context, compile_with), study, stop);
     if (study.least_by_sums) study.decided_by = decision_in(study.run_bucket());

@@ -4,12 +4,12 @@
 
 namespace cairn::cli {
 
-/// The style sheet of a report: its colours, for light and dark screens, and the classes that charts name.
+/// The style sheet of a report: colours for light and dark screens, and the classes that charts use.
 std::string_view report_style();
 
-/// The class in which a definition is coloured: `product`, `attention`, `rows`, `pointwise`, `moves`.
+/// The class that determines the colour of a definition: `product`, `attention`, `rows`, `pointwise`, `moves`.
 std::string_view style_of(std::string_view definition);
-/// All of them, and what they stand for.
+/// A class and its description in the legend.
 struct StyleMeaning {
     std::string_view style, meaning;
 };

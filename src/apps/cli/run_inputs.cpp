@@ -25,7 +25,7 @@ std::vector<std::int64_t> at(const Shape& shape, std::span<const std::int64_t> v
     return sizes;
 }
 
-/// Sums of products of such weights with numbers about 1 are about 1 again.
+/// Scale of random weights for which their products with values about 1 sum to about 1.
 double weight_scale(const std::vector<std::int64_t>& shape) {
     if (shape.size() < 2) return 1;
     const std::int64_t terms = std::max(shape[shape.size() - 1], shape[shape.size() - 2]);
@@ -49,7 +49,7 @@ WeightSource seeded_weights(const std::vector<GraphPort>& weights, std::uint64_t
     };
 }
 
-/// The middle of a range, as many times the least as the largest is of it.
+/// The geometric mean of a range.
 std::int64_t middle_of(const Symbols::Symbol& symbol) {
     const double low = static_cast<double>(std::max<std::int64_t>(symbol.low, 1)),
                  high = static_cast<double>(symbol.high);

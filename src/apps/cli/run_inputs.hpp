@@ -13,26 +13,27 @@
 
 namespace cairn::cli {
 
-/// All that a compiled graph needs to be run, without its user's program: weights of a file or made from the seed,
-/// inputs made from it, sizes. Lengths of states begin at their least and are set back before each run.
+/// The inputs of a run: weights from a file or generated from the seed, generated inputs and states, sizes. Lengths of
+/// states are their minimum by default and are reset before each run.
 class RunInputs {
 public:
-    /// Throws Error(argument) for a size that is none of the graph's, or is out of its bounds. Says once on standard
-    /// error where weights are made from the seed.
+    /// Throws Error(argument) for a size that the graph does not have or that is out of bounds. Prints a line on
+    /// standard error if weights are generated from the seed.
     RunInputs(const Graph& graph, const Options& options);
 
-    /// Binds weights, and sets sizes, inputs and states. What is set is borrowed: this must outlive the runs.
+    /// Binds weights, and sets sizes, inputs and states. The data is borrowed: this object must outlive the runs.
     void apply_to(CompiledGraph& model, const ProgressSink& progress, const std::stop_token& stop) const;
-    /// A run from the same states as any other.
+    /// Runs the graph from the initial state lengths.
     void run(CompiledGraph& model, const std::stop_token& stop, bool profile = false) const;
-    /// The median of some runs after a first one, in seconds: at least three, and as many as end within a second.
+    /// The median time of several runs after a first one, in seconds: at least three runs, and more until a second has
+    /// passed or there are 25.
     double time(CompiledGraph& model, const std::stop_token& stop) const;
 
-    /// The value of each symbol of the graph that a Feed would have. Throws as it does.
+    /// The value of each symbol of the graph, as in an object of this class. Throws as the constructor does.
     static std::vector<std::pair<std::string, std::int64_t>> sizes_for(const Graph& graph, const Options& options);
     /// The value of each symbol of the graph.
     const std::vector<std::pair<std::string, std::int64_t>>& sizes() const noexcept { return sizes_; }
-    /// `T = 32, past = 0`; empty where the graph has no symbols.
+    /// `T = 32, past = 0`; empty if the graph has no symbols.
     std::string sizes_text() const;
 
 private:

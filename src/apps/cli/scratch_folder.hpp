@@ -4,10 +4,10 @@
 
 namespace cairn::cli {
 
-/// A folder of its own for what is tried before it is done, removed with all in it at the end.
+/// A temporary folder for trial work, removed with its contents at the end.
 class ScratchFolder {
 public:
-    /// Throws Error(file) where none can be made.
+    /// Throws Error(file) if it cannot be created.
     ScratchFolder();
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;

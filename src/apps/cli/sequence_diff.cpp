@@ -7,7 +7,8 @@
 namespace cairn::cli {
 namespace {
 
-/// The lengths of longest common parts of what begins at each place of both lists; a row more and a column more.
+/// Length of the longest common subsequence of the suffixes at each pair of positions, with an additional last row and
+/// column.
 std::vector<std::int32_t> common_lengths(const std::string* left, std::size_t rows, const std::string* right,
                                          std::size_t columns) {
     std::vector<std::int32_t> lengths((rows + 1) * (columns + 1), 0);

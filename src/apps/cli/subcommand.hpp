@@ -9,8 +9,8 @@
 
 namespace cairn::cli {
 
-/// Where `command` is named on the command line, `chosen` becomes `run(options, output, stop)`; options that contradict
-/// one another are refused before.
+/// If the command line names `command`, `chosen` becomes `run(options, output, stop)`. Contradictory options are
+/// refused first.
 template <typename Options, typename Run>
 void set_action(CLI::App& command, const std::shared_ptr<Options>& options, Action& chosen, Run run) {
     command.callback([options, &chosen, run] {

@@ -7,7 +7,7 @@
 namespace cairn::cli {
 namespace {
 
-/// To a tenth of a pixel.
+/// Rounds to a tenth of a pixel.
 double rounded(double pixels) { return std::round(pixels * 10) / 10; }
 
 std::string title_element(std::string_view title) {
@@ -35,7 +35,7 @@ std::string shortened(std::string_view text, std::size_t most) {
     std::size_t count = 0, cut = text.size();
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (!begins(text[i])) continue;
-        if (++count == most) cut = i;  // where the ellipsis would stand
+        if (++count == most) cut = i;  // position of the ellipsis
     }
     return count <= most ? std::string(text) : std::string(text.substr(0, cut)) + "…";
 }

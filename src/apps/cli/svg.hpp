@@ -6,25 +6,25 @@
 
 namespace cairn::cli {
 
-/// With `&`, `<`, `>` and `"` as entities, and no control characters.
+/// Replaces `&`, `<`, `>` and `"` with entities, and control characters other than newlines with spaces.
 std::string escaped(std::string_view text);
-/// Of longer texts the beginning and an ellipsis, `most` characters in all. Cuts no character in two.
+/// Shortens a text to at most `most` characters, the last one an ellipsis. Does not split characters.
 std::string shortened(std::string_view text, std::size_t most);
 
-/// A drawing, written element by element. Colours come by the class names of report_style(); sizes are in pixels.
-/// Texts and titles are escaped; a title shows where the pointer rests.
+/// An SVG drawing, written element by element. Styles are class names of report_style(); sizes are in pixels. Texts and
+/// titles are escaped; a title is shown as a tooltip.
 class Svg {
 public:
-    /// `label` tells what is seen to those who do not see it.
+    /// `label` is a description for screen readers.
     Svg(double width, double height, std::string_view label);
 
     void rect(double x, double y, double width, double height, std::string_view style, std::string_view title = {});
     void line(double x1, double y1, double x2, double y2, std::string_view style);
-    /// `d` as SVG has it: `M 0 0 L 10 10`.
+    /// `d` in SVG path syntax: `M 0 0 L 10 10`.
     void path(std::string_view d, std::string_view style, std::string_view title = {});
-    /// Its baseline begins at (x, y); a class may say otherwise (`end`, `middle`).
+    /// The baseline begins at (x, y), unless the class has another anchor (`end`, `middle`).
     void text(double x, double y, std::string_view content, std::string_view style, std::string_view title = {});
-    /// The element, whole.
+    /// The complete element.
     std::string finish() &&;
 
 private:

@@ -16,7 +16,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr std::int64_t second = 1'000'000'000;
 
-/// As many digits, and nothing else.
+/// The number that a text of digits denotes; nothing for other texts.
 std::optional<int> digits_of(std::string_view text) {
     int value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -39,7 +39,7 @@ std::optional<std::int64_t> age_of(std::string_view text) {
     return std::nullopt;
 }
 
-/// Seconds into a day of `T18:59:53` or `T18:59:53Z`; an empty text is its begin.
+/// Seconds since midnight of `T18:59:53` or `T18:59:53Z`; 0 for an empty text.
 std::optional<int> clock_of(std::string_view text) {
     if (text.ends_with('Z')) text.remove_suffix(1);
     if (text.empty()) return 0;
@@ -51,7 +51,7 @@ std::optional<int> clock_of(std::string_view text) {
 }
 
 std::optional<std::int64_t> date_of(std::string_view text) {
-    constexpr int first_year = 1970, last_year = 2261;  // of those that have nanoseconds in 64 bits
+    constexpr int first_year = 1970, last_year = 2261;  // years whose nanoseconds since 1970 fit in 64 bits
     if (text.size() < 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
     const auto year = digits_of(text.substr(0, 4)), month = digits_of(text.substr(5, 2)),
                day = digits_of(text.substr(8, 2)), clock = clock_of(text.substr(10));

@@ -6,14 +6,14 @@
 
 namespace cairn::cli {
 
-/// Nanoseconds since 1970, of now.
+/// The current time in nanoseconds since 1970.
 std::int64_t now();
 
-/// The moment that a text tells, in nanoseconds since 1970: an age (`30d`, `12h`; s, m, h, d, w) is that long before
-/// `now`, a date (`2026-11-23`, `2026-11-23T18:59:53Z`) is of UTC. Nothing of other texts.
+/// Parses a time to nanoseconds since 1970: an age (`30d`, `12h`; s, m, h, d, w) before `now`, or a date in UTC
+/// (`2026-11-23`, `2026-11-23T18:59:53Z`). Nothing for other texts.
 std::optional<std::int64_t> parse_timestamp(const std::string& text, std::int64_t now);
 
-/// What is wrong with such a text; empty where nothing is.
+/// Describes what is wrong with such a text; empty if it is valid.
 std::string timestamp_error(const std::string& text);
 
 /// `2026-11-23T18:59:53Z`, whole seconds; `never` for 0.

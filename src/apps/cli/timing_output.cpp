@@ -26,7 +26,7 @@ void add_outcome(OutputRow& row, const std::string& prefix, const Timing& timing
 std::string environment_match_text(std::string_view hard, std::string_view here) {
     if (hard == here) return "here";
     constexpr std::string_view between = " | ", word = "threads ";
-    // Both are the same but for the part that begins with the number of threads.
+    // Environments match if they differ only in the part that begins with the number of threads.
     std::string_view theirs, ours;
     for (std::string_view a = hard, b = here; !a.empty() || !b.empty();) {
         const auto take = [&](std::string_view& text) {

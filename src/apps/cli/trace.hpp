@@ -6,8 +6,8 @@
 
 namespace cairn::cli {
 
-/// The profiled run in the JSON of chrome://tracing and Perfetto: an event for each instruction and thread that worked
-/// on it. Gaps are what a thread waited.
+/// The profiled run as JSON for chrome://tracing and Perfetto: an event for each instruction and each thread that
+/// worked on it. Gaps are waiting times.
 std::string trace_of(const ReportData& study);
 
 }  // namespace cairn::cli

@@ -8,10 +8,11 @@
 #include <string_view>
 #include <utility>
 
-/// What the model builders share: weights by name in f32, heads, activations by their Hugging Face name.
+/// Building blocks shared by the models: weights by name in f32, attention heads, activations by their Hugging Face
+/// name.
 namespace cairn::inline v0::models {
 
-/// Makes each weight once, as stored, and gives it as f32.
+/// Creates each weight once, in its storage dtype, and returns it as f32.
 class WeightTable {
 public:
     WeightTable(Graph& graph, const std::vector<WeightSpec>& specs) : graph_(graph), specs_(specs) {}
@@ -23,19 +24,19 @@ private:
     const std::vector<WeightSpec>& specs_;
 };
 
-/// Throws Error(argument) for a size below 1, or above 2^31 as no tensor has; `layers` above 10,000 is refused besides.
+/// Throws Error(argument) for a size below 1 or above 2^31, the limit of tensor sizes, and for `layers` above 10,000.
 void check_sizes(std::string_view model, std::initializer_list<std::pair<const char*, std::int64_t>> sizes);
-/// Throws Error(argument) unless the heads share the width evenly.
+/// Throws Error(argument) unless the width is a multiple of the number of heads.
 void check_heads(std::string_view model, std::int64_t width, std::int64_t heads);
 
-/// [B,T,C] to [B,heads,T,C/heads], and back.
+/// [B,T,C] to [B,heads,T,C/heads], and the inverse.
 Tensor split_heads(const Tensor& x, std::int64_t heads);
 Tensor merge_heads(const Tensor& x);
 
-/// What is wrong with the name of an activation: `"snake" is not known; known are gelu_new, ...`; empty when nothing
-/// is.
+/// Describes what is wrong with the name of an activation: `"snake" is not known; known are gelu_new, ...`; empty if it
+/// is valid.
 std::string activation_fault(std::string_view name);
-/// The activation of that name. Throws Error(unsupported) with activation_fault.
+/// Applies the activation of that name. Throws Error(unsupported) with activation_fault().
 Tensor activate(std::string_view name, const Tensor& x);
 
 }  // namespace cairn::inline v0::models

@@ -23,7 +23,7 @@ std::optional<DType> floating(std::string_view dtype) {
     return std::nullopt;
 }
 
-/// `name` and the other names that stand for the same tensor without being tied to it.
+/// `name` and alternative names of the same tensor: without the prefix, and with older endings.
 std::vector<std::string> spellings(const std::string& name, const std::string& prefix) {
     std::vector<std::string> all{name};
     if (!prefix.empty() && name.starts_with(prefix)) all.push_back(name.substr(prefix.size()));
@@ -41,7 +41,7 @@ std::optional<std::string> find(const std::string& name, const Safetensors& file
     return std::nullopt;
 }
 
-/// A view for as long as it lives.
+/// Owner of a view: releases it at the end of its lifetime.
 class ReadTensor {
 public:
     ReadTensor(const Safetensors& file, const std::string& name) : view_(file.view(name)) {}
@@ -61,7 +61,7 @@ private:
     InputView view_;
 };
 
-/// The names under which the file has a weight: its own first, then those tied to it.
+/// The names under which the file stores a weight: its own first, then tied ones.
 std::vector<std::string> stored_names(const WeightSpec& spec, const Safetensors& file, const std::string& prefix) {
     std::vector<std::string> stored;
     if (const auto name = find(spec.name, file, prefix)) stored.push_back(*name);
@@ -70,7 +70,7 @@ std::vector<std::string> stored_names(const WeightSpec& spec, const Safetensors&
     return stored;
 }
 
-/// The tied names of a tensor under which the file stores other contents than under the first one.
+/// Describes tied names under which the file stores different contents; empty if all are equal.
 std::string tied_fault(const WeightSpec& spec, const Safetensors& file, const std::string& prefix) {
     const std::vector<std::string> stored = stored_names(spec, file, prefix);
     for (std::size_t i = 1; i < stored.size(); ++i)
@@ -80,7 +80,7 @@ std::string tied_fault(const WeightSpec& spec, const Safetensors& file, const st
     return {};
 }
 
-/// What the file has in place of a tensor that is missing.
+/// Describes the tensors of the file whose names are nearest to a missing one.
 std::string what_is_there(const std::string& name, const Safetensors& file) {
     std::string list;
     for (const std::string& near : file.nearest(name)) list += (list.empty() ? "" : ", ") + near;

@@ -14,7 +14,7 @@ using nlohmann::json;
 ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
     const auto refuse = [&] { throw Error(ErrorKind::file, "config", "cannot read " + path.string()); };
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) refuse();  // opening a pipe would wait for its writer
+    if (!std::filesystem::is_regular_file(path, ignored)) refuse();  // opening a pipe would block
     std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file.is_open() || file.bad()) refuse();

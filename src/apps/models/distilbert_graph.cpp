@@ -5,7 +5,7 @@
 namespace cairn::inline v0::models {
 namespace {
 
-// Fixed in the reference implementation, not in config.json.
+// Constant in the reference implementation; not in config.json.
 constexpr double layer_norm_epsilon = 1e-12;
 
 std::string layer_prefix(std::int64_t layer) { return "distilbert.transformer.layer." + std::to_string(layer) + "."; }
@@ -19,7 +19,7 @@ Tensor norm(const Tensor& x, const std::string& name, const WeightTable& weight)
     return layer_norm(x, weight(name + ".weight"), weight(name + ".bias"), layer_norm_epsilon);
 }
 
-/// A config that was filled in by hand may hold anything.
+/// A config filled in by the caller may contain anything.
 void check(const DistilBertConfig& config) {
     check_sizes("distilbert", {{"vocabulary", config.vocabulary},
                                {"positions", config.positions},

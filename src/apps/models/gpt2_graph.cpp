@@ -14,7 +14,7 @@ Tensor named(const Tensor& value, std::int64_t layer, const std::string& what) {
     return name(value, "layer " + std::to_string(layer) + ' ' + what);
 }
 
-/// Self-attention over the cache: new keys and values are appended, then every query sees what came before it.
+/// Self-attention over the cache: appends the new keys and values; each query attends to all positions before it.
 Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& past, std::int64_t capacity,
                       const Tensor& key_mask, const Gpt2Config& config, const WeightTable& weight) {
     const std::string name = block_prefix(layer) + "attn.";
@@ -37,7 +37,7 @@ Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& 
                   weight(name + "c_proj.bias"));
 }
 
-/// A config that was filled in by hand may hold anything.
+/// A config filled in by the caller may contain anything.
 void check(const Gpt2Config& config) {
     check_sizes("gpt2", {{"vocabulary", config.vocabulary},
                          {"positions", config.positions},

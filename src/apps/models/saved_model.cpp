@@ -6,7 +6,7 @@ namespace cairn::inline v0::models {
 
 void save_compiled(CompileOptions& options, const std::filesystem::path& folder) {
     if (folder.empty()) return;
-    std::error_code fault;  // where it cannot be made, writing the files is told
+    std::error_code fault;  // on failure, writing the files reports the error
     std::filesystem::create_directories(folder, fault);
     if (options.cache_file.empty()) options.cache_file = folder / "model.program";
 }

@@ -4,13 +4,13 @@
 
 #include <filesystem>
 
-/// A folder in which a model is kept ready for the next start: its compiled graph, and its weights packed for it.
+/// A saved model: a folder with its compiled graph and its packed weights, for the next start.
 namespace cairn::inline v0::models {
 
-/// Lets compile() keep its result there. The folder is made where there is none; with no path nothing is kept.
+/// Sets the cache file of compile() to one in the folder, which is created if needed. An empty path disables saving.
 void save_compiled(CompileOptions& options, const std::filesystem::path& folder);
 
-/// Binds what `source` finds in `file`, packed forms kept in the folder.
+/// Binds the weights that `source` finds in `file`; caches their packed layouts in the folder.
 void bind_saved(CompiledGraph& compiled, const WeightSource& source, const Safetensors& file,
                 const std::filesystem::path& folder, const CompileOptions& options);
 

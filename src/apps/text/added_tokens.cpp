@@ -50,7 +50,7 @@ const AddedToken* AddedTokens::match(std::string_view text, bool with_special) c
 
 std::vector<Segment> AddedTokens::split(std::string_view text, bool with_special) const {
     std::vector<Segment> segments;
-    std::size_t plain = 0;  // start of the text not yet given out
+    std::size_t plain = 0;  // start of the text that is not in a segment yet
     for (std::size_t at = 0; at < text.size();) {
         const AddedToken* token = match(text.substr(at), with_special);
         if (token == nullptr) {

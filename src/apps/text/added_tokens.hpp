@@ -8,23 +8,23 @@
 
 namespace cairn::inline v0::text {
 
-/// A token that is found in the text as it stands, before the text is cut into words.
+/// A token that is matched in the raw text before pre-tokenization.
 struct AddedToken {
-    static constexpr std::int64_t unknown_id = -1;  ///< the vocabulary tells the id
+    static constexpr std::int64_t unknown_id = -1;  ///< the id is looked up in the vocabulary
 
     std::string content;
     std::int64_t id = 0;
-    bool special = false;     ///< left alone when EncodeOptions::parse_special is off
-    bool normalized = false;  ///< looked for after normalization, and normalized itself
-    bool lstrip = false;      ///< takes the white space before it along
-    bool rstrip = false;      ///< takes the white space after it along
+    bool special = false;     ///< not matched if EncodeOptions::parse_special is off
+    bool normalized = false;  ///< normalized itself, and matched after normalization
+    bool lstrip = false;      ///< includes the white space before it
+    bool rstrip = false;      ///< includes the white space after it
 
     bool same_flags(const AddedToken& other) const noexcept {
         return normalized == other.normalized && lstrip == other.lstrip && rstrip == other.rstrip;
     }
 };
 
-/// A stretch of text, or an added token in it.
+/// A range of text, or an added token in it.
 struct Segment {
     static constexpr std::int32_t plain = -1;
 
@@ -32,21 +32,21 @@ struct Segment {
     std::int32_t id = plain;
 };
 
-/// Cuts texts at added tokens: "a<|endoftext|>b" -> "a", 50256, "b". The leftmost match wins, then the longest.
+/// Splits texts at added tokens: "a<|endoftext|>b" -> "a", 50256, "b". The leftmost match wins, then the longest.
 class AddedTokens {
 public:
     AddedTokens() = default;
 
-    /// Tokens with an empty content are left out.
+    /// Ignores tokens with empty content.
     explicit AddedTokens(std::vector<AddedToken> tokens);
 
-    /// The segments of `text` in order, none of them empty text. Linear in the text for a given set of tokens.
+    /// The segments of `text` in order, none of them with empty text. Linear in the text for a given set of tokens.
     std::vector<Segment> split(std::string_view text, bool with_special) const;
 
 private:
     const AddedToken* match(std::string_view text, bool with_special) const;
 
-    std::array<std::vector<AddedToken>, 256> by_first_byte_;  // each longest first
+    std::array<std::vector<AddedToken>, 256> by_first_byte_;  // each list longest first
 };
 
 }  // namespace cairn::inline v0::text

@@ -9,7 +9,7 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// BERT's list of ideographs: not kana, not hangul. The gap before U+2B920 is in Hugging Face tokenizers too.
+/// BERT's list of ideographs: no kana, no hangul. Hugging Face tokenizers has the same gap before U+2B920.
 bool is_ideograph(char32_t code) {
     constexpr std::pair<char32_t, char32_t> blocks[] = {
         {0x4E00, 0x9FFF},   {0x3400, 0x4DBF},   {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F},
@@ -19,7 +19,7 @@ bool is_ideograph(char32_t code) {
                        [code](const auto& block) { return code >= block.first && code <= block.second; });
 }
 
-/// BERT counts every ASCII sign as punctuation, `$` and `~` too.
+/// BERT treats all ASCII signs as punctuation, including `$` and `~`.
 bool is_bert_punctuation(char32_t code) {
     if (code >= 0x80) return is_punctuation(code);
     return (code >= 33 && code <= 47) || (code >= 58 && code <= 64) || (code >= 91 && code <= 96) ||

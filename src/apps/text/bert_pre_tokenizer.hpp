@@ -6,9 +6,9 @@
 
 namespace cairn::inline v0::text {
 
-/// The choices of BERT's normalizer; those of bert-base-uncased are all true.
+/// Options of BERT's normalizer; all true for bert-base-uncased.
 struct BertNormalizer {
-    bool clean_text;     ///< drop control characters, NUL and U+FFFD; make every white space a space
+    bool clean_text;     ///< drop control characters, NUL and U+FFFD; replace white space by spaces
     bool chinese_chars;  ///< put spaces around CJK ideographs
     bool strip_accents;  ///< decompose (NFD) and drop nonspacing marks
     bool lower_case;
@@ -18,7 +18,7 @@ struct BertNormalizer {
     std::string apply(std::string_view text) const;
 };
 
-/// Cuts normalized text at white space, and each punctuation mark off as a word of its own:
+/// Splits normalized text at white space, and makes each punctuation mark a word of its own:
 /// "don't stop!" -> "don" "'" "t" "stop" "!". The views are into `text`.
 std::vector<std::string_view> bert_pre_tokenize(std::string_view text);
 

@@ -33,7 +33,7 @@ std::size_t BpeMerger::merge(std::vector<std::int32_t>& word) {
         if (left.id < 0 || left.next < 0) continue;
         Symbol& right = symbols_[static_cast<std::size_t>(left.next)];
         const auto* merge = table_->find(left.id, right.id);
-        if (merge == nullptr || merge->rank != pair.rank) continue;  // either side has changed since
+        if (merge == nullptr || merge->rank != pair.rank) continue;  // one side has changed since
 
         left.id = merge->result;
         right.id = -1;

@@ -11,12 +11,12 @@
 
 namespace cairn::inline v0::text {
 
-/// GPT-2's tokenizer: text is cut into words by gpt2_word_length, each word's bytes are merged by rank.
-/// Lossless: every byte has a token, so any bytes at all come back from decode as they were.
+/// GPT-2's tokenizer: splits text into words by gpt2_word_length() and merges the bytes of each word by rank. Lossless:
+/// each byte has a token, so decode restores any bytes.
 class ByteLevelBpe final : public Tokenizer {
 public:
-    /// Throws Error (file) for a byte without a token, and for a merge listed twice or of unknown tokens, or a frame of
-    /// them.
+    /// Throws Error (file) for a byte without a token, a repeated merge, a merge of unknown tokens, or template tokens
+    /// that are unknown.
     explicit ByteLevelBpe(const BpeParts& parts);
 
     std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
@@ -38,7 +38,7 @@ private:
     AddedTokens added_;
     MergeTable merges_;
     std::array<std::int32_t, 256> byte_ids_;
-    std::vector<std::string> bytes_;  // what each id decodes to
+    std::vector<std::string> bytes_;  // the bytes that each id decodes to
     bool add_prefix_space_;
     TemplateProcessor template_processor_;
     std::optional<std::size_t> model_max_length_;

@@ -4,8 +4,8 @@
 
 namespace cairn::inline v0::text {
 
-/// Takes out the spaces that joining words leaves around English punctuation and contractions, as Hugging Face's
-/// `clean_up_tokenization_spaces` does, pattern after pattern: "i don ' t know , do you ?" -> "i don't know, do you?".
+/// Removes the spaces that joining words leaves around English punctuation and contractions, pattern by pattern as
+/// Hugging Face's `clean_up_tokenization_spaces`: "i don ' t know , do you ?" -> "i don't know, do you?".
 std::string clean_up(std::string text);
 
 }  // namespace cairn::inline v0::text

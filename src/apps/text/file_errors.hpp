@@ -10,12 +10,12 @@ namespace cairn::inline v0::text {
 
 using json_reader::quoted_name;
 
-/// `[tokenizer] message (source)`, where `source` is a path, with `:line` where there is one.
+/// Throws `[tokenizer] message (source)`; `source` is a path, with `:line` if there is a line.
 [[noreturn]] inline void throw_bad_file(std::string_view source, const std::string& message) {
     throw Error(ErrorKind::file, "tokenizer", message + " (" + std::string(source) + ")");
 }
 
-/// As throw_bad_file, for files that are sound but describe what Cairn does not build.
+/// As throw_bad_file, for valid files with contents that Cairn does not support.
 [[noreturn]] inline void throw_unsupported_file(std::string_view source, const std::string& message) {
     throw Error(ErrorKind::unsupported, "tokenizer", message + " (" + std::string(source) + ")");
 }

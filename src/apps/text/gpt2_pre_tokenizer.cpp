@@ -35,7 +35,7 @@ std::size_t contraction_length(std::string_view text) {
     return 0;
 }
 
-/// End of the run of one class that goes on at `from`.
+/// End of the run of characters of one class that contains `from`.
 std::size_t run_end(std::string_view text, std::size_t from, Class kind) {
     while (from < text.size()) {
         const Character next = read(text.substr(from));
@@ -45,7 +45,7 @@ std::size_t run_end(std::string_view text, std::size_t from, Class kind) {
     return from;
 }
 
-/// `\s+(?!\S)|\s+`: a run of spaces leaves its last character to the word that follows, unless it has only one.
+/// `\s+(?!\S)|\s+`: the last character of a run of spaces belongs to the word after it, unless the run has only one.
 std::size_t space_length(std::string_view text) {
     std::size_t end = 0;
     std::size_t last = 0;

@@ -11,8 +11,8 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// The vocabulary files alone do not tell RoBERTa from GPT-2, or MPNet from BERT: the class does, where a file states
-/// it.
+/// Refuses a class other than the expected one, if a file names one: the vocabulary files alone do not distinguish
+/// RoBERTa from GPT-2, or MPNet from BERT.
 void require_class(const TokenizerConfig& config, bool known) {
     if (known || config.tokenizer_class.empty()) return;
     throw_unsupported_file(config.class_source, "a tokenizer of class " + quoted_name(config.tokenizer_class) +

@@ -15,7 +15,7 @@ const json* find(const json& object, const char* key) {
     return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-/// The tokens that a template calls by one name: `special_tokens` tells them, where it does.
+/// The tokens of a name in a template: those listed in `special_tokens`, otherwise the name itself.
 std::vector<std::string> tokens_called(const std::string& name, const json& processor, const std::string& source) {
     const json* table = find(processor, "special_tokens");
     const json* entry = table == nullptr ? nullptr : find(*table, name.c_str());
@@ -32,7 +32,7 @@ std::vector<std::string> tokens_called(const std::string& name, const json& proc
     return names;
 }
 
-/// Cuts a template at its texts: `[CLS] A [SEP]` -> {"[CLS]"}, {"[SEP]"}. `texts` is "A" or "AB".
+/// Splits a template at its texts: `[CLS] A [SEP]` -> {"[CLS]"}, {"[SEP]"}. `texts` is "A" or "AB".
 std::vector<std::vector<std::string>> read_template(const json& processor, const char* key, std::string_view texts,
                                                     const std::string& source) {
     const json* pieces = find(processor, key);
@@ -59,7 +59,7 @@ std::vector<std::vector<std::string>> read_template(const json& processor, const
     return parts;
 }
 
-/// BertProcessing holds [token, id] pairs under `cls` and `sep`.
+/// BertProcessing has [token, id] pairs under `cls` and `sep`.
 std::string read_bert_token(const json& processor, const char* key, const std::string& source) {
     const json* pair = find(processor, key);
     if (pair == nullptr || !pair->is_array() || pair->size() != 2 || !(*pair)[0].is_string())

@@ -21,12 +21,13 @@ void check(const SamplerOptions& options) {
         refuse("expected a top_p above 0 and at most 1, got " + std::to_string(options.top_p));
 }
 
-/// e^x for x <= 0 to about one unit in the last place: x = n ln 2 + r, then the series in r. Basic operations only, and
-/// this file is compiled without contraction to fused multiply-add, so that the result is the same everywhere.
+/// e^x for x <= 0 with an error of about one unit in the last place: x = n ln 2 + r, then the series in r. Uses basic
+/// operations only, and this file is compiled without contraction to fused multiply-add, so that all machines give the
+/// same result.
 double portable_exp(double x) {
     if (x < -700) return 0;
     constexpr double log2_e = 1.4426950408889634;
-    constexpr double ln2_high = 0.693147180369123816490;  // short enough that n * ln2_high is exact
+    constexpr double ln2_high = 0.693147180369123816490;  // few enough bits that n * ln2_high is exact
     constexpr double ln2_low = 1.90821492927058770002e-10;
     const double n = std::floor(x * log2_e + 0.5);
     const double r = (x - n * ln2_high) - n * ln2_low;
@@ -46,7 +47,7 @@ double Sampler::next_uniform() {
     return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/// Candidates in order of index, penalty applied, without those that are -infinity.
+/// Collects the candidates in order of index, with the repetition penalty applied and without those that are -infinity.
 void Sampler::load(std::span<const float> logits, std::span<const std::int32_t> previous) {
     if (logits.empty() || logits.size() > std::numeric_limits<std::int32_t>::max())
         refuse("expected 1 to 2147483647 logits, got " + std::to_string(logits.size()));
@@ -61,7 +62,7 @@ void Sampler::load(std::span<const float> logits, std::span<const std::int32_t> 
         if (id < 0 || static_cast<std::size_t>(id) >= logits.size())
             refuse("expected previous ids below the " + std::to_string(logits.size()) + " logits, got " +
                    std::to_string(id));
-        const double score = logits[static_cast<std::size_t>(id)];  // the given one: a repeated id counts once
+        const double score = logits[static_cast<std::size_t>(id)];  // the original one: a repeated id counts once
         const double changed = score > 0 ? score / options_.repetition_penalty : score * options_.repetition_penalty;
         constexpr double most = std::numeric_limits<double>::max();
         if (std::isfinite(score)) candidates_[static_cast<std::size_t>(id)].weight = std::clamp(changed, -most, most);
@@ -85,7 +86,7 @@ void Sampler::keep_top_p() {
     if (options_.top_p == 1) return;
     double total = 0;
     for (const Candidate& one : candidates_) total += one.weight;
-    // A heap gives the likeliest first without sorting the long tail of a vocabulary.
+    // A heap yields the most likely candidates first without sorting the long tail of a vocabulary.
     const auto less_likely = [](const Candidate& a, const Candidate& b) {
         return a.weight != b.weight ? a.weight < b.weight : a.id > b.id;
     };
@@ -117,7 +118,7 @@ std::int32_t Sampler::sample(std::span<const float> logits, std::span<const std:
     double sum = 0;
     std::int32_t chosen = candidates_.front().id;
     for (const Candidate& one : candidates_) {
-        if (one.weight > 0) chosen = one.id;  // the last of these stands in where rounding leaves the sum at the target
+        if (one.weight > 0) chosen = one.id;  // the last one, if rounding keeps the sum below the target
         sum += one.weight;
         if (sum > target) break;
     }

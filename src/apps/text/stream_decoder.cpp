@@ -39,8 +39,8 @@ std::string StreamDecoder::take_clean(std::string text, bool at_end) {
     if (!tokenizer_->cleans_up()) return text;
     unclean_ += text;
     std::size_t end = unclean_.size();
-    // No pattern of clean_up reaches over such a space: they hold one behind their first character only after an
-    // apostrophe, and join what stands before a space to what stands behind it only before an apostrophe.
+    // No pattern of clean_up extends across such a space: patterns contain a space after their first character only
+    // after an apostrophe, and join the texts before and after a space only before an apostrophe.
     const auto parts = [&](std::size_t at) {
         return unclean_[at] == ' ' && unclean_[at - 1] != ' ' && unclean_[at - 1] != '\'' && unclean_[at + 1] != '\'';
     };

@@ -9,7 +9,7 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// How many ids of the texts themselves may stay.
+/// Number of ids of the texts that fit besides the template's tokens.
 std::size_t room(const EncodeOptions& options, std::size_t frame_size) {
     if (options.max_length == 0) return std::numeric_limits<std::size_t>::max();
     if (options.max_length < frame_size)

@@ -14,14 +14,15 @@ constexpr std::array bert_classes = {
     "BertTokenizer",        "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer",
     "SqueezeBertTokenizer", "LayoutLMTokenizer",   "LxmertTokenizer",
 };
-// The same with a tokenizer.json; with vocab.txt alone, version 5 of transformers ignores do_lower_case for them.
+// As bert_classes with a tokenizer.json; with vocab.txt alone, version 5 of transformers ignores do_lower_case for
+// them.
 constexpr std::array dpr_classes = {
     "DPRContextEncoderTokenizer",
     "DPRReaderTokenizer",
     "DPRQuestionEncoderTokenizer",
 };
 
-// Those that AutoTokenizer of transformers 4 and 5 reads by one of bert_classes, and by GPT2Tokenizer.
+// Model types for which AutoTokenizer of transformers 4 and 5 uses one of bert_classes, and GPT2Tokenizer.
 constexpr std::array bert_model_types = {
     "align",       "bark",
     "bert",        "blip",
@@ -56,7 +57,7 @@ std::string class_of_model_type(const std::string& type) {
     return "(model_type " + type + ")";
 }
 
-/// PreTrainedTokenizerFast has another name since version 5.
+/// PreTrainedTokenizerFast is called TokenizersBackend since version 5.
 bool is_generic_class(const TokenizerConfig& config) {
     return config.tokenizer_class == "PreTrainedTokenizerFast" || config.tokenizer_class == "TokenizersBackend";
 }

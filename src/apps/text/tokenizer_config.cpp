@@ -24,7 +24,7 @@ bool lists(const std::vector<AddedToken>& tokens, const std::string& content) {
     return std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.content == content; });
 }
 
-/// A special token is a string in most files, an object with a `content` in some.
+/// A special token is a string in most files, and an object with a `content` in some.
 AddedToken read_special_token(const json& token, const std::string& what, const std::string& source) {
     AddedToken special;
     if (token.is_object()) {
@@ -40,7 +40,7 @@ AddedToken read_special_token(const json& token, const std::string& what, const 
     return special;
 }
 
-/// The tokens with a role. A later file replaces what an earlier one says.
+/// Reads the tokens that have a role. Later files override earlier ones.
 void read_special_names(const json& file, const std::string& source, TokenizerConfig& config) {
     std::map<std::string, AddedToken> seen;
     for (const char* role :
@@ -57,7 +57,7 @@ void read_special_names(const json& file, const std::string& source, TokenizerCo
     }
 }
 
-/// Special tokens without a role of the seven: a list, or an object that names each.
+/// Reads special tokens without one of the seven roles: a list, or an object with a name for each.
 void read_additional_special_tokens(const json& file, const std::string& source, TokenizerConfig& config) {
     for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
         const json* tokens = find(file, key);

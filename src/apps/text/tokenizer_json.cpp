@@ -19,7 +19,7 @@ const json& member(const json& object, const std::string& key, const std::string
     return *found;
 }
 
-/// The `type` of one part of the pipeline; "null" where the part is switched off.
+/// The `type` of one part of the pipeline; "null" if the part is absent.
 std::string type_of(const json& object, const std::string& key, const std::string& source) {
     const auto part = object.find(key);
     if (part == object.end() || part->is_null()) return "null";
@@ -34,7 +34,7 @@ void require_type(const json& root, const std::string& part, std::initializer_li
     throw_unsupported_file(source, "a " + part + " of type " + quoted_name(type) + " is not supported with this model");
 }
 
-/// What the parts of both kinds have in common.
+/// Reads the members that both kinds of tokenizer share.
 void read_shared(const json& root, const TokenizerConfig& config, const std::string& source, TokenizerParts& parts) {
     parts.source = source;
     parts.entries = vocabulary_entries(member(member(root, "model", source), "vocab", source), source);
@@ -58,7 +58,7 @@ bool knows(const TokenizerParts& parts, const std::string& token) {
     return false;
 }
 
-/// Merges are "a b" in files up to 2024, ["a", "b"] since: tokens may hold spaces there.
+/// Merges are "a b" in files up to 2024, and ["a", "b"] since, because tokens may contain spaces.
 std::vector<std::pair<std::string, std::string>> read_merges(const json& merges, const std::string& source) {
     if (!merges.is_array()) throw_bad_file(source, "expected an array for 'merges'");
     std::vector<std::pair<std::string, std::string>> pairs;
@@ -75,7 +75,7 @@ std::vector<std::pair<std::string, std::string>> read_merges(const json& merges,
     return pairs;
 }
 
-/// Members that change what BPE does and that GPT-2 leaves off.
+/// Refuses members that change the BPE algorithm and that GPT-2 does not use.
 void refuse_bpe_variants(const json& model, const std::string& source) {
     for (const char* flag : {"byte_fallback", "ignore_merges"})
         if (read_member(model, flag, false, source))
@@ -113,7 +113,7 @@ std::unique_ptr<Tokenizer> read_bpe(const json& root, const TokenizerConfig& con
     return std::make_unique<ByteLevelBpe>(parts);
 }
 
-/// The first token before a text is the cls_token, the last after it the sep_token, where no file names others.
+/// If no file names the roles, cls_token is the first token before a text, sep_token the last one after it.
 void name_template_roles(WordPieceParts& parts) {
     if (!parts.template_tokens.before.empty())
         parts.special_names.try_emplace("cls_token", parts.template_tokens.before.front());
@@ -130,7 +130,7 @@ void read_word_piece_decoder(const json& root, const std::string& source, WordPi
         throw_unsupported_file(source, "a WordPiece decoder with a prefix other than the model's is not supported");
 }
 
-/// BERT's normalizer: the class decides whether its settings come from tokenizer_config.json.
+/// Reads BERT's normalizer. The class decides whether its settings come from tokenizer_config.json.
 void read_normalizer(const json& normalizer, const TokenizerConfig& config, const std::string& source,
                      WordPieceParts& parts) {
     const Precedence precedence = word_piece_precedence(config);
@@ -148,7 +148,7 @@ void read_normalizer(const json& normalizer, const TokenizerConfig& config, cons
                                    .tokenizer_json = "handle_chinese_chars of the normalizer",
                                    .stored = read_member(normalizer, "handle_chinese_chars", true, source)},
                                   precedence, config, source);
-    // Where strip_accents is null, accents are stripped with lowering case.
+    // If strip_accents is null, accents are stripped if the case is lowered.
     parts.strip_accents = resolve({.key = "strip_accents",
                                    .given = config.strip_accents,
                                    .class_default = parts.lower_case,

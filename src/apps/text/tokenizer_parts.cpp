@@ -10,7 +10,7 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// The model's tokens and the added ones that are not among them.
+/// The model's tokens, and the added tokens that are not among them.
 std::vector<VocabularyEntry> all_entries(const TokenizerParts& parts) {
     std::unordered_map<std::string_view, std::int64_t> ids;
     for (const VocabularyEntry& entry : parts.entries) ids.emplace(entry.token, entry.id);
@@ -63,7 +63,7 @@ TokenTable::TokenTable(const TokenizerParts& parts)
         token.id = *id;
         added_.push_back(std::move(token));
     }
-    // A token with a role is recognised in text even where no list of added tokens names it.
+    // A token with a role is recognised in text even if no list of added tokens contains it.
     for (const auto& [role, name] : parts.special_names)
         if (const auto id = vocabulary_.find(name); id && !listed(name))
             added_.push_back({.content = name, .id = *id, .special = true});

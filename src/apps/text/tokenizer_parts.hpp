@@ -14,42 +14,42 @@
 
 namespace cairn::inline v0::text {
 
-/// What both kinds of tokenizer read from their files, whichever files those are.
+/// The data that both kinds of tokenizer read from their files.
 struct TokenizerParts {
-    std::string source;                                ///< the vocabulary's file, for error messages
+    std::string source;                                ///< file of the vocabulary, for error messages
     std::vector<VocabularyEntry> entries;              ///< the model's own tokens
-    std::vector<AddedToken> added;                     ///< may repeat entries, then with the same id
+    std::vector<AddedToken> added;                     ///< may repeat entries with the same id
     std::map<std::string, std::string> special_names;  ///< role as tokenizer_config.json names it -> token
-    std::vector<AddedToken> special_tokens;            ///< special tokens of which the vocabulary tells the ids
+    std::vector<AddedToken> special_tokens;            ///< special tokens whose ids are in the vocabulary
     std::optional<std::size_t> model_max_length;
-    TemplateTokens template_tokens;     ///< what `add_special` writes around texts
+    TemplateTokens template_tokens;     ///< tokens that `add_special` adds to texts
     bool split_special_tokens = false;  ///< special tokens are not recognised in text
 };
 
-/// Files of byte-level BPE.
+/// Data of byte-level BPE.
 struct BpeParts : TokenizerParts {
-    std::vector<std::pair<std::string, std::string>> merges;  ///< the first merges first
+    std::vector<std::pair<std::string, std::string>> merges;  ///< in descending priority
     std::string merges_source;
     bool add_prefix_space = false;
 };
 
-/// Files of BERT WordPiece, with the defaults of bert-base-uncased.
+/// Data of BERT WordPiece, with the defaults of bert-base-uncased.
 struct WordPieceParts : TokenizerParts {
     bool clean_text = true;
     bool lower_case = true;
     std::optional<bool> strip_accents;  ///< unset: as lower_case
     bool chinese_chars = true;
-    std::string prefix = "##";  ///< begins the pieces that continue a word
+    std::string prefix = "##";  ///< of pieces that continue a word
     std::size_t max_word_characters = 100;
     bool clean_up_pieces =
         true;  ///< decoding cleans each piece by clean_up, as the WordPiece decoder of Hugging Face does
-    bool clean_up_text = false;  ///< and then the whole text, as `clean_up_tokenization_spaces` asks for
+    bool clean_up_text = false;  ///< additionally the whole text, for `clean_up_tokenization_spaces`
 };
 
-/// Vocabulary, added tokens and roles, checked against each other: what the kinds of tokenizer share.
+/// Vocabulary, added tokens and roles, checked for consistency; shared by both kinds of tokenizer.
 class TokenTable {
 public:
-    /// Throws Error (file) where the parts contradict each other.
+    /// Throws Error (file) if the parts contradict each other.
     explicit TokenTable(const TokenizerParts& parts);
 
     const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
@@ -58,7 +58,8 @@ public:
     /// The added tokens, with their ids in the vocabulary.
     const std::vector<AddedToken>& added() const noexcept { return added_; }
 
-    /// Whether special tokens are recognised in a text: the options of the call ask for it, the files do not forbid it.
+    /// True if special tokens are recognised in text: the options of the call ask for it and the files do not forbid
+    /// it.
     bool parses_special(const EncodeOptions& options) const noexcept {
         return options.parse_special && !split_special_tokens_;
     }

@@ -24,7 +24,7 @@ Utf8Step read_utf8(std::string_view bytes) {
 
     const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     char32_t code = lead & (0x7Fu >> length);
-    // The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
     unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     for (std::size_t i = 1; i < length; ++i) {
@@ -73,7 +73,7 @@ bool is_control(char32_t code) {
 }
 
 void append_lower(std::u32string& out, char32_t code) {
-    // The one character whose full mapping is longer than the simple one that utf8proc knows.
+    // The only character whose full mapping is longer than the simple mapping of utf8proc.
     if (code == 0x130) {
         out += U"i\u0307";
     } else {
@@ -91,7 +91,7 @@ std::u32string canonical_decomposition(std::u32string_view text) {
             utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts, 8, UTF8PROC_DECOMPOSE, &boundary);
         for (utf8proc_ssize_t i = 0; i < count; ++i) out += static_cast<char32_t>(parts[i]);
     }
-    // utf8proc_decompose would order marks by exchanging neighbours: quadratic in a long run of them.
+    // utf8proc_decompose orders marks by exchanging neighbours, which is quadratic in a long run of them.
     const auto is_starter = [](char32_t code) { return combining_class(code) == 0; };
     for (auto run = out.begin(); run != out.end();) {
         run = std::find_if_not(run, out.end(), is_starter);

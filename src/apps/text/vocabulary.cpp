@@ -7,7 +7,7 @@ namespace cairn::inline v0::text {
 
 Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& source) : tokens_(entries.size()) {
     if (entries.empty()) throw_bad_file(source, "the vocabulary is empty");
-    // Ids are distinct and in range, and there are as many as places: so there is no hole.
+    // Ids are distinct and in 0 .. count - 1, so none is missing.
     std::vector<bool> taken(entries.size());
     for (VocabularyEntry& entry : entries) {
         if (entry.id < 0 || entry.id >= static_cast<std::int64_t>(entries.size()) || entry.id > INT32_MAX)

@@ -9,16 +9,16 @@
 
 namespace cairn::inline v0::text {
 
-/// One token as a file lists it.
+/// A token of a vocabulary file.
 struct VocabularyEntry {
     std::string token;
     std::int64_t id;
 };
 
-/// Tokens and ids, each found by the other. The ids are 0 .. size() - 1: embeddings are rows of a matrix.
+/// Maps tokens to ids and back. The ids are 0 .. size() - 1: embeddings are rows of a matrix.
 class Vocabulary {
 public:
-    /// Throws Error (file) for an id given twice, a token given twice, or a hole; `source` is the file to name.
+    /// Throws Error (file) for a repeated id or token, or a missing id; `source` is the file named in errors.
     Vocabulary(std::vector<VocabularyEntry> entries, const std::string& source);
     Vocabulary(const Vocabulary&) = delete;
     Vocabulary& operator=(const Vocabulary&) = delete;

@@ -8,8 +8,8 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-/// Lines of a file without their ends ("\n" or "\r\n") and without a byte order mark before the first; no other
-/// character ends a line, as tokens may hold any.
+/// Lines of a file without their ends ("\n" or "\r\n") and without a leading byte order mark. No other character ends a
+/// line, as tokens may contain any.
 std::vector<std::string> read_lines(const std::filesystem::path& path) {
     const std::string bytes = read_file(path);
     std::vector<std::string> lines;

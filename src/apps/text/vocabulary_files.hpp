@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0::text {
 
-/// The names that hold where no file tells others.
+/// Default names, if no file gives others.
 inline constexpr const char* gpt2_end_of_text = "<|endoftext|>";
 inline constexpr std::array<std::pair<const char*, const char*>, 5> bert_special_names = {{
     {"unk_token", "[UNK]"},
@@ -26,13 +26,14 @@ inline constexpr std::array<std::pair<const char*, const char*>, 5> bert_special
 /// {"!": 0, "\"": 1, ...} -> entries. Throws Error (file) for a value that is not an integer.
 std::vector<VocabularyEntry> vocabulary_entries(const nlohmann::json& tokens, const std::string& source);
 
-/// "Ġ t" -> {"Ġ", "t"}. Throws Error (file) where the line is not two tokens.
+/// "Ġ t" -> {"Ġ", "t"}. Throws Error (file) if the line is not two tokens.
 std::pair<std::string, std::string> merge_pair(std::string_view line, const std::string& source);
 
-/// merges.txt: one merge a line, the `#version` line with which it may begin and empty lines left out.
+/// merges.txt: one merge per line. A leading `#version` line and empty lines are skipped.
 std::vector<std::pair<std::string, std::string>> read_merges_file(const std::filesystem::path& path);
 
-/// vocab.txt: one token a line, its id the line number from 0. Throws Error (file) for an empty line before the end.
+/// vocab.txt: one token per line; its id is the line number from 0. Throws Error (file) for an empty line before the
+/// end.
 std::vector<VocabularyEntry> read_vocabulary_lines(const std::filesystem::path& path);
 
 }  // namespace cairn::inline v0::text

@@ -57,7 +57,7 @@ void WordPiece::append_word(std::string_view word, std::vector<std::int32_t>& id
     const auto is_start = [](char byte) { return !continues_character(byte); };
     bool known = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), is_start)) <= max_word_characters_;
     for (std::size_t start = 0; known && start < word.size();) {
-        // No piece is longer than longest_piece_, which keeps a word's cost proportional to its length.
+        // No piece is longer than longest_piece_, so the cost of a word is linear in its length.
         std::size_t end = std::min(word.size(), start + longest_piece_);
         known = false;
         for (; end > start; --end) {

@@ -12,12 +12,12 @@
 
 namespace cairn::inline v0::text {
 
-/// BERT's tokenizer (Devlin et al. 2018): words of bert_pre_tokenize, each spelled by the longest piece that fits, then
-/// the longest continuation, and so on: "unaffable" -> "una" "##ffa" "##ble". A word with a remainder that no piece
-/// begins, or of more than `max_word_characters`, is [UNK] as a whole.
+/// BERT's tokenizer (Devlin et al. 2018). Splits text into words by bert_pre_tokenize(), and each word greedily into
+/// the longest matching piece, then the longest matching continuation, and so on: "unaffable" -> "una" "##ffa" "##ble".
+/// A word with an unmatched remainder, or of more than `max_word_characters`, becomes a single [UNK].
 class WordPiece final : public Tokenizer {
 public:
-    /// Throws Error (file) where [UNK], or a token of the frame, is not in the vocabulary.
+    /// Throws Error (file) if [UNK] or a token of the template is not in the vocabulary.
     explicit WordPiece(const WordPieceParts& parts);
 
     std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
@@ -37,8 +37,8 @@ private:
     void append_word(std::string_view word, std::vector<std::int32_t>& ids) const;
 
     TokenTable table_;
-    AddedTokens added_;             // looked for in the text as given
-    AddedTokens added_normalized_;  // looked for in normalized text
+    AddedTokens added_;             // matched in the raw text
+    AddedTokens added_normalized_;  // matched in normalized text
     BertNormalizer normalizer_;
     std::string prefix_;
     std::unordered_map<std::string_view, std::int32_t> continuations_;  // without the prefix; views into table_

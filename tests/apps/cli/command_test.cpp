@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-/// What all commands have in common: help, faults, output that ends early, Ctrl-C.
+/// Common behaviour of all commands: help, errors, output that is closed early, Ctrl-C.
 namespace cairn::test {
 namespace {
 
@@ -170,7 +170,7 @@ TEST(Command, TheGraphMayComeFromStandardInput) {
     EXPECT_TRUE(refuses(cairn_command({"explain", "-"}, {.input = "graf"}), {"standard input", "line 1, column 1"}));
 }
 
-/// The command with a pipe for its output, until it is told to end.
+/// The running command, with a pipe for its output.
 struct Running {
     pid_t process = -1;
     int output = -1;

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class DbExchange : public TwoMachines {
 protected:
-    /// The same command on the other database.
+    /// Runs the same command on the other database.
     Outcome there(std::vector<std::string> words, const std::string& input = {}) const {
         words.insert(words.begin(), "db");
         words.insert(words.end(), {"--db", other});

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-/// `cairn db lock`, and what replays it.
+/// `cairn db lock`, and the replay of locks.
 namespace cairn::test {
 namespace {
 
@@ -16,7 +16,7 @@ protected:
         return run(CAIRN_COMMAND, more);
     }
     void tune() const { ASSERT_TRUE(succeeds(cairn_command({"tune", graph, "--db", database}))); }
-    /// Digests of the programs that a command tells of.
+    /// Digests of the programs in the output of a command.
     static std::vector<std::string> digests(const Outcome& outcome) {
         EXPECT_TRUE(succeeds(outcome));
         std::vector<std::string> found;

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-/// `cairn db query` by patterns; of a problem on this machine see the tests of tuning.
+/// `cairn db query` with patterns; the tests of `cairn tune` query a problem on this machine.
 namespace cairn::test {
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-/// `cairn db`, and `cairn tune`, which fills what it looks into.
+/// `cairn db`, and `cairn tune`, which fills its database.
 namespace cairn::test {
 namespace {
 
@@ -97,10 +97,10 @@ TEST_F(DbCommand, WithoutABudgetNothingIsMeasured) {
     EXPECT_EQ(rows_of(tuned({"--budget", "0s"}), "tune")[0]["measured"], "0");
 }
 
-/// What all parts of `cairn db` have in common.
+/// Common behaviour of all subcommands of `cairn db`.
 class DbCommands : public TwoMachines {
 protected:
-    /// A line of each, but for the database.
+    /// Command lines that read a database, without its path.
     std::vector<std::vector<std::string>> readers() {
         TimingFile(path, TimingFile::Use::read).copy_to(other);
         return {{"db", "info"},          {"db", "query"},
@@ -162,7 +162,7 @@ TEST_F(DbCommands, NeedOneThatIsThereButForThoseThatAdd) {
 
 TEST_F(DbCommands, OnlyReadWhatMayOnlyBeRead) {
     const std::vector<std::vector<std::string>> reading = readers();
-    change(path, "PRAGMA user_version=99");  // of a newer library, which older ones may read
+    change(path, "PRAGMA user_version=99");  // of a newer library; older ones may only read it
     for (const std::vector<std::string>& words : reading) EXPECT_EQ(on(words, path).exit_code, 0) << only_name(words);
     std::vector<std::vector<std::string>> writing = changers();
     for (const auto& words : makers()) writing.push_back(words);

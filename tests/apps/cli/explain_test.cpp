@@ -7,7 +7,7 @@
 
 #include <map>
 
-/// `cairn explain` but for its page, which report_test reads.
+/// `cairn explain`, except for the HTML page, which report_test checks.
 namespace cairn::test {
 namespace {
 

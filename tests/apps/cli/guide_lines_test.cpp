@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-/// Every line for a shell on the guide's page does what it says, where the files it names are.
+/// Runs all `cairn` command lines of docs/guide.md in a folder that contains their files; all must succeed.
 namespace cairn::test {
 namespace {
 

@@ -9,7 +9,7 @@
 namespace cairn::cli {
 namespace {
 
-/// A made-up system's files.
+/// Files of a fake system.
 class Machine : public testing::Test {
 protected:
     void write(const std::string& path, const std::string& text) const {

@@ -30,7 +30,7 @@ public:
 private:
     [[noreturn]] static void fail(const std::string& fault) { throw std::invalid_argument(fault); }
 
-    /// What is before a character, which is passed over too.
+    /// The text before the next `end`, which is consumed too.
     std::string_view upto(char end, std::size_t from) {
         const std::size_t at = rest_.find(end, from);
         if (at == std::string_view::npos) fail("the end is missing");

@@ -5,21 +5,21 @@
 #include <string_view>
 #include <vector>
 
-/// Reads pages and drawings back.
+/// Parses HTML pages and SVG drawings.
 namespace cairn::test {
 
 struct Element {
     std::string name;
     std::map<std::string, std::string> attributes;
-    std::string text;  ///< right inside, entities as they stand
+    std::string text;  ///< direct text content, with entities as written
     std::size_t depth = 0;
 
     double number(const std::string& attribute) const;
     bool has_class(std::string_view word) const;
 };
 
-/// All elements in the order of their begin tags; throws std::invalid_argument where the text is not well-formed XML
-/// (but for the doctype in front).
+/// All elements in the order of their start tags. Throws std::invalid_argument unless the text is well-formed XML,
+/// apart from a leading doctype.
 std::vector<Element> elements_in(std::string_view markup);
 
 }  // namespace cairn::test

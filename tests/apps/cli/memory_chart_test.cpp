@@ -11,7 +11,7 @@ BufferMemory buffer(const char* name, std::int64_t bytes, int first, int last, s
     return {name, "transient", "", bytes, first, last, offset};
 }
 
-/// Ten instructions; two buffers share a piece, one is not in the arena, one is empty.
+/// Ten instructions; two buffers share a block, one is not in the arena, one is empty.
 ReportData four_pieces() {
     ReportData study;
     ExplainedBucket bucket;

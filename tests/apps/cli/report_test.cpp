@@ -27,8 +27,8 @@ using test::elements_in;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Of GPT-2 in full size, without its weights: a run that took, instruction by instruction, twice what was expected,
-/// and a little more for each later one.
+/// Data of GPT-2 in full size, without its weights: a run in which each instruction took twice the expected time, and
+/// later ones slightly more.
 const ReportData& gpt2_study() {
     static const ReportData study = [] {
         const models::Gpt2Config config;
@@ -185,7 +185,7 @@ TEST(WaysTable, HasWhatOnlyOneOfThemHas) {
     EXPECT_THAT(table, HasSubstr(time_text(study.run_bucket().seconds)));
 }
 
-/// What costs less by sums is no runner-up, and the page tells what decided against it.
+/// The path that is cheaper by summed times is not the runner-up, and the page shows why it was not selected.
 TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
     ReportData study = gpt2_study();
     EXPECT_THAT(report_of(study), Not(HasSubstr("Cheaper by sums")));
@@ -221,7 +221,7 @@ TEST(ReportStyle, OfDefinitions) {
     EXPECT_EQ(style_of("gather"), "moves");
 }
 
-/// The page as the command writes it, of a run.
+/// The page that the command writes, with a run.
 TEST(Report, IsWrittenByTheCommand) {
     const test::TempFolder temp;
     const std::string graph = temp.write("g.cairn", test::layer_text()).string();

@@ -12,7 +12,7 @@ namespace {
 
 class TuneCommand : public testing::Test {
 protected:
-    /// How many times it says it has added.
+    /// The number of added times that the command reports.
     int added(const std::string& database, const std::vector<std::string>& more = {}) const {
         std::vector<std::string> words{"tune", graph, "--db", database, "--json"};
         words.insert(words.end(), more.begin(), more.end());

@@ -9,7 +9,7 @@
 
 namespace cairn::test {
 
-/// A database of times that two machines made, and what `cairn db` says of it.
+/// A database with times of two machines, and the output of `cairn db` on it.
 class TwoMachines : public DatabaseFile {
 protected:
     static constexpr const char *exp_64 = "exp | f32[64] -> f32[64]", *exp_4 = "exp | f32[4] -> f32[4]";
@@ -17,21 +17,21 @@ protected:
     void SetUp() override;
     /// `cairn db WORDS --db PATH`.
     Outcome db(std::vector<std::string> words, const RunOptions& options = {}) const;
-    /// The rows of a kind that it gives with --json; it must succeed.
+    /// Rows of a kind in the output with --json; the command must succeed.
     std::vector<nlohmann::json> rows(std::vector<std::string> words, const std::string& kind) const;
     /// All rows of a database as text.
     static std::string text_of(const std::filesystem::path& database);
     /// Names of the files in the folder, in order.
     std::vector<std::string> files() const;
-    /// Writes a file of the folder, and tells its path.
+    /// Writes a file in the folder and returns its path.
     std::string write(const std::string& name, const std::string& text) const;
     /// Adds a time.
     static void add_time(const std::filesystem::path& database, const std::string& kernel, double seconds,
                          const TimingEnvironment& environment, int samples = 9);
-    /// Where the command measures with as many threads.
+    /// The environment of the command's measurements with this number of threads.
     static TimingEnvironment here(int threads);
 
-    std::string other = {};  ///< where another database may be made
+    std::string other = {};  ///< path for a second database
     TimingEnvironment second_machine{"machine B", "kernel 1"};
 };
 

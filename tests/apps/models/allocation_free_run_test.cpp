@@ -15,8 +15,8 @@
 #include <cstdarg>
 #include <cstdlib>
 
-// This program puts counters before the allocator, the mutex and the system call that futexes go through, and looks at
-// them over a whole decode.
+// This program counts calls of the allocator, of mutexes and of the futex system call, and checks the counts over a
+// whole decode.
 
 namespace {
 
@@ -49,7 +49,7 @@ struct Counts {
     long mutexes = mutex_calls, futexes = futex_calls;
 };
 
-/// Decodes 48 tokens behind a prompt, in pieces of several lengths before that.
+/// Processes a prompt in pieces of several lengths, then decodes 48 tokens.
 void decode(Gpt2& model, const std::vector<std::int32_t>& prompt) {
     model.rewind();
     std::span<const std::int32_t> rest(prompt);
@@ -84,7 +84,7 @@ TEST(SteadyRun, WithSeveralThreadsToo) {
     const Counts before;
     decode(model, prompt);
     const Counts after;
-    // Members that waited long on a busy machine may have gone to sleep: waking them is a futex call, never a lock.
+    // Threads that waited long on a busy machine may sleep: waking them is a futex call, never a lock.
     EXPECT_EQ(after.heap - before.heap, 0);
     EXPECT_EQ(after.mutexes - before.mutexes, 0);
 }
@@ -104,7 +104,7 @@ TEST(SteadyRun, TheCountersCount) {
     EXPECT_EQ(after.futexes - before.futexes, 1);
 }
 
-// Symbols that follow from the shapes of inputs are solved for in set() and in run().
+// Symbols that are derived from the shapes of inputs are solved in set() and in run().
 TEST(SteadyRun, SolvingForSizesMakesNoHeapOrMutexCall) {
     Graph g;
     const Dim n = g.symbol("n", 1, 64), m = g.symbol("m", 1, 64), h = g.symbol("h", 1, 8);

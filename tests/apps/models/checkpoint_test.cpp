@@ -1,4 +1,4 @@
-// Files that store the same model under other names: each gives the logits of the ordinary file.
+// Files that store the same model under other names: each must give the logits of the ordinary file.
 #include "cairn/models/checkpoint.hpp"
 
 #include "cairn/models/distilbert.hpp"

@@ -34,7 +34,7 @@ protected:
         EXPECT_EQ(fault.kind, kind) << fault.message;
         EXPECT_NE(fault.message.find("[config] " + path.string() + ": " + words), std::string::npos) << fault.message;
     }
-    /// A sound file with `entries` in the place of its own.
+    /// A valid file with `entries` added or replaced.
     static std::string gpt2_with(const std::string& entries) {
         auto config = nlohmann::json::parse(sound_gpt2);
         config.update(nlohmann::json::parse("{" + entries + "}"));

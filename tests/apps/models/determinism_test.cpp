@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 
-/// A compiled graph computes the same bits each time, whichever of its threads takes which part.
+/// A compiled graph computes the same bits in each run, independently of the assignment of work to threads.
 namespace cairn::models {
 namespace {
 

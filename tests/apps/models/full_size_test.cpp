@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-// The full-size architectures with weights made from integers.
+// The full-size architectures with weights generated from integers.
 namespace cairn::models {
 namespace {
 
@@ -25,7 +25,7 @@ TEST(FullSize, TheRecipeMakesTheReferencesTensors) {
         for (std::size_t t = 0; t < weights.size(); ++t) {
             ASSERT_EQ(weights[t].name, listed[t]["name"].get<std::string>());
             ASSERT_EQ(weights[t].shape, listed[t]["shape"].get<std::vector<std::int64_t>>());
-            if (t % 16 > 2) continue;  // a few of each kind; making all takes long
+            if (t % 16 > 2) continue;  // a few of each kind; generating all takes long
             const InputView view = source(weights[t].name);
             std::int64_t count = 1;
             for (const std::int64_t size : view.shape) count *= size;

@@ -1,4 +1,4 @@
-// config.json spoilt at random: it is read or refused by a cairn::Error, and what is read can be built.
+// Randomly mutated config.json: it is read or refused with a cairn::Error, and a graph can be built from what is read.
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/io/json_reader/json_mutator.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-/// Models kept ready for the next start: it gives the same to the bit, from two files.
+/// Saved models: two files, from which the next start computes the same bits.
 namespace cairn::models {
 namespace {
 
@@ -54,7 +54,7 @@ TEST_F(AKeptModel, GivesTheSameFromItsFiles) {
     EXPECT_TRUE(std::filesystem::exists(kept() / "model.packed"));
     EXPECT_EQ(gpt2(), gpt2_first);
     EXPECT_THAT(log_, IsEmpty());
-    // Another model takes the folder over.
+    // Another model overwrites the files in the folder.
     const std::vector<float> distilbert_first = distilbert();
     EXPECT_THAT(log_, Contains(HasSubstr("made for something else")));
     EXPECT_THAT(log_, Contains(HasSubstr("made from other weights")));

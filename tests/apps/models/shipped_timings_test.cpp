@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The seed that comes with Cairn, as the build makes it.
+/// The shipped timings of this build.
 fs::path shipped() { return fs::path(CAIRN_BINARY_DIR) / "share/cairn/shipped_timings.db"; }
 
-/// A machine that no seed tells of: its kernels are built as nobody builds them.
+/// A Context that no shipped timings cover: its kernels have a build name of their own.
 Context fresh_machine() {
     ContextOptions options;
     options.shipped_timings = {shipped()};

@@ -18,7 +18,7 @@ std::string bytes_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Small numbers without a pattern that a transposition would keep.
+/// Small numbers without a pattern that is invariant under transposition.
 TinyModel::Tensor made(std::string name, std::vector<std::int64_t> shape) {
     std::size_t count = 1;
     for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);

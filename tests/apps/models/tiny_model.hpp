@@ -11,7 +11,7 @@
 
 namespace cairn::test {
 
-/// A model folder of one layer, which compiles quickly. A test damages it before it is written.
+/// A model folder of one layer, which compiles quickly. Tests damage it before it is written.
 struct TinyModel {
     struct Tensor {
         std::string name;
@@ -20,15 +20,15 @@ struct TinyModel {
     };
     nlohmann::json config;
     std::vector<Tensor> tensors;
-    std::map<std::string, std::string> files;  ///< besides, or instead of, config.json and model.safetensors
+    std::map<std::string, std::string> files;  ///< in addition to, or in place of, config.json and model.safetensors
 
     Tensor& tensor(std::string_view name);
     void erase(std::string_view name);
-    /// The header of model.safetensors, and its bytes with that or another header.
+    /// The header of model.safetensors, and the file's bytes with that or another header.
     nlohmann::json header() const;
     std::string weights() const { return weights(header().dump()); }
     std::string weights(const std::string& header) const;
-    /// Writes all files to a folder, made where it does not exist.
+    /// Writes all files to a folder, which is created if needed.
     void write(const std::filesystem::path& folder) const;
 };
 

@@ -10,7 +10,7 @@ std::atomic<std::size_t> allocations = 0;
 
 }  // namespace
 
-// Apart from the tests that count: a compiler that saw these bodies there would warn of mismatched pairs.
+// In a separate file: a compiler that inlined these bodies in the tests would warn of mismatched pairs.
 void* operator new(std::size_t size) {
     ++allocations;
     if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;

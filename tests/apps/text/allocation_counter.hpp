@@ -4,7 +4,7 @@
 
 namespace cairn::text_test {
 
-/// How often this program has called operator new.
+/// Number of calls of operator new in this program.
 std::size_t allocation_count();
 
 }  // namespace cairn::text_test

@@ -10,7 +10,7 @@ namespace {
 
 using Word = std::vector<std::int32_t>;
 
-/// The published algorithm: search the whole word for the best pair, merge it, begin again.
+/// The published algorithm: searches the whole word for the best pair, merges it, and repeats.
 Word merge_by_search(Word word, const MergeTable& table) {
     for (;;) {
         std::size_t place = word.size();

@@ -3,7 +3,7 @@
 namespace cairn::text_test {
 namespace {
 
-/// A folder with a sound small BPE, of which each test spoils one file.
+/// A folder with a valid small BPE; each test damages one file.
 class LoadTokenizer : public testing::Test {
 protected:
     LoadTokenizer() { folder_.write("vocab.json", small_bpe_vocabulary({"he"}).dump()).write("merges.txt", "h e\n"); }

@@ -1,4 +1,4 @@
-// Files of a tokenizer, spoilt at random: they load or are refused by a cairn::Error, and what loads works.
+// Randomly mutated tokenizer files: they load or are refused with a cairn::Error, and a loaded tokenizer works.
 #include "cairn/text/stream_decoder.hpp"
 #include "tests/io/json_reader/json_mutator.hpp"
 #include "tokenizer_folder.hpp"
@@ -84,7 +84,7 @@ Files word_piece_json() {
             {"config.json", R"({"model_type": "distilbert", "tokenizer_class": null})"}};
 }
 
-/// Encodes and decodes odd texts; every id must be one of the vocabulary.
+/// Encodes and decodes unusual texts; all ids must be in the vocabulary.
 void use(const text::Tokenizer& tokenizer) {
     for (const std::string_view text :
          {"hello a b!", "", "<x> \xC3\xA9\xC3", " [MASK]ab<|endoftext|> \xF0\x9F\x98\x80"}) {
@@ -130,7 +130,7 @@ void expect_errors_only(const Files& files, std::uint64_t seed, int rounds) {
         }
         write(spoilt->first, spoilt->second);
     }
-    // A generator that spoils everything, or nothing, would show nothing.
+    // A generator that damages everything, or nothing, would test nothing.
     EXPECT_GT(loaded, rounds / 40);
     EXPECT_LT(loaded, rounds * 39 / 40);
 }

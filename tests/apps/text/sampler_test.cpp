@@ -40,7 +40,7 @@ TEST(Sampler, GreedyTakesTheLowestIndexOnATie) {
 TEST(Sampler, RepetitionPenaltyDividesOrMultipliesOnce) {
     Sampler sampler({.repetition_penalty = 2, .temperature = 0});
     EXPECT_EQ(sampler.sample(Logits{2, 1.25f}, Ids{0}), 1);
-    EXPECT_EQ(sampler.sample(Logits{2, 0.75f}, Ids{0, 0, 0}), 0);  // 1, not a quarter
+    EXPECT_EQ(sampler.sample(Logits{2, 0.75f}, Ids{0, 0, 0}), 0);  // 1, not a quarter: the repeated id counts once
     EXPECT_EQ(sampler.sample(Logits{-1, -1.5f}, Ids{0}), 1);
     EXPECT_EQ(sampler.sample(Logits{-1, -2.5f}, Ids{0}), 0);
     EXPECT_EQ(sampler.sample(Logits{-infinity, -3}, Ids{0, 1}), 1);
@@ -67,11 +67,11 @@ TEST(Sampler, TopPKeepsTheSmallestSufficientSet) {
 
 TEST(Sampler, StepsApplyInOrder) {
     const Logits logits = {std::log(0.5f), std::log(0.3f), std::log(0.2f)};
-    // Temperature first: 0.5^5 : 0.3^5 leaves 92 % for token 0, so 0.9 is reached by it alone.
+    // Temperature first: 0.5^5 : 0.3^5 leaves 92 % for token 0, which alone reaches 0.9.
     EXPECT_EQ(seen({.temperature = 0.2, .top_p = 0.9}, logits), (Set{0}));
-    // Top-k first: of the two left, token 0 has 62.5 %.
+    // Top-k first: token 0 has 62.5 % of the two that are left.
     EXPECT_EQ(seen({.top_k = 2, .top_p = 0.6}, logits), (Set{0}));
-    // The penalty first: it takes token 0 out of the two best.
+    // The penalty first: it removes token 0 from the two best.
     EXPECT_EQ(seen({.repetition_penalty = 4, .top_k = 2}, logits, {0}), (Set{1, 2}));
 }
 
@@ -173,7 +173,7 @@ TEST(Sampler, LogitsThatGiveNoToken) {
     EXPECT_EQ(refusal({}), "[sampler] expected 1 to 2147483647 logits, got 0");
     EXPECT_EQ(refusal({1, 2}, {2}), "[sampler] expected previous ids below the 2 logits, got 2");
     EXPECT_EQ(refusal({1, 2}, {-1}), "[sampler] expected previous ids below the 2 logits, got -1");
-    EXPECT_EQ(sampler.sample(six), 4);  // the first of seed 42: nothing was drawn
+    EXPECT_EQ(sampler.sample(six), 4);  // the first sample of seed 42: the refused calls have not drawn
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using text::StreamDecoder;
 
 const std::string replacement = "\uFFFD";
 
-/// The ids of single bytes: the hardest stream there is.
+/// The ids of single bytes: the worst case of a stream.
 Ids byte_ids(std::string_view bytes) {
     Ids ids;
     for (const char byte : bytes) ids.push_back(gpt2().encode(std::string(1, byte)).front());

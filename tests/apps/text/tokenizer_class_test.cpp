@@ -1,4 +1,4 @@
-// Folders whose files contradict each other, against the ids that versions 4 and 5 of transformers give
+// Folders whose files contradict each other, compared with the ids of versions 4 and 5 of transformers
 // (tests/golden/tokenizer_config_cases.py).
 #include "tokenizer_folder.hpp"
 
@@ -45,8 +45,8 @@ void write_folder(const json& one, TokenizerFolder& folder) {
         if (one.contains(member)) folder.write(name, one[member].dump());
 }
 
-/// The ids that the versions of transformers give which load the folder; one list a text. A tokenizer.json without a
-/// post_processor is followed, as by version 4: version 5 adds the tokens of BERT's class.
+/// The ids of those versions of transformers that load the folder; one list for each text. For a tokenizer.json without
+/// a post_processor those of version 4: version 5 adds the tokens of BERT's class.
 std::vector<json> expected_ids(const json& one) {
     std::vector<json> expected;
     const bool adds_nothing =
@@ -66,7 +66,7 @@ json ids_of(const text::Tokenizer& tokenizer, const json& one) {
     return all;
 }
 
-/// The message of the refusal; empty where the folder loads.
+/// The error message; empty if the folder loads.
 std::string refusal(const TokenizerFolder& folder, std::unique_ptr<text::Tokenizer>& tokenizer) {
     try {
         tokenizer = folder.load();
@@ -92,7 +92,7 @@ TEST(TokenizerClass, IdsAreThoseOfEveryVersionThatLoadsTheFolder) {
         if (tokenizer == nullptr) {
             ++refused;
             EXPECT_NE(why.find(folder.path().string()), why.npos) << "names no file: " << why;
-            // A token beyond the vocabulary is refused; transformers gives it an id that the model has no row for.
+            // A token outside the vocabulary is refused; transformers assigns it an id without a row in the model.
             const bool beyond_vocabulary = why.find("is not in the vocabulary") != why.npos;
             EXPECT_TRUE(!one.contains("ids") || one["ids"].is_null() || beyond_vocabulary) << label(one) << "\n" << why;
             continue;

@@ -37,7 +37,7 @@ inline const text::Tokenizer& bert() {
     return *tokenizer;
 }
 
-/// A folder of files that a test writes; gone with the object.
+/// A temporary folder of files that a test writes, removed by the destructor.
 class TokenizerFolder {
 public:
     TokenizerFolder() {
@@ -60,7 +60,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// GPT-2's 256 bytes by the ids of the full vocabulary, then the given tokens: {"!": 0, ..., "he": 256, ...}.
+/// GPT-2's 256 bytes with their ids in the full vocabulary, then the given tokens: {"!": 0, ..., "he": 256, ...}.
 inline nlohmann::json small_bpe_vocabulary(const std::vector<std::string>& more = {}) {
     nlohmann::json tokens = nlohmann::json::object();
     for (std::int32_t id = 0; id < 256; ++id) tokens[gpt2().token(id)] = id;
@@ -68,7 +68,7 @@ inline nlohmann::json small_bpe_vocabulary(const std::vector<std::string>& more 
     return tokens;
 }
 
-/// The text of the Error that `act` throws; the empty string where it throws none.
+/// The message of the Error that `act` throws; empty if it throws none.
 inline std::string error_of(const std::function<void()>& act, ErrorKind kind) {
     try {
         act();

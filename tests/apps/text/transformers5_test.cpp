@@ -1,4 +1,4 @@
-// Folders saved by transformers 5: tokenizer.json and tokenizer_config.json alone. Its own results are the golden ones.
+// Folders saved by transformers 5: tokenizer.json and tokenizer_config.json only. The golden results are its own.
 #include "apps/text/clean_up.hpp"
 #include "cairn/text/stream_decoder.hpp"
 #include "tokenizer_folder.hpp"
@@ -36,7 +36,8 @@ TEST(CleanUp, TakesSpacesOut) {
     EXPECT_EQ(text::clean_up(""), "");
 }
 
-/// Every text of these characters, streamed piece by piece, is what cleaning the whole gives.
+/// For all texts of these characters, cleaning the stream piece by piece gives the same result as cleaning the whole
+/// text.
 TEST(CleanUp, OfAStreamIsThatOfTheWhole) {
     TokenizerFolder folder;
     folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\n'\nn\nt\n.\nm\n##t\nx\n");
@@ -54,7 +55,7 @@ TEST(CleanUp, OfAStreamIsThatOfTheWhole) {
         held_back += end.size();
         ASSERT_EQ(streamed + end, tokenizer->decode(ids));
     }
-    EXPECT_LT(held_back, 7 * 7 * 7 * 7 * 7 * 6u);  // most of a text comes before its end
+    EXPECT_LT(held_back, 7 * 7 * 7 * 7 * 7 * 6u);  // most of the text is emitted before its end
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(Unicode, LowerCaseLooksAtOneCharacter) {
     EXPECT_EQ(lower, U"àσi\u0307ßß5");
 }
 
-/// What utf8proc's own, quadratic, ordering gives.
+/// The result of utf8proc's own, quadratic, ordering.
 std::u32string reference_decomposition(std::u32string_view text) {
     std::string bytes;
     for (const char32_t code : text) append_utf8(bytes, code);

@@ -30,7 +30,7 @@ TEST(WordPiece, VocabularyAndRoles) {
 
 TEST(WordPiece, SpecialTokens) {
     EXPECT_EQ(bert().encode("a [MASK]", {.add_special = false}), (Ids{1037, mask}));
-    EXPECT_EQ(bert().encode("[mask]", {.add_special = false}).size(), 3u);  // only as spelled
+    EXPECT_EQ(bert().encode("[mask]", {.add_special = false}).size(), 3u);  // only with its exact case
     EXPECT_EQ(bert().encode("[MASK]", {.parse_special = false}), (Ids{cls, 1031, 7308, 1033, sep}));
 }
 
@@ -146,7 +146,7 @@ TEST(WordPiece, TokenizerJson) {
     auto tokenizer = folder.load();
     EXPECT_EQ(tokenizer->encode("AB abbbb abbbbb zz"), (Ids{1, 3, 4, 3, 4, 4, 4, 4, 0, 5, 2}));
     EXPECT_EQ(tokenizer->encode_pair("a", "zz"), (Ids{1, 3, 2, 5, 2}));
-    EXPECT_EQ(tokenizer->encode("a new zz[CLS]"), (Ids{1, 3, 6, 5, 1, 2}));  // "NÉW" is looked for as "new"
+    EXPECT_EQ(tokenizer->encode("a new zz[CLS]"), (Ids{1, 3, 6, 5, 1, 2}));  // "NÉW" is matched as "new"
     EXPECT_EQ(tokenizer->decode(Ids{3, 4, 5}), "ab zz");
     EXPECT_EQ(tokenizer->special().pad, std::nullopt);
 

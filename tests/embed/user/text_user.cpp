@@ -1,4 +1,4 @@
-// The tokenizers alone, without the rest of the library.
+// Uses the component cairn::text without the rest of the library.
 #include <cairn/text/tokenizer.hpp>
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// What a user writes first: y = 2 x + 1 for any number of rows, and a mistake that is caught.
+// A user's first program: y = 2 x + 1 for any number of rows, and an error that is caught.
 #include <cairn/cairn.hpp>
 
 #include <string_view>

@@ -1,9 +1,9 @@
-// Compiled with -mavx2 and none of the care of cairn_isa_sources: objects_test must find every fault in it.
+// Compiled with -mavx2 but without the steps of cairn_isa_sources, so that objects_test must find every fault in it.
 #include <cstdlib>
 
 int careless_count = std::atoi("7");
 
-// A weak function of a COMDAT group, with vector code in it.
+// A weak function in a COMDAT group, with vector code.
 template <typename T>
 [[gnu::noinline]] T careless_sum(const T* x, int n) {
     T sum = 0;
@@ -11,7 +11,7 @@ template <typename T>
     return sum;
 }
 
-// A GNU-unique symbol: a static of an inline function.
+// A GNU-unique symbol: the static variable of an inline function.
 inline int& careless_calls() {
     static int calls = 0;
     return calls;
