@@ -58,7 +58,7 @@ enum class ElementCode : std::uint8_t {
 };
 
 /// The dtypes an op is offered for.
-enum class ElementDtypes : std::uint8_t { any, floats, numbers, booleans };
+enum class ElementDtypes : std::uint8_t { any, floats, numbers, booleans, integers };
 /// The dtype of the result: that of the operands, or boolean.
 enum class ElementResult : std::uint8_t { same, truth };
 
@@ -70,9 +70,11 @@ struct ElementOp {
     ElementResult result;
     double cost;  ///< operations per element, for cost estimates before the op is measured
 
-    constexpr bool on_floats() const noexcept { return dtypes != ElementDtypes::booleans; }
+    constexpr bool on_floats() const noexcept {
+        return dtypes != ElementDtypes::booleans && dtypes != ElementDtypes::integers;
+    }
     constexpr bool on_integers() const noexcept {
-        return dtypes == ElementDtypes::any || dtypes == ElementDtypes::numbers;
+        return dtypes != ElementDtypes::booleans && dtypes != ElementDtypes::floats;
     }
     constexpr bool on_booleans() const noexcept {
         return dtypes == ElementDtypes::any || dtypes == ElementDtypes::booleans;

@@ -40,6 +40,7 @@ struct Number {
         }
         return x.value / y.value;
     }
+    friend Number operator&(Number x, Number y) { return of(x.bits() & y.bits()); }
     friend bool operator==(Number x, Number y) { return x.value == y.value; }
     friend bool operator<(Number x, Number y) { return x.value < y.value; }
     friend bool operator<=(Number x, Number y) { return x.value <= y.value; }

@@ -75,7 +75,7 @@ constexpr bool covers_all_ops() {
         if (row.kind != OpClass::elementwise || row.op == Op::cast || row.op == Op::where) continue;
         const Formula* formula = find_op_entry(formulas, row.op);
         if (formula == nullptr) return false;
-        if (row.accepts != DTypeSet::booleans && formula->of_float == nullptr) return false;
+        if (has_floats(row.accepts) && formula->of_float == nullptr) return false;
         if (row.accepts != DTypeSet::floats && formula->of_integer == nullptr) return false;
     }
     return true;

@@ -83,6 +83,9 @@ void InferenceContext::accepted_dtype(const Node& node) const {
         case DTypeSet::booleans:
             if (node.dtype != DType::boolean) fail("needs booleans: " + text());
             return;
+        case DTypeSet::integers:
+            if (!is_integer(node.dtype)) fail("needs an integer dtype: " + text());
+            return;
     }
 }
 

@@ -34,7 +34,10 @@ enum class DTypeSet : std::uint8_t {
     floats,    ///< f64 f32 f16 bf16
     numbers,   ///< all but boolean
     booleans,  ///< boolean only
+    integers,  ///< i64 i32 i8 u8
 };
+constexpr bool has_floats(DTypeSet set) noexcept { return set != DTypeSet::booleans && set != DTypeSet::integers; }
+constexpr bool has_integers(DTypeSet set) noexcept { return set != DTypeSet::booleans && set != DTypeSet::floats; }
 
 /// Cost of computing one element, apart from loads and stores: decides whether recomputation beats storing a value.
 enum class ElementCost : std::uint8_t {

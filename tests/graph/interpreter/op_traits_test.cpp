@@ -19,8 +19,8 @@ using namespace ir;
 bool is_plain(const OpInfo& row) {
     return row.kind == OpClass::elementwise && row.op != Op::cast && row.op != Op::where;
 }
-bool takes_floats(const OpInfo& row) { return row.accepts != DTypeSet::booleans; }
-bool takes_integers(const OpInfo& row) { return row.accepts == DTypeSet::any || row.accepts == DTypeSet::numbers; }
+bool takes_floats(const OpInfo& row) { return has_floats(row.accepts); }
+bool takes_integers(const OpInfo& row) { return has_integers(row.accepts); }
 
 /// f(a, b) for all pairs of two lists: one row for each a.
 Value on_pairs(const OpInfo& row, DType dtype, std::span<const double> a, std::span<const double> b) {

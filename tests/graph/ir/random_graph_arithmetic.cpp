@@ -80,6 +80,12 @@ bool RandomGraphBuilder::any_formula() {
     std::vector<ir::OpInfo> rows;
     std::ranges::copy_if(ir::op_table(), std::back_inserter(rows), is_plain);
     const ir::OpInfo& row = random_.pick(rows);
+    if (!has_floats(row.accepts)) {
+        const Tensor of = random_.pick(integers_).tensor;
+        std::vector<Tensor> both = {of, 3 * of - static_cast<double>(random_.between(-8, 8))};
+        both.resize(static_cast<std::size_t>(row.min_operands));
+        return keep_integer(max(min(ir::apply(row.name, both, {}), 6), -6), 6);
+    }
     const auto known = exact_float();
     const Item x = known ? *known : leaf(any_shape(1, 3));
     const auto off_zero = [](const Item& item) { return item.tensor + std::ldexp(1.0, -(item.quantum + 1)); };

@@ -86,7 +86,8 @@ Graph with_op(ir::Op op, Make operand) {
     std::vector<ir::NodeId> ids;
     for (int i = 0; i < row.min_operands; ++i) {
         const bool boolean = row.accepts == ir::DTypeSet::booleans || (op == ir::Op::where && i == 0);
-        ids.push_back(operand(graph, "x" + std::to_string(i), boolean ? DType::boolean : DType::f32).id());
+        const DType number = has_floats(row.accepts) ? DType::f32 : DType::i32;
+        ids.push_back(operand(graph, "x" + std::to_string(i), boolean ? DType::boolean : number).id());
     }
     Attributes attributes;
     if (op == ir::Op::cast) attributes.push_back({"dtype", std::vector<Dim>{static_cast<int>(DType::f64)}});
