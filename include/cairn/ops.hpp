@@ -85,6 +85,11 @@ CAIRN_API Tensor logical_and(const Operand& a, const Operand& b);
 CAIRN_API Tensor logical_or(const Operand& a, const Operand& b);
 CAIRN_API Tensor logical_xor(const Operand& a, const Operand& b);
 CAIRN_API Tensor logical_not(const Operand& a);
+/// Elementwise and of the bits of two integers in two's complement, as ONNX BitwiseAnd and NumPy bitwise_and. Integers
+/// only; broadcasts.
+///
+///     bitwise_and(x, 12)    // bits 2 and 3 of x
+CAIRN_API Tensor bitwise_and(const Operand& a, const Operand& b);
 /// Elementwise selection: a where `condition` (boolean) is true, otherwise b. All three broadcast; a and b have one
 /// dtype.
 CAIRN_API Tensor where(const Operand& condition, const Operand& a, const Operand& b);

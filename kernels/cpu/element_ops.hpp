@@ -46,7 +46,8 @@
     ROW(logical_and, 2, booleans, truth, 12, x && y) \
     ROW(logical_or,  2, booleans, truth, 12, x || y) \
     ROW(logical_xor, 2, booleans, truth, 12, x != y) \
-    ROW(logical_not, 1, booleans, truth, 12, !x)
+    ROW(logical_not, 1, booleans, truth, 12, !x) \
+    ROW(bitwise_and, 2, integers, same,   1, x & y)
 // clang-format on
 
 namespace cairn::kernels::cpu {

@@ -67,6 +67,7 @@ constexpr auto formulas = std::to_array<OpMapEntry<Formula>>({
     {Op::logical_and, logic([](Integer a, Integer b) { return a & b; })},
     {Op::logical_or, logic([](Integer a, Integer b) { return a | b; })},
     {Op::logical_xor, logic([](Integer a, Integer b) { return a ^ b; })},
+    {Op::bitwise_and, logic([](Integer a, Integer b) { return wrapping(bits(a) & bits(b)); })},
 });
 // clang-format on
 

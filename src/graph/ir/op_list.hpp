@@ -38,7 +38,8 @@
     OP(ge,              numbers,  cheap, transparent,  compares) \
     OP(logical_and,     booleans, cheap, transparent,  commutes) \
     OP(logical_or,      booleans, cheap, transparent,  commutes) \
-    OP(logical_xor,     booleans, cheap, transparent,  commutes)
+    OP(logical_xor,     booleans, cheap, transparent,  commutes) \
+    OP(bitwise_and,     integers, cheap, transparent,  commutes | keeps_sign)
 
 //     name             class        least most operands accepts work form traits [attributes ..]
 #define CAIRN_OTHER_OPS(OP) \

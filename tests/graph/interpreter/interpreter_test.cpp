@@ -94,6 +94,9 @@ const OpCase cases[] = {
      {4},
      {0, 1, 1, 0}},
     {"%0 = constant {0, 1} : bool[2]\n%1 = logical_not %0 : bool[2]", {2}, {1, 0}},
+    {"%0 = constant {12, -1, -128, 7} : i8[4]\n%1 = constant {10, 5, -2, 0} : i8[4]\n%2 = bitwise_and %0, %1 : i8[4]",
+     {4},
+     {8, 5, -128, 0}},
     {"%0 = constant {1, 0} : bool[2]\n%1 = constant {{1}, {2}} : f32[2,1]\n%2 = constant -1 : f32[]\n%3 = where %0, "
      "%1, %2 : f32[2,2]",
      {2, 2},
