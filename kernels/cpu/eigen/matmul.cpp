@@ -141,10 +141,6 @@ bool is_repeated(const TensorArg& b, int rank) noexcept {
 }
 
 /// Inputs of the epilogue: the product, then the kernel inputs after its two operands.
-struct BodyInputs {
-    TensorArg list[max_body_inputs];
-};
-
 BodyInputs body_inputs(const Args& args, const EigenPlan& plan) noexcept {
     BodyInputs inputs{};
     if (!plan.is_fused) return inputs;

@@ -45,14 +45,14 @@ CAIRN_INLINE void store_joined(const Vec<T> (&sum)[height][columns], T* to, std:
             const int n = g * width + i;
             some[i] = n < count ? sum[n / columns][n % columns] : Vec<T>{};
         }
-        vec_store(joined + g * width, reduce_vectors<T>(some, [](Vec<T> x, Vec<T> y) { return x + y; }));
+        vec_store(joined + g * width, reduce_vectors(some, [](Vec<T> x, Vec<T> y) { return x + y; }));
     }
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
         for (int j = 0; j < columns; ++j) {
             const int n = i * columns + j;
-            const T found = joined[n / width * width + reduced_lane<T>(n % width)];
+            const T found = joined[n / width * width + reduced_lane<Vec<T>>(n % width)];
             T& place = to[i * stride + j];
             place = accumulates ? place + found : found;
         }

@@ -2,7 +2,8 @@
 
 #include "kernels/cpu/gemm/tile.hpp"
 #include "kernels/cpu/simd/elementwise/block_memory.hpp"
-#include "kernels/cpu/simd/vector/square_transpose.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
+#include "kernels/cpu/simd/vector/typed_vector.hpp"
 
 #include <type_traits>
 
@@ -66,7 +67,7 @@ template <typename T>
     constexpr int count = vec_lanes<T>;
     const std::int64_t step = from.column_stride * bytes_of(from.dtype);
     const bool lies = !has_narrower<T> || is_native<T>(from.dtype);
-    transpose_square<T>(
+    transpose_square<Vec<T>>(
         [&](int i) {
             if (lies) return vec_load(reinterpret_cast<const T*>(corner + i * step));
             T column[count];

@@ -41,13 +41,13 @@ template <int places>
             F32 some[lanes];
 #pragma GCC unroll 16
             for (int i = 0; i < lanes; ++i) some[i] = sum[g * lanes + i];
-            store(joined + g * lanes, reduce_vectors<float>(some, [](F32 a, F32 b) { return a + b; }));
+            store(joined + g * lanes, reduce_vectors(some, [](F32 a, F32 b) { return a + b; }));
         }
         for (int i = 0; i < std::min(filters, height - first); ++i)
             for (int j = 0; j < places; ++j) {
                 const int n = i * places + j;
                 float& to = sums[(first + i) * pitch + j];
-                to = joined[n / lanes * lanes + reduced_lane<float>(n % lanes)] + (source.adds ? to : 0.0f);
+                to = joined[n / lanes * lanes + reduced_lane<F32>(n % lanes)] + (source.adds ? to : 0.0f);
             }
     }
 }

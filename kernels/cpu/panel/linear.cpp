@@ -171,10 +171,6 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
 }
 
 /// Inputs of the epilogue after the sums.
-struct BodyInputs {
-    TensorArg list[max_body_inputs];
-};
-
 BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
     BodyInputs inputs{};
     const bool by_halves = plan.gate == Gate::first_half || plan.gate == Gate::last_half;

@@ -3,6 +3,7 @@
 #include "kernels/cpu/simd/attention/attention_query_tile.hpp"
 #include "kernels/cpu/simd/attention/attention_tile.hpp"
 #include "kernels/cpu/simd/attention/softcap.hpp"
+#include "kernels/cpu/simd/vector/horizontal_reduction.hpp"
 
 /// Attention for few rows: each key and value is read once for all of them, in place. The scores of a row are
 /// contiguous.
@@ -176,7 +177,7 @@ inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
     F32 most = splat(-infinity);
     std::int64_t j = 0;
     for (; stride == 1 && j + lanes <= count; j += lanes) most = max(most, load(x + j));
-    float largest = reduce_lanes<float>(most, [](F32 a, F32 b) { return max(a, b); });
+    float largest = reduce_lanes(most, [](F32 a, F32 b) { return max(a, b); });
     for (; j < count; ++j) largest = larger_of(largest, x[j * stride]);
     return largest;
 }

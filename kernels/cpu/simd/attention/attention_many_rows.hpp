@@ -2,7 +2,7 @@
 
 #include "kernels/cpu/simd/attention/attention_few_rows.hpp"
 #include "kernels/cpu/simd/vector/byte_transpose.hpp"
-#include "kernels/cpu/simd/vector/square_transpose.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
 
 /// Attention for many rows, vectorised over rows: rows are the lanes of scores and weights. The softmax needs no
 /// horizontal reduction, and neither keys nor values nor sums need a transpose. The rows of a vector skip hidden keys
@@ -103,10 +103,10 @@ inline void pack_queries(const ManyRowsTile& wide) {
         for (std::int64_t d = 0; d < tile.plan.depth; d += lanes) {
             const std::int64_t left = tile.plan.depth - d, part = left < lanes ? left : lanes;
             float* const to = tile.scratch.queries + d * wide.width + v * lanes;
-            transpose_square([&](int i) { return load_some(tile.q[v * lanes + i] + d, part); },
-                             [&](int i, F32 x) {
-                                 if (i < part) store(to + i * wide.width, x * scale);
-                             });
+            transpose_square<F32>([&](int i) { return load_some(tile.q[v * lanes + i] + d, part); },
+                                  [&](int i, F32 x) {
+                                      if (i < part) store(to + i * wide.width, x * scale);
+                                  });
         }
 }
 
@@ -123,7 +123,7 @@ inline void add_bias(const ManyRowsTile& wide, const std::byte* const* rows, boo
             const auto row = [&](int i) {
                 return load(reinterpret_cast<const float*>(rows[v * lanes + i]) + wide.block + j);
             };
-            transpose_square(row, [&](int i, F32 x) {
+            transpose_square<F32>(row, [&](int i, F32 x) {
                 float* const s = scores + (j + i) * wide.width;
                 store(s, load(s) + x);
             });

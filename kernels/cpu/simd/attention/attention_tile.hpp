@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/simd/vector/half.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
 
 /// Micro-kernels of attention. For many queries, scores are vectorised over queries; for few, over the head's elements.
 /// Sums of values are vectorised over the elements of values. The tiles are functions of their own: if g++ inlines
@@ -59,26 +60,20 @@ template <int R>
 
 // Vectorised over the head's elements: keys and values, f32 or 16-bit, are read once for all rows.
 
-/// Four lanes of a vector, beginning with lane `From`.
-template <int From>
-CAIRN_INLINE F4 four_from(F32 x) {
-    static_assert(From + 4 <= lanes);
-    return __builtin_shufflevector(x, x, From, From + 1, From + 2, From + 3);
-}
 /// Adds the groups of four lanes of a vector.
 template <int From = 0>
 CAIRN_INLINE F4 narrow(F32 x) {
     if constexpr (From + 4 == lanes)
-        return four_from<From>(x);
+        return lanes_from<From, 4>(x);
     else
-        return four_from<From>(x) + narrow<From + 4>(x);
+        return lanes_from<From, 4>(x) + narrow<From + 4>(x);
 }
 /// Horizontal sums of four vectors.
 CAIRN_INLINE F4 four_sums(F32 a, F32 b, F32 c, F32 d) {
     const F4 x = narrow(a), y = narrow(b), z = narrow(c), w = narrow(d);
-    const F4 xy = __builtin_shufflevector(x, y, 0, 1, 4, 5) + __builtin_shufflevector(x, y, 2, 3, 6, 7);
-    const F4 zw = __builtin_shufflevector(z, w, 0, 1, 4, 5) + __builtin_shufflevector(z, w, 2, 3, 6, 7);
-    return __builtin_shufflevector(xy, zw, 0, 2, 4, 6) + __builtin_shufflevector(xy, zw, 1, 3, 5, 7);
+    const F4 xy = every_second<0, 2>(x, y) + every_second<1, 2>(x, y);
+    const F4 zw = every_second<0, 2>(z, w) + every_second<1, 2>(z, w);
+    return every_second<0, 1>(xy, zw) + every_second<1, 1>(xy, zw);
 }
 
 /// Pointers to four keys.

@@ -29,13 +29,11 @@ inline constexpr int lanes_of = vec_lanes<NumberOf<Element>>;
 
 CAIRN_INLINE I32 truths_of(I32 mask) { return mask & 1; }
 /// Truth values in the first lanes; the other lanes are unspecified.
-template <int... k>
-CAIRN_INLINE I32 truths_of(I64 mask, std::integer_sequence<int, k...>) {
+CAIRN_INLINE I32 truths_of(I64 mask) {
     const I32 parts = std::bit_cast<I32>(mask & 1);
     constexpr int low = std::endian::native == std::endian::little ? 0 : 1;
-    return __builtin_shufflevector(parts, parts, (2 * (k % (lanes / 2)) + low)...);
+    return shuffle<lanes>(parts, parts, [](int i) { return 2 * (i % (lanes / 2)) + low; });
 }
-CAIRN_INLINE I32 truths_of(I64 mask) { return truths_of(mask, std::make_integer_sequence<int, lanes>()); }
 
 /// Stores the first n results of a vector: numbers, or truth values as bytes.
 template <typename Element>

@@ -13,6 +13,11 @@ struct OutputTile {
     std::int64_t row, height, column, width, pitch;
 };
 
+/// The inputs of a body that are operands in memory.
+struct BodyInputs {
+    TensorArg list[max_body_inputs];
+};
+
 class TileEpilogue {
 public:
     /// The first `given` inputs of the body are blocks passed with each tile; the others are `inputs`, which have the

@@ -1,8 +1,8 @@
 #include "kernels/cpu/simd/movement/strided_copy.hpp"
 
-#include "kernels/cpu/simd/movement/deinterleave.hpp"
 #include "kernels/cpu/simd/movement/packed_store.hpp"
 #include "kernels/cpu/simd/movement/short_row_copy.hpp"
+#include "kernels/cpu/simd/movement/tile_transpose.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "kernels/cpu/simd/vector/register_transpose.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
 
 #include <cstdint>
 #include <cstring>
 
-/// Transposes tiles in 16-byte registers, which every supported machine has.
+/// Transposes tiles in memory, and deinterleaves triples of elements, such as the channels of an image, into three
+/// rows: in 16-byte registers, which every supported machine has.
 namespace cairn::kernels::cpu {
 
 /// A vector of 16 bytes.
@@ -42,10 +43,15 @@ void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t f
                 }
             }
             for (std::int64_t i = first; i < end; i += side) {
-                typename Vector128<T>::Vector square[Vector128<T>::count];
-                for (int k = 0; k < side; ++k) std::memcpy(&square[k], from + i + (j + k) * from_stride, 16);
-                transpose_registers(square);
-                for (int k = 0; k < side; ++k) std::memcpy(to + (i + k) * to_stride + j, &square[k], 16);
+                using V = typename Vector128<T>::Vector;
+                transpose_square<V>(
+                    [=](int k) __attribute__((always_inline)) {
+                        V x;
+                        std::memcpy(&x, from + i + (j + k) * from_stride, sizeof x);
+                        return x;
+                    },
+                    [=](int k, V x)
+                        __attribute__((always_inline)) { std::memcpy(to + (i + k) * to_stride + j, &x, sizeof x); });
             }
         }
     }
@@ -53,6 +59,21 @@ void transpose_tile(T* to, std::int64_t to_stride, const T* from, std::int64_t f
         for (std::int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
             to[i * to_stride + j] = from[i + j * from_stride];
     }
+}
+
+/// to[c * to_stride + i] = from[3 * i + c] for i < n, c < 3.
+template <typename T>
+void deinterleave_triples(T* to, std::int64_t to_stride, const T* from, std::int64_t n) noexcept {
+    constexpr int side = Vector128<T>::count;
+    std::int64_t i = 0;
+    for (; i + side <= n; i += side) {
+        typename Vector128<T>::Vector x[3];
+        std::memcpy(x, from + 3 * i, sizeof x);
+        deinterleave(x);
+        for (int c = 0; c < 3; ++c) std::memcpy(to + c * to_stride + i, &x[c], sizeof x[c]);
+    }
+    for (; i < n; ++i)
+        for (int c = 0; c < 3; ++c) to[c * to_stride + i] = from[3 * i + c];
 }
 
 }  // namespace cairn::kernels::cpu

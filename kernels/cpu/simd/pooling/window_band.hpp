@@ -41,7 +41,7 @@ CAIRN_INLINE F32 load_strided_elements(const Element* from, std::int64_t stride,
         const F32 second = reach == 2 * lanes - 1 ? load(from + lanes - 1)
                            : reach < lanes        ? F32{}
                                                   : load_part(from + lanes - 1, reach - (lanes - 1));
-        return every_second<float>(first, second, std::make_index_sequence<lanes>());
+        return every_second<0, 1, lanes, 1>(first, second);
     }
     alignas(64) float places[lanes] = {};
     for (std::int64_t i = 0; i < n; ++i) places[i] = widened(from[i * stride]);

@@ -1,7 +1,7 @@
 #include "kernels/cpu/simd/reduction/cumsum_plan.hpp"
 #include "kernels/cpu/simd/reduction/reduce_loop_nest.hpp"
 #include "kernels/cpu/simd/table.hpp"
-#include "kernels/cpu/simd/vector/register_transpose.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
 #include "kernels/cpu/simd/vector/typed_vector.hpp"
 
 #include <utility>

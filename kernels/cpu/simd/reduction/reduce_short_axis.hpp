@@ -1,7 +1,8 @@
 #pragma once
 
 #include "kernels/cpu/simd/reduction/reduce_loop_nest.hpp"
-#include "kernels/cpu/simd/vector/square_transpose.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
+#include "kernels/cpu/simd/vector/typed_vector.hpp"
 
 /// Reduces many small planes along one axis by transposing them, so that each lane reduces its own planes. The
 /// transposes depend only on the element size, not on the dtype.
@@ -32,18 +33,18 @@ template <typename Bits>
 [[gnu::noinline]] void transpose_to_lanes(Bits* rows, const Bits* from, std::int64_t piece) {
     constexpr int n = vec_lanes<Bits>;
     for (std::int64_t i = 0; i < piece; i += n)
-        transpose_square<Bits>([&](int r) { return vec_load(from + r * piece + i); },
-                               [&](int e, Vec<Bits> x) {
-                                   if (i + e < piece) vec_store(rows + (i + e) * n, x);
-                               });
+        transpose_square<Vec<Bits>>([&](int r) { return vec_load(from + r * piece + i); },
+                                    [&](int e, Vec<Bits> x) {
+                                        if (i + e < piece) vec_store(rows + (i + e) * n, x);
+                                    });
 }
 /// The inverse. May write up to a vector past the last piece; later pieces overwrite the excess.
 template <typename Bits>
 [[gnu::noinline]] void transpose_to_pieces(Bits* to, const Bits* rows, std::int64_t piece) {
     constexpr int n = vec_lanes<Bits>;
     for (std::int64_t i = (piece - 1) / n * n; i >= 0; i -= n)
-        transpose_square<Bits>([&](int e) { return i + e < piece ? vec_load(rows + (i + e) * n) : Vec<Bits>{}; },
-                               [&](int r, Vec<Bits> x) { vec_store(to + r * piece + i, x); });
+        transpose_square<Vec<Bits>>([&](int e) { return i + e < piece ? vec_load(rows + (i + e) * n) : Vec<Bits>{}; },
+                                    [&](int r, Vec<Bits> x) { vec_store(to + r * piece + i, x); });
 }
 template <std::size_t bytes>
 using BitsOf = std::conditional_t<bytes == 8, std::uint64_t, std::uint32_t>;

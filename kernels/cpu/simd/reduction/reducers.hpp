@@ -112,7 +112,7 @@ struct Reducer {
         }
         template <typename Read>
         Result result(StorageType, Read) const {
-            return reduce_lanes<Element>(total, [](V x, V y) { return Op::combine(x, y); });
+            return reduce_lanes(total, [](V x, V y) { return Op::combine(x, y); });
         }
     };
 
@@ -129,7 +129,7 @@ struct Reducer {
         with_storage_type(lies, x, [&](const auto* memory) {
             for (int k = 0; k < n; ++k) rows[k] = combine(vec_splat(Op::identity), lanes_of(memory + k * step, length));
         });
-        vec_store(results, reduce_vectors_in_order<Element>(rows, combine));
+        vec_store(results, reduce_vectors_in_order(rows, combine));
     }
 
     struct ColumnAccumulator {
@@ -161,15 +161,15 @@ struct Reducer {
         const Out* windows(std::int64_t count, std::int64_t window, std::int64_t step) {
             if (step > 2) {
                 for (std::int64_t j = 0; j < count; ++j)
-                    joined_windows[j] = reduce_lanes<Element>(lanes_of(results + j * step, window),
-                                                              [](V x, V y) { return Op::combine(x, y); });
+                    joined_windows[j] =
+                        reduce_lanes(lanes_of(results + j * step, window), [](V x, V y) { return Op::combine(x, y); });
                 return joined_windows;
             }
             for (std::int64_t j = 0; j < count; j += n) {
                 const Element* at = results + j * step;
                 // Loads the vectors as they were just stored: a load across two stores would defeat store forwarding.
                 V all = vec_load(at);
-                if (step == 2) all = joined_pairs(all, vec_load(at + n), std::make_integer_sequence<int, n>());
+                if (step == 2) all = joined_pairs(all, vec_load(at + n));
                 for (std::int64_t k = step; k < window; ++k)
                     all = Op::combine(all, step == 1 ? vec_load(at + k) : load_every_second(at + k));
                 vec_store(joined_windows + j, all);
@@ -188,10 +188,8 @@ struct Reducer {
         }
 
     private:
-        template <int... i>
-        CAIRN_INLINE static V joined_pairs(V a, V b, std::integer_sequence<int, i...>) {
-            return Op::combine(__builtin_shufflevector(a, b, (2 * i)...),
-                               __builtin_shufflevector(a, b, (2 * i + 1)...));
+        CAIRN_INLINE static V joined_pairs(V a, V b) {
+            return Op::combine(every_second<0, 1>(a, b), every_second<1, 1>(a, b));
         }
         // Vectors may extend past the last column.
         alignas(64) Element results[max_columns + 3 * n], joined_windows[max_columns];
@@ -288,7 +286,7 @@ struct ArgMax {
         /// read(first): loads the block that began there again, with the same storage type.
         template <typename Read>
         Result result(StorageType lies, Read read) const {
-            const T largest = reduce_lanes<T>(best, [](V a, V b) { return Max<T>::combine(a, b); });
+            const T largest = reduce_lanes(best, [](V a, V b) { return Max<T>::combine(a, b); });
             return largest == largest ? found<false>(largest, lies, read) : found<true>(largest, lies, read);
         }
 
@@ -296,7 +294,7 @@ struct ArgMax {
         /// The least index among the lanes where `is_there`.
         CAIRN_INLINE static Place least_lane(P is_there, P places) {
             const P identity = vec_splat(std::numeric_limits<Place>::max());
-            return reduce_lanes<Place>(is_there != 0 ? places : identity, [](P a, P b) { return a < b ? a : b; });
+            return reduce_lanes(is_there != 0 ? places : identity, [](P a, P b) { return a < b ? a : b; });
         }
         template <bool is_nan, typename Read>
         CAIRN_INLINE Result found(T largest, StorageType lies, Read read) const {
@@ -424,7 +422,7 @@ struct ByteArgMax {
 
         explicit RowAccumulator(std::int64_t begin) : block(begin) {}
         CAIRN_INLINE void accumulate(StorageType, const T* x, std::int64_t first, std::int64_t count) {
-            const int largest = reduce_lanes<T>(Reducer<Max<T>>::lanes_of(x, count), Max<T>::template combine<Vec<T>>);
+            const int largest = reduce_lanes(Reducer<Max<T>>::lanes_of(x, count), Max<T>::template combine<Vec<T>>);
             if (largest > best) best = largest, block = first;
         }
         template <typename Read>

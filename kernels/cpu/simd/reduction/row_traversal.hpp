@@ -97,11 +97,11 @@ CAIRN_INLINE void share_row_batches(Team& team, std::int64_t count, std::int64_t
 template <int n, typename Row, typename Join>
 CAIRN_INLINE void join_rows(float (&joined)[n], Row row, Join combine) {
     if constexpr (n == 1) {
-        joined[0] = reduce_lanes<float>(row(0), combine);
+        joined[0] = reduce_lanes(row(0), combine);
     } else {
         F32 all[lanes];
         for (int r = 0; r < lanes; ++r) all[r] = row(r);
-        store(joined, reduce_vectors_in_order<float>(all, combine));
+        store(joined, reduce_vectors_in_order(all, combine));
     }
 }
 
@@ -195,12 +195,12 @@ CAIRN_INLINE F32 sum_lanes(const Element* x, std::int64_t n, F f) {
 }
 template <typename Element, typename F>
 CAIRN_INLINE float sum_row(const Element* x, std::int64_t n, F f) {
-    return reduce_lanes<float>(sum_lanes(x, n, f), add);
+    return reduce_lanes(sum_lanes(x, n, f), add);
 }
 /// out[i] = f(x[i]); returns their sum.
 template <typename Element, typename F>
 CAIRN_INLINE float map_sum_row(float* out, const Element* x, std::int64_t n, F f) {
-    return reduce_lanes<float>(sum_vectors<true>(out, x, n, f), add);
+    return reduce_lanes(sum_vectors<true>(out, x, n, f), add);
 }
 
 CAIRN_INLINE F32 larger(F32 a, F32 b) { return quick_max(a, b); }
@@ -220,7 +220,7 @@ CAIRN_INLINE F32 max_lanes(const Element* x, std::int64_t n) {
 }
 template <typename Element>
 CAIRN_INLINE float max_row(const Element* x, std::int64_t n) {
-    return reduce_lanes<float>(max_lanes(x, n), larger);
+    return reduce_lanes(max_lanes(x, n), larger);
 }
 
 }  // namespace CAIRN_LEVEL

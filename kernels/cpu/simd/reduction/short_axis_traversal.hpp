@@ -1,7 +1,8 @@
 #pragma once
 
 #include "kernels/cpu/simd/reduction/column_traversal.hpp"
-#include "kernels/cpu/simd/vector/square_transpose.hpp"
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
+#include "kernels/cpu/simd/vector/typed_vector.hpp"
 
 /// Reductions along few elements: short rows, or planes with short rows, are transposed, as many as there are lanes,
 /// and then processed as columns.
@@ -82,7 +83,7 @@ private:
     template <bool is_whole, typename Element>
     CAIRN_INLINE void read_squares(const Element* x) {
         each_square([&](int first, std::int64_t i) __attribute__((always_inline)) {
-            transpose_square(
+            transpose_square<F32>(
                 [&](int r) {
                     return is_whole ? load(x + from[first + r] + i) : load_part(x + from[first + r], elements());
                 },
@@ -94,11 +95,11 @@ private:
     template <bool is_whole, typename Element>
     CAIRN_INLINE void write_squares(Element* y) {
         each_square([&](int first, std::int64_t i) __attribute__((always_inline)) {
-            transpose_square([&](int e) { return is_whole || e < elements() ? load(row(i + e) + first) : F32{}; },
-                             [&](int r, F32 v) {
-                                 is_whole ? store(y + to[first + r] + i, v)
-                                          : store_part(y + to[first + r], v, elements());
-                             });
+            transpose_square<F32>([&](int e) { return is_whole || e < elements() ? load(row(i + e) + first) : F32{}; },
+                                  [&](int r, F32 v) {
+                                      is_whole ? store(y + to[first + r] + i, v)
+                                               : store_part(y + to[first + r], v, elements());
+                                  });
         });
     }
 };

@@ -16,21 +16,10 @@ CAIRN_INLINE F64 from_bits(U64 x) { return std::bit_cast<F64>(x); }
 CAIRN_INLINE bool is_any_true(I64 mask) { return is_any_true(std::bit_cast<I32>(mask)); }
 
 /// Converts the first or the last half of a vector of floats to doubles, and back with rounding.
-template <std::size_t first, std::size_t... k>
-CAIRN_INLINE F64 doubles_from(F32 x, std::index_sequence<k...>) {
-    return to_doubles(__builtin_shufflevector(x, x, (first + k)...));
-}
-CAIRN_INLINE F64 first_doubles(F32 x) { return doubles_from<0>(x, std::make_index_sequence<vec_lanes<double>>()); }
-CAIRN_INLINE F64 last_doubles(F32 x) {
-    return doubles_from<vec_lanes<double>>(x, std::make_index_sequence<vec_lanes<double>>());
-}
-template <std::size_t... k>
-CAIRN_INLINE F32 joined(HalfF32 a, HalfF32 b, std::index_sequence<k...>) {
-    return __builtin_shufflevector(a, b, k...);
-}
+CAIRN_INLINE F64 first_doubles(F32 x) { return to_doubles(lanes_from<0, vec_lanes<double>>(x)); }
+CAIRN_INLINE F64 last_doubles(F32 x) { return to_doubles(lanes_from<vec_lanes<double>, vec_lanes<double>>(x)); }
 CAIRN_INLINE F32 to_floats(F64 first, F64 last) {
-    return joined(__builtin_convertvector(first, HalfF32), __builtin_convertvector(last, HalfF32),
-                  std::make_index_sequence<lanes>());
+    return concatenate(__builtin_convertvector(first, HalfF32), __builtin_convertvector(last, HalfF32));
 }
 
 CAIRN_INLINE F64 abs(F64 x) { return from_bits(unsigned_bits(x) & 0x7fffffffffffffffu); }

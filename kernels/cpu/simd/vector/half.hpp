@@ -4,7 +4,6 @@
 #include "kernels/cpu/simd/vector/typed_vector.hpp"
 
 #include <type_traits>
-#include <utility>
 
 /// Conversions of f16 and bf16 to f32 and back: by the level's instruction if it has one, otherwise by
 /// graph/types/half.hpp, with the same results.
@@ -64,17 +63,14 @@ CAIRN_INLINE F32 load_part(const Half* p, std::int64_t count) {
     return widened(load_part(reinterpret_cast<const std::uint16_t*>(p), count), Half());
 }
 
-template <int... i>
-CAIRN_INLINE Halves upper_halves(U32 x, std::integer_sequence<int, i...>) {
-    using AllHalves = std::uint16_t __attribute__((vector_size(4 * lanes)));
-    const auto all = std::bit_cast<AllHalves>(x);
-    return __builtin_shufflevector(all, all, (2 * i + 1)...);
-}
 CAIRN_INLINE Halves upper_halves(U32 x) {
-    if constexpr (lanes == 16 && std::endian::native == std::endian::little)
-        return upper_halves(x, std::make_integer_sequence<int, lanes>());
-    else
+    if constexpr (lanes == 16 && std::endian::native == std::endian::little) {
+        using AllHalves = std::uint16_t __attribute__((vector_size(4 * lanes)));
+        const auto all = std::bit_cast<AllHalves>(x);
+        return shuffle<lanes>(all, all, [](int i) { return 2 * i + 1; });
+    } else {
         return __builtin_convertvector(x >> 16, Halves);
+    }
 }
 /// Rounds to nearest even; NaN stays NaN.
 CAIRN_INLINE Halves narrowed(F32 x, BF16) { return upper_halves(rounded_bf16(x)); }

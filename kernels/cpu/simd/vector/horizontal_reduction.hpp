@@ -1,51 +1,46 @@
 #pragma once
 
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
 #include "kernels/cpu/simd/vector/typed_vector.hpp"
 
-#include <utility>
-
-/// Horizontal reductions of as many vectors as there are lanes, done together: a third of the work of separate
-/// reductions.
+/// Horizontal reductions of one vector, and of as many vectors as there are lanes, done together: a third of the work
+/// of separate reductions.
 namespace CAIRN_LEVEL {
 
-/// Selects one of each two adjacent parts of `width` lanes, the one at `first`: those of a, then those of b. Parts
-/// smaller than 16 bytes stay within their 16 bytes, which is the fastest shuffle.
-template <typename T, int width, int first, typename V, int... I>
-CAIRN_INLINE V parts_of(V a, V b, std::integer_sequence<int, I...>) {
-    constexpr int count = sizeof...(I), of_16 = 16 / static_cast<int>(sizeof(T));
-    constexpr int within = width < of_16 ? of_16 : count, half = within / 2;
-    return __builtin_shufflevector(
-        a, b, (I % within / half * count + I / within * within + I % half / width * 2 * width + I % width + first)...);
+/// Horizontal reduction of all lanes: the first `width` lanes with the next ones, then with half the width, and so on.
+template <typename V, int width = lane_count<V> / 2, typename Join>
+CAIRN_INLINE LaneOf<V> reduce_lanes(V x, Join combine) {
+    if constexpr (width == 0)
+        return x[0];
+    else
+        return reduce_lanes<V, width / 2>(combine(x, lanes_from<width, lane_count<V>>(x)), combine);
 }
 
-/// Lane reduced_lane<T>(i) is bitwise equal to reduce_lanes(v[i]) if `combine` is commutative.
-template <typename T, typename Join, int count>
-CAIRN_INLINE Vec<T> reduce_vectors(const Vec<T> (&v)[count], Join combine) {
-    constexpr auto all = std::make_integer_sequence<int, vec_lanes<T>>();
-    constexpr int width = count / 2;
-    Vec<T> joined[width];
+/// Lane reduced_lane<V>(i) is bitwise equal to reduce_lanes(v[i]) if `combine` is commutative. Lanes are selected
+/// within 16 bytes where possible, which is the fastest shuffle.
+template <typename V, typename Join, int count>
+CAIRN_INLINE V reduce_vectors(const V (&v)[count], Join combine) {
+    constexpr int width = count / 2, group = width < part_lanes<V> ? part_lanes<V> : lane_count<V>;
+    V joined[width];
 #pragma GCC unroll 16
     for (int i = 0; i < width; ++i)
-        joined[i] = combine(parts_of<T, width, 0>(v[2 * i], v[2 * i + 1], all),
-                            parts_of<T, width, width>(v[2 * i], v[2 * i + 1], all));
+        joined[i] = combine(every_second<0, width, group>(v[2 * i], v[2 * i + 1]),
+                            every_second<1, width, group>(v[2 * i], v[2 * i + 1]));
     if constexpr (width == 1)
         return joined[0];
     else
-        return reduce_vectors<T>(joined, combine);
+        return reduce_vectors(joined, combine);
 }
-template <typename T>
+template <typename V>
 constexpr int reduced_lane(int i) {
-    constexpr int of_16 = 16 / static_cast<int>(sizeof(T)), parts = vec_lanes<T> / of_16;
-    return i % parts * of_16 + i / parts;
-}
-template <typename T, int... i>
-CAIRN_INLINE Vec<T> to_lane_order(Vec<T> joined, std::integer_sequence<int, i...>) {
-    return __builtin_shufflevector(joined, joined, reduced_lane<T>(i)...);
+    constexpr int parts = lane_count<V> / part_lanes<V>;
+    return i % parts * part_lanes<V> + i / parts;
 }
 /// Lane i is reduce_lanes(v[i]).
-template <typename T, typename Join>
-CAIRN_INLINE Vec<T> reduce_vectors_in_order(const Vec<T> (&v)[vec_lanes<T>], Join combine) {
-    return to_lane_order<T>(reduce_vectors<T>(v, combine), std::make_integer_sequence<int, vec_lanes<T>>());
+template <typename V, typename Join, int count>
+CAIRN_INLINE V reduce_vectors_in_order(const V (&v)[count], Join combine) {
+    const V joined = reduce_vectors(v, combine);
+    return shuffle<count>(joined, joined, [](int i) { return reduced_lane<V>(i); });
 }
 
 }  // namespace CAIRN_LEVEL

@@ -2,7 +2,6 @@
 
 #include "graph/types/half.hpp"
 #include "kernels/cpu/simd/vector/double_vector.hpp"
-#include "kernels/cpu/simd/vector/register_transpose.hpp"
 
 /// Doubles and integers to floats, rounded to odd, as in graph/types/half.hpp: an inexact result has its lowest bit
 /// set, so that a second rounding, to f16 or bf16, gives the result of a single one.
@@ -19,9 +18,8 @@ CAIRN_INLINE U64 with_low_bits_as_one(U64 x) {
 CAIRN_INLINE HalfF32 normal_to_odd(F64 x) {
     return __builtin_convertvector(from_bits(with_low_bits_as_one<29>(unsigned_bits(x))), HalfF32);
 }
-CAIRN_INLINE F32 joined(HalfF32 a, HalfF32 b) { return joined(a, b, std::make_index_sequence<lanes>()); }
 CAIRN_INLINE F32 to_odd(F64 first, F64 last) {
-    const F32 all = joined(normal_to_odd(first), normal_to_odd(last));
+    const F32 all = concatenate(normal_to_odd(first), normal_to_odd(last));
     if (!is_any_true(abs(all) < 0x1p-126f)) return all;
     const auto is_subnormal = [](F64 x) { return (abs(x) < 0x1p-126) & (x != 0.0); };
     if (!is_any_true(is_subnormal(first) | is_subnormal(last))) return all;
@@ -47,12 +45,11 @@ CAIRN_INLINE F32 to_odd(I32 x) {
     return to_float((x < (1 << 24)) & (x > -(1 << 24)) ? x : kept);
 }
 CAIRN_INLINE F32 to_odd(I64 first, I64 last) {
-    constexpr auto all = std::make_integer_sequence<int, lanes>();
     constexpr int lower = std::endian::native == std::endian::little ? 0 : 1;
     const I32 a = std::bit_cast<I32>(first), b = std::bit_cast<I32>(last);
-    const I32 low = cpu::every_second<lower, 1>(a, b, all), high = cpu::every_second<1 - lower, 1>(a, b, all);
+    const I32 low = every_second<lower, 1>(a, b), high = every_second<1 - lower, 1>(a, b);
     if (!is_any_true(high != low >> 31)) return to_odd(low);
-    return joined(large_to_odd(std::bit_cast<U64>(first)), large_to_odd(std::bit_cast<U64>(last)));
+    return concatenate(large_to_odd(std::bit_cast<U64>(first)), large_to_odd(std::bit_cast<U64>(last)));
 }
 
 }  // namespace CAIRN_LEVEL

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/cpu/simd/vector/lane_shuffles.hpp"
 #include "kernels/cpu/simd/vector/vector.hpp"
 
 #include <type_traits>
@@ -68,30 +69,11 @@ CAIRN_INLINE Vec<T> last_lanes_of(Vec<T> x, std::int64_t count, T rest) {
     return vec_lane_numbers<Number>() < vec_splat(static_cast<Number>(vec_lanes<T> - count)) ? vec_splat(rest) : x;
 }
 
-template <typename T, std::size_t... k>
-CAIRN_INLINE Vec<T> every_second(Vec<T> a, Vec<T> b, std::index_sequence<k...>) {
-    return __builtin_shufflevector(a, b, (k < sizeof...(k) / 2 ? 2 * k : 2 * k + 1)...);
-}
 /// p[0], p[2], p[4], ...: a vector of every second element. Does not read past the last of them.
 template <typename T>
 CAIRN_INLINE Vec<T> load_every_second(const T* p) {
     constexpr int n = vec_lanes<T>;
-    return every_second<T>(vec_load(p), vec_load(p + n - 1), std::make_index_sequence<n>());
-}
-
-/// The lanes from `first` on; the other lanes are unspecified.
-template <int first, typename V, std::size_t... k>
-CAIRN_INLINE V lanes_from(V x, std::index_sequence<k...>) {
-    return __builtin_shufflevector(x, x, ((k + first) % sizeof...(k))...);
-}
-/// Horizontal reduction of all lanes: the first `width` lanes with the next ones, then with half the width, and so on.
-template <typename T, int width = vec_lanes<T> / 2, typename Join>
-CAIRN_INLINE T reduce_lanes(Vec<T> x, Join combine) {
-    if constexpr (width == 0)
-        return x[0];
-    else
-        return reduce_lanes<T, width / 2>(combine(x, lanes_from<width>(x, std::make_index_sequence<vec_lanes<T>>())),
-                                          combine);
+    return every_second<0, 1, n, 1>(vec_load(p), vec_load(p + n - 1));
 }
 
 }  // namespace CAIRN_LEVEL

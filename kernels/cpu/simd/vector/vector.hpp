@@ -97,22 +97,4 @@ CAIRN_INLINE F32 floor(F32 x) {
 #endif
 }
 
-/// Horizontal reduction by `f`, in an order that depends only on the width.
-template <typename Fold>
-CAIRN_INLINE float fold_lanes_in_order(F32 x, Fold f) {
-    float values[lanes];
-    store(values, x);
-    for (int width = lanes / 2; width > 0; width /= 2) {
-        for (int i = 0; i < width; ++i) values[i] = f(values[i], values[i + width]);
-    }
-    return values[0];
-}
-CAIRN_INLINE float sum_lanes(F32 x) {
-    return fold_lanes_in_order(x, [](float a, float b) { return a + b; });
-}
-/// The largest lane; NaN if any lane is NaN.
-CAIRN_INLINE float max_lanes(F32 x) {
-    return fold_lanes_in_order(x, [](float a, float b) { return a > b || a != a ? a : b; });
-}
-
 }  // namespace CAIRN_LEVEL
