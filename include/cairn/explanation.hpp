@@ -91,7 +91,7 @@ struct ExplainedAlternative {
     /// Seconds that selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work
     /// done once. The alternative with the least `slower + price` is chosen.
     double price = 0;
-    /// Why it was not chosen although `slower + price` is below 0: `slower when run whole: 1.03x`. Otherwise empty.
+    /// Why it was not chosen although `slower + price` is below 0: `slower as a whole program: 1.03x`. Otherwise empty.
     std::string decided_by = {};
     friend bool operator==(const ExplainedAlternative&, const ExplainedAlternative&) = default;
 };

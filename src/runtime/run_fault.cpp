@@ -53,7 +53,9 @@ std::string failure_text(const device::Failure& failure, const ParallelRegion& r
         throw Error(ErrorKind::memory, part, prefix + "out of memory");
     } catch (const std::exception& error) {
         throw Error(ErrorKind::argument, part, prefix + error.what());
-    } catch (...) { throw Error(ErrorKind::argument, part, prefix + "threw what is no std::exception"); }
+    } catch (...) {
+        throw Error(ErrorKind::argument, part, prefix + "threw an exception that is not a std::exception");
+    }
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
     EXPECT_EQ(kinds, (std::set<int>{1, 2, 3})) << "all here, all there, some here and some there";
 }
 
-/// The numbers in "cost C, at least L whatever is copied between devices".
+/// The numbers in "cost C, at least L with free transfers".
 std::pair<double, double> cost_and_low(const Graph& graph, const Context& context) {
     const auto folder = std::filesystem::path(CAIRN_BINARY_DIR) / "devices_test_stages";
     std::filesystem::remove_all(folder);

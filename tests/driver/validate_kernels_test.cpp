@@ -207,7 +207,7 @@ TEST(CheckKernels, WhatAKernelThrowsIsItsRefusal) {
     refused("its accepts failed: boom");
     kernel.accepts = yes;
     kernel.cost = [](const Problem&) -> Cost { throw 1; };
-    refused("its cost threw what is no std::exception");
+    refused("its cost threw an exception that is not a std::exception");
     kernel.cost = [](const Problem&) -> Cost { return {1, 1, 1}; };
     kernel.workspace = [](const Problem&, int) -> Dim { throw std::runtime_error("boom"); };
     refused("its workspace failed: boom");
@@ -227,10 +227,10 @@ TEST(CheckKernels, ACostThatIsNoCostIsNotCountedWith) {
                              Cost{endless, 1, 1}, Cost{1, 1, 0}, Cost{1, 1, -1}, Cost{1, 1, 1e9}}) {
         told = cost;
         const std::string text = explained(kernel);
-        EXPECT_NE(text.find("its cost is no cost"), std::string::npos) << text;
+        EXPECT_NE(text.find("its cost is invalid"), std::string::npos) << text;
     }
     told = {1, 1, 1};
-    EXPECT_EQ(explained(kernel).find("its cost is no cost"), std::string::npos);
+    EXPECT_EQ(explained(kernel).find("its cost is invalid"), std::string::npos);
 }
 
 TEST(CheckKernels, AKernelThatThrowsWhenMeasuredIsNotChosen) {

@@ -59,7 +59,8 @@ void expect_fault(void (*run)(const Args&, Team&), ErrorKind kind, const std::st
 TEST(RunFault, WhateverAKernelThrowsIsAnErrorThatNamesIt) {
     expect_fault([](const Args&, Team&) { throw std::runtime_error("boom"); }, ErrorKind::argument, "boom");
     expect_fault([](const Args&, Team&) { throw std::bad_alloc(); }, ErrorKind::memory, "out of memory");
-    expect_fault([](const Args&, Team&) { throw 7; }, ErrorKind::argument, "threw what is no std::exception");
+    expect_fault([](const Args&, Team&) { throw 7; }, ErrorKind::argument,
+                 "threw an exception that is not a std::exception");
     expect_fault([](const Args&, Team&) { throw Error(ErrorKind::unsupported, "floor", "not today"); },
                  ErrorKind::unsupported, "[floor] not today");
     expect_fault([](const Args&, Team& team) { team.fail("cannot"); }, ErrorKind::argument, "cannot");

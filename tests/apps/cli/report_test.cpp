@@ -191,12 +191,12 @@ TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
     EXPECT_THAT(report_of(study), Not(HasSubstr("Cheaper by sums")));
     study.least_by_sums = study.runner_up;
     study.least_by_sums->kept_bytes = 1 << 20;
-    study.decided_by = "slower when run whole: 1.03x";
+    study.decided_by = "slower as a whole program: 1.03x";
     study.why.trials = {{{}, true, 0.01, 0.97, 0.96, 0.98, 12, true}};
     const std::string page = report_of(study);
     EXPECT_NO_THROW(elements_in(page));
     EXPECT_THAT(page, HasSubstr("<h2>Cheaper by sums</h2>"));
-    EXPECT_THAT(page, HasSubstr("It was not taken: slower when run whole: 1.03x. It keeps 1 MiB"));
+    EXPECT_THAT(page, HasSubstr("It was not taken: slower as a whole program: 1.03x. It keeps 1 MiB"));
     EXPECT_THAT(page, HasSubstr("run whole beside this program: 1.03x (12 runs each, the one beaten)"));
     EXPECT_THAT(page, HasSubstr("<h2>In short</h2>"));
 }

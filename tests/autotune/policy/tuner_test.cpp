@@ -166,7 +166,7 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
 
 TEST_F(ProfileOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
     const Kernel kernel = test::lying_product();
-    const std::string reason = "no, because: it promised an error of 0.0001, measured was 0.00";
+    const std::string reason = "no, because: it states an error of 0.0001, but 0.00";
     {
         const Context context = this->context(kernel);
         store_times(context, kernel);
