@@ -199,7 +199,7 @@ TEST(CheckKernels, WhatAKernelThrowsIsItsRefusal) {
     const auto refused = [&](const std::string& reason) {
         for (const Mode mode : {Mode::off, Mode::normal}) {
             const std::string text = explained(kernel, mode);
-            EXPECT_NE(text.find("no, because: " + reason), std::string::npos) << text;
+            EXPECT_NE(text.find("refused: " + reason), std::string::npos) << text;
             EXPECT_EQ(text.find("  my.floor@1 "), text.find("    my.floor@1 ") + 2) << "it was chosen: " << text;
         }
     };

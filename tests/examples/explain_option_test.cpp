@@ -36,14 +36,15 @@ TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
     EXPECT_THAT(definition.out, testing::Not(HasSubstr("the nearest to it")));
     const Outcome kernel = told({"--why-not", "cpu.reference.matmul@1"});
     EXPECT_TRUE(succeeds(kernel));
-    EXPECT_THAT(kernel.out, AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, beaten by ")));
+    EXPECT_THAT(kernel.out,
+                AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, slower than ")));
 }
 
 TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
     const Outcome outcome = told({"--why-not", "linear_swiglu"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out,
-                AllOf(StartsWith("never proposed: no linear_swiglu was found"),
+                AllOf(StartsWith("never proposed: no linear_swiglu was matched"),
                       testing::ContainsRegex("\nthe nearest to it: .*linear_swiglu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
 }
 

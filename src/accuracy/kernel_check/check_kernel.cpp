@@ -40,7 +40,7 @@ struct RunResult {
 std::string error_bound_violation(double error_bound, const ErrorNorms& error_norms) {
     if (error_norms.combined() <= error_bound) return {};
     char text[120];
-    std::snprintf(text, sizeof text, "relative error %.3g, largest %.3g, promised %.3g", error_norms.relative,
+    std::snprintf(text, sizeof text, "relative error %.3g, largest %.3g, stated %.3g", error_norms.relative,
                   error_norms.largest, error_bound);
     return text;
 }

@@ -78,7 +78,7 @@ std::string why_invalid(const ErrorMeasurement& figures) {
         if (!is_error(error)) return fmt::format("its error is {}", error);
     return figures.promised >= 0 && std::isfinite(figures.promised)
                ? std::string()
-               : fmt::format("the error promised is {}", figures.promised);
+               : fmt::format("the stated error is {}", figures.promised);
 }
 
 std::string why_invalid(const Choice& choice) {

@@ -46,7 +46,7 @@ TEST(RowFaults, OfTheOthers) {
     EXPECT_EQ(why_invalid(ErrorMeasurement{endless, 1, 1, "", ""}), "") << "as wrong as can be";
     EXPECT_EQ(why_invalid(ErrorMeasurement{-1, 1, 1, "", ""}), "its error is -1");
     EXPECT_EQ(why_invalid(ErrorMeasurement{1, std::nan(""), 1, "", ""}), "its error is nan");
-    EXPECT_EQ(why_invalid(ErrorMeasurement{1, 1, endless, "", ""}), "the error promised is inf");
+    EXPECT_EQ(why_invalid(ErrorMeasurement{1, 1, endless, "", ""}), "the stated error is inf");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, 1}), "");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, 0}), "") << "none was run";
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, -1}), "it has -1 samples");
