@@ -393,7 +393,7 @@ TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
     std::ostringstream out;
     out << told;
     EXPECT_EQ(out.str(), to_string(told));
-    EXPECT_THAT(details(told), HasSubstr("    2 x f32[")) << "equal layers are told once";
+    EXPECT_THAT(details(told), HasSubstr("    2 x f32[")) << "equal layers are listed once";
 }
 
 TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {

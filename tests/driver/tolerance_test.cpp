@@ -196,7 +196,7 @@ TEST_F(AToleranceOf, AWayThatIsBeyondItIsCountedAndNotCompiled) {
     EXPECT_EQ(refused, 1);
     options.tolerance = Tolerance::exact();
     const double exact = std::sqrt(std::stod(paths(chain(2), context, options).count()));
-    EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more way for each product";
+    EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more alternative for each product";
 }
 
 TEST_F(AToleranceOf, WithoutASearchAllIsExact) {

@@ -155,7 +155,7 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
         {[](KernelSet& s) {
              s.kernels[1].packed_inputs = {{0, "my_rows"}, {0, "my_columns"}};
          },
-         "kernel my.first@1 wants input 0 packed in two ways"},
+         "kernel my.first@1 requires two packed layouts for input 0"},
     };
     for (const Case& spoilt : cases) {
         KernelSet set = good();
@@ -169,7 +169,7 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
 TEST(CheckKernels, WhatAKernelNeedsIsNamedWithAllThatItStandsOn) {
     KernelSet set = good();
     set.kernels[0].needs = {Feature::avx2, Feature::avx512_vnni};
-    EXPECT_EQ(refusal(set), "[context] kernel my.floor@1 needs avx2+avx512_vnni without avx512, on which that stands");
+    EXPECT_EQ(refusal(set), "[context] kernel my.floor@1 needs avx2+avx512_vnni without avx512, which that requires");
     set.kernels[0].needs = {Feature::amx_tile, Feature::amx_int8};
     EXPECT_EQ(refusal(set), "") << "it may need what this CPU lacks";
 }
