@@ -140,8 +140,8 @@ TEST(RunFault, AFailureInMidRunAsksForARewindToWhatIsSound) {
             else
                 EXPECT_THROW(model.run(options), Cancelled);
             EXPECT_EQ(outcome([&] { model.run(); }).text,
-                      "[run] a failed run has overwritten parts of state \"s\": rewind N to 3 or less, give it "
-                      "its contents anew, or reset_states() first");
+                      "[run] a failed run has overwritten parts of state \"s\": rewind N to 3 or less, "
+                      "set its contents again, or reset_states() first");
             model.rewind("N", 3);
             model.run();  // rows 2, 2, 2, 1
             EXPECT_EQ(model.output("total").as<float>()[0], 7);

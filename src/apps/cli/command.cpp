@@ -39,8 +39,7 @@ constexpr const char* description =
 
 constexpr const char* footer =
     "Examples:\n"
-    "  cairn tune gpt2.cairn --budget 10s               measure the missing times of the best programs, and record "
-    "them\n"
+    "  cairn tune gpt2.cairn --budget 10s               measure missing times of the best programs\n"
     "  cairn paths gpt2.cairn --best 3 --profile        the three cheapest paths, each run and timed\n"
     "  cairn explain gpt2.cairn --html report.html      one page: what was chosen, memory, times\n"
     "  cairn explain gpt2.cairn --why-not softmax       why kernels for softmax were not selected\n"

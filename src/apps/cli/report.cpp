@@ -77,7 +77,7 @@ std::string memory(const ReportData& study) {
     return section(
         "Memory",
         fmt::format("The arena over a run: from left to right instructions, upwards bytes. It has {}, {:.1f} % more "
-                    "than are alive at once, which no plan can go below.",
+                    "than are live at once, which no plan can go below.",
                     bytes(report.arena), 100 * (ratio - 1)),
         panel(legend(false) + memory_chart(study)));
 }
