@@ -97,7 +97,7 @@ TEST(RunFault, AnIndexOutOfRangeIsShownWithItsPlace) {
             model.set("ids", {0, 3, 1, 2, -1, 0});
             const std::string gathered = outcome([&] { model.run(); }).text;
             EXPECT_NE(gathered.find(" by cpu."), std::string::npos) << gathered;
-            EXPECT_TRUE(gathered.ends_with("an index is outside the axis it chooses from: \"ids\"[1,1] is -1"))
+            EXPECT_TRUE(gathered.ends_with("an index is out of range of the indexed axis: \"ids\"[1,1] is -1"))
                 << gathered;
             model.set("ids", {0, 3, 1, 2, 1, 0});
             model.set("places", {std::int64_t{3}, std::int64_t{4}});

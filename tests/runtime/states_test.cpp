@@ -367,7 +367,7 @@ TEST(States, AFailedRunLeavesThoseItAppendsToAndSpoilsThoseItOverwrites) {
     model.run();
     i[0] = 2;
     const std::string failed = message([&] { model.run(); });
-    EXPECT_NE(failed.find("outside the axis"), std::string::npos) << failed;
+    EXPECT_NE(failed.find("out of range of the indexed axis"), std::string::npos) << failed;
     EXPECT_EQ(values(model.state("seen")), (std::vector<float>{3, 4}));
     i[0] = 0;
     EXPECT_EQ(message([&] { model.run(); }),
