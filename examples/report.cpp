@@ -71,7 +71,7 @@ void print_memory(Gpt2& model) {
     for (const std::int64_t tokens : {1, 17, 128, 512, 1024}) {
         if (tokens > model.capacity()) break;
         const cairn::MemoryReport at = model.compiled().memory({{"T", tokens}, {"past", 0}});
-        std::printf("  %4lld tokens: arena %lld, most alive at once %lld, ratio %.4f\n", static_cast<long long>(tokens),
+        std::printf("  %4lld tokens: arena %lld, most live at once %lld, ratio %.4f\n", static_cast<long long>(tokens),
                     static_cast<long long>(at.arena), static_cast<long long>(at.max_live),
                     static_cast<double>(at.arena) / static_cast<double>(std::max<std::int64_t>(at.max_live, 1)));
     }

@@ -107,7 +107,7 @@ void add_options(CLI::App& app, Options& options) {
                    "folder in which the model is kept ready for the next start, made where there is none");
     app.add_flag("--explain", options.explain, "print in 40 lines what takes how long, why, and what to do, and stop");
     app.add_option("--why-not", options.why_not,
-                   "print what came of a kernel, or of all kernels of a definition, and stop");
+                   "print the outcome of a kernel, or of all kernels of a definition, and stop");
     app.add_option("--save-graph", options.save_graph, "write the graph in text form, for the command cairn, and stop");
     app.add_flag("--no-progress", options.no_progress, "show no progress");
 }
@@ -152,7 +152,7 @@ void print_choice(const Options& options, const cairn::CompiledGraph& compiled, 
         const auto is_it = [&](const cairn::Definition& each) { return each.name == definition; };
         if (std::none_of(known.begin(), known.end(), is_it)) break;
         const std::string missing = cairn::why_not(graph, definition, context);
-        if (!missing.empty()) std::cout << "the nearest to it: " << missing << '\n';
+        if (!missing.empty()) std::cout << "closest match: " << missing << '\n';
         break;
     }
 }

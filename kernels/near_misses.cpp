@@ -88,7 +88,7 @@ Tensors sum_of_products(Operands operands, const Attributes&) {
     return {sum(unsqueeze(operands[0], -1) * operands[1], {-2}) + operands[2]};
 }
 
-const char* const eps_outside = "eps is added to the root, not to what stands under it: another function";
+const char* const eps_outside = "eps is added to the square root, not under it: a different function";
 
 void add_norms(std::vector<NearMiss>& list) {
     list.push_back(
@@ -149,12 +149,12 @@ void add_attention(std::vector<NearMiss>& list) {
     list.push_back({{"attention", attend<masked_by_product>, by_product},
                     "scores are hidden by a product with the mask, which makes NaN of a hidden score that is not "
                     "finite: write where(mask, scores, masked_score)"});
-    list.push_back({{"attention",
-                     attend<masked_afterwards>,
-                     {"attention scale=? | f32[T,D] f32[S,D] f32[S,E] f32[1,S]",
-                      "attention scale=? | f32[T,D] f32[S,D] f32[S,E] f32[T,S]"}},
-                    "weights are masked behind the softmax, which makes NaN where all that is seen has weight 0: mask "
-                    "the scores"});
+    list.push_back(
+        {{"attention",
+          attend<masked_afterwards>,
+          {"attention scale=? | f32[T,D] f32[S,D] f32[S,E] f32[1,S]",
+           "attention scale=? | f32[T,D] f32[S,D] f32[S,E] f32[T,S]"}},
+         "weights are masked after the softmax, which gives NaN if all visible weights are 0: mask the scores"});
     list.push_back({{"attention", attend<masked_around_cast>, patterns_around_cast()},
                     "scores are masked around an f32 softmax between products of a narrower dtype, which no kernel "
                     "takes: cast q, k and v to f32"});

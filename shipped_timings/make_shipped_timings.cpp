@@ -103,12 +103,12 @@ void file(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app("Makes the timing seed that comes with Cairn");
+    CLI::App app("Makes the timings that ship with Cairn");
     app.require_subcommand(1);
-    CLI::App* const telling = app.add_subcommand("text", "of a database what can be trusted, as text");
+    CLI::App* const telling = app.add_subcommand("text", "writes the trustworthy rows of a database as text");
     telling->add_option("db", options.database)->required();
     telling->add_option("text", options.text)->required();
-    CLI::App* const making = app.add_subcommand("file", "that text as the database that programs read");
+    CLI::App* const making = app.add_subcommand("file", "converts that text to the database that programs read");
     making->add_option("text", options.text)->required();
     making->add_option("file", options.file)->required();
     try {

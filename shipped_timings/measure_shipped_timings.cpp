@@ -61,7 +61,7 @@ void measure(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app("Measures what the timing seed that comes with Cairn is made of");
+    CLI::App app("Measures the timings that ship with Cairn");
     app.add_option("db", options.database)->required();
     app.add_option("--seconds", options.seconds, "for each model");
     app.add_option("--threads", options.threads);

@@ -91,7 +91,7 @@ struct ExplainedAlternative {
     /// Seconds that selection adds to `slower` for these bytes (CompileOptions::seconds_per_kept_byte) and for work
     /// done once. The alternative with the least `slower + price` is chosen.
     double price = 0;
-    /// Why it was not chosen although `slower + price` is below 0: `slower when run whole: 1.03x`. Otherwise empty.
+    /// Why it was not chosen although `slower + price` is below 0: `slower as a whole program: 1.03x`. Otherwise empty.
     std::string decided_by = {};
     friend bool operator==(const ExplainedAlternative&, const ExplainedAlternative&) = default;
 };
@@ -208,7 +208,7 @@ CAIRN_API std::ostream& operator<<(std::ostream& out, const Explanation& explana
 /// runner-up and its distance; work done once on weights; rejected kernels that an option could admit; what a tune
 /// could still find. Throws Error(argument) if there is no such bucket.
 ///
-///     layer, T in 2..12, judged at T = 3, 5 and 9: 26.9 us a run, 80 % of it measured
+///     layer, T in 2..12, a mean of T = 3; T = 5; T = 9: 26.9 us a run, 80 % of it measured
 ///     what takes longest (2 instructions)
 ///        80.0 %  21.5 us      matmul   cpu.panel_avx512.matmul.f32@4 | reads x, w (app.cpp:9) "scores"
 ///        20.0 %  5.38 us est. softmax  cpu.avx512.softmax.f32@1 (app.cpp:10)
@@ -219,11 +219,11 @@ CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket
 /// values that several alternatives compute, with the cost of each. Equal answers are printed once; equal values (those
 /// of equal layers) are counted.
 ///
-///     bucket T in 2..12, judged at T = 3 and T = 5 and T = 9: 0.0004 s a run
+///     bucket T in 2..12, evaluated at T = 3 and T = 5 and T = 9: 0.0004 s a run
 ///       cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64] of softmax
 ///       (app.cpp:9)
 ///         cpu.avx2.softmax.f32@1                       1.9e-05 s measured
-///       other ways, and how much longer a run takes by the best program with each
+///       alternatives, with the additional run time of the best program with each
 ///         f32[T,64] of softmax (app.cpp:9)
 ///           taken         cpu.avx512.softmax.f32@1 1.2e-05 s measured | softmax axis=(-1) | f32[T,64] -> f32[T,64]
 ///           +4e-05 s      cpu.avx512.div@1 1.1e-05 s estimated | div | f32[T,64] f32[T,64]:(1,0) -> f32[T,64]
@@ -235,7 +235,7 @@ CAIRN_API std::string details(const Explanation& explanation);
 /// the nearest names if there is no such kernel or definition.
 ///
 ///     why_not(model.explain(), "cpu.avx2.softmax.f32@1")
-///     ->  12 x cpu.avx2.softmax.f32@1 for f32[T,64] of softmax (app.cpp:9): 1.9e-05 s measured, beaten by
+///     ->  12 x cpu.avx2.softmax.f32@1 for f32[T,64] of softmax (app.cpp:9): 1.9e-05 s measured, slower than
 ///         cpu.avx512.softmax.f32@1 by 7e-06 s
 CAIRN_API std::string why_not(const Explanation& explanation, std::string_view kernel);
 

@@ -32,5 +32,5 @@
 #error "Cairn needs a POSIX system: it maps files and memory"
 #endif
 #if __SIZEOF_POINTER__ != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "Cairn needs a 64-bit little-endian machine: weights and programs are mapped as they lie in files"
+#error "Cairn needs a 64-bit little-endian machine: weights and programs are memory-mapped from files"
 #endif

@@ -44,7 +44,7 @@ FeatureSet features_in_use(const std::optional<FeatureSet>& asked) {
     };
     for (const Feature feature : all_features)
         if (const FeatureSet missing = implied_by(feature) - *asked; asked->has(feature) && !missing.empty())
-            refuse(std::string(to_string(feature)) + " stands on " + to_string(missing) + ", which is not among them");
+            refuse(std::string(to_string(feature)) + " requires " + to_string(missing) + ", which is not among them");
     if (const FeatureSet lacking = *asked - here; !lacking.empty())
         refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(here));
     return *asked;

@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
     return fmt::format("{}", fmt::join(parts, between));
 }
 
-/// `, judged at T = 3, past = 16 and T = 9, past = 64`
+/// `, evaluated at T = 3, past = 16 and T = 9, past = 64`
 std::string sizes_of(const ExplainedBucket& bucket) {
     std::vector<std::string> points;
     for (const auto& point : bucket.sizes) {
@@ -27,7 +27,7 @@ std::string sizes_of(const ExplainedBucket& bucket) {
         for (const auto& [symbol, value] : point) sizes.push_back(fmt::format("{} = {}", symbol, value));
         if (!sizes.empty()) points.push_back(joined(sizes));
     }
-    return points.empty() ? "" : ", judged at " + joined(points, " and ");
+    return points.empty() ? "" : ", evaluated at " + joined(points, " and ");
 }
 
 /// The provenance of a time; unknown if the program was loaded from a file.
@@ -35,15 +35,15 @@ std::string provenance_of(const ExplainedKernel& verdict, bool is_loaded) {
     return is_loaded ? "expected" : driver::time_provenance(verdict.measured, verdict.expected_from);
 }
 
-/// `1.2e-05 s measured, error 0.005 promised, reference`
+/// `1.2e-05 s measured, error 0.005 stated, reference`
 std::string cost_of(const ExplainedKernel& verdict, bool is_loaded = false) {
-    if (!verdict.refusal.empty()) return "no, because: " + verdict.refusal;
+    if (!verdict.refusal.empty()) return "refused: " + verdict.refusal;
     if (!verdict.failure.empty()) return "no time: failed when it was measured " + verdict.failure;
     std::string text = fmt::format("{}{:.4g} s {}", verdict.at_least ? "at least " : "", verdict.seconds,
                                    provenance_of(verdict, is_loaded));
-    if (verdict.ranked_last) text += ", not measured while others are: it counts last";
+    if (verdict.ranked_last) text += ", not measured although others are: ranked last";
     if (verdict.error > 0)
-        text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "promised");
+        text += fmt::format(", error {:.4g} {}", verdict.error, verdict.error_measured ? "measured" : "stated");
     if (verdict.is_reference) text += ", reference";
     if (!verdict.note.empty()) text += ", " + verdict.note;
     return text;
@@ -83,7 +83,7 @@ std::string way_text(const ExplainedAlternative& way) {
         text += fmt::format("({} {} kept, which counts {:+.3g} s) ", driver::size_text(std::abs(way.more_bytes)),
                             way.more_bytes > 0 ? "more" : "less", way.price);
     if (!way.decided_by.empty())
-        text += way.slower ? fmt::format("(faster by the sum of single kernels, {}) ", way.decided_by)
+        text += way.slower ? fmt::format("(faster by summed kernel times, {}) ", way.decided_by)
                            : fmt::format("({}) ", way.decided_by);
     if (way.best >= 0) {
         const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
@@ -143,16 +143,16 @@ private:
     std::vector<const std::string*> order_;
 };
 
-/// `  -2.1 % (-2.5 to -1.7, 12 times each; by sums +0.01 %), taken, without`, then the kinds of calls; or `as without
-/// measuring`.
+/// `  -2.1 % (-2.5 to -1.7, 12 runs each; +0.01 % by summed times), taken, without`, then the kinds of calls; or `calls
+/// of an unmeasured compile`.
 std::string trials_text(const std::vector<ProgramTrial>& trials) {
-    std::string text = trials.empty() ? "" : "programs run whole beside the best so far\n";
+    std::string text = trials.empty() ? "" : "program trials against the incumbent\n";
     const auto percent = [](double ratio) { return 100 * (ratio - 1); };
     for (const ProgramTrial& trial : trials) {
-        text += fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} times each; by sums {:+.2f} %), {}, {}\n",
+        text += fmt::format("  {:+.2f} % ({:+.2f} to {:+.2f}, {} runs each; {:+.2f} % by summed times), {}, {}\n",
                             percent(trial.ratio), percent(trial.low), percent(trial.high), trial.samples,
-                            100 * trial.expected, trial.won ? "taken" : "left",
-                            trial.as_unmeasured ? "as without measuring" : "without");
+                            100 * trial.expected, trial.won ? "taken" : "rejected",
+                            trial.as_unmeasured ? "calls of an unmeasured compile" : "without");
         for (const std::string& kind : trial.without) text += "    " + kind + '\n';
     }
     return text;
@@ -204,14 +204,15 @@ std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way
         const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
         const double more = verdict.failure.empty() ? verdict.seconds - best.seconds : 0;
         text += !verdict.failure.empty() ? ""
-                : more > 0               ? fmt::format(", beaten by {} by {:.3g} s", best.kernel, more)
+                : more > 0               ? fmt::format(", slower than {} by {:.3g} s", best.kernel, more)
                                          : fmt::format(", no faster than {}", best.kernel);
     }
     if (way.chosen) return text;
     const auto chosen = std::find_if(value.alternatives.begin(), value.alternatives.end(),
                                      [](const ExplainedAlternative& each) { return each.chosen; });
-    text += chosen == value.alternatives.end() ? ", but the value is not needed: it is fused, or spelled otherwise"
-                                               : ", but the value is made by " + way_name(*chosen);
+    text += chosen == value.alternatives.end()
+                ? ", but the value is not needed: it is fused, or another expression is used"
+                : ", but the value is computed by " + way_name(*chosen);
     if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
     text += fmt::format("; a run with {} here takes {:+.3g} s", way_name(way), *way.slower);
     if (way.more_bytes != 0)
@@ -244,7 +245,7 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
                 lines.add(fmt::format("{}{} for {}: {}{}\n", prefix, other_candidate.kernel, other_candidate.problem,
                                       cost_of(other_candidate),
                                       other_candidate.refusal.empty() && other_candidate.failure.empty()
-                                          ? fmt::format(", beaten by {} by {:.3g} s", chosen.kernel,
+                                          ? fmt::format(", slower than {} by {:.3g} s", chosen.kernel,
                                                         other_candidate.seconds - chosen.seconds)
                                           : ""));
     }
@@ -263,7 +264,8 @@ std::string all_refusals(const Explanation& explanation) {
                                               value.value, value_place(value), cost_of(each)));
     }
     if (!lines.empty()) return lines.lines("");
-    return explanation.has_alternatives ? "nothing was refused\n" : "a loaded program does not tell what was refused\n";
+    return explanation.has_alternatives ? "nothing was refused\n"
+                                        : "a loaded program does not record what was refused\n";
 }
 
 }  // namespace
@@ -279,26 +281,25 @@ std::string details(const Explanation& explanation) {
                                 error.allowed == 0 ? "none" : fmt::format("{:.4g}", error.allowed),
                                 error.verified ? fmt::format(", found was {:.4g}", error.found) : "");
         if (bucket.fell_back)
-            text += "  an error found was beyond what is allowed: not this program runs, but the fastest exact one\n";
+            text += "  a measured error exceeds the error budget: the fastest exact program runs instead\n";
         text += instructions_text(bucket, !explanation.has_alternatives);
         CountedLines values;
         for (const ExplainedValue& value : bucket.values) values.add(value_text(value));
         if (!values.empty())
             text +=
-                "  other ways, and how much longer a run takes by the best program with each\n" + values.lines("    ");
+                "  alternatives, with the additional run time of the best program with each\n" + values.lines("    ");
     }
-    if (!explanation.has_alternatives)
-        text += "loaded from a file: what else there was to choose from is not kept there\n";
+    if (!explanation.has_alternatives) text += "loaded from a file, which records no alternatives\n";
     text += trials_text(explanation.trials);
     for (const std::string& note : explanation.notes) text += note + '\n';
     const bool is_won = std::any_of(explanation.trials.begin(), explanation.trials.end(),
                                     [](const ProgramTrial& trial) { return trial.won; });
     if (is_won)
-        text +=
-            fmt::format("by sums of kernel times programs were better by {:.2g} %\n", 100 * explanation.optimality_gap);
+        text += fmt::format("by summed kernel times other programs were better by {:.2g} %\n",
+                            100 * explanation.optimality_gap);
     else if (!explanation.is_exact)
         text += fmt::format(
-            "a search was cut: {}, and other ways may cost less than is told\n",
+            "a search was cut off: {}, and alternatives may cost less than stated\n",
             explanation.optimality_gap == 0 ? "these programs are the best"
             : explanation.optimality_gap < 1
                 ? fmt::format("no programs are better by more than {:.2g} %", 100 * explanation.optimality_gap)
@@ -315,11 +316,10 @@ std::string why_not(const Explanation& explanation, std::string_view kernel) {
         add_outcomes(bucket, !explanation.has_alternatives, kernels, ranges.empty() ? "" : ranges + ": ", lines);
     }
     if (!lines.empty()) return lines.lines("");
-    if (!explanation.has_alternatives) return "not taken; a loaded program does not tell why\n";
+    if (!explanation.has_alternatives) return "not taken; a loaded program does not record why\n";
     const auto known = std::find_if(explanation.kernels.begin(), explanation.kernels.end(),
                                     [&](const auto& each) { return kernels.contains(each.kernel); });
-    return fmt::format("never proposed: no {} was found in the graph, as the program or any other spelling has it\n",
-                       known->definition);
+    return fmt::format("never proposed: no {} was matched in the graph or its e-classes\n", known->definition);
 }
 
 }  // namespace cairn::inline v0

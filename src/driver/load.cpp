@@ -52,7 +52,7 @@ private:
             const bool alike = problem.inputs.size() == 1 && problem.outputs.size() == 1 &&
                                problem.attributes.empty() && problem.inputs[0].dtype == problem.outputs[0].dtype &&
                                problem.inputs[0].shape == problem.outputs[0].shape;
-            if (!alike) refuse(instruction, "has operands of another kind in");
+            if (!alike) refuse(instruction, "has operands that do not match");
             return;
         }
         check_attributes(instruction);
@@ -63,7 +63,7 @@ private:
             const ir::Node& node = meant.data()->node(outputs[o].node);
             same = node.dtype == problem.outputs[o].dtype && node.shape == problem.outputs[o].shape;
         }
-        if (!same) refuse(instruction, "has results of another kind in");
+        if (!same) refuse(instruction, "has results that do not match the definition in");
     }
 
     /// Kernels find attributes by position.
@@ -234,7 +234,7 @@ CompiledGraph load_text(std::string text, const std::filesystem::path& path, con
     const Context::Impl& impl = *context.impl();
     if (!runtime::has_valid_digest(text))
         throw Error(ErrorKind::file, "load",
-                    path.string() + " is damaged or no compiled graph: its digest does not fit");
+                    path.string() + " is damaged or not a compiled graph: its digest does not match");
     text.resize(text.rfind("# digest "));
     const auto refuse = [&](const char* reason) -> Error {
         return {ErrorKind::file, "load", path.string() + ": " + reason};

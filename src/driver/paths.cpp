@@ -157,7 +157,7 @@ bool Paths::is_exact() const { return found()->exploration.exact; }
 
 std::string Paths::not_searched() const {
     if (is_exact()) return {};
-    return fmt::format("of {} states of the search some were not followed: ways through them are missing",
+    return fmt::format("some of the {} search states were not followed: paths through them are missing",
                        found()->exploration.states);
 }
 

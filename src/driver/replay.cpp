@@ -97,7 +97,7 @@ public:
                 narrower_ = std::make_unique<Prepared>(std::move(stored.graph), context, options, lock.stored);
         if (narrower_ == nullptr)
             throw Error(ErrorKind::unsupported, "compile",
-                        fmt::format("states cannot be stored in {}, as the lock has it", lock.stored));
+                        fmt::format("the lock requires states stored in {}, which is not possible", lock.stored));
     }
 
     /// True if the lock has a cover for each bucket.
@@ -198,8 +198,8 @@ std::string lock_difference(const program::Lock& lock, const Graph& graph, const
         if (!wanted.contains(problem)) unused.push_back(problem);
     std::string text = fmt::format("the lock {} does not fit graph \"{}\"", options.lock.string(), graph.name());
     if (lock.selection_key == digest_of(graph, options)) text += fmt::format(": {}", reason);
-    if (!missing.empty()) text += "; without it these would be solved, of which it says nothing:" + told(missing);
-    if (!unused.empty()) text += "\nand these would not, which are in it:" + told(unused);
+    if (!missing.empty()) text += "; it has no calls for these problems:" + told(missing);
+    if (!unused.empty()) text += "\nit has calls for these problems, which do not occur:" + told(unused);
     return text;
 }
 

@@ -145,7 +145,7 @@ private:
             add(fmt::format("the errors of {} add up to {:.3g}, allowed is {}", error.of, error.error,
                             error.allowed == 0 ? "none" : fmt::format("{:.3g}", error.allowed)));
         }
-        if (bucket_.fell_back) add("an error found was beyond what is allowed: the fastest exact program runs instead");
+        if (bucket_.fell_back) add("a measured error exceeds the error budget: the fastest exact program runs instead");
     }
 
     std::string time_mark(const ExplainedKernel& verdict) const {
@@ -253,8 +253,7 @@ private:
         std::stable_sort(others.begin(), slower, is_less);
         const auto count = static_cast<std::size_t>(slower - others.begin());
         if (count == 0) return;
-        add(fmt::format("faster by the sum of times of single kernels, and not taken ({}):",
-                        count_text(count, "value")));
+        add(fmt::format("faster by summed kernel times, and not selected ({}):", count_text(count, "value")));
         for (std::size_t i = 0; i < std::min<std::size_t>(2, count); ++i) add("  " + text_of(others[i]));
     }
 
@@ -269,13 +268,13 @@ private:
             const double ratio = trial->won ? base : trial->ratio * base;
             if (trial->samples > 0)
                 told.push_back(fmt::format("{:.3g}x ({} runs each{})", ratio, trial->samples,
-                                           trial->won ? ", the one beaten" : ""));
+                                           trial->won ? ", the former incumbent" : ""));
             else
-                told.push_back("undecided, so the choice of a compile without measuring was kept");
+                told.push_back("inconclusive, so the selection of an unmeasured compile was kept");
         }
         std::reverse(told.begin(), told.end());
         const std::size_t most = std::min<std::size_t>(5, told.size());
-        add(fmt::format("run whole beside this program: {}{}",
+        add(fmt::format("program trials against this program: {}{}",
                         fmt::join(std::span(told).subspan(told.size() - most), ", "),
                         told.size() > most ? fmt::format(", {} more", told.size() - most) : ""));
     }
@@ -313,7 +312,7 @@ private:
         const std::pair<const char*, const char*> words[] = {{"pack", "packed once for their kernels"},
                                                              {"cast", "cast once"},
                                                              {"concat", "merged once"},
-                                                             {"other", "results worked out once"}};
+                                                             {"other", "results computed once"}};
         for (const auto& [definition, word] : words)
             if (const auto it = works.find(definition); it != works.end())
                 add(fmt::format(
@@ -326,7 +325,7 @@ private:
             case RefusedBy::tolerance: return "allow it by CompileOptions::tolerance (--tolerance)";
             case RefusedBy::rule: return "lift the rule by TimingDb::remove_rule (cairn db rules)";
             case RefusedBy::lock: return "compile without the lock";
-            case RefusedBy::kernel: return "--why-not " + verdict.kernel + " tells where";
+            case RefusedBy::kernel: return "--why-not " + verdict.kernel + " shows where";
             case RefusedBy::features:
             case RefusedBy::device:
             case RefusedBy::nobody: break;
@@ -364,19 +363,18 @@ private:
                     for (const ExplainedKernel& each : way.kernels)
                         tell(each, way.best < 0 && way.definition == value.op && !each.is_reference);
         if (told.empty()) return;
-        add("refused, of what takes longest:");
+        add("refusals for the longest calls:");
         for (std::size_t i = 0; i < std::min(most, told.size()); ++i) add(told[i]);
         if (told.size() > most) add(fmt::format("  and {} more", told.size() - most));
     }
 
     void add_notes() {
-        if (!explanation_.has_alternatives)
-            return add("loaded from a file: what else there was to choose from is not kept there");
+        if (!explanation_.has_alternatives) return add("loaded from a file, which records no alternatives");
         const double estimated = share(bucket_.seconds - measured_);
         if (bucket_.seconds > 0 && estimated >= 0.5)
             add(fmt::format(
                 "{:.0f} % of the time is estimated: measure it by `cairn tune`, or Mode::normal and a timing "
-                "database (ContextOptions::like_the_command)",
+                "database (ContextOptions::command_line_defaults)",
                 estimated));
         if (unknown_ > 0) add(count_text(unknown_, "call") + " without a time: the measurement failed");
         for (std::size_t i = 0; i < std::min<std::size_t>(2, explanation_.notes.size()); ++i)
@@ -385,9 +383,9 @@ private:
         const bool has_won = std::any_of(explanation_.trials.begin(), explanation_.trials.end(), is_won);
         if (!explanation_.is_exact && !has_won)
             add(explanation_.optimality_gap < 1
-                    ? fmt::format("the search was cut: no program is faster by more than {:.2g} %",
+                    ? fmt::format("the search was cut off: no program is faster by more than {:.2g} %",
                                   100 * explanation_.optimality_gap)
-                    : "the search was cut: there may be faster programs");
+                    : "the search was cut off: there may be faster programs");
         add("all of it: --all, or details(); of one kernel or definition: --why-not NAME, or why_not()");
     }
 

@@ -108,7 +108,7 @@ private:
         if (!is_word(kernel.id)) refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
         if (kernel.run == nullptr || kernel.accepts == nullptr) refuse("kernel {} lacks run or accepts", kernel.id);
         if (const FeatureSet missing = missing_prerequisites(kernel.needs); !missing.empty())
-            refuse("kernel {} needs {} without {}, on which that stands", kernel.id, to_string(kernel.needs),
+            refuse("kernel {} needs {} without {}, which that requires", kernel.id, to_string(kernel.needs),
                    to_string(missing));
         const bool known =
             definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_own(kernel.definition);
@@ -139,7 +139,7 @@ private:
 
     void check(const DeviceRates& rates) const {
         const std::string_view name = to_string(rates.device);
-        if (rates.device == Device::cpu) refuse("the CPU is always there, and measured: it has no rates");
+        if (rates.device == Device::cpu) refuse("the rates of the CPU are measured and cannot be given");
         int rows = 0;
         for (const KernelSet* set : {&known_, &extra_})
             rows += static_cast<int>(std::count_if(set->devices.begin(), set->devices.end(),
@@ -184,7 +184,7 @@ private:
                 refuse("kernel {} wants input {} packed, which {} does not have", kernel.id, wanted.input,
                        kernel.definition);
             if (!packed.insert(wanted.input).second)
-                refuse("kernel {} wants input {} packed in two ways", kernel.id, wanted.input);
+                refuse("kernel {} requires two packed layouts for input {}", kernel.id, wanted.input);
             if (wanted.layout.empty() || !is_layout(wanted.layout))
                 refuse("kernel {} wants the unknown layout \"{}\"", kernel.id, wanted.layout);
         }

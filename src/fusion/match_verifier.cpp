@@ -38,7 +38,7 @@ bool is_state_change(const ir::Node& node) { return node.op == ir::Op::state_app
 
 std::string fault_in_ids(const ir::GraphData& graph, const Match& match) {
     if (match.outputs.empty()) return "has no output";
-    if (!match.moved.empty() && match.moved.size() != match.outputs.size()) return "moves other results than it has";
+    if (!match.moved.empty() && match.moved.size() != match.outputs.size()) return "moves results it does not have";
     std::vector<const Nodes*> lists{&match.inputs, &match.outputs, &match.interior};
     for (const Nodes& moved : match.moved) lists.push_back(&moved);
     for (const Nodes* list : lists)
@@ -175,7 +175,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const alternatives::ECl
                classes.value_of(node.operands[0]) == classes.value_of(computed[0]);
     };
     if (match.attributes.size() != 1 || first.size() != computed.size() || match.results.size() != computed.size())
-        return "tells other columns than it has outputs";
+        return "has columns that do not fit its outputs";
     for (std::size_t i = 0; i < computed.size(); ++i)
         if (!is_as_told(i)) return fmt::format("does not compute %{}", computed[i]);
     return {};
@@ -185,7 +185,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const alternatives::ECl
 std::string fault_in_moves(const ir::GraphData& graph, const alternatives::EClasses& classes, NodeId output,
                            const Nodes& moved, const NormalForms& forms) {
     const std::optional<NodeId> wanted = moved_into(graph.node(output));
-    if (!wanted) return fmt::format("provides %{}, to which nothing is moved", output);
+    if (!wanted) return fmt::format("provides %{}, which is not the result of a move", output);
     NodeId at = moved[0];
     const auto is_same = [&](NodeId other) {
         const ir::Node &a = graph.node(at), &b = graph.node(other);
@@ -196,7 +196,7 @@ std::string fault_in_moves(const ir::GraphData& graph, const alternatives::EClas
         const ir::Node& move = graph.node(moved[i]);
         if (!keeps_all(move.op) || !is_same(move.operands[0])) return fmt::format("%{} is not %{} moved", moved[i], at);
     }
-    return is_same(*wanted) ? std::string() : fmt::format("%{} holds something else", output);
+    return is_same(*wanted) ? std::string() : fmt::format("%{} holds another value", output);
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ Laws MatchVerifier::laws_of(const Match& match) {
     for (const NodeId output : match.outputs) of_expressions = of_expressions | classes_.laws_of(output);
     for (const Laws laws : fewest_first)
         if (fault(match, laws).empty()) return laws | of_expressions;
-    throw InternalError("fuse", "a tile that nothing proves: " + to_string(std::vector<Match>{match}));
+    throw InternalError("fuse", "a match that no laws prove: " + to_string(std::vector<Match>{match}));
 }
 
 }  // namespace cairn::fusion

@@ -315,7 +315,7 @@ std::optional<Matcher::ProofResult> Matcher::refusal(const Attempt& attempt) {
     if (!is_alike) verdict.unknown = forms_.normalizer().structure(made.main_output.core);
     if (records_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size(),
-             is_alike ? "the value has other numbers" : "the value is another function of them");
+             is_alike ? "the value has other numbers" : "the value is another function of the operands");
     return verdict;
 }
 
@@ -376,7 +376,7 @@ Matcher::ProofResult Matcher::prove(const Attempt& attempt) {
     std::optional<Match> match = match_of(attempt);
     if (!match && records_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size() + 1,
-             "an operand is made of what it would compute");
+             "an operand depends on a value that the match would compute");
     return {std::move(match), all_operands, std::nullopt, false};
 }
 

@@ -13,7 +13,7 @@ std::string verify(const ir::GraphData& graph, const alternatives::EClasses& cla
         if (fault.empty()) continue;
         std::string text = to_string(std::vector<Match>{match});
         text.pop_back();
-        return fmt::format("tile {}: {}", text, fault);
+        return fmt::format("match {}: {}", text, fault);
     }
     return {};
 }

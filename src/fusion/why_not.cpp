@@ -59,7 +59,7 @@ Miss miss_by_form(Matcher& matcher, std::span<const NodeId> nodes, const std::ve
     const Term& wanted = first.forms->normalizer().term((*first.forms)[first.skeleton.outputs[first.main_output]].core);
     const std::string_view is = kind_of(normalizer.term(matcher.forms()[nearest.node].core)), should = kind_of(wanted);
     nearest.reason = is != should ? fmt::format("by its normal form the value is {}, {} is {}", is, name, should)
-                                  : fmt::format("no operands of {} are found where its ops stand", name);
+                                  : fmt::format("no operands of {} are found near its ops", name);
     return nearest;
 }
 
@@ -73,7 +73,7 @@ std::optional<Miss> nearest_miss(const ir::GraphData& graph, std::span<const Nod
         throw Error(ErrorKind::argument, "fuse", fmt::format("there is no definition {}", name));
     const std::vector<Pattern> patterns =
         make_patterns({&*definition, 1}, {}, GraphTraits(graph) | GraphTraits(most_axes + 1, false));
-    if (patterns.empty()) return Miss{nodes.front(), fmt::format("{} is not looked for: it has no pattern", name)};
+    if (patterns.empty()) return Miss{nodes.front(), fmt::format("{} is not matched: it has no pattern", name)};
     std::vector<NodeId> made;
     for (const NodeId node : nodes)
         if (!ir::is_given(graph.node(node))) made.push_back(node);

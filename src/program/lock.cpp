@@ -237,10 +237,10 @@ std::string to_string(const Lock& lock) {
 Lock parse_lock(std::string_view text) {
     const auto fail = [](std::string why) -> Error { return {ErrorKind::argument, "lock", std::move(why)}; };
     if (text.starts_with(format_words) && !text.starts_with(first_line))
-        throw fail(fmt::format("it has the format \"{}\", expected \"{}\": write it anew",
+        throw fail(fmt::format("it has the format \"{}\", expected \"{}\": write it again",
                                text.substr(0, std::min(text.find('\n'), first_line.size())),
                                first_line.substr(0, first_line.size() - 1)));
-    if (!text.starts_with(first_line)) throw fail("it does not begin as a lock");
+    if (!text.starts_with(first_line)) throw fail("it is not a lock: the first line is missing");
     const std::size_t last = text.rfind(digest_word);
     if (last == text.npos || text[last - 1] != '\n' ||
         text.substr(last) != std::string(digest_word) + sha256_of(text.substr(0, last)) + '\n')
@@ -251,7 +251,7 @@ Lock parse_lock(std::string_view text) {
     for (std::size_t from = first_line.size(); from < last; ++number) {
         const std::string_view line = text.substr(from, text.find('\n', from) - from);
         from += line.size() + 1;
-        if (!reader.read(line)) throw fail(fmt::format("line {} is none: {}", number + 1, line));
+        if (!reader.read(line)) throw fail(fmt::format("line {} is ill-formed: {}", number + 1, line));
     }
     if (!reader.is_whole()) throw fail("it has covers and does not name their graph, or the reverse");
     return reader.take();

@@ -59,13 +59,13 @@ private:
                 fault("{}: views and problem differ in number", where);
             if (instruction.outputs.empty()) fault("{} writes nothing", where);
             if (!(instruction.seconds >= 0 && std::isfinite(instruction.seconds)))
-                fault("{} is expected to take {} s", where, instruction.seconds);
+                fault("{} has the expected time {} s", where, instruction.seconds);
             for (const View& view : instruction.inputs) {
                 if (!valid(view.buffer, where)) return;
                 if (!is_written(view.buffer)) fault("{} reads buffer {} before it is written", where, view.buffer);
                 const BufferKind kind = buffer(view.buffer).kind;
                 if (bind && kind != BufferKind::weight && kind != BufferKind::constant && kind != BufferKind::bound)
-                    fault("{} reads buffer {}, which is no weight", where, view.buffer);
+                    fault("{} reads buffer {}, which is not a weight", where, view.buffer);
             }
             for (const View& view : instruction.outputs) {
                 if (!valid(view.buffer, where)) return;
@@ -80,7 +80,7 @@ private:
             }
             if (instruction.workspace != -1 && valid(instruction.workspace, where) &&
                 buffer(instruction.workspace).kind != BufferKind::workspace)
-                fault("{}: buffer {} is no workspace", where, instruction.workspace);
+                fault("{}: buffer {} is not a workspace", where, instruction.workspace);
             check_devices(instruction, where);
         }
     }
@@ -91,7 +91,7 @@ private:
         const Device device = buffer(instruction.outputs[0].buffer).device;
         const auto check = [&](int b) {
             if (buffer(b).device != device)
-                fault("{} touches buffer {} on {} and writes on {}", where, b, cairn::to_string(buffer(b).device),
+                fault("{} uses buffer {} on {} but writes on {}", where, b, cairn::to_string(buffer(b).device),
                       cairn::to_string(device));
         };
         for (const auto* views : {&instruction.inputs, &instruction.outputs})
@@ -163,10 +163,10 @@ private:
         std::vector<bool> placed(plan.storages.size(), false);
         for (const int s : plan.order) {
             if (s < 0 || s >= count || placed[static_cast<std::size_t>(s)])
-                return fault("the plan's order is no permutation");
+                return fault("the plan's order is not a permutation");
             for (const int below : plan.storages[static_cast<std::size_t>(s)].below)
                 if (below < 0 || below >= count || !placed[static_cast<std::size_t>(below)])
-                    return fault("storage {} is placed before what lies below it", s);
+                    return fault("storage {} is ordered before a storage below it", s);
             placed[static_cast<std::size_t>(s)] = true;
         }
         std::vector<int> listed(program_.buffers.size(), 0);
@@ -174,7 +174,7 @@ private:
             const Storage& storage = plan.storages[s];
             if (storage.first < 0 || storage.first > storage.last ||
                 storage.last > static_cast<int>(program_.run.size()))
-                fault("storage {} lives from {} to {}", s, storage.first, storage.last);
+                fault("storage {} has the live interval {} to {}", s, storage.first, storage.last);
             for (const int b : storage.buffers) {
                 if (!valid(b, "a storage")) return;
                 if (buffer(b).storage != static_cast<int>(s)) fault("buffer {} is not in storage {}", b, s);
@@ -184,9 +184,9 @@ private:
         for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
             const Buffer& made = program_.buffers[b];
             if (made.storage < -1 || made.storage >= count)
-                return fault("buffer {} lies in storage {} of {}", b, made.storage, count);
+                return fault("buffer {} has storage {}, of {}", b, made.storage, count);
             if (listed[b] != (made.storage >= 0 ? 1 : 0)) fault("buffer {} is listed by {} storages", b, listed[b]);
-            if (made.storage >= 0 && !in_arena(made)) fault("a {} lies in the arena", to_string(made.kind));
+            if (made.storage >= 0 && !in_arena(made)) fault("a {} is in the arena", to_string(made.kind));
         }
     }
 
@@ -214,7 +214,7 @@ private:
                 const Storage &a = plan.storages[s], &b = plan.storages[other];
                 const bool together = a.first <= b.last && b.first <= a.last;
                 if (together && (mine[other / 64] >> (other % 64) & 1) == 0)
-                    return fault("storages {} and {} are alive at once and neither lies below the other", other, s);
+                    return fault("storages {} and {} are live at once and neither is below the other", other, s);
             }
         }
     }
@@ -231,7 +231,8 @@ private:
             }
             const Storage& storage = program_.plan.storages[static_cast<std::size_t>(s)];
             if (static_cast<int>(at) < storage.first || static_cast<int>(at) > storage.last)
-                fault("instruction {} uses storage {}, which lives from {} to {}", at, s, storage.first, storage.last);
+                fault("instruction {} uses storage {}, which is live from {} to {}", at, s, storage.first,
+                      storage.last);
             return s;
         };
         const auto read = [&](int b, std::size_t at) {

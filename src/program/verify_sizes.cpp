@@ -92,7 +92,7 @@ private:
         check_desc(state.live, "state " + state.name);
         if (state.axis < 0) return;
         const Dim& capacity = buffer(state.buffer).desc.shape[static_cast<std::size_t>(state.axis)];
-        if (state.before.symbol().empty()) fault("the length of state {} is no symbol", state.name);
+        if (state.before.symbol().empty()) fault("the length of state {} is not a symbol", state.name);
         require(state.after, "state {} may have a negative length", state.name);
         require(capacity, "state {} may have a negative capacity", state.name);
     }
@@ -112,15 +112,15 @@ private:
     void check_view(const View& view, const TensorDesc& desc, const std::string& where) {
         const Buffer& memory = buffer(view.buffer);
         if (desc.dtype != memory.desc.dtype)
-            fault("{} sees buffer {} of {} as {}", where, view.buffer, to_string(memory.desc.dtype),
+            fault("{} views buffer {} of {} as {}", where, view.buffer, to_string(memory.desc.dtype),
                   to_string(desc.dtype));
         check_desc(desc, where);
         const ViewRegion region{view.offset, desc.shape, desc.strides, memory.desc.shape};
-        if (!begins_within(region, prover_)) fault("{} may see what lies before buffer {}", where, view.buffer);
+        if (!begins_within(region, prover_)) fault("{} may access memory before buffer {}", where, view.buffer);
         if (desc.layout.empty() != memory.desc.layout.empty())
-            return fault("{} sees buffer {}, one of them is packed", where, view.buffer);
+            return fault("{} views buffer {}: one of them is packed", where, view.buffer);
         if (!desc.layout.empty()) {
-            if (!(view.offset == Dim(0))) fault("{} sees a part of packed buffer {}", where, view.buffer);
+            if (!(view.offset == Dim(0))) fault("{} views a part of packed buffer {}", where, view.buffer);
             return;
         }
         if (!fault_.empty()) return;
@@ -133,7 +133,7 @@ private:
         Dim end = view.offset + 1;
         for (std::size_t axis = 0; axis < desc.shape.size(); ++axis)
             end = end + (desc.shape[axis] - 1) * desc.strides[axis];
-        fault("{} may see what lies behind buffer {}: {} of {} elements", where, view.buffer, cairn::to_string(end),
+        fault("{} may access memory after buffer {}: {} of {} elements", where, view.buffer, cairn::to_string(end),
               cairn::to_string(element_count(memory.desc.shape)));
     }
 

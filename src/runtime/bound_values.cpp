@@ -152,7 +152,7 @@ private:
                 made_.by_kind(*value.buffer)[value.buffer->name] = std::move(found[i++]);
             return true;
         } catch (const Error& error) {
-            context_.log(LogLevel::info, fmt::format("packed weights are made anew: {}", error.what()));
+            context_.log(LogLevel::info, fmt::format("packed weights are computed again: {}", error.what()));
             return false;
         }
     }
@@ -164,7 +164,7 @@ private:
         try {
             write_packed(*request_.packed, kept, data, context_.pool);
         } catch (const Error& error) {
-            context_.log(LogLevel::warning, fmt::format("packed weights are not kept: {}", error.what()));
+            context_.log(LogLevel::warning, fmt::format("packed weights are not stored: {}", error.what()));
         }
     }
 

@@ -62,7 +62,7 @@ void CallerOutputs::check_views(const Frame& frame, std::span<const OutputSlot> 
             const ByteRange target{slots[o].data, byte_count(frame.output(o), program_->outputs[o].desc.dtype)};
             if (range.overlaps(target))
                 throw Error(ErrorKind::argument, "run",
-                            fmt::format("output \"{}\" is seen in the memory of an input, which is given for output "
+                            fmt::format("output \"{}\" is a view of an input, whose memory is given for output "
                                         "\"{}\"",
                                         program_->outputs[seen].name, program_->outputs[o].name));
         }

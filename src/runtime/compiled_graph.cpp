@@ -50,7 +50,7 @@ private:
 void OutputView::check(DType given) const {
     if (types::is_element_type_of(dtype, given)) return;
     throw Error(ErrorKind::argument, "output",
-                fmt::format("its elements are {}, asked for as {}", to_string(dtype), types::element_type_text(given)));
+                fmt::format("its elements are {}, requested as {}", to_string(dtype), types::element_type_text(given)));
 }
 
 CompiledGraph::CompiledGraph(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -70,7 +70,7 @@ void CompiledGraph::bind(const WeightSource& source, const ProgressSink& progres
 void CompiledGraph::bind(const WeightSource& source, const PackedFile& packed, const ProgressSink& progress,
                          std::stop_token stop) {
     if (packed.path.empty() || packed.weights.empty())
-        throw Error(ErrorKind::argument, "bind", "a packed file needs a path and what tells its weights from others");
+        throw Error(ErrorKind::argument, "bind", "a packed file needs a path and an identifier of its weights");
     bind_to(*valid().instance.executable, {source, &packed, progress, stop});
 }
 

@@ -44,7 +44,7 @@ std::vector<std::int64_t> shape_of(const runtime::Instance& instance, const prog
                                        [&](const runtime::SizeSlot& given) { return given.name == size.symbol(); });
         if (!grows && !size.is_constant() && (slot == instance.sizes.end() || !slot->set))
             throw Error(ErrorKind::argument, set_part,
-                        fmt::format("state \"{}\" is {}: tell the shape", port.name, to_string(port.live)));
+                        fmt::format("state \"{}\" is {}: give the shape", port.name, to_string(port.live)));
         shape.push_back(grows ? 1 : size.is_constant() ? size.constant() : slot->value);
         row *= static_cast<std::size_t>(shape.back());
     }

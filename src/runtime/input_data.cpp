@@ -168,7 +168,9 @@ std::vector<std::size_t> free_symbols(const Instance& instance, const program::P
 /// Derives the shape of an input from its number of elements.
 std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& port, std::size_t count) {
     const std::vector<std::size_t> unknown = free_symbols(instance, port);
-    const auto refuse_unknown = [&] { refuse(port, "which the number of elements does not tell: give the shape"); };
+    const auto refuse_unknown = [&] {
+        refuse(port, "whose shape the number of elements does not determine: give the shape");
+    };
     if (unknown.size() > 1) refuse_unknown();
     SizeSolver& solver = instance.solver;
     solver.begin();

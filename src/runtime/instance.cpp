@@ -349,7 +349,7 @@ void Instance::check_state_integrity() const {
             if (state.port().axis >= 0 && slot.name == state.port().before.symbol() && slot.low <= state.intact_rows)
                 rewinding = fmt::format("rewind {} to {} or less, ", slot.name, state.intact_rows);
         throw Error(ErrorKind::argument, "run",
-                    fmt::format("a failed run has overwritten parts of state \"{}\": {}give it its contents anew, or "
+                    fmt::format("a failed run has overwritten parts of state \"{}\": {}set its contents again, or "
                                 "reset_states() first",
                                 state.port().name, rewinding));
     }
@@ -362,7 +362,7 @@ void Instance::resolve_outputs(const BucketFrame& target) {
         input_memory_[i] = {inputs[i].data, bytes};
         if (input_memory_[i].overlaps({arena_.data(), arena_.touched_bytes()}))
             throw Error(ErrorKind::argument, "run",
-                        fmt::format("the data of input \"{}\" lies in a result of this object, which the run "
+                        fmt::format("the data of input \"{}\" overlaps a result of this object, which the run "
                                     "overwrites: copy it, or let set_output() put the result elsewhere",
                                     executable->set.inputs[i].name));
     }

@@ -62,7 +62,7 @@ std::shared_ptr<const void> prepare(const Kernel& kernel, const program::Instruc
     try {
         return kernel.prepare(*instruction.problem, context.threads());
     } catch (const std::exception& error) { reason = error.what(); } catch (...) {
-        reason = "it threw what is no std::exception";
+        reason = "it threw an exception that is not a std::exception";
     }
     throw Error(ErrorKind::unsupported, "program", fmt::format("{} cannot prepare: {}", kernel.id, reason));
 }

@@ -33,7 +33,7 @@ std::string operand_text(const Program& program, const Instruction& instruction,
         buffer.kind == BufferKind::input || buffer.kind == BufferKind::weight || buffer.kind == BufferKind::state;
     if (!has_name) return fmt::format("operand {}", input);
     const bool is_whole = view.offset == Dim(0) && instruction.problem->inputs[i].shape == buffer.desc.shape;
-    return fmt::format("{}\"{}\"", is_whole ? "" : "what is seen of ", buffer.name);
+    return fmt::format("{}\"{}\"", is_whole ? "" : "a view of ", buffer.name);
 }
 
 std::string failure_text(const device::Failure& failure, const ParallelRegion& region, const Program& program,
@@ -53,7 +53,9 @@ std::string failure_text(const device::Failure& failure, const ParallelRegion& r
         throw Error(ErrorKind::memory, part, prefix + "out of memory");
     } catch (const std::exception& error) {
         throw Error(ErrorKind::argument, part, prefix + error.what());
-    } catch (...) { throw Error(ErrorKind::argument, part, prefix + "threw what is no std::exception"); }
+    } catch (...) {
+        throw Error(ErrorKind::argument, part, prefix + "threw an exception that is not a std::exception");
+    }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace cairn::runtime {
 /// Throws the error of a region in which a kernel reported a failure or threw; returns if none did. `instructions` are
 /// those of the region's steps, in their order.
 ///
-///     [run] instruction 2, gather by cpu.simd.gather.f32@1: an index is outside the axis it chooses from: "ids"[0,1]
+///     [run] instruction 2, gather by cpu.simd.gather.f32@1: an index is out of range of the indexed axis: "ids"[0,1]
 ///     is 9
 ///
 /// A thrown Error keeps its kind; std::bad_alloc becomes ErrorKind::memory, anything else ErrorKind::argument.

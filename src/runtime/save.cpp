@@ -71,7 +71,7 @@ void CompiledGraph::write_lock(const std::filesystem::path& path) const {
     const runtime::ProgramSet& set = valid().instance.executable->set;
     if (!set.explainer)
         throw Error(ErrorKind::unsupported, "write_lock",
-                    "a loaded graph does not know what it was chosen for: compile it");
+                    "a loaded graph does not record what it was selected for: compile it");
     runtime::write_file(path, program::to_string(runtime::lock_of(set)), "write_lock");
 }
 
@@ -107,7 +107,7 @@ std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back)
 
 runtime::ProgramSet parse_program_set(std::string_view text) {
     if (!text.starts_with(magic))
-        throw Error(ErrorKind::argument, "load", "it does not begin as a compiled graph of this version");
+        throw Error(ErrorKind::argument, "load", "it is not a compiled graph of this version");
     ProgramSet set;
     for (const Section& section : sections_of(text)) {
         std::istringstream words{std::string(section.headline)};
@@ -126,7 +126,7 @@ runtime::ProgramSet parse_program_set(std::string_view text) {
         } else if (kind == cache_key_kind) {
             continue;  // read by cache_key_of()
         } else if (set.buckets.empty()) {
-            throw Error(ErrorKind::argument, "load", "a part before the first bucket is of no kind known");
+            throw Error(ErrorKind::argument, "load", "a part before the first bucket is of an unknown kind");
         } else if (kind == "exact") {
             set.buckets.back().exact = program::parse_program(section.body);
         } else if (kind == "inexact") {

@@ -46,7 +46,7 @@ private:
     /// The exact program must be able to replace the inexact one.
     void check_exact(const BucketProgram& bucket) {
         if (bucket.exact.has_value() == bucket.inexact.empty())
-            return fault("a bucket has an exact program beside its own, or values that are inexact, but not both");
+            return fault("a bucket has an exact program besides its own, or values that are inexact, but not both");
         if (!bucket.exact) {
             if (stores_states_narrower(bucket.program))
                 fault("a bucket whose states are stored narrower has no exact program");
@@ -58,7 +58,7 @@ private:
             for (const Symbols::Symbol& symbol : program.symbols->list()) all.push_back(symbol.name);
             return all;
         };
-        if (names(exact) != names(own)) return fault("two programs of a bucket have other symbols");
+        if (names(exact) != names(own)) return fault("two programs of a bucket have different symbols");
         BucketProgram beside;
         beside.ranges = bucket.ranges;
         beside.program = exact;
@@ -70,7 +70,7 @@ private:
         for (const InexactValue& value : bucket.inexact) {
             const std::size_t ports = value.is_state ? own.states.size() : own.outputs.size();
             if (value.port < 0 || static_cast<std::size_t>(value.port) >= ports || !(value.allowed > 0))
-                fault("a value of an inexact program is none of its outputs or states, or nothing is allowed to it");
+                fault("a value of an inexact program is not one of its outputs or states, or has no tolerance");
         }
     }
 
@@ -93,11 +93,11 @@ private:
             if (!known(own.name)) fault("a program has the symbol {}, which is not the graph's", own.name);
         for (const Symbols::Symbol& symbol : symbols_) {
             const Range range = range_of(bucket, symbol);
-            if (range.low > range.high) fault("a bucket is for no value of {}", symbol.name);
+            if (range.low > range.high) fault("a bucket covers no value of {}", symbol.name);
             const std::optional<Dim> own = bucket.program.symbols->find(symbol.name);
             const bool held =
                 own ? own->lower_bound() <= range.low && range.high <= own->upper_bound() : range.low == range.high;
-            if (!held) fault("a bucket is for {} in {}..{}, its program is not", symbol.name, range.low, range.high);
+            if (!held) fault("a bucket covers {} in {}..{}, its program does not", symbol.name, range.low, range.high);
         }
     }
 
@@ -168,7 +168,7 @@ private:
             const auto [it, fresh] = shared_.try_emplace({buffer.kind, buffer.name, stored}, &buffer);
             const bool same = cairn::to_string(it->second->desc) == cairn::to_string(buffer.desc) &&
                               it->second->bytes == buffer.bytes && it->second->data == buffer.data;
-            if (!same) fault("{} {} is not the same everywhere", program::to_string(buffer.kind), buffer.name);
+            if (!same) fault("{} {} differs between programs", program::to_string(buffer.kind), buffer.name);
         }
         // The first instruction that computes a bound value does so for all programs, together with its other results.
         for (const program::Instruction& instruction : program.bind) {
@@ -178,7 +178,7 @@ private:
             for (const program::View& view : instruction.outputs) {
                 const std::string& name = program.buffers[static_cast<std::size_t>(view.buffer)].name;
                 if (makers_.try_emplace(name, made).first->second != made)
-                    fault("bound value {} is made in two ways", name);
+                    fault("bound value {} is computed in two different ways", name);
             }
         }
     }

@@ -148,7 +148,7 @@ Cost rival_cost(const Problem& problem) {
 // Two kernels for the product of one weight, each with another layout: the bucket that runs more often decides.
 TEST(BoundWork, TheFormThatServesAllBucketsBestByTheirWeightsIsKept) {
     ContextOptions own;
-    own.extra.layouts = {{"rival", [](const TensorDesc& plain) { return element_count(plain.shape) * Dim(4); }, ""}};
+    own.extra.layouts = {{"other", [](const TensorDesc& plain) { return element_count(plain.shape) * Dim(4); }, ""}};
     const auto add = [&](std::string id, std::string definition, Cost (*cost)(const Problem&)) -> Kernel& {
         Kernel& kernel = own.extra.kernels.emplace_back();
         kernel.id = std::move(id);
@@ -160,8 +160,8 @@ TEST(BoundWork, TheFormThatServesAllBucketsBestByTheirWeightsIsKept) {
     };
     add("test.stored.matmul.f32@1", "matmul", rival_cost<true>);
     Kernel& packed = add("test.packed.matmul.f32@1", "matmul", rival_cost<false>);
-    packed.packed_inputs = {{1, "rival"}};
-    packed.accepts = [](const Problem& problem) -> Refusal { return problem.inputs[1].layout == "rival" ? "" : "no"; };
+    packed.packed_inputs = {{1, "other"}};
+    packed.accepts = [](const Problem& problem) -> Refusal { return problem.inputs[1].layout == "other" ? "" : "no"; };
     add("test.packed.pack.f32@1", "pack", [](const Problem&) { return Cost{0, 0, 1}; });
     const Context context(std::move(own));
     Graph g("g");

@@ -64,9 +64,9 @@ TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
 
 TEST(Context, FeaturesWithoutWhatTheyStandOnAreNamed) {
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx512}}),
-              "[context] features avx512: avx512 stands on avx2, which is not among them");
+              "[context] features avx512: avx512 requires avx2, which is not among them");
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx2, Feature::avx512_vnni}}),
-              "[context] features avx2+avx512_vnni: avx512_vnni stands on avx512, which is not among them");
+              "[context] features avx2+avx512_vnni: avx512_vnni requires avx512, which is not among them");
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
     EXPECT_EQ(kinds, (std::set<int>{1, 2, 3})) << "all here, all there, some here and some there";
 }
 
-/// The numbers in "cost C, at least L whatever is copied between devices".
+/// The numbers in "cost C, at least L with free transfers".
 std::pair<double, double> cost_and_low(const Graph& graph, const Context& context) {
     const auto folder = std::filesystem::path(CAIRN_BINARY_DIR) / "devices_test_stages";
     std::filesystem::remove_all(folder);
@@ -191,7 +191,7 @@ TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
         const Context context(with_device(random_rates(random)));
         const auto [cost, low] = cost_and_low(random_model(seed), context);
         if (low < 0) continue;  // the search was truncated, so no bound is printed
-        EXPECT_GE(cost, low * (1 - 1e-3)) << seed << ": four digits are told";
+        EXPECT_GE(cost, low * (1 - 1e-3)) << seed << ": four digits are printed";
         (low < 0.99 * cost ? apart : met) += 1;
     }
     EXPECT_GT(apart, 8);
@@ -268,7 +268,7 @@ TEST(Devices, RatesMustBeRates) {
     rates = quick(), rates.arithmetic_flops[static_cast<std::size_t>(Arithmetic::bf16)] = -2;
     EXPECT_EQ(fault(rates), "[context] a rate of device cuda is -2: it must not be below 0");
     rates = quick(), rates.device = Device::cpu;
-    EXPECT_EQ(fault(rates), "[context] the CPU is always there, and measured: it has no rates");
+    EXPECT_EQ(fault(rates), "[context] the rates of the CPU are measured and cannot be given");
 }
 
 }  // namespace

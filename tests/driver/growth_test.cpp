@@ -102,7 +102,7 @@ TEST_P(Growth, IsLinearOnASmallStack) {
             EXPECT_LE(many.*count * few.nodes, (4 * few.*count / 3 + 300) * many.nodes) << what;
         };
         grows("terms", &Work::terms);
-        grows("tiles", &Work::matches);
+        grows("matches", &Work::matches);
         grows("steps", &Work::steps);
         grows("alternatives", &Work::alternatives);
         grows("comparisons", &Work::comparisons);

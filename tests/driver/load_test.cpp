@@ -224,12 +224,12 @@ TEST(Load, SaysWhatDoesNotFit) {
         const std::string message = refusal(saved, from, to);
         EXPECT_NE(message.find(reason), std::string::npos) << from << " -> " << to << ": " << message;
     };
-    says("# bucket T 1 1", "# bucket T 1 0", "a bucket is for no value of T");
-    says("# bucket T 1 1", "# bucket T 1 2", "a bucket is for T in 1..2, its program is not");
+    says("# bucket T 1 1", "# bucket T 1 0", "a bucket covers no value of T");
+    says("# bucket T 1 1", "# bucket T 1 2", "a bucket covers T in 1..2, its program does not");
     says("# bucket T 5 8", "# bucket T 5 7", "some sizes have no bucket");
     says("# bucket T 1 1", "# bucket U 1 1", "unknown symbol U");
     says("input \"x\" 0", "input \"z\" 0", "input z has buffer 0 of another kind or name");
-    says(" life 1 ", " life -2 ", "lives from -2");
+    says(" life 1 ", " life -2 ", "has the live interval -2");
     says(" workspace -1 ", " workspace -2 ", "names buffer -2");
     says("state \"k\" 0", "state \"k\" 1", "state k has buffer 1 of another kind or name");
 }
@@ -269,11 +269,11 @@ TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
         changed[at] = line;
         changed[at].insert(offset + 6, "1 + ");
         std::string message = test::message([&] { saved.load(joined(changed)); });
-        EXPECT_NE(message.find("may see what lies behind buffer 0"), std::string::npos) << changed[at] << message;
+        EXPECT_NE(message.find("may access memory after buffer 0"), std::string::npos) << changed[at] << message;
         changed[at] = line;
         changed[at].insert(line.find(')', strides), " + 1");
         message = test::message([&] { saved.load(joined(changed)); });
-        EXPECT_NE(message.find("may see what lies behind buffer 0"), std::string::npos) << changed[at] << message;
+        EXPECT_NE(message.find("may access memory after buffer 0"), std::string::npos) << changed[at] << message;
     }
     EXPECT_GT(views, 1);
 }

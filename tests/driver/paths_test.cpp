@@ -118,7 +118,7 @@ TEST(Paths, AllKernelsAreAmongThem) {
     std::set<std::string> in_paths, in_programs;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
         for (const PathStep& step : ways.sample(seed).steps()) in_paths.insert(step.kernel);
-    EXPECT_TRUE(in_paths.contains("cpu.reference.matmul@1")) << "what no cheapest way has";
+    EXPECT_TRUE(in_paths.contains("cpu.reference.matmul@1")) << "not on any cheapest path";
     EXPECT_GT(in_paths.size(), 10U);
 }
 
@@ -353,7 +353,7 @@ TEST(Paths, MeasuredTimesCountWhereTheModeReadsThem) {
     options.tune_seconds = 20;
     const auto is_measured = [](const PathStep& step) { return step.measured; };
     const std::vector<PathStep> tuned = paths(graph_with_ways(), context, options).cheapest().steps();
-    EXPECT_TRUE(std::all_of(tuned.begin(), tuned.end(), is_measured)) << "those of the best ways";
+    EXPECT_TRUE(std::all_of(tuned.begin(), tuned.end(), is_measured)) << "those of the best paths";
     options.mode = Mode::cached;
     EXPECT_EQ(paths(graph_with_ways(), context, options).cheapest().steps(), tuned);
     EXPECT_FALSE(is_measured(paths(graph_with_ways(), context).cheapest().steps()[0]));

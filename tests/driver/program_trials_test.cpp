@@ -102,9 +102,9 @@ TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
         EXPECT_NE(why.trials[0].without[0].find("test.moody.exp@1"), std::string::npos);
         EXPECT_FALSE(why.is_exact);
         EXPECT_NEAR(why.optimality_gap, 0.02, 1e-3);
-        EXPECT_NE(to_string(why).find(" by test.moody.exp@1: slower when run whole: "), std::string::npos)
+        EXPECT_NE(to_string(why).find(" by test.moody.exp@1: slower as a whole program: "), std::string::npos)
             << to_string(why);
-        EXPECT_NE(details(why).find("(faster by the sum of single kernels, slower when run whole: "), std::string::npos)
+        EXPECT_NE(details(why).find("(faster by summed kernel times, slower as a whole program: "), std::string::npos)
             << details(why);
         EXPECT_NE(details(why).find("taken, without\n    0 | test.moody.exp@1 | exp | f32[64,64] -> f32[64,64] | "
                                     "program_trials_test.cpp:"),

@@ -98,7 +98,7 @@ TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
                              {.threads = with.threads()}, test::took(seconds));
     const CompiledGraph program = compile(graph(), with, {.mode = Mode::cached});
     EXPECT_EQ(chosen(program), "my.exp@1{step=2}");
-    EXPECT_THAT(why_not(program.explain(), "my.exp@1{step=4}"), HasSubstr("no, because: four steps are one"));
+    EXPECT_THAT(why_not(program.explain(), "my.exp@1{step=4}"), HasSubstr("refused: four steps are one"));
     for (const Kernel& each : with.kernels().kernels)
         if (each.id.starts_with("my.exp@1")) {
             EXPECT_EQ(each.accepts(parse_problem(problem, *Symbols::create())), "");
@@ -143,7 +143,7 @@ TEST_F(Settings, AreRunSavedAndExplained) {
     EXPECT_TRUE(std::any_of(told.other_kernels.begin(), told.other_kernels.end(), [](const ExplainedKernel& each) {
         return each.kernel == "my.exp@1" && each.measured;
     })) << "the setting it was measured against";
-    EXPECT_THAT(why_not(program.explain(), "my.exp@1"), HasSubstr("beaten by my.exp@1{step=4}"));
+    EXPECT_THAT(why_not(program.explain(), "my.exp@1"), HasSubstr("slower than my.exp@1{step=4}"));
     program.save(file("saved"));
     CompiledGraph loaded = CompiledGraph::load(file("saved"), test::context_with({kernel()}));
     EXPECT_EQ(run(loaded), 4);

@@ -89,7 +89,7 @@ TEST(Summary, TellsWhatWasRefusedAndCouldBeAllowed) {
     const Explanation told = compile(g, context).explain();
     EXPECT_THAT(
         to_string(told),
-        AllOf(HasSubstr("refused, of what takes longest:"),
+        AllOf(HasSubstr("refusals for the longest calls:"),
               HasSubstr("my.loose.exp@1 for exp: its relative error is 0.005, the tolerance is exact; allow it by "
                         "CompileOptions::tolerance (--tolerance)")));
     int refused = 0;

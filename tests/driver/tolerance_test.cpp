@@ -98,12 +98,12 @@ TEST_F(AToleranceOf, ExactRefusesAnInexactKernelWithTheReason) {
         const std::string text = why_not(compiled.explain(), "test.bf16.matmul.f32@1");
         return text.substr(text.find(": ") + 2);
     };
-    EXPECT_EQ(reason(exact), "no, because: its relative error is 0.005, the tolerance is exact\n");
+    EXPECT_EQ(reason(exact), "refused: its relative error is 0.005, the tolerance is exact\n");
     EXPECT_FALSE(tells(exact, "add up to"));
     EXPECT_LT(off(exact, graph, "y0").combined(), 1e-6);
     CompiledGraph narrow = compiled(graph, {.tolerance = Tolerance::relative(1e-3)});
     EXPECT_EQ(inexact_products(narrow), 0);
-    EXPECT_EQ(reason(narrow), "no, because: its relative error is 0.005, the tolerance is 0.001\n");
+    EXPECT_EQ(reason(narrow), "refused: its relative error is 0.005, the tolerance is 0.001\n");
 }
 
 TEST_F(AToleranceOf, AnErrorIsTakenByALooseOne) {
@@ -111,7 +111,7 @@ TEST_F(AToleranceOf, AnErrorIsTakenByALooseOne) {
     CompiledGraph loose = compiled(graph, {.tolerance = Tolerance::relative(1e-2)});
     EXPECT_EQ(inexact_products(loose), 1);
     EXPECT_TRUE(tells(loose, "the errors of output \"y0\" add up to 0.005, allowed is 0.01")) << loose.explain();
-    EXPECT_TRUE(tells(loose, " s estimated, error 0.005 promised | matmul")) << loose.explain();
+    EXPECT_TRUE(tells(loose, " s estimated, error 0.005 stated | matmul")) << loose.explain();
     const kernel_check::ErrorNorms found = off(loose, graph, "y0");
     RecordProperty("relative_error", std::to_string(found.relative));
     RecordProperty("largest_error", std::to_string(found.largest));
@@ -196,7 +196,7 @@ TEST_F(AToleranceOf, AWayThatIsBeyondItIsCountedAndNotCompiled) {
     EXPECT_EQ(refused, 1);
     options.tolerance = Tolerance::exact();
     const double exact = std::sqrt(std::stod(paths(chain(2), context, options).count()));
-    EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more way for each product";
+    EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more alternative for each product";
 }
 
 TEST_F(AToleranceOf, WithoutASearchAllIsExact) {

@@ -33,18 +33,19 @@ TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
     const Outcome definition = told({"--why-not", "layer_norm"});
     EXPECT_TRUE(succeeds(definition));
     EXPECT_THAT(definition.out, AllOf(HasSubstr("cpu.baseline.layer_norm.f32@4 for f32["), HasSubstr("taken, ")));
-    EXPECT_THAT(definition.out, testing::Not(HasSubstr("the nearest to it")));
+    EXPECT_THAT(definition.out, testing::Not(HasSubstr("closest match")));
     const Outcome kernel = told({"--why-not", "cpu.reference.matmul@1"});
     EXPECT_TRUE(succeeds(kernel));
-    EXPECT_THAT(kernel.out, AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, beaten by ")));
+    EXPECT_THAT(kernel.out,
+                AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, slower than ")));
 }
 
 TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
     const Outcome outcome = told({"--why-not", "linear_swiglu"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out,
-                AllOf(StartsWith("never proposed: no linear_swiglu was found"),
-                      testing::ContainsRegex("\nthe nearest to it: .*linear_swiglu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
+                AllOf(StartsWith("never proposed: no linear_swiglu was matched"),
+                      testing::ContainsRegex("\nclosest match: .*linear_swiglu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
 }
 
 TEST_P(ExplainOption, RefusesAKernelThatThereIsNot) {

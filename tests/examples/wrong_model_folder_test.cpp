@@ -59,7 +59,8 @@ TEST_F(WrongModelFolder, ConfigsThatAreNoConfig) {
     };
     for (const std::string text : {"", "{"})
         refuse_both(config_text(text), {"config.json: it is not valid JSON at byte "});
-    for (const std::string text : {"[]", "null"}) refuse_both(config_text(text), {"config.json: it is no JSON object"});
+    for (const std::string text : {"[]", "null"})
+        refuse_both(config_text(text), {"config.json: it is not a JSON object"});
     for (const std::string text : {"\xff\xfe", "{\"a\": \"\xff\"}"})
         refuse_both(config_text(text), {"config.json: it is not valid UTF-8 at byte "});
     refuse_both(config_text("{\"vocab_size\": 1e999}"),

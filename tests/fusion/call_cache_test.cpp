@@ -53,7 +53,7 @@ TEST_F(FuseCalls, AnOperandAloneIsJudgedByItsType) {
     EXPECT_TRUE(calls.accepts_operand(0, y)) << "as x";
     EXPECT_FALSE(calls.accepts_operand(0, whole));
     EXPECT_FALSE(calls.accepts_operand(0, row)) << "too few axes";
-    EXPECT_TRUE(calls.accepts_operand(1, other)) << "nothing tells what D is";
+    EXPECT_TRUE(calls.accepts_operand(1, other)) << "D is not bound";
     EXPECT_EQ(calls.sizes().bound(), 0U);
 }
 

@@ -107,7 +107,7 @@ TEST(Extraction, PassesOverViews) {
     const fusion::Extraction first(*g.data(), classes, 0), second(*g.data(), classes, 1);
     EXPECT_EQ(first.operands(y.id())[0], a.id());
     EXPECT_EQ(second.operands(y.id())[0], d.id());
-    EXPECT_EQ(first.operands(twin.id())[0], a.id()) << "whatever it was made of";
+    EXPECT_EQ(first.operands(twin.id())[0], a.id()) << "whatever it was computed from";
     EXPECT_EQ(first.choices(y.id()), 2u);
 }
 

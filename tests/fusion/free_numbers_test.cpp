@@ -129,7 +129,7 @@ TEST(FreeNumbers, AnAddendOrAnExponentIsTakenWhole) {
              })
             EXPECT_EQ(first_line(found_of(function, {s}).text()), fmt::format("test s0={} x", s)) << text;
         const Found shift = found_of([](T x, Numbers n) { return softmax(x + n[0], -1); }, {s});
-        EXPECT_TRUE(first_line(shift.text()).ends_with(" x")) << "a softmax tells no shift";
+        EXPECT_TRUE(first_line(shift.text()).ends_with(" x")) << "a softmax does not depend on a shift";
     }
 }
 

@@ -12,7 +12,7 @@ namespace cairn::test {
 namespace {
 
 Proposed matches_of(const HandWrittenExpression& build, const std::string& name) {
-    Graph graph("spelled");
+    Graph graph("expression");
     graph.output("y", build(graph));
     Proposed result = proposed(graph);
     EXPECT_EQ(fault_in_matches(result, 11), "") << name;

@@ -148,11 +148,11 @@ TEST_F(MovedResults, FaultsAreFound) {
     };
     const Case cases[] = {
         {[](fusion::Match& match) { match.moved[0][0] = 100000; }, "names node %100000"},
-        {[](fusion::Match& match) { match.moved[0].pop_back(); }, "holds something else"},
+        {[](fusion::Match& match) { match.moved[0].pop_back(); }, "holds another value"},
         {[](fusion::Match& match) { std::swap(match.moved[0][1], match.moved[0][2]); }, " moved"},
-        {[](fusion::Match& match) { match.outputs = {match.moved[0][0]}; }, "to which nothing is moved"},
+        {[](fusion::Match& match) { match.outputs = {match.moved[0][0]}; }, "which is not the result of a move"},
         {[](fusion::Match& match) { match.definition = "cos"; }, "does not compute %"},
-        {[](fusion::Match& match) { match.moved.push_back({}); }, "moves other results than it has"},
+        {[](fusion::Match& match) { match.moved.push_back({}); }, "moves results it does not have"},
     };
     for (const Case& c : cases) {
         Proposed made = proposed(g);

@@ -67,7 +67,7 @@ TEST(RepeatFinder, WeightsStandForOneOtherEach) {
     passed.shifts();
     EXPECT_TRUE(passed.repeats.knows(count - 2));
     EXPECT_EQ(passed.repeats.in_place_of(count - 2), NodeId{count - 1});
-    EXPECT_FALSE(passed.repeats.knows(count - 1)) << "nothing stands for the last";
+    EXPECT_FALSE(passed.repeats.knows(count - 1)) << "the last has no counterpart";
     EXPECT_FALSE(passed.repeats.knows(0)) << "what the first reads is before any stretch";
 }
 

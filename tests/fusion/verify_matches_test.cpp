@@ -21,7 +21,7 @@ Proposed of_a_block() {
 fusion::Match& match_of(Proposed& proposed, std::string_view definition) {
     for (fusion::Match& match : proposed.matches)
         if (match.definition == definition) return match;
-    throw std::runtime_error("no tile of " + std::string(definition));
+    throw std::runtime_error("no match of " + std::string(definition));
 }
 
 std::string fault_of(const Proposed& proposed) {

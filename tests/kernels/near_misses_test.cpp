@@ -85,7 +85,7 @@ TEST(NearMisses, OfAttention) {
         const Tensor mask = g.input("m", DType::f32, {7, 7});
         return matmul(softmax(scores(g) * mask + (1 - mask) * -10000), v(g));
     });
-    expect_reason("attention", "behind the softmax", [](Graph& g) {
+    expect_reason("attention", "after the softmax", [](Graph& g) {
         const Tensor p = softmax(scores(g)) * g.input("m", DType::f32, {2, 1, 1, 7});
         return matmul(p / sum(p, {-1}, true), v(g));
     });

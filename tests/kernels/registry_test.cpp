@@ -39,7 +39,7 @@ TEST(List, HigherLevelsComeFirstAndReferenceLast) {
     FeatureSet last = levels::avx512;
     for (const Kernel& kernel : kernels().kernels) {
         EXPECT_TRUE(last.includes(kernel.needs)) << kernel.id;
-        EXPECT_TRUE(!reference_seen || is_reference(kernel)) << kernel.id << " comes behind a reference kernel";
+        EXPECT_TRUE(!reference_seen || is_reference(kernel)) << kernel.id << " comes after a reference kernel";
         last = kernel.needs;
         reference_seen = reference_seen || is_reference(kernel);
     }

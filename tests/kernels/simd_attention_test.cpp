@@ -475,13 +475,13 @@ TEST(SimdAttentionRows, RefusalsSayWhy) {
     EXPECT_EQ(refusal("attention causal=(0) scale=1 | " + operands + " f32[2,6]" + out),
               "needs a boolean key mask [B,S]");
     EXPECT_EQ(refusal("attention causal=(0) pairs=(1) hides=(1) scale=1 | " + operands + " f32[5,6]" + out),
-              "needs a boolean mask to tell the hidden keys");
+              "needs a boolean mask with hides=(1)");
     for (const char* bias : {" f32[2,5,6]", " f32[1,6]", " f32[1,2,1,6]"})
         EXPECT_EQ(refusal(pairs + " bool[5,6]" + bias + out), "") << bias;
     EXPECT_EQ(refusal(pairs + " bool[5,6] f32[3,5,6]" + out), "needs a bias with axes of [B,H,T,S] or 1");
     EXPECT_EQ(refusal(pairs + " bool[5,6] bool[5,6]" + out), "needs an f32 bias");
     EXPECT_EQ(refusal("attention causal=(0) scale=1 | " + operands + " bool[2,6] f32[5,6]" + out),
-              "needs a mask of pairs beside a bias");
+              "needs a mask with pairs=(1) before a bias");
     EXPECT_EQ(refusal(pairs + " bool[5,6] f32[5,6] f32[5,6]" + out),
               "needs q, k, v, at most a mask and a bias, and one output");
     EXPECT_EQ(refusal("attention causal=(0) softcap=30 scale=1 | " + operands + out), "");

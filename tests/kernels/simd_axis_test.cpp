@@ -265,7 +265,7 @@ TEST(SimdAxisRows, RefusalsSayWhy) {
               "needs an output of one element for all along the axes");
     EXPECT_EQ(refusal("argmax axis=(0) | f32[2,3] -> i64[1,3]"), "has a wrong result dtype");
     EXPECT_EQ(refusal("softmax axis=(0) | f32[2,3] -> f32[2,3]:(1,2)"),
-              "needs a contiguous last axis, and axes behind one another");
+              "needs a contiguous last axis, and axes that merge into one stride");
     EXPECT_EQ(refusal("softmax axis=(1) | f32[2,3]:(1,2) -> f32[2,3]"), "needs a contiguous last axis");
     EXPECT_EQ(refusal("layer_norm axis=(1) eps=1 | f32[2,3,4] f32[4] -> f32[2,3,4]"),
               "needs contiguous gamma and beta of the axis");

@@ -64,7 +64,8 @@ TEST(Lock, TextAndBack) {
 TEST(Lock, AnOlderFormatIsRefusedByItsName) {
     const std::string fault =
         fault_of_lock("cairn lock 1\nsha256 eadf74885207eaffb62191d5eb06ec9f333433fb7791ea0db23c92d59dffa4ca\n");
-    EXPECT_NE(fault.find("the format \"cairn lock 1\", expected \"cairn lock 2\": write it anew"), fault.npos) << fault;
+    EXPECT_NE(fault.find("the format \"cairn lock 1\", expected \"cairn lock 2\": write it again"), fault.npos)
+        << fault;
     EXPECT_NE(fault_of_lock("cairn lock 3").find("cairn lock 3"), std::string::npos);
 }
 

@@ -108,7 +108,7 @@ TEST(CallerOutputs, DoNotDestroyWhatAnotherOutputShows) {
     model.set("x", data);
     model.set_output("y", data);
     EXPECT_EQ(message([&] { model.run(); }),
-              "[run] output \"same\" is seen in the memory of an input, which is given for output \"y\"");
+              "[run] output \"same\" is a view of an input, whose memory is given for output \"y\"");
     model.set_output("same", same);
     model.run();
     EXPECT_EQ(same, (std::vector<float>{1, 2, 3, 4}));
@@ -128,7 +128,7 @@ TEST(CallerOutputs, AResultThatTheRunOverwritesIsNoInput) {
     model.run();
     model.set("x", model.output("y").as<float>());
     const std::string text = message([&] { model.run(); });
-    EXPECT_NE(text.find("input \"x\" lies in a result of this object"), std::string::npos) << text;
+    EXPECT_NE(text.find("input \"x\" overlaps a result of this object"), std::string::npos) << text;
 }
 
 TEST(CallerOutputs, OfAnotherTypeAreRefused) {

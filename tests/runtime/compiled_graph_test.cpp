@@ -164,7 +164,7 @@ TEST(CompiledGraph, WrongCallsAreOneSentence) {
     model.run();
     EXPECT_EQ(message([&] { (void)model.output("q"); }), "[output] there is no output called \"q\"");
     EXPECT_EQ(message([&] { (void)model.output("y").as<double>(); }),
-              "[output] its elements are f32, asked for as f64");
+              "[output] its elements are f32, requested as f64");
     EXPECT_EQ(message([&] { model.rewind("N", 0); }), "[rewind] N is not the length of a state");
     expect_near(model.output("y").as<float>(), layer.expected(x));
 }
@@ -197,9 +197,9 @@ TEST(CompiledGraph, ResultsAreShownAsTheirOwnTypeAlone) {
     EXPECT_EQ(shown_as<std::uint8_t>(model), " u8");
     EXPECT_EQ(shown_as<bool>(model), " bool");
     EXPECT_EQ(message([&] { (void)model.output("u8").as<std::int8_t>(); }),
-              "[output] its elements are u8, asked for as i8");
+              "[output] its elements are u8, requested as i8");
     EXPECT_EQ(message([&] { (void)model.output("bool").as<std::uint16_t>(); }),
-              "[output] its elements are bool, asked for as f16 or bf16 (std::uint16_t)");
+              "[output] its elements are bool, requested as f16 or bf16 (std::uint16_t)");
 }
 
 TEST(CompiledGraph, SavedProgramsLoadAndGiveTheSameBits) {
@@ -350,7 +350,7 @@ TEST(CompiledGraph, AnIndexOutOfRangeFailsTheRunOnly) {
     model.set("table", data, {4, 2});
     model.set("ids", ids, {3});
     const std::string text = message([&] { model.run(); });
-    EXPECT_NE(text.find("outside the axis"), std::string::npos) << text;
+    EXPECT_NE(text.find("out of range of the indexed axis"), std::string::npos) << text;
     ids[1] = 3;
     model.run();
     EXPECT_EQ(model.output("y").as<float>()[2], 6);

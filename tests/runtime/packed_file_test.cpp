@@ -137,7 +137,7 @@ TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
     for (std::size_t size = 0; size < whole.size(); size += size < header + 16 ? 37 : 1999) {
         write(file(), whole.substr(0, size));
         EXPECT_EQ(run(), expected) << "cut to " << size;
-        EXPECT_THAT(log_, ElementsAre(HasSubstr("made anew"))) << size;
+        EXPECT_THAT(log_, ElementsAre(HasSubstr("computed again"))) << size;
         EXPECT_EQ(bytes_of(file()), whole) << size;
     }
     for (std::size_t at = 0; at < header + 8; at += 3) {
@@ -235,7 +235,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
             write(file(), damaged);
         }
         EXPECT_EQ(run_large(true), expected) << "byte " << first;
-        EXPECT_THAT(log_, ElementsAre(HasSubstr("made anew"))) << "byte " << first;
+        EXPECT_THAT(log_, ElementsAre(HasSubstr("computed again"))) << "byte " << first;
         EXPECT_FALSE(asked_.empty());
         EXPECT_EQ(bytes_of(file()), whole) << "byte " << first;
         ++found;
@@ -347,7 +347,7 @@ TEST_F(PackedWeights, WhereItCannotBeWrittenAllIsComputed) {
         EXPECT_EQ(run("v1", path), expected);
         EXPECT_FALSE(asked_.empty());
         ASSERT_FALSE(log_.empty());
-        EXPECT_THAT(log_.back(), HasSubstr("warning: packed weights are not kept"));
+        EXPECT_THAT(log_.back(), HasSubstr("warning: packed weights are not stored"));
     }
     EXPECT_FALSE(std::filesystem::exists(folder_ / "missing"));
 }

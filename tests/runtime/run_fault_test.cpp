@@ -59,7 +59,8 @@ void expect_fault(void (*run)(const Args&, Team&), ErrorKind kind, const std::st
 TEST(RunFault, WhateverAKernelThrowsIsAnErrorThatNamesIt) {
     expect_fault([](const Args&, Team&) { throw std::runtime_error("boom"); }, ErrorKind::argument, "boom");
     expect_fault([](const Args&, Team&) { throw std::bad_alloc(); }, ErrorKind::memory, "out of memory");
-    expect_fault([](const Args&, Team&) { throw 7; }, ErrorKind::argument, "threw what is no std::exception");
+    expect_fault([](const Args&, Team&) { throw 7; }, ErrorKind::argument,
+                 "threw an exception that is not a std::exception");
     expect_fault([](const Args&, Team&) { throw Error(ErrorKind::unsupported, "floor", "not today"); },
                  ErrorKind::unsupported, "[floor] not today");
     expect_fault([](const Args&, Team& team) { team.fail("cannot"); }, ErrorKind::argument, "cannot");
@@ -96,7 +97,7 @@ TEST(RunFault, AnIndexOutOfRangeIsShownWithItsPlace) {
             model.set("ids", {0, 3, 1, 2, -1, 0});
             const std::string gathered = outcome([&] { model.run(); }).text;
             EXPECT_NE(gathered.find(" by cpu."), std::string::npos) << gathered;
-            EXPECT_TRUE(gathered.ends_with("an index is outside the axis it chooses from: \"ids\"[1,1] is -1"))
+            EXPECT_TRUE(gathered.ends_with("an index is out of range of the indexed axis: \"ids\"[1,1] is -1"))
                 << gathered;
             model.set("ids", {0, 3, 1, 2, 1, 0});
             model.set("places", {std::int64_t{3}, std::int64_t{4}});
@@ -139,8 +140,8 @@ TEST(RunFault, AFailureInMidRunAsksForARewindToWhatIsSound) {
             else
                 EXPECT_THROW(model.run(options), Cancelled);
             EXPECT_EQ(outcome([&] { model.run(); }).text,
-                      "[run] a failed run has overwritten parts of state \"s\": rewind N to 3 or less, give it "
-                      "its contents anew, or reset_states() first");
+                      "[run] a failed run has overwritten parts of state \"s\": rewind N to 3 or less, "
+                      "set its contents again, or reset_states() first");
             model.rewind("N", 3);
             model.run();  // rows 2, 2, 2, 1
             EXPECT_EQ(model.output("total").as<float>()[0], 7);

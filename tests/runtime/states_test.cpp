@@ -367,11 +367,11 @@ TEST(States, AFailedRunLeavesThoseItAppendsToAndSpoilsThoseItOverwrites) {
     model.run();
     i[0] = 2;
     const std::string failed = message([&] { model.run(); });
-    EXPECT_NE(failed.find("outside the axis"), std::string::npos) << failed;
+    EXPECT_NE(failed.find("out of range of the indexed axis"), std::string::npos) << failed;
     EXPECT_EQ(values(model.state("seen")), (std::vector<float>{3, 4}));
     i[0] = 0;
     EXPECT_EQ(message([&] { model.run(); }),
-              "[run] a failed run has overwritten parts of state \"h\": give it its contents anew, or reset_states() "
+              "[run] a failed run has overwritten parts of state \"h\": set its contents again, or reset_states() "
               "first");
     EXPECT_EQ(message([&] { (void)model.state("h"); }),
               "[state] state \"h\" has been overwritten in part by a failed run");

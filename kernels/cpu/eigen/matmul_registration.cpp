@@ -49,7 +49,7 @@ Refusal accepts_fused(const Problem& problem) {
     if (Refusal refusal = accepts_matmul(parts->product); !refusal.empty()) return refusal;
     for (std::size_t i = 2; i < problem.inputs.size(); ++i) {
         if (problem.inputs[i].shape != out.shape) return "needs inputs of the shape of the output (stride 0 repeats)";
-        if (!problem.inputs[i].layout.empty()) return "needs plain memory beside the weight";
+        if (!problem.inputs[i].layout.empty()) return "needs plain memory for the inputs after the weight";
     }
     BlockProgram body;
     return compile_block_program(body_steps(parts->epilogue), {out.dtype}, body);

@@ -114,7 +114,7 @@ Refusal accepts_argmax(const Problem& problem) {
     const TensorDesc &x = problem.inputs[0], &weight = problem.inputs[1], &out = problem.outputs[0];
     if (x.shape.size() < 2 || weight.shape.size() != 2 || !(weight.shape[0] == x.shape.back()))
         return "needs a weight [K, N]";
-    if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
+    if (!has_uniform_rows(x)) return "needs contiguous rows of x with one row stride";
     if (Refusal no = inputs == 3 ? refuse_bias(problem.inputs[2], weight) : Refusal(); !no.empty()) return no;
     return refuse_argmax_output(out, x);
 }

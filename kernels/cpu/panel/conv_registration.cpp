@@ -63,9 +63,9 @@ Refusal accepts_image_and_filters(const Problem& problem) {
         return "needs filters of the axes of the image";
     if (problem.attributes.number("value") != 0) return "needs padding of zeros";
     const WindowPlan image = window_plan(problem);
-    if (smallest_band_floats(image) > max_smallest_band_floats) return "needs windows of fewer places";
+    if (smallest_band_floats(image) > max_smallest_band_floats) return "needs windows that fit into the band buffer";
     if (!is_single_channel(problem) && image.taps() > ImageBlocks::max_taps)
-        return "needs windows of " + std::to_string(ImageBlocks::max_taps) + " places at most";
+        return "needs windows of " + std::to_string(ImageBlocks::max_taps) + " taps at most";
     return {};
 }
 

@@ -42,7 +42,7 @@ void gather(const Args& args, bool is_wide, Team& team) {
     for (std::int64_t row = team.next_chunk(); row < rows; row = team.next_chunk()) {
         const std::int64_t index = index_at(indices, row, is_wide);
         if (index < 0 || index >= table.shape[0])
-            return team.fail("an index is outside the axis it chooses from", 1, row, index);
+            return team.fail("an index is out of range of the indexed axis", 1, row, index);
         const Element* column = panels + index / panel_width * depth * panel_width + index % panel_width;
         Element* target = to + row_offset(out, row);
         for (std::int64_t k = 0; k < depth; ++k) target[k * stride] = column[k * panel_width];

@@ -174,11 +174,11 @@ Refusal redundant(const Problem& problem, const Setting& setting) {
     const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
     const std::vector<Knob> all = knobs(spreads);
     if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.shape.back(), setting["depth"])))
-        return "reads all of a panel at once, however deep its parts are";
+        return "reads a whole panel at once, whatever the depth setting";
     if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
-        return "has a part of the next panel fetched by each tile, or reads several side by side";
+        return "prefetches the next panel tile by tile, or reads several panels at a time";
     if (spreads && !is_first(all[2]) && (provably_le(rows, left_as_they_lie) || !rows_conflict_in_cache(x)))
-        return "has no rows of x to spread";
+        return "has no rows of x with cache set conflicts";
     return {};
 }
 
@@ -199,8 +199,7 @@ Refusal accepts(const Problem& problem) {
         if (Refusal no = refuse_weight(problem.inputs[i], x, out, *form); !no.empty()) return no;
     if (form->gating == Gating::weight && problem.inputs[1].dtype != problem.inputs[2].dtype)
         return "needs weights of one dtype";
-    if (form->gating == Gating::half && !problem.attributes.has("gate"))
-        return "needs to be told which half is the gate";
+    if (form->gating == Gating::half && !problem.attributes.has("gate")) return "needs the attribute 'gate'";
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
         if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
             return "needs plain memory but for the weight";
@@ -208,8 +207,8 @@ Refusal accepts(const Problem& problem) {
     if (Refusal no = form->is_argmax ? refuse_argmax_output(problem.outputs[0], x) : Refusal(); !no.empty()) return no;
     if (!out.layout.empty()) return "writes plain memory only";
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
-    if (!has_uniform_rows(x)) return "needs rows of x that are contiguous and lie at one distance";
-    if (!has_uniform_rows(out)) return "needs rows of the output that are contiguous and lie at one distance";
+    if (!has_uniform_rows(x)) return "needs contiguous rows of x with one row stride";
+    if (!has_uniform_rows(out)) return "needs contiguous rows of the output with one row stride";
     const bool has_biases = is_gated || form->is_argmax;
     for (std::size_t i = 1 + weights; has_biases && i < problem.inputs.size(); ++i)
         if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;

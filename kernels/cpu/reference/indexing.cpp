@@ -70,7 +70,7 @@ std::int64_t index_at(const TensorArg& indices, std::int64_t position, std::int6
     load(block, indices.data, offset_of(strided_view_of(indices), position), 1, 1, dtype);
     const std::int64_t index = block.whole[0];
     if (index >= 0 && index < size) return index;
-    team.fail("an index is outside the axis it chooses from", 1, position, index);
+    team.fail("an index is out of range of the indexed axis", 1, position, index);
     return -1;
 }
 

@@ -40,7 +40,7 @@ struct RunResult {
 std::string error_bound_violation(double error_bound, const ErrorNorms& error_norms) {
     if (error_norms.combined() <= error_bound) return {};
     char text[120];
-    std::snprintf(text, sizeof text, "relative error %.3g, largest %.3g, promised %.3g", error_norms.relative,
+    std::snprintf(text, sizeof text, "relative error %.3g, largest %.3g, stated %.3g", error_norms.relative,
                   error_norms.largest, error_bound);
     return text;
 }
@@ -145,13 +145,13 @@ private:
         if (!kernel_.cost) return;
         const Cost cost = kernel_.cost(problem);
         if (!std::isfinite(cost.flops + cost.bytes) || cost.flops < 0 || cost.bytes < 0 || !(cost.efficiency > 0))
-            fault("has a cost that is no number", problem);
+            fault("has an invalid cost", problem);
     }
 
     void compare(const TestCase& test_case) {
         const Problem& problem = test_case.problem;
         const double error_bound = kernel_.error ? kernel_.error(test_case.variation.problem) : 0;
-        if (!accuracy::is_valid_error_bound(error_bound)) return fault("promises an error that is none", problem);
+        if (!accuracy::is_valid_error_bound(error_bound)) return fault("states an invalid error bound", problem);
         std::vector<std::uint8_t> first_bits;
         for (int threads = 1; threads <= max_threads; ++threads) {
             const bool knows_bits = threads > 1 && options_.same_for_any_team, is_most = threads == max_threads;
@@ -163,7 +163,7 @@ private:
                 " with " + std::to_string(threads) + " threads (" + test_case.variation.what + ")";
             const auto expect_same = [&](const RunResult& other, const std::string& when) {
                 if (!other.fault.empty()) fault(other.fault + when + place, problem);
-                if (once.bits != other.bits) fault("gives other bits" + when + place, problem);
+                if (once.bits != other.bits) fault("gives different bits" + when + place, problem);
             };
             if (!once.fault.empty()) fault(once.fault + place, problem);
             if (!knows_bits)
@@ -173,7 +173,7 @@ private:
                             " when one thread runs it");
             if (threads == 1) first_bits = once.bits;
             const bool is_known = threads > 1 && once.bits == first_bits;
-            if (knows_bits && !is_known) fault("gives other bits" + place + " than with one", problem);
+            if (knows_bits && !is_known) fault("gives different bits" + place + " than with one", problem);
             for (std::size_t i = 0; i < problem.outputs.size() && !is_known; ++i) {
                 const interpreter::Value value = once.outputs[i].read();
                 const interpreter::Value& right = test_case.reference_case.expected.outputs[i];
@@ -200,7 +200,7 @@ private:
             const RunResult outcome = run_once(test_case, threads, test_case.reference_case.aligned, {pair});
             if (!outcome.fault.empty()) fault(outcome.fault + " in place" + place, problem);
             if (outcome.bits != once.bits)
-                fault("gives other bits in place of input " + std::to_string(pair.input) + place, problem);
+                fault("gives different bits in place of input " + std::to_string(pair.input) + place, problem);
         }
     }
 

@@ -17,7 +17,7 @@ AtomicFile::AtomicFile(const std::string& path, bool may_replace)
     std::error_code fault;
     const bool exists = std::filesystem::exists(path_, fault);
     if (exists && !std::filesystem::is_regular_file(path_, fault))
-        throw Error(ErrorKind::file, "write", path + " is no plain file");
+        throw Error(ErrorKind::file, "write", path + " is not a regular file");
     if (exists && !may_replace) throw Error(ErrorKind::file, "write", path + " is there already: --force replaces it");
     write_text(temporary_path_.string(), {});
 }

@@ -39,16 +39,16 @@ constexpr const char* description =
 
 constexpr const char* footer =
     "Examples:\n"
-    "  cairn tune gpt2.cairn --budget 10s               measure what the best ways to run it lack, and keep it\n"
-    "  cairn paths gpt2.cairn --best 3 --profile        the three cheapest of all ways, each run and timed\n"
+    "  cairn tune gpt2.cairn --budget 10s               measure missing times of the best programs\n"
+    "  cairn paths gpt2.cairn --best 3 --profile        the three cheapest paths, each run and timed\n"
     "  cairn explain gpt2.cairn --html report.html      one page: what was chosen, memory, times\n"
-    "  cairn explain gpt2.cairn --why-not softmax       what came of the kernels for softmax\n"
+    "  cairn explain gpt2.cairn --why-not softmax       why kernels for softmax were not selected\n"
     "  cairn bench 'matmul | f32[8,64] f32[64,64] -> f32[8,64]'\n"
     "                                                   every kernel that accepts it, and why others do not\n"
-    "  cairn diff a.cairn b.cairn                       what two graphs, or two saved programs, do otherwise\n"
+    "  cairn diff a.cairn b.cairn                       how two graphs, or two saved programs, differ\n"
     "  cairn db lock gpt2.cairn --output gpt2.lock      what the programs consist of, for --mode replay\n"
     "\n"
-    "cairn COMMAND --help tells the options of a command. Results go to standard output, all else to standard\n"
+    "cairn COMMAND --help lists the options of a command. Results go to standard output, all else to standard\n"
     "error. A fault is one sentence and exit code 2; Ctrl-C keeps what was measured and exits with 130.";
 
 void describe(CLI::App& app) {

@@ -32,7 +32,7 @@ DatabaseFileInfo inspect_database_file(const std::filesystem::path& path) {
     std::error_code fault;
     DatabaseFileInfo file;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    if (!std::filesystem::is_directory(folder, fault)) refuse_file(path, "cannot be there: its folder does not exist");
+    if (!std::filesystem::is_directory(folder, fault)) refuse_file(path, "cannot be used: its folder does not exist");
     file.exists = std::filesystem::exists(path, fault);
     if (!file.exists) return file;
     if (!std::filesystem::is_regular_file(path, fault)) refuse_file(path, "is not a database");

@@ -129,7 +129,7 @@ private:
     void draw_time(std::size_t i, double y, const std::string& definition) {
         const double x = left_ + group_width + call_width, scale = longest_ > 0 ? (bar_width - 10) / longest_ : 0;
         const double took = seconds_[i], expected = instructions_[i]->chosen.seconds * expected_scale_;
-        const std::string title = fmt::format("{} took {}, expected were {}", i, time_text(took), time_text(expected));
+        const std::string title = fmt::format("{} took {}, expected {}", i, time_text(took), time_text(expected));
         svg_.rect(x, y + 5, std::max(1.0, took * scale), 14, style_of(definition), title);
         svg_.line(x + expected * scale, y + 3, x + expected * scale, y + 21, "tick");
         svg_.text(x + bar_width + time_width - 4, y + 16, time_text(took), "end", title);

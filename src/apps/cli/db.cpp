@@ -5,7 +5,7 @@
 namespace cairn::cli {
 
 void add_db(CLI::App& app, Action& chosen) {
-    CLI::App& command = *app.add_subcommand("db", "look into the timing database, share it, tend it");
+    CLI::App& command = *app.add_subcommand("db", "inspect, share and maintain the timing database");
     command.require_subcommand(1);
     for (const auto add : {add_db_info, add_db_query, add_db_import_export, add_db_diff, add_db_maintenance,
                            add_db_rules, add_db_ship, add_db_lock})

@@ -61,8 +61,7 @@ int diff_databases(const DatabaseDiffOptions& options, Output& output, const std
 
 void add_db_diff(CLI::App& db, Action& chosen) {
     auto options = std::make_shared<DatabaseDiffOptions>();
-    CLI::App& command =
-        *db.add_subcommand("diff", "the times that count here beside those that count in another database");
+    CLI::App& command = *db.add_subcommand("diff", "compare the times in force here with those in another database");
     command.add_option("other", options->other, "the other database")->required()->option_text("OTHER");
     add_database_options(command, options->all);
     set_action(command, options, chosen, diff_databases);

@@ -86,7 +86,7 @@ int show_info(const InfoOptions& options, Output& output, const std::stop_token&
 
 void add_db_info(CLI::App& db, Action& chosen) {
     auto options = std::make_shared<InfoOptions>();
-    CLI::App& command = *db.add_subcommand("info", "where it is, how much of what it holds, of which machines");
+    CLI::App& command = *db.add_subcommand("info", "print its path, contents and machines");
     command.add_flag("--sessions", options->sessions, "and who measured when, the latest first");
     add_machine_options(command, options->all);
     set_action(command, options, chosen, show_info);

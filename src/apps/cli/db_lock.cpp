@@ -86,8 +86,8 @@ int lock_graph(const LockOptions& options, Output& output, const std::stop_token
 
 void add_db_lock(CLI::App& db, Action& chosen) {
     auto options = std::make_shared<LockOptions>();
-    CLI::App& command = *db.add_subcommand(
-        "lock", "write down which kernel a graph is compiled to for each problem, for --mode replay");
+    CLI::App& command =
+        *db.add_subcommand("lock", "write a lock: the selected kernel of each problem, for --mode replay");
     command.add_option("--output", options->output, "write the lock")->option_text("FILE");
     CLI::Option* check =
         command.add_option("--check", options->check, "whether this lock still fits the graph")->option_text("FILE");

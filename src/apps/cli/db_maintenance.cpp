@@ -28,7 +28,7 @@ int check_database(const CheckOptions& options, Output& output, const std::stop_
     for (const std::string& fault : faults) output.line({{"kind", "fault"}, {"reason", fault}}, fault);
     output.line(
         {{"kind", "check"}, {"db", path.string()}, {"faults", std::to_string(faults.size())}},
-        faults.empty() ? path.string() + ": all is well" : fmt::format("{}: {} faults", path.string(), faults.size()));
+        faults.empty() ? path.string() + ": no faults" : fmt::format("{}: {} faults", path.string(), faults.size()));
     return faults.empty() ? 0 : 1;
 }
 
@@ -70,7 +70,7 @@ int collect_garbage(const CollectOptions& options, Output& output, const std::st
 
 void add_db_maintenance(CLI::App& db, Action& chosen) {
     auto check = std::make_shared<CheckOptions>();
-    CLI::App& look = *db.add_subcommand("check", "what is wrong with it: damaged pages, rows that can be none");
+    CLI::App& look = *db.add_subcommand("check", "check the database: damaged pages, invalid rows");
     add_database_options(look, check->all);
     look.footer("The exit code is 1 where something is wrong.");
     set_action(look, check, chosen, check_database);
@@ -85,7 +85,7 @@ void add_db_maintenance(CLI::App& db, Action& chosen) {
         ->capture_default_str();
     add_glob_option(command, "--keep-environment", collect->keep_environment,
                     "and all rows of other machines than these, of any age; here is this one");
-    command.add_flag("--dry-run", collect->dry_run, "only tell how many, as found on a copy");
+    command.add_flag("--dry-run", collect->dry_run, "only print their number, found on a copy");
     add_machine_options(command, collect->all);
     set_action(command, collect, chosen, collect_garbage);
 }

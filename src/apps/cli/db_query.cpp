@@ -62,7 +62,7 @@ void check_patterns(const TimingFile& file, const TimingFilter& filter) {
         TimingFilter alone;
         alone.*part = filter.*part;
         if (file.query(alone).empty())
-            throw Error(ErrorKind::argument, "db", fmt::format("no time here is of {} {}", what, filter.*part));
+            throw Error(ErrorKind::argument, "db", fmt::format("no time here matches {} {}", what, filter.*part));
     };
     check(&TimingFilter::kernel, "a kernel");
     check(&TimingFilter::problem, "a problem");

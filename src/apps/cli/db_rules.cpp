@@ -86,7 +86,7 @@ void add_db_rules(CLI::App& db, Action& chosen) {
         return std::pair(&command, options);
     };
     auto shown = std::make_shared<RuleOptions>();
-    CLI::App& list = *db.add_subcommand("rules", "the rules in force, which stand above times");
+    CLI::App& list = *db.add_subcommand("rules", "the rules in force, which override times");
     add_database_options(list, shown->all);
     set_action(list, shown, chosen, show_rules);
     for (const auto& [command, options] :

@@ -22,7 +22,7 @@ int write_shipped(const ShippedOptions& options, Output& output, const std::stop
     const TimingFile file = open_to_read(options.all);
     const std::string environment = environment_pattern(options.environment, options.all);
     if (file.query({.environment = environment}).empty())
-        throw Error(ErrorKind::argument, "db", "no time here is of an environment " + environment);
+        throw Error(ErrorKind::argument, "db", "no time here matches an environment " + environment);
     ShippedTimingsOptions which;
     which.times.environment = environment;
     which.rules = options.rules;
@@ -48,7 +48,7 @@ void add_db_ship(CLI::App& db, Action& chosen) {
     auto options = std::make_shared<ShippedOptions>();
     CLI::App& command = *db.add_subcommand(
         "ship", "write the times that can be trusted to a database that is safe to ship, and to be read by others");
-    command.add_option("file", options->file, "the seed, for ContextOptions::timing_seeds")
+    command.add_option("file", options->file, "the shipped timings, for ContextOptions::shipped_timings")
         ->required()
         ->option_text("FILE");
     add_glob_option(command, "--environment", options->environment, "only of these machines; here is this one");

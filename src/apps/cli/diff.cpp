@@ -144,7 +144,8 @@ int diff_plans(const DiffOptions& options, Output& output, const std::stop_token
 
 void add_diff(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<DiffOptions>();
-    CLI::App& command = *app.add_subcommand("diff", "what two graphs, saved programs or sets of options do otherwise");
+    CLI::App& command =
+        *app.add_subcommand("diff", "compare the programs of two graphs, saved programs or sets of options");
     add_compile_options(command, options->all);
     command.add_option("other", options->other, "the second graph or saved program; the first one when not given")
         ->option_text("OTHER");

@@ -66,8 +66,8 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
     const auto put = [&](const MachineDiagnostic& fact) {
         OutputRow row{{"kind", "doctor"}, {"name", fact.name}, {"value", fact.value}, {"ok", fact.advice.empty()}};
         if (!fact.advice.empty()) row["reason"] = fact.advice;
-        output.line(row, fmt::format("{:<4} {:<15} {}{}", fact.advice.empty() ? "ok" : "look", fact.name, fact.value,
-                                     fact.advice.empty() ? "" : fmt::format("\n{:20} {}", "", fact.advice)));
+        output.line(row, fmt::format("{:<4} {:<20} {}{}", fact.advice.empty() ? "ok" : "look", fact.name, fact.value,
+                                     fact.advice.empty() ? "" : fmt::format("\n{:25} {}", "", fact.advice)));
     };
     const MachineDiagnostic database = database_diagnostic(options);
     const Context context = make_context(options, {});
@@ -85,9 +85,9 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
         if (const double rate = machine.unit_flops[unit]; rate > 0)
             put({std::string(to_string(static_cast<Unit>(unit))), fmt::format("{:.3g} GFLOP/s", rate / 1e9), {}});
     put({"barrier", time_text(machine.barrier_seconds), {}});
-    put({"handover", time_text(machine.cross_core_transfer_seconds), {}});
+    put({"cross-core transfer", time_text(machine.cross_core_transfer_seconds), {}});
     if (const double seconds = machine.cross_core_transfer_byte_seconds; seconds > 0)
-        put({"handover of bytes", fmt::format("{:.3g} GB/s", 1e-9 / seconds), {}});
+        put({"cross-core bandwidth", fmt::format("{:.3g} GB/s", 1e-9 / seconds), {}});
     put({"clock step", time_text(machine.timer_seconds), {}});
     put(database);
     return 0;
@@ -97,7 +97,8 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
 
 void add_doctor(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<Options>();
-    CLI::App& command = *app.add_subcommand("doctor", "what of this machine makes runs slow or times unsure, and why");
+    CLI::App& command =
+        *app.add_subcommand("doctor", "diagnose what makes runs slow or times unreliable on this machine");
     add_machine_options(command, *options);
     command.callback([options, &chosen] {
         chosen = [options](Output& output, const std::stop_token& stop) {

@@ -44,9 +44,9 @@ OutputRow row_of(const ExplainedKernel& verdict, std::string_view kind, const st
 
 /// The additional cost of an alternative: the run time, and separately the price of kept bytes.
 OutputRow row_of(const ExplainedValue& value, const ExplainedAlternative& way, const std::string& bucket) {
-    OutputRow row{{"kind", "way"},       {"bucket", bucket},     {"value", value.value},
-                  {"op", value.op},      {"where", value.where}, {"definition", way.definition},
-                  {"taken", way.chosen}, {"laws", way.laws}};
+    OutputRow row{{"kind", "alternative"}, {"bucket", bucket},     {"value", value.value},
+                  {"op", value.op},        {"where", value.where}, {"definition", way.definition},
+                  {"taken", way.chosen},   {"laws", way.laws}};
     if (!value.name.empty()) row["name"] = value.name;
     if (way.best >= 0) row["kernel"] = way.kernels[static_cast<std::size_t>(way.best)].kernel;
     if (way.slower) {
@@ -59,7 +59,7 @@ OutputRow row_of(const ExplainedValue& value, const ExplainedAlternative& way, c
 }
 
 OutputRow row_of(const ProgramTrial& trial) {
-    return {{"kind", "duel"},     {"ratio", trial.ratio},     {"low", trial.low},
+    return {{"kind", "trial"},    {"ratio", trial.ratio},     {"low", trial.low},
             {"high", trial.high}, {"samples", trial.samples}, {"expected", trial.expected},
             {"won", trial.won},   {"without", trial.without}, {"as_unmeasured", trial.as_unmeasured}};
 }
@@ -77,7 +77,7 @@ void put_rows(const Explanation& why, Output& output) {
             if (!each.names.empty()) row["names"] = each.names;
             output.line(row, {});
             for (const ExplainedKernel& other_candidate : each.other_kernels)
-                output.line(row_of(other_candidate, "rival", name), {});
+                output.line(row_of(other_candidate, "other_kernel", name), {});
         }
         for (const ExplainedValue& value : bucket.values)
             for (const ExplainedAlternative& way : value.alternatives) output.line(row_of(value, way, name), {});
@@ -94,7 +94,7 @@ std::string nearest_miss(const Explanation& why, const std::string& name, const 
         const auto is_it = [&](const Definition& each) { return each.name == definition; };
         if (std::none_of(definitions.begin(), definitions.end(), is_it)) return {};
         const std::string missing = why_not(graph, definition, context);
-        return missing.empty() ? "" : "the nearest to it: " + missing + "\n";
+        return missing.empty() ? "" : "closest match: " + missing + "\n";
     }
     return {};
 }
@@ -150,12 +150,12 @@ int explain_graph(const ExplainOptions& options, Output& output, const std::stop
 void add_explain(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<ExplainOptions>();
     CLI::App& command =
-        *app.add_subcommand("explain", "what was chosen for a graph, out of what, and what all else would cost");
+        *app.add_subcommand("explain", "explain the selection for a graph: alternatives and their costs");
     command.add_flag("--all", options->details,
-                     "all instructions with all kernels for them, and what every other way would cost");
+                     "all instructions with all their kernels, and the cost of all alternatives");
     command
         .add_option("--why-not", options->why_not,
-                    "only what came of a kernel, or of all kernels of a definition; without a name all refusals")
+                    "only the outcome of a kernel, or of all kernels of a definition; without a name all refusals")
         ->expected(0, 1)
         ->option_text("[NAME]");
     command.add_option("--html", options->html, "write one page: what runs and how long, the runner-up, memory")

@@ -52,7 +52,7 @@ std::string memory_chart(const ReportData& study) {
     const double across = (width - left - 6) / count, up = (height - bottom - top) / arena;
     const auto x_of = [&](double instruction) { return left + instruction * across; };
     const auto y_of = [&](double bytes) { return height - bottom - bytes * up; };
-    Svg svg(width, height, "what lies where in the arena, instruction after instruction");
+    Svg svg(width, height, "arena memory by instruction");
     const double bytes_step = byte_step_of(arena), count_step = std::max(1.0, step_of(count));
     for (double bytes = 0; bytes <= arena; bytes += bytes_step) {
         svg.line(left, y_of(bytes), width - 6, y_of(bytes), "rule");

@@ -160,17 +160,17 @@ int show_paths(const PathsOptions& options, Output& output, const std::stop_toke
 
 void add_paths(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<PathsOptions>();
-    CLI::App& command = *app.add_subcommand("paths", "count, list and draw all ways to run a graph; run and time them");
+    CLI::App& command = *app.add_subcommand("paths", "count, list and sample all paths of a graph; run and time them");
     const CLI::Range from_0(std::int64_t{0}, std::int64_t{1'000'000'000'000});
     command.add_flag("--count", options->count, "how many there are");
     command
         .add_option("--best", options->best, "the cheapest ones, from the cheapest on; 10 when nothing is asked for")
         ->check(from_0)
         ->option_text("K");
-    command.add_option("--sample", options->sample, "drawn by chance, each as likely as any other")
+    command.add_option("--sample", options->sample, "random samples, each path as likely as any other")
         ->check(from_0)
         ->option_text("K");
-    command.add_option("--resume", options->resume, "go on behind this one in the order of --best")
+    command.add_option("--resume", options->resume, "continue after this path in the order of --best")
         ->option_text("RANK");
     command.add_flag("--steps", options->steps, "each with its steps");
     command.add_flag("--profile", options->profile, "run each that is shown, and time it");

@@ -36,7 +36,7 @@ std::string head(const ReportData& study) {
         text += fmt::format("{}{} {}", i == 0 ? "" : ", ", escaped(study.how[i].first), escaped(study.how[i].second));
     const auto [all, measured] = count_run_instructions(study.run_bucket());
     return text + "</p>\n<div class=\"tiles\">\n" + tile(time_text(study.run_seconds), "a run, median") +
-           tile(time_text(study.run_bucket().seconds), "expected at the sizes judged") +
+           tile(time_text(study.run_bucket().seconds), "expected at the representative sizes") +
            tile(fmt::format("{}", all), fmt::format("instructions a run, {} measured", measured)) +
            tile(bytes(study.memory.arena), "arena at these sizes") +
            tile(bytes(study.memory.weights + study.memory.bound),
@@ -73,22 +73,22 @@ std::string memory(const ReportData& study) {
     const MemoryReport& report = study.memory;
     const double ratio =
         static_cast<double>(report.arena) / static_cast<double>(std::max<std::int64_t>(report.max_live, 1));
-    if (arena_blocks(report).empty()) return section("Memory", "Nothing lies in the arena.", {});
+    if (arena_blocks(report).empty()) return section("Memory", "The arena is empty.", {});
     return section(
         "Memory",
         fmt::format("The arena over a run: from left to right instructions, upwards bytes. It has {}, {:.1f} % more "
-                    "than are alive at once, which no plan can go below.",
+                    "than are live at once, which no plan can go below.",
                     bytes(report.arena), 100 * (ratio - 1)),
         panel(legend(false) + memory_chart(study)));
 }
 
 std::string ways(const ReportData& study) {
     if (!study.runner_up)
-        return section("The runner-up", "Among the cheapest ways there is none with other steps for these sizes.", {});
+        return section("The runner-up", "None of the cheapest paths has other steps for these sizes.", {});
     return section(
         "The runner-up",
-        fmt::format("The next of all other ways by sums of times: the steps that only one of them has. It keeps {} "
-                    "in memory for good.",
+        fmt::format("The next path by summed times: the steps that only one of the two has. It keeps {} in memory "
+                    "permanently.",
                     bytes_text(study.runner_up->kept_bytes)),
         panel(alternatives_table(study, *study.runner_up, "runner-up")));
 }
@@ -98,8 +98,8 @@ std::string least_by_sums(const ReportData& study) {
     if (!study.least_by_sums) return {};
     return section(
         "Cheaper by sums",
-        fmt::format("Sums of times of single kernels say that this way costs less than the chosen one. It was not "
-                    "taken{}. It keeps {} in memory for good.",
+        fmt::format("By summed kernel times this path costs less than the selected one. It was not selected{}. It "
+                    "keeps {} in memory permanently.",
                     study.decided_by.empty() ? "" : ": " + study.decided_by,
                     bytes_text(study.least_by_sums->kept_bytes)),
         panel(alternatives_table(study, *study.least_by_sums, "cheaper by sums")));
@@ -107,18 +107,17 @@ std::string least_by_sums(const ReportData& study) {
 
 /// The output of `cairn explain`.
 std::string in_short(const ReportData& study) {
-    return section("In short", "As the command prints it, of this range of sizes.",
+    return section("Summary", "As the command prints it, of this range of sizes.",
                    panel("<pre>" + escaped(summary(study.why, study.bucket)) + "</pre>\n"));
 }
 
 std::string tuning(const ReportData& study) {
     if (study.tuning.size() < 2) return {};
-    return section(
-        "Tuning",
-        fmt::format("{} measurements. The curve is what a run takes by the best way as far as was known: what "
-                    "was not measured yet counts at its lower bound, so it rises to the truth.",
-                    study.tuning.size()),
-        panel(tuning_chart(study.tuning)));
+    return section("Tuning",
+                   fmt::format("{} measurements. The curve is the expected run time of the best program so far: what "
+                               "was not measured yet counts at its lower bound, so it rises to the measured time.",
+                               study.tuning.size()),
+                   panel(tuning_chart(study.tuning)));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::string time_chart(const ReportData& study) {
         const KernelTime& time = times[i];
         const double y = row * static_cast<double>(i);
         const std::string name = fmt::format("{} x {}", time.calls, time.kernel);
-        const std::string title = fmt::format("{} for {}: {}, expected were {}{}", name, time.definition,
+        const std::string title = fmt::format("{} for {}: {}, expected {}{}", name, time.definition,
                                               time_text(time.seconds), time_text(time.expected), waiting_text(time));
         svg.text(0, y + 16, shortened(name, 60), "", title);
         svg.rect(names, y + 4, std::max(1.0, time.seconds * scale), 16, style_of(time.definition), title);

@@ -54,7 +54,8 @@ void add_tune(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<TuneOptions>();
     options->all.mode = "normal";
     options->all.normal_budget = "10s";
-    CLI::App& command = *app.add_subcommand("tune", "measure what the best ways to run a graph lack, and keep it");
+    CLI::App& command =
+        *app.add_subcommand("tune", "measure the missing times of the best programs of a graph, and record them");
     add_compile_options(command, options->all, Modes::measuring);
     command.add_option("--save", options->save, "write the compiled program, for CompiledGraph::load")
         ->option_text("FILE");

@@ -21,7 +21,7 @@ std::string tuning_chart(const std::vector<TunePoint>& points) {
     const auto y_of = [&](double best) {
         return high - below - (largest > 0 ? best / largest : 0) * (high - below - above);
     };
-    Svg svg(across, high, "the best way over the time of tuning");
+    Svg svg(across, high, "expected time of the best program during tuning");
     for (const double part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
         const double y = y_of(part * largest);
         svg.line(margin, y, across - 30, y, "rule");

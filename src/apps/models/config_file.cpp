@@ -20,7 +20,7 @@ ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
     if (!file.is_open() || file.bad()) refuse();
     json_ =
         std::make_unique<json>(json_reader::parse_json(bytes, [&](const std::string& what) { fail("it " + what); }));
-    if (!json_->is_object()) fail("it is no JSON object");
+    if (!json_->is_object()) fail("it is not a JSON object");
 }
 
 ConfigFile::~ConfigFile() = default;

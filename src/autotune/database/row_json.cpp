@@ -107,7 +107,7 @@ class Line {
 public:
     using Refuse = std::function<void(const std::string& what)>;
     Line(std::string_view text, const Refuse& refuse) : tree_(json_reader::parse_json(text, refuse)), refuse_(refuse) {
-        if (!tree_.is_object()) refuse_("is no JSON object");
+        if (!tree_.is_object()) refuse_("is not a JSON object");
     }
 
     std::string text(const char* name) const {
@@ -115,7 +115,7 @@ public:
         return member(name).get<std::string>();
     }
     std::int64_t integer(const char* name) const {
-        if (!member(name).is_number_integer()) refuse_(std::string("has no whole number for ") + name);
+        if (!member(name).is_number_integer()) refuse_(std::string("has no integer for ") + name);
         return member(name).get<std::int64_t>();
     }
     int count(const char* name) const {
@@ -224,7 +224,7 @@ std::string to_json_line(const Row& row) {
 Row parse_json_line(std::string_view text, const std::function<void(const std::string& what)>& refuse) {
     const Line line(text, refuse);
     Row row = row_in(line);
-    if (const std::string fault = why_invalid(row); !fault.empty()) refuse("can be no row: " + fault);
+    if (const std::string fault = why_invalid(row); !fault.empty()) refuse("is not a valid row: " + fault);
     return row;
 }
 

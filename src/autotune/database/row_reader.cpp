@@ -171,7 +171,7 @@ private:
                 {}};
     }
     void tell(std::string_view table, const std::string& id, const Referred& referred, Row row) const {
-        std::string fault = referred.is_whole() ? why_invalid(row) : "what it refers to is missing";
+        std::string fault = referred.is_whole() ? why_invalid(row) : "a row it refers to is missing";
         if (fault.empty()) {
             visitor_.row(row);
             if (visitor_.fault && id_of_row(row) != id) fault = "its id is not the digest of its key, time and figures";

@@ -15,12 +15,12 @@ bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 /// An error may be infinite: NaN results are recorded as infinity.
 bool is_error(double error) { return error >= 0; }
 
-std::string why_invalid(const SessionRow& row) { return row.id.size() == 16 ? "" : "its id is no digest"; }
+std::string why_invalid(const SessionRow& row) { return row.id.size() == 16 ? "" : "its id is not a digest"; }
 std::string why_invalid(const TimeRow& row) { return autotune::why_invalid(row.timing); }
 std::string why_invalid(const ErrorRow& row) { return autotune::why_invalid(row.figures); }
 std::string why_invalid(const ChoiceRow& row) { return autotune::why_invalid(row.choice); }
 std::string why_invalid(const RuleRow& row) {
-    return row.rule.action == RuleAction::ban || row.rule.action == RuleAction::pin ? "" : "its verdict is none";
+    return row.rule.action == RuleAction::ban || row.rule.action == RuleAction::pin ? "" : "its action is invalid";
 }
 
 std::string text_of(const SessionRow& row) { return row.id; }
@@ -78,7 +78,7 @@ std::string why_invalid(const ErrorMeasurement& figures) {
         if (!is_error(error)) return fmt::format("its error is {}", error);
     return figures.promised >= 0 && std::isfinite(figures.promised)
                ? std::string()
-               : fmt::format("the error promised is {}", figures.promised);
+               : fmt::format("the stated error is {}", figures.promised);
 }
 
 std::string why_invalid(const Choice& choice) {

@@ -107,7 +107,7 @@ std::int64_t readable_version(SqliteFile& file) {
     check_owner(file);
     const std::int64_t version = file.ask("PRAGMA user_version");
     if (version >= 1 && version <= schema_version) return version;
-    if (version < 1) throw DatabaseFault{"its version is none", FaultKind::foreign};
+    if (version < 1) throw DatabaseFault{"it has no schema version", FaultKind::foreign};
     std::int64_t reader = version;
     try {
         reader = file.ask("SELECT value FROM format WHERE name='reader'");

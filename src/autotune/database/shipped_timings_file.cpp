@@ -125,8 +125,8 @@ TimingFileInfo TimingFile::write_shipped_timings(const std::filesystem::path& pa
     const TimingFileInfo info = TimingFile(path, Use::read).info();
     if (info.bytes > options.max_bytes)
         throw Error(ErrorKind::file, "timings",
-                    fmt::format("{}: it would have {} bytes, and may have {}: ask for fewer times", path.string(),
-                                info.bytes, options.max_bytes));
+                    fmt::format("{}: {} bytes exceed the limit of {}: select fewer times", path.string(), info.bytes,
+                                options.max_bytes));
     made.keep();
     return info;
 }

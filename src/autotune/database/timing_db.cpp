@@ -70,7 +70,7 @@ struct TimingDb::State {
         const std::string fault = autotune::why_invalid(figures);
         if (fault.empty()) return true;
         ++invalid_rows;
-        if (log && !std::exchange(has_refused, true)) log("what was to be recorded is no measurement: " + fault);
+        if (log && !std::exchange(has_refused, true)) log("invalid measurement, not recorded: " + fault);
         return false;
     }
 

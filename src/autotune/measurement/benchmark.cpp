@@ -153,7 +153,7 @@ private:
         } catch (const Cancelled&) { throw; } catch (const InternalError&) {
             throw;
         } catch (const std::exception& error) { result_.timings[number] = failure(error.what()); } catch (...) {
-            result_.timings[number] = failure("it threw what is no std::exception");
+            result_.timings[number] = failure("it threw an exception that is not a std::exception");
         }
         return false;
     }

@@ -20,7 +20,9 @@ auto with_kernel_errors(const Kernel& kernel, const F& work) {
         throw Error(ErrorKind::memory, "measure", prefix + "out of memory");
     } catch (const std::exception& error) {
         throw Error(ErrorKind::argument, "measure", prefix + error.what());
-    } catch (...) { throw Error(ErrorKind::argument, "measure", prefix + "threw what is no std::exception"); }
+    } catch (...) {
+        throw Error(ErrorKind::argument, "measure", prefix + "threw an exception that is not a std::exception");
+    }
 }
 
 }  // namespace cairn::autotune

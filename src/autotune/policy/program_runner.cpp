@@ -85,7 +85,8 @@ ProgramRunner::ProgramRunner(std::span<const program::Program* const> programs, 
 
 void ProgramRunner::check_interrupt() const {
     if (stop_.stop_requested()) throw Cancelled("tune");
-    if (autotune::Clock::now() > until_) throw Error(ErrorKind::argument, "tune", "there is no time for its weights");
+    if (autotune::Clock::now() > until_)
+        throw Error(ErrorKind::argument, "tune", "no time is left to make its weights");
 }
 
 void ProgramRunner::bind() {

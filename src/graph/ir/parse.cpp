@@ -200,7 +200,7 @@ GraphReader::Table GraphReader::read_table(TextCursor& cursor) {
     Table table;
     table.values = read_values<double>(cursor, [&] { return cursor.number(); });
     read_type(cursor, table.dtype, table.shape);
-    if (scalar != table.shape.empty()) cursor.fail("a scalar stands bare, a table in braces", place);
+    if (scalar != table.shape.empty()) cursor.fail("a scalar is written bare, a table in braces", place);
     const auto is_large = [](double value) { return std::fabs(value) >= 0x1p53; };
     if (table.dtype != DType::i64 || std::none_of(table.values.begin(), table.values.end(), is_large)) {
         for (const double value : table.values) expect_held(cursor, table.dtype, value, place);

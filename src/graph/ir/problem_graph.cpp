@@ -67,7 +67,7 @@ Tensor slice_for_output(const Problem& problem, std::size_t output, const Tensor
     if (!problem.attributes.has("columns")) return whole;
     const std::vector<Dim>& columns = problem.attributes.dims("columns");
     if (output >= columns.size() || output >= problem.outputs.size() || whole.rank() == 0)
-        refuse_problem(problem, "columns tells the first of each output");
+        refuse_problem(problem, "columns must have the first column of each output");
     const Shape &shape = problem.outputs[output].shape, &all = whole.shape();
     const auto leading = static_cast<std::ptrdiff_t>(all.size()) - 1;
     if (shape.size() < all.size() || !std::equal(all.begin(), all.begin() + leading, shape.begin()))
@@ -111,7 +111,7 @@ Tensor with_block(const Tensor& x, const Tensor& block, const std::vector<Dim>& 
 Tensor change_state(const Problem& problem, const std::vector<Tensor>& in) {
     const bool append = problem.definition == info(Op::state_append).name;
     if (in.size() != 2 || in[0].rank() != in[1].rank() || (append && problem.outputs.size() != 1))
-        refuse_problem(problem, "a state change takes the state and rows of one rank, and tells its result");
+        refuse_problem(problem, "a state change takes the state and rows of one rank, and declares its result");
     if (!append) {
         const std::vector<Dim>& start = problem.attributes.dims("start");
         if (start.size() != in[0].shape().size()) refuse_problem(problem, "start takes one size an axis");

@@ -85,8 +85,8 @@ std::shared_ptr<Symbols> DimTable::shared(const Dim& a, const Dim& b) {
     if (a.is_constant()) return b.symbols();
     if (!b.is_constant() && a.node()->table != b.node()->table) {
         throw Error(ErrorKind::graph, "size",
-                    "symbols of two different tables meet in " + to_string(a) + " and " + to_string(b) +
-                        ": sizes of one graph only may be mixed");
+                    "symbols of two different tables are combined in " + to_string(a) + " and " + to_string(b) +
+                        ": only sizes of one graph may be mixed");
     }
     return a.symbols();
 }

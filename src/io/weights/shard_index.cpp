@@ -61,8 +61,8 @@ public:
         auto* shard = std::get_if<std::string>(&value);
         if (shard == nullptr) throw file_error(file_, "'weight_map': " + printable(name_) + " should be a string");
         if (!stays_inside(*shard)) {
-            throw file_error(file_, "'weight_map': " + printable(name_) + " lies in " + printable(*shard) +
-                                        ", which is no file inside the folder of the index");
+            throw file_error(file_, "'weight_map': " + printable(name_) + " is in " + printable(*shard) +
+                                        ", which is not a file inside the folder of the index");
         }
         shards_[name_] = std::move(*shard);
     }

@@ -17,7 +17,7 @@ std::string fault_of(const BufferRequest& buffer, int samples) {
         return "has alignment " + std::to_string(buffer.alignment) + ", expected a power of two";
     }
     if (buffer.first > buffer.last) {
-        return "lives from " + std::to_string(buffer.first) + " to " + std::to_string(buffer.last);
+        return "has the live interval " + std::to_string(buffer.first) + " to " + std::to_string(buffer.last);
     }
     return {};
 }

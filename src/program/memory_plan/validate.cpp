@@ -75,8 +75,8 @@ private:
             for (const int lower : solution_.below[b]) {
                 const auto j = static_cast<std::size_t>(lower);
                 if (lower < 0 || j >= n_)
-                    return buffer(b) + " lies above buffer " + number(lower) + ", which does not exist";
-                if (!seen[j]) return buffer(b) + " comes before " + buffer(j) + " in `order`, yet lies above it";
+                    return buffer(b) + " is above buffer " + number(lower) + ", which does not exist";
+                if (!seen[j]) return buffer(b) + " comes before " + buffer(j) + " in `order`, yet is above it";
             }
             seen[b] = true;
         }
@@ -101,7 +101,7 @@ private:
                 const int to = std::min(problem_.buffers[i].last, problem_.buffers[j].last);
                 if (from <= to && !under[i][j] && !under[j][i]) {
                     return "buffers " + std::to_string(i) + " and " + std::to_string(j) +
-                           " are alive together at instruction " + number(from) + " but neither lies below the other";
+                           " are live together at instruction " + number(from) + " but neither is below the other";
                 }
             }
         }
@@ -120,9 +120,9 @@ private:
                 expected = std::max(expected, (end + unit - 1) / unit * unit);
             }
             if (offset[i] % unit != 0)
-                return buffer(i) + " lies at " + number(offset[i]) + ", not aligned to " + number(unit);
+                return buffer(i) + " is at " + number(offset[i]) + ", not aligned to " + number(unit);
             if (offset[i] != expected) {
-                return buffer(i) + " lies at " + number(offset[i]) + " at sample " + std::to_string(s) +
+                return buffer(i) + " is at " + number(offset[i]) + " at sample " + std::to_string(s) +
                        ", the relation gives " + number(expected);
             }
         }
@@ -172,7 +172,7 @@ private:
         }
         if (solution_.lower_bound[s] != bound) {
             return "lower bound " + number(solution_.lower_bound[s]) + " at sample " + std::to_string(s) +
-                   ", the most alive is " + number(bound);
+                   ", the maximum of live bytes is " + number(bound);
         }
         return top < bound ? "the height " + number(top) + " is below the bound " + number(bound) : std::string();
     }

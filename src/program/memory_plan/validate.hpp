@@ -15,7 +15,7 @@ namespace cairn::memory_plan {
 /// * every sample: offsets are what the relation gives, aligned, disjoint at every instruction and inside `height`,
 ///   which is the highest end; `lower_bound` is right and not undercut.
 ///
-///     "buffers 3 and 7 are alive together at instruction 12 but neither lies below the other"
+///     "buffers 3 and 7 are live together at instruction 12 but neither is below the other"
 std::string validate(const PackingProblem& problem, const PackingSolution& solution);
 
 }  // namespace cairn::memory_plan

@@ -18,7 +18,7 @@ std::string fault_in_order(const ir::GraphData& graph, const EClasses& classes) 
         for (const NodeId operand : graph.node(id).operands)
             for (const NodeId expression : classes.expressions(classes.value_of(operand)))
                 if (expression >= id)
-                    return fmt::format("%{} reads %{}, of which %{} is a spelling that comes later", id, operand,
+                    return fmt::format("%{} reads %{}, of which %{} is an expression that comes later", id, operand,
                                        expression);
     return {};
 }
@@ -29,7 +29,7 @@ std::string fault_in_types(const ir::GraphData& graph, const EClasses& classes) 
         const ir::Node &expression = graph.node(id), &first = graph.node(value);
         const auto all = classes.expressions(value);
         if (std::find(all.begin(), all.end(), id) == all.end())
-            return fmt::format("%{} is not among the spellings of %{}", id, value);
+            return fmt::format("%{} is not among the expressions of %{}", id, value);
         if (expression.dtype != first.dtype || expression.shape != first.shape)
             return fmt::format("%{} is {}, and %{} is {}", id, cairn::to_string(expression.dtype, expression.shape),
                                value, cairn::to_string(first.dtype, first.shape));
@@ -51,7 +51,7 @@ std::string fault_in_rounding(const ir::GraphData& graph, const EClasses& classe
     const auto fault = [&](std::string_view why) {
         return fmt::format("%{} is not %{} rounded: {}", narrow, value, why);
     };
-    if (classes.value_of(value) != value) return fault("that is not the first spelling");
+    if (classes.value_of(value) != value) return fault("that is not the first expression");
     if (node.shape != of.shape || !is_widening(node.dtype, of.dtype)) return fault("by its type");
     const bool is_cast = node.op == ir::Op::cast && node.operands[0] == value;
     const bool is_view = node.op == of.op && node.attributes == of.attributes && node.operands.size() == 1 &&

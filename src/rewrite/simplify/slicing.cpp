@@ -253,9 +253,9 @@ Result window_one(Rewriter& r, NodeId id) {
 constexpr std::array rows = {
     Rule{"slice_all", "slice(x, everything) = x", Op::slice, slice_all},
     Rule{"slice_slice", "slice(slice(x, a), b) = slice(x, b within a), on one axis", Op::slice, slice_slice},
-    Rule{"slice_concat", "slice(concat(.., x, ..)) = slice(x), where it lies within x", Op::slice, slice_concat},
+    Rule{"slice_concat", "slice(concat(.., x, ..)) = slice(x), if the slice is within x", Op::slice, slice_concat},
     Rule{"slice_broadcast", "slice(broadcast(x, s)) = broadcast(x, s'), on an axis that is repeated", Op::slice, slice_broadcast},
-    Rule{"slice_pad", "slice(pad(x)) = slice(x), where it lies within x", Op::slice, slice_pad},
+    Rule{"slice_pad", "slice(pad(x)) = slice(x), if the slice is within x", Op::slice, slice_pad},
     Rule{"slice_iota", "slice(iota(n, start), a, b) = iota(b - a, start + a)", Op::slice, slice_iota},
     Rule{"pad_nothing", "pad(x, 0, 0) = x", Op::pad, pad_nothing},
     Rule{"pad_pad", "pad(pad(x, a, b), c, d) = pad(x, a + c, b + d), on one axis with one value", Op::pad, pad_pad},

@@ -10,7 +10,7 @@ std::string to_string(const Goal& goal) {
     if (!goal.place.layout.empty()) text += fmt::format(" as {}", goal.place.layout);
     if (goal.place.device != Device::cpu) text += fmt::format(" on {}", cairn::to_string(goal.place.device));
     if (goal.kept) text += ", kept";
-    if (goal.transferred) text += ", brought";
+    if (goal.transferred) text += ", transferred";
     return text;
 }
 

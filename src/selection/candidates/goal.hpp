@@ -23,7 +23,7 @@ struct PhysicalProperties {
 /// is available in its place, computed there or copied there from another device; needed for values that may be
 /// transferred.
 ///
-///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept    %3 on cuda    %3 on cuda, brought
+///     %3    %3 in its state    %3 as panel.f32    %3 as panel.f32, kept    %3 on cuda    %3 on cuda, transferred
 struct Goal {
     ir::NodeId value = 0;
     PhysicalProperties place = {};

@@ -23,7 +23,7 @@ void call_kernel(std::string_view function, Refusal& refusal, const F& call) {
         call();
     } catch (const std::exception& error) {
         refusal = fmt::format("its {} failed: {}", function, error.what());
-    } catch (...) { refusal = fmt::format("its {} threw what is no std::exception", function); }
+    } catch (...) { refusal = fmt::format("its {} threw an exception that is not a std::exception", function); }
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ Refusal KernelQueryCache::accepts(const Kernel& kernel, const KernelQuery& query
 Refusal KernelQueryCache::redundant(const Kernel& kernel, const Problem& problem) const {
     Refusal refusal;
     if (kernel.redundant != nullptr && has_setting_suffix(kernel.id))
-        call_kernel("repeats", refusal, [&] { refusal = kernel.redundant(problem); });
+        call_kernel("redundant", refusal, [&] { refusal = kernel.redundant(problem); });
     return refusal;
 }
 
@@ -197,13 +197,13 @@ Refusal KernelQueryCache::error(const Kernel& kernel, KernelQuery& query, Estima
     Refusal refusal;
     call_kernel("error", refusal, [&] { promised = kernel.error(*query.problem_.whole()); });
     if (!refusal.empty()) return refusal;
-    if (!(promised >= 0 && std::isfinite(promised))) return fmt::format("its error is none: {}", promised);
+    if (!(promised >= 0 && std::isfinite(promised))) return fmt::format("its error is invalid: {}", promised);
     estimate.error = promised;
     if (promised == 0) return {};
     if (costs_.timings != nullptr) {
         const std::span<const SizedProblem> all = sized(query);
         if (const auto broken = find_error_violation(*all.front(), kernel, costs_))
-            return fmt::format("it promised an error of {:.4g}, measured was {:.4g} on {}", broken->promised,
+            return fmt::format("it states an error of {:.4g}, but {:.4g} was measured on {}", broken->promised,
                                broken->counted(), broken->compared);
         double worst = 0;
         estimate.error_measured = std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {

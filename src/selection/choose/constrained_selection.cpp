@@ -307,7 +307,7 @@ private:
                 buckets_[static_cast<std::size_t>(bucket)].bounds[static_cast<std::size_t>(index)];
             if (least_errors_[m] > capacity(m))
                 throw Error(ErrorKind::unsupported, "select",
-                            fmt::format("no way to run was found in which the errors of {} add up to at most {:.4g}: "
+                            fmt::format("no selection was found in which the errors of {} add up to at most {:.4g}: "
                                         "the least is {:.4g}",
                                         bound.name, bound.limit, least_errors_[m]));
         }

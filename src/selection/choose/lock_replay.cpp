@@ -74,7 +74,7 @@ class StepMatcher {
 public:
     StepMatcher(const Bucket& bucket, const program::CoverSteps& steps) : bucket_(bucket), steps_(steps) {
         for (std::size_t s = 0; s < steps.size(); ++s)
-            if (!places_.emplace(steps[s].result, s).second) fail(steps[s], "is there twice");
+            if (!places_.emplace(steps[s].result, s).second) fail(steps[s], "is duplicated");
     }
 
     /// Keeps the candidates of the steps and removes all others.
@@ -92,7 +92,7 @@ public:
             return true;
         });
         for (std::size_t s = 0; s < steps_.size(); ++s)
-            if (!found[s]) fail(steps_[s], "is none of its candidates");
+            if (!found[s]) fail(steps_[s], "matches no candidate");
     }
 
     /// Sorts the choices into the order of the steps.

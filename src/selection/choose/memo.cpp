@@ -230,7 +230,8 @@ private:
                                        answer.refusal.empty() ? "refused its operands' layout" : answer.refusal);
         }
         throw Error(ErrorKind::unsupported, ir::info(bad.op).name,
-                    fmt::format("no kernel can make {}{}", cairn::to_string(bad.dtype, bad.shape), reasons), bad.where);
+                    fmt::format("no kernel can compute {}{}", cairn::to_string(bad.dtype, bad.shape), reasons),
+                    bad.where);
     }
 
     std::stop_token stop_;

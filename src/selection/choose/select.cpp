@@ -127,7 +127,7 @@ std::optional<Selections> cheapest_covers(Memo memo, std::span<const Bucket> buc
     if (!traded) return std::nullopt;
     if (!traded->selections)
         throw Error(ErrorKind::unsupported, "select",
-                    "the errors of each output can be kept within their bound, but no way to run was found that "
+                    "each error budget can be kept alone, but no selection was found that "
                     "keeps all");
     return std::move(traded->selections);
 }
@@ -208,14 +208,14 @@ Selections select(std::span<const Bucket> buckets, const Options& options) {
 std::string to_string(const Selections& selections, std::size_t bucket) {
     const Selection& selection = selections.buckets[bucket];
     std::string text = fmt::format(
-        "expected {:.4g} s; all together at least {:.4g} s, {:.4g} bytes kept, {} frontiers, {} regions of "
+        "expected {:.4g} s; all together at least {:.4g} s, {:.4g} bytes kept, {} search states, {} regions of "
         "which {} differ{}\n",
         selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
         selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
     if (selections.at_least > 0)
         text += fmt::format("cost {:.6g}, no less than {:.6g}\n", selections.cost, selections.at_least);
     if (selections.lower_bound_free_transfers > 0)
-        text += fmt::format("cost {:.4g}, at least {:.4g} whatever is copied between devices\n", selections.cost,
+        text += fmt::format("cost {:.4g}, at least {:.4g} with free transfers\n", selections.cost,
                             selections.lower_bound_free_transfers);
     for (const auto& [bound, error, limit] : selection.errors)
         text += fmt::format("{}: errors add up to {:.4g} of {:.4g}\n", bound, error, limit);

@@ -210,7 +210,7 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostM
                 known.bias = is_failed ? seconds : counted - seconds;
                 known.at_least = timing->status == TimingStatus::censored;
                 if (is_failed) known.failure = timing->note.empty() ? "no reason is recorded" : timing->note;
-                if (!is_plain && !is_failed) known.note = "in few blocks: it counts a tenth more";
+                if (!is_plain && !is_failed) known.note = "measured in few blocks: counted 10 % slower";
                 return known;
             }
             apply_coarse_timing(result, *timing);

@@ -121,10 +121,10 @@ Cost validated_cost(const Kernel& kernel, const Problem& sized, std::string& not
     const bool has_unit = kernel.device != Device::cpu || unit_of(cost.arithmetic, kernel.needs);
     if (is_usable(cost) && has_unit) return cost;
     if (!has_unit)
-        note = fmt::format("by its operands: its cost counts {}, for which what it needs has no unit ({})",
+        note = fmt::format("default cost: its cost counts {}, for which its required features have no unit ({})",
                            to_string(cost.arithmetic), to_string(kernel.needs));
     else
-        note = fmt::format("by its operands: its cost is no cost ({} operations, {} bytes, efficiency {})", cost.flops,
+        note = fmt::format("default cost: its cost is invalid ({} operations, {} bytes, efficiency {})", cost.flops,
                            cost.bytes, cost.efficiency);
     return default_cost(sized);
 }

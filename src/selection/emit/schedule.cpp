@@ -132,7 +132,7 @@ std::vector<int> schedule(const Dependences& dependences) {
         for (const int successor : successors[static_cast<std::size_t>(next)])
             if (--in_degree[static_cast<std::size_t>(successor)] == 0) ready.push(successor);
     }
-    if (order.size() != count) throw InternalError("emit", "the chosen tiles depend on each other in a circle");
+    if (order.size() != count) throw InternalError("emit", "the chosen matches depend on each other in a cycle");
     return order;
 }
 

@@ -44,10 +44,10 @@ std::string rejection_reason(const Explanation& explanation, bool has_bounds, bo
     bool is_kept = false;
     for (const ProgramTrial& trial : explanation.trials)
         if (trial.won) ratio *= trial.ratio, is_kept = is_kept || trial.samples == 0;
-    if (ratio < 1) return fmt::format("slower when run whole: {:.3g}x", 1 / ratio);
-    if (is_kept) return "no run of whole programs could tell, and sums promise too little";
-    if (has_bounds) return "its errors would add up to more than is allowed";
-    return is_exact ? "other programs were asked for" : "the search was cut before it was found";
+    if (ratio < 1) return fmt::format("slower as a whole program: {:.3g}x", 1 / ratio);
+    if (is_kept) return "program trials were inconclusive, and the expected gain is too small";
+    if (has_bounds) return "its errors exceed the error budget";
+    return is_exact ? "another program was requested" : "the search was cut off before it was found";
 }
 
 /// The chosen one first, then ascending extra cost.
@@ -273,7 +273,7 @@ ExplainedKernel Explainer::verdict(const BucketRecord& record, const Request& as
     const Estimate& estimate = answer.estimate;
     const double error = estimate.error + match.rounding;
     if (verdict.refusal.empty() && error > match.limit)
-        verdict.refusal = fmt::format("its relative error is {:.4g}, on the way to an output there may be {}", error,
+        verdict.refusal = fmt::format("its relative error is {:.4g}, the error budget of an output permits {}", error,
                                       match.limit == 0 ? "none" : fmt::format("{:.4g}", match.limit));
     if (!verdict.refusal.empty()) {
         verdict.refused_by = answer.refusal->empty() ? RefusedBy::tolerance : answer.by;
@@ -321,7 +321,7 @@ void note_decision(const ExplainedKernel& chosen, const std::string& decision, E
     const bool is_faster = rank_of(other_candidate) < chosen.seconds && other_candidate.problem == chosen.problem;
     if (!is_faster || other_candidate.ranked_last || !other_candidate.note.empty() || !chosen.failure.empty()) return;
     other_candidate.note = without_setting(other_candidate.kernel) == without_setting(chosen.kernel)
-                               ? "faster by no more than chance makes"
+                               ? "faster by no more than measurement noise"
                                : decision;
 }
 

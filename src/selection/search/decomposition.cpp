@@ -117,25 +117,25 @@ Exploration explore_decomposed(const SearchProblem& problem, std::span<const int
 }
 
 std::string fault_of_decomposition(const SearchProblem& problem, std::span<const int> subproblem_of) {
-    if (subproblem_of.size() != static_cast<std::size_t>(problem.goals())) return "not every goal has a side";
+    if (subproblem_of.size() != static_cast<std::size_t>(problem.goals())) return "not every goal has a subproblem";
     const auto subproblem = [&](int goal) { return subproblem_of[static_cast<std::size_t>(goal)]; };
     const auto named = [](int goal) { return "goal " + std::to_string(goal); };
     for (const int root : problem.roots())
         if (subproblem(root) == shared) return named(root) + " is shared and a root";
     for (int goal = 0; goal < problem.goals(); ++goal) {
-        if (subproblem(goal) < shared) return named(goal) + " has a side below 0";
+        if (subproblem(goal) < shared) return named(goal) + " has a negative subproblem";
         if (subproblem(goal) == shared && problem.first(goal + 1) - problem.first(goal) != 1)
-            return named(goal) + " is shared and has not one alternative";
+            return named(goal) + " is shared and does not have exactly one alternative";
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
             const Alternative alternative = problem.alternative(choice);
             if (subproblem(goal) == shared && !(alternative.needs.empty() && alternative.provides.empty()))
-                return named(goal) + " is shared and rests on others, or provides them";
+                return named(goal) + " is shared and needs or provides other goals";
             for (const int need : alternative.needs)
                 if (subproblem(need) != shared && subproblem(need) != subproblem(goal))
-                    return named(goal) + " rests on " + named(need) + " of another side";
+                    return named(goal) + " needs " + named(need) + " of another subproblem";
             for (const int also : alternative.provides)
                 if (subproblem(also) != subproblem(goal))
-                    return named(goal) + " provides " + named(also) + ", not of its side";
+                    return named(goal) + " provides " + named(also) + " of another subproblem";
         }
     }
     return "";

@@ -160,7 +160,7 @@ std::string fault(const PathDag& dag, PathSet set) {
         for (int p = dag.first_product(static_cast<PathSet>(s)); p >= 0; p = dag.product_at(p).next)
             for (const PathSet part : {dag.product_at(p).first, dag.product_at(p).second}) {
                 if (part < 0 || static_cast<std::size_t>(part) >= s)
-                    return "set " + std::to_string(s) + " is made of set " + std::to_string(part);
+                    return "set " + std::to_string(s) + " has a product with set " + std::to_string(part);
                 is_part[static_cast<std::size_t>(part)] = true;
             }
     }
@@ -183,7 +183,7 @@ std::string fault(const PathDag& dag, PathSet set) {
             for (const auto& choice : choices[static_cast<std::size_t>(product.first)])
                 if (named.contains(choice))
                     return "set " + std::to_string(s) + ": choice " + std::to_string(choice.second) +
-                           " twice in a product";
+                           " is in both sets of a product";
             choices[s].insert(named.begin(), named.end());
             choices[s].insert(choices[static_cast<std::size_t>(product.first)].begin(),
                               choices[static_cast<std::size_t>(product.first)].end());

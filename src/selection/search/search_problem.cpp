@@ -69,16 +69,16 @@ std::string fault(const SearchProblem& problem) {
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
             const Alternative alternative = problem.alternative(choice);
             const std::string where = "alternative " + std::to_string(choice) + " of goal " + std::to_string(goal);
-            if (!std::isfinite(alternative.cost)) return where + " has a cost that is no finite number";
+            if (!std::isfinite(alternative.cost)) return where + " has a cost that is not finite";
             for (const std::span<const int>& list : {alternative.needs, alternative.provides})
                 if (!list.empty() && (list.front() < 0 || list.back() >= goal))
-                    return where + " names a goal that is not lower";
+                    return where + " references a goal that is not lower";
             for (const int need : alternative.needs)
                 if (std::binary_search(alternative.provides.begin(), alternative.provides.end(), need))
                     return where + " needs what it provides";
         }
     for (const int root : problem.roots())
-        if (root < 0 || root >= problem.goals()) return "root " + std::to_string(root) + " is no goal";
+        if (root < 0 || root >= problem.goals()) return "root " + std::to_string(root) + " is not a goal";
     return {};
 }
 

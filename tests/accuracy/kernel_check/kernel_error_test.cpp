@@ -109,9 +109,9 @@ std::string first_fault(double off, double promise) {
 TEST(DistanceTest, AKernelIsHeldToItsPromise) {
     EXPECT_EQ(first_fault(1e-3, 2e-3), "");
     EXPECT_NE(first_fault(1e-3, 0).find("is wrong"), std::string::npos);
-    EXPECT_NE(first_fault(1e-3, 5e-4).find("relative error 0.001, largest 0.001, promised 0.0005"), std::string::npos)
+    EXPECT_NE(first_fault(1e-3, 5e-4).find("relative error 0.001, largest 0.001, stated 0.0005"), std::string::npos)
         << first_fault(1e-3, 5e-4);
-    EXPECT_NE(first_fault(0, std::nan("")).find("promises an error that is none"), std::string::npos);
+    EXPECT_NE(first_fault(0, std::nan("")).find("states an invalid error bound"), std::string::npos);
 }
 
 TEST(DistanceTest, StepsAreThoseOfTheReference) {

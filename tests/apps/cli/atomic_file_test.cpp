@@ -57,7 +57,7 @@ TEST_F(NewFiles, ReplaceOnlyWhatTheyMay) {
     AtomicFile(path, true).commit();
     EXPECT_EQ(test::read_file(path), "");
     EXPECT_THAT(refusal(temp.path().string(), true), testing::HasSubstr("directory"));
-    EXPECT_THAT(refusal("/dev/null", true), testing::HasSubstr("no plain file"));
+    EXPECT_THAT(refusal("/dev/null", true), testing::HasSubstr("not a regular file"));
     EXPECT_THAT(refusal((temp / "no/f").string(), true), testing::HasSubstr("No such file"));
     EXPECT_EQ(files(), 1);
 }

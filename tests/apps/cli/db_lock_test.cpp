@@ -95,7 +95,7 @@ TEST_F(DbLock, RefusesWhatItCannotWrite) {
     temp.write("g.lock", "mine");
     EXPECT_TRUE(refuses(locks({"--output", lock}), {"is there already"}));
     EXPECT_EQ(read_file(lock), "mine");
-    EXPECT_TRUE(refuses(locks({"--check", lock}), {"g.lock", "does not begin as a lock"}));
+    EXPECT_TRUE(refuses(locks({"--check", lock}), {"g.lock", "is not a lock"}));
     EXPECT_TRUE(succeeds(locks({"--output", lock, "--force"})));
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
 }
@@ -118,7 +118,7 @@ TEST_F(DbLock, ModesAndLocksGoTogether) {
     for (const char* mode : {"off", "cached", "replay"}) refused({"tune", "--mode", mode}, {"--mode", mode, "quick"});
     refused({"tune", "--lock", lock}, {"--lock"});
     refused({"explain", "--mode", "replay", "--lock", (temp / "none.lock").string()}, {"none.lock"});
-    refused({"explain", "--mode", "replay", "--lock", lock}, {"g.lock", "does not begin as a lock"});
+    refused({"explain", "--mode", "replay", "--lock", lock}, {"g.lock", "is not a lock"});
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ protected:
 
 TEST_F(DbTending, CheckTellsThatAllIsWell) {
     EXPECT_EQ(rows({"check"}, "check")[0]["faults"], "0");
-    EXPECT_EQ(db({"check"}).out, path.string() + ": all is well\n");
+    EXPECT_EQ(db({"check"}).out, path.string() + ": no faults\n");
 }
 
 TEST_F(DbTending, CheckListsFaults) {

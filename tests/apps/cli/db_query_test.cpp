@@ -84,10 +84,10 @@ TEST_F(DbQuery, OfAProblemWhatThisMachineGoesBy) {
 
 TEST_F(DbQuery, RefusesWhatFitsNothing) {
     const std::string before = text_of(path);
-    EXPECT_TRUE(refuses(db({"query", "--kernel", "no*"}), {"no time here is of a kernel no*"}));
-    EXPECT_TRUE(refuses(db({"query", "--problem", "no*"}), {"no time here is of a problem no*"}));
-    EXPECT_TRUE(refuses(db({"query", "--environment", "no*"}), {"no time here is of an environment no*"}));
-    EXPECT_TRUE(refuses(db({"query", "--policy", "no*"}), {"no time here is of a policy no*"}));
+    EXPECT_TRUE(refuses(db({"query", "--kernel", "no*"}), {"no time here matches a kernel no*"}));
+    EXPECT_TRUE(refuses(db({"query", "--problem", "no*"}), {"no time here matches a problem no*"}));
+    EXPECT_TRUE(refuses(db({"query", "--environment", "no*"}), {"no time here matches an environment no*"}));
+    EXPECT_TRUE(refuses(db({"query", "--policy", "no*"}), {"no time here matches a policy no*"}));
     EXPECT_TRUE(refuses(db({"query", "--kernel", ""}), {"--kernel", "pattern is empty"}));
     EXPECT_TRUE(refuses(db({"query", "--problem", "a\nb"}), {"--problem", "one line"}));
     EXPECT_TRUE(refuses(db({"query", "--since", "soon"}), {"--since", "got soon"}));

@@ -53,7 +53,7 @@ TEST_F(DbSeed, IsReadBesideADatabase) {
 TEST_F(DbSeed, RefusesWhatItCannotWrite) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"ship"}), {"file", "required"}));
-    EXPECT_TRUE(refuses(db({"ship", seed(), "--environment", "no*"}), {"no time here is of an environment no*"}));
+    EXPECT_TRUE(refuses(db({"ship", seed(), "--environment", "no*"}), {"no time here matches an environment no*"}));
     EXPECT_TRUE(refuses(db({"ship", path.string()}), {"is there already"}));
     EXPECT_TRUE(refuses(db({"ship", (folder / "no/shipped_timings.db").string()}), {"No such file"}));
     EXPECT_EQ(text_of(path), before);

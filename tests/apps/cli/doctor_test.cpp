@@ -21,7 +21,7 @@ TEST(DoctorCommand, TellsEachFactOnce) {
     }
     for (const char* name :
          {"version", "CPUs", "governor", "turbo", "huge pages", "CPU quota", "noise", "read bandwidth", "features",
-          "f32_baseline", "barrier", "handover", "clock step", "database"})
+          "f32_baseline", "barrier", "cross-core transfer", "clock step", "database"})
         EXPECT_TRUE(facts.contains(name)) << name;
     EXPECT_THAT(facts["CPUs"]["value"].get<std::string>(), testing::HasSubstr("1 threads"));
     EXPECT_EQ(facts["features"]["value"], to_string(Context().features()));

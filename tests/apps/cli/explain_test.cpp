@@ -39,7 +39,7 @@ TEST_F(ExplainCommand, IsAboutTheSizesThatAreNamed) {
 }
 
 TEST_F(ExplainCommand, RowsTellTheTimeOfARunApartFromThePriceOfKeptBytes) {
-    const auto rows = rows_of(explained({"--json"}), "way");
+    const auto rows = rows_of(explained({"--json"}), "alternative");
     std::size_t count = 0;
     for (const ExplainedValue& value : why.buckets[0].values)
         for (const ExplainedAlternative& way : value.alternatives) {
@@ -58,7 +58,7 @@ TEST_F(ExplainCommand, RowsTellTheTimeOfARunApartFromThePriceOfKeptBytes) {
 TEST_F(ExplainCommand, AsRows) {
     const Outcome outcome = explained({"--json"});
     EXPECT_TRUE(succeeds(outcome));
-    const auto rows = rows_of(outcome, "instruction"), other_kernels = rows_of(outcome, "rival");
+    const auto rows = rows_of(outcome, "instruction"), other_kernels = rows_of(outcome, "other_kernel");
     const auto& instructions = why.buckets[0].instructions;
     ASSERT_EQ(rows.size(), instructions.size());
     std::size_t count = 0;
@@ -81,7 +81,7 @@ TEST_F(ExplainCommand, AsRows) {
 TEST_F(ExplainCommand, WhyNotTellsOfAKernelAndOfWhatIsMissing) {
     EXPECT_EQ(explained({"--why-not", "softmax"}).out, why_not(why, "softmax"));
     EXPECT_EQ(explained({"--why-not"}).out, why_not(why, "")) << "all refusals";
-    EXPECT_THAT(explained({"--why-not", "rms_norm"}).out, HasSubstr("the nearest to it: rms_norm"));
+    EXPECT_THAT(explained({"--why-not", "rms_norm"}).out, HasSubstr("closest match: rms_norm"));
     const auto rows = rows_of(explained({"--why-not", "softmax", "--json"}));
     ASSERT_EQ(rows.size(), 1u);
     EXPECT_EQ(rows[0]["reason"], why_not(why, "softmax"));

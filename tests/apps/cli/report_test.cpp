@@ -108,8 +108,8 @@ TEST(Report, SaysWhereThereIsNothingToShow) {
     const std::string page = report_of(study);
     EXPECT_NO_THROW(elements_in(page));
     EXPECT_THAT(page, HasSubstr("a &lt;graph&gt; &amp; more"));
-    EXPECT_THAT(page, HasSubstr("Nothing lies in the arena."));
-    EXPECT_THAT(page, HasSubstr("none with other steps"));
+    EXPECT_THAT(page, HasSubstr("The arena is empty."));
+    EXPECT_THAT(page, HasSubstr("None of the cheapest paths has other steps"));
     EXPECT_THAT(page, Not(HasSubstr("<h2>Tuning")));
 }
 
@@ -191,14 +191,14 @@ TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
     EXPECT_THAT(report_of(study), Not(HasSubstr("Cheaper by sums")));
     study.least_by_sums = study.runner_up;
     study.least_by_sums->kept_bytes = 1 << 20;
-    study.decided_by = "slower when run whole: 1.03x";
+    study.decided_by = "slower as a whole program: 1.03x";
     study.why.trials = {{{}, true, 0.01, 0.97, 0.96, 0.98, 12, true}};
     const std::string page = report_of(study);
     EXPECT_NO_THROW(elements_in(page));
     EXPECT_THAT(page, HasSubstr("<h2>Cheaper by sums</h2>"));
-    EXPECT_THAT(page, HasSubstr("It was not taken: slower when run whole: 1.03x. It keeps 1 MiB"));
-    EXPECT_THAT(page, HasSubstr("run whole beside this program: 1.03x (12 runs each, the one beaten)"));
-    EXPECT_THAT(page, HasSubstr("<h2>In short</h2>"));
+    EXPECT_THAT(page, HasSubstr("It was not selected: slower as a whole program: 1.03x. It keeps 1 MiB"));
+    EXPECT_THAT(page, HasSubstr("program trials against this program: 1.03x (12 runs each, the former incumbent)"));
+    EXPECT_THAT(page, HasSubstr("<h2>Summary</h2>"));
 }
 
 TEST(TuningChart, HasAPointForEachMeasurement) {

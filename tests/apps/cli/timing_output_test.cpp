@@ -15,7 +15,7 @@ TEST(TimeRows, TimesOfAnotherNumberOfThreadsAreNotElsewhere) {
     EXPECT_EQ(environment_match_text(two, one), "here, measured with 2 threads, not 1");
     EXPECT_EQ(environment_match_text(one, two), "here, measured with 1 threads, not 2");
     EXPECT_EQ(environment_match_text(other, two), "elsewhere");
-    EXPECT_EQ(environment_match_text(other, one), "elsewhere") << "another machine, whatever its threads";
+    EXPECT_EQ(environment_match_text(other, one), "elsewhere") << "another machine, with any number of threads";
     EXPECT_EQ(environment_match_text("invented", one), "elsewhere");
     EXPECT_EQ(environment_match_text("", one), "elsewhere");
     EXPECT_EQ(environment_match_text(one + " | more", one), "elsewhere");

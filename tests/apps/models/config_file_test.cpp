@@ -58,7 +58,7 @@ TEST_F(ConfigFileTest, EntriesAreReadAndAbsentOnesHaveDefaults) {
 }
 
 TEST_F(ConfigFileTest, WhatIsNoObjectIsRefused) {
-    for (const std::string text : {"[1]", "3", "null"}) expect_fault(text, ErrorKind::file, "it is no JSON object");
+    for (const std::string text : {"[1]", "3", "null"}) expect_fault(text, ErrorKind::file, "it is not a JSON object");
     for (const std::string text : {"", "{", "{\"a\": 1} more"})
         expect_fault(text, ErrorKind::file, "it is not valid JSON at byte ");
     expect_fault("\xff", ErrorKind::file, "it is not valid UTF-8 at byte 1");

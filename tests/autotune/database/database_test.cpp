@@ -490,7 +490,7 @@ protected:
                    if (db.flush()) say("flush says it was written; ");
                    if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
                    TimingDb seed({}, log(), {.shipped_timings = {path}});
-                   if (!has(seed, "k@1") || lines.size() != 1) say("as a seed it is not read; ");
+                   if (!has(seed, "k@1") || lines.size() != 1) say("as shipped timings it is not read; ");
                })
             .finish();
     }

@@ -46,16 +46,16 @@ TEST(RowFaults, OfTheOthers) {
     EXPECT_EQ(why_invalid(ErrorMeasurement{endless, 1, 1, "", ""}), "") << "as wrong as can be";
     EXPECT_EQ(why_invalid(ErrorMeasurement{-1, 1, 1, "", ""}), "its error is -1");
     EXPECT_EQ(why_invalid(ErrorMeasurement{1, std::nan(""), 1, "", ""}), "its error is nan");
-    EXPECT_EQ(why_invalid(ErrorMeasurement{1, 1, endless, "", ""}), "the error promised is inf");
+    EXPECT_EQ(why_invalid(ErrorMeasurement{1, 1, endless, "", ""}), "the stated error is inf");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, 1}), "");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, 0}), "") << "none was run";
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, -1}), "it has -1 samples");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1.1, 1.2, 1}), "its ratio 1 is not in 1.1 .. 1.2");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, endless, 1}), "its ratio 1 is not in 1 .. inf");
-    EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction{9}, ""}, false, 1})), "its verdict is none");
+    EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction{9}, ""}, false, 1})), "its action is invalid");
     EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction::pin, ""}, false, 1})), "");
     EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction::pin, ""}, false, 0})), "its time is 0");
-    EXPECT_EQ(why_invalid(Row(SessionRow{"short", "", "", "", "", 1})), "its id is no digest");
+    EXPECT_EQ(why_invalid(Row(SessionRow{"short", "", "", "", "", 1})), "its id is not a digest");
 }
 
 TEST(RowOrder, QualityThenSamplesThenTime) {

@@ -138,7 +138,7 @@ TEST_F(Seeds, TakesNoOthersPlaceAndLeavesNothingBehind) {
     EXPECT_THAT(error_of([&] { write(); }), HasSubstr("shipped_timings.db: File exists"));
     EXPECT_EQ(fs::file_size(shipped), 4U);
     fs::remove(shipped);
-    EXPECT_THAT(error_of([&] { write({.max_bytes = 1000}); }), HasSubstr("bytes, and may have 1000"));
+    EXPECT_THAT(error_of([&] { write({.max_bytes = 1000}); }), HasSubstr("bytes exceed the limit of 1000"));
     EXPECT_FALSE(fs::exists(shipped));
     EXPECT_THAT(
         error_of([&] { TimingFile(path, Use::read).write_shipped_timings(folder / "no" / "shipped_timings.db"); }),
@@ -154,7 +154,7 @@ TEST_F(Seeds, AllTimesOfAnEnvironmentAndPolicyTheBestOfEach) {
                              [&](const ShippedTiming& time) { return time.kernel == kernel; });
     };
     EXPECT_EQ(count("k@1"), 1);
-    EXPECT_EQ(count("busy@1"), 1) << "the other seed has it";
+    EXPECT_EQ(count("busy@1"), 1) << "the other file of shipped timings has it";
     for (const ShippedTiming& time : times)
         if (time.kernel == "k@1") {
             EXPECT_EQ(time.timing.median, 2);
@@ -162,7 +162,7 @@ TEST_F(Seeds, AllTimesOfAnEnvironmentAndPolicyTheBestOfEach) {
         }
     EXPECT_TRUE(db.shipped_timings_of(first, {7, true, "normal"}).empty());
     EXPECT_TRUE(db.shipped_timings_of({"third", ""}, policy).empty());
-    EXPECT_TRUE(TimingDb(path).shipped_timings_of(first, policy).empty()) << "its own rows are no seed's";
+    EXPECT_TRUE(TimingDb(path).shipped_timings_of(first, policy).empty()) << "its own rows are not shipped timings";
     EXPECT_TRUE(TimingDb(path).shipped_environments().empty());
 }
 

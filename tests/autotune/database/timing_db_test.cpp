@@ -172,7 +172,7 @@ TEST_F(TimingDbFile, SeedsAreReadAndTheBestCounts) {
         shipped.record(problem(), "weak", machine, policy, timing(2));
         shipped.record_error(problem(), "both", machine, figures(2e-2));
         shipped.record_choice("a or b", machine, policy, {"a", 0.9, 0.85, 0.95, 30});
-        shipped.add_rule({"*.eigen.*", "*", RuleAction::ban, "seeded"});
+        shipped.add_rule({"*.eigen.*", "*", RuleAction::ban, "shipped"});
     }
     {
         TimingDb shipped(strong);
@@ -184,7 +184,7 @@ TEST_F(TimingDbFile, SeedsAreReadAndTheBestCounts) {
     EXPECT_EQ(db.find(problem(), "both", machine, policy)->median, 3);
     EXPECT_TRUE(db.find_error_violation(problem(), "both", machine));
     EXPECT_EQ(db.find_choice("a or b", machine, policy)->answer, "a");
-    EXPECT_EQ(db.size(), 0U) << "seeds apart";
+    EXPECT_EQ(db.size(), 0U) << "without shipped timings";
     db.record(problem(), "both", machine, policy, timing(4, 60));
     EXPECT_EQ(db.find(problem(), "both", machine, policy)->median, 4);
     db.record(problem(), "both", machine, policy, timing(5, 90, 1));

@@ -178,11 +178,11 @@ TEST_F(TimingFiles, TextThatIsWrongAddsNothing) {
         return error;
     };
     EXPECT_THAT(refused("nonsense"), HasSubstr("line 15 of the rows to add is not valid JSON"));
-    EXPECT_THAT(refused("[1]"), HasSubstr("is no JSON object"));
+    EXPECT_THAT(refused("[1]"), HasSubstr("is not a JSON object"));
     EXPECT_THAT(refused("{}"), HasSubstr("lacks row"));
     EXPECT_THAT(refused(swapped("\"time\"", "\"tune\"")), HasSubstr("is a row of an unknown kind"));
     EXPECT_THAT(refused(swapped("\"samples\":", "\"samples\":-")), HasSubstr("has no count for samples"));
-    EXPECT_THAT(refused(swapped("\"samples\":", "\"samples\":0.")), HasSubstr("has no whole number for samples"));
+    EXPECT_THAT(refused(swapped("\"samples\":", "\"samples\":0.")), HasSubstr("has no integer for samples"));
     EXPECT_THAT(refused(swapped("\"kernel\":\"", "\"kernel\":1,\"k\":\"")), HasSubstr("has no text for kernel"));
     EXPECT_THAT(refused(swapped("\"status\":\"", "\"status\":\"x")), HasSubstr("its status is 3"));
     EXPECT_THAT(refused(swapped("\"session\":\"", "\"session\":\"x")), HasSubstr("has no digest for session"));
@@ -278,8 +278,8 @@ TEST_F(TimingFiles, CheckListsWhatCanBeNoRow) {
            "UPDATE measurement SET median=-5 WHERE samples=5; UPDATE choice SET samples='x' WHERE answer='a';"
            "DELETE FROM problem WHERE text LIKE 'exp%'");
     EXPECT_THAT(reading().check(),
-                ElementsAre(testing::AnyOf(HasSubstr("it took -5 s"), HasSubstr("what it refers to is missing")),
-                            testing::AnyOf(HasSubstr("it took -5 s"), HasSubstr("what it refers to is missing")),
+                ElementsAre(testing::AnyOf(HasSubstr("it took -5 s"), HasSubstr("a row it refers to is missing")),
+                            testing::AnyOf(HasSubstr("it took -5 s"), HasSubstr("a row it refers to is missing")),
                             HasSubstr("it has -1 samples")));
     EXPECT_EQ(reading().query().size(), 2U);
     TimingFile other(folder / "other.db", Use::write);

@@ -71,7 +71,7 @@ TEST_F(Contest, WhoFailsStopsNoOneElse) {
     const BenchmarkResult result = run({throwing, kernel("good@1", &sleeping<1, 1>), later, refusing}, 10);
     EXPECT_EQ(result.timings[0].note, "[measure] throws@1: boom");
     EXPECT_EQ(result.timings[1].status, TimingStatus::ok);
-    EXPECT_EQ(result.timings[2].note, "[measure] later@1: threw what is no std::exception");
+    EXPECT_EQ(result.timings[2].note, "[measure] later@1: threw an exception that is not a std::exception");
     EXPECT_EQ(result.timings[3].note, "[measure] refuses@1 refuses exp | f32[16]! -> f32[16]: not today");
     for (const int c : {0, 2, 3}) EXPECT_EQ(result.timings[static_cast<std::size_t>(c)].status, TimingStatus::failed);
 }

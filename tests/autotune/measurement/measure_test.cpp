@@ -90,7 +90,7 @@ TEST(Measure, WhatAKernelThrowsIsAnErrorThatNamesIt) {
     };
     EXPECT_EQ(measured(), "[measure] my.exp@1: boom");
     kernel.run = [](const Args&, Team&) { throw 1; };
-    EXPECT_EQ(measured(), "[measure] my.exp@1: threw what is no std::exception");
+    EXPECT_EQ(measured(), "[measure] my.exp@1: threw an exception that is not a std::exception");
     kernel.run = [](const Args&, Team& team) { team.fail("no"); };
     EXPECT_EQ(measured(), "[measure] my.exp@1: no");
     kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { throw std::bad_alloc(); };

@@ -20,7 +20,7 @@ double cached(const std::vector<double>& rates, double told) {
 
 TEST(Levelling, WhatIsReadFasterThanMemoryIsCached) {
     EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 0), 16);
-    EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 480 * mb), 16) << "whatever the machine is told it has";
+    EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 480 * mb), 16) << "whatever size the machine reports";
 }
 
 TEST(Levelling, WhereNoSharedCacheShowsWhatIsToldCounts) {

@@ -49,7 +49,7 @@ public:
         there.bandwidth *= 0.5;
         there.cache_bandwidth = 3 * there.bandwidth;
         there.cache_bytes = 1e6;
-        folder = std::filesystem::path(CAIRN_BINARY_DIR) / "seeded_test" /
+        folder = std::filesystem::path(CAIRN_BINARY_DIR) / "shipped_timings_test" /
                  testing::UnitTest::GetInstance()->current_test_info()->name();
         std::filesystem::remove_all(folder);
         std::filesystem::create_directories(folder);
@@ -139,8 +139,8 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
             regret_without += seeded.without / seeded.best - 1;
             regret_with += with / seeded.best - 1;
         }
-    std::printf("mean regret of a first start: %.3f without a seed, %.3f with one\n", regret_without / (2 * machines),
-                regret_with / (2 * machines));
+    std::printf("mean regret of a first start: %.3f without shipped timings, %.3f with\n",
+                regret_without / (2 * machines), regret_with / (2 * machines));
     EXPECT_GT(regret_without, 5 * regret_with);
 }
 

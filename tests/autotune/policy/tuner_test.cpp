@@ -147,7 +147,7 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     const Context context = this->context(kernel);
     store_times(context, kernel);
     const CompiledGraph before = compiled(context, Mode::cached, 6e-3);
-    EXPECT_TRUE(takes(before, kernel) && tells(before, " s measured, error 0.005 promised")) << before.explain();
+    EXPECT_TRUE(takes(before, kernel) && tells(before, " s measured, error 0.005 stated")) << before.explain();
     EXPECT_FALSE(takes(compiled(context, Mode::cached, 4e-3), kernel)) << "less than it promises";
     const std::size_t times = context.impl()->timings->size();
     const CompiledGraph after = compiled(context, Mode::normal, 6e-3);
@@ -166,7 +166,7 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
 
 TEST_F(ProfileOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
     const Kernel kernel = test::lying_product();
-    const std::string reason = "no, because: it promised an error of 0.0001, measured was 0.00";
+    const std::string reason = "refused: it states an error of 0.0001, but 0.00";
     {
         const Context context = this->context(kernel);
         store_times(context, kernel);

@@ -33,7 +33,7 @@ TEST(GraphData, MakesEqualNodesOnce) {
     const Tensor d = x - sum(x, {-1}, true) / 4;
     const Tensor scaled = d / sqrt(sum(d * d, {-1}, true) / 4 + 1e-5);
     EXPECT_GT(after, before);
-    EXPECT_EQ(g.size(), after) << "a layer norm spelled out is the composite's nodes";
+    EXPECT_EQ(g.size(), after) << "a layer norm written in atomic ops gives the composite's nodes";
     EXPECT_EQ(scaled.graph()->node(scaled.id()).composite, "layer_norm");
 }
 

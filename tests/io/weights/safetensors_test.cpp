@@ -221,7 +221,7 @@ TEST_F(Shards, IndexesThatAreWrong) {
     for (const auto* path : {"../1.safetensors", "/etc/passwd", "sub/../../1.safetensors", "", ".", "..", "sub/",
                              "a\\\\b", "1.safetensors\\u0000x"}) {
         EXPECT_THAT(with(std::string(R"({"weight_map":{"a":")") + path + "\"}}"),
-                    refused("no file inside the folder of the index"))
+                    refused("not a file inside the folder of the index"))
             << path;
     }
 }

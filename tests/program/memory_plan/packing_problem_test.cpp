@@ -29,7 +29,7 @@ TEST(Buffers, EachFaultIsNamed) {
     EXPECT_EQ(fault_of({{{{1}, 0, 0, 0}}, 1}), "buffer 0 has alignment 0, expected a power of two");
     EXPECT_EQ(fault_of({{{{1}, 48, 0, 0}}, 1}), "buffer 0 has alignment 48, expected a power of two");
     EXPECT_EQ(fault_of({{{{1}, -64, 0, 0}}, 1}), "buffer 0 has alignment -64, expected a power of two");
-    EXPECT_EQ(fault_of({{{{1}, 64, 4, 3}}, 1}), "buffer 0 lives from 4 to 3");
+    EXPECT_EQ(fault_of({{{{1}, 64, 4, 3}}, 1}), "buffer 0 has the live interval 4 to 3");
     EXPECT_EQ(fault_of({{{{most}, 1, 0, 0}}, 1}), "the sizes at sample 0 add up to more than 62 bits");
     EXPECT_EQ(fault_of({{{{1, most / 4}, 1, 0, 0}, {{1, most / 2}, 1, 5, 6}}, 2}),
               "the sizes at sample 1 add up to more than 62 bits");

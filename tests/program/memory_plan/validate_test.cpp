@@ -159,23 +159,22 @@ TEST(Validate, SaysWhatIsWrong) {
         return validate(problem, broken);
     };
     EXPECT_EQ(fault([](PackingSolution& s) { s.below[1].clear(); }),
-              "buffers 0 and 1 are alive together at instruction 2 but neither lies below the other");
+              "buffers 0 and 1 are live together at instruction 2 but neither is below the other");
     EXPECT_EQ(fault([](PackingSolution& s) { s.offsets[0][1] = 11; }),
-              "buffer 1 lies at 11 at sample 0, the relation gives 10");
+              "buffer 1 is at 11 at sample 0, the relation gives 10");
     EXPECT_EQ(fault([](PackingSolution& s) {
                   s.order = {1, 0};
               }),
-              "buffer 1 comes before buffer 0 in `order`, yet lies above it");
+              "buffer 1 comes before buffer 0 in `order`, yet is above it");
     EXPECT_EQ(fault([](PackingSolution& s) { s.order = {0, 0}; }), "`order` names buffer 0 twice");
     EXPECT_EQ(fault([](PackingSolution& s) { s.order = {0, 2}; }), "`order` names buffer 2 of 2");
     EXPECT_EQ(fault([](PackingSolution& s) { s.order = {0, -1}; }), "`order` names buffer -1 of 2");
-    EXPECT_EQ(fault([](PackingSolution& s) { s.below[1] = {7}; }),
-              "buffer 1 lies above buffer 7, which does not exist");
+    EXPECT_EQ(fault([](PackingSolution& s) { s.below[1] = {7}; }), "buffer 1 is above buffer 7, which does not exist");
     EXPECT_EQ(fault([](PackingSolution& s) { s.below[1] = {1}; }),
-              "buffer 1 comes before buffer 1 in `order`, yet lies above it");
+              "buffer 1 comes before buffer 1 in `order`, yet is above it");
     EXPECT_EQ(fault([](PackingSolution& s) { s.height[0] = 29; }), "height 29 at sample 0, the highest end is 30");
     EXPECT_EQ(fault([](PackingSolution& s) { s.lower_bound[0] = 29; }),
-              "lower bound 29 at sample 0, the most alive is 30");
+              "lower bound 29 at sample 0, the maximum of live bytes is 30");
 }
 
 TEST(Validate, RefusesWrongForm) {

@@ -51,8 +51,9 @@ TEST(EClasses, VerifyNamesTheFault) {
         return verify(*g.graph.data(), classes);
     };
     EXPECT_EQ(fault(g.value, g.other, {}), "%6 is not %5 by its normal form (exact)");
-    EXPECT_EQ(fault(g.product, g.other, {Law::distributed}), "%5 reads %4, of which %6 is a spelling that comes later");
-    EXPECT_EQ(fault(g.value, g.read, {}), "%7 reads %5, of which %7 is a spelling that comes later");
+    EXPECT_EQ(fault(g.product, g.other, {Law::distributed}),
+              "%5 reads %4, of which %6 is an expression that comes later");
+    EXPECT_EQ(fault(g.value, g.read, {}), "%7 reads %5, of which %7 is an expression that comes later");
     EXPECT_EQ(fault(g.value, g.w, {}), "%1 is f32[4,5], and %5 is f32[3,5]");
 }
 

@@ -76,7 +76,7 @@ TEST(RoundOperands, NotStatesNorWhatIsNarrowOrRoundedAnyway) {
                       .append(g.input("y", DType::f32, {1, 64}));
               }),
               0U)
-        << "state_storage tells how states are stored";
+        << "state_storage decides how states are stored";
     EXPECT_EQ(count([](Graph& g, const Dim& n) { return cast(g.input("y", DType::f16, {n, 64}), DType::f32); }), 0U);
     EXPECT_EQ(count([](Graph& g, const Dim& n) {
                   const Tensor y = tanh(g.input("y", DType::f32, {64, n}));

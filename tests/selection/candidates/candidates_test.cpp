@@ -168,9 +168,9 @@ TEST_F(CandidatesTest, EachRefusalSaysWhy) {
     kernels.kernels[8].workspace = [](const Problem&, int) { return Symbols::create()->add("foreign", 0, 8); };
     Candidates of = candidates(levels::avx2);
     EXPECT_EQ(refusals(of), (Texts{"", "needs avx512, in use is avx2", "not mine", "its accepts failed: broken",
-                                   "its accepts threw what is no std::exception", "its cost failed: broken",
-                                   "its workspace failed: broken", "its workspace may be negative: -1",
-                                   "its workspace has symbols of another table"}));
+                                   "its accepts threw an exception that is not a std::exception",
+                                   "its cost failed: broken", "its workspace failed: broken",
+                                   "its workspace may be negative: -1", "its workspace has symbols of another table"}));
 }
 
 TEST_F(CandidatesTest, AKernelThatCannotPrepareRefusesFromThenOn) {

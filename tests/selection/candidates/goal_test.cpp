@@ -16,7 +16,7 @@ TEST(Goals, AreSaidInWords) {
     EXPECT_EQ(to_string(Goal{3, {false, "panel"}, true}), "%3 as panel, kept");
     EXPECT_EQ(to_string(Goal{3, {}, true}), "%3, kept");
     EXPECT_EQ(to_string(Goal{3, {false, "panel", Device::cuda}, true}), "%3 as panel on cuda, kept");
-    EXPECT_EQ(to_string(Goal{3, {}, false, true}), "%3, brought");
+    EXPECT_EQ(to_string(Goal{3, {}, false, true}), "%3, transferred");
 }
 
 TEST(Goals, ThoseOfOneValueStandTogether) {

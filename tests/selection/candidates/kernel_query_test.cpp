@@ -147,9 +147,9 @@ TEST_F(KernelErrorTest, AnErrorOfNothingIsExact) {
 TEST_F(KernelErrorTest, WhatIsNoErrorIsRefused) {
     costs.tolerance = 1;
     promised = std::nan("");
-    EXPECT_EQ(query_result(1).refusal, "its error is none: nan");
+    EXPECT_EQ(query_result(1).refusal, "its error is invalid: nan");
     promised = -1e-3;
-    EXPECT_EQ(query_result(1).refusal, "its error is none: -0.001");
+    EXPECT_EQ(query_result(1).refusal, "its error is invalid: -0.001");
     kernels.kernels[1].error = no_promise;
     EXPECT_EQ(query_result(1).refusal, "its error failed: no idea");
 }
@@ -179,7 +179,7 @@ TEST_F(KernelErrorTest, WhoBrokeAPromiseIsNotBelievedAgain) {
         for (TensorDesc& tensor : *list) tensor = TensorDesc::dense(DType::f32, {64});
     timings.record_error(larger, kernels.kernels[1].id, costs.environment, {2e-2, 3e-2, 1e-3, "uniform", "a sum"});
     judge.set_costs(costs);
-    EXPECT_EQ(query_result(judge, 1).refusal, "it promised an error of 0.001, measured was 0.02 on a sum");
+    EXPECT_EQ(query_result(judge, 1).refusal, "it states an error of 0.001, but 0.02 was measured on a sum");
     EXPECT_EQ(query_result(judge, 2).refusal, "");
     costs.timings = nullptr;
     judge.set_costs(costs);

@@ -243,7 +243,8 @@ TEST_F(MemoTest, AValueWithoutAKernelIsRefusedAtTheLowestWithAllReasons) {
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::unsupported);
         const std::string what = error.what();
-        EXPECT_TRUE(what.starts_with("[sin] no kernel can make f32[4]; sin@1: not today; sin@2: nor ever (")) << what;
+        EXPECT_TRUE(what.starts_with("[sin] no kernel can compute f32[4]; sin@1: not today; sin@2: nor ever ("))
+            << what;
     }
 }
 

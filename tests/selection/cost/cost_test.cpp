@@ -193,7 +193,7 @@ TEST(Cost, WhatIsNoCostIsReplacedAndSaid) {
     EXPECT_EQ(bad([](const Problem&) {
                   return Cost{std::nan(""), 1, 0.5};
               }),
-              "by its operands: its cost is no cost (nan operations, 1 bytes, efficiency 0.5)");
+              "default cost: its cost is invalid (nan operations, 1 bytes, efficiency 0.5)");
     EXPECT_NE(bad([](const Problem&) { return Cost{1, std::nan(""), 0.5}; }), "");
     EXPECT_NE(bad([](const Problem&) { return Cost{-1, 1, 0.5}; }), "");
     EXPECT_NE(bad([](const Problem&) { return Cost{1, inf, 0.5}; }), "");
@@ -267,7 +267,7 @@ TEST(Cost, ACoarseTimeHasToBeClearlyLessThanThePlanInHand) {
     EXPECT_DOUBLE_EQ(estimate(other, exp, costs).seconds, 3.3e-5);
     EXPECT_TRUE(estimate(other, exp, costs).measured);
     EXPECT_NEAR(estimate(other, exp, costs).time(), 3e-5, 1e-15) << "the tenth is no time";
-    EXPECT_EQ(estimate(other, exp, costs).note, "in few blocks: it counts a tenth more");
+    EXPECT_EQ(estimate(other, exp, costs).note, "measured in few blocks: counted 10 % slower");
 }
 
 TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {

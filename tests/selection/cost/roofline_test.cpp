@@ -102,7 +102,7 @@ TEST(Roofline, ArithmeticThatNeedsMoreThanItsKernelIsNoCost) {
     wrong.cost = [](const Problem&) { return Cost{1, 1, 1, Arithmetic::bf16}; };
     std::string note;
     EXPECT_DOUBLE_EQ(validated_cost(wrong, test::problem("exp | f32[10] -> f32[10]"), note).bytes, 80);
-    EXPECT_EQ(note, "by its operands: its cost counts bf16, for which what it needs has no unit (avx2+avx512)");
+    EXPECT_EQ(note, "default cost: its cost counts bf16, for which its required features have no unit (avx2+avx512)");
     note.clear();
     wrong.needs = levels::avx512 | FeatureSet{Feature::avx512_bf16};
     EXPECT_DOUBLE_EQ(validated_cost(wrong, test::problem("exp | f32[10] -> f32[10]"), note).bytes, 1);
@@ -131,7 +131,7 @@ TEST(Roofline, WhatIsNoCostIsCountedByItsOperands) {
     std::string note;
     const Cost cost = validated_cost(wrong, test::problem("exp | f32[10] -> f32[10]"), note);
     EXPECT_DOUBLE_EQ(cost.bytes, 80);
-    EXPECT_NE(note.find("its cost is no cost (nan operations"), note.npos);
+    EXPECT_NE(note.find("its cost is invalid (nan operations"), note.npos);
 }
 
 }  // namespace

@@ -105,13 +105,13 @@ TEST(Sides, AnswerAStop) {
 TEST(Sides, FaultsAreNamed) {
     const SearchProblem problem = written({{{1, {}, {}}}, {{2, {0}, {}}}, {{3, {1}, {}}}}, {2});
     EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, 0}), "");
-    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0}), "not every goal has a side");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0}), "not every goal has a subproblem");
     EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, shared}), "goal 2 is shared and a root");
     EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{0, shared, 0}),
-              "goal 1 is shared and rests on others, or provides them");
+              "goal 1 is shared and needs or provides other goals");
     EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, 1}),
-              "goal 2 rests on goal 1 of another side");
-    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{-2, 0, 0}), "goal 0 has a side below 0");
+              "goal 2 needs goal 1 of another subproblem");
+    EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{-2, 0, 0}), "goal 0 has a negative subproblem");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(PathDag, ChoicesStandForOthersWhereTheyAreRenamed) {
     const PathSet both = dag.set_of(sum);
     EXPECT_EQ(dag.cheapest(both), (Path{6, {0, 1, 10, 11}}));
     EXPECT_EQ(fault(dag, both), "");
-    EXPECT_EQ(fault(dag, dag.product(layer, layer)), "set 6: choice 0 twice in a product");
+    EXPECT_EQ(fault(dag, dag.product(layer, layer)), "set 6: choice 0 is in both sets of a product");
 }
 
 TEST(PathDag, WhatWasMadeIsMadeAgainOfFurtherChoices) {
@@ -114,7 +114,7 @@ TEST(PathDag, WhatWasMadeIsMadeAgainOfFurtherChoices) {
     EXPECT_EQ(dag.cheapest(made + shift), (Path{2, {11}}));
     const PathDag dearest = dag.negated();
     EXPECT_EQ(dearest.cheapest(made + shift), (Path{-5, {0, 12, 13}}));
-    EXPECT_EQ(fault(dag, dag.product(made, made + shift)), "set 13: choice 0 twice in a product");
+    EXPECT_EQ(fault(dag, dag.product(made, made + shift)), "set 13: choice 0 is in both sets of a product");
 }
 
 TEST(PathDag, AllChoicesMayBeCalledSomethingElse) {

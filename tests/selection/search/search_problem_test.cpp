@@ -60,13 +60,13 @@ TEST(SearchProblem, AnExcerptIsNumberedAnew) {
 TEST(SearchProblem, FaultsAreNamed) {
     EXPECT_EQ(fault(SearchProblem()), "");
     EXPECT_EQ(fault(written({{{1}}}, {0})), "");
-    EXPECT_EQ(fault(written({{{1}}, {{NAN}}}, {})), "alternative 1 of goal 1 has a cost that is no finite number");
-    EXPECT_EQ(fault(written({{{INFINITY}}}, {})), "alternative 0 of goal 0 has a cost that is no finite number");
-    EXPECT_EQ(fault(written({{{1, {0}}}}, {})), "alternative 0 of goal 0 names a goal that is not lower");
-    EXPECT_EQ(fault(written({{}, {{1, {}, {-1}}}}, {})), "alternative 0 of goal 1 names a goal that is not lower");
+    EXPECT_EQ(fault(written({{{1}}, {{NAN}}}, {})), "alternative 1 of goal 1 has a cost that is not finite");
+    EXPECT_EQ(fault(written({{{INFINITY}}}, {})), "alternative 0 of goal 0 has a cost that is not finite");
+    EXPECT_EQ(fault(written({{{1, {0}}}}, {})), "alternative 0 of goal 0 references a goal that is not lower");
+    EXPECT_EQ(fault(written({{}, {{1, {}, {-1}}}}, {})), "alternative 0 of goal 1 references a goal that is not lower");
     EXPECT_EQ(fault(written({{}, {{1, {0}, {0}}}}, {})), "alternative 0 of goal 1 needs what it provides");
-    EXPECT_EQ(fault(written({{{1}}}, {1})), "root 1 is no goal");
-    EXPECT_EQ(fault(written({{{1}}}, {-1})), "root -1 is no goal");
+    EXPECT_EQ(fault(written({{{1}}}, {1})), "root 1 is not a goal");
+    EXPECT_EQ(fault(written({{{1}}}, {-1})), "root -1 is not a goal");
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ Refusal accepts_mask(const Problem& problem) {
     const TensorDesc& mask = problem.inputs[3];
     const Shape k = with_four_axes(problem.inputs[1].shape);
     const bool is_boolean = mask.dtype == DType::boolean;
-    if (flag(problem, "hides") && !is_boolean) return "needs a boolean mask to tell the hidden keys";
+    if (flag(problem, "hides") && !is_boolean) return "needs a boolean mask with hides=(1)";
     if (!flag(problem, "pairs"))
         return is_boolean && mask.shape == Shape{k[0], k[2]} ? Refusal() : "needs a boolean key mask [B,S]";
     if (!is_boolean && mask.dtype != DType::f32) return "needs a mask that is boolean or f32";
@@ -101,7 +101,7 @@ Refusal accepts_mask(const Problem& problem) {
 }
 
 Refusal accepts_bias(const Problem& problem) {
-    if (!flag(problem, "pairs")) return "needs a mask of pairs beside a bias";
+    if (!flag(problem, "pairs")) return "needs a mask with pairs=(1) before a bias";
     if (problem.inputs[4].dtype != DType::f32) return "needs an f32 bias";
     return is_beside_scores(problem.inputs[4], problem) ? Refusal() : "needs a bias with axes of [B,H,T,S] or 1";
 }

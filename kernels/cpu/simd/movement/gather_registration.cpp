@@ -70,7 +70,7 @@ bool gather_pieces(const GatherPieces& pieces, bool has_wide_indices, std::int64
         has_wide_indices ? gather_by_size<std::int64_t>(pieces, bytes) : gather_by_size<std::int32_t>(pieces, bytes);
     if (fault == no_bad_index) return true;
     const std::int64_t at = fault * pieces.index_stride;
-    team.fail("an index is outside the axis it chooses from", 1, first + fault,
+    team.fail("an index is out of range of the indexed axis", 1, first + fault,
               has_wide_indices ? reinterpret_cast<const std::int64_t*>(pieces.indices)[at]
                                : reinterpret_cast<const std::int32_t*>(pieces.indices)[at]);
     return false;
@@ -117,7 +117,7 @@ void gather_from_rows(const Args& args, Team& team, const GatherPlan& plan, std:
                 const std::int64_t at = offset_of(indices, 0, indices.rank, first + i);
                 const std::int64_t index = index_at(indices, plan.has_wide_indices, at);
                 if (index < 0 || index >= size)
-                    return team.fail("an index is outside the axis it chooses from", 1, first + i, index);
+                    return team.fail("an index is out of range of the indexed axis", 1, first + i, index);
                 offsets[i] = index * step;
             }
             for (std::int64_t row = chunk * per_chunk; row < end; ++row) {

@@ -74,7 +74,7 @@ bool scatter_pieces(const ScatterPieces& pieces, bool has_wide_indices, std::int
         has_wide_indices ? scatter_by_size<std::int64_t>(pieces, bytes) : scatter_by_size<std::int32_t>(pieces, bytes);
     if (fault == no_bad_index) return true;
     const std::int64_t at = fault * pieces.index_stride;
-    team.fail("an index is outside the axis it chooses from", 1, fault,
+    team.fail("an index is out of range of the indexed axis", 1, fault,
               has_wide_indices ? reinterpret_cast<const std::int64_t*>(pieces.indices)[at]
                                : reinterpret_cast<const std::int32_t*>(pieces.indices)[at]);
     return false;

@@ -66,13 +66,14 @@ Refusal accepts(const Problem& problem) {
     const TensorDesc& out = problem.outputs[0];
     const std::size_t last = problem.inputs[0].shape.size() - 1;
     if (!has_unit_stride(out, last)) return "needs rows of the result";
-    if (out.shape[last] == Dim(1)) return "needs windows side by side";
+    if (out.shape[last] == Dim(1)) return "needs more than one window along the last axis";
     if (reads_once(problem)) return "needs padding, windows that overlap, or elements of 8 or 16 bits";
     for (const Dim& size : problem.attributes.dims("kernel"))
-        if (size.constant() > max_taps) return "needs windows of " + std::to_string(max_taps) + " places at most";
-    if (smallest_band_floats(window_plan(problem)) > max_smallest_band_floats) return "needs windows of fewer places";
+        if (size.constant() > max_taps) return "needs windows of " + std::to_string(max_taps) + " taps at most";
+    if (smallest_band_floats(window_plan(problem)) > max_smallest_band_floats)
+        return "needs windows that fit into the band buffer";
     if (is_padded(problem) && problem.attributes.number("value") != neutral(problem))
-        return "needs padding that changes nothing";
+        return "needs padding with the identity element of the reduction";
     return {};
 }
 

@@ -69,8 +69,7 @@ AxisRun axes_of(const Problem& problem, std::string_view name) {
         run.last = static_cast<std::size_t>(axes.back());
     }
     Dim stride;
-    if (!is_one_axis(x, run.first, run.last, stride))
-        return run.refusal = "needs axes that lie behind one another in memory", run;
+    if (!is_one_axis(x, run.first, run.last, stride)) return run.refusal = "needs axes that merge into one stride", run;
     const bool is_innermost = std::all_of(x.shape.begin() + static_cast<std::ptrdiff_t>(run.last) + 1, x.shape.end(),
                                           [](const Dim& size) { return size == Dim(1); });
     run.is_row = is_innermost && stride == Dim(1) && (run.last == rank - 1 || are_rows(problem, run.first, run.last));
@@ -105,7 +104,8 @@ Refusal needs_operands(const Problem& problem, DType dtype, std::size_t wide, st
             if (tensor.dtype != dtype) return "needs " + std::string(to_string(dtype));
             if (side == &problem.outputs || i < wide) {
                 if (tensor.shape != shape) return "needs operands of one shape";
-                if (!is_walkable(tensor, run)) return "needs a contiguous last axis, and axes behind one another";
+                if (!is_walkable(tensor, run))
+                    return "needs a contiguous last axis, and axes that merge into one stride";
             } else {
                 if (tensor.shape != along || !tensor.is_dense()) return "needs contiguous gamma and beta of the axis";
             }
