@@ -43,7 +43,7 @@ protected:
     /// A loaded graph has its programs, but not the alternatives they were selected from.
     bool is_loaded(const CompiledGraph& compiled) const {
         const std::string said = test::message([&] { compiled.write_lock(folder_ / "lock"); });
-        return said.find("a loaded graph does not know") != std::string::npos;
+        return said.find("a loaded graph does not record") != std::string::npos;
     }
 
     const TempFolder folder_;
