@@ -102,7 +102,7 @@ void compile(Job& job) {
     try {
         cairn::compile(graph, context, options);
     } catch (const cairn::Cancelled&) {
-        std::printf("gave up in %s, answered after %.0f ms", stage.c_str(), worked() - watch.asked());
+        std::printf("stopped in %s, %.0f ms after the request", stage.c_str(), worked() - watch.asked());
         job.cancelled = true;
     } catch (const std::exception& error) {
         std::printf("%s", error.what());
@@ -139,7 +139,7 @@ void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments)
         }
     }
     for (const char* name : stages_in_order) std::printf(" %s %.1f", name, worst[name]);
-    std::printf(" | %.1f ms, asked for after %.0f of %.0f\n", most, when, whole);
+    std::printf(" | %.1f ms, requested after %.0f of %.0f\n", most, when, whole);
 }
 
 /// Compiles on a stack of 256 KiB, so that a recursion whose depth grows with the graph overflows it.

@@ -57,15 +57,15 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--iterations", options.turns.iterations, "timed ones")->check(support::at_least(1));
     app.add_option("--seconds", options.turns.seconds, "further iterations until they have taken so long")
         ->check(support::seconds());
-    app.add_flag("--beside", options.beside,
-                 "times it beside a process that keeps one CPU busy too, in turns; the iterations are those alone");
-    app.add_flag("--profile", options.profile,
-                 "and where the time goes, by kernel and problem, of further iterations: each instruction is timed");
+    app.add_flag(
+        "--beside", options.beside,
+        "also time it beside a process that keeps one CPU busy, in alternation; the iterations are those without it");
+    app.add_flag("--profile", options.profile, "also profile further iterations by kernel and problem");
     app.add_flag("--calibrate", options.calibrate, "only measures the machine");
     app.add_option("--logits", options.logits, "file for the work's logits, f32 after f32");
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
-    app.add_option("--kept-in", options.cache_folder,
-                   "folder in which a model from files is kept ready for the next start");
+    app.add_option("--cache-dir", options.cache_folder,
+                   "folder for the compiled, packed model from files, which the next start loads");
     app.add_flag("--json", options.as_json, "one JSON object");
 }
 
@@ -89,12 +89,12 @@ Workload workload_of(const Options& options) {
 bench::ModelSource source_of(const Options& options, const Workload& work) {
     const std::filesystem::path golden = CAIRN_GOLDEN_DIR, models = CAIRN_EXAMPLES_DIR "/models";
     const bool is_classifier = work.kind == Workload::Kind::classify;
-    if (!options.lock.empty() && !options.cache_folder.empty()) refuse("give --lock or --kept-in, not both");
+    if (!options.lock.empty() && !options.cache_folder.empty()) refuse("give --lock or --cache-dir, not both");
     if (options.model != "gpt2" && options.model != "distilbert") {
         if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for a folder");
         return {options.model, {}, options.cache_folder};
     }
-    if (options.synthetic && !options.cache_folder.empty()) refuse("--kept-in is for models from files");
+    if (options.synthetic && !options.cache_folder.empty()) refuse("--cache-dir is for models from files");
     bench::ModelSource source;
     source.cache_folder = options.cache_folder;
     if (options.synthetic) source.golden = golden / "full_size_random.json";

@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
     CLI::Option* const grouped = app.add_option("--group", group, "only groups or problems that hold this word");
     app.add_option("--problem", problems, "these instead, as Problems are written")->excludes(grouped);
     app.add_option("--threads", threads);
-    app.add_option("--above", above, "only what takes longer than so many times its limit");
+    app.add_option("--above", above, "only problems whose ratio to the limit is larger");
     app.add_option("--seconds", seconds, "of measuring, a problem");
     CLI11_PARSE(app, argc, argv);
     std::vector<cairn::bench::SweepProblem> all;

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     app.add_option("--step", options.step)->capture_default_str();
     app.add_option("--families", options.families, "of kernels")->delimiter(',')->capture_default_str();
     app.add_option("--seconds", options.seconds, "for one size of one family at most")->capture_default_str();
-    app.add_flag("--transposed", options.is_transposed, "columns of plain weights lie one behind the other");
+    app.add_flag("--transposed", options.is_transposed, "unpacked weights are stored column by column");
     app.add_flag("--json", options.is_json, "one line a size");
     return support::guarded(app, argc, argv, [&] { sweep(options); });
 }

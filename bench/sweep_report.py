@@ -73,8 +73,8 @@ def products(programs, out, machine, brief):
     plot.write_text(sweep_plots.over_sizes([(title, [(name, points(rows)) for name, rows in families]) for title, families in panels]))
     lines = [f"# Products over their sizes: {machine}", "",
              "f32, all threads, weights from memory as they are in a model, best times; each beside what the machine allows: its multiply-adds at the peak or reading "
-             "the weights at the read limit, whichever takes longer. Packed: weights in panels, as compiled programs keep them. Plain: [K,N] as it lies. "
-             "Plain, transposed: [N,K] as it lies.", machine_line([rows[0] for _, families in panels for _, rows in families if rows]), "",
+             "the weights at the read limit, whichever takes longer. Packed: weights in panels, as compiled programs keep them. Plain: [K,N] as stored. "
+             "Plain, transposed: [N,K] as stored.", machine_line([rows[0] for _, families in panels for _, rows in families if rows]), "",
              f"A cliff is a size whose share is below that of the nearest multiple of {ROUND} by more than a tenth.", "", f"![shares of the limit]({plot.name})", "",
              "| sweep | weights | least share | median | most | cliffs |", "|---|---|---:|---:|---:|---|"]
     for title, families in panels:
@@ -125,7 +125,7 @@ def axes(programs, out, machine, brief):
 def attention(programs, out, machine, brief):
     rows = rows_of([programs / "sweep_attention", "--json", *(["--only=1x2048"] if brief else [])])
     grouped_page(out, "attention", f"Attention: {machine}",
-                 "One and all threads, medians, beside the multiply-adds of the pairs that are seen at the machine's peak, or reading keys and values from where they lie, "
+                 "One and all threads, medians, beside the multiply-adds of the pairs that are seen at the machine's peak, or reading keys and values from memory or cache, "
                  "whichever takes longer.", rows, lambda row: row["case"], lambda row: row["case"].split()[0], lambda row: 1 / row["share_of_limit"],
                  lambda row: row["seconds"])
 
@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--machine", default="a machine", help="the CPU in the titles")
     parser.add_argument("--only", choices=["products", "axes", "attention"])
-    parser.add_argument("--brief", action="store_true", help="a few sizes: tells whether the pages can be written, not how fast anything is")
+    parser.add_argument("--brief", action="store_true", help="a few sizes: only tests that the pages can be written")
     args = parser.parse_args()
     for page in (products, axes, attention):
         if args.only in (None, page.__name__):

@@ -11,8 +11,8 @@
 //     --layers N    layers of the model (12)                 --turns N     runs of each program (30)
 //     --seconds S   budget of `spread` (60) and of exhaustive in `modes` (none)
 //     --quick S     budget of quick in `modes` (its default)
-//     --seed FILE   shipped timings for `modes`, as build/release/share/cairn/shipped_timings.db; without it no first
-//                   start is measured
+//     --shipped-timings FILE   for `modes`, as build/release/share/cairn/shipped_timings.db; without it no first start
+//                   is measured
 //     --splits A,B  upper bounds of T's buckets (1,12)       --prompt N    tokens of the prompt (64)
 //
 // In each turn all programs run once, in random order. Two programs are compared by the median of the ratios of their
@@ -42,7 +42,7 @@ using namespace cairn;
 using Clock = std::chrono::steady_clock;
 
 struct Settings {
-    std::string what, seed;
+    std::string what, shipped_timings;
     int threads = usable_cpus(), tunes = 5, layers = 12, turns = 30, prompt = 64;
     double seconds = 0, quick = 0;  // 0: not given
     std::vector<std::int64_t> splits{1, 12};
@@ -76,8 +76,8 @@ Settings settings_of(int count, char** words) {
             *number->second = std::stoi(value);
         else if (const auto duration = durations.find(name); duration != durations.end())
             *duration->second = std::stod(value);
-        else if (name == "--seed")
-            settings.seed = value;
+        else if (name == "--shipped-timings")
+            settings.shipped_timings = value;
         else if (name == "--splits")
             settings.splits = numbers_of(value);
         else
@@ -108,7 +108,7 @@ public:
     Tuned tuned(std::string name, Mode mode, std::optional<double> seconds) const {
         ContextOptions options;
         options.threads = settings_.threads;
-        if (mode == Mode::cached) options.shipped_timings = {settings_.seed};
+        if (mode == Mode::cached) options.shipped_timings = {settings_.shipped_timings};
         Context context(options);
         CompileOptions compile;
         compile.mode = mode;
@@ -193,8 +193,8 @@ std::string ratio_of(const std::vector<double>& above, const std::vector<double>
 }
 
 void print_head() {
-    std::printf("%-16s %9s %9s %10s %24s %10s %24s\n", "", "compile s", "measured", "step ms", "by the first",
-                "prompt ms", "by the first");
+    std::printf("%-16s %9s %9s %10s %24s %10s %24s\n", "", "compile s", "measured", "step ms", "ratio to first",
+                "prompt ms", "ratio to first");
 }
 
 void print(const Tuned& each, const Tuned& first) {
@@ -263,7 +263,7 @@ std::optional<double> given(double seconds) { return seconds > 0 ? std::optional
 
 void run_modes(const Settings& settings, const Models& models) {
     print_head();
-    if (!settings.seed.empty()) run_beside(models, "seed alone", Mode::cached, {});
+    if (!settings.shipped_timings.empty()) run_beside(models, "shipped timings", Mode::cached, {});
     run_beside(models, "quick", Mode::quick, given(settings.quick));
     run_beside(models, "normal", Mode::normal, 60);
     run_beside(models, "exhaustive", Mode::exhaustive, given(settings.seconds));

@@ -47,10 +47,9 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
     app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
         ->check(support::at_least(1));
-    app.add_option(
-           "--max-length", options.max_length,
-           "tokens of a text that are looked at, [CLS] and [SEP] among them; what the model takes when not given. "
-           "A text that is cut is named on standard error")
+    app.add_option("--max-length", options.max_length,
+                   "tokens of a text that are used, [CLS] and [SEP] among them; what the model takes when not given. "
+                   "A truncated text is named on standard error")
         ->check(support::at_least(2));
     app.add_flag("--json", options.as_json, "one JSON object a line");
     support::add_options(app, options.support);
@@ -137,8 +136,7 @@ std::vector<std::int32_t> ids_of(const cairn::text::Tokenizer& tokenizer, const 
                                  std::size_t longest) {
     std::vector<std::int32_t> ids = tokenizer.encode(text);
     if (ids.size() <= longest) return ids;
-    std::cerr << "text " << number << " is cut: it has " << ids.size() << " tokens, of which " << longest
-              << " are looked at\n";
+    std::cerr << "text " << number << " is truncated from " << ids.size() << " to " << longest << " tokens\n";
     return tokenizer.encode(text, {.max_length = longest});
 }
 
@@ -183,7 +181,8 @@ void check_options(const CLI::App& app, const Options& options) {
         support::refuse_given(app, texts, "--save-graph writes the graph and runs nothing");
     if (support::asks_for_choice(options.support))
         support::refuse_given(app, texts, "--explain and --why-not classify nothing");
-    if (options.synthetic) support::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
+    if (options.synthetic)
+        support::refuse_given(app, {"--model", "--cache-dir"}, "--synthetic makes the weights itself");
     if (options.input.empty()) support::refuse_given(app, {"--lines"}, "it is for --input");
     if (!options.input_ids.empty())
         support::refuse_given(app, {"--json", "--batch", "--max-length"},

@@ -43,19 +43,19 @@ struct Options {
 void add_options(CLI::App& app, Options& options) {
     app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
-    app.add_option("--prompt", options.prompt, "text to go on from");
+    app.add_option("--prompt", options.prompt, "prompt text");
     app.add_option("--prompt-ids", options.prompt_ids,
                    "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line; needs no tokenizer");
     app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")
         ->check(support::at_least(0));
-    app.add_flag("--greedy", options.greedy, "always take the likeliest token");
+    app.add_flag("--greedy", options.greedy, "always take the most likely token");
     app.add_option("--temperature", options.sampling.temperature,
                    "logits are divided by it: below 1 likely tokens become likelier, above 1 less so, 0 is greedy");
-    app.add_option("--top-k", options.sampling.top_k, "sample among the k likeliest; 0 is off");
+    app.add_option("--top-k", options.sampling.top_k, "sample among the k most likely tokens; 0 is off");
     app.add_option("--top-p", options.sampling.top_p,
-                   "sample among the likeliest that together have this probability; 1 is off");
+                   "sample among the most likely tokens that together have this probability; 1 is off");
     app.add_option("--repetition-penalty", options.sampling.repetition_penalty,
-                   "above 1 avoids tokens that came before");
+                   "above 1 penalizes tokens that occurred before");
     app.add_option("--seed", options.sampling.seed, "equal seeds give equal texts");
     app.add_flag("--ignore-eos", options.ignore_eos, "go on after the end-of-text token");
     app.add_flag("--print-ids", options.print_ids,
@@ -209,16 +209,16 @@ void check_options(const CLI::App& app, const Options& options) {
     }
     if (support::asks_for_choice(options.support)) refuse_writing("--explain and --why-not write no text");
     if (options.synthetic) {
-        support::refuse_given(app, {"--model", "--kept-in"}, "--synthetic makes the weights itself");
+        support::refuse_given(app, {"--model", "--cache-dir"}, "--synthetic makes the weights itself");
         support::refuse_given(app, {"--ignore-eos"}, "--synthetic has no tokenizer that names an end of text");
     }
     const std::initializer_list<const char*> sampling = {"--top-k", "--top-p", "--seed"};
     if (options.greedy) {
-        support::refuse_given(app, {"--temperature"}, "--greedy always takes the likeliest token");
-        support::refuse_given(app, sampling, "--greedy always takes the likeliest token");
+        support::refuse_given(app, {"--temperature"}, "--greedy always takes the most likely token");
+        support::refuse_given(app, sampling, "--greedy always takes the most likely token");
     }
     if (options.sampling.temperature == 0)
-        support::refuse_given(app, sampling, "temperature 0 always takes the likeliest token");
+        support::refuse_given(app, sampling, "temperature 0 always takes the most likely token");
 }
 
 void run(const Options& options) {

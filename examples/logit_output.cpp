@@ -10,7 +10,7 @@ namespace logit_output {
 
 void check_finite(std::string_view program, std::span<const float> row) {
     if (!std::all_of(row.begin(), row.end(), [](float logit) { return std::isfinite(logit); }))
-        throw cairn::Error(cairn::ErrorKind::file, program, "a logit is no finite number: the weights are damaged");
+        throw cairn::Error(cairn::ErrorKind::file, program, "a logit is not finite: the weights are damaged");
 }
 
 std::string number(double value) {

@@ -103,9 +103,9 @@ void add_options(CLI::App& app, Options& options) {
         ->check(check_folder);
     app.add_option("--disable", options.disable, "stages of the compiler to leave out, by name")->default_str("");
     app.add_option("--dump-stages", options.dump_stages, "folder for the text form after each stage");
-    app.add_option("--kept-in", options.cache_folder,
-                   "folder in which the model is kept ready for the next start, made where there is none");
-    app.add_flag("--explain", options.explain, "print in 40 lines what takes how long, why, and what to do, and stop");
+    app.add_option("--cache-dir", options.cache_folder,
+                   "folder for the compiled, packed model, which the next start loads; created if missing");
+    app.add_flag("--explain", options.explain, "print in 40 lines where time is spent, why, and what to do, and stop");
     app.add_option("--why-not", options.why_not,
                    "print the outcome of a kernel, or of all kernels of a definition, and stop");
     app.add_option("--save-graph", options.save_graph, "write the graph in text form, for the command cairn, and stop");
@@ -220,13 +220,13 @@ void refuse_without_effect(const CLI::App& app, const Options& options) {
     if (!options.save_graph.empty())
         refuse_given(app,
                      {"--explain", "--why-not", "--threads", "--mode", "--tune-seconds", "--timing-db", "--disable",
-                      "--dump-stages", "--kept-in"},
+                      "--dump-stages", "--cache-dir"},
                      "--save-graph writes the graph and compiles nothing");
     if (options.mode != "normal") refuse_given(app, {"--tune-seconds"}, "nothing is measured in mode " + options.mode);
     if (options.mode == "off") refuse_given(app, {"--timing-db"}, "mode off takes no times from a database");
     if (asks_for_choice(options))
-        refuse_given(app, {"--kept-in"},
-                     "what is kept does not tell what was chosen: leave out --explain and --why-not");
+        refuse_given(app, {"--cache-dir"},
+                     "a loaded model has no explanation: omit --cache-dir, or --explain and --why-not");
 }
 
 int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& work) {

@@ -43,7 +43,7 @@ std::string parse(const std::string& text, const Limits& limits, Line& line) {
 std::vector<Line> read(const std::string& path, const Limits& limits) {
     std::vector<Line> lines;
     support::for_each_line(path, [&](const std::string& text) { return parse(text, limits, lines.emplace_back()); });
-    if (lines.empty()) throw cairn::Error(cairn::ErrorKind::file, "input", path + " holds no ids");
+    if (lines.empty()) throw cairn::Error(cairn::ErrorKind::file, "input", path + " contains no ids");
     return lines;
 }
 

@@ -111,7 +111,7 @@ def command_of(options, engine, work, logits):
     command = [options.build / "bench" / "model_bench", "--model", models / model, *task, "--threads", options.threads, "--mode", "cached",
                "--db", database, "--logits", logits, "--json"]
     if engine == "cairn-kept":
-        return [*command, "--iterations", 1, "--kept-in", options.folder / "kept" / model], None
+        return [*command, "--iterations", 1, "--cache-dir", options.folder / "kept" / model], None
     return command + (["--iterations", 5, "--seconds", options.turn_seconds] if timed else ["--iterations", 1]), None if tuned else database
 
 

@@ -53,8 +53,8 @@ std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, cons
     try {
         std::string text = read_saved(path);
         if (runtime::cache_key_of(text) == what) return load_text(std::move(text), path, context);
-        impl.log(LogLevel::info, fmt::format("compiled anew: {} was made for something else", path.string()));
-    } catch (const Error& error) { impl.log(LogLevel::info, fmt::format("compiled anew: {}", error.what())); }
+        impl.log(LogLevel::info, fmt::format("compiled again: {} was made for something else", path.string()));
+    } catch (const Error& error) { impl.log(LogLevel::info, fmt::format("compiled again: {}", error.what())); }
     return std::nullopt;
 }
 

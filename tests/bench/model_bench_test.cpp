@@ -121,7 +121,7 @@ TEST(ModelBench, KeepsAModelReady) {
     const TempFolder folder;
     const std::string kept = folder / "kept";
     const auto bench = [&](const std::string& model) {
-        return bench_of({"--model", model, "--length", "9", "--iterations", "1", "--kept-in", kept + model});
+        return bench_of({"--model", model, "--length", "9", "--iterations", "1", "--cache-dir", kept + model});
     };
     for (const std::string model : {"gpt2", "distilbert"}) {
         const json first = bench(model), second = bench(model);
@@ -213,8 +213,8 @@ TEST(ModelBench, WrongInputIsOneSentence) {
     for (const char* option : {"--budget", "--seconds"})
         for (const char* value : {"-1", "x", "1e9", "nan"}) expect_refused({option, value}, {option});
     expect_refused({"--mode", "off", "--logits", "/nowhere/logits", "--length", "1"}, {"/nowhere/logits"});
-    expect_refused({"--synthetic", "--kept-in", "kept"}, {"--kept-in", "files"});
-    expect_refused({"--lock", "lock", "--kept-in", "kept"}, {"not both"});
+    expect_refused({"--synthetic", "--cache-dir", "kept"}, {"--cache-dir", "files"});
+    expect_refused({"--lock", "lock", "--cache-dir", "kept"}, {"not both"});
     expect_refused({"--frobnicate"}, {"--frobnicate"});
 }
 

@@ -38,7 +38,7 @@ TEST(TuningCurve, IsToldByTheTuneAndByLaterStarts) {
                 .explain()
                 .tuning;
         };
-        EXPECT_TRUE(tuning(Mode::cached).empty()) << "nobody has tuned it";
+        EXPECT_TRUE(tuning(Mode::cached).empty()) << "it was never tuned";
         const std::vector<TuningPoint> now = tuning(mode);
         ASSERT_GE(now.size(), 3U);
         EXPECT_EQ(now.front().measured, 0);

@@ -42,8 +42,8 @@ void expect_case(const json& actual, const json& expected) {
 std::string cut_lines(int first) {
     std::string lines;
     for (const int tokens : {202, 228, 254})
-        lines += "text " + std::to_string(first++) + " is cut: it has " + std::to_string(tokens) +
-                 " tokens, of which 128 are looked at\n";
+        lines +=
+            "text " + std::to_string(first++) + " is truncated from " + std::to_string(tokens) + " to 128 tokens\n";
     return lines;
 }
 
@@ -109,13 +109,13 @@ TEST(DistilBertProgram, OneSentenceAndTheEmptyOne) {
 TEST(DistilBertProgram, ATextThatIsCutIsNamed) {
     std::string longer;
     for (int i = 0; i < 200; ++i) longer += "good ";
-    const std::string cut_at_128 = "text 2 is cut: it has 202 tokens, of which 128 are looked at\n";
+    const std::string cut_at_128 = "text 2 is truncated from 202 to 128 tokens\n";
     const Outcome whole = distilbert({"--input", "-", "--lines"}, "good\n" + longer + "\n");
     EXPECT_TRUE(succeeds(whole, cut_at_128));
     EXPECT_EQ(whole.err, cut_at_128);
     const Outcome few = distilbert({"--max-length", "4", "--json", "good good bad bad bad bad"}),
                   same = distilbert({"--json", "good good"});
-    EXPECT_EQ(few.err, "text 1 is cut: it has 8 tokens, of which 4 are looked at\n");
+    EXPECT_EQ(few.err, "text 1 is truncated from 8 to 4 tokens\n");
     EXPECT_EQ(json::parse(few.out).at("logits"), json::parse(same.out).at("logits"));
     EXPECT_EQ(same.err, "");
 }
@@ -129,7 +129,7 @@ TEST(DistilBertProgram, TheLengthThatTheTokenizerStatesIsKept) {
         more.insert(more.begin(), {"--model", (folder / "model").string(), "a b c d"});
         return distilbert(more).err;
     };
-    EXPECT_EQ(told({}), "text 1 is cut: it has 6 tokens, of which 5 are looked at\n");
+    EXPECT_EQ(told({}), "text 1 is truncated from 6 to 5 tokens\n");
     EXPECT_EQ(told({"--max-length", "6"}), "");
 }
 

@@ -117,7 +117,7 @@ TEST_F(OutsideFaults, TimingDatabasesThatCannotBeUsed) {
         temp.write("bad.db", bytes);
         EXPECT_TRUE(warns(tuned(temp / "bad.db"), "set aside"));
         EXPECT_EQ(read_file(temp / "bad.db.corrupt"), bytes);
-        EXPECT_TRUE(succeeds(tuned(temp / "bad.db"))) << "it was begun anew";
+        EXPECT_TRUE(succeeds(tuned(temp / "bad.db"))) << "it was created again";
     }
 }
 

@@ -88,10 +88,10 @@ TEST(WrongCommandLine, OptionsWithoutEffect) {
     const std::vector<Case> shared = {
         {{"--mode", "cached", "--tune-seconds", "1"}, {"--tune-seconds has no effect", "mode cached"}},
         {{"--mode", "off", "--timing-db", "t.db"}, {"--timing-db has no effect", "mode off"}},
-        {{"--explain", "--kept-in", "k"}, {"--kept-in has no effect"}},
+        {{"--explain", "--cache-dir", "k"}, {"--cache-dir has no effect"}},
         {{"--save-graph", "g", "--threads", "2"}, {"--threads has no effect", "compiles nothing"}},
         {{"--synthetic", "--model", "m"}, {"--model has no effect"}},
-        {{"--synthetic", "--kept-in", "k"}, {"--kept-in has no effect"}},
+        {{"--synthetic", "--cache-dir", "k"}, {"--cache-dir has no effect"}},
     };
     refuse_all(CAIRN_GPT2, {}, shared);
     refuse_all(CAIRN_DISTILBERT, {}, shared);

@@ -54,8 +54,8 @@ TEST_F(WrongInput, FilesOfPromptIds) {
         EXPECT_TRUE(
             refuses(gpt2({"--prompt-ids", file("[1]\n\n" + line + "\n"), "--print-logits"}), {"/input:3: ", form}))
             << line;
-    EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("")}), {"/input holds no"}));
-    EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file(" \n\n")}), {"/input holds no"}));
+    EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("")}), {"/input contains no"}));
+    EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file(" \n\n")}), {"/input contains no"}));
     EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("[1]\n[]\n")}), {"/input:2: 0 ids"}));
     for (const std::string id : {"1024", "-1", "4294967297", "18446744073709551615", "-9223372036854775808"})
         EXPECT_TRUE(refuses(gpt2({"--prompt-ids", file("[1]\n[2, " + id + "]\n"), "--tokens", "1"}),

@@ -137,7 +137,7 @@ Faults forbidden_arrows(const Tree& tree) {
         const std::string from = room_of(file.path);
         if (!is_source(file.path) || from.empty()) continue;
         if (!allowed_arrows().contains(from)) {
-            faults.push_back(file.path + ": the house has no room '" + from + "'");
+            faults.push_back(file.path + ": unknown room '" + from + "'");
             continue;
         }
         for (const Include& include : includes_of(file.text)) {

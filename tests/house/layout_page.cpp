@@ -55,7 +55,7 @@ Faults wrong_layout_page(const Tree& tree) {
             folders.insert(is_under(file.path, "tests") ? "tests" : folder_of(file.path));
     for (const auto& folder : folders)
         if (page->text.find("`" + folder + "/`") == std::string::npos)
-            faults.push_back("docs/layout.md: does not tell what `" + folder + "/` is for");
+            faults.push_back("docs/layout.md: does not describe `" + folder + "/`");
 
     const Arrows drawn = arrows_on(page->text);
     for (const auto& [room, seen] : allowed_arrows()) {
@@ -67,7 +67,7 @@ Faults wrong_layout_page(const Tree& tree) {
                              listed(seen) + " in the test");
     }
     for (const auto& [room, seen] : drawn)
-        if (!allowed_arrows().contains(room)) faults.push_back("docs/layout.md: the house has no room `" + room + "`");
+        if (!allowed_arrows().contains(room)) faults.push_back("docs/layout.md: unknown room `" + room + "`");
     return faults;
 }
 

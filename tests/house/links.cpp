@@ -64,8 +64,7 @@ std::map<std::string, std::string> rooms_included_by(const Tree& tree, const std
 void check_room(const Tree& tree, const File& file, const Room& room, Faults& faults) {
     const std::string place = file.path + ": ";
     const std::string folder = room_of(file.path);
-    if (room.name != folder)
-        faults.push_back(place + "cairn_room(" + room.name + ") stands in the folder of " + folder);
+    if (room.name != folder) faults.push_back(place + "cairn_room(" + room.name + ") is in the folder of " + folder);
     const auto allowed = allowed_arrows().find(folder);
     for (const auto& seen : room.sees)
         if (allowed == allowed_arrows().end() || !allowed->second.contains(seen))
@@ -88,7 +87,7 @@ Faults wrong_links(const Tree& tree) {
         for (const Room& room : rooms) check_room(tree, file, room, faults);
         for (const auto& word : words_of(file.text))
             if (word == "target_link_libraries" || word == "add_library" || word == "GLOB" || word == "GLOB_RECURSE")
-                faults.push_back(file.path + ": " + word + " goes round cairn_room and its list of sources");
+                faults.push_back(file.path + ": " + word + " bypasses cairn_room and its list of sources");
     }
     return faults;
 }

@@ -117,7 +117,7 @@ Faults defaults_over_ops(const Tree& tree) {
             for (const Token& token : each.body)
                 if (token.text == "default")
                     faults.push_back(file.path + ":" + std::to_string(token.line) +
-                                     ": a switch over ops has a default: say what each op does, or put it in its row");
+                                     ": a switch over ops has a default: handle each op, or add a trait to its row");
         }
     }
     return faults;
@@ -148,8 +148,8 @@ Faults wrong_op_page(const Tree& tree) {
         for (const std::string& op : ops) {
             const bool named = is_test ? file.text.find("= " + op + " %") != file.text.npos : names_op(file, code, op);
             if (named && !is_told)
-                faults.push_back(file.path + ": names " + op + ", and " + page_path + " does not tell");
-            if (!named && is_told) faults.push_back(file.path + ": lacks " + op + ", which " + page_path + " tells of");
+                faults.push_back(file.path + ": names " + op + ", and " + page_path + " does not list it");
+            if (!named && is_told) faults.push_back(file.path + ": lacks " + op + ", which " + page_path + " lists");
         }
     }
     return faults;

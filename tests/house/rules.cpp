@@ -292,7 +292,7 @@ Faults host_is_sacred(const Tree& tree) {
             if (word == "getenv" && may_read_variables(file)) continue;
             if ((calls.contains(word) && is_free_call(tokens, i)) ||
                 (streams.contains(word) && !is_member(tokens, i)) || fmt_print)
-                faults.push_back(at(file, tokens[i].line) + word + ": the host's process is not ours to touch");
+                faults.push_back(at(file, tokens[i].line) + word + ": library code must not affect the host process");
         }
     }
     return faults;

@@ -36,11 +36,11 @@ TEST(NearMisses, OfNorms) {
         const Tensor of = x(g), d = of - mean(of, {-1}, true);
         return d / sqrt(sum(d * d, {-1}, true) / 63 + 1e-5);
     });
-    expect_reason("layer_norm", "eps is added to the root", [](Graph& g) {
+    expect_reason("layer_norm", "eps is added to the square root", [](Graph& g) {
         const Tensor of = x(g), d = of - mean(of, {-1}, true);
         return d / (sqrt(mean(d * d, {-1}, true)) + 1e-5) * g.weight("w", DType::f32, {64});
     });
-    expect_reason("rms_norm", "eps is added to the root", [](Graph& g) {
+    expect_reason("rms_norm", "eps is added to the square root", [](Graph& g) {
         const Tensor of = x(g);
         return of / (sqrt(mean(of * of, {-1}, true)) + 1e-5);
     });

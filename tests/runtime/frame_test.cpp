@@ -82,7 +82,7 @@ TEST(Frame, OperandsHaveTheirSizesAndPlaces) {
         framed.frame.resize({&size, 1});
         framed.set_pointers();
         const KernelLaunch& step = framed.frame.steps().back();
-        EXPECT_TRUE(input == nullptr || input == step.args.inputs) << "nothing is made anew";
+        EXPECT_TRUE(input == nullptr || input == step.args.inputs) << "nothing is computed again";
         input = step.args.inputs;
         EXPECT_EQ(std::vector<std::int64_t>(input->shape, input->shape + 2), (std::vector<std::int64_t>{2, size}));
         const TensorArg out = framed.frame.output(0);

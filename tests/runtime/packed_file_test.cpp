@@ -434,7 +434,8 @@ TEST_F(PackedWeights, KernelsOfAnotherVersionMakeThemAnew) {
     };
     EXPECT_EQ(first_of(floor_that_gives<3>("own.floor@1")), std::pair(4.0f, -3.0f));
     EXPECT_THAT(asked_, ElementsAre("s"));
-    EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@1")), std::pair(4.0f, -3.0f)) << "an id tells what is computed";
+    EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@1")), std::pair(4.0f, -3.0f))
+        << "an id identifies what is computed";
     EXPECT_THAT(asked_, IsEmpty());
     EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@2")), std::pair(6.0f, -5.0f));
     EXPECT_THAT(asked_, ElementsAre("s"));

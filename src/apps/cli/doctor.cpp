@@ -43,7 +43,7 @@ MachineDiagnostic noise_diagnostic(const Context& context, const std::stop_token
         if (spread > much || timing.quality == 1)
             fact.advice =
                 "the same work takes different times: other programs run, or clocks change; what is measured "
-                "now is unsure";
+                "now is unreliable";
         return fact;
     }
     return {"noise", "unknown", {}};

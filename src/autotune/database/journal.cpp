@@ -77,8 +77,8 @@ void Journal::salvage(SqliteFile& file, const Database::QuarantinedFile& quarant
         transaction.commit();
     } catch (const DatabaseFault&) { saved = 0; }
     reader_->clear_lookups();
-    reader_->database().log_once(
-        fmt::format("{}; it was set aside as .corrupt and begun anew with {} rows of it", quarantined.reason, saved));
+    reader_->database().log_once(fmt::format("{}; it was set aside as .corrupt and created again with {} rows of it",
+                                             quarantined.reason, saved));
 }
 
 void Journal::flush_at_last() {

@@ -25,7 +25,7 @@ TEST(DistanceTest, BothFiguresAreInRelationToWhatIsRight) {
     EXPECT_NEAR(found.largest, 0.5 / 4, 1e-15);
     EXPECT_NEAR(found.combined(), 0.1, 1e-15);
     EXPECT_NEAR(error_norms(floats({1, 0}), floats({1, 1e-6})).largest, 1e-6 * std::sqrt(2), 1e-12)
-        << "small elements are judged by the root mean square";
+        << "small elements are compared by the root mean square";
     EXPECT_EQ(error_norms(floats({3, 4}), floats({3, 4})).combined(), 0);
     EXPECT_EQ(error_norms(floats({0, 1e-30}), floats({0, 0})).combined(), endless);
 }

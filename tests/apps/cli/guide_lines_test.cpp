@@ -31,7 +31,7 @@ TEST(GuideLines, Run) {
     }
     EXPECT_EQ(run_lines, 28);
     for (const char* name : {"layer.saved", "layer.html", "layer.json", "layer.dot", "cache/cairn/timings.db",
-                             "times.jsonl", "team.db", "layer.seed", "layer.lock"})
+                             "times.jsonl", "team.db", "layer.shipped", "layer.lock"})
         EXPECT_TRUE(std::filesystem::exists(temp / name)) << name;
 }
 

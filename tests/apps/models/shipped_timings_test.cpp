@@ -75,7 +75,8 @@ TEST(ShippedSeed, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
             }
     }
     std::printf(
-        "of %zu large products %zu are expected from the seed, of %zu instructions %zu; compiled in %.3g s, without "
+        "of %zu large products %zu are expected from shipped timings, of %zu instructions %zu; compiled in %.3g s, "
+        "without "
         "a database in %.3g s\n",
         products, told, all, all_told, seconds[1], seconds[0]);
     EXPECT_GE(products, 3U * 3) << "in each of the buckets";

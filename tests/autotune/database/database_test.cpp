@@ -54,7 +54,7 @@ TEST_F(DatabaseFaults, WhatIsNoDatabaseIsSetAsideWithOneLine) {
         TimingDb db(path, log());
         add(db, "k@1");
         EXPECT_TRUE(db.persistent());
-        EXPECT_THAT(lines, ElementsAre(HasSubstr("set aside as .corrupt and begun anew with 0 rows of it")));
+        EXPECT_THAT(lines, ElementsAre(HasSubstr("set aside as .corrupt and created again with 0 rows of it")));
         EXPECT_TRUE(fs::exists(path.string() + ".corrupt"));
         EXPECT_TRUE(file_has("k@1"));
     }
@@ -88,7 +88,7 @@ TEST_F(DatabaseFaults, ADestroyedPageCostsTheRowsOnIt) {
     EXPECT_LT(found, rows);
     EXPECT_GT(found, rows - 40);
     EXPECT_TRUE(has(db, "new"));
-    EXPECT_THAT(lines, ElementsAre(HasSubstr("set aside as .corrupt and begun anew with ")));
+    EXPECT_THAT(lines, ElementsAre(HasSubstr("set aside as .corrupt and created again with ")));
     EXPECT_EQ(times(), found + 1);
     EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
 }

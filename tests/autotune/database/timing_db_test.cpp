@@ -80,7 +80,7 @@ TEST_F(TimingDbFile, TheWorstErrorIsFoundAndAllAreKept) {
     EXPECT_FALSE(db.find_error(problem(), "k@2", machine));
     EXPECT_FALSE(db.find_error(problem(), "k@1", {"machine B", "kernel 1"}));
     EXPECT_TRUE(db.find_error(problem(), "k@1", {"machine A", "kernel 2"}));
-    EXPECT_FALSE(db.find_error_violation(problem(), "k@1", machine)) << "all were as promised";
+    EXPECT_FALSE(db.find_error_violation(problem(), "k@1", machine)) << "all were as stated";
     EXPECT_TRUE(lines.empty());
 }
 

@@ -375,7 +375,7 @@ TEST_F(DuelsOfForms, ExhaustiveGoesOnWithRivalsThatCostMore) {
     trials_run.clear();
     const ProgramTrialsOutcome more = run_trials(normal.trial_record, 100, Mode::exhaustive);
     EXPECT_TRUE(more.trial_record.complete && more.trial_record.is_thorough);
-    ASSERT_EQ(trials_run.size(), 1U) << "who was beaten is not run again";
+    ASSERT_EQ(trials_run.size(), 1U) << "a rejected challenger is not run again";
     EXPECT_EQ(trials_run[0].first, (Packed{packed_form, packed_form}));
     trials_run.clear();
     for (const Mode mode : {Mode::normal, Mode::exhaustive})

@@ -148,7 +148,7 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     store_times(context, kernel);
     const CompiledGraph before = compiled(context, Mode::cached, 6e-3);
     EXPECT_TRUE(takes(before, kernel) && tells(before, " s measured, error 0.005 stated")) << before.explain();
-    EXPECT_FALSE(takes(compiled(context, Mode::cached, 4e-3), kernel)) << "less than it promises";
+    EXPECT_FALSE(takes(compiled(context, Mode::cached, 4e-3), kernel)) << "less than the stated error";
     const std::size_t times = context.impl()->timings->size();
     const CompiledGraph after = compiled(context, Mode::normal, 6e-3);
     EXPECT_TRUE(takes(after, kernel)) << after.explain();

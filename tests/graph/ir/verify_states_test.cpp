@@ -28,7 +28,7 @@ TEST(StateRules, AVersionIsChangedOnce) {
               "[parse_graph] line 8, column 1: state \"s\": a run would leave %2, but %3 changes it");
     EXPECT_EQ(parse_fault(two_inputs + "%4 = state_append %3, %1 : f32[2 + P]\noutput \"p\" %3\nstate \"s\" %4\n"), "");
     EXPECT_EQ(parse_fault(two_inputs + "%4 = state_append %2, %1 : f32[1 + P]\nstate \"s\" %4\n"), "")
-        << "what nothing rests on is no version of anything";
+        << "a node that nothing needs is not a version of anything";
 }
 
 TEST(StateRules, VerifyKnowsThem) {

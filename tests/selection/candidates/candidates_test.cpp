@@ -82,7 +82,7 @@ TEST_F(CandidatesTest, WhatIsDenseAlreadyIsNotAskedTwice) {
     Candidates of = candidates();
     EXPECT_TRUE(of.of_match(match_of(y, "exp", {x.id()}), 0).empty());
     EXPECT_TRUE(of.of_match(match_of(y, "exp", {x.id()}), 1).empty());
-    EXPECT_EQ(asked, 1) << "equal problems are judged once";
+    EXPECT_EQ(asked, 1) << "equal problems are queried once";
 }
 
 TEST_F(CandidatesTest, BroadcastingShowsAsStrideZero) {

@@ -24,7 +24,7 @@ protected:
     fusion::Match ending(std::string_view op) const {
         for (const fusion::Match& match : fusion::propose(graph(), std::span<const Definition>()))
             if (!match.moved.empty() && match.definition == op) return match;
-        throw std::runtime_error("no such tile");
+        throw std::runtime_error("no such match");
     }
     std::optional<ResultView> lie(std::string_view op, bool by_element) const {
         return result_view(graph(), ending(op), 0, views_of(graph()), by_element);
@@ -100,7 +100,7 @@ protected:
             for (std::size_t i = 1; i < match.outputs.size(); ++i)
                 if (is_state_version(graph().node(match.outputs[i])))
                     return columns_view(graph(), match, i, views_of(graph()));
-        throw std::runtime_error("no such tile");
+        throw std::runtime_error("no such match");
     }
 };
 

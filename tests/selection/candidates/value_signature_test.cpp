@@ -69,7 +69,7 @@ TEST_F(ValueSignaturesTest, ValuesShowAllTheirExpressions) {
     ValueSignatures of = looks(classes);
     EXPECT_EQ(of.of_node(a.id()), of.of_node(b.id()));
     EXPECT_NE(of.of_value(a.id()), of.of_value(b.id())) << "one may be seen through a view";
-    EXPECT_NE(of.of_value(b.id()), of.of_value(c.id())) << "one has another spelling";
+    EXPECT_NE(of.of_value(b.id()), of.of_value(c.id())) << "one is another expression";
     EXPECT_EQ(of.of_value(c.id()), of.of_node(c.id()));
 }
 

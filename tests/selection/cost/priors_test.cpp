@@ -136,7 +136,7 @@ TEST_F(PriorsTest, WhatIsUnknownIsCountedByTheSameMachine) {
     read();
     const double unknown = seconds(b);
     EXPECT_NEAR(unknown, 2e6 / 1e10 / 0.8, 1e-6) << "the limits are those that the time of the other lies under";
-    EXPECT_EQ(expected(b).from, nullptr) << "nobody told of it";
+    EXPECT_EQ(expected(b).from, nullptr) << "it is in no shipped timings";
     source.time_scale = 5;
     EXPECT_NEAR(seconds(a), 5 * 2e6 / 1e10 / 0.8, 1e-5);
     EXPECT_NEAR(seconds(b) / seconds(a), 1, 1e-2) << "whatever is fitted is fitted to both";
@@ -236,7 +236,7 @@ TEST_F(PriorsTest, ThoseThatCannotBeComparedTellNothing) {
     db.record(test::problem(shape), b.id, source.environment, source.policy, took(2));
     read();
     EXPECT_TRUE(source.priors->empty());
-    EXPECT_TRUE(expected(b).measured) << "a seed may be of this machine too";
+    EXPECT_TRUE(expected(b).measured) << "shipped timings may be of this machine too";
     EXPECT_EQ(expected(b).from, nullptr);
 }
 
@@ -250,7 +250,8 @@ TEST_F(PriorsTest, ErrorsAreTheSameEverywhere) {
     EXPECT_DOUBLE_EQ(measured_error(test::problem(shape), a, source)->relative, 2e-3);
     EXPECT_DOUBLE_EQ(measured_error(test::problem(other_shape), a, source)->relative, 5e-4);
     EXPECT_FALSE(measured_error(test::problem(shape), b, source));
-    EXPECT_TRUE(find_error_violation(test::problem(other_shape), a, source)) << "there it broke what it promised here";
+    EXPECT_TRUE(find_error_violation(test::problem(other_shape), a, source))
+        << "there it exceeded the error it states here";
     EXPECT_FALSE(find_error_violation(test::problem(shape), b, source));
 }
 

@@ -13,7 +13,7 @@ using Order = std::vector<int>;
 TEST(Schedule, TheLowestNumberGoesFirstWhereThereIsAChoice) {
     EXPECT_EQ(schedule({{{}, {}, {}}, {}}), (Order{0, 1, 2}));
     EXPECT_EQ(schedule({{{2}, {}, {}}, {}}), (Order{1, 2, 0}));
-    EXPECT_EQ(schedule({{{3}, {0}, {}, {}}, {}}), (Order{2, 3, 0, 1})) << "1 before nothing that it rests on";
+    EXPECT_EQ(schedule({{{3}, {0}, {}, {}}, {}}), (Order{2, 3, 0, 1})) << "1 before nothing that it needs";
     EXPECT_EQ(schedule({{}, {}}), Order{});
     EXPECT_EQ(schedule({{{}}, {}}), Order{0});
 }

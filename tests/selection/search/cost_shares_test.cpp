@@ -30,7 +30,7 @@ TEST(CostShares, MoveToWhoTakesTheGoal) {
     EXPECT_EQ(shares.of(0, 0), 4);
     EXPECT_EQ(shares.of(1, 0), 0) << "none is below 0";
     EXPECT_FALSE(shares.move(goals, {{true}, {true}}, 1)) << "all take it";
-    EXPECT_FALSE(shares.move(goals, {{false}, {false}}, 1)) << "nobody does";
+    EXPECT_FALSE(shares.move(goals, {{false}, {false}}, 1)) << "no subproblem does";
     EXPECT_FALSE(shares.move(goals, {{true}, {false}}, 0));
     EXPECT_EQ(shares.of(0, 0), 4);
 }

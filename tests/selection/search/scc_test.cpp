@@ -21,7 +21,7 @@ TEST(Circles, AreFoundAmongChoices) {
     const SearchProblem problem = written(two_tiles, {2, 3});
     const auto among = [&](std::vector<int> choices) { return find_cycle(problem, choices); };
     EXPECT_GE(among({2, 4}), 0);
-    EXPECT_LE(among({2, 4}), 1) << "each rests on what the other provides";
+    EXPECT_LE(among({2, 4}), 1) << "each needs what the other provides";
     EXPECT_EQ(among({0, 2, 5}), -1);
     EXPECT_EQ(among({0, 1, 3, 5}), -1);
     EXPECT_EQ(among({}), -1);
@@ -93,7 +93,7 @@ TEST(Circles, AreWhatIsReachedThereAndBack) {
 TEST(Circles, DoNotCountAsPaths) {
     const Exploration found = explore(written(two_tiles, {2, 3}));
     const Path path = found.dag.cheapest(found.paths);
-    EXPECT_EQ(path.cost, 10) << "one tile with what it brings, its own need made alone";
+    EXPECT_EQ(path.cost, 10) << "one alternative with what it provides, its own need computed alone";
     EXPECT_EQ(find_cycle(written(two_tiles, {2, 3}), path.choices), -1);
     EXPECT_TRUE(found.exact);
 }

@@ -63,7 +63,7 @@ TEST(Pending, NothingRestsOnItself) {
     EXPECT_TRUE(steps.choose(after_2, 1, 2, next, any));
     EXPECT_EQ(next, state({provided(0)}));
     ASSERT_TRUE(steps.choose(after_3, 2, 4, after_2, any));
-    EXPECT_EQ(after_2, state({provided(0)})) << "nothing it rests on is pending";
+    EXPECT_EQ(after_2, state({provided(0)})) << "nothing it needs is pending";
 }
 
 TEST(Pending, APartKeepsWhatItsGoalsRestOn) {
