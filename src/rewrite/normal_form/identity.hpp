@@ -204,16 +204,16 @@ public:
     const auto& of_matrices(MatrixStep step) const noexcept { return matrices_[static_cast<std::size_t>(step)]; }
     const auto& of_moves() const noexcept { return moves_; }
     const auto& of_two_moves() const noexcept { return two_moves_; }
-    /// `move` is one of `pushed_moves`.
-    const auto& pushdowns(ir::Op move) const noexcept {
-        std::size_t at = 0;
-        while (pushed_moves[at] != move) ++at;
-        return pushdowns_[at];
-    }
+    const auto& pushdowns(ir::Op move) const noexcept { return pushdowns_[index_of(move)]; }
 
 private:
     static constexpr std::size_t classes = 3, most = 16;
-    static constexpr std::array pushed_moves{ir::Op::reshape, ir::Op::transpose, ir::Op::slice, ir::Op::gather};
+
+    static constexpr std::size_t index_of(ir::Op move) noexcept {
+        if (move == ir::Op::reshape) return 0;
+        if (move == ir::Op::transpose) return 1;
+        return move == ir::Op::slice ? 2 : 3;
+    }
 
     constexpr void add_to_cell(const Identity& row, ir::Op op, std::size_t of_dtype) {
         const auto* of = std::get_if<OfOperation>(&row.applied);
@@ -230,8 +230,8 @@ private:
         if (const auto* of = std::get_if<OfMove>(&row.applied)) moves_.add(*of);
         if (const auto* of = std::get_if<OfTwoMoves>(&row.applied)) two_moves_.add(*of);
         if (const auto* of = std::get_if<Pushdown>(&row.applied))
-            for (std::size_t i = 0; i < pushed_moves.size(); ++i)
-                if (of->moves.has(pushed_moves[i])) pushdowns_[i].add(of->apply);
+            for (const ir::Op move : {ir::Op::reshape, ir::Op::transpose, ir::Op::slice, ir::Op::gather})
+                if (of->moves.has(move)) pushdowns_[index_of(move)].add(of->apply);
     }
 
     Laws laws_;
