@@ -61,6 +61,8 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/runtime/state_slot.cpp", "tests/runtime/states_test.cpp", "contents and lengths of states"},
     {"src/runtime/verify_set.cpp", "tests/driver/load_test.cpp", "files that do not fit"},
     {"src/selection/choose/lock_replay.cpp", "tests/driver/replay_test.cpp", "locks of cut searches, replayed"},
+    {"src/rewrite/normal_form/masks.cpp", "tests/rewrite/normal_form/arithmetic_test.cpp",
+     "added masks, and masks that add up"},
     {"src/rewrite/simplify/rewriter.cpp", "tests/rewrite/simplify/simplify_test.cpp",
      "fixed points, chases and wrong replacements"},
     {"src/apps/text/added_tokens.cpp", "tests/apps/text/byte_level_bpe_test.cpp", "special tokens in the text"},

@@ -11,12 +11,13 @@ namespace cairn::alternatives {
 
 /// One equivalence rule.
 ///
-///     {"scale_weight", "(x w) c = x (w c)", {Law::distributed}, Op::mul, scale_weight}
+///     {"scale_weight", "(x @ w) * c -> x @ (w * c)", "c is a bound scalar", {Law::distributed}, Op::mul, scale_weight}
 struct EquivalenceRule {
-    std::string_view name;  ///< used to disable the rule, and in dumps
-    std::string_view law;   ///< "value = other expression", for readers
-    Laws laws;              ///< the laws on which the equality rests
-    ir::Op root;            ///< op of the nodes the rule is tried on
+    std::string_view name;   ///< used to disable the rule, and in dumps
+    std::string_view law;    ///< "value -> other expression", for docs/laws.md; @ is a product of matrices
+    std::string_view where;  ///< conditions on the operands; empty: everywhere
+    Laws laws;               ///< the laws on which the equality rests
+    ir::Op root;             ///< op of the nodes the rule is tried on
     /// Makes expressions around node `id` and joins them to values; the normal form must prove each of them (see
     /// verify). The nodes it makes must be bound, or depend only on values on which the value depends.
     void (*apply)(Expander& expander, ir::NodeId id, Laws laws);

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace cairn::normal_form {
 
@@ -33,6 +36,14 @@ public:
     constexpr bool empty() const noexcept { return bits_ == 0; }
     /// True if an equality that rests on these laws is valid where `others` are allowed.
     constexpr bool holds_under(Laws others) const noexcept { return (bits_ & ~others.bits_) == 0; }
+    /// The number of sets, and a number below it for each of them.
+    static constexpr std::size_t count = 8;
+    constexpr std::size_t index() const noexcept { return bits_; }
+    static constexpr Laws of_index(std::size_t index) {
+        Laws laws;
+        laws.bits_ = static_cast<unsigned>(index);
+        return laws;
+    }
     constexpr Laws operator|(Laws other) const noexcept {
         Laws both;
         both.bits_ = bits_ | other.bits_;
@@ -44,6 +55,14 @@ private:
     static constexpr unsigned bit(Law law) { return 1U << static_cast<unsigned>(law); }
     unsigned bits_ = 0;
 };
+static_assert(Laws::all().index() == Laws::count - 1);
+
+/// The name and the error bound of a law, for docs/laws.md.
+struct LawInfo {
+    Law law;
+    std::string_view name, bound;
+};
+std::span<const LawInfo> law_table();
 
 /// `exact`, `distributed`, `distributed masked`.
 std::string to_string(Laws laws);

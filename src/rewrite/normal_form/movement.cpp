@@ -1,4 +1,6 @@
+#include "rewrite/normal_form/identities.hpp"
 #include "rewrite/normal_form/normalizer.hpp"
+#include "rewrite/normal_form/permutation.hpp"
 
 #include "graph/types/hash.hpp"
 
@@ -14,49 +16,12 @@ using ir::Op;
 // longer piece of arithmetic is moved as a whole.
 constexpr std::size_t most_inside = 64;
 
-// The permutation without unchanged leading axes, as negative axes, so that it does not depend on their number.
-std::vector<Dim> shortest(std::vector<Dim> order) {
-    std::size_t kept = 0;
-    const auto rank = static_cast<std::int64_t>(order.size());
-    while (kept < order.size() && order[kept] == Dim(static_cast<std::int64_t>(kept) - rank)) ++kept;
-    order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept));
-    return order;
-}
-
-// `order` extended by unchanged leading axes to rank `rank`.
-std::vector<Dim> lengthened(const std::vector<Dim>& order, std::size_t rank) {
-    std::vector<Dim> result;
-    for (std::size_t i = rank; i > order.size(); --i) result.emplace_back(-static_cast<std::int64_t>(i));
-    result.insert(result.end(), order.begin(), order.end());
-    return result;
-}
-
 std::size_t hash_of(TermId core, const Shape* shape, const Shape* order, TermId ids) {
     const std::hash<const void*> place;
     return types::hash_combined(types::hash_combined(types::hash_combined(core, place(shape)), place(order)), ids);
 }
 
-std::size_t from_front(const Dim& axis, std::size_t rank) {
-    return static_cast<std::size_t>(axis.constant() + static_cast<std::int64_t>(rank));
-}
-
 }  // namespace
-
-Shape permuted(Shape shape, const std::vector<Dim>& order) {
-    while (shape.size() < order.size()) shape.insert(shape.begin(), Dim(1));
-    const std::vector<Dim> whole = lengthened(order, shape.size());
-    Shape result;
-    for (const Dim& axis : whole) result.push_back(shape[from_front(axis, shape.size())]);
-    return trimmed(result);
-}
-
-std::vector<Dim> composed_order(const std::vector<Dim>& first, const std::vector<Dim>& second) {
-    const std::size_t rank = std::max(first.size(), second.size());
-    const auto a = lengthened(first, rank), b = lengthened(second, rank);
-    std::vector<Dim> order;
-    for (const Dim& axis : b) order.push_back(a[from_front(axis, rank)]);
-    return shortest(std::move(order));
-}
 
 ScaledTerm Normalizer::move(const ir::Node& node, const ScaledTerm& x) {
     Move move{node.op, trimmed_shape(node.shape), terms_.scalar()};
@@ -136,9 +101,7 @@ ScaledTerm Normalizer::moved(TermId core, const Move& given) {
     if (stays(core, move)) return {1, core};
     if (const auto known = cached_move(core, move)) return *known;
     const Term& term = terms_[core];
-    const bool is_movement = move.op == Op::reshape || move.op == Op::transpose;
-    if (is_movement && term.kind == TermKind::op && term.op == move.op)
-        return moved(term.parts[0].core, composed(term, move));
+    if (const auto one = joined(term, move)) return moved(term.parts[0].core, *one);
     if (const auto within = inside(core, move))
         for (const MovementPushdown& passage : *within)
             if (!cached_move(passage.core, passage.move)) cache_move(passage.core, passage.move, pushed_down(passage));
@@ -156,6 +119,58 @@ ScaledTerm Normalizer::opaque_move(TermId core, const Move& move) {
     const Attributes attributes{{move.op == Op::slice ? "cut" : "permutation", *move.order}};
     const Shape* shape = move.op == Op::slice ? move.shape : terms_.keep(permuted(*term.shape, *move.order));
     return {1, op_term(move.op, term.dtype, shape, {term.whole}, &attributes)};
+}
+
+Move Normalizer::plainest(TermId core, const Move& move) {
+    for (const OfMove& identity : table_->of_moves())
+        if (identity.move == move.op)
+            if (const auto simpler = identity.apply(*this, terms_[core], move)) return *simpler;
+    return move;
+}
+
+std::optional<Move> Normalizer::joined(const Term& term, const Move& move) {
+    if (term.kind != TermKind::op || term.op != move.op) return std::nullopt;
+    for (const OfTwoMoves& identity : table_->of_two_moves())
+        if (identity.move == move.op)
+            if (const auto both = identity.apply(*this, term, move)) return both;
+    return std::nullopt;
+}
+
+// The move of each part after `move` is pushed down; empty if it cannot be.
+std::vector<Move> Normalizer::push_down(const Term& term, const Move& move) {
+    const bool is_single = move.op == Op::slice &&
+                           from_end(*term.shape, static_cast<std::size_t>(-(*move.order)[0].constant() - 1)) == Dim(1);
+    if (is_single) return {};
+    if (const auto both = joined(term, move)) return {*both};
+    for (const auto apply : table_->pushdowns(move.op))
+        if (auto parts = apply(*this, term, move); !parts.empty()) return parts;
+    return {};
+}
+
+// Rebuilds a term from its moved parts after a move was pushed through it.
+ScaledTerm Normalizer::rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts) {
+    if (term.kind == TermKind::sum)
+        return is_float(term.dtype)
+                   ? add(parts, term.dtype)
+                   : integer_sum(*this, std::move(parts), term.attributes->dims("offset")[0], term.dtype);
+    const bool is_cut_again =
+        is_slice(term) && move.op == Op::slice && !(term.attributes->dims("cut")[0] == (*move.order)[0]);
+    if (term.op == move.op && !is_cut_again) return parts[0];
+    if (ir::info(term.op).kind == ir::OpClass::elementwise) return apply({term.op, term.dtype, parts, term.attributes});
+    if (term.op == Op::sum) return apply({term.op, term.dtype, parts, term.attributes});
+    if (term.op == Op::max_reduce) return apply({term.op, term.dtype, parts, term.attributes, move.shape});
+    if (term.op == Op::gather) return {1, op_term(term.op, term.dtype, move.shape, parts, term.attributes)};
+    if (term.op == Op::concat) return concat_of_cut(*this, term, move, parts);
+    if (term.op == Op::matmul)
+        return move.op == Op::transpose ? multiply_matrices(parts[1], parts[0]) : multiply_matrices(parts[0], parts[1]);
+    Move outer{term.op, move.shape, terms_.scalar()};
+    if (is_cut_again) outer.order = terms_.keep(term.attributes->dims("cut"));
+    if (term.op == Op::transpose) {
+        outer.order = terms_.keep(term.attributes->dims("permutation"));
+        outer.shape = terms_.keep(permuted(*terms_[parts[0].core].shape, *outer.order));
+    }
+    const ScaledTerm result = moved(parts[0].core, outer);
+    return {parts[0].factor * result.factor, result.core};
 }
 
 }  // namespace cairn::normal_form

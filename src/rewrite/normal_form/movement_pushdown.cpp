@@ -1,4 +1,6 @@
+#include "rewrite/normal_form/identities.hpp"
 #include "rewrite/normal_form/normalizer.hpp"
+#include "rewrite/normal_form/permutation.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -92,128 +94,91 @@ bool is_elementwise(const Term& term) {
 
 bool is_product(const Term& term) { return term.kind == TermKind::op && term.op == Op::matmul && is_float(term.dtype); }
 
-// A transpose that moves only axes of size 1 is a reshape, except on a product, where it is pushed to the operands.
-Normalizer::Move Normalizer::plainest(TermId core, const Move& move) const {
-    const Term& term = terms_[core];
-    const bool is_still = move.op == Op::transpose && !is_product(term) && keeps_order(*term.shape, *move.order);
-    return is_still ? Move{Op::reshape, move.shape, terms_.scalar()} : move;
+std::optional<Move> still_transpose(Normalizer& n, const Term& term, const Move& move) {
+    if (is_product(term) || !keeps_order(*term.shape, *move.order)) return std::nullopt;
+    return Move{Op::reshape, move.shape, n.terms().scalar()};
 }
 
-Normalizer::Move Normalizer::unmoved(const ScaledTerm& part) const {
-    return {Op::reshape, terms_[part.core].shape, terms_.scalar()};
+std::optional<Move> two_reshapes(Normalizer&, const Term&, const Move& move) { return move; }
+
+std::optional<Move> two_transposes(Normalizer& n, const Term& term, const Move& move) {
+    const ScaledTerm& part = term.parts[0];
+    const std::vector<Dim> order = composed_order(term.attributes->dims("permutation"), *move.order);
+    if (order.empty()) return n.unmoved(part);
+    return Move{Op::transpose, n.terms().keep(permuted(*n.term(part.core).shape, order)), n.terms().keep(order)};
 }
 
-/// The move of each part after `move` is pushed down; empty if it cannot be.
-std::vector<Normalizer::Move> Normalizer::push_down(const Term& term, const Move& move) {
-    if (move.op == Op::slice) return push_slice(term, move);
-    if (move.op == Op::gather) return push_gather(term, move);
-    if (term.kind == TermKind::op && term.op == move.op) return {composed(term, move)};
-    const bool is_even =
-        is_elementwise(term) && std::all_of(term.parts.begin(), term.parts.end(), [&](const ScaledTerm& part) {
-            const Shape* shape = terms_[part.core].shape;
-            return shape->empty() || shape == term.shape;
-        });
-    if (is_even) return std::vector<Move>(term.parts.size(), move);
-    if (auto parts = push_into_product(term, move); !parts.empty()) return parts;
-    if (auto parts = push_into_indices(term, move); !parts.empty()) return parts;
-    if (auto parts = push_past_unit_axes(term, move); !parts.empty()) return parts;
-    return push_past_broadcast(term, move);
-}
-
-/// (a b)^T = b^T a^T; a reshape of the rows of a product is one of its left operand: reshape(a b) = reshape(a) b.
-std::vector<Normalizer::Move> Normalizer::push_into_product(const Term& term, const Move& move) {
-    if (!is_product(term)) return {};
-    const Shape &x = *terms_[term.parts[0].core].shape, &y = *terms_[term.parts[1].core].shape;
-    if (move.op == Op::transpose) {
-        const std::vector<Dim> swap{-1, -2};
-        if (*move.order != swap || x.empty() || y.empty()) return {};
-        return {{Op::transpose, terms_.keep(permuted(x, swap)), move.order},
-                {Op::transpose, terms_.keep(permuted(y, swap)), move.order}};
+std::vector<Move> move_of_elements(Normalizer& n, const Term& term, const Move& move) {
+    if (!is_elementwise(term)) return {};
+    for (const ScaledTerm& part : term.parts) {
+        const Shape* shape = n.term(part.core).shape;
+        if (!shape->empty() && shape != term.shape) return {};
     }
+    return std::vector<Move>(term.parts.size(), move);
+}
+
+std::vector<Move> transpose_of_product(Normalizer& n, const Term& term, const Move& move) {
+    if (!is_product(term)) return {};
+    const Shape &x = *n.term(term.parts[0].core).shape, &y = *n.term(term.parts[1].core).shape;
+    const std::vector<Dim> swap{-1, -2};
+    if (*move.order != swap || x.empty() || y.empty()) return {};
+    return {{Op::transpose, n.terms().keep(permuted(x, swap)), move.order},
+            {Op::transpose, n.terms().keep(permuted(y, swap)), move.order}};
+}
+
+std::vector<Move> rows_of_product(Normalizer& n, const Term& term, const Move& move) {
+    if (!is_product(term)) return {};
+    const Shape &x = *n.term(term.parts[0].core).shape, &y = *n.term(term.parts[1].core).shape;
     if (y.size() != 2 || x.empty() || move.shape->empty() || y[1] == Dim(1) || !(move.shape->back() == y[1])) return {};
     Shape rows = *move.shape;
     rows.back() = x.back();
-    return {{Op::reshape, trimmed_shape(rows), terms_.scalar()}, unmoved(term.parts[1])};
+    return {{Op::reshape, n.trimmed_shape(rows), n.terms().scalar()}, n.unmoved(term.parts[1])};
 }
 
-/// reshape(gather(table, ids)) = gather(table, reshape(ids)), if whole rows of the table stay rows.
-std::vector<Normalizer::Move> Normalizer::push_into_indices(const Term& term, const Move& move) {
-    if (term.kind != TermKind::op || term.op != Op::gather || move.op != Op::reshape) return {};
-    const Shape &table = *terms_[term.parts[0].core].shape, &wanted = *move.shape;
+std::vector<Move> reshape_of_gather(Normalizer& n, const Term& term, const Move& move) {
+    if (term.kind != TermKind::op || term.op != Op::gather) return {};
+    const Shape &table = *n.term(term.parts[0].core).shape, &wanted = *move.shape;
     if (table.empty() || term.attributes->integer("axis") != -static_cast<std::int64_t>(table.size())) return {};
     const std::size_t row = table.size() - 1;
     if (wanted.size() < row ||
         !std::equal(table.begin() + 1, table.end(), wanted.end() - static_cast<std::ptrdiff_t>(row)))
         return {};
     const Shape places(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(row));
-    return {unmoved(term.parts[0]), {Op::reshape, trimmed_shape(places), terms_.scalar()}};
+    return {n.unmoved(term.parts[0]), {Op::reshape, n.trimmed_shape(places), n.terms().scalar()}};
 }
 
-/// Pushes down a reshape that adds or drops axes of size 1 before the last axes, along which the term works.
-std::vector<Normalizer::Move> Normalizer::push_past_unit_axes(const Term& term, const Move& move) {
+// Pushes down a reshape that adds or drops axes of size 1 before the last axes, along which the term works.
+std::vector<Move> unit_axes(Normalizer& n, const Term& term, const Move& move) {
     const std::optional<std::size_t> kept = last_axes(term);
-    if (move.op != Op::reshape || !kept) return {};
+    if (!kept) return {};
     std::vector<Move> result;
     for (const ScaledTerm& part : term.parts) {
-        const auto shape = with_other_ones(*terms_[part.core].shape, *term.shape, *move.shape, *kept);
+        const auto shape = with_other_ones(*n.term(part.core).shape, *term.shape, *move.shape, *kept);
         if (!shape) return {};
-        result.push_back({Op::reshape, trimmed_shape(*shape), terms_.scalar()});
+        result.push_back({Op::reshape, n.trimmed_shape(*shape), n.terms().scalar()});
     }
     return result;
 }
 
-/// Parts that are broadcast along the moved axes are not moved: reshape(x + r) = reshape(x) + r if the last axes, which
-/// r has, stay; transpose(x + r) = transpose(x) + r as a column.
-std::vector<Normalizer::Move> Normalizer::push_past_broadcast(const Term& term, const Move& move) {
+std::vector<Move> reshape_of_broadcast(Normalizer& n, const Term& term, const Move& move) {
     if (!is_elementwise(term)) return {};
     const std::size_t kept = common_axes(*term.shape, *move.shape);
-    if (move.op == Op::reshape && kept == 0) return {};
+    if (kept == 0) return {};
     std::vector<Move> result;
     for (const ScaledTerm& part : term.parts) {
-        const Shape& shape = *terms_[part.core].shape;
-        if (move.op == Op::transpose) {
-            result.push_back({Op::transpose, terms_.keep(permuted(shape, *move.order)), move.order});
-            continue;
-        }
-        const auto beside = beside_kept(shape, *term.shape, *move.shape, kept);
+        const auto beside = beside_kept(*n.term(part.core).shape, *term.shape, *move.shape, kept);
         if (!beside) return {};
-        result.push_back({Op::reshape, trimmed_shape(*beside), terms_.scalar()});
+        result.push_back({Op::reshape, n.trimmed_shape(*beside), n.terms().scalar()});
     }
     return result;
 }
 
-/// Rebuilds a term from its moved parts after a move was pushed through it.
-ScaledTerm Normalizer::rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts) {
-    if (term.kind == TermKind::sum)
-        return is_float(term.dtype) ? add(parts, term.dtype)
-                                    : from_affine({std::move(parts), term.attributes->dims("offset")[0]}, term.dtype);
-    const bool is_cut_again =
-        is_slice(term) && move.op == Op::slice && !(term.attributes->dims("cut")[0] == (*move.order)[0]);
-    if (term.op == move.op && !is_cut_again) return parts[0];
-    if (ir::info(term.op).kind == ir::OpClass::elementwise) return apply(term.op, term.dtype, *term.attributes, parts);
-    if (term.op == Op::sum) return summed(*term.attributes, parts[0]);
-    if (term.op == Op::max_reduce) return largest(*term.attributes, move.shape, parts[0]);
-    if (term.op == Op::gather) return {1, op_term(term.op, term.dtype, move.shape, parts, term.attributes)};
-    if (term.op == Op::concat) return concat_of_cut(term, move, std::move(parts));
-    if (term.op == Op::matmul)
-        return move.op == Op::transpose ? multiply_matrices(parts[1], parts[0]) : multiply_matrices(parts[0], parts[1]);
-    Move outer{term.op, move.shape, terms_.scalar()};
-    if (is_cut_again) outer.order = terms_.keep(term.attributes->dims("cut"));
-    if (term.op == Op::transpose) {
-        outer.order = terms_.keep(term.attributes->dims("permutation"));
-        outer.shape = terms_.keep(permuted(*terms_[parts[0].core].shape, *outer.order));
-    }
-    const ScaledTerm result = moved(parts[0].core, outer);
-    return {parts[0].factor * result.factor, result.core};
-}
-
-/// Two moves as one, of the operand of the first.
-Normalizer::Move Normalizer::composed(const Term& first, const Move& second) {
-    if (second.op == Op::reshape) return second;
-    const ScaledTerm& part = first.parts[0];
-    const std::vector<Dim> order = composed_order(first.attributes->dims("permutation"), *second.order);
-    if (order.empty()) return unmoved(part);
-    return {Op::transpose, terms_.keep(permuted(*terms_[part.core].shape, order)), terms_.keep(order)};
+std::vector<Move> transpose_of_broadcast(Normalizer& n, const Term& term, const Move& move) {
+    if (!is_elementwise(term)) return {};
+    std::vector<Move> result;
+    for (const ScaledTerm& part : term.parts)
+        result.push_back({Op::transpose, n.terms().keep(permuted(*n.term(part.core).shape, *move.order)), move.order});
+    return result;
 }
 
 }  // namespace cairn::normal_form

@@ -1,12 +1,11 @@
 #pragma once
 
-#include "rewrite/normal_form/laws.hpp"
+#include "rewrite/normal_form/identity.hpp"
 #include "rewrite/normal_form/terms.hpp"
 
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 /// Normal form of values: two values have one form exactly when a few laws of real arithmetic make them equal. Forms
@@ -14,21 +13,8 @@
 ///
 ///     x * 0.5 * (1 + erf(x / sqrt 2))    0.5*x + erf(0.70710678*x) * x/2    ->   0.5 * [x^1 * (erf(0.707 * x) + 1)^1]
 ///
-/// Laws:
-/// - Sums and products are associative and commutative; products distribute over sums (up to a size). sub, neg, div,
-///   sqrt, rsqrt and pow by a constant are sums and products.
-/// - Factors that do not vary along a summed axis leave matmul and sums; coefficients leave movement.
-/// - e^(a + b) = e^a e^b, log(e^a b) = a + log b, 1 + tanh x = 2 / (1 + e^-2x). A shift by the maximum leaves softmax.
-/// - (a b)^T = b^T a^T. Movement is pushed down through elementwise ops; reshapes of gathered rows to the indices;
-///   reshapes of a product's rows to its left operand; reshapes that add or drop axes of size 1 through all ops that
-///   work along the last axes.
-/// - Slices are pushed down through elementwise ops, products, sums and concat; gathers through elementwise ops.
-/// - Bound factors and terms move to the bound operand of a product: (x g + r) W = x (g W) + r W for bound rows g and
-///   r.
-/// - With Law::reassociated: (a b) c = a (b c), (a + b) c = a c + b c and concat(a, b) c = a slice(c) + b slice(c) of
-///   matrices.
-/// - Comparisons have one order and negations are outside them. Positions are the same in i32 and i64. Leading axes of
-///   size 1 are ignored.
+/// The identities are the rows of identities.cpp, printed in docs/laws.md. A law of `Laws` that is not allowed omits
+/// the rows that need it.
 ///
 /// Nothing else is cancelled (x - x, x / x and 0 * x stay), so that forms keep what docs/numbers.md promises of fused
 /// kernels. Floats are equal within a relative 1e-6, as constants rounded to f32 are; in f64 within 1e-14; integers if
@@ -43,7 +29,9 @@ namespace cairn::normal_form {
 class Normalizer {
 public:
     /// Forms use the exact laws and `laws` only.
-    explicit Normalizer(Laws laws = Laws::of_definitions()) : laws_(laws) {}
+    explicit Normalizer(Laws laws = Laws::of_definitions()) : table_(&IdentityTable::under(laws)) {}
+    /// Forms use the identities of `table`, which must outlive it; tests omit rows.
+    explicit Normalizer(const IdentityTable& table) : table_(&table) {}
     /// The form of a node whose operands have the forms `operands`; `id` distinguishes leaves.
     ScaledTerm of(const ir::Node& node, ir::NodeId id, std::span<const ScaledTerm> operands);
     /// The form of a finite scalar constant of this dtype.
@@ -60,40 +48,57 @@ public:
     /// Caches results of ops with one or two operands from here on, for callers that repeat the same queries often.
     void keep_results() { results_.resize(results_kept); }
 
-    // arithmetic.cpp
+    // What identities build forms with.
+    Terms& terms() noexcept { return terms_; }
+    bool allows(Law law) const noexcept { return table_->laws().has(law); }
+    TermId one(DType dtype) { return terms_.intern(terms_.draft(TermKind::one, dtype, terms_.scalar())); }
+    /// A term of an op as it is: no identity is applied.
+    TermId op_term(ir::Op op, DType dtype, const Shape* shape, std::span<const ScaledTerm> parts,
+                   const Attributes* attributes = nullptr);
+    TermId op_term(ir::Op op, DType dtype, const Shape* shape, std::initializer_list<ScaledTerm> parts,
+                   const Attributes* attributes = nullptr) {
+        return op_term(op, dtype, shape, std::span(parts.begin(), parts.size()), attributes);
+    }
+    /// The shape to which the shapes of the parts are broadcast.
+    const Shape* joint_shape(std::span<const ScaledTerm> parts);
+    /// A shape without its leading axes of size 1, kept.
+    const Shape* trimmed_shape(const Shape& shape);
+    bool is_op(TermId core, ir::Op op) const;
+    bool is_constant(const ScaledTerm& value, double number) const;
+    /// True for terms that depend on weights and constants only.
+    bool is_bound(TermId core);
+
+    /// The form of an op, by its identities.
+    ScaledTerm apply(const Operation& operation);
+    ScaledTerm apply(ir::Op op, DType dtype, std::initializer_list<ScaledTerm> operands) {
+        return apply({op, dtype, std::span(operands.begin(), operands.size())});
+    }
     ScaledTerm multiply(const ScaledTerm& a, const ScaledTerm& b);
     ScaledTerm power(const ScaledTerm& base, double exponent);
+    /// Appends the powers that core ^ exponent is a product of.
+    void append_powers(TermId core, double exponent, std::vector<ScaledTerm>& out);
+    /// The powers that a term is a product of: of a product with few parts its parts, else the term itself.
+    std::span<const ScaledTerm> powers_of(TermId core) const;
+    /// The term of a product of powers, which it sorts.
+    TermId product(std::span<ScaledTerm> powers, DType dtype);
     ScaledTerm add(std::span<const ScaledTerm> terms, DType dtype);
     ScaledTerm add(std::initializer_list<ScaledTerm> terms, DType dtype) {
         return add(std::span(terms.begin(), terms.size()), dtype);
     }
+    /// Appends the terms of a summand.
+    void append_terms(const ScaledTerm& summand, std::vector<ScaledTerm>& out);
+    /// The product of float matrices, by the identities of a step and the later ones.
+    ScaledTerm multiply_matrices(ScaledTerm a, ScaledTerm b, MatrixStep step = MatrixStep::sums);
+    /// The form of a move of a term.
+    ScaledTerm moved(TermId core, const Move& move);
+    /// The move that changes nothing.
+    Move unmoved(const ScaledTerm& part) const { return {ir::Op::reshape, terms_[part.core].shape, terms_.scalar()}; }
 
 private:
-    /// The entries of a list: powers of a product or terms of a sum.
-    enum class ListKind { powers, terms };
-    /// An affine integer expression: terms (such as iotas) with integer coefficients, plus a Dim.
-    struct Affine {
-        std::vector<ScaledTerm> terms;
-        Dim offset = 0;
-    };
-    /// A movement op: reshape, transpose, slice or gather. Its pointers refer to storage of the terms.
-    struct Move {
-        ir::Op op;
-        const Shape* shape;  ///< of the result, without leading axes of size 1
-        const Shape* order;  ///< of a transpose: the permutation without unchanged leading axes, as negative axes; of a
-                             ///< slice: axis (negative), start and step; of a gather: axis (negative); else empty
-        ScaledTerm ids = {};  ///< of a gather
-        friend bool operator==(const Move&, const Move&) = default;
-    };
     struct CachedMove {
         TermId core;
         Move move;
         ScaledTerm result;
-    };
-    /// A masked value: where(condition, seen, hidden), or with the last two swapped.
-    struct Masking {
-        ScaledTerm condition, seen, hidden;
-        bool seen_first;
     };
     /// A term that a move is pushed through, and the resulting move of each part.
     struct MovementPushdown {
@@ -101,9 +106,6 @@ private:
         Move move;
         std::vector<Move> parts;
     };
-
-    /// Computes the form of an op of this dtype from the forms of its operands.
-    using Formula = ScaledTerm (*)(Normalizer& normalizer, DType dtype, std::span<const ScaledTerm> operands);
     /// A cached result of an op that depends on nothing but its operands.
     struct Result {
         ir::Op op = ir::Op::constant;
@@ -113,134 +115,23 @@ private:
 
     // normalizer.cpp
     ScaledTerm made_of(const ir::Node& node, ir::NodeId id, std::span<const ScaledTerm> operands);
-    TermId one(DType dtype);
-    TermId op_term(ir::Op op, DType dtype, const Shape* shape, std::span<const ScaledTerm> parts,
-                   const Attributes* attributes = nullptr);
-    TermId op_term(ir::Op op, DType dtype, const Shape* shape, std::initializer_list<ScaledTerm> parts,
-                   const Attributes* attributes = nullptr) {
-        return op_term(op, dtype, shape, std::span(parts.begin(), parts.size()), attributes);
-    }
-    const Shape* trimmed_shape(const Shape& shape);
     ScaledTerm of_leaf(const ir::Node& node, ir::NodeId id);
     ScaledTerm constant(const ir::Node& node);
-    const Shape* joint_shape(std::span<const ScaledTerm> parts);
-    const Shape* joint_shape(std::initializer_list<ScaledTerm> parts) {
-        return joint_shape(std::span(parts.begin(), parts.size()));
-    }
-    /// The form of an elementwise op of any dtype.
-    ScaledTerm apply(ir::Op op, DType dtype, const Attributes& attributes, std::span<const ScaledTerm> operands);
-    ScaledTerm real(ir::Op op, DType dtype, const Attributes& attributes, std::span<const ScaledTerm> operands);
-    ScaledTerm with_factor_outside(const ir::Node& node, std::span<const ScaledTerm> operands);
-    ScaledTerm concat(DType dtype, const Shape* shape, const Attributes& attributes, std::vector<ScaledTerm> parts);
-    ScaledTerm of_whole(const ir::Node& node, std::span<const ScaledTerm> operands);
-    ScaledTerm largest(const Attributes& attributes, const Shape* shape, const ScaledTerm& x);
-
-    // arithmetic.cpp
-    std::span<const ScaledTerm> powers_of(TermId core) const;
-    TermId product(std::span<ScaledTerm> powers, DType dtype);
-    void expand(const ScaledTerm& term, std::vector<ScaledTerm>& out);
-    std::vector<ScaledTerm> common_powers(std::span<const ScaledTerm> terms) const;
-    void join_numbers(std::vector<ScaledTerm>& terms, bool are_factors, DType dtype);
-    bool hides(const ScaledTerm& value) const;
-    bool is_lowest(const ScaledTerm& value) const;
-    bool is_score(const ScaledTerm& value) const;
-    std::optional<Masking> masking(const ScaledTerm& value) const;
-    ScaledTerm masked(const Masking& by, const ScaledTerm& seen, DType dtype);
-    std::optional<ScaledTerm> additive_mask(std::span<const ScaledTerm> terms, DType dtype);
-    std::optional<ScaledTerm> beneath_mask(std::span<const ScaledTerm> terms, DType dtype);
-    ScaledTerm opaque(ir::Op op, DType dtype, std::span<const ScaledTerm> parts);
-
-    // exponential.cpp
-    bool is_op(TermId core, ir::Op op) const;
-    bool is_exponential(TermId core) const;
-    ScaledTerm exponential(const ScaledTerm& x, DType dtype);
-    ScaledTerm logarithm(const ScaledTerm& x, DType dtype);
-    bool is_falling(TermId core) const;
-    std::optional<ScaledTerm> logistic_sum(const ScaledTerm& first, const ScaledTerm& second, DType dtype);
-    bool shifts(const ScaledTerm& shift, TermId sum, DType dtype);
-    std::optional<ScaledTerm> shift_in(const ScaledTerm& entry, ListKind entries) const;
-    std::optional<TermId> total_in(const ScaledTerm& entry, ListKind entries) const;
-    void drop_shifts(std::vector<ScaledTerm>& list, ListKind entries, DType dtype);
-    void drop_logistic(std::vector<ScaledTerm>& powers);
-
-    // contraction.cpp
-    ScaledTerm take_constant_along(std::span<const Dim> axes, ScaledTerm& value);
-    ScaledTerm summed(const Attributes& attributes, ScaledTerm x);
-    bool is_bound(TermId core);
-    bool is_bound_row(TermId core);
-    void move_factors_to_bound_side(ScaledTerm& a, ScaledTerm& b);
-    std::optional<ScaledTerm> with_bound_rows_apart(const ScaledTerm& a, const ScaledTerm& b);
-    std::optional<ScaledTerm> parts_multiplied(const ScaledTerm& a, const ScaledTerm& b);
-    ScaledTerm multiply_matrices(ScaledTerm a, ScaledTerm b);
-    ScaledTerm multiply_two(ScaledTerm a, ScaledTerm b);
-    std::optional<ScaledTerm> multiplied_out(const ScaledTerm& a, const ScaledTerm& b);
-    std::vector<ScaledTerm> terms_beside(const ScaledTerm& x, std::size_t back);
-    std::vector<ScaledTerm> chain_factors(const ScaledTerm& x) const;
-    ScaledTerm reassociated_chain(ScaledTerm a, ScaledTerm b);
-    ScaledTerm product_of_matrices(ScaledTerm a, ScaledTerm b);
-
-    // logic.cpp
-    ScaledTerm maximum(ScaledTerm a, ScaledTerm b, DType dtype);
-    ScaledTerm compare(ir::Op op, const ScaledTerm& a, const ScaledTerm& b);
-    ScaledTerm compare_integers(const ScaledTerm& low, const ScaledTerm& high);
-    ScaledTerm conjunction(std::vector<ScaledTerm> parts);
-    ScaledTerm choose(ScaledTerm condition, ScaledTerm a, ScaledTerm b, DType dtype);
-    std::optional<ScaledTerm> choose_by_comparison(const ScaledTerm& condition, const ScaledTerm& a,
-                                                   const ScaledTerm& b, DType dtype);
-    bool is_constant(const ScaledTerm& value, double number) const;
-
-    // integer.cpp
-    ScaledTerm integer(ir::Op op, DType dtype, const Attributes& attributes, std::span<const ScaledTerm> operands);
-    ScaledTerm from_iota(const ir::Node& iota);
-    Affine affine(const ScaledTerm& value) const;
-    ScaledTerm from_affine(Affine sum, DType dtype);
-    static void add_scaled(Affine& sum, const Affine& other, std::int64_t factor);
-    const Term* iota_under(TermId core) const;
-    bool is_iota_sum(const Affine& sum) const;
-    bool is_narrow(const Affine& sum) const;
-    TermId with_iota_dtype(TermId core, DType dtype);
-    std::optional<Affine> affine_in(DType dtype, const ScaledTerm& value);
-    std::optional<ScaledTerm> compare_positions(const ScaledTerm& low, const ScaledTerm& high);
-    std::optional<ScaledTerm> compare_difference(Affine minuend, const Affine& subtrahend);
 
     // movement.cpp
     ScaledTerm move(const ir::Node& node, const ScaledTerm& x);
-    ScaledTerm moved(TermId core, const Move& move);
+    Move plainest(TermId core, const Move& move);
+    std::optional<Move> joined(const Term& term, const Move& move);
+    std::vector<Move> push_down(const Term& term, const Move& move);
     bool stays(TermId core, const Move& move) const;
     std::optional<ScaledTerm> cached_move(TermId core, const Move& move) const;
     ScaledTerm cache_move(TermId core, const Move& move, const ScaledTerm& result);
     std::optional<std::vector<MovementPushdown>> inside(TermId core, const Move& move);
     ScaledTerm pushed_down(const MovementPushdown& passage);
+    ScaledTerm rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts);
     ScaledTerm opaque_move(TermId core, const Move& move);
 
-    // movement_pushdown.cpp
-    std::vector<Move> push_down(const Term& term, const Move& move);
-    std::vector<Move> push_into_product(const Term& term, const Move& move);
-    std::vector<Move> push_into_indices(const Term& term, const Move& move);
-    std::vector<Move> push_past_unit_axes(const Term& term, const Move& move);
-    std::vector<Move> push_past_broadcast(const Term& term, const Move& move);
-    Move composed(const Term& first, const Move& second);
-    Move plainest(TermId core, const Move& move) const;
-    Move unmoved(const ScaledTerm& part) const;
-    ScaledTerm rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts);
-
-    // slice_pushdown.cpp
-    std::optional<Move> slice_of(const ir::Node& node, const ScaledTerm& x);
-    std::optional<Move> slice_part(const ScaledTerm& part, const Dim& axis, const Dim& whole, const Move& slice);
-    std::vector<Move> push_slice(const Term& term, const Move& slice);
-    std::vector<Move> push_slice_into_each(const Term& term, const Move& slice);
-    std::vector<Move> push_slice_into_product(const Term& term, const Move& slice);
-    std::optional<std::pair<std::size_t, Dim>> part_within(const Term& concat, const Move& slice) const;
-    std::vector<Move> push_slice_into_concat(const Term& term, const Move& slice);
-    ScaledTerm concat_of_cut(const Term& term, const Move& slice, std::vector<ScaledTerm> parts);
-    std::vector<Move> push_slice_into_move(const Term& term, const Move& slice);
-    static bool is_slice(const Term& term);
-
-    // gather_pushdown.cpp
-    std::optional<Move> gather_of(const ir::Node& node, const ScaledTerm& table, const ScaledTerm& ids);
-    std::vector<Move> push_gather(const Term& term, const Move& gather);
-
-    Laws laws_;
+    const IdentityTable* table_;
     Terms terms_;
     std::vector<CachedMove> move_cache_;
     types::HashIndex move_cache_index_;
@@ -261,10 +152,7 @@ bool is_elementwise(const Term& term);
 bool is_product(const Term& term);
 /// A shape without its leading axes of size 1.
 Shape trimmed(const Shape& shape);
-/// The trimmed shape of a transposed value; `order` is the permutation in negative axes, without unchanged leading
-/// axes.
-Shape permuted(Shape shape, const std::vector<Dim>& order);
-/// The permutation equal to `first` followed by `second`, without unchanged leading axes; empty for the identity.
-std::vector<Dim> composed_order(const std::vector<Dim>& first, const std::vector<Dim>& second);
+/// The trimmed shape of the result of a reduction over `axes`.
+Shape reduced(Shape shape, const std::vector<Dim>& axes);
 
 }  // namespace cairn::normal_form

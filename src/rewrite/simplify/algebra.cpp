@@ -143,29 +143,31 @@ Result collect_constants(Rewriter& r, NodeId id) {
     return r.make(op, {r.operand(inner, 0), both});
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array rows = {
-    Rule{"add_zero", "x + 0 = x, for integers, for -0, and where x is never -0", Op::add, add_zero},
-    Rule{"sub_zero", "x - 0 = x", Op::sub, sub_zero},
-    Rule{"zero_sub", "0 - x = neg(x), for integers and for -0", Op::sub, zero_sub},
-    Rule{"sub_self", "x - x = 0, for integers", Op::sub, sub_self},
-    Rule{"mul_one", "x * 1 = x", Op::mul, mul_one},
-    Rule{"div_one", "x / 1 = x", Op::div, div_one},
-    Rule{"mul_zero", "x * 0 = 0, for integers", Op::mul, mul_zero},
-    Rule{"mul_minus_one", "x * -1 = neg(x), x / -1 = neg(x)", Op::mul, mul_minus_one},
-    Rule{"mul_minus_one", "x * -1 = neg(x), x / -1 = neg(x)", Op::div, mul_minus_one},
-    Rule{"div_power_of_two", "x / c = x * (1/c), for floats and c a power of two", Op::div, div_power_of_two},
-    Rule{"neg_neg", "neg(neg(x)) = x", Op::neg, neg_neg},
-    Rule{"neg_both", "neg(a) * neg(b) = a * b, and so for / of floats", Op::mul, neg_both},
-    Rule{"neg_both", "neg(a) * neg(b) = a * b, and so for / of floats", Op::div, neg_both},
-    Rule{"neg_into_constant", "neg(x) * c = x * -c, and so for / of floats", Op::mul, neg_into_constant},
-    Rule{"neg_into_constant", "neg(x) * c = x * -c, and so for / of floats", Op::div, neg_into_constant},
-    Rule{"add_neg", "a + neg(b) = a - b", Op::add, add_neg},
-    Rule{"sub_neg", "a - neg(b) = a + b", Op::sub, sub_neg},
-    Rule{"abs_neg", "abs(neg(x)) = abs(x)", Op::abs, abs_neg},
-    Rule{"abs_nonnegative", "abs(x) = x, where x is an absolute value or never negative", Op::abs, abs_nonnegative},
-    Rule{"collect_constants", "(x + c) + d = x + (c + d), and so for *, for integers", Op::add, collect_constants},
-    Rule{"collect_constants", "(x + c) + d = x + (c + d), and so for *, for integers", Op::mul, collect_constants},
+    Rule{"add_zero", "x + 0 -> x", "integers; floats where the 0 is -0 or x is never -0", exact, Op::add, add_zero},
+    Rule{"sub_zero", "x - 0 -> x", "", exact, Op::sub, sub_zero},
+    Rule{"zero_sub", "0 - x -> neg(x)", "integers; floats where the 0 is -0", exact, Op::sub, zero_sub},
+    Rule{"sub_self", "x - x -> 0", "integers", exact, Op::sub, sub_self},
+    Rule{"mul_one", "x * 1 -> x", "", exact, Op::mul, mul_one},
+    Rule{"div_one", "x / 1 -> x", "", exact, Op::div, div_one},
+    Rule{"mul_zero", "x * 0 -> 0", "integers", exact, Op::mul, mul_zero},
+    Rule{"mul_minus_one", "x * -1 -> neg(x), x / -1 -> neg(x)", "", exact, Op::mul, mul_minus_one},
+    Rule{"mul_minus_one", "x * -1 -> neg(x), x / -1 -> neg(x)", "", exact, Op::div, mul_minus_one},
+    Rule{"div_power_of_two", "x / c -> x * (1 / c)", "floats; c is a power of two", exact, Op::div, div_power_of_two},
+    Rule{"neg_neg", "neg(neg(x)) -> x", "", exact, Op::neg, neg_neg},
+    Rule{"neg_both", "neg(a) * neg(b) -> a * b", "likewise / of floats", exact, Op::mul, neg_both},
+    Rule{"neg_both", "neg(a) * neg(b) -> a * b", "likewise / of floats", exact, Op::div, neg_both},
+    Rule{"neg_into_constant", "neg(x) * c -> x * -c", "likewise / of floats", exact, Op::mul, neg_into_constant},
+    Rule{"neg_into_constant", "neg(x) * c -> x * -c", "likewise / of floats", exact, Op::div, neg_into_constant},
+    Rule{"add_neg", "a + neg(b) -> a - b", "", exact, Op::add, add_neg},
+    Rule{"sub_neg", "a - neg(b) -> a + b", "", exact, Op::sub, sub_neg},
+    Rule{"abs_neg", "abs(neg(x)) -> abs(x)", "", exact, Op::abs, abs_neg},
+    Rule{"abs_nonnegative", "abs(x) -> x", "x is an absolute value or never negative", exact, Op::abs, abs_nonnegative},
+    Rule{"collect_constants", "(x + c) + d -> x + (c + d)", "integers; likewise *", exact, Op::add, collect_constants},
+    Rule{"collect_constants", "(x + c) + d -> x + (c + d)", "integers; likewise *", exact, Op::mul, collect_constants},
 };
 // clang-format on
 

@@ -64,12 +64,14 @@ Result copy_copy(Rewriter& r, NodeId id) {
     return r.make(Op::copy_to, {r.operand(x, 0)}, attributes);
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array rows = {
-    Rule{"cast_same", "cast(x, dtype of x) = x", Op::cast, cast_same},
-    Rule{"cast_cast", "cast(cast(x, a), b) = cast(x, b), where a holds every value of x's dtype", Op::cast, cast_cast},
-    Rule{"copy_copy", "copy_to(copy_to(x, a), b) = copy_to(x, b)", Op::copy_to, copy_copy},
-    Rule{"copy_only", "copy_to(x, a) = x, where a is the only device (Options::only_device)", Op::copy_to, copy_only},
+    Rule{"cast_same", "cast(x, dtype of x) -> x", "", exact, Op::cast, cast_same},
+    Rule{"cast_cast", "cast(cast(x, a), b) -> cast(x, b)", "a holds every value of x's dtype", exact, Op::cast, cast_cast},
+    Rule{"copy_copy", "copy_to(copy_to(x, a), b) -> copy_to(x, b)", "", exact, Op::copy_to, copy_copy},
+    Rule{"copy_only", "copy_to(x, a) -> x", "a is the only device (Options::only_device)", exact, Op::copy_to, copy_only},
 };
 // clang-format on
 

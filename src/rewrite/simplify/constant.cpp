@@ -105,14 +105,16 @@ Result iota_one(Rewriter& r, NodeId id) {
     return r.broadcast_to(r.constant(dtype, {}, std::span(&value, 1)), shape);
 }
 
+using enum Rounding;
+
 constexpr std::array single_rules = {
-    Rule{"constant_uniform", "constant [c, c, ..] = broadcast(c)", Op::constant, constant_uniform},
-    Rule{"iota_one", "iota(1, start) = start, for a constant start", Op::iota, iota_one},
+    Rule{"constant_uniform", "constant [c, c, ..] -> broadcast(c)", "", exact, Op::constant, constant_uniform},
+    Rule{"iota_one", "iota(1, start) -> start", "start is constant", exact, Op::iota, iota_one},
 };
 
-constexpr std::string_view fold_law = "op(constants) = constant, up to Options::fold_limit elements";
 template <ir::OpClass kind>
-constexpr auto fold_rows = rules_for_each("fold", fold_law, ir::ops_of<kind>, fold);
+constexpr auto fold_rows = rules_for_each("fold", "op(constants) -> constant", "up to Options::fold_limit elements",
+                                          rounded, ir::ops_of<kind>, fold);
 constexpr auto rows = concat_rules(single_rules, fold_rows<ir::OpClass::elementwise>, fold_rows<ir::OpClass::reduction>,
                                    fold_rows<ir::OpClass::contraction>, fold_rows<ir::OpClass::movement>,
                                    fold_rows<ir::OpClass::indexing>, fold_rows<ir::OpClass::scan>);

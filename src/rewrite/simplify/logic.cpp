@@ -111,28 +111,30 @@ Result where_not(Rewriter& r, NodeId id) {
     return r.make(Op::where, {r.operand(condition, 0), r.operand(id, 2), r.operand(id, 1)});
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array rows = {
-    Rule{"same_operands", "max(x, x) = min(x, x) = (x and x) = (x or x) = x", Op::max, same_operands},
-    Rule{"same_operands", "max(x, x) = min(x, x) = (x and x) = (x or x) = x", Op::min, same_operands},
-    Rule{"same_operands", "max(x, x) = min(x, x) = (x and x) = (x or x) = x", Op::logical_and, same_operands},
-    Rule{"same_operands", "max(x, x) = min(x, x) = (x and x) = (x or x) = x", Op::logical_or, same_operands},
-    Rule{"min_highest", "min(x, inf) = x, with the highest integer for integers", Op::min, min_highest},
-    Rule{"max_lowest", "max(x, -inf) = x, with the lowest integer for integers", Op::max, max_lowest},
-    Rule{"and_constant", "(x and false) = false, (x and true) = x", Op::logical_and, and_constant},
-    Rule{"or_constant", "(x or true) = true, (x or false) = x", Op::logical_or, or_constant},
-    Rule{"xor_constant", "(x xor x) = false, (x xor false) = x, (x xor true) = not x", Op::logical_xor, xor_constant},
-    Rule{"not_not", "not not x = x", Op::logical_not, not_not},
-    Rule{"not_comparison", "not (a == b) = (a != b); not (a < b) = (a >= b), for integers", Op::logical_not, not_comparison},
-    Rule{"compare_self", "(x < x) = false; (x == x) = true, for integers", Op::eq, compare_self},
-    Rule{"compare_self", "(x < x) = false; (x == x) = true, for integers", Op::ne, compare_self},
-    Rule{"compare_self", "(x < x) = false; (x == x) = true, for integers", Op::lt, compare_self},
-    Rule{"compare_self", "(x < x) = false; (x == x) = true, for integers", Op::le, compare_self},
-    Rule{"compare_self", "(x < x) = false; (x == x) = true, for integers", Op::gt, compare_self},
-    Rule{"compare_self", "(x < x) = false; (x == x) = true, for integers", Op::ge, compare_self},
-    Rule{"where_constant", "where(true, a, b) = a, where(false, a, b) = b", Op::where, where_constant},
-    Rule{"where_same", "where(c, a, a) = a", Op::where, where_same},
-    Rule{"where_not", "where(not c, a, b) = where(c, b, a)", Op::where, where_not},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::max, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::min, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::logical_and, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::logical_or, same_operands},
+    Rule{"min_highest", "min(x, inf) -> x", "of integers the highest number", exact, Op::min, min_highest},
+    Rule{"max_lowest", "max(x, -inf) -> x", "of integers the lowest number", exact, Op::max, max_lowest},
+    Rule{"and_constant", "(x and false) -> false, (x and true) -> x", "", exact, Op::logical_and, and_constant},
+    Rule{"or_constant", "(x or true) -> true, (x or false) -> x", "", exact, Op::logical_or, or_constant},
+    Rule{"xor_constant", "(x xor x) -> false, (x xor false) -> x, (x xor true) -> not x", "", exact, Op::logical_xor, xor_constant},
+    Rule{"not_not", "not not x -> x", "", exact, Op::logical_not, not_not},
+    Rule{"not_comparison", "not (a == b) -> (a != b), not (a < b) -> (a >= b)", "the second of integers", exact, Op::logical_not, not_comparison},
+    Rule{"compare_self", "(x < x) -> false, (x == x) -> true", "integers; likewise the other comparisons", exact, Op::eq, compare_self},
+    Rule{"compare_self", "(x < x) -> false, (x == x) -> true", "integers; likewise the other comparisons", exact, Op::ne, compare_self},
+    Rule{"compare_self", "(x < x) -> false, (x == x) -> true", "integers; likewise the other comparisons", exact, Op::lt, compare_self},
+    Rule{"compare_self", "(x < x) -> false, (x == x) -> true", "integers; likewise the other comparisons", exact, Op::le, compare_self},
+    Rule{"compare_self", "(x < x) -> false, (x == x) -> true", "integers; likewise the other comparisons", exact, Op::gt, compare_self},
+    Rule{"compare_self", "(x < x) -> false, (x == x) -> true", "integers; likewise the other comparisons", exact, Op::ge, compare_self},
+    Rule{"where_constant", "where(true, a, b) -> a, where(false, a, b) -> b", "", exact, Op::where, where_constant},
+    Rule{"where_same", "where(c, a, a) -> a", "", exact, Op::where, where_same},
+    Rule{"where_not", "where(not c, a, b) -> where(c, b, a)", "", exact, Op::where, where_not},
 };
 // clang-format on
 

@@ -192,33 +192,35 @@ Result matmul_broadcast(Rewriter& r, NodeId id) {
     return std::nullopt;
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array single_rules = {
-    Rule{"reshape_same", "reshape(x, shape of x) = x", Op::reshape, same_shape},
-    Rule{"reshape_reshape", "reshape(reshape(x, s), t) = reshape(x, t)", Op::reshape, reshape_reshape},
-    Rule{"reshape_scalar", "reshape(scalar, [1, 1]) = broadcast(scalar, [1, 1])", Op::reshape, reshape_scalar},
-    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::reshape, move_scalar},
-    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::transpose, move_scalar},
-    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::slice, move_scalar},
-    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) = broadcast(scalar, t), and so for transpose, slice, window", Op::window, move_scalar},
-    Rule{"transpose_transpose", "transpose(transpose(x, p), q) = transpose(x, q after p), but for the form of transpose_split", Op::transpose, transpose_transpose},
-    Rule{"transpose_still", "transpose(x, p) = reshape(x), where p moves no axis or only axes of size 1", Op::transpose, transpose_still},
-    Rule{"transpose_split", "transpose(x, [a, c, b]) = swap(transpose(x, [a, b, c])), c the last axis of x and a, b not in order", Op::transpose, transpose_split},
-    Rule{"broadcast_same", "broadcast(x, shape of x) = x", Op::broadcast, same_shape},
-    Rule{"broadcast_broadcast", "broadcast(broadcast(x, s), t) = broadcast(x, t)", Op::broadcast, broadcast_broadcast},
-    Rule{"broadcast_ones", "broadcast(x, [1, shape of x]) = reshape(x)", Op::broadcast, broadcast_ones},
-    Rule{"broadcast_leading_ones", "broadcast(reshape(x, [1, shape of x]), s) = broadcast(x, s)", Op::broadcast, broadcast_leading_ones},
-    Rule{"matmul_broadcast", "matmul(broadcast(a), b) = matmul(a, b), where only leading axes are repeated or added", Op::matmul, matmul_broadcast},
+    Rule{"reshape_same", "reshape(x, shape of x) -> x", "", exact, Op::reshape, same_shape},
+    Rule{"reshape_reshape", "reshape(reshape(x, s), t) -> reshape(x, t)", "", exact, Op::reshape, reshape_reshape},
+    Rule{"reshape_scalar", "reshape(scalar, [1, 1]) -> broadcast(scalar, [1, 1])", "", exact, Op::reshape, reshape_scalar},
+    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) -> broadcast(scalar, t)", "likewise transpose, slice, window", exact, Op::reshape, move_scalar},
+    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) -> broadcast(scalar, t)", "likewise transpose, slice, window", exact, Op::transpose, move_scalar},
+    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) -> broadcast(scalar, t)", "likewise transpose, slice, window", exact, Op::slice, move_scalar},
+    Rule{"move_scalar", "reshape(broadcast(scalar, s), t) -> broadcast(scalar, t)", "likewise transpose, slice, window", exact, Op::window, move_scalar},
+    Rule{"transpose_transpose", "transpose(transpose(x, p), q) -> transpose(x, q after p)", "unless it is the form of transpose_split", exact, Op::transpose, transpose_transpose},
+    Rule{"transpose_still", "transpose(x, p) -> reshape(x)", "p moves no axis, or only axes of size 1", exact, Op::transpose, transpose_still},
+    Rule{"transpose_split", "transpose(x, [a, c, b]) -> swap(transpose(x, [a, b, c]))", "c is the last axis of x, and a and b are not in order", exact, Op::transpose, transpose_split},
+    Rule{"broadcast_same", "broadcast(x, shape of x) -> x", "", exact, Op::broadcast, same_shape},
+    Rule{"broadcast_broadcast", "broadcast(broadcast(x, s), t) -> broadcast(x, t)", "", exact, Op::broadcast, broadcast_broadcast},
+    Rule{"broadcast_ones", "broadcast(x, [1, shape of x]) -> reshape(x)", "", exact, Op::broadcast, broadcast_ones},
+    Rule{"broadcast_leading_ones", "broadcast(reshape(x, [1, shape of x]), s) -> broadcast(x, s)", "", exact, Op::broadcast, broadcast_leading_ones},
+    Rule{"matmul_broadcast", "matmul(broadcast(a), b) -> matmul(a, b)", "only leading axes are repeated or added", exact, Op::matmul, matmul_broadcast},
 };
 // clang-format on
 
-constexpr auto rows =
-    concat_rules(single_rules,
-                 rules_for_each("broadcast_operand",
-                                "broadcast(x, s) + y = x + y; broadcast(x, s) + broadcast(y, s) = broadcast(x + y, s)",
-                                elementwise_ops, broadcast_operand),
-                 rules_for_each("leading_ones", "reshape(x, [1, shape of x]) + y = x + y, where y has the leading axes",
-                                elementwise_ops, leading_ones));
+constexpr auto rows = concat_rules(
+    single_rules,
+    rules_for_each("broadcast_operand",
+                   "broadcast(x, s) + y -> x + y, broadcast(x, s) + broadcast(y, s) -> broadcast(x + y, s)",
+                   "every elementwise op", exact, elementwise_ops, broadcast_operand),
+    rules_for_each("leading_ones", "reshape(x, [1, shape of x]) + y -> x + y",
+                   "every elementwise op; y has the leading axes", exact, elementwise_ops, leading_ones));
 
 }  // namespace
 

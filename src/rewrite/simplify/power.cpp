@@ -75,21 +75,23 @@ Result cos_even(Rewriter& r, NodeId id) {
     return r.is(x, Op::neg) || r.is(x, Op::abs) ? Result(r.make(Op::cos, {r.operand(x, 0)})) : std::nullopt;
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array rows = {
-    Rule{"pow_zero", "pow(x, 0) = 1", Op::pow, pow_zero},
-    Rule{"pow_one", "pow(x, 1) = x", Op::pow, pow_one},
-    Rule{"pow_two", "pow(x, 2) = x * x", Op::pow, pow_two},
-    Rule{"pow_three", "pow(x, 3) = x * x * x", Op::pow, pow_three},
-    Rule{"pow_minus_one", "pow(x, -1) = 1 / x", Op::pow, pow_minus_one},
-    Rule{"pow_half", "pow(x, 1/2) = sqrt(x), pow(x, -1/2) = rsqrt(x), where x is never negative", Op::pow, pow_half},
-    Rule{"reciprocal_sqrt", "1 / sqrt(x) = rsqrt(x)", Op::div, reciprocal_sqrt},
-    Rule{"reciprocal_rsqrt", "1 / rsqrt(x) = sqrt(x)", Op::div, reciprocal_rsqrt},
+    Rule{"pow_zero", "pow(x, 0) -> 1", "", exact, Op::pow, pow_zero},
+    Rule{"pow_one", "pow(x, 1) -> x", "", exact, Op::pow, pow_one},
+    Rule{"pow_two", "pow(x, 2) -> x * x", "", rounded, Op::pow, pow_two},
+    Rule{"pow_three", "pow(x, 3) -> x * x * x", "", rounded, Op::pow, pow_three},
+    Rule{"pow_minus_one", "pow(x, -1) -> 1 / x", "", rounded, Op::pow, pow_minus_one},
+    Rule{"pow_half", "pow(x, 1/2) -> sqrt(x), pow(x, -1/2) -> rsqrt(x)", "x is never negative", rounded, Op::pow, pow_half},
+    Rule{"reciprocal_sqrt", "1 / sqrt(x) -> rsqrt(x)", "", rounded, Op::div, reciprocal_sqrt},
+    Rule{"reciprocal_rsqrt", "1 / rsqrt(x) -> sqrt(x)", "", rounded, Op::div, reciprocal_rsqrt},
     // Holds for every real x; where exp(x) overflows, underflows or rounds, x is the exact value. exp(log(x)) = x is no
     // rule: its left side is NaN for all x < 0.
-    Rule{"log_exp", "log(exp(x)) = x", Op::log, log_exp},
-    Rule{"floor_floor", "floor(floor(x)) = floor(x)", Op::floor, floor_floor},
-    Rule{"cos_even", "cos(neg(x)) = cos(x), cos(abs(x)) = cos(x)", Op::cos, cos_even},
+    Rule{"log_exp", "log(exp(x)) -> x", "", rounded, Op::log, log_exp},
+    Rule{"floor_floor", "floor(floor(x)) -> floor(x)", "", exact, Op::floor, floor_floor},
+    Rule{"cos_even", "cos(neg(x)) -> cos(x), cos(abs(x)) -> cos(x)", "", exact, Op::cos, cos_even},
 };
 // clang-format on
 

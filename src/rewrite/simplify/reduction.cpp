@@ -45,15 +45,17 @@ Result argmax_one(Rewriter& r, NodeId id) {
     return r.filled_like(id, 0);
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array rows = {
-    Rule{"reduce_one", "sum(x) = x, max_reduce(x) = x, over axes of size 1", Op::sum, reduce_one},
-    Rule{"reduce_one", "sum(x) = x, max_reduce(x) = x, over axes of size 1", Op::max_reduce, reduce_one},
-    Rule{"reduce_short_axes", "sum(x, axes) = sum(x, axes of more than one element), and so for max_reduce", Op::sum, reduce_short_axes},
-    Rule{"reduce_short_axes", "sum(x, axes) = sum(x, axes of more than one element), and so for max_reduce", Op::max_reduce, reduce_short_axes},
-    Rule{"reduce_twice", "sum(sum(x, a), b) = sum(x, a and b), and so for max_reduce", Op::sum, reduce_twice},
-    Rule{"reduce_twice", "sum(sum(x, a), b) = sum(x, a and b), and so for max_reduce", Op::max_reduce, reduce_twice},
-    Rule{"argmax_one", "argmax(x) = 0, over an axis of size 1", Op::argmax, argmax_one},
+    Rule{"reduce_one", "sum(x) -> x, max_reduce(x) -> x", "over axes of size 1", exact, Op::sum, reduce_one},
+    Rule{"reduce_one", "sum(x) -> x, max_reduce(x) -> x", "over axes of size 1", exact, Op::max_reduce, reduce_one},
+    Rule{"reduce_short_axes", "sum(x, axes) -> sum(x, axes of more than one element)", "likewise max_reduce", exact, Op::sum, reduce_short_axes},
+    Rule{"reduce_short_axes", "sum(x, axes) -> sum(x, axes of more than one element)", "likewise max_reduce", exact, Op::max_reduce, reduce_short_axes},
+    Rule{"reduce_twice", "sum(sum(x, a), b) -> sum(x, a and b)", "likewise max_reduce", rounded, Op::sum, reduce_twice},
+    Rule{"reduce_twice", "sum(sum(x, a), b) -> sum(x, a and b)", "likewise max_reduce", rounded, Op::max_reduce, reduce_twice},
+    Rule{"argmax_one", "argmax(x) -> 0", "over an axis of size 1", exact, Op::argmax, argmax_one},
 };
 // clang-format on
 

@@ -2,6 +2,7 @@
 
 #include "graph/ir/graph_data.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,13 +21,23 @@ namespace cairn::simplify {
 /// The graph under construction, and helpers with which a rule builds its replacement (rewriter.hpp).
 class Rewriter;
 
+/// The effect of a rule on the rounding of floats.
+enum class Rounding : std::uint8_t {
+    exact,    ///< none: equal bits, except of NaN
+    rounded,  ///< both sides are within the rounding of their ops of the real value
+};
+/// `exact` or `rounded`.
+std::string_view to_string(Rounding rounding) noexcept;
+
 /// One rewrite rule. A law that holds for several ops has one row for each of them, all with the same name.
 ///
-///     {"neg_neg", "neg(neg(x)) = x", ir::Op::neg, [](Rewriter& r, ir::NodeId n) -> std::optional<ir::NodeId> {...}}
+///     {"neg_both", "neg(a) * neg(b) -> a * b", "likewise / of floats", Rounding::exact, ir::Op::mul, neg_both}
 struct Rule {
-    std::string_view name;  ///< used to disable the rule, and in dumps
-    std::string_view law;   ///< "before = after", for readers
-    ir::Op root;            ///< op of the nodes the rule is tried on
+    std::string_view name;   ///< used to disable the rule, and in dumps
+    std::string_view law;    ///< "before -> after", for docs/laws.md
+    std::string_view where;  ///< conditions on dtypes, sizes and operands; empty: everywhere
+    Rounding rounding;       ///< of the law
+    ir::Op root;             ///< op of the nodes the rule is tried on
     /// Returns the replacement of node `id` of the new graph, or nothing if the rule does not apply. It may make new
     /// nodes through the Rewriter. The replacement has the dtype and shape of `id`, and is simpler by some measure that
     /// no rule increases, so that rewriting terminates.

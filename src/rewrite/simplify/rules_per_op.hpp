@@ -14,11 +14,11 @@ inline constexpr auto elementwise_ops = ir::ops_of<ir::OpClass::elementwise>;
 
 /// Returns one rule for each of `ops`.
 template <std::size_t N>
-constexpr std::array<Rule, N> rules_for_each(std::string_view name, std::string_view law,
-                                             const std::array<ir::Op, N>& ops,
+constexpr std::array<Rule, N> rules_for_each(std::string_view name, std::string_view law, std::string_view where,
+                                             Rounding rounding, const std::array<ir::Op, N>& ops,
                                              std::optional<ir::NodeId> (*apply)(Rewriter&, ir::NodeId)) {
     std::array<Rule, N> rows{};
-    for (std::size_t i = 0; i < N; ++i) rows[i] = Rule{name, law, ops[i], apply};
+    for (std::size_t i = 0; i < N; ++i) rows[i] = Rule{name, law, where, rounding, ops[i], apply};
     return rows;
 }
 

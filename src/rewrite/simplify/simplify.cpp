@@ -111,6 +111,8 @@ RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)), begins
     std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
 }
 
+std::string_view to_string(Rounding rounding) noexcept { return rounding == Rounding::exact ? "exact" : "rounded"; }
+
 std::vector<Rule> all_rules() {
     std::vector<Rule> rules;
     for (const auto family : {constant_rules(), cast_rules(), movement_rules(), slicing_rules(), reduction_rules(),

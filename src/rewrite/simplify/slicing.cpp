@@ -249,23 +249,25 @@ Result window_one(Rewriter& r, NodeId id) {
     return r.reshape_to(r.operand(id, 0), shape);
 }
 
+using enum Rounding;
+
 // clang-format off
 constexpr std::array rows = {
-    Rule{"slice_all", "slice(x, everything) = x", Op::slice, slice_all},
-    Rule{"slice_slice", "slice(slice(x, a), b) = slice(x, b within a), on one axis", Op::slice, slice_slice},
-    Rule{"slice_concat", "slice(concat(.., x, ..)) = slice(x), if the slice is within x", Op::slice, slice_concat},
-    Rule{"slice_broadcast", "slice(broadcast(x, s)) = broadcast(x, s'), on an axis that is repeated", Op::slice, slice_broadcast},
-    Rule{"slice_pad", "slice(pad(x)) = slice(x), if the slice is within x", Op::slice, slice_pad},
-    Rule{"slice_iota", "slice(iota(n, start), a, b) = iota(b - a, start + a)", Op::slice, slice_iota},
-    Rule{"pad_nothing", "pad(x, 0, 0) = x", Op::pad, pad_nothing},
-    Rule{"pad_pad", "pad(pad(x, a, b), c, d) = pad(x, a + c, b + d), on one axis with one value", Op::pad, pad_pad},
-    Rule{"concat_one", "concat(x) = x", Op::concat, concat_one},
-    Rule{"concat_empty", "concat(x, empty) = concat(x)", Op::concat, concat_empty},
-    Rule{"concat_concat", "concat(concat(x, y), z) = concat(x, y, z), on one axis", Op::concat, concat_concat},
-    Rule{"concat_slices", "concat(slice(x, a, b), slice(x, b, c)) = slice(x, a, c)", Op::concat, concat_slices},
-    Rule{"gather_iota", "gather(x, iota(n, start)) = slice(x, start, start + n), where that is proved to fit", Op::gather, gather_iota},
-    Rule{"gather_constant", "gather(x, i) = reshape(slice(x, i, i + 1)), for a constant i within bounds", Op::gather, gather_constant},
-    Rule{"window_one", "window(x, size 1) = reshape(x)", Op::window, window_one},
+    Rule{"slice_all", "slice(x, everything) -> x", "", exact, Op::slice, slice_all},
+    Rule{"slice_slice", "slice(slice(x, a), b) -> slice(x, b within a)", "on one axis", exact, Op::slice, slice_slice},
+    Rule{"slice_concat", "slice(concat(.., x, ..)) -> slice(x)", "it lies within x", exact, Op::slice, slice_concat},
+    Rule{"slice_broadcast", "slice(broadcast(x, s)) -> broadcast(x, s')", "on an axis that is repeated", exact, Op::slice, slice_broadcast},
+    Rule{"slice_pad", "slice(pad(x)) -> slice(x)", "it lies within x", exact, Op::slice, slice_pad},
+    Rule{"slice_iota", "slice(iota(n, start), a, b) -> iota(b - a, start + a)", "", exact, Op::slice, slice_iota},
+    Rule{"pad_nothing", "pad(x, 0, 0) -> x", "", exact, Op::pad, pad_nothing},
+    Rule{"pad_pad", "pad(pad(x, a, b), c, d) -> pad(x, a + c, b + d)", "on one axis, with one value", exact, Op::pad, pad_pad},
+    Rule{"concat_one", "concat(x) -> x", "", exact, Op::concat, concat_one},
+    Rule{"concat_empty", "concat(x, empty) -> concat(x)", "", exact, Op::concat, concat_empty},
+    Rule{"concat_concat", "concat(concat(x, y), z) -> concat(x, y, z)", "on one axis", exact, Op::concat, concat_concat},
+    Rule{"concat_slices", "concat(slice(x, a, b), slice(x, b, c)) -> slice(x, a, c)", "", exact, Op::concat, concat_slices},
+    Rule{"gather_iota", "gather(x, iota(n, start)) -> slice(x, start, start + n)", "it is proved to fit", exact, Op::gather, gather_iota},
+    Rule{"gather_constant", "gather(x, i) -> reshape(slice(x, i, i + 1))", "i is constant and within bounds", exact, Op::gather, gather_constant},
+    Rule{"window_one", "window(x, size 1) -> reshape(x)", "", exact, Op::window, window_one},
 };
 // clang-format on
 

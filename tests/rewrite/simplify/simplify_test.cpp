@@ -171,7 +171,11 @@ TEST(Simplify, KeepsSourceLinesAndComposites) {
 
 TEST(Simplify, WhatNoRuleChangesIsGoneThroughOnce) {
     static int looks;
-    const simplify::Rule counting{"counting", "tanh(x) = tanh(x)", Op::tanh,
+    const simplify::Rule counting{"counting",
+                                  "tanh(x) -> tanh(x)",
+                                  "",
+                                  simplify::Rounding::exact,
+                                  Op::tanh,
                                   [](simplify::Rewriter&, ir::NodeId) -> std::optional<ir::NodeId> {
                                       ++looks;
                                       return std::nullopt;
@@ -253,23 +257,23 @@ TEST(Simplify, ACopyStaysWhereThereAreSeveralDevices) {
 
 // Rules that are almost right, each with one plausible mistake.
 const simplify::Rule wrong_rules[] = {
-    {"abs_is_nothing", "abs(x) = x", Op::abs,
+    {"abs_is_nothing", "abs(x) -> x", "", simplify::Rounding::exact, Op::abs,
      [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
-    {"sub_commutes", "a - b = b - a", Op::sub,
+    {"sub_commutes", "a - b -> b - a", "", simplify::Rounding::exact, Op::sub,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          if (r.operand(id, 0) <= r.operand(id, 1)) return std::nullopt;
          return r.make(Op::sub, {r.operand(id, 1), r.operand(id, 0)});
      }},
-    {"max_is_min", "max(a, b) = min(a, b)", Op::max,
+    {"max_is_min", "max(a, b) -> min(a, b)", "", simplify::Rounding::exact, Op::max,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          return r.make(Op::min, {r.operand(id, 0), r.operand(id, 1)});
      }},
-    {"reduce_loses_the_sum", "sum(x) = max_reduce(x)", Op::sum,
+    {"reduce_loses_the_sum", "sum(x) -> max_reduce(x)", "", simplify::Rounding::exact, Op::sum,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          const Attributes attributes = r.node(id).attributes;
          return r.make(Op::max_reduce, {r.operand(id, 0)}, attributes);
      }},
-    {"slice_from_the_front", "slice(x, a, b) = slice(x, 0, b - a)", Op::slice,
+    {"slice_from_the_front", "slice(x, a, b) -> slice(x, 0, b - a)", "", simplify::Rounding::exact, Op::slice,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          Attributes cut = r.node(id).attributes;
          if (cut.dims("start")[0] == Dim(0)) return std::nullopt;
@@ -277,13 +281,13 @@ const simplify::Rule wrong_rules[] = {
          cut[1].value = std::vector<Dim>{0};
          return r.make(Op::slice, {r.operand(id, 0)}, cut);
      }},
-    {"where_forgets_not", "where(c, a, b) = where(not c, a, b)", Op::where,
+    {"where_forgets_not", "where(c, a, b) -> where(not c, a, b)", "", simplify::Rounding::exact, Op::where,
      [](auto& r, auto id) -> std::optional<ir::NodeId> {
          const ir::NodeId c = r.operand(id, 0);
          if (!r.is(c, Op::logical_not)) return std::nullopt;
          return r.make(Op::where, {r.operand(c, 0), r.operand(id, 1), r.operand(id, 2)});
      }},
-    {"tanh_is_small", "tanh(x) = x", Op::tanh,
+    {"tanh_is_small", "tanh(x) -> x", "", simplify::Rounding::exact, Op::tanh,
      [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
 };
 
@@ -332,9 +336,9 @@ TEST(Simplify, AChainOfConcatsTakesNoMoreThanItsLinks) {
 
 TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {
     const simplify::Rule rules[] = {
-        {"there", "sin = cos", Op::sin,
+        {"there", "sin -> cos", "", simplify::Rounding::exact, Op::sin,
          [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::cos, {r.operand(id, 0)}); }},
-        {"back", "cos = sin", Op::cos,
+        {"back", "cos -> sin", "", simplify::Rounding::exact, Op::cos,
          [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::sin, {r.operand(id, 0)}); }},
     };
     Graph g("g");
@@ -343,7 +347,7 @@ TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {
 }
 
 TEST(Simplify, AReplacementOfAnotherShapeIsAFault) {
-    const simplify::Rule rules[] = {{"drop", "sum(x) = x", Op::sum,
+    const simplify::Rule rules[] = {{"drop", "sum(x) -> x", "", simplify::Rounding::exact, Op::sum,
                                      [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }}};
     Graph g("g");
     g.output("y", sum(g.input("x", DType::f32, {4}), {0}, true));
