@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -28,26 +29,33 @@ double lower_bound_of(const Memo& memo, std::span<const Bucket> buckets, const s
     return found.dag.cost(found.paths);
 }
 
-/// The cost of the cheapest covers if all devices shared one memory (a relaxation).
+/// Sets the devices of all buckets and restores the former ones at the end of its scope.
+class ScopedDevices {
+public:
+    ScopedDevices(std::span<const Bucket> buckets, const std::function<Devices(const Devices&)>& changed)
+        : buckets_(buckets) {
+        for (const Bucket& bucket : buckets) former_.push_back(bucket.candidates.devices());
+        for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b].candidates.set_devices(changed(former_[b]));
+    }
+    ~ScopedDevices() {
+        for (std::size_t b = 0; b < buckets_.size(); ++b) buckets_[b].candidates.set_devices(std::move(former_[b]));
+    }
+    ScopedDevices(const ScopedDevices&) = delete;
+    ScopedDevices& operator=(const ScopedDevices&) = delete;
+
+private:
+    std::span<const Bucket> buckets_;
+    std::vector<Devices> former_;
+};
+
+/// The cost of the cheapest covers if all devices shared one memory; 0 if the search was cut off.
 double cost_with_shared_memory(std::span<const Bucket> buckets, const Options& options) {
-    const auto set = [&](const std::vector<Devices>& devices) {
-        for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b].candidates.set_devices(devices[b]);
-    };
-    std::vector<Devices> apart, together;
-    for (const Bucket& bucket : buckets) {
-        apart.push_back(bucket.candidates.devices());
-        together.push_back({apart.back().all, Device::cpu, {}, true});
-    }
-    set(together);
-    try {
-        const Memo memo = memo_of(buckets, Breadth::cheapest, options.stop, options.seconds_per_kept_byte);
-        const search::Exploration found = explore_or_throw(memo.problem, memo.subproblem_of, {.stop = options.stop});
-        set(apart);
-        return found.exact ? found.dag.cost(found.paths) : 0;
-    } catch (...) {
-        set(apart);
-        throw;
-    }
+    const ScopedDevices shared(buckets, [](const Devices& devices) {
+        return Devices{devices.all, Device::cpu, {}, true};
+    });
+    const Memo memo = memo_of(buckets, Breadth::cheapest, options.stop, options.seconds_per_kept_byte);
+    const search::Exploration found = explore_or_throw(memo.problem, memo.subproblem_of, {.stop = options.stop});
+    return found.exact ? found.dag.cost(found.paths) : 0;
 }
 
 /// The cheapest covers of a memo without inexact choices; whether their kernels can prepare is not checked.
