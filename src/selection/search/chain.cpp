@@ -2,7 +2,6 @@
 
 #include "selection/search/beam.hpp"
 #include "selection/search/cut_width.hpp"
-#include "selection/search/recurrence.hpp"
 #include "selection/search/state_table.hpp"
 
 #include <algorithm>
@@ -17,6 +16,9 @@ namespace {
 // Maximum cut width of a cut between regions: of each program the residual stream, a mask and positions; and the forms
 // of a weight that the first and the last layer share.
 constexpr int max_crossing = 64;
+
+// Minimum number of goals in a region.
+constexpr int min_region_size = 4;
 
 // A border with at most this many states ends a segment.
 constexpr std::size_t few_states_across = 8;
@@ -33,14 +35,11 @@ using TransitionMatrix = std::vector<std::vector<PathSet>>;
 
 class Chain {
 public:
-    Chain(const PresolvedProblem& presolved, PathDag& dag, SearchLimits& limits, bool only_cheapest,
-          const RepeatedBlocks& repeat)
+    Chain(const PresolvedProblem& presolved, PathDag& dag, SearchLimits& limits, bool only_cheapest)
         : presolved_(presolved),
           dag_(dag),
           limits_(limits),
           only_cheapest_(only_cheapest),
-          repeat_(repeat),
-          recurrence_(presolved, repeat),
           forms_(presolved, dag),
           roots_(presolved.problem.roots().begin(), presolved.problem.roots().end()) {
         std::sort(roots_.begin(), roots_.end(), std::greater<>());
@@ -56,25 +55,17 @@ public:
             const int renamed = fresh ? -1 : rename(it->second.form(), form);
             allowed_ += goal_border_work * static_cast<std::size_t>(form.high - form.low);
             for (Border& border : borders) border = cross(border, form, it->second, renamed);
-            if (to_repeat()) recurrence_.pass(form, it->second.form());
-            if (r > 0 && only_cheapest_ && !to_repeat()) continue;
+            if (r > 0 && only_cheapest_) continue;
             const std::vector<State> states = states_of(borders);
             if (states.empty()) return PathDag::none;
             if (r > 0 && states.size() > few_states_across) continue;
             segments_.push_back(end(borders, states));
-            if (r > 0 && to_repeat())
-                if (const auto from = recurrence_.at(cuts[r], states, segments_.size())) repeat(*from);
             borders = begin(states);
         }
         // Without goals there is no region. At the end nothing is pending.
         if (segments_.empty()) return PathDag::empty_path;
-        const TransitionMatrix below = product_of_segments(0, segments_.size());
-        // Choices above the omitted blocks are shifted, those below are not.
-        return above_.empty()
-                   ? below[0][0]
-                   : multiply(TransitionMatrix{{PathDag::empty_path}}, multiply(above_, below, -shift_), shift_)[0][0];
+        return product_of_segments(0, segments_.size())[0][0];
     }
-    bool repeated() const noexcept { return !to_repeat(); }
     std::size_t solved() const noexcept { return solvers_.size(); }
     std::size_t work() const noexcept { return work_; }
 
@@ -112,14 +103,13 @@ private:
         return transitions;
     }
 
-    /// The matrix product: paths through the upper segment, then the lower one, whose choices are shifted.
-    TransitionMatrix multiply(const TransitionMatrix& above, const TransitionMatrix& below, int shift = 0) {
+    /// The matrix product: paths through the upper segment, then the lower one.
+    TransitionMatrix multiply(const TransitionMatrix& above, const TransitionMatrix& below) {
         TransitionMatrix transitions(above.size(), std::vector<PathSet>(below[0].size(), PathDag::none));
         for (std::size_t row = 0; row < transitions.size(); ++row)
             for (std::size_t column = 0; column < transitions[row].size(); ++column) {
                 PathDag::Sum sum;
-                for (std::size_t s = 0; s < below.size(); ++s)
-                    dag_.add(sum, above[row][s], below[s][column], -1, shift);
+                for (std::size_t s = 0; s < below.size(); ++s) dag_.add(sum, above[row][s], below[s][column]);
                 transitions[row][column] = dag_.set_of(sum);
             }
         return transitions;
@@ -130,25 +120,6 @@ private:
         if (last - first == 1) return segments_[first];
         const std::size_t middle = first + (last - first) / 2;
         return multiply(product_of_segments(first, middle), product_of_segments(middle, last));
-    }
-
-    bool to_repeat() const { return repeat_.any() && above_.empty(); }
-
-    /// Crosses the latest block, whose segments begin at `from`, once more for each omitted block. Each copy lies a
-    /// block lower than the previous one.
-    void repeat(std::size_t from) {
-        TransitionMatrix block = product_of_segments(from, segments_.size());
-        above_ = product_of_segments(0, segments_.size());
-        int below = -repeat_.choices;
-        for (int left = repeat_.omitted, blocks = 1; left > 0; left /= 2, blocks *= 2) {
-            if (left % 2 != 0) {
-                above_ = multiply(above_, block, below);
-                below -= blocks * repeat_.choices;
-            }
-            if (left > 1) block = multiply(block, block, -blocks * repeat_.choices);
-        }
-        shift_ = repeat_.omitted * repeat_.choices;
-        segments_.clear();
     }
 
     /// Follows every state at the upper border of a region through it.
@@ -219,20 +190,16 @@ private:
     PathDag& dag_;
     SearchLimits& limits_;
     bool only_cheapest_;
-    const RepeatedBlocks& repeat_;
-    Recurrence recurrence_;
     RegionForms forms_;
     std::vector<int> roots_;  // descending
     std::map<std::u32string, RegionSolver> solvers_;
     std::vector<TransitionMatrix> segments_;
-    TransitionMatrix above_;                              // through all above the omitted blocks, and through these
-    int shift_ = 0;                                       // shift of the choices above them
     std::size_t work_ = 0, allowed_ = small_border_work;  // in pending goals of states at borders
 };
 
 }  // namespace
 
-std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& sccs, bool share, int min_region_size) {
+std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& sccs, bool share) {
     const int count = problem.goals();
     std::vector<int> cuts{0};
     if (share) {
@@ -270,10 +237,10 @@ std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& s
 }
 
 ChainResult paths_of_chain(const PresolvedProblem& presolved, PathDag& dag, SearchLimits& limits,
-                           const std::vector<int>& cuts, bool only_cheapest, const RepeatedBlocks& repeat) {
-    Chain chain(presolved, dag, limits, only_cheapest, repeat);
+                           const std::vector<int>& cuts, bool only_cheapest) {
+    Chain chain(presolved, dag, limits, only_cheapest);
     const PathSet paths = chain.paths(cuts);
-    return {paths, chain.solved(), chain.work(), chain.repeated()};
+    return {paths, chain.solved(), chain.work()};
 }
 
 }  // namespace cairn::search

@@ -3,7 +3,6 @@
 #include "selection/search/path_dag.hpp"
 #include "selection/search/presolve.hpp"
 #include "selection/search/region.hpp"
-#include "selection/search/repeated_blocks.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -12,29 +11,21 @@
 /// combined.
 namespace cairn::search {
 
-/// Minimum number of goals in a region, unless blocks have to be cut at the same positions.
-inline constexpr int default_region_size = 4;
-
 /// Cuts of the order of goals: the positions of minimum cut width (taken over the middle half), never inside a strongly
-/// connected component, and at least `min_region_size` goals apart. The first is 0 and the last the number of goals;
-/// without `share` there are no others.
-std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& sccs, bool share,
-                         int min_region_size = default_region_size);
+/// connected component, and at least four goals apart. The first is 0 and the last the number of goals; without `share`
+/// there are no others.
+std::vector<int> cuts_of(const SearchProblem& problem, const std::vector<int>& sccs, bool share);
 
 struct ChainResult {
     PathSet paths = PathDag::none;
     std::size_t solved = 0;  ///< regions that differ
     std::size_t work = 0;    ///< pending goals in all states joined at borders, plus a constant for each state
-    bool repeated = true;    ///< false: no block was found that may be crossed repeatedly
 };
 
 /// All paths through the regions between the cuts, from the highest to the lowest. With `only_cheapest` they are
 /// followed from border to border. Otherwise segments of the chain between borders with few states are joined pairwise,
 /// and their products likewise, so that a path is assembled in logarithmically many steps. Incomplete on a stop.
-///
-/// If `repeat` has omitted blocks (not in the problem given to presolve()), they are crossed as copies of an equal
-/// block: 2^n blocks by n matrix products. The choices of paths then have unfolded numbers (repeated_blocks.hpp).
 ChainResult paths_of_chain(const PresolvedProblem& presolved, PathDag& dag, SearchLimits& limits,
-                           const std::vector<int>& cuts, bool only_cheapest, const RepeatedBlocks& repeat);
+                           const std::vector<int>& cuts, bool only_cheapest);
 
 }  // namespace cairn::search

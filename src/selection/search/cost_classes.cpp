@@ -31,13 +31,12 @@ std::map<int, SharedGoalKey> shared_goal_keys(std::span<const SubproblemChoices>
 
 class CostClassBuilder {
 public:
-    CostClassBuilder(std::span<const SubproblemChoices> subproblems, const RepeatedBlocks& repeat)
-        : subproblems_(subproblems) {
+    CostClassBuilder(std::span<const SubproblemChoices> subproblems) : subproblems_(subproblems) {
         std::map<SharedGoalKey, std::size_t> numbers;
         for (auto& [goal, key] : shared_goal_keys(subproblems)) {
             const auto [it, fresh] = numbers.try_emplace(std::move(key), classes_.goals.size());
             if (fresh) classes_.goals.push_back({it->first.cost, {}, 0});
-            classes_.goals[it->second].count += repeat.multiplicity(goal);
+            ++classes_.goals[it->second].count;
             tied_[goal] = it->second;
         }
         for (std::size_t s = 0; s < subproblems.size(); ++s) add_subproblem(s);
@@ -99,8 +98,8 @@ bool CostClasses::any() const {
     return std::any_of(goals.begin(), goals.end(), [](const SharedGoal& goal) { return goal.count > 1; });
 }
 
-CostClasses cost_classes_of(std::span<const SubproblemChoices> subproblems, const RepeatedBlocks& repeat) {
-    return CostClassBuilder(subproblems, repeat).classes();
+CostClasses cost_classes_of(std::span<const SubproblemChoices> subproblems) {
+    return CostClassBuilder(subproblems).classes();
 }
 
 }  // namespace cairn::search

@@ -2,7 +2,6 @@
 
 #include "selection/search/cost_shares.hpp"
 #include "selection/search/path_dag.hpp"
-#include "selection/search/repeated_blocks.hpp"
 
 #include <span>
 #include <vector>
@@ -32,8 +31,8 @@ struct CostClasses {
 };
 
 /// Shared goals are tied if they cost the same and their choices have the same originals in every subproblem: they are
-/// then at the same place of equal layers. Goals of omitted blocks (repeated_blocks.hpp) are counted with their
-/// counterparts. Other choices are of one class if they cost the same and have the same original.
-CostClasses cost_classes_of(std::span<const SubproblemChoices> subproblems, const RepeatedBlocks& repeat = {});
+/// then at the same place of equal layers. Other choices are of one class if they cost the same and have the same
+/// original.
+CostClasses cost_classes_of(std::span<const SubproblemChoices> subproblems);
 
 }  // namespace cairn::search

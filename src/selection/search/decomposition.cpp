@@ -2,7 +2,6 @@
 
 #include "selection/search/lagrangian.hpp"
 #include "selection/search/presolve.hpp"
-#include "selection/search/repeated_blocks.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,9 +11,6 @@
 
 namespace cairn::search {
 namespace {
-
-// Maximum number of equal blocks that are searched: the blocks above and below them do not affect the middle ones.
-constexpr int most_blocks = 6;
 
 /// The subproblem of each remaining goal.
 std::vector<int> subproblems_of(const PresolvedProblem& presolved, std::span<const int> subproblem_of) {
@@ -40,7 +36,7 @@ bool is_good(const Exploration& found) {
 /// Searches by Lagrangian decomposition, then jointly if that proves no path good enough.
 Exploration explored(const SearchProblem& problem, std::span<const int> subproblem_of, const Options& options) {
     Exploration lagrangian = explore_lagrangian(problem, subproblem_of, options);
-    if (lagrangian.status == Status::stopped || is_good(lagrangian) || options.repeat.any()) return lagrangian;
+    if (lagrangian.status == Status::stopped || is_good(lagrangian)) return lagrangian;
     const bool was_found = lagrangian.status == Status::found;
     Exploration together = explore(problem, options);
     together.states += lagrangian.states;
@@ -51,45 +47,26 @@ Exploration explored(const SearchProblem& problem, std::span<const int> subprobl
     return is_cheaper ? std::move(together) : std::move(lagrangian);
 }
 
-/// The original choices of each remaining alternative.
-ChoiceProvenance provenance(const PresolvedProblem& presolved, const PathDag& dag) {
-    ChoiceProvenance provenance;
-    for (const PathSet set : presolved.sets) {
-        const Path path = dag.cheapest(set);
-        provenance.choices.insert(provenance.choices.end(), path.choices.begin(), path.choices.end());
-        provenance.ends.push_back(static_cast<int>(provenance.choices.size()));
-    }
-    return provenance;
-}
-
 /// Presolves first: the remaining problem is searched repeatedly.
 Exploration explored_presolved(const SearchProblem& problem, std::span<const int> subproblem_of,
                                const Options& options) {
     PathDag dag(true);
     const std::optional<PresolvedProblem> presolved =
-        presolve(problem, provided_goals(problem), dag, true, options.stop, true, options.repeat);
+        presolve(problem, provided_goals(problem), dag, true, options.stop);
     if (!presolved) return without_paths(Status::stopped);
     if (presolved->unreachable >= 0) {
         Exploration found = without_paths(Status::unreachable);
         found.unreachable = presolved->unreachable;
         return found;
     }
-    const ChoiceProvenance parts = provenance(*presolved, dag);
-    const std::optional<RepeatedBlocks> repeat =
-        remaining_repeated_blocks(presolved->problem, presolved->goals, parts, options.repeat);
-    if (!repeat) return without_paths(Status::too_large);
-    Options of_presolved = options;
-    of_presolved.repeat = *repeat;
-    Exploration found = explored(presolved->problem, subproblems_of(*presolved, subproblem_of), of_presolved);
+    Exploration found = explored(presolved->problem, subproblems_of(*presolved, subproblem_of), options);
     found.work += presolved->work;
     if (found.status != Status::found) return found;
     PathDag whole(true);
     std::vector<PathSet> sets;
-    for (const int unfolded_choice : found.dag.cheapest(found.paths).choices) {
-        const auto [choice, up] = repeat->written(unfolded_choice);
-        for (const int part : parts.of(choice))
-            sets.push_back(whole.choice(options.repeat.unfolded_choice(part, up), problem.cost(part)));
-    }
+    for (const int choice : found.dag.cheapest(found.paths).choices)
+        for (const int part : dag.cheapest(presolved->sets[static_cast<std::size_t>(choice)]).choices)
+            sets.push_back(whole.choice(part, problem.cost(part)));
     found.paths = whole.product(sets);
     found.dag = std::move(whole);
     return found;
@@ -101,19 +78,7 @@ Exploration explore_decomposed(const SearchProblem& problem, std::span<const int
                                const Options& options) {
     const bool is_alone =
         std::none_of(subproblem_of.begin(), subproblem_of.end(), [](int subproblem) { return subproblem > 0; });
-    const auto search = [&](const SearchProblem& part, std::span<const int> subproblems, const Options& with) {
-        return is_alone ? explore(part, with) : explored_presolved(part, subproblems, with);
-    };
-    const RepeatedBlocks repeat =
-        options.share_regions ? find_repeated_blocks(problem, subproblem_of) : RepeatedBlocks();
-    if (repeat.blocks > most_blocks) {
-        const Folded few = folded(problem, subproblem_of, repeat, most_blocks);
-        Options of_few = options;
-        of_few.repeat = few.repeat;
-        Exploration found = search(few.problem, few.subproblem_of, of_few);
-        if (is_good(found) || found.status == Status::stopped) return found;
-    }
-    return search(problem, subproblem_of, options);
+    return is_alone ? explore(problem, options) : explored_presolved(problem, subproblem_of, options);
 }
 
 std::string fault_of_decomposition(const SearchProblem& problem, std::span<const int> subproblem_of) {

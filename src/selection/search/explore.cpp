@@ -14,9 +14,8 @@ namespace {
 Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, const Options& options) {
     Exploration result;
     result.dag = PathDag(options.only_cheapest);
-    result.dag.shift_from(options.repeat.first);
     const std::optional<PresolvedProblem> presolved =
-        presolve(problem, sccs, result.dag, options.only_cheapest, options.stop, options.share_regions, options.repeat);
+        presolve(problem, sccs, result.dag, options.only_cheapest, options.stop, options.share_regions);
     if (!presolved) {
         result.status = Status::stopped;
         return result;
@@ -27,20 +26,15 @@ Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, 
         result.unreachable = presolved->unreachable;
         return result;
     }
-    // Repeated blocks have a cut at the same position of each.
-    const std::vector<int> cuts = cuts_of(presolved->problem, presolved->sccs, options.share_regions,
-                                          options.repeat.any() ? 1 : default_region_size);
+    const std::vector<int> cuts = cuts_of(presolved->problem, presolved->sccs, options.share_regions);
     SearchLimits limits{0, options.state_limit, true, options.stop, options.only_exact};
     std::optional<PathSet> paths;
-    bool is_whole = true;
     result.regions = cuts.size() - 1;
-    if (result.regions == 1 && !options.repeat.any()) paths = paths_by_components(*presolved, result.dag, limits);
+    if (result.regions == 1) paths = paths_by_components(*presolved, result.dag, limits);
     result.regions_solved = 1;
     if (!paths) {
-        const ChainResult chained =
-            paths_of_chain(*presolved, result.dag, limits, cuts, options.only_cheapest, options.repeat);
+        const ChainResult chained = paths_of_chain(*presolved, result.dag, limits, cuts, options.only_cheapest);
         paths = chained.paths;
-        is_whole = chained.repeated;
         result.regions_solved = chained.solved;
         result.border_work = chained.work;
     }
@@ -49,7 +43,7 @@ Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, 
     result.states = limits.states;
     if (options.stop.stop_requested())
         result.status = Status::stopped;
-    else if (limits.ends() || !is_whole)
+    else if (limits.ends())
         result.status = Status::too_large;
     else if (result.paths == PathDag::none)
         result.status = Status::impossible;
@@ -79,7 +73,6 @@ Exploration without_paths(Status status) {
 
 Exploration explore(const SearchProblem& problem, const Options& options) {
     std::vector<int> all, watched(static_cast<std::size_t>(problem.goals()), -1);
-    if (options.repeat.any()) return explore(problem, scc_of_goals(problem), options);
     if (!options.only_cheapest) watched = scc_of_goals(problem);
     while (true) {
         Exploration result = explore(problem, watched, options);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "selection/search/path_dag.hpp"
-#include "selection/search/repeated_blocks.hpp"
 #include "selection/search/search_problem.hpp"
 
 #include <cstddef>
@@ -15,7 +14,6 @@ struct Options {
     std::size_t state_limit = 2'000'000;  ///< states visited before exactness is given up
     bool share_regions = true;            ///< presolve and solve equal regions once
     bool only_exact = false;              ///< stop as soon as the search cannot be exact
-    RepeatedBlocks repeat = {};           ///< blocks omitted from the problem; choices then have unfolded numbers
     std::stop_token stop = {};
 };
 

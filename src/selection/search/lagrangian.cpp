@@ -1,14 +1,12 @@
 #include "selection/search/lagrangian.hpp"
 
 #include "selection/search/cost_shares.hpp"
-#include "selection/search/repeated_blocks.hpp"
 #include "selection/search/subproblems.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,13 +32,13 @@ constexpr double rounding = 1e-12;
 class LagrangianSearch {
 public:
     LagrangianSearch(const SearchProblem& problem, std::span<const int> subproblem_of, const Options& options)
-        : problem_(problem), options_(options), subproblems_(problem, subproblem_of, options.repeat) {}
+        : problem_(problem), options_(options), subproblems_(problem, subproblem_of) {}
 
     Exploration run() {
         if (add_subproblems()) find_path();
         if (options_.stop.stop_requested()) best_.status = Status::stopped;
         std::vector<PathSet> sets;
-        for (const int choice : best_path_) sets.push_back(best_.dag.choice(choice, cost_of(choice)));
+        for (const int choice : best_path_) sets.push_back(best_.dag.choice(choice, problem_.cost(choice)));
         if (upper_ < infinity) best_.paths = best_.dag.product(sets);
         best_.states = states_;
         best_.low = best_.exact ? upper_ : low_;
@@ -49,10 +47,9 @@ public:
 
 private:
     bool add_subproblems() {
-        const auto all_paths = [&](const SearchProblem& problem, const RepeatedBlocks& repeat) {
-            return explored(problem, repeat, false, true);
-        };
-        if (!subproblems_.add_all(all_paths) || !subproblems_.tie(true)) return false;
+        const auto all_paths = [&](const SearchProblem& problem) { return explored(problem, false, true); };
+        if (!subproblems_.add_all(all_paths)) return false;
+        subproblems_.tie(true);
         take_shared();
         shares_ = best_shares_ = CostShares(shared_, subproblems_.size());
         cheapests_ = RelaxedSolution(subproblems_.size());
@@ -72,13 +69,8 @@ private:
         find_all_cheapest(cheapests_);
     }
 
-    /// Of an unfolded number.
-    double cost_of(int choice) const { return problem_.cost(options_.repeat.written(choice).first); }
-
-    Exploration explored(const SearchProblem& problem, const RepeatedBlocks& repeat, bool only_cheapest,
-                         bool only_exact) {
+    Exploration explored(const SearchProblem& problem, bool only_cheapest, bool only_exact) {
         Options options = options_;
-        options.repeat = repeat;
         options.only_cheapest = only_cheapest;
         options.only_exact = only_exact;
         Exploration found = explore(problem, options);
@@ -96,7 +88,7 @@ private:
             find_primal_path();
             const bool is_near = is_within_relative_gap(upper_, low_);
             if (is_proved() || prove_by_joint_search(round == 0 ? 0 : (upper_ - low_) * near, round == 0)) return;
-            if (subproblems_.is_tied() && !options_.repeat.any())
+            if (subproblems_.is_tied())
                 untie();
             else if (is_near)
                 return;  // many paths cost nearly the same
@@ -212,14 +204,12 @@ private:
     Exploration explored_among(const std::function<bool(int)>& keep) {
         const InducedProblem few = induced_problem(
             problem_, [](int) { return true; }, keep);
-        const std::optional<RepeatedBlocks> repeat = remaining_repeated_blocks(few, options_.repeat);
-        if (!repeat) return without_paths(Status::too_large);
         // If no path is known yet, any path is useful.
-        Exploration found = explored(few.problem, *repeat, options_.only_cheapest, best_.status == Status::found);
+        Exploration found = explored(few.problem, options_.only_cheapest, best_.status == Status::found);
         if (found.status != Status::found) return found;
         std::vector<int> path;
-        for (const int unfolded_choice : found.dag.cheapest(found.paths).choices)
-            path.push_back(repeat->in_whole(unfolded_choice, few.choices, options_.repeat));
+        for (const int choice : found.dag.cheapest(found.paths).choices)
+            path.push_back(few.choices[static_cast<std::size_t>(choice)]);
         take_path(std::move(path));
         best_.regions = found.regions, best_.regions_solved = found.regions_solved;
         return found;
@@ -228,7 +218,7 @@ private:
     /// Makes a path the incumbent if it is cheaper.
     void take_path(std::vector<int> path) {
         std::vector<double> costs;
-        for (const int choice : path) costs.push_back(cost_of(choice));
+        for (const int choice : path) costs.push_back(problem_.cost(choice));
         const double cost = PathDag::cost_of_product(costs);
         if (cost >= upper_) return;
         upper_ = cost;

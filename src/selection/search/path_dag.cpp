@@ -20,15 +20,15 @@ PathSet PathDag::choice(int choice, double cost) {
     return static_cast<PathSet>(nodes_.size()) - 1;
 }
 
-void PathDag::add(Sum& sum, PathSet first, PathSet second, int renamed, int shift) {
+void PathDag::add(Sum& sum, PathSet first, PathSet second, int renamed) {
     if (first == none || second == none) return;
     const double cost = at(first).cost + at(second).cost;
     const bool better = sum.best < 0 || cost < sum.cost;
     if (only_cheapest_ && sum.first >= 0) {
-        if (better) products_[static_cast<std::size_t>(sum.first)] = {first, second, renamed, -1, shift};
+        if (better) products_[static_cast<std::size_t>(sum.first)] = {first, second, renamed, -1};
     } else {
         const auto made = static_cast<int>(products_.size());
-        products_.push_back({first, second, renamed, -1, shift});
+        products_.push_back({first, second, renamed, -1});
         (sum.first < 0 ? sum.first : products_[static_cast<std::size_t>(sum.last)].next) = made;
         sum.last = made;
         if (better) sum.best = made;
@@ -40,7 +40,7 @@ PathSet PathDag::set_of(const Sum& sum) {
     if (sum.first < 0) return none;
     if (const Product& only = product_at(sum.first); only.next < 0 && only.renamed < 0) {
         if (only.second == empty_path) return only.first;
-        if (only.first == empty_path && only.shift == 0) return only.second;
+        if (only.first == empty_path) return only.second;
     }
     nodes_.push_back({sum.cost, -1, sum.first, sum.best});
     return static_cast<PathSet>(nodes_.size()) - 1;
@@ -136,16 +136,16 @@ Path PathDag::cheapest(PathSet set) const {
     Path path{cost(set), {}};
     struct Open {
         PathSet set;
-        int renaming, shift;
+        int renaming;
     };
-    for (std::vector<Open> open{{set, -1, 0}}; !open.empty();) {
-        const auto [top, renaming, shift] = open.back();
+    for (std::vector<Open> open{{set, -1}}; !open.empty();) {
+        const auto [top, renaming] = open.back();
         open.pop_back();
-        if (choice_of(top) >= 0) path.choices.push_back(shifted(renamed(choice_of(top), renaming), shift));
+        if (choice_of(top) >= 0) path.choices.push_back(renamed(choice_of(top), renaming));
         if (best_product(top) < 0) continue;
         const Product& best = product_at(best_product(top));
-        open.push_back({best.first, renaming, shift});
-        open.push_back({best.second, best.renamed >= 0 ? best.renamed : renaming, shift + best.shift});
+        open.push_back({best.first, renaming});
+        open.push_back({best.second, best.renamed >= 0 ? best.renamed : renaming});
     }
     std::sort(path.choices.begin(), path.choices.end());
     return path;
@@ -164,29 +164,20 @@ std::string fault(const PathDag& dag, PathSet set) {
                 is_part[static_cast<std::size_t>(part)] = true;
             }
     }
-    // With whether they may shift: a further shift applies to those alone.
-    std::vector<std::set<std::pair<bool, int>>> choices(count);
+    std::vector<std::set<int>> choices(count);
     for (std::size_t s = 0; s < count; ++s) {
         if (!is_part[s]) continue;
-        if (const int choice = dag.choice_of(static_cast<PathSet>(s)); choice >= 0)
-            choices[s].emplace(dag.may_shift(choice), choice);
+        if (const int choice = dag.choice_of(static_cast<PathSet>(s)); choice >= 0) choices[s].insert(choice);
         for (int p = dag.first_product(static_cast<PathSet>(s)); p >= 0; p = dag.product_at(p).next) {
             const PathDag::Product& product = dag.product_at(p);
-            std::set<std::pair<bool, int>> named;
-            for (auto [may_shift, choice] : choices[static_cast<std::size_t>(product.second)]) {
-                if (product.renamed >= 0) {
-                    choice = dag.renamed(choice, product.renamed);
-                    may_shift = dag.may_shift(choice);
-                }
-                named.emplace(may_shift, choice + (may_shift ? product.shift : 0));
+            const std::set<int>& first = choices[static_cast<std::size_t>(product.first)];
+            for (const int second : choices[static_cast<std::size_t>(product.second)]) {
+                const int choice = dag.renamed(second, product.renamed);
+                if (first.contains(choice))
+                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice) + " is in both sets of a product";
+                choices[s].insert(choice);
             }
-            for (const auto& choice : choices[static_cast<std::size_t>(product.first)])
-                if (named.contains(choice))
-                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice.second) +
-                           " is in both sets of a product";
-            choices[s].insert(named.begin(), named.end());
-            choices[s].insert(choices[static_cast<std::size_t>(product.first)].begin(),
-                              choices[static_cast<std::size_t>(product.first)].end());
+            choices[s].insert(first.begin(), first.end());
         }
     }
     return {};

@@ -45,17 +45,16 @@ public:
         double cost = std::numeric_limits<double>::infinity();
     };
     /// One product. `renamed` is the renaming applied to the choices of `second`, a number from rename(), or -1 for
-    /// none; then `shift` is added to those that may shift.
+    /// none.
     struct Product {
         PathSet first = empty_path, second = empty_path;
         int renamed = -1;
         int next = -1;
-        int shift = 0;
     };
 
     PathSet choice(int choice, double cost);
     /// Adds a product, unless one of its sets is empty.
-    void add(Sum& sum, PathSet first, PathSet second = empty_path, int renamed = -1, int shift = 0);
+    void add(Sum& sum, PathSet first, PathSet second = empty_path, int renamed = -1);
     PathSet set_of(const Sum& sum);
     PathSet product(PathSet first, PathSet second);
     /// Balanced product of all sets: its depth is logarithmic.
@@ -67,9 +66,6 @@ public:
     int rename(std::vector<std::pair<int, int>> choices);
     /// Replaces every choice c by names[c], in renamings too; `names` ascends.
     void rename_all(const std::vector<int>& names);
-
-    /// Choices from this one on may be shifted. Sets with shifts are only for cheapest() and PathDagEvaluator.
-    void shift_from(int choice) { first_shifted_ = choice; }
 
     /// Number of sets and products so far.
     struct Extent {
@@ -99,9 +95,6 @@ public:
         return renamings_[static_cast<std::size_t>(renaming)];
     }
     int renamings() const noexcept { return static_cast<int>(renamings_.size()); }
-    /// The number of a choice after a shift.
-    int shifted(int choice, int shift) const { return may_shift(choice) ? choice + shift : choice; }
-    bool may_shift(int choice) const { return choice >= first_shifted_; }
 
     /// One of the set's cheapest paths. Precondition: the set is not empty.
     Path cheapest(PathSet set) const;
@@ -114,7 +107,6 @@ private:
     const Node& at(PathSet set) const { return nodes_[static_cast<std::size_t>(set)]; }
 
     bool only_cheapest_;
-    int first_shifted_ = std::numeric_limits<int>::max();
     std::vector<Node> nodes_{{std::numeric_limits<double>::infinity(), -1, -1, -1}, {0, -1, -1, -1}};
     std::vector<Product> products_;
     std::vector<std::vector<std::pair<int, int>>> renamings_;

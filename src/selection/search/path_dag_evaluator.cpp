@@ -162,24 +162,22 @@ std::vector<int> PathDagEvaluator::path() const {
         PathSet set;
         const NameScope* named;
         Renaming renaming;
-        int shift;
     };
     std::vector<int> choices;
-    for (std::vector<Open> open{{set_, &own_, -1, 0}}; !open.empty();) {
-        const auto [set, named, renaming, shift] = open.back();
+    for (std::vector<Open> open{{set_, &own_, -1}}; !open.empty();) {
+        const auto [set, named, renaming] = open.back();
         open.pop_back();
         if (set <= PathDag::empty_path) continue;
         if (const int choice = dag_->choice_of(set); choice >= 0) {
-            choices.push_back(dag_->shifted(dag_->renamed(choice, renaming), shift));
+            choices.push_back(dag_->renamed(choice, renaming));
             continue;
         }
         const std::size_t node = named->node_of(set);
         int number = dag_->first_product(set);
         for (std::size_t p = begin(node); p < best_[node]; ++p) number = dag_->product_at(number).next;
         const PathDag::Product& best = dag_->product_at(number);
-        open.push_back({best.first, named, renaming, shift});
-        open.push_back(
-            {best.second, &scope_of(best, *named), best.renamed < 0 ? renaming : best.renamed, shift + best.shift});
+        open.push_back({best.first, named, renaming});
+        open.push_back({best.second, &scope_of(best, *named), best.renamed < 0 ? renaming : best.renamed});
     }
     std::sort(choices.begin(), choices.end());
     return choices;

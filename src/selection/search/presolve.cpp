@@ -24,13 +24,12 @@ bool overlap(const GoalList& a, const GoalList& b) {
 class Presolver {
 public:
     Presolver(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag, bool only_cheapest,
-              const std::stop_token& stop, bool share, const RepeatedBlocks& repeat)
+              const std::stop_token& stop, bool share)
         : problem_(problem),
           sccs_(sccs),
           dag_(dag),
           stop_(stop),
           share_(share),
-          repeat_(repeat),
           options_(static_cast<std::size_t>(problem.goals())),
           may_provide_(options_.size(), false),
           user_(options_.size(), none),
@@ -108,9 +107,7 @@ private:
             }
         GoalFlags flags;
         for (std::size_t g = 0; g < options_.size(); ++g) {
-            const bool begins_block = g > 0 && block_of(static_cast<int>(g)) != block_of(static_cast<int>(g) - 1);
-            flags.anywhere.push_back((reachable[g] ? 1 : 0) | (may_provide_[g] ? 2 : 0) | (sccs_[g] >= 0 ? 4 : 0) |
-                                     (begins_block ? 8 : 0));
+            flags.anywhere.push_back((reachable[g] ? 1 : 0) | (may_provide_[g] ? 2 : 0) | (sccs_[g] >= 0 ? 4 : 0));
             flags.inside.push_back(is_used_[g] ? 1 : 0);
         }
         std::vector<Segment> segments = segments_between(problem_, cuts, flags);
@@ -217,21 +214,13 @@ private:
         for (int goal = segment.high - 1; goal >= segment.low; --goal) {
             if (stop_.stop_requested()) return false;
             const int by = user_[static_cast<std::size_t>(goal)];
-            if (by >= 0 && may_inline_into(goal, by) && inline_goal_into(goal, by))
+            if (by >= 0 && inline_goal_into(goal, by))
                 changed = true;
             else
                 for (const PresolveOption& option : options(goal)) note(option, goal);
         }
         return changed;
     }
-
-    /// The block of `repeat` that contains a goal, or -1.
-    int block_of(int goal) const {
-        if (!repeat_.any() || goal < repeat_.low || goal >= repeat_.low_of(repeat_.blocks)) return -1;
-        return (goal - repeat_.low) / repeat_.goals;
-    }
-
-    bool may_inline_into(int goal, int by) const { return block_of(goal) < 0 || block_of(goal) == block_of(by); }
 
     bool inline_goal_into(int goal, int by) {
         const std::vector<PresolveOption>& lowers = options(goal);
@@ -312,7 +301,6 @@ private:
     PathDag& dag_;
     const std::stop_token& stop_;
     bool share_;
-    const RepeatedBlocks& repeat_;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<std::vector<PresolveOption>> options_;
     std::vector<bool> may_provide_;  // for each goal: it, or a goal below it, may provide further goals
@@ -380,9 +368,8 @@ std::vector<bool> reachable_goals(const SearchProblem& problem) {
 }
 
 std::optional<PresolvedProblem> presolve(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag,
-                                         bool only_cheapest, const std::stop_token& stop, bool share,
-                                         const RepeatedBlocks& repeat) {
-    return Presolver(problem, sccs, dag, only_cheapest, stop, share, repeat).run();
+                                         bool only_cheapest, const std::stop_token& stop, bool share) {
+    return Presolver(problem, sccs, dag, only_cheapest, stop, share).run();
 }
 
 }  // namespace cairn::search

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "selection/search/path_dag.hpp"
-#include "selection/search/repeated_blocks.hpp"
 #include "selection/search/search_problem.hpp"
 
 #include <cstddef>
@@ -35,11 +34,8 @@ std::vector<bool> reachable_goals(const SearchProblem& problem);
 /// keeps one cheapest path, dominated alternatives are removed: those for which another one of the goal costs no more,
 /// needs no other goals and provides the same (unless a goal that it alone needs may provide others). Alternatives with
 /// unreachable needs and goals without users are removed. Empty on a stop. `sccs` has the SCC of each goal, or -1
-/// (scc_of_goals). With `share` equal segments of goals (equal_segments.hpp) are first reduced alone, and once. A goal
-/// of a block of `repeat` is inlined only into goals of the same block, so that the reduced block does not depend on
-/// the number of blocks.
+/// (scc_of_goals). With `share` equal segments of goals (equal_segments.hpp) are first reduced alone, and once.
 std::optional<PresolvedProblem> presolve(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag,
-                                         bool only_cheapest, const std::stop_token& stop = {}, bool share = true,
-                                         const RepeatedBlocks& repeat = {});
+                                         bool only_cheapest, const std::stop_token& stop = {}, bool share = true);
 
 }  // namespace cairn::search

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 namespace cairn::search {
 
-Subproblems::Subproblems(const SearchProblem& problem, std::span<const int> subproblem_of, const RepeatedBlocks& repeat)
-    : problem_(problem), subproblem_of_(subproblem_of), repeat_(repeat) {}
+Subproblems::Subproblems(const SearchProblem& problem, std::span<const int> subproblem_of)
+    : problem_(problem), subproblem_of_(subproblem_of) {}
 
 bool Subproblems::add_all(const Explore& explore) {
     const int count = subproblem_of_.empty() ? 0 : *std::max_element(subproblem_of_.begin(), subproblem_of_.end()) + 1;
@@ -30,13 +29,10 @@ bool Subproblems::add_subproblem(int number, const Explore& explore) {
         return subproblem == shared ? needed[static_cast<std::size_t>(goal)] : subproblem == number;
     };
     InducedProblem own = induced_problem(problem_, is_its, [](int) { return true; });
-    const std::optional<RepeatedBlocks> repeat = remaining_repeated_blocks(own, repeat_);
-    if (!repeat) return false;
-    Exploration all = explore(own.problem, *repeat);
+    Exploration all = explore(own.problem);
     if (all.status != Status::found || !all.exact) return false;
     auto dag = std::make_shared<const PathDag>(std::move(all.dag));
-    Subproblem& subproblem =
-        subproblems_.emplace_back(Subproblem{std::move(own), *repeat, {}, std::move(dag), all.paths});
+    Subproblem& subproblem = subproblems_.emplace_back(Subproblem{std::move(own), {}, std::move(dag), all.paths});
     for (int goal = 0; goal < subproblem.own.problem.goals(); ++goal) {
         const int there = subproblem.own.goals[static_cast<std::size_t>(goal)];
         for (int choice = subproblem.own.problem.first(goal); choice < subproblem.own.problem.first(goal + 1);
@@ -49,13 +45,13 @@ bool Subproblems::add_subproblem(int number, const Explore& explore) {
     return true;
 }
 
-bool Subproblems::tie(bool tied) {
+void Subproblems::tie(bool tied) {
     std::vector<SubproblemChoices> choices;
     for (Subproblem& subproblem : subproblems_) {
         if (!tied) std::iota(subproblem.choices.originals.begin(), subproblem.choices.originals.end(), 0);
         choices.push_back(subproblem.choices);
     }
-    CostClasses classes = cost_classes_of(choices, repeat_);
+    CostClasses classes = cost_classes_of(choices);
     is_tied_ = classes.any();
     shared_ = std::move(classes.goals);
     for (std::size_t s = 0; s < subproblems_.size(); ++s) {
@@ -69,26 +65,6 @@ bool Subproblems::tie(bool tied) {
             subproblems_[subproblem].counts.resize(std::max(subproblems_[subproblem].counts.size(), place + 1));
             subproblems_[subproblem].counts[place] = goal.count;
         }
-    return are_blocks_tied();
-}
-
-/// True if shared goals of all blocks but the lowest and the highest are tied to their counterparts: it is then
-/// irrelevant which of them belong to the omitted blocks.
-bool Subproblems::are_blocks_tied() const {
-    if (!repeat_.any()) return true;
-    for (const Subproblem& subproblem : subproblems_) {
-        std::map<int, int> cost_classes;
-        for (std::size_t c = 0; c < subproblem.cost_classes.size(); ++c)
-            if (const int goal = subproblem.choices.goals[c];
-                goal >= repeat_.low_of(1) && goal < repeat_.low_of(repeat_.blocks - 1))
-                cost_classes[goal] = subproblem.cost_classes[c];
-        for (const auto& [goal, cost_class] : cost_classes) {
-            if (goal < repeat_.low_of(2)) continue;
-            const auto below = cost_classes.find(goal - repeat_.goals);
-            if (below == cost_classes.end() || below->second != cost_class) return false;
-        }
-    }
-    return true;
 }
 
 CostShares Subproblems::untied(const CostShares& tied) {
@@ -137,8 +113,8 @@ std::vector<int> Subproblems::whole_path(const RelaxedSolution& all) {
         std::copy(all.shares[s].begin(), all.shares[s].end(), subproblem.costs.begin());
         subproblem.paths.cheapest(subproblem.costs);
         own.clear(), both.clear();
-        for (const int unfolded_choice : subproblem.paths.path())
-            own.push_back(subproblem.repeat.in_whole(unfolded_choice, subproblem.own.choices, repeat_));
+        for (const int choice : subproblem.paths.path())
+            own.push_back(subproblem.own.choices[static_cast<std::size_t>(choice)]);
         std::set_union(path.begin(), path.end(), own.begin(), own.end(), std::back_inserter(both));
         path.swap(both);
     }

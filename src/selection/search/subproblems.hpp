@@ -31,16 +31,15 @@ struct RelaxedSolution {
 class Subproblems {
 public:
     /// Finds the paths of a subproblem.
-    using Explore = std::function<Exploration(const SearchProblem&, const RepeatedBlocks&)>;
+    using Explore = std::function<Exploration(const SearchProblem&)>;
 
     /// The problem must outlive this object.
-    Subproblems(const SearchProblem& problem, std::span<const int> subproblem_of, const RepeatedBlocks& repeat);
+    Subproblems(const SearchProblem& problem, std::span<const int> subproblem_of);
 
-    /// False if a subproblem has no path or cannot be searched exactly, or if its blocks do not stay equal.
+    /// False if a subproblem has no path or cannot be searched exactly.
     bool add_all(const Explore& explore);
-    /// Ties shared goals at the same places of equal layers, or separates all. False if those of blocks are not at the
-    /// same places.
-    bool tie(bool tied);
+    /// Ties shared goals at the same places of equal layers, or separates all.
+    void tie(bool tied);
     /// The same as tie(false); the shares of tied goals become those of each of them.
     CostShares untied(const CostShares& tied);
 
@@ -54,13 +53,12 @@ public:
     /// last find_cheapest(); 0 for those of shared goals.
     std::vector<double> reduced_costs() const;
     /// The union of the subproblems' paths, which share only goals without needs. Evaluates the subproblems again at
-    /// the shares of `all`. Choices have unfolded numbers.
+    /// the shares of `all`.
     std::vector<int> whole_path(const RelaxedSolution& all);
 
 private:
     struct Subproblem {
         InducedProblem own;
-        RepeatedBlocks repeat;
         SubproblemChoices choices;
         std::shared_ptr<const PathDag> dag;
         PathSet all;
@@ -71,11 +69,9 @@ private:
     };
 
     bool add_subproblem(int number, const Explore& explore);
-    bool are_blocks_tied() const;
 
     const SearchProblem& problem_;
     std::span<const int> subproblem_of_;
-    RepeatedBlocks repeat_;
     std::vector<Subproblem> subproblems_;
     std::vector<SharedGoal> shared_;
     bool is_tied_ = false;

@@ -95,7 +95,7 @@ TEST(Chain, RootsBelongToTheirRegion) {
         presolved.sets.push_back(dag.choice(choice, problem.cost(choice)));
     for (const bool only_cheapest : {true, false}) {
         SearchLimits limits{0, 1000, true, {}};
-        const ChainResult chained = paths_of_chain(presolved, dag, limits, {0, 4, 8, 12, 16}, only_cheapest, {});
+        const ChainResult chained = paths_of_chain(presolved, dag, limits, {0, 4, 8, 12, 16}, only_cheapest);
         EXPECT_EQ(dag.cheapest(chained.paths), (Path{6, {0, 6, 8, 14, 16, 30}}));
     }
 }
@@ -104,8 +104,8 @@ TEST(Chain, WithoutGoalsThereIsOnePath) {
     PathDag dag;
     const PresolvedProblem presolved;
     SearchLimits limits{0, 1000, true, {}};
-    EXPECT_EQ(dag.cheapest(paths_of_chain(presolved, dag, limits, {0, 0}, false, {}).paths), (Path{0, {}}));
-    EXPECT_EQ(dag.cheapest(paths_of_chain(presolved, dag, limits, {0}, false, {}).paths), (Path{0, {}}));
+    EXPECT_EQ(dag.cheapest(paths_of_chain(presolved, dag, limits, {0, 0}, false).paths), (Path{0, {}}));
+    EXPECT_EQ(dag.cheapest(paths_of_chain(presolved, dag, limits, {0}, false).paths), (Path{0, {}}));
 }
 
 // Any of fifteen goals may be provided across each border: so many states that only the cheapest are followed. With all

@@ -1,12 +1,14 @@
 #include "selection/search/decomposition.hpp"
 
-#include "selection/search/repeated_blocks.hpp"
 #include "tests/selection/search/random_decomposition.hpp"
 #include "tests/selection/search/written_problem.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace cairn::search::test {
@@ -56,8 +58,8 @@ TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
     }
 }
 
-/// Stacked subproblems, each a chain of goals of equal cost with a shared goal at its bottom. A chain longer than the
-/// maximum is folded; goals of other subproblems are above and below it.
+/// Stacked subproblems, each a chain of goals of equal cost with a shared goal at its bottom; goals of other
+/// subproblems are above and below the longest.
 TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
     for (int longest = 0; longest < 4; ++longest) {
         SearchProblem problem;
@@ -76,12 +78,46 @@ TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
             problem.add_root(last);
         }
         ASSERT_EQ(fault_of_decomposition(problem, subproblem_of), "");
-        ASSERT_GT(find_repeated_blocks(problem, subproblem_of).blocks, 6);
         const Exploration found = explore_decomposed(problem, subproblem_of);
         ASSERT_EQ(found.status, Status::found);
         const Path path = found.dag.cheapest(found.paths);
         EXPECT_TRUE(is_path(problem, path.choices)) << longest;
         EXPECT_EQ(path.choices.size(), static_cast<std::size_t>(problem.alternatives())) << longest;
+    }
+}
+
+TEST(Sides, ManyLayersAreSearchedAsTheWhole) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        const auto [problem, subproblem_of] = layered_decomposition(seed, 9 + static_cast<int>(seed % 11));
+        const Exploration whole = explore(problem), apart = explore_decomposed(problem, subproblem_of);
+        ASSERT_TRUE(whole.exact) << seed;
+        ASSERT_EQ(apart.status, whole.status) << seed;
+        if (whole.status != Status::found) continue;
+        ++found;
+        const Path path = apart.dag.cheapest(apart.paths);
+        EXPECT_TRUE(is_path(problem, path.choices)) << seed;
+        EXPECT_NEAR(path.cost, whole.dag.cost(whole.paths), 1e-9) << seed;
+    }
+    EXPECT_GT(found, 200);
+}
+
+// Each of these seeds gives equal layers. Limits of presolve take effect below 160 of them.
+TEST(Sides, WorkGrowsNoFasterThanTheLayers) {
+    for (const bool is_alone : {false, true}) {
+        const auto work = [&](int layers) {
+            std::array<std::size_t, 3> sums{};
+            for (const std::uint64_t seed : {2, 4, 8, 10, 11, 16}) {
+                auto [problem, subproblem_of] = layered_decomposition(seed, layers);
+                if (is_alone) std::fill(subproblem_of.begin(), subproblem_of.end(), 0);
+                const Exploration found = explore_decomposed(problem, subproblem_of);
+                EXPECT_EQ(found.status, Status::found) << seed;
+                sums[0] += found.states, sums[1] += found.work, sums[2] += found.border_work;
+            }
+            return sums;
+        };
+        const auto few = work(160), many = work(640);
+        for (std::size_t i = 0; i < few.size(); ++i) EXPECT_LE(many[i], few[i] * 9 / 2) << is_alone << " " << i;
     }
 }
 

@@ -1,7 +1,5 @@
 #include "selection/search/path_dag.hpp"
 
-#include "selection/search/path_dag_evaluator.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,28 +141,6 @@ TEST(PathDag, ManySetsAreJoinedTwoByTwo) {
     EXPECT_EQ(depth[static_cast<std::size_t>(all)], 10);
     sets.push_back(PathDag::none);
     EXPECT_EQ(dag.product(sets), PathDag::none);
-}
-
-TEST(PathDag, WhatIsMovedStandsFurtherOn) {
-    PathDag dag;
-    dag.shift_from(2);
-    const PathSet block = dag.product(dag.choice(1, 8), dag.choice(2, 4));
-    PathDag::Sum two, four;
-    dag.add(two, dag.choice(3, 1), block, -1, 10);
-    const PathSet both = dag.set_of(two);
-    dag.add(four, dag.choice(4, 2), both, -1, 100);
-    const PathSet all = dag.set_of(four);
-    EXPECT_EQ(fault(dag, all), "");
-    // Shifts add up; a choice that may not shift stays.
-    EXPECT_EQ(dag.cheapest(all), (Path{15, {1, 4, 103, 112}}));
-    PathDagEvaluator asked(dag, all);
-    EXPECT_EQ(asked.cheapest(std::vector<double>{0, 8, 4, 1, 2}), 15);
-    EXPECT_EQ(asked.path(), (std::vector<int>{1, 4, 103, 112}));
-    PathDag::Sum alone, clash;
-    dag.add(alone, PathDag::empty_path, block, -1, 5);
-    EXPECT_EQ(dag.cheapest(dag.set_of(alone)), (Path{12, {1, 7}}));
-    dag.add(clash, dag.choice(12, 1), block, -1, 10);
-    EXPECT_NE(fault(dag, dag.set_of(clash)), "");
 }
 
 }  // namespace

@@ -212,36 +212,5 @@ TEST(Reduce, EqualStretchesLoseNoPath) {
     EXPECT_GT(less_work, 100);
 }
 
-// The reduced block contains goals of that block only.
-TEST(Reduce, BlocksAreNotMixed) {
-    int blocks = 0;
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        const auto [problem, subproblem_of] = layered_decomposition(seed, 12);
-        const Folded few = folded(problem, subproblem_of, find_repeated_blocks(problem, subproblem_of), 5);
-        const RepeatedBlocks& repeat = few.repeat;
-        if (!repeat.any()) continue;
-        ++blocks;
-        const auto block_of = [&](int choice) {
-            const int past = choice - repeat.first;
-            return past < 0 || past >= repeat.blocks * repeat.choices ? -1 : past / repeat.choices;
-        };
-        PathDag dag(true);
-        const std::vector<int> no_sccs(static_cast<std::size_t>(few.problem.goals()), -1);
-        const auto presolved = presolve(few.problem, no_sccs, dag, true, {}, true, repeat);
-        ASSERT_TRUE(presolved);
-        if (presolved->unreachable >= 0) continue;
-        for (const PathSet set : presolved->sets) {
-            const Path path = dag.cheapest(set);
-            int block = -1;
-            for (const int choice : path.choices) {
-                const int its = block_of(choice);
-                EXPECT_TRUE(its < 0 || block < 0 || its == block) << seed;
-                if (its >= 0) block = its;
-            }
-        }
-    }
-    EXPECT_GT(blocks, 100);
-}
-
 }  // namespace
 }  // namespace cairn::search::test

@@ -11,10 +11,9 @@
 namespace cairn::search::test {
 namespace {
 
-Exploration every_path(const SearchProblem& problem, const RepeatedBlocks& repeat) {
+Exploration every_path(const SearchProblem& problem) {
     Options options;
     options.only_cheapest = false;
-    options.repeat = repeat;
     return explore(problem, options);
 }
 
@@ -24,9 +23,9 @@ SearchProblem two_forms() { return written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}
 
 TEST(Subproblems, EachSideAnswersForItself) {
     const SearchProblem problem = two_forms();
-    Subproblems subproblems(problem, two_sides, {});
+    Subproblems subproblems(problem, two_sides);
     ASSERT_TRUE(subproblems.add_all(every_path));
-    ASSERT_TRUE(subproblems.tie(true));
+    subproblems.tie(true);
     ASSERT_EQ(subproblems.size(), 2u);
     EXPECT_FALSE(subproblems.is_tied());
     const CostShares halves(subproblems.shared_goals(), 2);
@@ -44,15 +43,15 @@ TEST(Subproblems, EachSideAnswersForItself) {
 TEST(Subproblems, ASideWithoutAPathIsTold) {
     const SearchProblem problem = written({{{3}}, {}, {{1, {0}}}}, {1, 2});
     const std::vector<int> subproblem_of{shared, 0, 1};
-    Subproblems subproblems(problem, subproblem_of, {});
+    Subproblems subproblems(problem, subproblem_of);
     EXPECT_FALSE(subproblems.add_all(every_path));
 }
 
 TEST(Subproblems, WhatWasTiedKeepsItsShares) {
     const auto [problem, subproblem_of] = layers_without_a_form_for_all(3, 8);
-    Subproblems subproblems(problem, subproblem_of, {});
+    Subproblems subproblems(problem, subproblem_of);
     ASSERT_TRUE(subproblems.add_all(every_path));
-    ASSERT_TRUE(subproblems.tie(true));
+    subproblems.tie(true);
     ASSERT_TRUE(subproblems.is_tied());
     const std::size_t tied = subproblems.shared_goals().size();
     const CostShares shares(subproblems.shared_goals(), subproblems.size());
@@ -66,31 +65,6 @@ TEST(Subproblems, WhatWasTiedKeepsItsShares) {
         subproblems.find_cheapest(subproblem, own, after);
         EXPECT_NEAR(after.costs[subproblem], before.costs[subproblem], 1e-9);
     }
-}
-
-// Omitted blocks count in every query.
-TEST(Subproblems, BlocksThatAreNotThereCount) {
-    const auto [problem, subproblem_of] = layers_without_a_form_for_all(5, 16);
-    const Folded few = folded(problem, subproblem_of, find_repeated_blocks(problem, subproblem_of), 6);
-    ASSERT_TRUE(few.repeat.any());
-    Subproblems whole(problem, subproblem_of, {}), part(few.problem, few.subproblem_of, few.repeat);
-    RelaxedSolution of_whole(3), of_part(3);
-    for (auto [subproblems, all] : {std::pair(&whole, &of_whole), std::pair(&part, &of_part)}) {
-        ASSERT_TRUE(subproblems->add_all(every_path));
-        ASSERT_TRUE(subproblems->tie(true));
-        const CostShares shares(subproblems->shared_goals(), 3);
-        for (std::size_t subproblem = 0; subproblem < 3; ++subproblem)
-            subproblems->find_cheapest(subproblem, shares, *all);
-    }
-    for (std::size_t subproblem = 0; subproblem < 3; ++subproblem) {
-        EXPECT_NEAR(of_part.costs[subproblem], of_whole.costs[subproblem], 1e-9);
-        EXPECT_NEAR(of_part.own_costs[subproblem], of_whole.own_costs[subproblem], 1e-9);
-    }
-    double path_cost = 0;
-    for (const int choice : part.whole_path(of_part)) path_cost += problem.cost(choice);
-    double same = 0;
-    for (const int choice : whole.whole_path(of_whole)) same += problem.cost(choice);
-    EXPECT_NEAR(path_cost, same, 1e-9);
 }
 
 }  // namespace
