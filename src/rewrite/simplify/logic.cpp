@@ -31,7 +31,7 @@ bool has_operand(const Rewriter& r, NodeId id, double value) {
     return r.is_scalar(r.operand(id, 0), value) || r.is_scalar(r.operand(id, 1), value);
 }
 
-// max, min, logical_and, logical_or.
+// max, min, logical_and, logical_or, bitwise_and.
 Result same_operands(Rewriter& r, NodeId id) {
     return r.operand(id, 0) == r.operand(id, 1) ? Result(r.operand(id, 0)) : std::nullopt;
 }
@@ -51,6 +51,11 @@ Result max_lowest(Rewriter& r, NodeId id) {
 Result and_constant(Rewriter& r, NodeId id) {
     if (has_operand(r, id, 0)) return r.filled_like(id, 0);
     return beside(r, id, 1);
+}
+
+Result bits_constant(Rewriter& r, NodeId id) {
+    if (has_operand(r, id, 0)) return r.filled_like(id, 0);
+    return beside(r, id, r.node(id).dtype == DType::u8 ? 255 : -1);
 }
 
 Result or_constant(Rewriter& r, NodeId id) {
@@ -115,13 +120,15 @@ using enum Rounding;
 
 // clang-format off
 constexpr std::array rows = {
-    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::max, same_operands},
-    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::min, same_operands},
-    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::logical_and, same_operands},
-    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or", exact, Op::logical_or, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or, bitwise_and", exact, Op::max, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or, bitwise_and", exact, Op::min, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or, bitwise_and", exact, Op::logical_and, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or, bitwise_and", exact, Op::logical_or, same_operands},
+    Rule{"same_operands", "max(x, x) -> x", "likewise min, and, or, bitwise_and", exact, Op::bitwise_and, same_operands},
     Rule{"min_highest", "min(x, inf) -> x", "of integers the highest number", exact, Op::min, min_highest},
     Rule{"max_lowest", "max(x, -inf) -> x", "of integers the lowest number", exact, Op::max, max_lowest},
     Rule{"and_constant", "(x and false) -> false, (x and true) -> x", "", exact, Op::logical_and, and_constant},
+    Rule{"bits_constant", "bitwise_and(x, 0) -> 0, bitwise_and(x, -1) -> x", "all bits of a u8 are 255", exact, Op::bitwise_and, bits_constant},
     Rule{"or_constant", "(x or true) -> true, (x or false) -> x", "", exact, Op::logical_or, or_constant},
     Rule{"xor_constant", "(x xor x) -> false, (x xor false) -> x, (x xor true) -> not x", "", exact, Op::logical_xor, xor_constant},
     Rule{"not_not", "not not x -> x", "", exact, Op::logical_not, not_not},

@@ -23,6 +23,37 @@ output "y" %2
 %0 = input "x" : bool[N,3]
 output "y" %0
 )"},
+    {"same_operands", R"(
+%0 = input "x" : i32[N,3]
+%1 = bitwise_and %0, %0 : i32[N,3]
+output "y" %1
+)",
+     R"(
+%0 = input "x" : i32[N,3]
+output "y" %0
+)"},
+    {"bits_constant", R"(
+%0 = input "x" : i64[N,3]
+%1 = constant -1 : i64[]
+%2 = bitwise_and %0, %1 : i64[N,3]
+%3 = constant 0 : i64[]
+%4 = bitwise_and %0, %3 : i64[N,3]
+%5 = input "z" : u8[3]
+%6 = constant 255 : u8[]
+%7 = bitwise_and %6, %5 : u8[3]
+output "y" %2
+output "z" %4
+output "u" %7
+)",
+     R"(
+%0 = input "x" : i64[N,3]
+%1 = input "z" : u8[3]
+%2 = constant 0 : i64[]
+%3 = broadcast %2 shape=(N,3) : i64[N,3]
+output "y" %0
+output "z" %3
+output "u" %1
+)"},
     {"min_highest", R"(
 %0 = input "x" : f32[N,3]
 %1 = constant inf : f32[]
