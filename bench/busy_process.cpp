@@ -15,15 +15,16 @@
 namespace bench {
 namespace {
 
-[[noreturn]] void refuse_beside(const std::string& why) {
+[[noreturn]] void refuse_busy_process(const std::string& why) {
     throw cairn::Error(cairn::ErrorKind::argument, "model_bench", "--beside: " + why);
 }
 
 int last_usable_cpu() {
     cpu_set_t usable;
     CPU_ZERO(&usable);
-    if (::sched_getaffinity(0, sizeof usable, &usable) != 0) refuse_beside(std::generic_category().message(errno));
-    if (CPU_COUNT(&usable) < 2) refuse_beside("this process may run on one CPU only");
+    if (::sched_getaffinity(0, sizeof usable, &usable) != 0)
+        refuse_busy_process(std::generic_category().message(errno));
+    if (CPU_COUNT(&usable) < 2) refuse_busy_process("this process may run on one CPU only");
     int last = 0;
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
         if (CPU_ISSET(cpu, &usable)) last = cpu;
@@ -47,8 +48,8 @@ int last_usable_cpu() {
 void wait_for_stop(pid_t pid) {
     int status = 0;
     while (::waitpid(pid, &status, WUNTRACED) < 0)
-        if (errno != EINTR) refuse_beside(std::generic_category().message(errno));
-    if (!WIFSTOPPED(status)) refuse_beside("the busy process has ended");
+        if (errno != EINTR) refuse_busy_process(std::generic_category().message(errno));
+    if (!WIFSTOPPED(status)) refuse_busy_process("the busy process has ended");
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ void wait_for_stop(pid_t pid) {
 BusyProcess::BusyProcess() : cpu_(last_usable_cpu()) {
     const pid_t maker = ::getpid();
     pid_ = ::fork();
-    if (pid_ < 0) refuse_beside(std::generic_category().message(errno));
+    if (pid_ < 0) refuse_busy_process(std::generic_category().message(errno));
     if (pid_ == 0) spin(cpu_, maker);
     wait_for_stop(pid_);
 }

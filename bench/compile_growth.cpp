@@ -34,7 +34,7 @@ clockid_t clock_of_this_thread() {
 }
 
 /// CPU time of a thread in milliseconds, which other programs on the machine do not affect.
-double worked(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
+double cpu_milliseconds(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
     timespec now;
     clock_gettime(clock, &now);
     return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
@@ -55,9 +55,9 @@ public:
     explicit StopTimer(double seconds)
         : watched_(clock_of_this_thread()), thread_([this, seconds] {
               std::unique_lock lock(mutex_);
-              for (double left = seconds; left > 0; left = seconds - 1e-3 * worked(watched_) + begun_)
+              for (double left = seconds; left > 0; left = seconds - 1e-3 * cpu_milliseconds(watched_) + begun_)
                   if (done_.wait_for(lock, std::chrono::duration<double>(left), [this] { return is_done_; })) return;
-              asked_ = worked(watched_);
+              asked_ = cpu_milliseconds(watched_);
               source_.request_stop();
           }) {}
     ~StopTimer() {
@@ -77,7 +77,7 @@ private:
     std::stop_source source_;
     bool is_done_ = false;
     clockid_t watched_;
-    double begun_ = 1e-3 * worked();
+    double begun_ = 1e-3 * cpu_milliseconds();
     double asked_ = 0;
     std::thread thread_;
 };
@@ -87,28 +87,28 @@ void compile(Job& job) {
     const cairn::Context context;
     std::map<std::string, double> stages;
     std::string stage;
-    double since = worked();
+    double since = cpu_milliseconds();
     const auto begin = [&](std::string_view next) {
-        if (!stage.empty()) stages[stage] += worked() - since;
+        if (!stage.empty()) stages[stage] += cpu_milliseconds() - since;
         stage = next;
-        since = worked();
+        since = cpu_milliseconds();
     };
     cairn::CompileOptions options;
     options.progress = [&](const cairn::Progress& progress) { begin(progress.phase); };
     StopTimer watch(job.seconds);
     options.stop = watch.token();
-    const double start = worked();
+    const double start = cpu_milliseconds();
     std::printf("%-10s %6zu ", std::string(job.family->name).c_str(), graph.size());
     try {
         cairn::compile(graph, context, options);
     } catch (const cairn::Cancelled&) {
-        std::printf("stopped in %s, %.0f ms after the request", stage.c_str(), worked() - watch.asked());
+        std::printf("stopped in %s, %.0f ms after the request", stage.c_str(), cpu_milliseconds() - watch.asked());
         job.cancelled = true;
     } catch (const std::exception& error) {
         std::printf("%s", error.what());
         job.failed = true;
     }
-    job.total = worked() - start;
+    job.total = cpu_milliseconds() - start;
     begin("");
     for (const char* name : stages_in_order) std::printf(" %s %.0f", name, stages[name]);
     std::printf(" | %.0f ms", job.total);
@@ -128,12 +128,12 @@ void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments)
         const double seconds = 1e-3 * whole * (moment - 0.5) / moments;
         StopTimer watch(moment == 0 ? 1e6 : seconds);
         options.stop = watch.token();
-        const double start = worked();
+        const double start = cpu_milliseconds();
         try {
             cairn::compile(graph, context, options);
-            if (moment == 0) whole = worked() - start;
+            if (moment == 0) whole = cpu_milliseconds() - start;
         } catch (const cairn::Cancelled&) {
-            const double answer = worked() - watch.asked();
+            const double answer = cpu_milliseconds() - watch.asked();
             worst[stage] = std::max(worst[stage], answer);
             if (answer > most) most = answer, when = 1e3 * seconds;
         }

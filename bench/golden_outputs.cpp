@@ -65,11 +65,11 @@ GoldenSentences golden_sentences(const std::filesystem::path& file) {
     });
 }
 
-void Distance::add(double got, double expected) {
+void RelativeError::add(double got, double expected) {
     difference_ += (got - expected) * (got - expected);
     size_ += expected * expected;
 }
 
-double Distance::relative() const { return std::sqrt(difference_ / size_); }
+double RelativeError::relative() const { return std::sqrt(difference_ / size_); }
 
 }  // namespace bench

@@ -25,7 +25,7 @@ GoldenText golden_text(const std::filesystem::path& file);
 GoldenSentences golden_sentences(const std::filesystem::path& file);
 
 /// Relative L2 distance |y - r| / |r| of the added values y from the expected values r.
-class Distance {
+class RelativeError {
 public:
     void add(double got, double expected);
     double relative() const;

@@ -108,7 +108,7 @@ const Layer layers[] = {
 };
 
 /// Varied numbers in [-0.5, 0.5), none of them subnormal.
-std::vector<float> some_numbers(std::int64_t count) {
+std::vector<float> synthetic_numbers(std::int64_t count) {
     std::vector<float> numbers;
     for (std::int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(i * 7919 % 1013) / 1013 - 0.5f);
     return numbers;
@@ -162,10 +162,10 @@ CompiledLayer compile_layer(const Layer& layer, const Context& context, const Co
     g.output("y", y);
     const std::int64_t pixels = element_count(image).constant();
     CompiledLayer ready{compile(g, context, options),
-                        some_numbers(filter_count),
-                        some_numbers(layer.filters),
+                        synthetic_numbers(filter_count),
+                        synthetic_numbers(layer.filters),
                         std::vector<float>(static_cast<std::size_t>(layer.filters), 1.0f),
-                        some_numbers(pixels),
+                        synthetic_numbers(pixels),
                         {},
                         {}};
     if (layer.filters > 0)

@@ -53,7 +53,7 @@ double expected(const CompiledGraph& compiled) {
     return 1e3 * seconds;
 }
 
-std::vector<std::int32_t> some_ids(std::int64_t count, std::int64_t vocabulary) {
+std::vector<std::int32_t> synthetic_ids(std::int64_t count, std::int64_t vocabulary) {
     std::vector<std::int32_t> ids;
     for (std::int64_t i = 0; i < count; ++i) ids.push_back(static_cast<std::int32_t>(i * 7919 % vocabulary));
     return ids;
@@ -64,7 +64,7 @@ template <typename Model>
 Row measured(Model& model, double compiled, std::int64_t vocabulary, const std::function<void()>& rewind) {
     Row row{bytes_of(model.compiled()), compiled, 0, 0, 0};
     for (const std::int64_t tokens : {64, 1}) {
-        const std::vector<std::int32_t> ids = some_ids(tokens, vocabulary);
+        const std::vector<std::int32_t> ids = synthetic_ids(tokens, vocabulary);
         const auto run = [&] {
             rewind();
             model.forward(ids);

@@ -152,7 +152,7 @@ void run(const Options& options, Clock::time_point started) {
     report.resident_bytes = support::peak_resident_bytes();
     report.before = cairn::calibrate(context);
     if (busy) {
-        report.beside = bench::time_beside_load(*subject, options.turns, *busy);
+        report.beside = bench::time_under_load(*subject, options.turns, *busy);
         report.iterations = report.beside->alone;
         report.busy_cpu = busy->cpu();
     } else {

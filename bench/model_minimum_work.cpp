@@ -10,10 +10,10 @@ using cairn::models::WeightSpec;
 /// Sizes of the layers of a transformer on one text.
 struct Layers {
     double count, width, inner;
-    double rows;       ///< new positions
-    double last_rows;  ///< new positions whose result is needed from the last layer
-    double seen;       ///< sum over the new positions of the keys each attends to
-    double last_seen;  ///< the same in the last layer
+    double rows;                ///< new positions
+    double last_rows;           ///< new positions whose result is needed from the last layer
+    double seen;                ///< sum over the new positions of the keys each attends to
+    double last_attended_keys;  ///< the same in the last layer
 };
 
 double flops_of(const Layers& a) {
@@ -22,7 +22,7 @@ double flops_of(const Layers& a) {
         const double keys_and_values = 2 * a.rows * 2 * square;
         return keys_and_values + 2 * rows * (2 * square + 2 * widen) + 4 * a.width * seen;
     };
-    return (a.count - 1) * layer(a.rows, a.seen) + layer(a.last_rows, a.last_seen);
+    return (a.count - 1) * layer(a.rows, a.seen) + layer(a.last_rows, a.last_attended_keys);
 }
 
 double bytes_of(const WeightSpec& weight, double rows) {
@@ -33,14 +33,15 @@ double bytes_of(const WeightSpec& weight, double rows) {
 }
 
 /// Bytes of all weights. Of the tables that are only looked up, at most as many rows count as there are tokens or
-/// positions; `tokens_in` and `positions_in` are the ends of their names, the former empty if that table is read whole.
-double weight_bytes(const std::vector<WeightSpec>& weights, double tokens, double positions, std::string_view tokens_in,
-                    std::string_view positions_in) {
+/// positions; `token_table_suffix` and `position_table_suffix` are the ends of their names, the former empty if that
+/// table is read whole.
+double weight_bytes(const std::vector<WeightSpec>& weights, double tokens, double positions,
+                    std::string_view token_table_suffix, std::string_view position_table_suffix) {
     double bytes = 0;
     for (const WeightSpec& weight : weights) {
         double rows = static_cast<double>(weight.shape[0]);
-        if (!tokens_in.empty() && weight.name.ends_with(tokens_in)) rows = tokens;
-        if (weight.name.ends_with(positions_in)) rows = positions;
+        if (!token_table_suffix.empty() && weight.name.ends_with(token_table_suffix)) rows = tokens;
+        if (weight.name.ends_with(position_table_suffix)) rows = positions;
         bytes += bytes_of(weight, rows);
     }
     return bytes;

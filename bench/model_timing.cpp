@@ -32,7 +32,7 @@ std::vector<double> time_iterations(BenchmarkedModel& subject, const IterationLi
     return all;
 }
 
-PairedTimes time_beside_load(BenchmarkedModel& subject, const IterationLimits& turns, BusyProcess& busy) {
+PairedTimes time_under_load(BenchmarkedModel& subject, const IterationLimits& turns, BusyProcess& busy) {
     warm_up(subject);
     PairedTimes result;
     double total = 0;

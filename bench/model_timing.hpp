@@ -21,7 +21,7 @@ std::vector<double> time_iterations(BenchmarkedModel& subject, const IterationLi
 struct PairedTimes {
     std::vector<double> alone, beside;
 };
-PairedTimes time_beside_load(BenchmarkedModel& subject, const IterationLimits& turns, BusyProcess& busy);
+PairedTimes time_under_load(BenchmarkedModel& subject, const IterationLimits& turns, BusyProcess& busy);
 
 /// Median of the values (the upper one of an even number). Throws cairn::Error(argument) if there are none.
 double median(std::vector<double> values);

@@ -81,7 +81,7 @@ public:
         // Compares the last position of each row.
         const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);
         const std::size_t row_size = logits.size() / static_cast<std::size_t>(work_.batch);
-        Distance distance;
+        RelativeError distance;
         for (std::size_t end = row_size; end <= logits.size(); end += row_size)
             for (const auto& [position, expected] : text.logits)
                 distance.add(logits[end - vocabulary + position], expected);
@@ -148,7 +148,7 @@ public:
         if (golden_.empty()) return {};
         const GoldenSentences all = golden_sentences(golden_);
         const std::size_t labels = model_.config().labels.size();
-        Distance distance;
+        RelativeError distance;
         const auto batch = static_cast<std::size_t>(work_.batch);
         for (std::size_t first = 0; first < all.ids.size(); first += batch) {
             const std::size_t count = std::min(batch, all.ids.size() - first);

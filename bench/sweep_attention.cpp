@@ -19,7 +19,7 @@ namespace {
 struct Sizes {
     std::int64_t queries, keys, depth = 64, heads = 12, key_heads = 12;
 };
-enum class Seen { causal, all, key_mask, pair_mask, added_mask };
+enum class Mask { causal, all, key_mask, pair_mask, added_mask };
 
 struct Case {
     std::string name, problem;
@@ -35,20 +35,20 @@ std::string tensor(const char* dtype, std::initializer_list<std::int64_t> sizes)
     return text;
 }
 
-Case case_of(const Sizes& s, Seen seen, const std::string& stored = "f32", const std::string& more = {}) {
+Case case_of(const Sizes& s, Mask seen, const std::string& stored = "f32", const std::string& more = {}) {
     const char* const names[] = {"causal", "all", "key_mask", "pair_mask", "added_mask"};
-    const bool is_causal = seen == Seen::causal;
+    const bool is_causal = seen == Mask::causal;
     std::string problem = std::string("attention causal=(") + (is_causal ? "1" : "0") + ")";
-    if (seen == Seen::pair_mask || seen == Seen::added_mask) problem += " pairs=(1)";
-    problem += more + " scale=0.125" + (seen == Seen::all || seen == Seen::added_mask ? "" : " masked_score=-1e+38");
+    if (seen == Mask::pair_mask || seen == Mask::added_mask) problem += " pairs=(1)";
+    problem += more + " scale=0.125" + (seen == Mask::all || seen == Mask::added_mask ? "" : " masked_score=-1e+38");
     const std::string kv = tensor(stored.c_str(), {1, s.key_heads, s.keys, s.depth});
     const std::string q = tensor("f32", {1, s.heads, s.queries, s.depth});
     problem += " | " + q + " " + kv + " " + kv;
-    if (seen == Seen::key_mask) problem += " " + tensor("bool", {1, s.keys});
-    if (seen == Seen::pair_mask) problem += " " + tensor("bool", {1, 1, s.queries, s.keys});
-    if (seen == Seen::added_mask) problem += " " + tensor("f32", {1, 1, s.queries, s.keys});
+    if (seen == Mask::key_mask) problem += " " + tensor("bool", {1, s.keys});
+    if (seen == Mask::pair_mask) problem += " " + tensor("bool", {1, 1, s.queries, s.keys});
+    if (seen == Mask::added_mask) problem += " " + tensor("f32", {1, 1, s.queries, s.keys});
     const double queries = static_cast<double>(s.queries), keys = static_cast<double>(s.keys);
-    const bool is_boolean = seen == Seen::key_mask || seen == Seen::pair_mask;
+    const bool is_boolean = seen == Mask::key_mask || seen == Mask::pair_mask;
     const double filled = is_boolean ? static_cast<double>(s.keys - s.keys / 4) : keys;  // measure() masks 1/4
     const double row = is_causal ? keys - (queries - 1) / 2 : filled;
     std::string name = std::string(names[static_cast<int>(seen)]) + more + " " + stored + " " +
@@ -62,23 +62,23 @@ std::vector<Case> cases() {
     std::vector<Case> all;
     for (const std::int64_t queries : {1, 2, 4, 8, 16, 64, 128, 512, 1024, 2048})
         for (const std::int64_t keys : {128, 512, 2048, 8192})
-            if (queries <= keys && queries * keys <= 2048 * 2048) all.push_back(case_of({queries, keys}, Seen::causal));
-    all.push_back(case_of({1024, 1024}, Seen::causal));
+            if (queries <= keys && queries * keys <= 2048 * 2048) all.push_back(case_of({queries, keys}, Mask::causal));
+    all.push_back(case_of({1024, 1024}, Mask::causal));
     const Sizes anchors[] = {{1, 2048}, {4, 2048}, {16, 512}, {128, 128}, {512, 512}, {1024, 1024}};
     for (const Sizes& s : anchors) {
-        for (const Seen seen : {Seen::all, Seen::key_mask, Seen::pair_mask, Seen::added_mask})
+        for (const Mask seen : {Mask::all, Mask::key_mask, Mask::pair_mask, Mask::added_mask})
             all.push_back(case_of(s, seen));
-        for (const char* stored : {"bf16", "f16"}) all.push_back(case_of(s, Seen::causal, stored));
-        for (const std::int64_t depth : {80, 128}) all.push_back(case_of({s.queries, s.keys, depth}, Seen::causal));
-        all.push_back(case_of(s, Seen::causal, "f32", " softcap=50"));
-        all.push_back(case_of({s.queries, s.keys, 128, 32, 8}, Seen::causal));
-        all.push_back(case_of({s.queries, s.keys, 64, 8, 1}, Seen::causal));
+        for (const char* stored : {"bf16", "f16"}) all.push_back(case_of(s, Mask::causal, stored));
+        for (const std::int64_t depth : {80, 128}) all.push_back(case_of({s.queries, s.keys, depth}, Mask::causal));
+        all.push_back(case_of(s, Mask::causal, "f32", " softcap=50"));
+        all.push_back(case_of({s.queries, s.keys, 128, 32, 8}, Mask::causal));
+        all.push_back(case_of({s.queries, s.keys, 64, 8, 1}, Mask::causal));
     }
     for (const std::int64_t keys : {2048, 8192, 65536})
-        for (const std::int64_t heads : {1, 2}) all.push_back(case_of({1, keys, 64, heads, heads}, Seen::causal));
-    all.push_back(case_of({1, 8192, 128, 32, 8}, Seen::causal));
-    all.push_back(case_of({1, 8192, 128, 32, 8}, Seen::causal, "bf16"));
-    all.push_back(case_of({1, 8192, 128, 8, 1}, Seen::causal));
+        for (const std::int64_t heads : {1, 2}) all.push_back(case_of({1, keys, 64, heads, heads}, Mask::causal));
+    all.push_back(case_of({1, 8192, 128, 32, 8}, Mask::causal));
+    all.push_back(case_of({1, 8192, 128, 32, 8}, Mask::causal, "bf16"));
+    all.push_back(case_of({1, 8192, 128, 8, 1}, Mask::causal));
     return all;
 }
 

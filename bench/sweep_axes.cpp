@@ -29,9 +29,9 @@ double bytes_of(const cairn::TensorDesc& tensor) {
 }
 
 /// Rates of one Context: the peak of its threads, and copy rates by size, in powers of two bytes.
-class Machine {
+class MachineRates {
 public:
-    Machine(int threads, double seconds)
+    MachineRates(int threads, double seconds)
         : context_({.threads = threads}), seconds_(seconds), peak_(cairn::calibrate(context_).flops) {}
 
     /// The first kernel in the list that accepts the problem, as selected without timings; packed inputs excepted.
@@ -82,7 +82,7 @@ double flops_of(const cairn::bench::SweepProblem& swept, const cairn::Problem& p
     return *swept.flops * static_cast<double>(element_count(largest.shape).constant());
 }
 
-Line time_of(const cairn::bench::SweepProblem& swept, const cairn::Problem& problem, Machine& machine) {
+Line time_of(const cairn::bench::SweepProblem& swept, const cairn::Problem& problem, MachineRates& machine) {
     Line line{"", machine.threads()};
     for (const auto* side : {&problem.inputs, &problem.outputs})
         for (const cairn::TensorDesc& tensor : *side) line.bytes += bytes_of(tensor);
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
     for (const std::string& problem : problems) all.push_back({"given", problem, std::nullopt});
     if (problems.empty()) all = cairn::bench::sweep_problems();
     for (const int count : threads) {
-        Machine machine(count, seconds);
+        MachineRates machine(count, seconds);
         for (const cairn::bench::SweepProblem& swept : all) {
             if (swept.group.find(group) == std::string::npos && swept.problem.find(group) == std::string::npos)
                 continue;

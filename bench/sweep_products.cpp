@@ -28,16 +28,19 @@ struct Sizes {
     std::int64_t rows, depth, columns;
 };
 
-struct Found {
+struct Measurement {
     double seconds, limit_seconds, share_of_peak;
 };
 
 /// Times the first kernel of the family that accepts the product, as selected without timings; nullopt if none does.
-std::optional<Found> measured(const cairn::Context& context, const cairn::Calibration& machine,
-                              const std::string& family, Sizes sizes, const Options& options) {
+std::optional<Measurement> measured(const cairn::Context& context, const cairn::Calibration& machine,
+                                    const std::string& family, Sizes sizes, const Options& options) {
     const auto [m, k, n] = sizes;
-    const std::string lies = family == "panel" ? "@panel32" : options.is_transposed ? fmt::format(":(1,{})", k) : "";
-    const std::string text = fmt::format("matmul | f32[{},{}] f32[{},{}]{}! -> f32[{},{}]", m, k, k, n, lies, m, n);
+    const std::string weight_layout = family == "panel"       ? "@panel32"
+                                      : options.is_transposed ? fmt::format(":(1,{})", k)
+                                                              : "";
+    const std::string text =
+        fmt::format("matmul | f32[{},{}] f32[{},{}]{}! -> f32[{},{}]", m, k, k, n, weight_layout, m, n);
     auto symbols = cairn::Symbols::create();
     const cairn::Problem problem = cairn::parse_problem(text, *symbols);
     for (const cairn::Kernel& kernel : context.kernels().kernels) {
@@ -48,12 +51,12 @@ std::optional<Found> measured(const cairn::Context& context, const cairn::Calibr
             cairn::measure(problem, kernel.id, context, {.blocks = 5, .max_seconds = options.seconds}).min;
         const auto operations = 2.0 * static_cast<double>(m * k) * static_cast<double>(n);
         const double bytes = 4.0 * static_cast<double>(k * n), at_peak = operations / machine.flops;
-        return Found{seconds, std::max(at_peak, bytes / machine.bandwidth), at_peak / seconds};
+        return Measurement{seconds, std::max(at_peak, bytes / machine.bandwidth), at_peak / seconds};
     }
     return std::nullopt;
 }
 
-void print(const std::string& title, const std::string& family, std::int64_t size, const Found& found,
+void print(const std::string& title, const std::string& family, std::int64_t size, const Measurement& found,
            const cairn::Calibration& machine, bool is_json) {
     if (is_json)
         fmt::print("{}\n", Json{{"title", title},

@@ -1,5 +1,5 @@
 // Measures a large timing database: adding rows, opening it, and lookups of stored and of missing rows, inside a
-// TimingDb::Reading and individually.
+// TimingDb::ReadSnapshot and individually.
 //
 //     timing_db [ROWS]
 #include "cairn/timing_file.hpp"
@@ -79,7 +79,7 @@ int main(int count, char** arguments) {
     for (const char* prefix : {"", "absent."}) {
         std::printf("  %s: each on its own %.1f", *prefix == '\0' ? "there" : "not there",
                     1e6 * seconds_of([&] { look(prefix); }) / looks);
-        const cairn::TimingDb::Reading reading(*db);
+        const cairn::TimingDb::ReadSnapshot reading(*db);
         std::printf(", in a reading %.1f", 1e6 * seconds_of([&] { look(prefix); }) / looks);
         std::printf(", again %.1f\n", 1e6 * seconds_of([&] { look(prefix); }) / looks);
     }

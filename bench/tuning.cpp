@@ -87,7 +87,7 @@ Settings settings_of(int count, char** words) {
 }
 
 /// A compiled model, how it was tuned, and its measured times.
-struct Tuned {
+struct TunedModel {
     std::string name;
     Context context;  // with its own timing database in memory
     models::Gpt2 model;
@@ -96,16 +96,16 @@ struct Tuned {
     std::vector<double> steps = {}, prompts = {};  // seconds per run, one for each turn
 };
 
-class Models {
+class ModelFactory {
 public:
-    explicit Models(const Settings& settings) : settings_(settings) {
+    explicit ModelFactory(const Settings& settings) : settings_(settings) {
         config_.layers = settings.layers;
         weights_ = gpt2_weights(config_);
         values_.resize(static_cast<std::size_t>(config_.vocabulary * config_.width));
         for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = 1e-3F * static_cast<float>(i % 61) - 0.03F;
     }
 
-    Tuned tuned(std::string name, Mode mode, std::optional<double> seconds) const {
+    TunedModel tuned(std::string name, Mode mode, std::optional<double> seconds) const {
         ContextOptions options;
         options.threads = settings_.threads;
         if (mode == Mode::cached) options.shipped_timings = {settings_.shipped_timings};
@@ -124,7 +124,7 @@ public:
     }
 
     /// The same programs loaded again into other memory.
-    Tuned again(const Tuned& tuned, Mode mode) const {
+    TunedModel again(const TunedModel& tuned, Mode mode) const {
         CompileOptions compile;
         compile.mode = mode;
         compile.splits = {{"T", settings_.splits}};
@@ -132,16 +132,16 @@ public:
     }
 
     /// Times all models in turns, each turn in another random order.
-    void run(std::deque<Tuned>& all) const {
+    void run(std::deque<TunedModel>& all) const {
         std::vector<std::int32_t> ids;
         for (int i = 0; i < settings_.prompt; ++i)
             ids.push_back(static_cast<std::int32_t>(i * 7919 % config_.vocabulary));
-        std::vector<Tuned*> order;
-        for (Tuned& each : all) order.push_back(&each);
+        std::vector<TunedModel*> order;
+        for (TunedModel& each : all) order.push_back(&each);
         std::mt19937 random(1);
         for (int turn = -1; turn < settings_.turns; ++turn) {
             std::shuffle(order.begin(), order.end(), random);
-            for (Tuned* each : order) {
+            for (TunedModel* each : order) {
                 each->model.rewind();
                 const Clock::time_point begin = Clock::now();
                 each->model.forward(ids);
@@ -197,7 +197,7 @@ void print_head() {
                 "prompt ms", "ratio to first");
 }
 
-void print(const Tuned& each, const Tuned& first) {
+void print(const TunedModel& each, const TunedModel& first) {
     std::printf("%-16s %9.2f %9lld %10.3f %24s %10.3f %24s\n", each.name.c_str(), each.seconds,
                 static_cast<long long>(each.measured), 1e3 * median(each.steps),
                 ratio_of(each.steps, first.steps).c_str(), 1e3 * median(each.prompts),
@@ -205,15 +205,15 @@ void print(const Tuned& each, const Tuned& first) {
     std::fflush(stdout);
 }
 
-void print_all(const std::deque<Tuned>& all) {
+void print_all(const std::deque<TunedModel>& all) {
     print_head();
-    for (const Tuned& each : all) print(each, all.front());
+    for (const TunedModel& each : all) print(each, all.front());
 }
 
-void print_spread(const char* what, const char* whose, const std::deque<Tuned>& all,
-                  std::vector<double> Tuned::*times) {
+void print_spread(const char* what, const char* whose, const std::deque<TunedModel>& all,
+                  std::vector<double> TunedModel::*times) {
     std::map<std::string, std::vector<double>> of;
-    for (const Tuned& each : all)
+    for (const TunedModel& each : all)
         if (each.name.starts_with(whose))
             of[each.name].insert(of[each.name].end(), (each.*times).begin(), (each.*times).end());
     if (of.empty()) return;
@@ -224,8 +224,8 @@ void print_spread(const char* what, const char* whose, const std::deque<Tuned>& 
                 100 * (*most / *least - 1));
 }
 
-void run_spread(const Settings& settings, const Models& models) {
-    std::deque<Tuned> all;
+void run_spread(const Settings& settings, const ModelFactory& models) {
+    std::deque<TunedModel> all;
     for (int tune = 1; tune <= settings.tunes; ++tune)
         all.push_back(models.tuned("untuned " + std::to_string(tune), Mode::off, {}));
     for (int tune = 1; tune <= settings.tunes; ++tune)
@@ -236,44 +236,45 @@ void run_spread(const Settings& settings, const Models& models) {
     models.run(all);
     print_all(all);
     for (const char* whose : {"untuned", "tune"}) {
-        print_spread("steps", whose, all, &Tuned::steps);
-        print_spread("prompts", whose, all, &Tuned::prompts);
+        print_spread("steps", whose, all, &TunedModel::steps);
+        print_spread("prompts", whose, all, &TunedModel::prompts);
     }
 }
 
 /// Compares one tuning with an untuned model compiled for it, so that only two models are in memory at a time.
-void run_beside(const Models& models, const std::string& name, Mode mode, std::optional<double> seconds) {
-    std::deque<Tuned> pair;
+void run_against_untuned(const ModelFactory& models, const std::string& name, Mode mode,
+                         std::optional<double> seconds) {
+    std::deque<TunedModel> pair;
     pair.push_back(models.tuned("untuned", Mode::off, {}));
     pair.push_back(models.tuned(name, mode, seconds));
     models.run(pair);
     print(pair[1], pair[0]);
 }
 
-void run_budgets(const Models& models) {
+void run_budgets(const ModelFactory& models) {
     print_head();
     for (const double seconds : {0.1, 0.3, 1.0, 3.0, 10.0, 30.0}) {
         char name[32];
         std::snprintf(name, sizeof name, "%g s", seconds);
-        run_beside(models, name, Mode::normal, seconds);
+        run_against_untuned(models, name, Mode::normal, seconds);
     }
 }
 
 std::optional<double> given(double seconds) { return seconds > 0 ? std::optional(seconds) : std::nullopt; }
 
-void run_modes(const Settings& settings, const Models& models) {
+void run_modes(const Settings& settings, const ModelFactory& models) {
     print_head();
-    if (!settings.shipped_timings.empty()) run_beside(models, "shipped timings", Mode::cached, {});
-    run_beside(models, "quick", Mode::quick, given(settings.quick));
-    run_beside(models, "normal", Mode::normal, 60);
-    run_beside(models, "exhaustive", Mode::exhaustive, given(settings.seconds));
+    if (!settings.shipped_timings.empty()) run_against_untuned(models, "shipped timings", Mode::cached, {});
+    run_against_untuned(models, "quick", Mode::quick, given(settings.quick));
+    run_against_untuned(models, "normal", Mode::normal, 60);
+    run_against_untuned(models, "exhaustive", Mode::exhaustive, given(settings.seconds));
 }
 
 }  // namespace
 
 int main(int count, char** words) try {
     const Settings settings = settings_of(count, words);
-    const Models models(settings);
+    const ModelFactory models(settings);
     if (settings.what == "spread")
         run_spread(settings, models);
     else if (settings.what == "budgets")

@@ -179,7 +179,7 @@ void check_options(const CLI::App& app, const Options& options) {
                                                       "--input-ids", "--json",  "--max-length"};
     if (!options.support.save_graph.empty())
         support::refuse_given(app, texts, "--save-graph writes the graph and runs nothing");
-    if (support::asks_for_choice(options.support))
+    if (support::explains_selection(options.support))
         support::refuse_given(app, texts, "--explain and --why-not classify nothing");
     if (options.synthetic)
         support::refuse_given(app, {"--model", "--cache-dir"}, "--synthetic makes the weights itself");
@@ -192,9 +192,9 @@ void check_options(const CLI::App& app, const Options& options) {
 void run(const Options& options) {
     if (!options.support.save_graph.empty())
         return support::save_graph(options.support.save_graph, graph_of(options, config_of(options)));
-    if (support::asks_for_choice(options.support)) {
+    if (support::explains_selection(options.support)) {
         DistilBert model = load(options);
-        return support::print_choice(options.support, model.compiled(), graph_of(options, model.config()));
+        return support::print_explanation(options.support, model.compiled(), graph_of(options, model.config()));
     }
     const int sources =
         (options.text_given ? 1 : 0) + (options.input.empty() ? 0 : 1) + (options.input_ids.empty() ? 0 : 1);

@@ -69,7 +69,7 @@ void add_options(CLI::App& app, Options& options) {
 using TokenizerPointer = std::unique_ptr<cairn::text::Tokenizer>;
 
 /// Configuration and tokenizer, which are read before the model is compiled.
-struct Known {
+struct ModelFiles {
     Gpt2Config config;
     TokenizerPointer tokenizer;  ///< null with --synthetic, and if the folder has no tokenizer and none is needed
 };
@@ -80,7 +80,7 @@ bool has_tokenizer_files(const std::filesystem::path& folder) {
                                [&](const char* name) { return std::filesystem::exists(folder / name, ignored); });
 }
 
-Known look_at(const Options& options) {
+ModelFiles read_model_files(const Options& options) {
     if (options.synthetic) return {};
     const bool needed = !options.prompt.empty() || !options.score.empty();
     Gpt2Config config = Gpt2Config::read(std::filesystem::path(options.model) / "config.json");
@@ -103,7 +103,7 @@ struct Loaded {
     support::Phases phases;
 };
 
-Loaded load(const Options& options, Known known, const cairn::models::Gpt2Options& gpt2_options) {
+Loaded load(const Options& options, ModelFiles known, const cairn::models::Gpt2Options& gpt2_options) {
     const cairn::Context context = support::make_context(options.support);
     support::ProgressDisplay display(options.support.no_progress);
     const cairn::CompileOptions compile = support::compile_options(options.support, display);
@@ -164,7 +164,7 @@ void score(const Options& options) {
     if (options.synthetic)
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--score needs a model folder with a tokenizer");
     const std::string text = support::read_text(options.score);
-    Known known = look_at(options);
+    ModelFiles known = read_model_files(options);
     const std::vector<std::int32_t> ids = known.tokenizer->encode(text);
     if (ids.size() < 2)
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", options.score + " has fewer than two tokens");
@@ -207,7 +207,7 @@ void check_options(const CLI::App& app, const Options& options) {
         support::refuse_given(app, {"--explain", "--why-not"}, "--report prints its own and stops");
         refuse_writing("--report writes no text");
     }
-    if (support::asks_for_choice(options.support)) refuse_writing("--explain and --why-not write no text");
+    if (support::explains_selection(options.support)) refuse_writing("--explain and --why-not write no text");
     if (options.synthetic) {
         support::refuse_given(app, {"--model", "--cache-dir"}, "--synthetic makes the weights itself");
         support::refuse_given(app, {"--ignore-eos"}, "--synthetic has no tokenizer that names an end of text");
@@ -225,16 +225,16 @@ void run(const Options& options) {
     if (!options.score.empty()) return score(options);
     if (!options.prompt_ids.empty() && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "give --prompt or --prompt-ids, not both");
-    const bool only_tells =
-        options.report || support::asks_for_choice(options.support) || !options.support.save_graph.empty();
-    if (!only_tells && options.prompt_ids.empty() && options.prompt.empty())
+    const bool only_explains =
+        options.report || support::explains_selection(options.support) || !options.support.save_graph.empty();
+    if (!only_explains && options.prompt_ids.empty() && options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
     if (options.synthetic && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--synthetic has no tokenizer: give --prompt-ids");
     cairn::text::SamplerOptions sampling = options.sampling;
     if (options.greedy) sampling.temperature = 0;
     const cairn::text::Sampler sampler(sampling);
-    Known known = look_at(options);
+    ModelFiles known = read_model_files(options);
     if (!options.support.save_graph.empty())
         return support::save_graph(options.support.save_graph, graph_of(options, known.config));
     std::vector<token_id_file::Line> prompts;
@@ -246,9 +246,9 @@ void run(const Options& options) {
     for (const token_id_file::Line& prompt : prompts) check_length(known.config, prompt.ids, tokens);
     Loaded loaded = load(options, std::move(known), {});
     if (options.report) return report::print(loaded.model, loaded.phases);
-    if (support::asks_for_choice(options.support))
-        return support::print_choice(options.support, loaded.model.compiled(),
-                                     graph_of(options, loaded.model.config()));
+    if (support::explains_selection(options.support))
+        return support::print_explanation(options.support, loaded.model.compiled(),
+                                          graph_of(options, loaded.model.config()));
     for (const token_id_file::Line& prompt : prompts) write(loaded, options, sampler, prompt.ids, tokens);
 }
 

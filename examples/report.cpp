@@ -21,7 +21,7 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-std::vector<std::int32_t> some_ids(const Gpt2& model, std::int64_t count) {
+std::vector<std::int32_t> synthetic_ids(const Gpt2& model, std::int64_t count) {
     std::vector<std::int32_t> ids;
     for (std::int64_t i = 0; i < count; ++i)
         ids.push_back(static_cast<std::int32_t>(i * 7919 % model.config().vocabulary));
@@ -31,7 +31,7 @@ std::vector<std::int32_t> some_ids(const Gpt2& model, std::int64_t count) {
 void print_instructions(Gpt2& model, std::int64_t tokens) {
     model.rewind();
     model.run_options.profile = true;
-    model.forward(some_ids(model, tokens));
+    model.forward(synthetic_ids(model, tokens));
     model.run_options.profile = false;
     struct Row {
         int calls = 0;
@@ -76,7 +76,7 @@ void print_memory(Gpt2& model) {
                     static_cast<double>(at.arena) / static_cast<double>(std::max<std::int64_t>(at.max_live, 1)));
     }
     model.rewind();
-    model.forward(some_ids(model, model.capacity()));
+    model.forward(synthetic_ids(model, model.capacity()));
     const std::int64_t planned = model.compiled().memory({{"T", model.capacity()}, {"past", 0}}).arena;
     std::printf("  planned arena peak %lld, measured %lld; peak resident %lld\n", static_cast<long long>(planned),
                 static_cast<long long>(model.compiled().arena_bytes_touched()),
@@ -103,7 +103,7 @@ void print_speed(Gpt2& model) {
     std::vector<double> prefill, decode;
     for (int i = 0; i < 3; ++i) {
         model.rewind();
-        const auto ids = some_ids(model, prompt);
+        const auto ids = synthetic_ids(model, prompt);
         const Clock::time_point start = Clock::now();
         model.forward(ids);
         prefill.push_back(seconds_since(start));

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The shipped timings, used until this machine is measured: share/cairn beside the folder of the program.
-std::vector<std::filesystem::path> shipped_seeds() {
+std::vector<std::filesystem::path> shipped_timings_files() {
     std::error_code fault;
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", fault);
     const std::filesystem::path seed = program.parent_path().parent_path() / "share" / "cairn" / "shipped_timings.db";
@@ -39,7 +39,7 @@ std::string check_folder(const std::string& file) {
     return is_there ? std::string() : "the folder " + folder.string() + " does not exist";
 }
 
-void say(std::string text) {
+void print_error(std::string text) {
     for (char& c : text)
         if (static_cast<unsigned char>(c) < ' ') c = ' ';
     std::cerr << text << '\n';
@@ -119,7 +119,7 @@ cairn::Context make_context(const Options& options) {
             context = cairn::ContextOptions::command_line_defaults();
         else
             context.timing_db = options.timing_db;
-        context.shipped_timings = shipped_seeds();
+        context.shipped_timings = shipped_timings_files();
     }
     context.threads = options.threads.value_or(cairn::usable_cpus());
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
@@ -136,11 +136,11 @@ cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& d
     return compile;
 }
 
-std::string cache_folder(const Options& options) { return asks_for_choice(options) ? "" : options.cache_folder; }
+std::string cache_folder(const Options& options) { return explains_selection(options) ? "" : options.cache_folder; }
 
-bool asks_for_choice(const Options& options) { return options.explain || !options.why_not.empty(); }
+bool explains_selection(const Options& options) { return options.explain || !options.why_not.empty(); }
 
-void print_choice(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph) {
+void print_explanation(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph) {
     const cairn::Explanation explanation = compiled.explain();
     if (options.explain) std::cout << explanation;
     if (options.why_not.empty()) return;
@@ -224,7 +224,7 @@ void refuse_without_effect(const CLI::App& app, const Options& options) {
                      "--save-graph writes the graph and compiles nothing");
     if (options.mode != "normal") refuse_given(app, {"--tune-seconds"}, "nothing is measured in mode " + options.mode);
     if (options.mode == "off") refuse_given(app, {"--timing-db"}, "mode off takes no times from a database");
-    if (asks_for_choice(options))
+    if (explains_selection(options))
         refuse_given(app, {"--cache-dir"},
                      "a loaded model has no explanation: omit --cache-dir, or --explain and --why-not");
 }
@@ -236,12 +236,12 @@ int guarded(CLI::App& app, int argc, char** argv, const std::function<void()>& w
         if (!std::cout.flush()) throw cairn::Error(cairn::ErrorKind::file, "output", "the output cannot be written");
         return 0;
     } catch (const CLI::Success& help) { return app.exit(help); } catch (const CLI::Error& error) {
-        say(std::string("[command line] ") + error.what());
+        print_error(std::string("[command line] ") + error.what());
     } catch (const std::bad_alloc&) {
-        say("[memory] there is not enough memory");
+        print_error("[memory] there is not enough memory");
     } catch (const std::exception& error) {
         std::cout.flush();
-        say(error.what());
+        print_error(error.what());
     }
     return 2;
 }

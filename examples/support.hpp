@@ -70,11 +70,11 @@ private:
 cairn::CompileOptions compile_options(const Options& options, ProgressDisplay& display);
 
 /// True if the program only explains the selection (--explain, --why-not).
-bool asks_for_choice(const Options& options);
+bool explains_selection(const Options& options);
 /// Options::cache_folder, or empty if the selection is to be explained: a loaded graph has no explanation.
 std::string cache_folder(const Options& options);
 /// Prints the explanation of the selection (--explain), and what became of the kernel or definition of --why-not.
-void print_choice(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph);
+void print_explanation(const Options& options, const cairn::CompiledGraph& compiled, const cairn::Graph& graph);
 
 /// Writes a graph in text form, as the command `cairn` reads it. Throws cairn::Error(file).
 void save_graph(const std::string& path, const cairn::Graph& graph);

@@ -47,8 +47,8 @@ Tensors unary(Operands operands, const Attributes&) {
 
 // Applies gamma and beta, each optional, to `normal`, the normalised value computed from a widened x of the given
 // dtype. The norm covers several axes; gamma and beta must have exactly these axes.
-Tensor with_factors(const Tensor& normal, DType dtype, Operands rest, const std::vector<int>& axes) {
-    const auto beside = [&](const Tensor& factor) {
+Tensor apply_gamma_beta(const Tensor& normal, DType dtype, Operands rest, const std::vector<int>& axes) {
+    const auto broadcast_over_axes = [&](const Tensor& factor) {
         Shape wanted;
         for (const int axis : axes) wanted.push_back(normal.dim(axis));
         if (factor.shape() != wanted || factor.dtype() != dtype)
@@ -59,8 +59,8 @@ Tensor with_factors(const Tensor& normal, DType dtype, Operands rest, const std:
         return reshape(widened(factor), wanted);
     };
     if (rest.empty()) return narrowed(normal, dtype);
-    const Tensor scaled = normal * beside(rest[0]);
-    return narrowed(rest.size() == 1 ? scaled : scaled + beside(rest[1]), dtype);
+    const Tensor scaled = normal * broadcast_over_axes(rest[0]);
+    return narrowed(rest.size() == 1 ? scaled : scaled + broadcast_over_axes(rest[1]), dtype);
 }
 
 // Layer norm with optional gamma and beta. Operands are identified by their order, so only trailing ones may be
@@ -69,7 +69,7 @@ Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
     const double eps = a.number("eps");
     if (a.has("axes")) {
         const Tensor wide = widened(x), d = wide - mean(wide, axes_of(a), true);
-        return with_factors(d / sqrt(mean(d * d, axes_of(a), true) + eps), x.dtype(), rest, axes_of(a));
+        return apply_gamma_beta(d / sqrt(mean(d * d, axes_of(a), true) + eps), x.dtype(), rest, axes_of(a));
     }
     const int axis = axis_or_last(a);
     if (rest.empty()) return layer_norm(x, eps, axis);
@@ -79,21 +79,21 @@ Tensor layer_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
 Tensor rms_norm_of(const Tensor& x, Operands rest, const Attributes& a) {
     if (a.has("axes")) {
         const Tensor wide = widened(x), root = sqrt(mean(wide * wide, axes_of(a), true) + a.number("eps"));
-        return with_factors(wide / root, x.dtype(), rest, axes_of(a));
+        return apply_gamma_beta(wide / root, x.dtype(), rest, axes_of(a));
     }
     return rest.empty() ? rms_norm(x, a.number("eps"), axis_or_last(a))
                         : rms_norm(x, rest[0], a.number("eps"), axis_or_last(a));
 }
 
 // Operand i, cast to the dtype of operand 0 if its own dtype is narrower.
-Tensor as_wide(Operands operands, std::size_t i) {
+Tensor cast_to_wider(Operands operands, std::size_t i) {
     const DType dtype = at(operands, 0).dtype();
     return is_widening(at(operands, i).dtype(), dtype) ? cast(at(operands, i), dtype) : at(operands, i);
 }
 
 // x w, or x w + b.
 Tensor linear_of(Operands operands) {
-    const Tensor &x = at(operands, 0), w = as_wide(operands, 1);
+    const Tensor &x = at(operands, 0), w = cast_to_wider(operands, 1);
     return operands.size() == 2 ? matmul(x, w) : linear(x, w, at(operands, 2));
 }
 
@@ -106,7 +106,7 @@ Tensor geglu_tanh(const Operand& gate, const Operand& up) {
 template <Tensor (*gate)(const Operand& opening, const Operand& up)>
 Tensors gated(Operands operands, const Attributes&) {
     const auto product = [&](std::size_t weight) {
-        const Tensor made = matmul(at(operands, 0), as_wide(operands, weight));
+        const Tensor made = matmul(at(operands, 0), cast_to_wider(operands, weight));
         return operands.size() > weight + 2 ? made + operands[weight + 2] : made;
     };
     const Tensor opening = product(1);
@@ -209,12 +209,12 @@ Tensor visible(const Tensor& mask, const Attributes& attributes) {
 
 // Attention beyond the composite: grouped heads, a bias beside a mask, and terms that are added to hidden scores too.
 // Leading axes broadcast.
-Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
-                     const AttentionOptions& options, bool adds_to_hidden) {
+Tensor attend_with_extras(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& bias,
+                          const AttentionOptions& options, bool adds_to_hidden) {
     if (is_16_bit_float(q.dtype()) && !options.softmax_dtype)
-        return narrowed(
-            attend_beside(widened(q), widened(k), widened(v), widened(mask), widened(bias), options, adds_to_hidden),
-            q.dtype());
+        return narrowed(attend_with_extras(widened(q), widened(k), widened(v), widened(mask), widened(bias), options,
+                                           adds_to_hidden),
+                        q.dtype());
     const Dim queries = q.dim(-2), keys = k.dim(-2);
     const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
     Tensor scores = matmul(q, swap_axes(k, -1, -2)) * scale, seen;
@@ -249,7 +249,7 @@ Tensor attend_beside(const Tensor& q, const Tensor& k, const Tensor& v, const Te
 }
 
 // Operands as in attend. If q, k and v have different numbers of heads, the heads are split into groups.
-Tensor attend_beside(Operands operands, const Attributes& attributes, const AttentionOptions& options) {
+Tensor attend_with_extras(Operands operands, const Attributes& attributes, const AttentionOptions& options) {
     Tensor q = operands[0], k = operands[1], v = operands[2];
     Tensor mask = operands.size() > 3 ? visible(operands[3], attributes) : Tensor();
     Tensor bias = operands.size() > 4 ? operands[4] : Tensor();
@@ -265,7 +265,7 @@ Tensor attend_beside(Operands operands, const Attributes& attributes, const Atte
         if (!mask.empty()) mask = with_four_axes(mask);
         if (!bias.empty()) bias = with_four_axes(bias);
     }
-    return attend_beside(q, k, v, mask, bias, options, flag(attributes, "adds_to_hidden"));
+    return attend_with_extras(q, k, v, mask, bias, options, flag(attributes, "adds_to_hidden"));
 }
 
 std::int64_t window_of(const Attributes& attributes) {
@@ -297,7 +297,7 @@ Tensors attend(Operands given, const Attributes& attributes) {
     if (is_of_keys && operands[3].rank() != 2)
         throw Error(ErrorKind::argument, "definition", "expected a mask of keys with two axes, or pairs=(1)");
     if (operands.size() > 4 || operands[0].rank() == 5 || flag(attributes, "adds_to_hidden"))
-        return {reshape(attend_beside(operands, attributes, options), shape)};
+        return {reshape(attend_with_extras(operands, attributes, options), shape)};
     const Tensor q = with_four_axes(operands[0]), k = with_four_axes(operands[1]), v = with_four_axes(operands[2]);
     if (operands.size() == 3) return {reshape(attention(q, k, v, options), shape)};
     const Tensor mask = visible(operands[3], attributes);
@@ -532,9 +532,9 @@ std::vector<Definition> definitions() {
           "| f32[B,C,P] f32[O,C,1]"},
          FusionRole::anchor,
          "conv1d"},
-        {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .of_windows = "sum"},
-        {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .of_windows = "mean"},
-        {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .of_windows = "max_reduce"},
+        {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .windowed_definition = "sum"},
+        {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .windowed_definition = "mean"},
+        {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .windowed_definition = "max_reduce"},
         {"embedding",
          [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
          {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"}},

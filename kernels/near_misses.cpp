@@ -18,14 +18,14 @@ Tensors of_one(Operands operands, const Attributes&) {
 template <Tensor (*normal)(T x, double eps, int axis)>
 Tensors norm(Operands operands, const Attributes& attributes) {
     const int axis = attributes.has("axis") ? static_cast<int>(attributes.integer("axis")) : -1;
-    const auto beside = [&](T factor) {
+    const auto broadcast_over_axes = [&](T factor) {
         Shape shape(static_cast<std::size_t>(-axis), Dim(1));
         shape[0] = factor.dim(0);
         return reshape(factor, shape);
     };
     Tensor y = normal(operands[0], attributes.number("eps"), axis);
-    if (operands.size() > 1) y = y * beside(operands[1]);
-    if (operands.size() > 2) y = y + beside(operands[2]);
+    if (operands.size() > 1) y = y * broadcast_over_axes(operands[1]);
+    if (operands.size() > 2) y = y + broadcast_over_axes(operands[2]);
     return {y};
 }
 

@@ -38,7 +38,7 @@ TEST(House, TreeIsRead) {
     EXPECT_FALSE(resolve(house(), "tests/house/tree.hpp", "tests").empty());
 }
 
-TEST(House, IncludesFollowTheArrows) { EXPECT_KEPT(forbidden_arrows); }
+TEST(House, IncludesFollowTheArrows) { EXPECT_KEPT(forbidden_includes); }
 
 TEST(House, ArrowsThatAreNotDrawnAreRefused) {
     const auto refused = [](const char* path, const char* include) {
@@ -50,7 +50,7 @@ TEST(House, ArrowsThatAreNotDrawnAreRefused) {
                      {"src/rewrite/simplify/rule.hpp", ""}};
         tree.push_back({path, std::string("#include \"") + include + "\"\n"});
         std::sort(tree.begin(), tree.end(), [](const File& a, const File& b) { return a.path < b.path; });
-        return forbidden_arrows(tree);
+        return forbidden_includes(tree);
     };
     EXPECT_THAT(refused("src/graph/ir/a.cpp", "rewrite/simplify/rule.hpp"),
                 ElementsAre(HasSubstr("src/graph/ir/a.cpp:1: ir may not see simplify")));
@@ -91,7 +91,7 @@ TEST(House, ArrowsThatAreNotDrawnAreRefused) {
 
 TEST(House, ArrowsHaveNoRing) {
     // Topological sort: repeatedly removes rooms that see none of the remaining ones.
-    Arrows left = allowed_arrows();
+    PermittedIncludes left = permitted_includes();
     for (bool moved = true; moved;) {
         moved = false;
         for (auto it = left.begin(); it != left.end();) {
@@ -116,14 +116,14 @@ TEST(House, RingsAreRefused) {
     EXPECT_THAT(cycles(inner), IsEmpty());
 }
 
-TEST(House, LinksFollowTheArrows) { EXPECT_KEPT(wrong_links); }
+TEST(House, LinksFollowTheArrows) { EXPECT_KEPT(wrong_room_declarations); }
 
 TEST(House, WrongLinksAreRefused) {
     const auto refused = [](const char* build, const char* include = "") {
-        return wrong_links({{"src/fusion/rule.hpp", ""},
-                            {"src/graph/ir/CMakeLists.txt", build},
-                            {"src/graph/ir/a.cpp", include},
-                            {"src/graph/types/dim.hpp", ""}});
+        return wrong_room_declarations({{"src/fusion/rule.hpp", ""},
+                                        {"src/graph/ir/CMakeLists.txt", build},
+                                        {"src/graph/ir/a.cpp", include},
+                                        {"src/graph/types/dim.hpp", ""}});
     };
     EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp SEES types)"), IsEmpty());
     EXPECT_THAT(refused("cairn_room(ir SOURCES a.cpp\n  SEES types fusion)"),
@@ -141,25 +141,25 @@ TEST(House, WrongLinksAreRefused) {
                 ElementsAre(HasSubstr("target_link_libraries")));
 }
 
-TEST(House, LayoutPageIsTrue) { EXPECT_KEPT(wrong_layout_page); }
+TEST(House, LayoutPageIsTrue) { EXPECT_KEPT(layout_page_faults); }
 
 TEST(House, WrongLayoutPageIsRefused) {
     std::string page = "`src/graph/ir/`\n## Arrows\n";
-    for (const auto& [room, seen] : allowed_arrows()) {
+    for (const auto& [room, seen] : permitted_includes()) {
         page += "| `" + room + "` |";
         for (const auto& name : seen) page += " `" + name + "`";
         page += " |\n";
     }
     const auto faults = [](const std::string& text) {
-        return wrong_layout_page({{"docs/layout.md", text}, {"src/graph/ir/print.cpp", ""}});
+        return layout_page_faults({{"docs/layout.md", text}, {"src/graph/ir/print.cpp", ""}});
     };
     EXPECT_THAT(faults(page), IsEmpty());
     EXPECT_THAT(faults(page.substr(9)), ElementsAre(HasSubstr("does not describe `src/graph/ir/`")));
     EXPECT_THAT(faults(page + "| `attic` | `ir` |\n"), ElementsAre(HasSubstr("unknown room `attic`")));
     EXPECT_THAT(faults(page + "| `ir` | `fusion` |\n"),
                 ElementsAre(HasSubstr("`ir` sees fusion there, but face types in the test")));
-    EXPECT_THAT(faults("`src/graph/ir/`").size(), allowed_arrows().size());
-    EXPECT_THAT(wrong_layout_page({}), ElementsAre(HasSubstr("is not there")));
+    EXPECT_THAT(faults("`src/graph/ir/`").size(), permitted_includes().size());
+    EXPECT_THAT(layout_page_faults({}), ElementsAre(HasSubstr("is not there")));
 }
 
 TEST(House, FilesAreShort) { EXPECT_KEPT(long_files); }
@@ -172,11 +172,11 @@ TEST(House, LongFilesAreRefused) {
                 ElementsAre(HasSubstr("src/graph/ir/a.cpp: 601 lines")));
 }
 
-TEST(House, FaceIncludesTheStandardLibraryOnly) { EXPECT_KEPT(foreign_includes_in_face); }
+TEST(House, FaceIncludesTheStandardLibraryOnly) { EXPECT_KEPT(foreign_includes_in_public_headers); }
 
 TEST(House, ForeignIncludesInFaceAreRefused) {
     const auto refused = [](const std::string& line) {
-        return foreign_includes_in_face({{"include/cairn/a.hpp", line}});
+        return foreign_includes_in_public_headers({{"include/cairn/a.hpp", line}});
     };
     for (const char* line :
          {"#include <unistd.h>", "#include <sys/mman.h>", "#include <pthread.h>", "#include <Eigen/Core>",
@@ -186,23 +186,23 @@ TEST(House, ForeignIncludesInFaceAreRefused) {
     EXPECT_THAT(refused("#include <vector>\n#include \"cairn/types.hpp\"\n// #include <unistd.h>\n"), IsEmpty());
 }
 
-TEST(House, NamesSaySomething) { EXPECT_KEPT(empty_names); }
+TEST(House, NamesSaySomething) { EXPECT_KEPT(uninformative_names); }
 
 TEST(House, EmptyNamesAreRefused) {
     for (const char* path : {"src/utils/a.cpp", "src/graph/ir/common.hpp", "src/graph/ir/string_helpers.cpp",
                              "include/cairn/core.hpp", "src/device/memory_manager.hpp", "tests/common/a.cpp"})
-        EXPECT_EQ(empty_names({{path, ""}}).size(), 1u) << path;
-    EXPECT_THAT(empty_names({{"src/graph/ir/score.cpp", ""}, {"src/graph/ir/commonest.cpp", ""}}), IsEmpty());
+        EXPECT_EQ(uninformative_names({{path, ""}}).size(), 1u) << path;
+    EXPECT_THAT(uninformative_names({{"src/graph/ir/score.cpp", ""}, {"src/graph/ir/commonest.cpp", ""}}), IsEmpty());
 }
 
-TEST(House, ExecutorReachesNoMapNoMutexNoString) { EXPECT_KEPT(executor_names); }
+TEST(House, ExecutorReachesNoMapNoMutexNoString) { EXPECT_KEPT(executor_allocations); }
 
 TEST(House, SlowExecutorsAreRefused) {
     const auto refused = [](const std::string& executor, const std::string& header) {
-        return executor_names({{"src/program/slots.hpp", header},
-                               {"src/runtime/executor.cpp", executor},
-                               {"src/runtime/executor.hpp", "#include \"program/slots.hpp\""},
-                               {"src/runtime/state.cpp", "std::map<int, std::string> elsewhere;"}});
+        return executor_allocations({{"src/program/slots.hpp", header},
+                                     {"src/runtime/executor.cpp", executor},
+                                     {"src/runtime/executor.hpp", "#include \"program/slots.hpp\""},
+                                     {"src/runtime/state.cpp", "std::map<int, std::string> elsewhere;"}});
     };
     EXPECT_THAT(refused("std::vector<int> a; // std::map", "const char* s = \"std::string\";"), IsEmpty());
     EXPECT_THAT(refused("std::unordered_map<int, int> a;", ""),
@@ -213,31 +213,32 @@ TEST(House, SlowExecutorsAreRefused) {
                 ElementsAre(HasSubstr("lock_guard"), HasSubstr("string")));
 }
 
-TEST(House, LibrariesStayInTheirRooms) { EXPECT_KEPT(libraries_out_of_place); }
+TEST(House, LibrariesStayInTheirRooms) { EXPECT_KEPT(misplaced_library_includes); }
 
 TEST(House, LibrariesOutOfPlaceAreRefused) {
-    EXPECT_EQ(libraries_out_of_place({{"src/autotune/policy/a.cpp", "#include <sqlite3.h>"}}).size(), 1u);
-    EXPECT_EQ(libraries_out_of_place({{"kernels/cpu/simd/a.cpp", "#include <Eigen/Core>"}}).size(), 1u);
-    EXPECT_EQ(libraries_out_of_place({{"src/graph/ir/a.cpp", "#include <unsupported/Eigen/MatrixFunctions>"}}).size(),
-              1u);
-    EXPECT_EQ(libraries_out_of_place({{"src/apps/models/a.cpp", "#include \"utf8proc.h\""}}).size(), 1u);
-    EXPECT_EQ(libraries_out_of_place({{"src/selection/search/natural.hpp", "#include <tommath.h>"}}).size(), 1u);
-    EXPECT_THAT(libraries_out_of_place({{"kernels/cpu/eigen/a.cpp", "#include <Eigen/Core>"},
-                                        {"src/autotune/database/timing_db.cpp", "#include <sqlite3.h>"},
-                                        {"src/selection/search/natural.cpp", "#include <tommath.h>"},
-                                        {"tests/timing/a_test.cpp", "#include <sqlite3.h>"}}),
+    EXPECT_EQ(misplaced_library_includes({{"src/autotune/policy/a.cpp", "#include <sqlite3.h>"}}).size(), 1u);
+    EXPECT_EQ(misplaced_library_includes({{"kernels/cpu/simd/a.cpp", "#include <Eigen/Core>"}}).size(), 1u);
+    EXPECT_EQ(
+        misplaced_library_includes({{"src/graph/ir/a.cpp", "#include <unsupported/Eigen/MatrixFunctions>"}}).size(),
+        1u);
+    EXPECT_EQ(misplaced_library_includes({{"src/apps/models/a.cpp", "#include \"utf8proc.h\""}}).size(), 1u);
+    EXPECT_EQ(misplaced_library_includes({{"src/selection/search/natural.hpp", "#include <tommath.h>"}}).size(), 1u);
+    EXPECT_THAT(misplaced_library_includes({{"kernels/cpu/eigen/a.cpp", "#include <Eigen/Core>"},
+                                            {"src/autotune/database/timing_db.cpp", "#include <sqlite3.h>"},
+                                            {"src/selection/search/natural.cpp", "#include <tommath.h>"},
+                                            {"tests/timing/a_test.cpp", "#include <sqlite3.h>"}}),
                 IsEmpty());
 }
 
-TEST(House, InstructionsStandBesideTheirTwins) { EXPECT_KEPT(instructions_out_of_place); }
+TEST(House, InstructionsStandBesideTheirTwins) { EXPECT_KEPT(misplaced_instructions); }
 
 TEST(House, InstructionsOutOfPlaceAreRefused) {
     for (const char* code : {"x = _mm256_sqrt_ps(x);", "asm(\"nop\");", "__m512i x;",
                              "#if defined(__AVX512F__)\n#endif", "__builtin_ia32_pause();", "#include <immintrin.h>"})
-        EXPECT_EQ(instructions_out_of_place({{"kernels/cpu/simd/a.cpp", code}}).size(), 1u) << code;
-    EXPECT_THAT(instructions_out_of_place({{"kernels/cpu/simd/vector/instructions.hpp", "asm(\"nop\");"},
-                                           {"kernels/cpu/simd/a.cpp", "// as _mm256_sqrt_ps does"},
-                                           {"src/autotune/measurement/peak_throughput.cpp", "asm(\"nop\");"}}),
+        EXPECT_EQ(misplaced_instructions({{"kernels/cpu/simd/a.cpp", code}}).size(), 1u) << code;
+    EXPECT_THAT(misplaced_instructions({{"kernels/cpu/simd/vector/instructions.hpp", "asm(\"nop\");"},
+                                        {"kernels/cpu/simd/a.cpp", "// as _mm256_sqrt_ps does"},
+                                        {"src/autotune/measurement/peak_throughput.cpp", "asm(\"nop\");"}}),
                 IsEmpty());
 }
 
@@ -246,10 +247,10 @@ TEST(House, NoTestIsSkipped) {
     EXPECT_EQ(skipped_tests({{"tests/graph/ir/a_test.cpp", "GTEST_SKIP() << 1;"}}).size(), 1u);
 }
 
-TEST(House, HostIsSacred) { EXPECT_KEPT(host_is_sacred); }
+TEST(House, HostIsSacred) { EXPECT_KEPT(host_process_effects); }
 
 TEST(House, TouchingTheHostIsRefused) {
-    const auto refused = [](const std::string& code) { return host_is_sacred({{"src/graph/ir/a.cpp", code}}); };
+    const auto refused = [](const std::string& code) { return host_process_effects({{"src/graph/ir/a.cpp", code}}); };
     for (const char* code : {"std::abort();", "exit(1);", "std::cout << 1;", "printf(\"x\");", "std::getenv(\"HOME\");",
                              "fprintf(stderr, \"\");", "assert(x);", "fmt::print(\"x\");", "#include <iostream>",
                              "::signal(2, f);", "std::terminate();"})
@@ -257,17 +258,17 @@ TEST(House, TouchingTheHostIsRefused) {
     EXPECT_THAT(refused("static_assert(true); // exit(1)\nf(\"abort()\"); team.exit(); snprintf(b, 1, \"\");"),
                 IsEmpty());
     EXPECT_THAT(refused("bool abort = early; void abort(int why); void Barrier::abort(int) {}"), IsEmpty());
-    EXPECT_THAT(host_is_sacred({{"examples/gpt2.cpp", "std::cout << 1;"}, {"src/apps/cli/main.cpp", "exit(2);"}}),
+    EXPECT_THAT(host_process_effects({{"examples/gpt2.cpp", "std::cout << 1;"}, {"src/apps/cli/main.cpp", "exit(2);"}}),
                 IsEmpty());
 }
 
-TEST(House, NothingIsForgotten) { EXPECT_KEPT(forgotten_lines); }
+TEST(House, NothingIsForgotten) { EXPECT_KEPT(missing_declarations); }
 
 TEST(House, ForgottenLinesAreRefused) {
-    EXPECT_THAT(forgotten_lines({{"src/graph/ir/CMakeLists.txt", "cairn_room(ir SOURCES a.cpp)"},
-                                 {"src/graph/ir/a.cpp", ""},
-                                 {"src/graph/ir/b.cpp", ""},
-                                 {"src/graph/ir/b.hpp", "#pragma twice"}}),
+    EXPECT_THAT(missing_declarations({{"src/graph/ir/CMakeLists.txt", "cairn_room(ir SOURCES a.cpp)"},
+                                      {"src/graph/ir/a.cpp", ""},
+                                      {"src/graph/ir/b.cpp", ""},
+                                      {"src/graph/ir/b.hpp", "#pragma twice"}}),
                 ElementsAre(HasSubstr("src/graph/ir/b.cpp: no build file lists it"),
                             HasSubstr("src/graph/ir/b.hpp: lacks #pragma once")));
 }
@@ -290,7 +291,7 @@ TEST(House, DefaultsOverOpsAreRefused) {
     EXPECT_THAT(defaults_over_ops({{"tests/a.cpp", "switch (op) { default: break; }"}}), IsEmpty());
 }
 
-TEST(House, PageOnOpsIsTrue) { EXPECT_KEPT(wrong_op_page); }
+TEST(House, PageOnOpsIsTrue) { EXPECT_KEPT(op_page_faults); }
 
 TEST(House, WrongPagesOnOpsAreRefused) {
     const auto refused = [](const File& more) {
@@ -306,7 +307,7 @@ TEST(House, WrongPagesOnOpsAreRefused) {
         const auto it =
             std::find_if(tree.begin(), tree.end(), [&](const File& file) { return file.path == more.path; });
         it == tree.end() ? tree.push_back(more) : void(it->text = more.text);
-        return wrong_op_page(tree);
+        return op_page_faults(tree);
     };
     EXPECT_THAT(refused({"src/z.cpp", ""}), IsEmpty());
     for (const char* code : {"Op::floor;", "ir::Op::floor == op", "f(\"floor\");", "ROW(floor, 1)", "OP(floor, 1)"})
@@ -314,7 +315,7 @@ TEST(House, WrongPagesOnOpsAreRefused) {
     EXPECT_THAT(refused({"src/z.cpp", "Op::floor_of; \"the floor\"; floor(x)"}), IsEmpty());
     EXPECT_THAT(refused({"include/ops.hpp", "Tensor ceil(const Operand& x);"}), ElementsAre(HasSubstr("lacks floor")));
     EXPECT_THAT(refused({"tests/a_test.cpp", ""}), ElementsAre(HasSubstr("tests/a_test.cpp: lacks floor")));
-    EXPECT_THAT(wrong_op_page({}), ElementsAre(HasSubstr("is not there")));
+    EXPECT_THAT(op_page_faults({}), ElementsAre(HasSubstr("is not there")));
 }
 
 TEST(House, WhatDecidesIsTested) {

@@ -15,10 +15,10 @@ namespace cairn::inline v0 {
 /// Options of check_kernel.
 struct CheckOptions {
     bool same_for_any_team = true;  ///< expect the same bits for every number of threads
-    std::size_t every = 1;          ///< try every `every`-th of the sizes of a Problem, and always the last
+    std::size_t size_stride = 1;    ///< try every `size_stride`-th of the sizes of a Problem, and always the last
     /// Returns the number of heap calls of the calling thread so far, in a program that counts them; null: not checked.
     std::int64_t (*heap_calls)() noexcept = nullptr;
-    bool only_own = false;      ///< check_kernels: only the kernels of ContextOptions::extra
+    bool only_extra = false;    ///< check_kernels: only the kernels of ContextOptions::extra
     std::stop_token stop = {};  ///< throws Cancelled between two Problems
 };
 
@@ -60,7 +60,7 @@ CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Defini
 /// or whose packed layout is unknown. The built-in kernels pass; they take minutes. A program's tests check its own
 /// kernels:
 ///
-///     for (const KernelReport& report : check_kernels(context, {.only_own = true}))
+///     for (const KernelReport& report : check_kernels(context, {.only_extra = true}))
 ///         for (const std::string& fault : report.faults) std::puts(fault.c_str());
 ///
 /// CompileOptions::verify checks a kernel on the Problems that a program calls it with. Throws Cancelled.

@@ -14,7 +14,7 @@ namespace cairn::inline v0 {
 
 /// What rejected a kernel, and thus which option could admit it.
 enum class RefusedBy : std::uint8_t {
-    nobody,     ///< not rejected
+    none,       ///< not rejected
     kernel,     ///< the kernel: Kernel::accepts, or another of its functions
     features,   ///< instructions that it needs are missing from the CPU or ContextOptions::features
     device,     ///< its device is not available
@@ -36,17 +36,17 @@ struct ExplainedKernel {
     /// Why the estimate differs from the kernel's own cost, or why the kernel was not chosen although it is faster than
     /// the chosen one. Usually empty.
     std::string note;
-    double error = 0;                          ///< relative, as defined at Kernel::error; 0: exact
-    bool error_measured = false;               ///< false: `error` is the one that the kernel states
-    bool is_reference = false;                 ///< one of the reference kernels, which come last in preference
-    RefusedBy refused_by = RefusedBy::nobody;  ///< set if `refusal` is not empty
+    double error = 0;                        ///< relative, as defined at Kernel::error; 0: exact
+    bool error_measured = false;             ///< false: `error` is the one that the kernel states
+    bool is_reference = false;               ///< one of the reference kernels, which come last in preference
+    RefusedBy refused_by = RefusedBy::none;  ///< set if `refusal` is not empty
     /// Sizes and reason of a failed measurement (`at N = 4: out of memory`). Such a kernel is chosen only if there is
     /// no other.
     std::string failure = {};
     /// True if the tune ended before this kernel was measured while others were: it is chosen only if no measured
     /// kernel can be.
     bool ranked_last = false;
-    bool at_least = false;  ///< the measurement was stopped early: `seconds` is a lower bound
+    bool is_lower_bound = false;  ///< the measurement was stopped early: `seconds` is a lower bound
     friend bool operator==(const ExplainedKernel&, const ExplainedKernel&) = default;
 };
 
@@ -55,7 +55,7 @@ struct ExplainedInstruction {
     ExplainedKernel chosen;  ///< in a loaded program: kernel, problem and the seconds expected at compile time
     std::vector<ExplainedKernel> other_kernels;  ///< all other kernels queried for the same, in the order of KernelSet;
                                                  ///< empty for copies that preserve a state's old contents
-    bool once = false;                           ///< runs once when weights are bound, not in each run
+    bool at_bind = false;                        ///< runs once when weights are bound, not in each run
     std::string op;                              ///< the op or composite that made the value: `layer_norm`, `matmul`
     std::string where;                           ///< source line that made the value (`model.cpp:17`); empty: unknown
     std::vector<int> reads, writes;  ///< indices into ExplainedBucket::buffers, one for each operand of the Problem
@@ -101,7 +101,7 @@ struct ExplainedAlternative {
 struct ExplainedValue {
     std::string value;                               ///< its type: `f32[N,64]`
     std::string op, where;                           ///< as in ExplainedInstruction
-    bool once = false;                               ///< computed once when weights are bound
+    bool at_bind = false;                            ///< computed once when weights are bound
     std::vector<ExplainedAlternative> alternatives;  ///< the chosen one first, then by `slower + price`
     std::string name = {};                           ///< given by name(); usually empty
     friend bool operator==(const ExplainedValue&, const ExplainedValue&) = default;
@@ -109,11 +109,11 @@ struct ExplainedValue {
 
 /// The sum of the kernel errors that contribute to an output or a state.
 struct ExplainedError {
-    std::string of;         ///< `output "y"`
-    double error = 0;       ///< the sum, to first order
-    double allowed = 0;     ///< the largest error allowed; 0: none
-    bool verified = false;  ///< a run of the bucket was compared with its exact program
-    double found = 0;       ///< largest error found by verification; may be infinite, as VerifiedError::error
+    std::string target;         ///< `output "y"`
+    double error = 0;           ///< the sum, to first order
+    double tolerance = 0;       ///< the largest error allowed; 0: none
+    bool verified = false;      ///< a run of the bucket was compared with its exact program
+    double measured_error = 0;  ///< largest error found by verification; may be infinite, as VerifiedError::error
     friend bool operator==(const ExplainedError&, const ExplainedError&) = default;
 };
 

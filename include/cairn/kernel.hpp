@@ -120,7 +120,7 @@ struct Definition {
     /// attributes. Its further attributes, after those, are `kernel=(J,K) padding=(top,left,bottom,right) stride=(2,2)
     /// dilation=(1,1)` and `value`, the padding value. For a row [B,C,L] with windows [B,C,P,K] they are `kernel=(K)
     /// padding=(before,behind)` and so on. It is found wherever that one is and needs no patterns.
-    std::string of_windows = {};
+    std::string windowed_definition = {};
 };
 
 /// Performance figures of a device other than the CPU, from which times are estimated: kernels by the device's own

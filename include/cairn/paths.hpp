@@ -20,7 +20,7 @@
 namespace cairn::inline v0 {
 
 /// State shared by Paths, its paths and its ranges. Defined in the library.
-struct FoundPaths;
+struct PathSpace;
 
 /// One kernel call of a Path.
 struct PathStep {
@@ -29,7 +29,7 @@ struct PathStep {
     std::string problem;    ///< text form of the Problem it computes
     double seconds = 0;     ///< of one call, at the bucket's representative sizes
     bool measured = false;  ///< false: `seconds` is an estimate
-    bool once = false;      ///< runs once when weights are bound, not in each run
+    bool at_bind = false;   ///< runs once when weights are bound, not in each run
     std::string where;      ///< source line that made the value (`model.cpp:17`); empty: unknown
     /// The machine of shipped timings from which the estimate is derived; usually empty.
     std::string expected_from = {};
@@ -63,13 +63,13 @@ public:
     friend bool operator==(const Path&, const Path&) = default;
 
     /// For use by the library.
-    const FoundPaths& found() const;
+    const PathSpace& space() const;
     const std::vector<int>& choices() const noexcept { return choices_; }
-    Path(std::shared_ptr<const FoundPaths> found, std::vector<int> choices) noexcept
-        : found_(std::move(found)), choices_(std::move(choices)) {}
+    Path(std::shared_ptr<const PathSpace> found, std::vector<int> choices) noexcept
+        : space_(std::move(found)), choices_(std::move(choices)) {}
 
 private:
-    std::shared_ptr<const FoundPaths> found_;
+    std::shared_ptr<const PathSpace> space_;
     std::vector<int> choices_;
 };
 
@@ -157,7 +157,7 @@ public:
     /// All paths by Path::cost(), ascending or descending, found lazily. The cheapest is known; for a transformer about
     /// 500,000 follow in a second. Each call starts anew.
     PathRange cheapest_first() const;
-    PathRange dearest_first() const;
+    PathRange most_expensive_first() const;
 
     /// The path of a rank, 0 .. count() - 1, in decimal digits. Ranks are not in the order of costs; they are the same
     /// for the same graph, Context and options. Throws Error(argument) for any other text.
@@ -174,12 +174,12 @@ public:
     }
 
     /// For use by the library.
-    const std::shared_ptr<const FoundPaths>& found() const;
-    explicit Paths(std::shared_ptr<const FoundPaths> found) noexcept : found_(std::move(found)) {}
+    const std::shared_ptr<const PathSpace>& space() const;
+    explicit Paths(std::shared_ptr<const PathSpace> found) noexcept : space_(std::move(found)) {}
 
 private:
     Path sample_with(const std::function<std::uint64_t()>& random) const;
-    std::shared_ptr<const FoundPaths> found_;
+    std::shared_ptr<const PathSpace> space_;
 };
 
 /// Finds all covers of the graph with the costs that compile() with these options would use: estimates in Mode::off,

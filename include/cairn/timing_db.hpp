@@ -127,12 +127,12 @@ public:
 
     /// Read snapshot: while one exists, all lookups read one state of the files (until something is recorded), and
     /// repeated lookups do not read them again. Each compile holds one. Must not outlive the database.
-    class CAIRN_API Reading {
+    class CAIRN_API ReadSnapshot {
     public:
-        explicit Reading(const TimingDb& db);
-        Reading(Reading&& other) noexcept;
-        Reading& operator=(Reading&&) = delete;
-        ~Reading();
+        explicit ReadSnapshot(const TimingDb& db);
+        ReadSnapshot(ReadSnapshot&& other) noexcept;
+        ReadSnapshot& operator=(ReadSnapshot&&) = delete;
+        ~ReadSnapshot();
 
     private:
         const TimingDb* db_;

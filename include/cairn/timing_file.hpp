@@ -42,7 +42,7 @@ struct TimingFileInfo {
     std::int64_t version = 0;                                    ///< of its schema
     std::uintmax_t bytes = 0;                                    ///< file size
     std::int64_t times = 0, errors = 0, choices = 0, rules = 0;  ///< numbers of rows
-    std::int64_t figures = 0;  ///< number of calibration rows, which are not among the times
+    std::int64_t calibrations = 0;  ///< number of calibration rows, which are not among the times
     std::int64_t sessions = 0, problems = 0, kernels = 0;  ///< numbers of each
     std::int64_t oldest = 0, newest = 0;                   ///< time of the first and last measurement; 0: none
     std::vector<std::pair<TimingEnvironment, std::int64_t>> environments;  ///< each with its number of times

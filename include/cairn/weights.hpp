@@ -53,7 +53,7 @@ public:
     bool contains(std::string_view name) const;
     /// Names of tensors that a misspelled name most likely means, the likeliest first: those that differ by a prefix
     /// (`wte.weight`, `transformer.wte.weight`), then by edit distance.
-    std::vector<std::string> nearest(std::string_view name, std::size_t most = 4) const;
+    std::vector<std::string> nearest(std::string_view name, std::size_t max_count = 4) const;
     /// String metadata of that key (of the first file that has it); empty if absent.
     std::string metadata(std::string_view key) const;
     /// A view of a tensor in the map; valid as long as this object or a copy of its source() lives. If the file does

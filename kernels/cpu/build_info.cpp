@@ -30,8 +30,9 @@ constexpr std::string_view assertions = "assertions";
 
 /// True if a compile flag can change code. Warnings, include folders and debug symbols cannot.
 bool changes_code(std::string_view flag) {
-    constexpr std::array<std::string_view, 6> silent{"-W", "-I", "-g", "-isystem", "-fdiagnostics", "-fvisibility"};
-    for (const std::string_view prefix : silent)
+    constexpr std::array<std::string_view, 6> flags_without_effect{
+        "-W", "-I", "-g", "-isystem", "-fdiagnostics", "-fvisibility"};
+    for (const std::string_view prefix : flags_without_effect)
         if (flag.starts_with(prefix)) return false;
     return flag.starts_with("-") && flag.find("prefix-map") == flag.npos;
 }

@@ -56,7 +56,7 @@ struct Context::Impl {
         if (options.log) options.log(level, line);
     }
     /// True for a kernel of ContextOptions::extra, at any of its settings.
-    bool is_own(std::string_view id) const noexcept {
+    bool is_extra(std::string_view id) const noexcept {
         return std::any_of(options.extra.kernels.begin(), options.extra.kernels.end(),
                            [&](const Kernel& kernel) { return kernel.id == id.substr(0, id.find('{')); });
     }

@@ -56,7 +56,7 @@ struct Compilation {
             selection::choose_state_device(seen, select_options);
             return driver::choose_within_limit(stages, buckets, seen, options, select_options);
         }
-        std::optional<selection::Selections> known = stages.take_chosen();
+        std::optional<selection::Selections> known = stages.take_selection();
         const bool is_whole = known && on_the_cpu && !select_options.find_lower_bounds;
         return is_whole ? *std::move(known) : selection::select_with_state_device(seen, select_options);
     }
@@ -102,11 +102,11 @@ std::unique_ptr<Compilation> with_states_narrower(const Graph& graph, const Cont
 /// Largest fraction of the cost of these covers that other covers could save.
 double optimality_gap(const selection::Selections& covers) {
     if (covers.exact) return 0;
-    return covers.cost > 0 ? 1 - covers.at_least / covers.cost : 1;
+    return covers.cost > 0 ? 1 - covers.lower_bound_cost / covers.cost : 1;
 }
 
 CompiledGraph compile_chosen(const Graph& graph, const Context& context, const CompileOptions& given) {
-    const TimingDb::Reading reading(*context.impl()->timings);
+    const TimingDb::ReadSnapshot reading(*context.impl()->timings);
     const CompileOptions options = driver::with_split_points(graph, context, given);
     if (std::optional<CompiledGraph> replayed = driver::replay_covers(graph, context, options))
         return *std::move(replayed);
@@ -136,8 +136,8 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
         const selection::Selection selection = std::move(best.covers.buckets[b]);
         programs.push_back(best.stages.emit(bucket, selection, bucket.driver));
         if (!exact) continue;
-        driver::PreparedBucket& beside = narrower != nullptr ? declared.buckets[b] : bucket;
-        driver::attach_exact_program(bucket, selection, {declared.stages, beside, exact->buckets[b]}, options,
+        driver::PreparedBucket& exact_bucket = narrower != nullptr ? declared.buckets[b] : bucket;
+        driver::attach_exact_program(bucket, selection, {declared.stages, exact_bucket, exact->buckets[b]}, options,
                                      programs.back());
     }
     CompiledGraph compiled = best.stages.link(
@@ -160,9 +160,9 @@ CompiledGraph compile(const Graph& graph, const Context& context, const CompileO
                 driver::verify_own_kernels(runtime::parse_program_set(known->program()).buckets, context, options.stop);
             return *std::move(known);
         }
-        CompileOptions once = options;
-        once.cache_file.clear();
-        CompiledGraph made = compile(graph, context, once);
+        CompileOptions uncached = options;
+        uncached.cache_file.clear();
+        CompiledGraph made = compile(graph, context, uncached);
         driver::store_cached(made, options.cache_file, what, context);
         return made;
     }

@@ -24,15 +24,15 @@ constexpr std::string_view version_text =
 #undef CAIRN_TEXT_OF
 
 template <typename T>
-void move_behind(std::vector<T>& to, std::vector<T>&& from) {
+void append_moved(std::vector<T>& to, std::vector<T>&& from) {
     std::ranges::move(from, std::back_inserter(to));
 }
 
 void append(KernelSet& to, KernelSet from) {
-    move_behind(to.definitions, std::move(from.definitions));
-    move_behind(to.layouts, std::move(from.layouts));
-    for (Kernel& kernel : from.kernels) move_behind(to.kernels, all_settings(std::move(kernel)));
-    move_behind(to.devices, std::move(from.devices));
+    append_moved(to.definitions, std::move(from.definitions));
+    append_moved(to.layouts, std::move(from.layouts));
+    for (Kernel& kernel : from.kernels) append_moved(to.kernels, all_settings(std::move(kernel)));
+    append_moved(to.devices, std::move(from.devices));
     if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
 }
 
@@ -51,7 +51,7 @@ FeatureSet features_in_use(const std::optional<FeatureSet>& asked) {
 }
 
 /// Kernels of a Context that has reference kernels only.
-bool stays_with_references(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
+bool is_kept_reference_only(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
 
 }  // namespace
 
@@ -71,7 +71,7 @@ Context::Context(ContextOptions options) {
     append(impl_->kernels, impl_->options.extra);
     append(impl_->kernels, std::move(built_in));
     if (impl_->options.reference_only)
-        std::erase_if(impl_->kernels.kernels, [](const Kernel& kernel) { return !stays_with_references(kernel); });
+        std::erase_if(impl_->kernels.kernels, [](const Kernel& kernel) { return !is_kept_reference_only(kernel); });
     impl_->timings = std::make_unique<TimingDb>(
         impl_->options.timing_db,
         [sink = impl_->options.log](std::string_view line) {

@@ -39,7 +39,7 @@ std::string provenance_of(const ExplainedKernel& verdict, bool is_loaded) {
 std::string cost_of(const ExplainedKernel& verdict, bool is_loaded = false) {
     if (!verdict.refusal.empty()) return "refused: " + verdict.refusal;
     if (!verdict.failure.empty()) return "no time: failed when it was measured " + verdict.failure;
-    std::string text = fmt::format("{}{:.4g} s {}", verdict.at_least ? "at least " : "", verdict.seconds,
+    std::string text = fmt::format("{}{:.4g} s {}", verdict.is_lower_bound ? "at least " : "", verdict.seconds,
                                    provenance_of(verdict, is_loaded));
     if (verdict.ranked_last) text += ", not measured although others are: ranked last";
     if (verdict.error > 0)
@@ -61,19 +61,19 @@ std::string value_place(const ExplainedValue& value) {
 }
 
 /// `linear`, `slice of linear`
-std::string way_name(const ExplainedAlternative& way) {
+std::string alternative_name(const ExplainedAlternative& way) {
     return way.view.empty() ? way.definition : fmt::format("{} of {}", way.view, way.definition);
 }
 
 /// Prefix of the problem's text: `slice of linear, distributed | `.
 std::string expression_of(const ExplainedAlternative& way) {
     std::vector<std::string> parts;
-    if (!way.view.empty()) parts.push_back(way_name(way));
+    if (!way.view.empty()) parts.push_back(alternative_name(way));
     if (way.laws != "exact") parts.push_back(way.laws);
     return parts.empty() ? "" : joined(parts) + " | ";
 }
 
-std::string way_text(const ExplainedAlternative& way) {
+std::string alternative_text(const ExplainedAlternative& way) {
     const std::string verdict = way.chosen      ? "taken"
                                 : way.slower    ? fmt::format("{:+.3g} s", *way.slower)
                                 : way.best >= 0 ? "not followed"
@@ -98,16 +98,16 @@ std::string value_text(const ExplainedValue& value) {
     const bool is_needed = std::any_of(value.alternatives.begin(), value.alternatives.end(),
                                        [](const ExplainedAlternative& way) { return way.chosen; });
     if (value.alternatives.size() < 2 || !is_needed) return {};
-    std::string text = fmt::format("{}{}{}\n", value.value, value_place(value), value.once ? ", once" : "");
-    for (const ExplainedAlternative& way : value.alternatives) text += way_text(way);
+    std::string text = fmt::format("{}{}{}\n", value.value, value_place(value), value.at_bind ? ", once" : "");
+    for (const ExplainedAlternative& way : value.alternatives) text += alternative_text(way);
     return text;
 }
 
 std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     std::string text;
     std::set<std::string> told;
-    for (const auto& [chosen, other_kernels, once, op, where, reads, writes, names] : bucket.instructions) {
-        text += fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), once ? " once" : "",
+    for (const auto& [chosen, other_kernels, at_bind, op, where, reads, writes, names] : bucket.instructions) {
+        text += fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), at_bind ? " once" : "",
                             chosen.problem, place_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
         if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
         for (const ExplainedKernel& other_candidate : other_kernels)
@@ -212,9 +212,9 @@ std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way
                                      [](const ExplainedAlternative& each) { return each.chosen; });
     text += chosen == value.alternatives.end()
                 ? ", but the value is not needed: it is fused, or another expression is used"
-                : ", but the value is computed by " + way_name(*chosen);
-    if (!way.slower) return text + fmt::format("; no program with {} here was found", way_name(way));
-    text += fmt::format("; a run with {} here takes {:+.3g} s", way_name(way), *way.slower);
+                : ", but the value is computed by " + alternative_name(*chosen);
+    if (!way.slower) return text + fmt::format("; no program with {} here was found", alternative_name(way));
+    text += fmt::format("; a run with {} here takes {:+.3g} s", alternative_name(way), *way.slower);
     if (way.more_bytes != 0)
         text += fmt::format(" and keeps {} {}", driver::size_text(std::abs(way.more_bytes)),
                             way.more_bytes > 0 ? "more" : "less");
@@ -277,9 +277,9 @@ std::string details(const Explanation& explanation) {
         text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
                             bucket.seconds);
         for (const ExplainedError& error : bucket.errors)
-            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}{}\n", error.of, error.error,
-                                error.allowed == 0 ? "none" : fmt::format("{:.4g}", error.allowed),
-                                error.verified ? fmt::format(", found was {:.4g}", error.found) : "");
+            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}{}\n", error.target, error.error,
+                                error.tolerance == 0 ? "none" : fmt::format("{:.4g}", error.tolerance),
+                                error.verified ? fmt::format(", found was {:.4g}", error.measured_error) : "");
         if (bucket.fell_back)
             text += "  a measured error exceeds the error budget: the fastest exact program runs instead\n";
         text += instructions_text(bucket, !explanation.has_alternatives);

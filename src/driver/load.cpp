@@ -38,7 +38,7 @@ public:
         const std::pair pair{&kernel, instruction.problem.get()};
         if (known_.contains(pair)) return;
         if (kernel.definition != instruction.problem->definition) refuse(instruction, "is no kernel for");
-        check_meaning(instruction);
+        check_definition(instruction);
         if (const Refusal refusal = kernel.accepts(*instruction.problem); !refusal.empty())
             refuse(instruction, "refuses (" + refusal + ")");
         known_.insert(pair);
@@ -46,7 +46,7 @@ public:
 
 private:
     /// Checks that the problem is valid for its definition: operands, attributes and results are consistent.
-    void check_meaning(const Instruction& instruction) const {
+    void check_definition(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
         if (problem.definition == "copy" || problem.definition == "pack") {
             const bool alike = problem.inputs.size() == 1 && problem.outputs.size() == 1 &&
@@ -56,11 +56,11 @@ private:
             return;
         }
         check_attributes(instruction);
-        const Graph meant = ir::problem_graph(problem, context_.kernels.definitions);
-        const auto& outputs = meant.data()->outputs();
+        const Graph reference = ir::problem_graph(problem, context_.kernels.definitions);
+        const auto& outputs = reference.data()->outputs();
         bool same = outputs.size() == problem.outputs.size();
         for (std::size_t o = 0; same && o < outputs.size(); ++o) {
-            const ir::Node& node = meant.data()->node(outputs[o].node);
+            const ir::Node& node = reference.data()->node(outputs[o].node);
             same = node.dtype == problem.outputs[o].dtype && node.shape == problem.outputs[o].shape;
         }
         if (!same) refuse(instruction, "has results that do not match the definition in");
@@ -89,11 +89,11 @@ private:
             return std::ranges::equal(attributes, ir::info(*op).attributes, {}, &Attribute::name);
         const Definition* const definition = definition_of(name);
         if (definition == nullptr) return false;
-        if (!definition->of_windows.empty()) {
+        if (!definition->windowed_definition.empty()) {
             const std::size_t more = fusion::image_attributes.size();
             return attributes.size() >= more &&
                    std::ranges::equal(attributes.last(more), fusion::image_attributes, {}, &Attribute::name) &&
-                   has_attributes_of(definition->of_windows, attributes.first(attributes.size() - more));
+                   has_attributes_of(definition->windowed_definition, attributes.first(attributes.size() - more));
         }
         for (const std::string& pattern : definition->patterns)
             for (const std::string& text : fusion::problems_of(pattern)) {

@@ -21,8 +21,8 @@
 namespace cairn::inline v0 {
 
 /// The result of the path search and everything it was computed from.
-struct FoundPaths {
-    FoundPaths(const Graph& given, const Context& with, const CompileOptions& as)
+struct PathSpace {
+    PathSpace(const Graph& given, const Context& with, const CompileOptions& as)
         : graph(given),
           context(with),
           options(driver::with_split_points(given, with, as)),
@@ -33,8 +33,8 @@ struct FoundPaths {
           numbering(exploration.dag, exploration.paths),
           order(exploration.dag, exploration.paths),
           cheapest(order.choices(exploration.paths)) {}
-    FoundPaths(const FoundPaths&) = delete;
-    FoundPaths& operator=(const FoundPaths&) = delete;
+    PathSpace(const PathSpace&) = delete;
+    PathSpace& operator=(const PathSpace&) = delete;
 
     const selection::Memo::Request& asked(int choice) const {
         return memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
@@ -44,7 +44,7 @@ struct FoundPaths {
         return buckets[static_cast<std::size_t>(asked(choice).bucket)];
     }
     /// True for work that is done once, when weights are bound.
-    bool is_once(int choice) const { return bucket_of(choice).candidates->bound()[asked(choice).goal.value]; }
+    bool is_bound(int choice) const { return bucket_of(choice).candidates->bound()[asked(choice).goal.value]; }
 
     Graph graph;
     Context context;
@@ -82,9 +82,9 @@ private:
 };
 
 struct PathRange::State {
-    State(std::shared_ptr<const FoundPaths> given, bool dearest_first) : found(std::move(given)) {
+    State(std::shared_ptr<const PathSpace> given, bool most_expensive_first) : found(std::move(given)) {
         const search::Exploration& all = found->exploration;
-        if (dearest_first) {
+        if (most_expensive_first) {
             negated = all.dag.negated();
             best.emplace(*negated, all.paths);
             advance();
@@ -101,7 +101,7 @@ struct PathRange::State {
         if (best->next()) path.emplace(found, best->path(best->found() - 1).choices);
     }
 
-    std::shared_ptr<const FoundPaths> found;
+    std::shared_ptr<const PathSpace> found;
     std::optional<search::PathDag> negated;
     std::optional<search::KBestPaths> best;  // constructed for the second path
     std::optional<Path> path;
@@ -146,39 +146,39 @@ void check_errors(const selection::Selection& selection) {
 
 }  // namespace
 
-const std::shared_ptr<const FoundPaths>& Paths::found() const {
-    if (found_ == nullptr) throw Error(ErrorKind::argument, "paths", "the handle is moved-from");
-    return found_;
+const std::shared_ptr<const PathSpace>& Paths::space() const {
+    if (space_ == nullptr) throw Error(ErrorKind::argument, "paths", "the handle is moved-from");
+    return space_;
 }
 
-std::string Paths::count() const { return found()->numbering.count().to_string(); }
-double Paths::log10_count() const { return found()->numbering.count().log10(); }
-bool Paths::is_exact() const { return found()->exploration.exact; }
+std::string Paths::count() const { return space()->numbering.count().to_string(); }
+double Paths::log10_count() const { return space()->numbering.count().log10(); }
+bool Paths::is_exact() const { return space()->exploration.exact; }
 
 std::string Paths::not_searched() const {
     if (is_exact()) return {};
     return fmt::format("some of the {} search states were not followed: paths through them are missing",
-                       found()->exploration.states);
+                       space()->exploration.states);
 }
 
 Path Paths::cheapest() const { return *cheapest_first().begin(); }
-PathRange Paths::cheapest_first() const { return PathRange(std::make_unique<PathRange::State>(found(), false)); }
-PathRange Paths::dearest_first() const { return PathRange(std::make_unique<PathRange::State>(found(), true)); }
+PathRange Paths::cheapest_first() const { return PathRange(std::make_unique<PathRange::State>(space(), false)); }
+PathRange Paths::most_expensive_first() const { return PathRange(std::make_unique<PathRange::State>(space(), true)); }
 
 Path Paths::at(std::string_view rank) const {
-    const search::Numbering& numbering = found()->numbering;
-    const std::optional<search::Natural> number = search::Natural::read(rank);
+    const search::Numbering& numbering = space()->numbering;
+    const std::optional<search::Natural> number = search::Natural::parse(rank);
     std::optional<search::Path> path;
     if (number) path = numbering.unrank(*number);
     if (!path)
         throw Error(ErrorKind::argument, "paths",
                     fmt::format("\"{}\" is no number of a path: there are {}, from 0 on", rank, count()));
-    return {found_, std::move(path->choices)};
+    return {space_, std::move(path->choices)};
 }
 
 std::string Paths::rank(const Path& path) const {
-    if (&path.found() != found().get()) throw Error(ErrorKind::argument, "paths", "the path is one of other Paths");
-    return found_->numbering.rank(path.choices()).value().to_string();
+    if (&path.space() != space().get()) throw Error(ErrorKind::argument, "paths", "the path is one of other Paths");
+    return space_->numbering.rank(path.choices()).value().to_string();
 }
 
 Path Paths::sample(std::uint64_t seed) const {
@@ -187,26 +187,26 @@ Path Paths::sample(std::uint64_t seed) const {
 }
 
 Path Paths::sample_with(const std::function<std::uint64_t()>& random) const {
-    return {found(), found()->numbering.sample(random).value().choices};
+    return {space(), space()->numbering.sample(random).value().choices};
 }
 
-const FoundPaths& Path::found() const {
-    if (found_ == nullptr) throw Error(ErrorKind::argument, "paths", "the path is moved-from");
-    return *found_;
+const PathSpace& Path::space() const {
+    if (space_ == nullptr) throw Error(ErrorKind::argument, "paths", "the path is moved-from");
+    return *space_;
 }
 
 double Path::cost() const {
-    const FoundPaths& all = found();
+    const PathSpace& all = space();
     search::ExactCost sum = 0;
     for (const int choice : choices_) sum += all.order.exact(all.memo.problem.cost(choice));
     return all.order.rounded(sum);
 }
 
 double Path::seconds() const {
-    const FoundPaths& all = found();
+    const PathSpace& all = space();
     Sum sum;
     for (const int choice : choices_)
-        if (!all.asked(choice).goal.kept && !all.is_once(choice)) {
+        if (!all.asked(choice).goal.kept && !all.is_bound(choice)) {
             // Costs that the selection adds so that a call is taken last are not time.
             const selection::Estimate& estimate = all.candidate(choice).estimate;
             sum.add((estimate.time() + estimate.cross_core_transfer) * all.bucket_of(choice).cut.weight);
@@ -215,7 +215,7 @@ double Path::seconds() const {
 }
 
 double Path::kept_bytes() const {
-    const FoundPaths& all = found();
+    const PathSpace& all = space();
     double bytes = all.memo.always_kept_bytes;
     for (const int choice : choices_)
         if (all.asked(choice).goal.kept) bytes += all.asked(choice).bytes;
@@ -223,7 +223,7 @@ double Path::kept_bytes() const {
 }
 
 std::vector<PathStep> Path::steps() const {
-    const FoundPaths& all = found();
+    const PathSpace& all = space();
     const std::lock_guard lock(all.candidates_mutex);
     std::vector<PathStep> steps;
     const selection::Selections covers =
@@ -244,7 +244,7 @@ std::vector<PathStep> Path::steps() const {
 }
 
 CompiledGraph Path::compile() const {
-    const FoundPaths& all = found();
+    const PathSpace& all = space();
     const std::lock_guard lock(all.candidates_mutex);
     const selection::Selections covers =
         selection::covers_of(all.memo, driver::selection_buckets(all.buckets), choices_);
@@ -305,8 +305,8 @@ PathRange::Iterator& PathRange::Iterator::operator++() {
 }
 
 Paths paths(const Graph& graph, const Context& context, const CompileOptions& options) {
-    const TimingDb::Reading reading(*context.impl()->timings);
-    return Paths(std::make_shared<const FoundPaths>(graph, context, options));
+    const TimingDb::ReadSnapshot reading(*context.impl()->timings);
+    return Paths(std::make_shared<const PathSpace>(graph, context, options));
 }
 
 std::string to_string(const Path& path) {
@@ -316,7 +316,7 @@ std::string to_string(const Path& path) {
                             step.kernel, step.seconds,
                             step.failure.empty() ? driver::time_provenance(step.measured, step.expected_from)
                                                  : "failed when measured " + step.failure,
-                            step.once ? " once" : "", step.problem, step.where.empty() ? "" : " (", step.where,
+                            step.at_bind ? " once" : "", step.problem, step.where.empty() ? "" : " (", step.where,
                             step.where.empty() ? "" : ")");
     return text;
 }

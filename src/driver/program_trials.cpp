@@ -80,7 +80,7 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
         return stages.program_of(buckets[bucket], cover, driver);
     };
     if (!effort.runs_program_trials) seconds = 0;
-    const autotune::Clock::time_point end = autotune::after(seconds);
+    const autotune::Clock::time_point end = autotune::time_point_after(seconds);
     const auto run_paired_trial = [&](const selection::Selections& best, const selection::Selections& challenger,
                                       double most, std::uint64_t seed) {
         const autotune::PairedTrial paired_trial(seen, best, challenger, make_program, select_options);

@@ -126,7 +126,7 @@ public:
         for (std::size_t b = 0; b < main.buckets.size(); ++b) {
             PreparedBucket& bucket = main.buckets[b];
             programs.push_back(main.stages.emit(bucket, covers.buckets[b], bucket.driver));
-            if (!covers_[b]->exact.empty()) add_exact_of(b, bucket, covers.buckets[b], programs.back());
+            if (!covers_[b]->exact.empty()) add_exact_program(b, bucket, covers.buckets[b], programs.back());
         }
         CompiledGraph compiled =
             main.stages.link(std::move(programs), explainer_of(std::move(explainer), std::move(covers.path), 0),
@@ -136,14 +136,14 @@ public:
     }
 
 private:
-    void add_exact_of(std::size_t b, const PreparedBucket& bucket, const selection::Selection& chosen,
-                      runtime::BucketProgram& program) {
-        PreparedBucket& beside = declared_->buckets[b];
+    void add_exact_program(std::size_t b, const PreparedBucket& bucket, const selection::Selection& chosen,
+                           runtime::BucketProgram& program) {
+        PreparedBucket& exact_bucket = declared_->buckets[b];
         const selection::Bucket seen = selection_buckets(declared_->buckets)[b];
         const program::CoverSteps* const steps = &covers_[b]->exact;
         const selection::Selections exact =
             selection::replay_lock(std::span(&seen, 1), std::span(&steps, 1), lock_.states, select_options_);
-        attach_exact_program(bucket, chosen, {declared_->stages, beside, exact.buckets[0]}, options_, program);
+        attach_exact_program(bucket, chosen, {declared_->stages, exact_bucket, exact.buckets[0]}, options_, program);
     }
 
     const program::Lock& lock_;

@@ -20,7 +20,7 @@ constexpr std::size_t max_buckets = 32;
 /// because many kernels are for one row.
 ///
 ///     1..1024, 2   ->   1, 4, 8, 16, .. 512        7..100, 4   ->   28
-std::vector<std::int64_t> cell_ends(std::int64_t low, std::int64_t high, std::int64_t factor) {
+std::vector<std::int64_t> cell_upper_bounds(std::int64_t low, std::int64_t high, std::int64_t factor) {
     std::vector<std::int64_t> ends;
     if (low == 1 && high > 1) ends.push_back(1);
     for (std::int64_t end = std::max<std::int64_t>(low, 2); end <= (high - 1) / factor; ends.push_back(end *= factor)) {
@@ -36,7 +36,7 @@ bool has_automatic(const CompileOptions& options) {
 }
 
 /// All splits with bounds; automatic ones as finely as max_buckets permits.
-std::vector<Split> cut_finely(const ir::GraphData& graph, const std::vector<Split>& splits) {
+std::vector<Split> split_finely(const ir::GraphData& graph, const std::vector<Split>& splits) {
     for (const Split& split : splits)
         if (split.is_automatic && !(split.upper_bounds.empty() && split.weights.empty()))
             throw Error(ErrorKind::argument, "compile",
@@ -50,7 +50,7 @@ std::vector<Split> cut_finely(const ir::GraphData& graph, const std::vector<Spli
             split.is_automatic = false;
             const auto symbol =
                 std::find_if(symbols.begin(), symbols.end(), [&](const auto& s) { return s.name == split.symbol; });
-            if (symbol != symbols.end()) split.upper_bounds = cell_ends(symbol->low, symbol->high, factor);
+            if (symbol != symbols.end()) split.upper_bounds = cell_upper_bounds(symbol->low, symbol->high, factor);
             buckets *= split.upper_bounds.size() + 1;
         }
         if (buckets <= max_buckets || factor > static_cast<std::int64_t>(max_buckets)) return fine;
@@ -96,9 +96,9 @@ bool is_same(const PreparedBucket& a, const selection::Selection& by_a, const Pr
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), is_same_choice) && is_same_graph(*a.graph, *b.graph);
 }
 
-class Neighbours {
+class NeighbourPrograms {
 public:
-    Neighbours(std::span<const PreparedBucket> buckets, const selection::Selections& chosen)
+    NeighbourPrograms(std::span<const PreparedBucket> buckets, const selection::Selections& chosen)
         : buckets_(buckets), chosen_(chosen) {}
 
     /// True if all programs below the end of a symbol's cell equal those above it.
@@ -150,7 +150,7 @@ CompileOptions with_split_points(const Graph& graph, const Context& context, con
     if (!has_automatic(options)) return options;
     if (options.mode == Mode::replay) return with_locked_splits(options);
     CompileOptions fine = options;
-    fine.splits = cut_finely(*graph.data(), options.splits);
+    fine.splits = split_finely(*graph.data(), options.splits);
     fine.tune_seconds = autotune::seconds_of(options) / 2;
     fine.dump_stages.clear();
     CompileOptions result = options;
@@ -161,7 +161,7 @@ CompileOptions with_split_points(const Graph& graph, const Context& context, con
     const bool search = buckets[0].driver.enabled("search");
     const selection::Selections chosen = selection::select_with_state_device(
         selection_buckets(buckets), {search, false, options.stop, options.seconds_per_kept_byte});
-    const Neighbours neighbours(buckets, chosen);
+    const NeighbourPrograms neighbours(buckets, chosen);
     for (std::size_t s = 0; s < result.splits.size(); ++s)
         if (options.splits[s].is_automatic)
             std::erase_if(result.splits[s].upper_bounds,

@@ -135,9 +135,9 @@ void Stages::check_options() const {
     for (const std::string& name : options_.disable)
         if (std::find(known.begin(), known.end(), name) == known.end())
             throw Error(ErrorKind::argument, "compile", fmt::format("there is no stage called \"{}\"", name));
-    if (const double seconds = autotune::seconds_of(options_); !(seconds >= 0 && seconds <= autotune::most_seconds))
+    if (const double seconds = autotune::seconds_of(options_); !(seconds >= 0 && seconds <= autotune::max_seconds))
         throw Error(ErrorKind::argument, "compile",
-                    fmt::format("tune_seconds must be in 0..{}, got {}", autotune::most_seconds, seconds));
+                    fmt::format("tune_seconds must be in 0..{}, got {}", autotune::max_seconds, seconds));
     if (!(options_.seconds_per_kept_byte >= 0 && std::isfinite(options_.seconds_per_kept_byte)))
         throw Error(ErrorKind::argument, "compile",
                     fmt::format("seconds_per_kept_byte must be finite and not below 0, got {}",
@@ -260,7 +260,7 @@ PreparedBucket Stages::prepare(const BucketRanges& cut) const {
         "fuse", [&] { return fusion::verify(*graph, classes, bucket.matches, context_.kernels().definitions); },
         [&] { return fusion::to_string(bucket.matches); });
     if (costs_.tolerance > 0)
-        bucket.bounds = accuracy::less_state_rounding(
+        bucket.bounds = accuracy::subtract_state_rounding(
             *graph, accuracy::error_budgets_of(*graph, options_.tolerance, options_.output_tolerances));
     bucket.candidates = std::make_unique<selection::Candidates>(
         *graph, classes, context_.kernels(), context_.features(), costs_, driver.enabled("pack"), options_.stop);

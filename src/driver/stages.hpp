@@ -53,7 +53,7 @@ public:
     /// Wall-clock seconds of measuring so far: calibration and tuning.
     double measuring_seconds() const noexcept { return measuring_; }
     /// The cheapest covers of prepare()'s buckets, if prepare() has selected them already.
-    std::optional<selection::Selections> take_chosen() { return std::exchange(chosen_, std::nullopt); }
+    std::optional<selection::Selections> take_selection() { return std::exchange(chosen_, std::nullopt); }
     /// The call kinds that a compile without measuring would choose; empty if prepare() has not measured.
     const std::vector<selection::CallKind>& unmeasured_plan() const noexcept { return unmeasured_plan_; }
     /// Expected time of the plan during the tune (autotune/policy/tuning_progress.hpp).

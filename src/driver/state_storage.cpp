@@ -10,7 +10,7 @@ namespace cairn::driver {
 namespace {
 
 bool has_room(const ir::GraphData& graph, const CompileOptions& options) {
-    const std::vector<accuracy::ErrorBudget> left = accuracy::less_state_rounding(
+    const std::vector<accuracy::ErrorBudget> left = accuracy::subtract_state_rounding(
         graph, accuracy::error_budgets_of(graph, options.tolerance, options.output_tolerances));
     return std::all_of(left.begin(), left.end(), [](const accuracy::ErrorBudget& bound) { return bound.limit >= 0; });
 }

@@ -40,7 +40,7 @@ std::string work_text(const ExplainedInstruction& each) {
     return each.op.empty() || each.op == first ? first : first + (first == definition ? " of " : " ... ") + each.op;
 }
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
+void add_unique(std::vector<std::string>& names, const std::string& name) {
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
@@ -59,7 +59,7 @@ public:
         : explanation_(explanation), bucket_(explanation.buckets[number]), number_(number) {
         for (const ExplainedInstruction& each : bucket_.instructions) {
             note_names(each);
-            if (each.once) continue;
+            if (each.at_bind) continue;
             ++runs_;
             if (each.chosen.measured) measured_ += each.chosen.seconds;
             unknown_ += each.chosen.failure.empty() ? 0 : 1;
@@ -102,17 +102,17 @@ private:
     void note_names(const ExplainedInstruction& each) {
         std::vector<std::string> read = names_read(each);
         for (const int buffer : each.writes)
-            if (each.once)
-                for (const std::string& name : read) add_once(made_of_[buffer], name);
+            if (each.at_bind)
+                for (const std::string& name : read) add_unique(sources_[buffer], name);
     }
 
     std::vector<std::string> names_read(const ExplainedInstruction& each) const {
         std::vector<std::string> names;
         for (const int number : each.reads) {
             const ExplainedBuffer& buffer = bucket_.buffers[static_cast<std::size_t>(number)];
-            if (buffer.kind != "output") add_once(names, buffer.name);
-            if (const auto made = made_of_.find(number); made != made_of_.end())
-                for (const std::string& name : made->second) add_once(names, name);
+            if (buffer.kind != "output") add_unique(names, buffer.name);
+            if (const auto made = sources_.find(number); made != sources_.end())
+                for (const std::string& name : made->second) add_unique(names, name);
         }
         return names;
     }
@@ -142,8 +142,8 @@ private:
         if (!others.empty()) add("other sizes: " + others);
         for (std::size_t i = 0; i < std::min<std::size_t>(2, bucket_.errors.size()); ++i) {
             const ExplainedError& error = bucket_.errors[i];
-            add(fmt::format("the errors of {} add up to {:.3g}, allowed is {}", error.of, error.error,
-                            error.allowed == 0 ? "none" : fmt::format("{:.3g}", error.allowed)));
+            add(fmt::format("the errors of {} add up to {:.3g}, allowed is {}", error.target, error.error,
+                            error.tolerance == 0 ? "none" : fmt::format("{:.3g}", error.tolerance)));
         }
         if (bucket_.fell_back) add("a measured error exceeds the error budget: the fastest exact program runs instead");
     }
@@ -151,7 +151,7 @@ private:
     std::string time_mark(const ExplainedKernel& verdict) const {
         if (!explanation_.has_alternatives) return "";
         if (!verdict.failure.empty()) return " not measured";
-        if (verdict.at_least) return " at least";
+        if (verdict.is_lower_bound) return " at least";
         return verdict.measured ? "" : " est.";
     }
 
@@ -170,9 +170,9 @@ private:
         const ExplainedInstruction& first = calls.first();
         std::vector<std::string> read, names, where;
         for (const ExplainedInstruction* each : calls.all) {
-            for (const std::string& name : names_read(*each)) add_once(read, name);
-            for (const std::string& name : each->names) add_once(names, name);
-            add_once(where, each->where);
+            for (const std::string& name : names_read(*each)) add_unique(read, name);
+            for (const std::string& name : each->names) add_unique(names, name);
+            add_unique(where, each->where);
         }
         std::string text = fmt::format("  {:5.1f} %  {:>8}{} ", share(calls.seconds),
                                        driver::duration_text(calls.seconds), time_mark(first.chosen));
@@ -186,14 +186,14 @@ private:
     }
 
     /// A program that differs from the selected one in the expression of one value, or in one kernel.
-    struct Other {
+    struct OtherProgram {
         double cost, slower, bytes;
         bool measured;
         std::string text;
         bool is_faster() const noexcept { return cost < 0; }
     };
 
-    void list_other_ways(std::vector<Other>& others) const {
+    void list_alternatives(std::vector<OtherProgram>& others) const {
         for (const ExplainedValue& value : bucket_.values) {
             const auto is_chosen = [](const ExplainedAlternative& way) { return way.chosen; };
             if (std::none_of(value.alternatives.begin(), value.alternatives.end(), is_chosen)) continue;
@@ -204,14 +204,14 @@ private:
                     fmt::format("{}{}{} by {}", value.name.empty() ? value.value : '"' + value.name + '"',
                                 origin_text(value.op, value.where),
                                 way.view.empty() ? "" : ", seen in " + way.definition, best.kernel);
-                Other other{*way.slower + way.price, *way.slower, way.more_bytes, best.measured, made};
+                OtherProgram other{*way.slower + way.price, *way.slower, way.more_bytes, best.measured, made};
                 if (other.is_faster()) other.text += ": " + way.decided_by;
                 others.push_back(std::move(other));
             }
         }
     }
 
-    void list_other_kernels(std::vector<Other>& others) const {
+    void list_other_kernels(std::vector<OtherProgram>& others) const {
         for (const Calls& calls : calls_) {
             const ExplainedInstruction& first = calls.first();
             for (const ExplainedKernel& other_candidate : first.other_kernels) {
@@ -219,7 +219,7 @@ private:
                 const double more = other_candidate.seconds - first.chosen.seconds;
                 const bool is_decided =
                     other_candidate.problem == first.chosen.problem && !other_candidate.note.empty();
-                Other other{
+                OtherProgram other{
                     more, more, 0, other_candidate.measured && first.chosen.measured,
                     fmt::format("{} by {} in place of {}{}", definition_of(other_candidate), other_candidate.kernel,
                                 first.chosen.kernel, origin_text(first.op, first.where))};
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    std::string text_of(const Other& other) const {
+    std::string text_of(const OtherProgram& other) const {
         const std::string kept = other.bytes == 0
                                      ? ""
                                      : fmt::format(", {} {} kept in memory", driver::size_text(std::abs(other.bytes)),
@@ -242,12 +242,12 @@ private:
     /// The cheapest other program, and those that look faster.
     void add_runner_up() {
         if (!explanation_.has_alternatives) return;
-        std::vector<Other> others;
-        list_other_ways(others);
+        std::vector<OtherProgram> others;
+        list_alternatives(others);
         list_other_kernels(others);
-        const auto is_less = [](const Other& a, const Other& b) { return a.cost < b.cost; };
-        const auto slower =
-            std::stable_partition(others.begin(), others.end(), [](const Other& other) { return other.is_faster(); });
+        const auto is_less = [](const OtherProgram& a, const OtherProgram& b) { return a.cost < b.cost; };
+        const auto slower = std::stable_partition(others.begin(), others.end(),
+                                                  [](const OtherProgram& other) { return other.is_faster(); });
         const auto next = std::min_element(slower, others.end(), is_less);
         add("runner-up: " + (next == others.end() ? "no other program was found" : text_of(*next)));
         std::stable_sort(others.begin(), slower, is_less);
@@ -288,14 +288,14 @@ private:
     void add_weights() {
         std::map<std::string, Work> works;
         for (const ExplainedInstruction& each : bucket_.instructions) {
-            if (!each.once) continue;
+            if (!each.at_bind) continue;
             const std::string definition = definition_of(each.chosen);
             const bool is_known = definition == "pack" || definition == "cast" || definition == "concat";
             Work& work = works[is_known ? definition : "other"];
             ++work.count;
             for (const int buffer : each.writes)
                 work.bytes += static_cast<double>(bucket_.buffers[static_cast<std::size_t>(buffer)].bytes);
-            for (const std::string& name : names_read(each)) add_once(work.of, name);
+            for (const std::string& name : names_read(each)) add_unique(work.of, name);
         }
         double stored = 0;
         std::size_t count = 0;
@@ -303,7 +303,7 @@ private:
         for (const ExplainedInstruction& each : bucket_.instructions)
             for (const int number : each.reads) {
                 const ExplainedBuffer& buffer = bucket_.buffers[static_cast<std::size_t>(number)];
-                if (each.once || buffer.kind != "weight" || !seen.insert(number).second) continue;
+                if (each.at_bind || buffer.kind != "weight" || !seen.insert(number).second) continue;
                 stored += static_cast<double>(buffer.bytes);
                 ++count;
             }
@@ -328,7 +328,7 @@ private:
             case RefusedBy::kernel: return "--why-not " + verdict.kernel + " shows where";
             case RefusedBy::features:
             case RefusedBy::device:
-            case RefusedBy::nobody: break;
+            case RefusedBy::none: break;
         }
         return {};
     }
@@ -338,30 +338,30 @@ private:
     void add_refusals() {
         constexpr std::size_t most = 6;
         std::vector<std::string> told;
-        const auto tell = [&](const ExplainedKernel& verdict, bool matters) {
+        const auto add_refusal = [&](const ExplainedKernel& verdict, bool matters) {
             const bool is_liftable = verdict.refused_by == RefusedBy::tolerance ||
                                      verdict.refused_by == RefusedBy::rule || verdict.refused_by == RefusedBy::lock;
             if (!verdict.failure.empty())
-                add_once(told, fmt::format("  {} for {}: failed when it was measured {}", verdict.kernel,
-                                           definition_of(verdict), verdict.failure));
+                add_unique(told, fmt::format("  {} for {}: failed when it was measured {}", verdict.kernel,
+                                             definition_of(verdict), verdict.failure));
             else if (!verdict.refusal.empty() && (is_liftable || (matters && verdict.refused_by == RefusedBy::kernel)))
-                add_once(told, fmt::format("  {} for {}: {}; {}", verdict.kernel, definition_of(verdict),
-                                           verdict.refusal, advice_on(verdict)));
+                add_unique(told, fmt::format("  {} for {}: {}; {}", verdict.kernel, definition_of(verdict),
+                                             verdict.refusal, advice_on(verdict)));
         };
         std::set<std::pair<std::string, std::string>> costly;
         for (std::size_t i = 0; i < std::min(calls_.size(), max_calls); ++i) {
             const ExplainedInstruction& first = calls_[i].first();
             if (share(calls_[i].seconds) < 1) continue;
             costly.insert({first.op, first.where});
-            if (!first.chosen.failure.empty()) tell(first.chosen, true);
+            if (!first.chosen.failure.empty()) add_refusal(first.chosen, true);
             for (const ExplainedKernel& other_candidate : first.other_kernels)
-                tell(other_candidate, first.chosen.is_reference);
+                add_refusal(other_candidate, first.chosen.is_reference);
         }
         for (const ExplainedValue& value : bucket_.values)
             if (costly.contains({value.op, value.where}))
                 for (const ExplainedAlternative& way : value.alternatives)
                     for (const ExplainedKernel& each : way.kernels)
-                        tell(each, way.best < 0 && way.definition == value.op && !each.is_reference);
+                        add_refusal(each, way.best < 0 && way.definition == value.op && !each.is_reference);
         if (told.empty()) return;
         add("refusals for the longest calls:");
         for (std::size_t i = 0; i < std::min(most, told.size()); ++i) add(told[i]);
@@ -392,7 +392,7 @@ private:
     const Explanation& explanation_;
     const ExplainedBucket& bucket_;
     const std::size_t number_;
-    std::map<int, std::vector<std::string>> made_of_;  // of buffers made at bind
+    std::map<int, std::vector<std::string>> sources_;  // of buffers made at bind
     std::vector<Calls> calls_;                         // longest first
     std::map<std::string, std::size_t> places_;
     std::size_t runs_ = 0, unknown_ = 0;

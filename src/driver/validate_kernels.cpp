@@ -25,7 +25,7 @@ template <typename... A>
 }
 
 /// True if a name may be used in text forms.
-bool is_word(std::string_view name) {
+bool is_valid_name(std::string_view name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
         return c > ' ' && c < 0x7f && std::string_view("{}()[]|,\"").find(c) == std::string_view::npos;
     });
@@ -43,7 +43,7 @@ public:
     void check() {
         for (const KernelSet* set : {&known_, &extra_})
             for (const Definition& definition : set->definitions)
-                if (!is_word(definition.name) || is_own(definition.name) || ir::find_op(definition.name) ||
+                if (!is_valid_name(definition.name) || is_builtin(definition.name) || ir::find_op(definition.name) ||
                     !definitions_.insert(definition.name).second)
                     refuse("the name \"{}\" of a definition is ill-formed or taken", definition.name);
         for (const KernelSet* set : {&known_, &extra_})
@@ -58,11 +58,11 @@ public:
     }
 
 private:
-    static bool is_body(std::string_view name) { return name == "elementwise" || name == "fused"; }
-    static bool is_own(std::string_view name) { return is_body(name) || name == "pack"; }
+    static bool is_fused_body(std::string_view name) { return name == "elementwise" || name == "fused"; }
+    static bool is_builtin(std::string_view name) { return is_fused_body(name) || name == "pack"; }
 
     void add_layout(const Layout& layout) {
-        if (!is_word(layout.name) || !layouts_.emplace(layout.name, layout.transposed).second)
+        if (!is_valid_name(layout.name) || !layouts_.emplace(layout.name, layout.transposed).second)
             refuse("the name \"{}\" of a layout is ill-formed or taken", layout.name);
         if (layout.bytes == nullptr) refuse("layout {} lacks bytes", layout.name);
     }
@@ -71,7 +71,7 @@ private:
     void check(const Layout& layout) const {
         if (layout.transposed.empty()) return;
         const auto row = layouts_.find(layout.transposed);
-        const bool right = row == layouts_.end() ? is_word(layout.transposed)
+        const bool right = row == layouts_.end() ? is_valid_name(layout.transposed)
                                                  : row->second == layout.name && layout.transposed != layout.name;
         if (!right) refuse("layout {} cannot have the transposed form \"{}\"", layout.name, layout.transposed);
     }
@@ -105,13 +105,14 @@ private:
     }
 
     void check(const Kernel& kernel) const {
-        if (!is_word(kernel.id)) refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
+        if (!is_valid_name(kernel.id))
+            refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
         if (kernel.run == nullptr || kernel.accepts == nullptr) refuse("kernel {} lacks run or accepts", kernel.id);
         if (const FeatureSet missing = missing_prerequisites(kernel.needs); !missing.empty())
             refuse("kernel {} needs {} without {}, which that requires", kernel.id, to_string(kernel.needs),
                    to_string(missing));
         const bool known =
-            definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_own(kernel.definition);
+            definitions_.contains(kernel.definition) || ir::find_op(kernel.definition) || is_builtin(kernel.definition);
         if (!known) refuse("kernel {} is for the unknown definition {}", kernel.id, kernel.definition);
         if (!kernel.knobs.empty()) check_knobs(kernel);
         for (const std::string& sample : kernel.samples) {
@@ -128,7 +129,7 @@ private:
     static void check_knobs(const Kernel& kernel) {
         std::set<std::string> names;
         for (const auto& [name, values] : kernel.knobs) {
-            if (!is_word(name) || name.find('=') != std::string::npos || !names.insert(name).second)
+            if (!is_valid_name(name) || name.find('=') != std::string::npos || !names.insert(name).second)
                 refuse("the name \"{}\" of a knob of {} is ill-formed or taken", name, kernel.id);
             if (values.empty() || std::set<std::int64_t>(values.begin(), values.end()).size() != values.size())
                 refuse("the knob {} of {} needs values that are all different", name, kernel.id);
@@ -193,7 +194,7 @@ private:
     /// The largest arity among a definition's patterns.
     Arity arity_of(const std::string& name, bool with_outputs) const {
         if (const auto op = ir::find_op(name)) return {ir::info(*op).max_operands, 1};
-        if (is_body(name)) return {};
+        if (is_fused_body(name)) return {};
         if (name == "pack") return {1, 1};
         Arity most{0, 0};
         for (const KernelSet* set : {&known_, &extra_})

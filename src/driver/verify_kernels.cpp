@@ -65,7 +65,7 @@ public:
     void add(const program::Program& program) {
         for (const auto* section : {&program.bind, &program.run})
             for (const program::Instruction& instruction : *section)
-                if (impl_.is_own(instruction.kernel)) add(instruction, program);
+                if (impl_.is_extra(instruction.kernel)) add(instruction, program);
     }
 
     void run() const {
@@ -77,7 +77,7 @@ public:
             if (!report.faults.empty())
                 throw Error(ErrorKind::argument, "verify",
                             "a kernel differs from its definition: " + report.faults.front());
-            if (!report.not_checked.empty()) leave_out(id, report.not_checked);
+            if (!report.not_checked.empty()) log_unchecked(id, report.not_checked);
         }
     }
 
@@ -88,17 +88,17 @@ private:
         std::vector<kernel_check::ProblemCall>& calls = calls_[instruction.kernel];
         if (std::any_of(calls.begin(), calls.end(), [&](const auto& call) { return call.problem == problem; })) return;
         if (!kernel_check::is_comparable(kernel, problem))
-            return leave_out(kernel.id, "a packed form is not known, on " + to_string(problem));
+            return log_unchecked(kernel.id, "a packed form is not known, on " + to_string(problem));
         try {
             std::vector<Point> points = points_for(problem, program, definitions_);
-            if (points.empty()) return leave_out(kernel.id, "that would take minutes, on " + to_string(problem));
+            if (points.empty()) return log_unchecked(kernel.id, "that would take minutes, on " + to_string(problem));
             calls.push_back({problem, std::move(points)});
         } catch (const InternalError&) { throw; } catch (const Error& error) {
-            leave_out(kernel.id, std::string(error.what()) + " on " + to_string(problem));
+            log_unchecked(kernel.id, std::string(error.what()) + " on " + to_string(problem));
         }
     }
 
-    void leave_out(std::string_view kernel, std::string_view why) const {
+    void log_unchecked(std::string_view kernel, std::string_view why) const {
         impl_.log(LogLevel::info, fmt::format("verify: {} is not checked: {}", kernel, why));
     }
 

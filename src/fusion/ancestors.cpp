@@ -12,11 +12,11 @@ namespace {
 using ir::NodeId;
 
 // Maximum number of ancestors recorded for a node, besides itself.
-constexpr std::size_t most_looked_at = 256;
+constexpr std::size_t max_inspected = 256;
 
 /// The union of two lists, newest first, cut to the number recorded.
 void merge(std::span<const NodeId> a, std::span<const NodeId> b, std::vector<NodeId>& merged) {
-    merged.resize(std::min(a.size() + b.size(), most_looked_at));
+    merged.resize(std::min(a.size() + b.size(), max_inspected));
     std::size_t i = 0, j = 0, count = 0;
     while (i < a.size() && j < b.size() && count < merged.size()) {
         const NodeId x = a[i], y = b[j], newest = std::max(x, y);
@@ -58,7 +58,7 @@ bool Ancestors::may_depend_on(NodeId node, NodeId ancestor) {
                last = nearest_.begin() + static_cast<std::ptrdiff_t>(start_[node + 1]);
     const auto at = std::lower_bound(first, last, ancestor, std::greater<>());
     if (at != last) return *at == ancestor;
-    return static_cast<std::size_t>(last - first) > most_looked_at;
+    return static_cast<std::size_t>(last - first) > max_inspected;
 }
 
 }  // namespace cairn::fusion

@@ -15,7 +15,7 @@ using ir::NodeId;
 namespace {
 
 // For one call, an instance is built for each of this many numbers.
-constexpr std::size_t most_built = 4;
+constexpr std::size_t max_built = 4;
 
 // True if the graphs are the same except for the numbers in constants.
 bool same_but_numbers(const DefinitionInstance& a, const DefinitionInstance& b) {
@@ -55,15 +55,15 @@ CallCache::CallCache(const Pattern& pattern, const ir::GraphData& graph, const N
       types_(types),
       instances_(instances),
       sizes_(pattern),
-      may_be_(pattern.problem.inputs.size(), std::vector<Known>(types.count(), Known::nothing)) {}
+      accepts_(pattern.problem.inputs.size(), std::vector<Answer>(types.count(), Answer::nothing)) {}
 
 bool CallCache::accepts_operand(std::size_t index, NodeId id) {
-    Known& known = may_be_[index][types_.of(id)];
-    if (known == Known::nothing) {
-        known = sizes_.bind(index, graph_.node(id).dtype, graph_.node(id).shape) ? Known::yes : Known::no;
+    Answer& known = accepts_[index][types_.of(id)];
+    if (known == Answer::nothing) {
+        known = sizes_.bind(index, graph_.node(id).dtype, graph_.node(id).shape) ? Answer::yes : Answer::no;
         sizes_.rollback(0);
     }
-    return known == Known::yes;
+    return known == Answer::yes;
 }
 
 bool CallCache::has_operands() {
@@ -71,12 +71,12 @@ bool CallCache::has_operands() {
         const std::span<const NodeId> nodes = types_.first();
         return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) { return accepts_operand(index, id); });
     };
-    if (has_operands_ == Known::nothing) {
-        has_operands_ = Known::yes;
-        for (std::size_t index = 0; index < may_be_.size() && has_operands_ == Known::yes; ++index)
-            if (!has(index)) has_operands_ = Known::no;
+    if (has_operands_ == Answer::nothing) {
+        has_operands_ = Answer::yes;
+        for (std::size_t index = 0; index < accepts_.size() && has_operands_ == Answer::yes; ++index)
+            if (!has(index)) has_operands_ = Answer::no;
     }
-    return has_operands_ == Known::yes;
+    return has_operands_ == Answer::yes;
 }
 
 TypedCall& CallCache::of(std::span<const NodeId> operands) {
@@ -117,7 +117,7 @@ const DefinitionInstance* CallCache::build(const TypedCall& call, const Attribut
 }
 
 /// The instance for the numbers, and whether the entry is new.
-std::pair<const FilledInstance**, bool> CallCache::made_of(TypedCall& call, const Numbers& numbers) {
+std::pair<const FilledInstance**, bool> CallCache::instance_entry(TypedCall& call, const Numbers& numbers) {
     const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
     std::size_t hash = numbers.size();
     for (const double number : numbers) types::hash_combine(hash, bits(number));
@@ -133,7 +133,7 @@ std::pair<const FilledInstance**, bool> CallCache::made_of(TypedCall& call, cons
 // Null if the instance must be built.
 const FilledInstance* CallCache::shared(TypedCall& call, const Numbers& numbers) {
     const auto is_plain = [](double number) { return number > 0 && std::isfinite(number); };
-    if (call.made.size() <= most_built || !std::all_of(numbers.begin(), numbers.end(), is_plain)) return nullptr;
+    if (call.made.size() <= max_built || !std::all_of(numbers.begin(), numbers.end(), is_plain)) return nullptr;
     const DefinitionInstance* with_sentinels = build(call, pattern_.problem.attributes);
     if (!call.constants_for_holes)
         call.constants_for_holes =
@@ -178,7 +178,7 @@ std::vector<ConstantForHole> CallCache::constants_for_holes_of(const TypedCall& 
 const FilledInstance* CallCache::filled(TypedCall& call, const Attributes& attributes) {
     if (call.is_rejected) return nullptr;
     const Numbers numbers = numbers_in(attributes);
-    const auto [made, is_new] = made_of(call, numbers);
+    const auto [made, is_new] = instance_entry(call, numbers);
     if (!is_new) return *made;
     if (const FilledInstance* filled = shared(call, numbers)) return *made = filled;
     const DefinitionInstance* built = build(call, attributes);
@@ -188,7 +188,7 @@ const FilledInstance* CallCache::filled(TypedCall& call, const Attributes& attri
 }
 
 const FilledInstance* CallCache::exact_instance(TypedCall& call, const Attributes& attributes) {
-    const FilledInstance*& made = *made_of(call, numbers_in(attributes)).first;
+    const FilledInstance*& made = *instance_entry(call, numbers_in(attributes)).first;
     if (made != nullptr && made->numbers.empty()) return made;
     const DefinitionInstance* built = build(call, attributes);
     return made = built == nullptr ? nullptr : &filled_.emplace_back(FilledInstance{built});

@@ -72,11 +72,11 @@ public:
     const FilledInstance* exact_instance(TypedCall& call, const Attributes& attributes);
 
 private:
-    enum class Known : std::uint8_t { nothing, yes, no };
+    enum class Answer : std::uint8_t { nothing, yes, no };
     using Numbers = types::SmallVector<double, 4>;
 
     Numbers numbers_in(const Attributes& attributes) const;
-    std::pair<const FilledInstance**, bool> made_of(TypedCall& call, const Numbers& numbers);
+    std::pair<const FilledInstance**, bool> instance_entry(TypedCall& call, const Numbers& numbers);
     const FilledInstance* shared(TypedCall& call, const Numbers& numbers);
     std::vector<ConstantForHole> constants_for_holes_of(const TypedCall& call,
                                                         const DefinitionInstance& with_sentinels);
@@ -87,8 +87,8 @@ private:
     const NodeTypes& types_;
     InstanceCache& instances_;
     ShapeUnifier sizes_;
-    std::vector<std::vector<Known>> may_be_;  // by operand and type
-    Known has_operands_ = Known::nothing;
+    std::vector<std::vector<Answer>> accepts_;  // by operand and type
+    Answer has_operands_ = Answer::nothing;
     std::deque<TypedCall> calls_;
     std::deque<FilledInstance> filled_;
     types::HashIndex index_;

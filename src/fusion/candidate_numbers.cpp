@@ -17,7 +17,7 @@ namespace {
 
 using ir::NodeId;
 
-constexpr std::size_t most_numbers = 16;
+constexpr std::size_t max_numbers = 16;
 
 double number_in(std::string_view text) {
     double result = 0;
@@ -40,7 +40,7 @@ double of_fewest_digits(double value, DType dtype) {
 void add_number(std::vector<double>& numbers, double value, DType dtype) {
     if (std::isnan(value)) return;
     const auto known = [&](double other) { return Normalizer::close(other, value, dtype); };
-    if (numbers.size() < most_numbers && std::none_of(numbers.begin(), numbers.end(), known)) numbers.push_back(value);
+    if (numbers.size() < max_numbers && std::none_of(numbers.begin(), numbers.end(), known)) numbers.push_back(value);
 }
 
 const std::vector<double>* values_of(const ir::GraphData& graph, NodeId id) {

@@ -9,7 +9,7 @@ namespace cairn::fusion {
 namespace {
 
 constexpr unsigned power_bits = 60;
-constexpr std::uint32_t deepest = 3;
+constexpr std::uint32_t max_depth = 3;
 static_assert(static_cast<unsigned>(ir::Op::state_write) < power_bits);
 
 std::uint64_t bit(unsigned index) { return std::uint64_t{1} << index; }
@@ -22,29 +22,29 @@ std::uint64_t feature_of_power(double exponent) {
 }
 
 // True for ops that are features. Whether movement occurs depends on sizes, whether an iota does on the expression.
-bool shows(ir::Op op) {
+bool is_feature(ir::Op op) {
     const ir::OpClass kind = ir::info(op).kind;
     return kind != ir::OpClass::leaf && kind != ir::OpClass::movement;
 }
 
-void add_places(const Normalizer& normalizer, TermId core, std::uint32_t path, std::uint32_t depth,
-                std::vector<TermPosition>& places) {
+void add_positions(const Normalizer& normalizer, TermId core, std::uint32_t path, std::uint32_t depth,
+                   std::vector<TermPosition>& places) {
     const Term& term = normalizer.term(core);
-    if (depth == deepest || (term.kind != TermKind::sum && term.kind != TermKind::product)) return;
+    if (depth == max_depth || (term.kind != TermKind::sum && term.kind != TermKind::product)) return;
     path = path * 4 + (term.kind == TermKind::sum ? 1 : 2);
     for (const ScaledTerm& part : term.parts) {
         places.push_back({part.core, path});
-        add_places(normalizer, part.core, path, depth + 1, places);
+        add_positions(normalizer, part.core, path, depth + 1, places);
     }
 }
 
 }  // namespace
 
-std::uint64_t FormFeatures::made_of(const Term& term) const {
+std::uint64_t FormFeatures::compute(const Term& term) const {
     std::uint64_t features = 0;
     if (term.kind == TermKind::one || term.kind == TermKind::leaf) return features;
     if (term.kind == TermKind::op) {
-        if (shows(term.op)) features |= bit(static_cast<unsigned>(term.op));
+        if (is_feature(term.op)) features |= bit(static_cast<unsigned>(term.op));
         if (normal_form::is_opaque(term.op) && ir::info(term.op).kind != ir::OpClass::movement) return features;
     }
     for (const ScaledTerm& part : term.parts) {
@@ -57,7 +57,7 @@ std::uint64_t FormFeatures::made_of(const Term& term) const {
 
 std::uint64_t FormFeatures::of(TermId core) {
     while (features_.size() <= core)
-        features_.push_back(made_of(normalizer_.term(static_cast<TermId>(features_.size()))));
+        features_.push_back(compute(normalizer_.term(static_cast<TermId>(features_.size()))));
     return features_[core];
 }
 
@@ -68,7 +68,7 @@ std::string feature_name(std::size_t bit) {
 
 std::vector<TermPosition> term_positions(const Normalizer& normalizer, TermId core) {
     std::vector<TermPosition> places;
-    add_places(normalizer, core, 0, 0, places);
+    add_positions(normalizer, core, 0, 0, places);
     return places;
 }
 

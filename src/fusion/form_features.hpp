@@ -25,7 +25,7 @@ public:
     std::uint64_t of(TermId core);
 
 private:
-    std::uint64_t made_of(const Term& term) const;
+    std::uint64_t compute(const Term& term) const;
 
     const Normalizer& normalizer_;
     std::vector<std::uint64_t> features_;

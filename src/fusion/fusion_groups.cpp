@@ -15,8 +15,8 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-constexpr std::size_t most_steps = 64;
-constexpr std::size_t most_inputs = 16, anchor_inputs = 3;
+constexpr std::size_t max_steps = 64;
+constexpr std::size_t max_inputs = 16, anchor_inputs = 3;
 
 // In a group of this many ops no link of a chain is the root of a group of its own. Otherwise there would be as many
 // long groups as ops, and it does not matter where a chain is cut.
@@ -68,7 +68,7 @@ FusionGroups::FusionGroups(const ir::GraphData& graph, const alternatives::EClas
       stop_(std::move(stop)),
       uses_(ir::use_counts(graph)),
       node_facts_(graph.nodes().size()),
-      boundary_ops_(graph.nodes().size()),
+      role_marks_(graph.nodes().size()),
       ancestors_(graph, classes, stop_) {
     const std::vector<bool> bound = ir::bind_time_nodes(graph);
     std::unordered_multimap<std::size_t, NodeId> first_of_shape;
@@ -131,7 +131,7 @@ FusionGroups::Boundary FusionGroups::widened(Boundary boundary, NodeId producer,
     return boundary;
 }
 
-void FusionGroups::take(NodeId producer, Group& group, SharedPolicy shared) {
+void FusionGroups::add_member(NodeId producer, Group& group, SharedPolicy shared) {
     group.members.push_back(producer);
     if (producer != group.root) group.reads.erase(std::find(group.reads.begin(), group.reads.end(), producer));
     set_role(producer, NodeRole::member);
@@ -149,7 +149,7 @@ void FusionGroups::take(NodeId producer, Group& group, SharedPolicy shared) {
 bool FusionGroups::grow(Group& group, SharedPolicy shared) {
     ++group_;
     Boundary boundary = widened({}, group.root, group);
-    take(group.root, group, shared);
+    add_member(group.root, group, shared);
     while (!group.open.empty()) {
         const auto newest = std::max_element(group.open.begin(), group.open.end());
         const NodeId next = *newest;
@@ -176,19 +176,19 @@ bool FusionGroups::grow(Group& group, SharedPolicy shared) {
         const bool again = uses_[next] > 1 && wider.large > boundary.large;
         group.has_shared = group.has_shared || node_facts_[next].shared;
         group.read_again = group.read_again || again;
-        if (wider.inputs + (group.start == GroupStart::none ? 0 : anchor_inputs) > most_inputs ||
-            group.members.size() + 1 + (wider.reads - wider.inputs) > most_steps || (again && !provided())) {
+        if (wider.inputs + (group.start == GroupStart::none ? 0 : anchor_inputs) > max_inputs ||
+            group.members.size() + 1 + (wider.reads - wider.inputs) > max_steps || (again && !provided())) {
             set_role(next, NodeRole::refused);
             continue;
         }
-        take(next, group, shared);
+        add_member(next, group, shared);
         boundary = wider;
     }
     std::sort(group.members.begin(), group.members.end());
     list_reads(group);
     if (group.start != GroupStart::none)
-        return group.anchor.has_value() && group.inputs.size() + anchor_inputs <= most_inputs;
-    return group.inputs.size() <= most_inputs && !group.inputs.empty();
+        return group.anchor.has_value() && group.inputs.size() + anchor_inputs <= max_inputs;
+    return group.inputs.size() <= max_inputs && !group.inputs.empty();
 }
 
 // True if nothing outside the group reads a value, or what the group computes from it except the root: no product is
@@ -236,10 +236,10 @@ Match FusionGroups::match_of(const Group& group, const std::vector<NodeId>& outp
     for (const NodeId input : group.inputs) match.inputs.push_back(classes_.value_of(input));
     match.outputs = outputs;
     int values = 0;
-    for (const NodeId id : group.inputs) boundary_ops_[id].value = values++;
+    for (const NodeId id : group.inputs) role_marks_[id].value = values++;
     add_steps(group, values);
     match.body = body_builder_.finish();
-    for (const NodeId output : outputs) match.results.push_back(boundary_ops_[output].value);
+    for (const NodeId output : outputs) match.results.push_back(role_marks_[output].value);
     for (const NodeId id : group.members)
         if (!contains(outputs, id)) match.interior.push_back(id);
     return match;
@@ -250,18 +250,18 @@ void FusionGroups::add_steps(const Group& group, int values) {
     for (const NodeId id : group.constants) {
         const ir::Node& node = graph_.node(id);
         body_builder_.constant(node.dtype, shortest_decimal(node.values->front(), node.dtype));
-        boundary_ops_[id].value = values++;
+        role_marks_[id].value = values++;
     }
     std::vector<int> operands;
     for (const NodeId id : group.members) {
         const ir::Node& node = graph_.node(id);
         operands.clear();
-        for (const NodeId operand : operands_of(id, group)) operands.push_back(boundary_ops_[operand].value);
+        for (const NodeId operand : operands_of(id, group)) operands.push_back(role_marks_[operand].value);
         if (group.start != GroupStart::none && parts_.step(id) != nullptr)
             body_builder_.add(parts_.step(id)->definition, node.dtype, operands);
         else
             body_builder_.add(node.op, node.dtype, operands);
-        boundary_ops_[id].value = values++;
+        role_marks_[id].value = values++;
     }
 }
 
@@ -285,7 +285,7 @@ Match FusionGroups::match_of(const Group& group, const Match& anchor) {
     int values = 2;
     for (const NodeId id : others) {
         match.inputs.push_back(classes_.value_of(id));
-        boundary_ops_[id].value = values++;
+        role_marks_[id].value = values++;
     }
     const DType dtype = graph_.node(*group.anchor).dtype;
     if (is_matmul(anchor))
@@ -293,13 +293,13 @@ Match FusionGroups::match_of(const Group& group, const Match& anchor) {
     else
         body_builder_.add(anchor.definition, dtype, std::array{0, 1});
     if (has_bias) {
-        body_builder_.add(Op::add, dtype, std::array{values, boundary_ops_[anchor.inputs[2]].value});
+        body_builder_.add(Op::add, dtype, std::array{values, role_marks_[anchor.inputs[2]].value});
         ++values;
     }
-    boundary_ops_[*group.anchor].value = values++;
+    role_marks_[*group.anchor].value = values++;
     add_steps(group, values);
     match.body = body_builder_.finish();
-    match.results = {boundary_ops_[group.root].value};
+    match.results = {role_marks_[group.root].value};
     std::vector<NodeId> inside(match.interior.begin(), match.interior.end());
     const auto add_inside = [&](NodeId id) {
         if (id != group.root && !contains(inside, id)) inside.push_back(id);
@@ -350,23 +350,23 @@ bool FusionGroups::is_link(NodeId id, int steps) const {
            is_link(*std::find_if(operands.begin(), operands.end(), computed), steps - 1);
 }
 
-void FusionGroups::skip_chain_links(const Group& group, std::vector<bool>& passed) const {
+void FusionGroups::skip_chain_links(const Group& group, std::vector<bool>& skipped) const {
     if (group.members.size() < long_group) return;
     for (const NodeId id : group.members)
         if (id != group.root && is_link(id, chain_steps) && node_facts_[id].shape == node_facts_[group.root].shape)
-            passed[id] = true;
+            skipped[id] = true;
 }
 
-std::vector<std::vector<Match>> FusionGroups::all(const std::vector<bool>& wanted) {
+std::vector<std::vector<Match>> FusionGroups::all(const std::vector<bool>& requested) {
     std::vector<std::vector<Match>> matches(graph_.nodes().size());
-    std::vector<bool> passed(matches.size(), false);
+    std::vector<bool> skipped(matches.size(), false);
     for (std::size_t i = matches.size(); i-- > 0;) {
         if (stop_.stop_requested()) throw Cancelled("fuse");
         const auto root = static_cast<NodeId>(i);
         add_anchors(root, matches[i]);
-        if (passed[i] && !wanted[i]) continue;
+        if (skipped[i] && !requested[i]) continue;
         add_epilogue_groups(root, matches[i]);
-        at(root, matches[i], passed);
+        at(root, matches[i], skipped);
     }
     return matches;
 }
@@ -394,11 +394,11 @@ void FusionGroups::add_epilogue_groups(NodeId root, std::vector<Match>& matches)
 }
 
 // The policies for shared values differ once there is such a value; until then they make the same group.
-void FusionGroups::at(NodeId root, std::vector<Match>& matches, std::vector<bool>& passed) {
+void FusionGroups::at(NodeId root, std::vector<Match>& matches, std::vector<bool>& skipped) {
     if (!node_facts_[root].elementwise) return;
     const auto add = [&](const Group& group, const std::vector<NodeId>& outputs) {
         matches.push_back(match_of(group, outputs));
-        skip_chain_links(group, passed);
+        skip_chain_links(group, skipped);
     };
     Group first(root), reading(root), providing(root);
     const bool is_first = grow(first, SharedPolicy::recompute);

@@ -31,9 +31,9 @@ public:
     /// elsewhere, or that has several expressions: they recompute it, if that reads no more memory than the value
     /// itself; read it; or provide it, if it has the shape of the root. A producer smaller than the root joins only if
     /// computing it again for each element costs little. No group ends in a link of a chain inside a long group, unless
-    /// that node is `wanted`. Also the products found at each node, and the group that starts from a product and ends
-    /// there, if nothing else reads the product or the values computed from it on the way.
-    std::vector<std::vector<Match>> all(const std::vector<bool>& wanted);
+    /// that node is `requested`. Also the products found at each node, and the group that starts from a product and
+    /// ends there, if nothing else reads the product or the values computed from it on the way.
+    std::vector<std::vector<Match>> all(const std::vector<bool>& requested);
 
 private:
     struct Group;
@@ -57,7 +57,7 @@ private:
         int value = 0;  ///< its number in the body
     };
 
-    void at(ir::NodeId root, std::vector<Match>& matches, std::vector<bool>& passed);
+    void at(ir::NodeId root, std::vector<Match>& matches, std::vector<bool>& skipped);
     void add_anchors(ir::NodeId root, std::vector<Match>& matches);
     void add_epilogue_groups(ir::NodeId root, std::vector<Match>& matches);
     bool may_join(ir::NodeId producer, const Group& group) const;
@@ -66,7 +66,7 @@ private:
     std::span<const ir::NodeId> operands_of(ir::NodeId id, const Group& group) const;
     bool grow(Group& group, SharedPolicy shared);
     Boundary widened(Boundary boundary, ir::NodeId producer, const Group& group) const;
-    void take(ir::NodeId producer, Group& group, SharedPolicy shared);
+    void add_member(ir::NodeId producer, Group& group, SharedPolicy shared);
     void list_reads(Group& group);
     Match match_of(const Group& group, const std::vector<ir::NodeId>& outputs);
     Match match_of(const Group& group, const Match& anchor);
@@ -74,11 +74,11 @@ private:
     std::vector<ir::NodeId> shared_values(const Group& group);
     std::vector<int> uses_inside(const Group& group) const;
     bool is_link(ir::NodeId id, int steps) const;
-    void skip_chain_links(const Group& group, std::vector<bool>& passed) const;
+    void skip_chain_links(const Group& group, std::vector<bool>& skipped) const;
     NodeRole role_of(ir::NodeId id) const {
-        return boundary_ops_[id].group == group_ ? boundary_ops_[id].role : NodeRole::none;
+        return role_marks_[id].group == group_ ? role_marks_[id].role : NodeRole::none;
     }
-    void set_role(ir::NodeId id, NodeRole role) { boundary_ops_[id] = {group_, role, 0}; }
+    void set_role(ir::NodeId id, NodeRole role) { role_marks_[id] = {group_, role, 0}; }
 
     const ir::GraphData& graph_;
     const alternatives::EClasses& classes_;
@@ -86,7 +86,7 @@ private:
     std::stop_token stop_;
     std::vector<int> uses_;
     std::vector<NodeFacts> node_facts_;
-    std::vector<RoleMark> boundary_ops_;
+    std::vector<RoleMark> role_marks_;
     std::uint32_t group_ = 0;
     Ancestors ancestors_;
     BodyBuilder body_builder_;

@@ -99,7 +99,7 @@ Match read_from_image(const Match& match, const Definition& definition, const Wi
 }  // namespace
 
 std::vector<Match> with_image_matches(const ir::GraphData& graph, const alternatives::EClasses& classes,
-                                      std::span<const Definition* const> of_windows,
+                                      std::span<const Definition* const> windowed_definitions,
                                       const std::vector<Match>& matches) {
     std::vector<Match> made;
     for (const Match& match : matches) {
@@ -107,9 +107,9 @@ std::vector<Match> with_image_matches(const ir::GraphData& graph, const alternat
         const std::optional<Windows> windows = windows_at(graph, match.inputs[0]);
         if (!windows) continue;
         const std::string reader = reader_of(match);
-        const auto reads = [&](const Definition* definition) { return definition->of_windows == reader; };
-        const auto found = std::find_if(of_windows.begin(), of_windows.end(), reads);
-        if (found != of_windows.end())
+        const auto reads = [&](const Definition* definition) { return definition->windowed_definition == reader; };
+        const auto found = std::find_if(windowed_definitions.begin(), windowed_definitions.end(), reads);
+        if (found != windowed_definitions.end())
             made.push_back(read_from_image(match, **found, *windows, classes.value_of(windows->image)));
     }
     return made;

@@ -15,11 +15,12 @@ inline constexpr std::array<std::string_view, 5> image_attributes{"kernel", "pad
 
 /// For each match whose first operand is windows [B,C,P,K] or [B,C,P,Q,J,K] of an image, padded or not: another match,
 /// if there is a definition that computes from the image what the match, or the first step of its body, computes from
-/// windows (Definition::of_windows).
+/// windows (Definition::windowed_definition).
 ///
 ///     %1 = pad %0   %2 = window %1   %3 = window %2   %4 = max_reduce %3
 ///     max_reduce (%3) -> (%4)     and     image_max kernel=(3,3) padding=(1,0,1,0) .. (%0) -> (%4) over %1, %2, %3
 std::vector<Match> with_image_matches(const ir::GraphData& graph, const alternatives::EClasses& classes,
-                                      std::span<const Definition* const> of_windows, const std::vector<Match>& matches);
+                                      std::span<const Definition* const> windowed_definitions,
+                                      const std::vector<Match>& matches);
 
 }  // namespace cairn::fusion

@@ -20,12 +20,12 @@ public:
 
     void pass(NodeId node) {
         const bool repeats = repeats_.pass(node);
-        Look& look = looks_.emplace_back();
+        NodeTrace& look = traces_.emplace_back();
         if (repeats && may_repeat(node - repeats_.shift())) {
             const NodeId earlier = node - repeats_.shift();
-            look.found = looks_[earlier].found;
+            look.found = traces_[earlier].found;
             for (Matcher::FoundMatch& find : look.found)
-                for (NodeId& operand : find.operands) operand = repeats_.in_place_of(operand);
+                for (NodeId& operand : find.operands) operand = repeats_.counterpart_of(operand);
             look.is_repeated = matcher_.match_like(node, look.found, matches[earlier], matches[node]);
         }
         if (!look.is_repeated) static_cast<Matcher::MatchTrace&>(look) = matcher_.match_at(node, matches[node]);
@@ -34,7 +34,7 @@ public:
     std::vector<std::vector<Match>> matches;  ///< by node
 
 private:
-    struct Look : Matcher::MatchTrace {
+    struct NodeTrace : Matcher::MatchTrace {
         bool is_repeated = false;
     };
 
@@ -42,17 +42,17 @@ private:
     /// before those were compared too, so that forms are alike deeper than a search inspects. A node that repeated
     /// another one in this stretch was checked then, and its operands have advanced with it.
     bool may_repeat(NodeId earlier) const {
-        const auto knows = [&](NodeId id) { return repeats_.knows(id); };
-        const Look& look = looks_[earlier];
-        return earlier >= repeats_.begin() && std::all_of(look.at.begin(), look.at.end(), knows) &&
+        const auto has_counterpart = [&](NodeId id) { return repeats_.has_counterpart(id); };
+        const NodeTrace& look = traces_[earlier];
+        return earlier >= repeats_.begin() && std::all_of(look.at.begin(), look.at.end(), has_counterpart) &&
                std::all_of(look.found.begin(), look.found.end(), [&](const Matcher::FoundMatch& find) {
-                   return std::all_of(find.operands.begin(), find.operands.end(), knows);
+                   return std::all_of(find.operands.begin(), find.operands.end(), has_counterpart);
                });
     }
 
     Matcher& matcher_;
     RepeatFinder repeats_;
-    std::vector<Look> looks_;
+    std::vector<NodeTrace> traces_;
 };
 
 }  // namespace

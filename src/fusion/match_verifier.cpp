@@ -57,7 +57,7 @@ struct Rebuilt {
     std::vector<std::optional<NodeId>> inputs;
 };
 
-Rebuilt shortest_decimal(const Graph& built, std::size_t inputs) {
+Rebuilt unsimplified(const Graph& built, std::size_t inputs) {
     Rebuilt rebuilt{built.data(), {}};
     for (NodeId id = 0; id < inputs; ++id) rebuilt.inputs.emplace_back(id);  // problem_graph makes the inputs first
     return rebuilt;
@@ -171,7 +171,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const alternatives::ECl
         const ir::Node& node = graph.node(computed[i]);
         if (match.results[i] != match.results[0]) return false;
         if (i == 0) return first[0] == Dim(0);
-        return cuts_columns(node) && node.attributes.dims("start").at(0) == first[i] &&
+        return is_column_slice(node) && node.attributes.dims("start").at(0) == first[i] &&
                classes.value_of(node.operands[0]) == classes.value_of(computed[0]);
     };
     if (match.attributes.size() != 1 || first.size() != computed.size() || match.results.size() != computed.size())
@@ -194,7 +194,8 @@ std::string fault_in_moves(const ir::GraphData& graph, const alternatives::EClas
     };
     for (std::size_t i = 1; i < moved.size(); at = moved[i++]) {
         const ir::Node& move = graph.node(moved[i]);
-        if (!keeps_all(move.op) || !is_same(move.operands[0])) return fmt::format("%{} is not %{} moved", moved[i], at);
+        if (!is_permutation(move.op) || !is_same(move.operands[0]))
+            return fmt::format("%{} is not %{} moved", moved[i], at);
     }
     return is_same(*wanted) ? std::string() : fmt::format("%{} holds another value", output);
 }
@@ -222,7 +223,7 @@ std::string MatchVerifier::fault(const Match& match, Laws laws) {
     try {
         const Graph built = ir::problem_graph(problem_of(graph_, match), definitions_);
         NormalForms& forms = forms_under(laws);
-        const std::string fault = fault_in_values(graph_, match, forms, shortest_decimal(built, match.inputs.size()));
+        const std::string fault = fault_in_values(graph_, match, forms, unsimplified(built, match.inputs.size()));
         if (fault.empty()) return fault;
         const Rebuilt simple = simplified(built, match.inputs.size());
         if (fault_in_values(graph_, match, forms, simple).empty()) return {};

@@ -57,8 +57,8 @@ Matcher::Matcher(const ir::GraphData& graph, const EClasses& classes, std::span<
       known_(patterns.size()),
       kept_(attempts_kept) {
     forms_.normalizer().keep_results();
-    for (const ir::Node& node : graph.nodes()) boundary_ops_.push_back(op_bit(node.op));
-    read(0);
+    for (const ir::Node& node : graph.nodes()) op_bits_.push_back(op_bit(node.op));
+    select_extraction(0);
     for (TermId id = 0; id < known_terms_; ++id) {
         if (stop.stop_requested()) throw Cancelled("fuse");
         const std::size_t structure = forms_.normalizer().structure(id);
@@ -75,7 +75,7 @@ std::vector<Matcher::PatternSignature> Matcher::signatures_among(std::span<const
     const auto there = summed_axes(graph);
     for (const Pattern& pattern : patterns) {
         const auto wanted = summed_axes(*pattern.skeleton.graph);
-        if (pattern.most_axes > axes || !std::all_of(wanted.begin(), wanted.end(), [&](const auto& list) {
+        if (pattern.max_axes > axes || !std::all_of(wanted.begin(), wanted.end(), [&](const auto& list) {
                 return std::find(there.begin(), there.end(), list) != there.end();
             }))
             continue;
@@ -84,7 +84,7 @@ std::vector<Matcher::PatternSignature> Matcher::signatures_among(std::span<const
         // With expanded exponentials the boundary ops may be anywhere.
         const bool is_anywhere = pattern.has_expanded_exponentials && pattern.skeleton.inputs.size() == 1;
         result.push_back({&pattern, outermost.kind, outermost.op,
-                          is_anywhere ? 0 : pattern.regions->from(root).boundary_ops & ~pattern.vanishing});
+                          is_anywhere ? 0 : pattern.regions->from(root).boundary_ops & ~pattern.absent_ops});
     }
     return result;
 }
@@ -99,7 +99,7 @@ const std::vector<Attributes>& Matcher::known_attributes(const Pattern& pattern)
     return known_[static_cast<std::size_t>(&pattern - patterns_.data())];
 }
 
-void Matcher::read(std::size_t number) {
+void Matcher::select_extraction(std::size_t number) {
     while (regions_.size() <= number) regions_.emplace_back(graph_, Extraction(graph_, classes_, regions_.size()));
     extraction_ = number;
     ++entry_;
@@ -108,38 +108,38 @@ void Matcher::read(std::size_t number) {
 const ArithmeticRegion& Matcher::region_from(NodeId node) {
     const ArithmeticRegion& region = regions_[extraction_].from(node);
     choices_ = std::max(choices_, region.choices);
-    if (std::exchange(entered_[node], entry_) != entry_) look_at(region.nodes);
+    if (std::exchange(entered_[node], entry_) != entry_) record_inspected(region.nodes);
     return region;
 }
 
 std::span<const NodeId> Matcher::operands(NodeId node) {
     const std::span<const NodeId> found = regions_[extraction_].extraction().operands(node);
-    look_at(found);
+    record_inspected(found);
     return found;
 }
 
-void Matcher::look_at(std::span<const NodeId> nodes) {
+void Matcher::record_inspected(std::span<const NodeId> nodes) {
     for (const NodeId id : nodes)
-        if (std::exchange(seen_[id], look_) != look_) trace_.at.push_back(id);
+        if (std::exchange(seen_[id], search_) != search_) trace_.at.push_back(id);
 }
 
 void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
-    constexpr std::size_t most_known = 4;
+    constexpr std::size_t max_known = 4;
     std::vector<Attributes>& known = known_[static_cast<std::size_t>(&pattern - patterns_.data())];
-    if (known.size() == most_known) known.pop_back();
+    if (known.size() == max_known) known.pop_back();
     known.insert(known.begin(), attributes);
 }
 
 Matcher::MatchTrace Matcher::match_at(NodeId node, std::vector<Match>& matches) {
     if (ir::is_given(graph_.node(node))) return {};
-    ++look_;
+    ++search_;
     trace_ = {};
     choices_ = 1;
     for (std::size_t number = 0; number < choices_; ++number) {
-        read(number);
+        select_extraction(number);
         match_in_extraction(node, matches);
     }
-    read(0);
+    select_extraction(0);
     return std::move(trace_);
 }
 
@@ -149,7 +149,7 @@ bool Matcher::match_like(NodeId node, std::span<const FoundMatch> found, std::sp
     for (std::size_t i = 0; i < found.size(); ++i) {
         const auto& [pattern, extraction, operands] = found[i];
         const Attributes& attributes = like[i].attributes;
-        read(extraction);
+        select_extraction(extraction);
         CallCache& calls = this->calls(*pattern);
         const FilledInstance* filled = calls.exact_instance(calls.of(operands), attributes);
         if (filled == nullptr) break;
@@ -158,7 +158,7 @@ bool Matcher::match_like(NodeId node, std::span<const FoundMatch> found, std::sp
         matches.push_back(*std::move(match));
         if (!pattern->holes.empty()) remember(*pattern, attributes);
     }
-    read(0);
+    select_extraction(0);
     const bool are_all = matches.size() == before + found.size();
     if (!are_all) matches.resize(before);
     return are_all;
@@ -243,7 +243,7 @@ std::size_t Matcher::name_of(TermId unknown) const {
 // False if `op` is opaque, so that its value would be a single term in the forms of all values computed from it, and
 // the graph lacks that value.
 bool Matcher::is_at(const Pattern& pattern, ir::Op op, TermId core) const {
-    if (!normal_form::is_opaque(op) || (pattern.vanishing & op_bit(op)) != 0 || core < known_terms_) return true;
+    if (!normal_form::is_opaque(op) || (pattern.absent_ops & op_bit(op)) != 0 || core < known_terms_) return true;
     const Term& term = forms_.normalizer().term(core);
     return term.kind == TermKind::product &&
            std::all_of(term.parts.begin(), term.parts.end(), [&](const ScaledTerm& part) {
@@ -264,16 +264,16 @@ Matcher::AttemptResult Matcher::make(const Attempt& attempt) {
         const bool is_output =
             std::find(instance.outputs.begin(), instance.outputs.end(), id) != instance.outputs.end();
         const bool is_known = is_output && id != main_output
-                                  ? !forms_.nodes_of(made_[id]).empty()
-                                  : is_at(*attempt.pattern, instance.graph->node(id).op, made_[id].core);
+                                  ? !forms_.nodes_of(forms_made_[id]).empty()
+                                  : is_at(*attempt.pattern, instance.graph->node(id).op, forms_made_[id].core);
         if (is_known) return true;
         result.blame = instance.reads[id];
-        result.unknown = name_of(made_[id].core);
-        result.has_alike = is_known_structure(forms_.normalizer().structure(made_[id].core));
+        result.unknown = name_of(forms_made_[id].core);
+        result.has_alike = is_known_structure(forms_.normalizer().structure(forms_made_[id].core));
         if (records_misses_) note(attempt, id, fmt::format("{} is not computed here", described(*instance.graph, id)));
         return false;
     };
-    if (form_over(attempt, go_on)) result.main_output = made_[main_output];
+    if (form_over(attempt, go_on)) result.main_output = forms_made_[main_output];
     return result;
 }
 
@@ -286,10 +286,10 @@ bool Matcher::form_over(const Attempt& attempt, const std::function<bool(NodeId)
         given.push_back(constant);
         values.push_back(forms_.normalizer().number(value, instance.graph->node(constant).dtype));
     }
-    return normal_form::normalize_graph(*instance.graph, given, values, forms_.normalizer(), made_, go_on);
+    return normal_form::normalize_graph(*instance.graph, given, values, forms_.normalizer(), forms_made_, go_on);
 }
 
-const Matcher::AttemptResult& Matcher::made_by(const Attempt& attempt) {
+const Matcher::AttemptResult& Matcher::result_of(const Attempt& attempt) {
     std::size_t hash = std::hash<const void*>{}(attempt.pattern);
     types::hash_combine(hash, std::hash<const void*>{}(&attempt.filled));
     for (const NodeId id : attempt.operands) types::hash_combine(hash, id);
@@ -303,8 +303,8 @@ const Matcher::AttemptResult& Matcher::made_by(const Attempt& attempt) {
     return known;
 }
 
-std::optional<Matcher::ProofResult> Matcher::refusal(const Attempt& attempt) {
-    const AttemptResult& made = made_by(attempt);
+std::optional<Matcher::ProofResult> Matcher::quick_rejection(const Attempt& attempt) {
+    const AttemptResult& made = result_of(attempt);
     if (made.unknown) return ProofResult{std::nullopt, made.blame, made.unknown, made.has_alike};
     const ScaledTerm& wanted = forms_[attempt.root];
     if (forms_.normalizer().same(made.main_output, wanted)) return std::nullopt;
@@ -332,7 +332,7 @@ bool Matcher::makes_product_again(const Attempt& attempt) {
     const ir::GraphData& made = *attempt.filled.instance->graph;
     for (NodeId id = 0; id < made.nodes().size(); ++id) {
         if (made.node(id).op != ir::Op::matmul) continue;
-        for (const NodeId product : forms_.nodes_of(made_[id]))
+        for (const NodeId product : forms_.nodes_of(forms_made_[id]))
             if (graph_.node(product).op == ir::Op::matmul &&
                 std::any_of(attempt.operands.begin(), attempt.operands.end(),
                             [&](NodeId operand) { return depends_on(operand, product); }))
@@ -351,7 +351,7 @@ std::optional<Match> Matcher::match_of(const Attempt& attempt) {
     for (std::size_t i = 0; i < instance.outputs.size(); ++i) {
         NodeId output = attempt.root;
         if (i != main_output) {
-            const std::vector<NodeId> same = forms_.nodes_of(made_[instance.outputs[i]]);
+            const std::vector<NodeId> same = forms_.nodes_of(forms_made_[instance.outputs[i]]);
             const auto it = std::find_if(same.begin(), same.end(), [&](NodeId id) {
                 return instance.makes(i, graph_.node(id)) && !ir::is_given(graph_.node(id)) &&
                        !same_value(id, attempt.root);
@@ -370,9 +370,9 @@ std::optional<Match> Matcher::match_of(const Attempt& attempt) {
 }
 
 Matcher::ProofResult Matcher::prove(const Attempt& attempt) {
-    if (auto refused = refusal(attempt)) return std::move(*refused);
-    if (const AttemptResult* known = &made_by(attempt); std::exchange(last_made_, known) != known)
-        make(attempt);  // to fill made_ for all outputs
+    if (auto refused = quick_rejection(attempt)) return std::move(*refused);
+    if (const AttemptResult* known = &result_of(attempt); std::exchange(last_made_, known) != known)
+        make(attempt);  // to fill forms_made_ for all outputs
     std::optional<Match> match = match_of(attempt);
     if (!match && records_misses_)
         note(attempt, attempt.filled.instance->graph->nodes().size() + 1,
@@ -383,12 +383,12 @@ Matcher::ProofResult Matcher::prove(const Attempt& attempt) {
 ScaledTerm Matcher::form_made(const Attempt& attempt) {
     last_made_ = nullptr;
     form_over(attempt, [](NodeId) { return true; });
-    return made_[attempt.filled.instance->outputs[attempt.pattern->main_output]];
+    return forms_made_[attempt.filled.instance->outputs[attempt.pattern->main_output]];
 }
 
 void Matcher::note(const Attempt& attempt, std::size_t progress, const std::string& reason) {
-    if (!miss_.empty() && progress <= progress_) return;
-    progress_ = progress;
+    if (!miss_.empty() && progress <= miss_progress_) return;
+    miss_progress_ = progress;
     Match match;
     match.definition = attempt.pattern->definition->name;
     match.attributes = attempt.attributes;

@@ -75,7 +75,7 @@ public:
     ScaledTerm form_made(const Attempt& attempt);
 
     /// The number of nodes at which definitions were searched.
-    std::size_t looks() const noexcept { return look_; }
+    std::size_t searches() const noexcept { return search_; }
     /// From here on keeps the failed guess that came furthest: which part of the definition the graph lacks.
     void record_misses() { records_misses_ = true; }
     const std::string& furthest_miss() const noexcept { return miss_; }
@@ -101,7 +101,7 @@ public:
     /// Cache of shortest_within_rounding() for numbers of a float dtype, by their bits (candidate_numbers.hpp).
     std::unordered_map<std::uint64_t, double>& rounded(DType dtype) { return rounded_[dtype]; }
     /// op_bit() of a node's op.
-    std::uint64_t mark(ir::NodeId node) const { return boundary_ops_[node]; }
+    std::uint64_t op_bit_of(ir::NodeId node) const { return op_bits_[node]; }
 
 private:
     /// A cheap test that rules out most patterns at a node: there are many patterns for each node.
@@ -124,16 +124,16 @@ private:
 
     static std::vector<PatternSignature> signatures_among(std::span<const Pattern> patterns,
                                                           const ir::GraphData& graph);
-    void read(std::size_t number);
+    void select_extraction(std::size_t number);
     void match_in_extraction(ir::NodeId node, std::vector<Match>& matches);
-    void look_at(std::span<const ir::NodeId> nodes);
+    void record_inspected(std::span<const ir::NodeId> nodes);
     bool is_known_structure(std::size_t structure) const;
     std::size_t name_of(TermId unknown) const;
     bool is_at(const Pattern& pattern, ir::Op op, TermId core) const;
     AttemptResult make(const Attempt& attempt);
     bool form_over(const Attempt& attempt, const std::function<bool(ir::NodeId)>& go_on);
-    const AttemptResult& made_by(const Attempt& attempt);
-    std::optional<ProofResult> refusal(const Attempt& attempt);
+    const AttemptResult& result_of(const Attempt& attempt);
+    std::optional<ProofResult> quick_rejection(const Attempt& attempt);
     std::optional<Match> match_of(const Attempt& attempt);
     std::vector<ir::NodeId> interior(const Match& match);
     bool depends_on(ir::NodeId node, ir::NodeId ancestor);
@@ -157,7 +157,7 @@ private:
     MatchTrace trace_;                   // since match_at() began
     // For each node, the last look in which it was inspected, and the last extraction in which its region was.
     std::vector<std::uint32_t> seen_, entered_;
-    std::uint32_t look_ = 0, entry_ = 0;
+    std::uint32_t search_ = 0, entry_ = 0;
     std::vector<std::uint32_t> passed_;  // for each node, the last walk that visited it
     std::uint32_t walk_ = 0;
     std::vector<ir::NodeId> open_;
@@ -166,13 +166,13 @@ private:
     std::vector<std::optional<CallCache>> calls_;  // by pattern
     std::vector<std::vector<Attributes>> known_;
     std::map<DType, std::unordered_map<std::uint64_t, double>> rounded_;
-    std::vector<std::uint64_t> boundary_ops_;   // by node
-    std::vector<ScaledTerm> made_;              // by the last attempt
+    std::vector<std::uint64_t> op_bits_;        // by node
+    std::vector<ScaledTerm> forms_made_;        // by the last attempt
     const AttemptResult* last_made_ = nullptr;  // null if it is not cached
     static constexpr std::size_t attempts_kept = 4096;
     std::vector<AttemptResult> kept_;  // direct-mapped cache, indexed by hash: nearby roots make the same attempts
     bool records_misses_ = false;
-    std::size_t progress_ = 0;  // of the furthest miss
+    std::size_t miss_progress_ = 0;  // of the furthest miss
     std::string miss_;
 };
 

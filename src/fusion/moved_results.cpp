@@ -14,13 +14,13 @@ using ir::NodeId;
 using ir::Op;
 
 // Maximum number of consecutive movements.
-constexpr std::size_t most_moves = 8;
+constexpr std::size_t max_moves = 8;
 
 // Maximum number of column slices of one product that are written elsewhere: with the whole result as many as a body
 // has results.
-constexpr std::size_t most_parts = 7;
+constexpr std::size_t max_parts = 7;
 
-bool only_moves(const ir::Node& node) {
+bool is_movement(const ir::Node& node) {
     return ir::is(node, ir::OpClass::movement) || ir::is(node, ir::OpClass::transfer);
 }
 
@@ -40,15 +40,15 @@ struct Destination {
 };
 
 /// The values that movements carry to a node, each with the shortest list of movements.
-std::map<NodeId, Moves> carried_to(const ir::GraphData& graph, const alternatives::EClasses& classes, NodeId to) {
+std::map<NodeId, Moves> moved_values(const ir::GraphData& graph, const alternatives::EClasses& classes, NodeId to) {
     std::map<NodeId, Moves> found;
     std::vector<std::pair<NodeId, Moves>> open{{classes.value_of(*moved_into(graph.node(to))), {}}};
     for (std::size_t next = 0; next < open.size(); ++next) {
         const auto [value, moves] = open[next];
-        if (!found.emplace(value, moves).second || moves.size() == most_moves) continue;
+        if (!found.emplace(value, moves).second || moves.size() == max_moves) continue;
         for (const NodeId expression : classes.expressions(value)) {
             const ir::Node& node = graph.node(expression);
-            if (!keeps_all(node.op)) continue;
+            if (!is_permutation(node.op)) continue;
             Moves longer{expression};
             longer.insert(longer.end(), moves.begin(), moves.end());
             open.emplace_back(classes.value_of(node.operands[0]), std::move(longer));
@@ -70,7 +70,7 @@ Destinations destinations_of(const ir::GraphData& graph, const alternatives::ECl
     Destinations destinations;
     std::set<std::pair<NodeId, NodeId>> known;  // the value written, and the value at the place
     const auto add = [&](NodeId node) {
-        for (auto& [value, moves] : carried_to(graph, classes, node)) {
+        for (auto& [value, moves] : moved_values(graph, classes, node)) {
             Destination to{node, moves};
             const bool differs = graph.node(node).op == Op::state_append || turns(graph, to);
             if (differs && known.emplace(value, classes.value_of(node)).second)
@@ -96,7 +96,7 @@ void add_moved(Match& match, NodeId computed, const Destination& to) {
     match.moved.push_back(std::move(moved));
 }
 
-Match written_to(const Match& match, const Destination& to) {
+Match with_destination(const Match& match, const Destination& to) {
     Match written = match;
     written.outputs.clear();
     add_moved(written, match.outputs[0], to);
@@ -107,20 +107,21 @@ Match written_to(const Match& match, const Destination& to) {
 std::map<NodeId, Nodes> columns_in(const ir::GraphData& graph, const alternatives::EClasses& classes) {
     std::map<NodeId, Nodes> found;
     for (NodeId id = 0; id < graph.nodes().size(); ++id)
-        if (const ir::Node& node = graph.node(id); cuts_columns(node))
+        if (const ir::Node& node = graph.node(id); is_column_slice(node))
             found[classes.value_of(node.operands[0])].push_back(id);
     return found;
 }
 
 /// True if the place requires no state version other than the state before the run.
-bool needs_no_version(const ir::GraphData& graph, const Destination& to) {
+bool reads_initial_state(const ir::GraphData& graph, const Destination& to) {
     const ir::Node& node = graph.node(to.node);
     return node.op != Op::state_append || ir::is_given(graph.node(node.operands[0]));
 }
 
 /// The match as one that provides its whole result, and slices of it at the places they are moved to.
-std::optional<Match> written_in_parts(const ir::GraphData& graph, const alternatives::EClasses& classes,
-                                      const Match& match, const Nodes& slices, const Destinations& destinations) {
+std::optional<Match> with_column_destinations(const ir::GraphData& graph, const alternatives::EClasses& classes,
+                                              const Match& match, const Nodes& slices,
+                                              const Destinations& destinations) {
     Match written = match;
     const NodeId whole = match.outputs[0];
     if (match.definition == ir::info(Op::matmul).name) {
@@ -136,7 +137,7 @@ std::optional<Match> written_in_parts(const ir::GraphData& graph, const alternat
         for (const Destination& to : found->second) {
             const bool is_known =
                 std::find(written.outputs.begin(), written.outputs.end(), to.node) != written.outputs.end();
-            if (is_known || !needs_no_version(graph, to) || first.size() > most_parts) continue;
+            if (is_known || !reads_initial_state(graph, to) || first.size() > max_parts) continue;
             add_moved(written, slice, to);
             first.push_back(graph.node(slice).attributes.dims("start").at(0));
             written.results.push_back(written.results[0]);
@@ -149,14 +150,14 @@ std::optional<Match> written_in_parts(const ir::GraphData& graph, const alternat
 
 }  // namespace
 
-bool keeps_all(Op op) { return op == Op::transpose || op == Op::reshape; }
+bool is_permutation(Op op) { return op == Op::transpose || op == Op::reshape; }
 
 std::optional<NodeId> moved_into(const ir::Node& node) {
     if (node.op == Op::state_append) return node.operands[1];
-    return keeps_all(node.op) ? std::optional(node.operands[0]) : std::nullopt;
+    return is_permutation(node.op) ? std::optional(node.operands[0]) : std::nullopt;
 }
 
-bool cuts_columns(const ir::Node& node) {
+bool is_column_slice(const ir::Node& node) {
     return node.op == Op::slice && node.attributes.integer("axis") == -1 &&
            node.attributes.dims("step").at(0) == Dim(1);
 }
@@ -172,12 +173,12 @@ std::vector<Match> with_moved_results(const ir::GraphData& graph, const alternat
         const ir::Node& node = graph.node(match.outputs[0]);
         if (const auto slices = columns.find(classes.value_of(match.outputs[0]));
             slices != columns.end() && is_product(graph, match))
-            if (auto in_parts = written_in_parts(graph, classes, match, slices->second, destinations))
+            if (auto in_parts = with_column_destinations(graph, classes, match, slices->second, destinations))
                 written.push_back(*std::move(in_parts));
         const auto found = destinations.find(classes.value_of(match.outputs[0]));
         if (found == destinations.end() || ir::is_given(node) || ir::is(node, ir::OpClass::effect)) continue;
-        if (match.interior.empty() && match.body.empty() && only_moves(node)) continue;
-        for (const Destination& to : found->second) written.push_back(written_to(match, to));
+        if (match.interior.empty() && match.body.empty() && is_movement(node)) continue;
+        for (const Destination& to : found->second) written.push_back(with_destination(match, to));
     }
     return written;
 }

@@ -30,13 +30,13 @@ std::vector<Match> with_moved_results(const ir::GraphData& graph, const alternat
                                       const std::vector<Match>& matches);
 
 /// True for movement ops that keep every element exactly once.
-bool keeps_all(ir::Op op);
+bool is_permutation(ir::Op op);
 
 /// The operand that is moved to be the node's value: the rows of an append, the operand of a movement that keeps all
 /// elements. Nothing for other nodes.
 std::optional<ir::NodeId> moved_into(const ir::Node& node);
 
 /// True for a slice of adjacent columns.
-bool cuts_columns(const ir::Node& node);
+bool is_column_slice(const ir::Node& node);
 
 }  // namespace cairn::fusion

@@ -109,7 +109,7 @@ void set_signature(Pattern& pattern) {
     for (const ir::Node& node : pattern.skeleton.graph->nodes()) {
         pattern.has_expanded_exponentials = pattern.has_expanded_exponentials || normal_form::is_exponential(node.op);
         const std::uint64_t mark = op_bit(node.op);
-        if (normal_form::is_opaque(node.op) && (kept & mark) == 0) pattern.vanishing |= mark;
+        if (normal_form::is_opaque(node.op) && (kept & mark) == 0) pattern.absent_ops |= mark;
     }
     const std::vector<TermPosition> places = term_positions(normalizer, root);
     for (const ir::NodeId input : pattern.skeleton.inputs) {
@@ -130,7 +130,7 @@ std::vector<std::string> with_axes(const std::string& text) {
         const std::size_t length = open.size() + (may_miss ? not_told.size() : 0);
         std::vector<std::string> texts;
         std::string behind;
-        for (int axis = 1; axis <= static_cast<int>(most_axes); ++axis) {
+        for (int axis = 1; axis <= static_cast<int>(max_axes); ++axis) {
             std::string written = text;
             for (std::size_t end = written.find(']'); end != std::string::npos && !behind.empty();) {
                 const std::size_t begin = written.rfind('[', end);
@@ -189,7 +189,7 @@ Pattern read(const Definition& definition, const std::string& text, bool has_fir
         leading(has_first_axes || whole == text ? pattern.problem : parse_problem(whole, *Symbols::create()));
     pattern.holes = put_sentinels(pattern.problem);
     for (const TensorDesc& operand : pattern.problem.inputs)
-        pattern.most_axes = std::max(pattern.most_axes, operand.shape.size());
+        pattern.max_axes = std::max(pattern.max_axes, operand.shape.size());
     return pattern;
 }
 
@@ -215,7 +215,7 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
                     fmt::format("definition {} does not take its pattern \"{}\"", definition.name, text));
     };
     Pattern written = read(definition, text, has_first_axes);
-    if (written.most_axes > sought.axes) return;
+    if (written.max_axes > sought.axes) return;
     const bool is_of_integers = !written.problem.inputs.empty() && !is_float(written.problem.inputs[0].dtype);
     if (is_of_integers && !sought.multiplies_integers) return;
     std::vector<DefinitionInstance> skeletons = skeletons_of(definition, written, sought.rounds);

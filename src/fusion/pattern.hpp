@@ -57,10 +57,10 @@ struct Pattern {
     std::unique_ptr<RegionCache> regions;                  ///< of the skeleton
     std::size_t main_output = 0;                           ///< the output that depends on the others
     std::vector<RequiredPart> outside;                     ///< parts of the main output that no operand replaces
-    std::uint64_t vanishing = 0;                           ///< bit op_bit(op) for ops that the normal form leaves out
+    std::uint64_t absent_ops = 0;                          ///< bit op_bit(op) for ops that the normal form leaves out
     bool has_expanded_exponentials = false;  ///< the normal form opens exp, log or tanh: they may be anywhere
     std::vector<bool> allows_leading_axes;   ///< by operand: further leading axes may be present
-    std::size_t most_axes = 0;               ///< largest rank of an operand: a graph without such values has no match
+    std::size_t max_axes = 0;                ///< largest rank of an operand: a graph without such values has no match
     std::uint64_t features = 0;              ///< of the main output
     std::vector<std::vector<std::uint32_t>> paths;  ///< by operand: its positions in the main output
 
@@ -71,12 +71,13 @@ struct Pattern {
 /// Everything that pattern matching uses of the definitions.
 struct PatternSet {
     std::vector<Pattern> patterns;
-    std::vector<const Definition*> of_windows;  ///< definitions with Definition::of_windows (image_matches.hpp)
-    GraphTraits traits;                         ///< of the graphs that the patterns serve
+    std::vector<const Definition*>
+        windowed_definitions;  ///< definitions with Definition::windowed_definition (image_matches.hpp)
+    GraphTraits traits;        ///< of the graphs that the patterns serve
 };
 
 /// The largest rank that kernels support.
-inline constexpr std::size_t most_axes = 8;
+inline constexpr std::size_t max_axes = 8;
 
 /// The problems that a pattern represents. `axis=?` and `axes=?` stand for each of the last eight axes, with new sizes
 /// after it in operands of more than one axis; with `axis=?(-1)` the last axis is not written. A first axis `R?`, and

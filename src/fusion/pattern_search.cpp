@@ -14,11 +14,11 @@ namespace {
 using ir::NodeId;
 
 // Maximum number of guesses for one pattern at one node; the right one is among the first few.
-constexpr int most_guesses = 160;
+constexpr int max_guesses = 160;
 // Maximum number of further guesses for a match that covers more than the ones found.
-constexpr int most_further_guesses = 48;
-constexpr std::size_t most_candidates = 8;
-constexpr std::size_t most_before = 16;
+constexpr int max_further_guesses = 48;
+constexpr std::size_t max_candidates = 8;
+constexpr std::size_t max_predecessors = 16;
 
 // True for a factor, an exponent or a term that may have been left out.
 bool is_neutral(double number) { return number == 0 || number == 1; }
@@ -36,7 +36,7 @@ public:
           root_(root),
           filled_(pattern.problem.attributes) {
         region_pairs_.push_back({pattern.skeleton.outputs[pattern.main_output], root});
-        places_ = term_positions(matcher.forms().normalizer(), matcher.forms()[root].core);
+        positions_ = term_positions(matcher.forms().normalizer(), matcher.forms()[root].core);
     }
 
     std::vector<Embedding> run() {
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    bool done() const { return is_whole_ || guesses_ >= most_guesses_; }
+    bool done() const { return is_maximal_ || guesses_ >= max_guesses_; }
 
     // Finds a counterpart for each boundary op of region pair `at`, beginning with node `next` of its region; then
     // continues with the next pair.
@@ -63,12 +63,12 @@ private:
         const ir::Node& mark = skeleton_.node(nodes[next]);
         const std::uint64_t wanted = op_bit(mark.op);
         const auto is_partner = [&](NodeId id) {
-            return matcher_.mark(id) == wanted && graph_.node(id).operands.size() == mark.operands.size();
+            return matcher_.op_bit_of(id) == wanted && graph_.node(id).operands.size() == mark.operands.size();
         };
         std::span<const NodeId> there = matcher_.region_from(region_pair.graph).nodes;
         // Factors that do not vary along a summed axis may be outside the sum.
         if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.region_from(root_).nodes;
-        boundary_ops_.push_back(nodes[next]);
+        paired_.push_back(nodes[next]);
         for (const NodeId candidate : there) {
             if (!is_partner(candidate)) continue;
             align_operands(mark, matcher_.operands(candidate), at, next);
@@ -77,8 +77,8 @@ private:
                                next);
             if (done()) break;
         }
-        if (!done() && (pattern_.vanishing & wanted) != 0) align_regions(at, next + 1);
-        boundary_ops_.pop_back();
+        if (!done() && (pattern_.absent_ops & wanted) != 0) align_regions(at, next + 1);
+        paired_.pop_back();
     }
 
     void align_operands(const ir::Node& mark, std::span<const NodeId> operands, std::size_t at, std::size_t next) {
@@ -100,7 +100,7 @@ private:
         numbers_.reset();
         for (std::size_t i = 0; i < before.size() && !done(); ++i) {
             for (const NodeId operand : matcher_.operands(before[i]))
-                if (before.size() < most_before && !contains(before, operand)) before.push_back(operand);
+                if (before.size() < max_predecessors && !contains(before, operand)) before.push_back(operand);
             if (i > 0 && bind(0, before[i])) guess({before[i]});
             calls_.sizes().rollback(0);
         }
@@ -109,7 +109,7 @@ private:
     bool is_new_mark(NodeId id) const {
         const ir::Node& node = skeleton_.node(id);
         return !is_arithmetic(node) && !node.operands.empty() &&
-               std::find(boundary_ops_.begin(), boundary_ops_.end(), id) == boundary_ops_.end();
+               std::find(paired_.begin(), paired_.end(), id) == paired_.end();
     }
 
     bool bind(std::size_t index, NodeId id) {
@@ -124,7 +124,7 @@ private:
         const auto& paths = pattern_.paths[index];
         return (kind != TermKind::leaf && kind != TermKind::op) ||
                std::all_of(paths.begin(), paths.end(), [&](std::uint32_t path) {
-                   return std::find(places_.begin(), places_.end(), TermPosition{core, path}) != places_.end();
+                   return std::find(positions_.begin(), positions_.end(), TermPosition{core, path}) != positions_.end();
                });
     }
 
@@ -160,16 +160,16 @@ private:
             const auto rest = std::stable_partition(result.begin(), result.end(),
                                                     [&](NodeId id) { return matcher_.layout_hash_of(id) == *alone; });
             if (rest != result.begin()) result.erase(rest, result.end());
-            result = plainest_first(result);
+            result = sort_by_plainness(result);
         }
-        if (result.size() > most_candidates) result.resize(most_candidates);
+        if (result.size() > max_candidates) result.resize(max_candidates);
         // Of conditions that have the same effect under the pattern's own, the one computed from the least comes first.
         if (pattern_.problem.inputs[index].dtype == DType::boolean) std::reverse(result.begin(), result.end());
         return result;
     }
 
     // Values without a factor come first; of nodes with one form, which differ in leading axes of size 1, the oldest.
-    std::vector<NodeId> plainest_first(const std::vector<NodeId>& nearest_first) const {
+    std::vector<NodeId> sort_by_plainness(const std::vector<NodeId>& nearest_first) const {
         std::vector<NodeId> result;
         for (const NodeId nearest : nearest_first)
             for (auto it = nearest_first.rbegin(); it != nearest_first.rend(); ++it)
@@ -296,15 +296,15 @@ private:
     // result may differ from that for the positive numbers of the solver.
     bool try_signs(std::span<const NodeId> operands, TypedCall& call, const std::vector<double>& numbers,
                    std::span<const std::vector<double>> held) {
-        constexpr std::size_t most_signs = 3;
+        constexpr std::size_t max_signs = 3;
         const std::size_t before = found_.size();
         const DType dtype = graph_.node(root_).dtype;
         Attributes attributes = pattern_.problem.attributes;
-        for (std::size_t signs = 0; signs < std::size_t{1} << std::min(numbers.size(), most_signs); ++signs)
+        for (std::size_t signs = 0; signs < std::size_t{1} << std::min(numbers.size(), max_signs); ++signs)
             for (const bool is_short : {true, false}) {
                 for (std::size_t i = 0; i < numbers.size(); ++i) {
                     const double number = is_short ? written_or_shortest(numbers[i], held[i], dtype) : numbers[i];
-                    pattern_.holes[i].put(i < most_signs && (signs >> i) % 2 != 0 ? -number : number, attributes);
+                    pattern_.holes[i].put(i < max_signs && (signs >> i) % 2 != 0 ? -number : number, attributes);
                 }
                 attempt(operands, call, attributes);
                 if (found_.size() == before) continue;
@@ -372,14 +372,14 @@ private:
         const bool is_own =
             !can_solve() && std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
                                          [&](const Hole& hole) { return is_neutral(hole.number_in(attributes)); });
-        is_whole_ = pattern_.holes.empty() || is_own ||
-                    std::none_of(operands.begin(), operands.end(), [&](NodeId id) { return holds_number(id); });
+        is_maximal_ = pattern_.holes.empty() || is_own ||
+                      std::none_of(operands.begin(), operands.end(), [&](NodeId id) { return contains_number(id); });
         found_.push_back({std::move(match), {operands.begin(), operands.end()}});
-        most_guesses_ = std::min(most_guesses_, guesses_ + most_further_guesses);
+        max_guesses_ = std::min(max_guesses_, guesses_ + max_further_guesses);
     }
 
     // True for a value that is computed with a number.
-    bool holds_number(NodeId id) const {
+    bool contains_number(NodeId id) const {
         const auto nodes = matcher_.region_from(id).nodes;
         return matcher_.forms()[id].factor != 1 || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
                    const ir::Node& number = graph_.node(node);
@@ -393,15 +393,15 @@ private:
     const ir::GraphData& skeleton_;
     CallCache& calls_;
     NodeId root_;
-    std::vector<TermPosition> places_;  // in the root's form
+    std::vector<TermPosition> positions_;  // in the root's form
     std::vector<RegionPair> region_pairs_;
-    std::vector<NodeId> boundary_ops_;                         // of the skeleton, already paired
+    std::vector<NodeId> paired_;                               // of the skeleton, already paired
     std::optional<std::vector<std::vector<double>>> numbers_;  // for the current pairs, computed on demand
     Attributes filled_;                                        // the pattern's, with numbers in the holes
     std::vector<Embedding> found_;                             // each covers more than the one before
-    bool is_whole_ = false;                                    // no match covers more than the last found
+    bool is_maximal_ = false;                                  // no match covers more than the last found
     bool is_solved_ = false;                                   // for the current operands
-    int guesses_ = 0, most_guesses_ = most_guesses;
+    int guesses_ = 0, max_guesses_ = max_guesses;
 };
 
 }  // namespace

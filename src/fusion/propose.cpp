@@ -124,7 +124,7 @@ GraphTraits::GraphTraits(const ir::GraphData& graph)
 Patterns patterns_of(std::span<const Definition> definitions, const GraphTraits& sought, const std::stop_token& stop) {
     PatternSet set{make_patterns(definitions, stop, sought), {}, sought};
     for (const Definition& definition : definitions)
-        if (!definition.of_windows.empty()) set.of_windows.push_back(&definition);
+        if (!definition.windowed_definition.empty()) set.windowed_definitions.push_back(&definition);
     return std::make_shared<const PatternSet>(std::move(set));
 }
 
@@ -166,7 +166,7 @@ std::vector<Match> propose(const ir::GraphData& graph, const EClasses& classes, 
         }
     }
     if (matches_definitions)
-        for (Match& of_image : with_image_matches(graph, classes, patterns->of_windows, matches))
+        for (Match& of_image : with_image_matches(graph, classes, patterns->windowed_definitions, matches))
             matches.push_back(std::move(of_image));
     if (options.moved_results)
         for (Match& moved : with_moved_results(graph, classes, matches)) matches.push_back(std::move(moved));

@@ -13,7 +13,7 @@ using ir::NodeId;
 
 // Maximum size of a region: more than enough for every known function, and a bound on the work where arithmetic extends
 // through a whole model.
-constexpr std::size_t most_nodes = 40;
+constexpr std::size_t max_nodes = 40;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ const ArithmeticRegion& RegionCache::from(NodeId entry) {
             continue;
         }
         for (const NodeId operand : extraction_.operands(nodes_[i]))
-            if (nodes_.size() < most_nodes && std::find(nodes_.begin(), nodes_.end(), operand) == nodes_.end())
+            if (nodes_.size() < max_nodes && std::find(nodes_.begin(), nodes_.end(), operand) == nodes_.end())
                 nodes_.push_back(operand);
     }
     region.nodes = types::copy_to_pool(std::span<const NodeId>(nodes_), pool_);

@@ -15,9 +15,9 @@ namespace {
 // A repetition is tried where this many consecutive node signatures occurred before.
 constexpr std::size_t signatures_compared = 4;
 // Maximum number of nodes compared of those that a stretch reads.
-constexpr int most_looks = 64;
+constexpr int max_comparisons = 64;
 // Maximum number of times that a node is recorded as shared, on average over all nodes: there may be many stretches.
-constexpr std::size_t most_shares = 16;
+constexpr std::size_t max_shared = 16;
 
 bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 
@@ -40,7 +40,7 @@ RepeatFinder::RepeatFinder(const ir::GraphData& graph, const alternatives::EClas
     : graph_(graph),
       classes_(classes),
       forms_(forms),
-      shares_left_(most_shares * graph.nodes().size()),
+      shares_left_(max_shared * graph.nodes().size()),
       nodes_(graph.nodes().size()),
       terms_(forms.normalizer().size()) {}
 
@@ -83,7 +83,7 @@ bool RepeatFinder::repeats(NodeId id) {
     return same_node(id, earlier) && id - value == earlier - value_before &&
            classes_.expressions(value).size() == classes_.expressions(value_before).size() &&
            std::equal(operands.begin(), operands.end(), before.begin(), before.end(),
-                      [&](NodeId a, NodeId b) { return stands_for(a, b); }) &&
+                      [&](NodeId a, NodeId b) { return corresponds(a, b); }) &&
            same_terms(id);
 }
 
@@ -94,7 +94,7 @@ bool RepeatFinder::same_node(NodeId a, NodeId b) const {
 
 // An operand in the stretch, or in the part that it repeats first, corresponds to the node `shift` before it. An
 // operand from before corresponds to one that is the same or computed alike.
-bool RepeatFinder::stands_for(NodeId later, NodeId earlier) {
+bool RepeatFinder::corresponds(NodeId later, NodeId earlier) {
     if (later >= begin_ - shift_ && later - earlier == shift_) return true;
     int looks = 0;
     return computed_alike(later, earlier, looks);
@@ -102,8 +102,8 @@ bool RepeatFinder::stands_for(NodeId later, NodeId earlier) {
 
 bool RepeatFinder::computed_alike(NodeId later, NodeId earlier, int& looks) {
     if (nodes_.later(earlier, stretch_) == later) return true;
-    if (later >= begin_ || earlier >= begin_ - shift_ || ++looks > most_looks) return false;
-    if (later == earlier) return share(later);
+    if (later >= begin_ || earlier >= begin_ - shift_ || ++looks > max_comparisons) return false;
+    if (later == earlier) return record_shared(later);
     if (!same_node(later, earlier)) return false;
     const auto& operands = graph_.node(later).operands;
     const auto& before = graph_.node(earlier).operands;
@@ -113,7 +113,7 @@ bool RepeatFinder::computed_alike(NodeId later, NodeId earlier, int& looks) {
 }
 
 // All values from which a shared value is computed are shared.
-bool RepeatFinder::share(NodeId value) {
+bool RepeatFinder::record_shared(NodeId value) {
     open_.assign(1, value);
     while (!open_.empty()) {
         const NodeId at = open_.back();
@@ -149,7 +149,7 @@ bool RepeatFinder::same_form(const ScaledTerm& a, const ScaledTerm& b) {
     if (!same_bits(a.factor, b.factor)) return false;
     const Term &x = forms_.normalizer().term(a.core), &y = forms_.normalizer().term(b.core);
     const auto parts = [](const Term& term) {
-        return std::min(term.parts.size(), normal_form::most_flattened_parts + 1);
+        return std::min(term.parts.size(), normal_form::max_flattened_parts + 1);
     };
     const bool is_inside = a.core >= terms_before(begin_);
     if (is_inside) return terms_.later(b.core, stretch_) == a.core;
@@ -157,9 +157,11 @@ bool RepeatFinder::same_form(const ScaledTerm& a, const ScaledTerm& b) {
            terms_.join(a.core, b.core, stretch_);
 }
 
-bool RepeatFinder::knows(NodeId earlier) const { return earlier >= begin_ || nodes_.later(earlier, stretch_); }
+bool RepeatFinder::has_counterpart(NodeId earlier) const {
+    return earlier >= begin_ || nodes_.later(earlier, stretch_);
+}
 
-NodeId RepeatFinder::in_place_of(NodeId earlier) const {
+NodeId RepeatFinder::counterpart_of(NodeId earlier) const {
     return earlier >= begin_ ? earlier + shift_ : *nodes_.later(earlier, stretch_);
 }
 

@@ -36,9 +36,9 @@ public:
     ir::NodeId shift() const noexcept { return shift_; }
     /// True for a node of the stretch, and for an earlier node with a counterpart in it. Nodes computed from such nodes
     /// only are computed alike: the nodes and their operands were compared.
-    bool knows(ir::NodeId earlier) const;
+    bool has_counterpart(ir::NodeId earlier) const;
     /// The counterpart of such a node: `shift` nodes later, or the recorded one.
-    ir::NodeId in_place_of(ir::NodeId earlier) const;
+    ir::NodeId counterpart_of(ir::NodeId earlier) const;
 
 private:
     /// For each node or term from before a stretch, its counterpart in the stretch.
@@ -61,9 +61,9 @@ private:
     bool same_node(ir::NodeId a, ir::NodeId b) const;
     bool same_terms(ir::NodeId id);
     bool same_form(const normal_form::ScaledTerm& a, const normal_form::ScaledTerm& b);
-    bool stands_for(ir::NodeId later, ir::NodeId earlier);
+    bool corresponds(ir::NodeId later, ir::NodeId earlier);
     bool computed_alike(ir::NodeId later, ir::NodeId earlier, int& looks);
-    bool share(ir::NodeId value);
+    bool record_shared(ir::NodeId value);
     normal_form::TermId terms_before(ir::NodeId id) const { return forms_.terms_before(id); }
 
     const ir::GraphData& graph_;

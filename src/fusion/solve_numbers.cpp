@@ -17,7 +17,7 @@ using normal_form::Term;
 using normal_form::TermKind;
 using PairTable = std::vector<CoefficientPair>;
 
-constexpr int deepest = 64;
+constexpr int max_depth = 64;
 
 /// Walks two forms of the same structure in parallel. The factor that the normal form takes out of a sum, a maximum or
 /// a linear op depends on the numbers, so each is divided by the coefficient of the same part in both forms.
@@ -29,7 +29,7 @@ public:
     /// differ.
     std::optional<CoefficientPair> coefficients(const ScaledTerm& made, const ScaledTerm& wanted) {
         if (made.core == wanted.core) return CoefficientPair{made.factor, wanted.factor};
-        if (depth_ == deepest || normalizer_.structure(made.core) != normalizer_.structure(wanted.core))
+        if (depth_ == max_depth || normalizer_.structure(made.core) != normalizer_.structure(wanted.core))
             return std::nullopt;
         const Term &x = normalizer_.term(made.core), &y = normalizer_.term(wanted.core);
         if (x.kind != y.kind || x.op != y.op || x.parts.size() != y.parts.size() || x.parts.empty())
@@ -229,7 +229,7 @@ std::optional<std::vector<CoefficientPair>> coefficient_pairs(const Normalizer& 
 }
 
 std::vector<std::vector<double>> solve_numbers(const PairsOf& pairs_of, std::vector<double> start) {
-    constexpr std::size_t most_solutions = 4;
+    constexpr std::size_t max_solutions = 4;
     std::vector<double> numbers = std::move(start);
     std::vector<bool> is_known(numbers.size(), false);
     std::vector<std::vector<double>> solutions;
@@ -251,7 +251,7 @@ std::vector<std::vector<double>> solve_numbers(const PairsOf& pairs_of, std::vec
             const bool is_known_solution = std::any_of(solutions.begin(), solutions.end(), [&](const auto& known) {
                 return near(known[*alone], *found, 1e-6);
             });
-            if (left == 1 && !is_known_solution && solutions.size() < most_solutions)
+            if (left == 1 && !is_known_solution && solutions.size() < max_solutions)
                 solutions.push_back(std::move(last));
         }
         numbers[next] = solution;

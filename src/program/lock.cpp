@@ -18,7 +18,7 @@ namespace cairn::program {
 namespace {
 
 constexpr std::string_view format_words = "cairn lock ", first_line = "cairn lock 2\n", digest_word = "sha256 ";
-constexpr std::size_t name_digits = 16;
+constexpr std::size_t digest_digits = 16;
 
 std::string sha256_of(std::string_view text) {
     std::array<char, SHA256_DIGEST_STRING_LENGTH> hex{};
@@ -59,7 +59,7 @@ public:
     bool read(std::string_view line) {
         Words words(line);
         const std::string_view kind = words.next();
-        if (kind == "graph") return read_subject(words);
+        if (kind == "graph") return read_selection_key(words);
         if (kind == "split") return read_split(words);
         if (kind == "call") return read_call(words);
         if (kind == "cover") return read_cover(words);
@@ -67,11 +67,11 @@ public:
         return kind == "step" && read_step(words);
     }
     /// True if covers and the selection key are both present or both absent.
-    bool is_whole() const { return lock_.covers.empty() == lock_.selection_key.empty(); }
+    bool is_consistent() const { return lock_.covers.empty() == lock_.selection_key.empty(); }
     Lock take() { return std::move(lock_); }
 
 private:
-    bool read_subject(Words words) {
+    bool read_selection_key(Words words) {
         if (!lock_.selection_key.empty()) return false;
         lock_.selection_key = words.next();
         while (!words.at_end()) {
@@ -104,7 +104,7 @@ private:
         if (name != problem_digest(words.rest())) return false;
         const Lock::Call call{kernel, *seconds, *error};
         lock_.calls[std::string(words.rest())].push_back(call);
-        return named_.try_emplace(std::pair(std::string(name), kernel), call).second;
+        return by_digest_.try_emplace(std::pair(std::string(name), kernel), call).second;
     }
 
     bool read_cover(Words words) {
@@ -129,8 +129,8 @@ private:
         if (lock_.covers.empty()) return false;
         CoverStep step;
         step.result = words.next(), step.kernel = words.next(), step.problem = words.next();
-        const auto call = named_.find(std::pair(step.problem, step.kernel));
-        if (call == named_.end()) return false;
+        const auto call = by_digest_.find(std::pair(step.problem, step.kernel));
+        if (call == by_digest_.end()) return false;
         step.seconds = call->second.seconds, step.error = call->second.error;
         bool is_behind = false;
         for (std::string_view word; !words.at_end();) {
@@ -152,8 +152,8 @@ private:
     }
 
     Lock lock_;
-    CoverSteps* steps_ = nullptr;                                      // of the latest `cover` or `exact`
-    std::map<std::pair<std::string, std::string>, Lock::Call> named_;  // keyed by problem digest and kernel
+    CoverSteps* steps_ = nullptr;                                          // of the latest `cover` or `exact`
+    std::map<std::pair<std::string, std::string>, Lock::Call> by_digest_;  // keyed by problem digest and kernel
 };
 
 }  // namespace
@@ -189,7 +189,7 @@ void Lock::add_calls(CoverSteps& steps) {
 }
 
 std::string problem_digest(std::string_view problem) {
-    return cairn::to_string(digest(problem)).substr(0, name_digits);
+    return cairn::to_string(digest(problem)).substr(0, digest_digits);
 }
 
 std::string to_string(const Lock& lock) {
@@ -253,7 +253,7 @@ Lock parse_lock(std::string_view text) {
         from += line.size() + 1;
         if (!reader.read(line)) throw fail(fmt::format("line {} is ill-formed: {}", number + 1, line));
     }
-    if (!reader.is_whole()) throw fail("it has covers and does not name their graph, or the reverse");
+    if (!reader.is_consistent()) throw fail("it has covers and does not name their graph, or the reverse");
     return reader.take();
 }
 

@@ -7,7 +7,7 @@ namespace cairn::program {
 namespace {
 
 // Maximum number of ranges whose corners are enumerated: n ranges have 2^n corners.
-constexpr std::size_t most_open_ranges = 6;
+constexpr std::size_t max_corner_ranges = 6;
 
 Wide round_up(Wide value, Wide unit) {
     const Wide above = value + unit - 1;
@@ -34,7 +34,7 @@ public:
 
     Maximum run() {
         std::priority_queue<Part> open;
-        look_at(whole_, open);
+        examine(whole_, open);
         result_.bound = result_.found;
         while (!open.empty()) {
             const Part part = open.top();
@@ -49,15 +49,15 @@ public:
             const Box::Range range = part.box.ranges[split];
             lower.ranges[split].high = range.low + (range.high - range.low) / 2;
             upper.ranges[split].low = lower.ranges[split].high + 1;
-            look_at(std::move(lower), open);
-            look_at(std::move(upper), open);
+            examine(std::move(lower), open);
+            examine(std::move(upper), open);
         }
         result_.bound = result_.found;
         return result_;
     }
 
 private:
-    void look_at(Box box, std::priority_queue<Part>& open) {
+    void examine(Box box, std::priority_queue<Part>& open) {
         ++looked_at_;
         if (!narrow(box)) return;
         try_points(box);
@@ -66,24 +66,24 @@ private:
         if (!result_.legal || bound > result_.found) open.push({std::move(box), bound});
     }
 
-    bool breaks(const Polynomial& limit, const Box& box) const { return bounds_over(limit, box).low > 0; }
+    bool violates(const Polynomial& limit, const Box& box) const { return bounds_over(limit, box).low > 0; }
 
     /// Fixes symbols at maximizing ends and removes illegal values, to a fixed point. False if no values are left.
     bool narrow(Box& box) const {
         for (bool changed = true; changed;) {
             changed = false;
             for (const Polynomial& limit : limits_)
-                if (breaks(limit, box)) return false;
+                if (violates(limit, box)) return false;
             for (std::size_t symbol = 0; symbol < box.ranges.size(); ++symbol) {
                 if (box.ranges[symbol].is_point()) continue;
-                if (settle(box, symbol) || cut(box, symbol)) changed = true;
+                if (fix_monotone(box, symbol) || tighten(box, symbol)) changed = true;
             }
         }
         return true;
     }
 
     /// Fixes the symbol at an end of its range if no other value of it can give more.
-    bool settle(Box& box, std::size_t symbol) const {
+    bool fix_monotone(Box& box, std::size_t symbol) const {
         bool grows = true, falls = true;
         for (const Polynomial& size : quantity_.sizes) {
             const Interval step = forward_difference_over(size, symbol, box);
@@ -107,14 +107,14 @@ private:
     }
 
     /// Lowers the upper end of the symbol's range to the last value that each limit allows.
-    bool cut(Box& box, std::size_t symbol) const {
+    bool tighten(Box& box, std::size_t symbol) const {
         bool changed = false;
         for (const Polynomial& limit : limits_) {
             if (forward_difference_over(limit, symbol, box).low < 0) continue;
             Box end = box;
             const auto broken_at = [&](std::int64_t value) {
                 end.ranges[symbol] = {value, value};
-                return breaks(limit, end);
+                return violates(limit, end);
             };
             Box::Range& range = box.ranges[symbol];
             if (!broken_at(range.high) || broken_at(range.low)) continue;
@@ -132,8 +132,8 @@ private:
     /// Tries the corners and, if there are limits, greedy points: from the lower corner, each symbol in turn rises as
     /// far as the limits allow. Each symbol goes first once.
     void try_points(const Box& box) {
-        const std::vector<std::size_t> wide = open_ranges(box);
-        const std::size_t corners = std::size_t{1} << std::min(wide.size(), most_open_ranges);
+        const std::vector<std::size_t> wide = wide_ranges(box);
+        const std::size_t corners = std::size_t{1} << std::min(wide.size(), max_corner_ranges);
         for (std::size_t corner = 0; corner < corners; ++corner) try_point(corner_of(box, wide, corner));
         if (limits_.empty()) return;
         for (std::size_t first = 0; first < wide.size(); ++first) {
@@ -142,7 +142,7 @@ private:
                 const std::size_t symbol = wide[(first + i) % wide.size()];
                 Box line = point;
                 line.ranges[symbol] = box.ranges[symbol];
-                while (cut(line, symbol)) {}
+                while (tighten(line, symbol)) {}
                 point.ranges[symbol].low = point.ranges[symbol].high = line.ranges[symbol].high;
             }
             try_point(point);
@@ -151,7 +151,7 @@ private:
 
     void try_point(const Box& point) {
         for (const Polynomial& limit : limits_)
-            if (breaks(limit, point)) return;
+            if (violates(limit, point)) return;
         for (std::size_t i = 0; i < sizes_.size(); ++i)
             sizes_[i] = round_up(bounds_over(quantity_.sizes[i], point).high, quantity_.unit);
         const Wide value = quantity_.total(sizes_);
@@ -164,22 +164,22 @@ private:
     /// Upper bound of the quantity over the box: convex sizes are evaluated at its corners, other sizes are bounded
     /// over the whole box.
     Wide bound_of(const Box& box) {
-        const std::vector<std::size_t> wide = open_ranges(box);
+        const std::vector<std::size_t> wide = wide_ranges(box);
         std::vector<Wide> flat(sizes_.size());
-        std::vector<bool> bends(sizes_.size(), wide.size() <= most_open_ranges);
+        std::vector<bool> convex_sizes(sizes_.size(), wide.size() <= max_corner_ranges);
         for (std::size_t i = 0; i < sizes_.size(); ++i) {
             const Polynomial& size = quantity_.sizes[i];
-            for (const std::size_t symbol : wide) bends[i] = bends[i] && is_convex(size, symbol, box);
+            for (const std::size_t symbol : wide) convex_sizes[i] = convex_sizes[i] && is_convex(size, symbol, box);
             flat[i] = round_up(bounds_over(size, best_end(size, box, wide)).high, quantity_.unit);
         }
-        const bool any = std::find(bends.begin(), bends.end(), true) != bends.end();
+        const bool any = std::find(convex_sizes.begin(), convex_sizes.end(), true) != convex_sizes.end();
         Wide bound = -detail::infinity;
         for (std::size_t corner = 0; corner < (any ? std::size_t{1} << wide.size() : 1); ++corner) {
             const Box point = corner_of(box, wide, corner);
             for (std::size_t i = 0; i < sizes_.size(); ++i) {
                 // Rounding up is not convex: its largest increment is added everywhere instead.
                 const Wide padding = rounds_[i] ? quantity_.unit - 1 : 0;
-                sizes_[i] = bends[i] ? bounds_over(quantity_.sizes[i], point).high + padding : flat[i];
+                sizes_[i] = convex_sizes[i] ? bounds_over(quantity_.sizes[i], point).high + padding : flat[i];
             }
             bound = std::max(bound, quantity_.total(sizes_));
         }
@@ -199,7 +199,7 @@ private:
         return box;
     }
 
-    static std::vector<std::size_t> open_ranges(const Box& box) {
+    static std::vector<std::size_t> wide_ranges(const Box& box) {
         std::vector<std::size_t> open;
         for (std::size_t i = 0; i < box.ranges.size(); ++i)
             if (!box.ranges[i].is_point()) open.push_back(i);
@@ -219,7 +219,7 @@ private:
     std::size_t widest(const Box& box) const {
         std::size_t best = 0;
         Wide most = -1;
-        for (const std::size_t symbol : open_ranges(box)) {
+        for (const std::size_t symbol : wide_ranges(box)) {
             Wide moved = 0;
             for (const Polynomial& size : quantity_.sizes) {
                 const Interval step = forward_difference_over(size, symbol, box);

@@ -17,10 +17,10 @@ using detail::AtomKind;
 using detail::DimTable;
 using detail::Term;
 
-constexpr std::int64_t most_classes = 256;
-constexpr std::size_t most_factors = 32;
-constexpr int most_divisions = 4096;
-constexpr int most_boxes = 512;
+constexpr std::int64_t max_classes = 256;
+constexpr std::size_t max_factors = 32;
+constexpr int max_divisions = 4096;
+constexpr int max_boxes = 512;
 
 /// Per symbol, the modulus whose residue determines the rounding of all quotients and remainders of a size.
 class Moduli {
@@ -41,7 +41,7 @@ public:
     std::optional<std::int64_t> classes() const {
         std::int64_t count = 1;
         for (const std::int64_t modulus : of_)
-            if ((count *= modulus) > most_classes) return std::nullopt;
+            if ((count *= modulus) > max_classes) return std::nullopt;
         return count;
     }
     const std::vector<std::int64_t>& all() const noexcept { return of_; }
@@ -51,14 +51,14 @@ private:
         if (atom.kind == AtomKind::symbol) {
             std::int64_t& modulus = of_[atom.index];
             modulus = std::lcm(modulus, unit);
-            return modulus <= most_classes;
+            return modulus <= max_classes;
         }
         if (atom.kind == AtomKind::floordiv || atom.kind == AtomKind::mod) {
             if (!atom.args[1].is_constant()) return false;
             const std::int64_t divisor = atom.args[1].constant_term();
-            if (divisor <= 0 || divisor > most_classes) return false;
+            if (divisor <= 0 || divisor > max_classes) return false;
             unit = atom.kind == AtomKind::mod ? std::lcm(unit, divisor) : unit * divisor;
-            return unit <= most_classes && add(atom.args[0], unit);
+            return unit <= max_classes && add(atom.args[0], unit);
         }
         return std::all_of(atom.args.begin(), atom.args.end(),
                            [&](const Polynomial& argument) { return add(argument, unit); });
@@ -115,13 +115,13 @@ bool is_nonnegative(const Dim& size, const Program& program) {
     if (provably_le(0, size) || is_nonnegative_by_residues(size)) return true;
     const Quantity below{
         {DimTable::polynomial(Dim(0) - size)}, 1, [](std::span<const Wide> sizes) { return sizes[0]; }};
-    const Maximum most = maximum_of(below, *program.symbols, limits_of(program), {most_boxes, 0});
+    const Maximum most = maximum_of(below, *program.symbols, limits_of(program), {max_boxes, 0});
     return most.bound <= 0;
 }
 
 bool NonnegativeProver::has_proved_factors(const Dim& size) {
     const Polynomial whole = DimTable::polynomial(size);
-    for (std::size_t f = 0; f < factors_.size() && divisions_ < most_divisions; ++f) {
+    for (std::size_t f = 0; f < factors_.size() && divisions_ < max_divisions; ++f) {
         ++divisions_;
         try {
             const detail::Division division = detail::divide(whole, DimTable::polynomial(factors_[f]));
@@ -147,7 +147,7 @@ bool NonnegativeProver::proved(const Dim& size) {
     const auto [known, is_new] = by_all_.try_emplace(size.node());
     if (!is_new) return known->second;
     known->second = proved_by_algebra(size) || is_nonnegative(size, program_);
-    if (known->second && factors_.size() < most_factors) factors_.push_back(size);
+    if (known->second && factors_.size() < max_factors) factors_.push_back(size);
     return known->second;
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 /// Cache of parsed sizes, descriptions and problems, keyed by their text: layers are alike, so most texts occur many
 /// times. Keys are views of the program's text.
-class Meanings {
+class ParseCache {
 public:
-    explicit Meanings(Symbols& symbols) : symbols_(symbols) {}
+    explicit ParseCache(Symbols& symbols) : symbols_(symbols) {}
 
     const Dim& size(std::string_view text) {
         return known(sizes_, text, [&] { return symbols_.parse(text); });
@@ -43,8 +43,8 @@ private:
 /// Parses one line of the grammar in print.cpp.
 class LineReader {
 public:
-    LineReader(std::string_view line, int number, Meanings& meanings)
-        : rest_(line), number_(number), meanings_(meanings) {}
+    LineReader(std::string_view line, int number, ParseCache& meanings)
+        : rest_(line), number_(number), cache_(meanings) {}
 
     [[noreturn]] void fail(std::string_view what) const {
         throw Error(ErrorKind::argument, "program",
@@ -118,7 +118,7 @@ public:
         if (rest_.empty() || rest_[0] != '{' || end == std::string_view::npos) fail("expected a size in braces");
         const std::string_view text = rest_.substr(1, end - 1);
         rest_.remove_prefix(end + 1);
-        return meanings_.size(text);
+        return cache_.size(text);
     }
 
     View view() {
@@ -137,7 +137,7 @@ public:
         }
         const std::string_view text = rest_.substr(0, end);
         rest_.remove_prefix(end);
-        return meanings_.desc(text);
+        return cache_.desc(text);
     }
 
     std::vector<int> numbers_until(std::string_view stop) {
@@ -162,7 +162,7 @@ public:
     /// Parses the rest of the line.
     std::shared_ptr<const Problem> problem() {
         skip();
-        return meanings_.problem(std::exchange(rest_, {}));
+        return cache_.problem(std::exchange(rest_, {}));
     }
 
 private:
@@ -172,7 +172,7 @@ private:
 
     std::string_view rest_;
     int number_;
-    Meanings& meanings_;
+    ParseCache& cache_;
 };
 
 void read_header(LineReader& line, Program& program) {
@@ -290,7 +290,7 @@ void read_line(LineReader& line, Program& program) {
 Program parse_program(std::string_view text) {
     Program program;
     program.symbols = Symbols::create();
-    Meanings meanings(*program.symbols);
+    ParseCache meanings(*program.symbols);
     int number = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());

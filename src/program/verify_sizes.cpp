@@ -11,7 +11,7 @@ namespace cairn::program {
 namespace {
 
 // Sums of a few sizes below this fit 64 bits.
-constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
+constexpr std::int64_t max_bytes = std::int64_t{1} << 60;
 
 class SizeVerifier {
 public:
@@ -65,7 +65,7 @@ private:
         const std::string name = fmt::format("buffer {} ({})", b, to_string(made.kind));
         check_desc(made.desc, name);
         require(made.bytes, "{} may have a negative size", name);
-        if (made.bytes.upper_bound() > most_bytes) fault("{} may have {} bytes", name, made.bytes.upper_bound());
+        if (made.bytes.upper_bound() > max_bytes) fault("{} may have {} bytes", name, made.bytes.upper_bound());
         if (!made.desc.is_dense() && made.desc.layout.empty()) fault("{} is not dense", name);
         const bool plain = made.desc.layout.empty();
         if (!plain && made.kind != BufferKind::bound) fault("{} is packed", name);

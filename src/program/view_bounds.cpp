@@ -15,7 +15,7 @@ using detail::Division;
 using detail::Polynomial;
 
 // Maximum number of inequalities tried: by the cheap proof, and by the full proof, which takes much longer.
-constexpr int most_by_algebra = 256, most_by_all_means = 64;
+constexpr int max_by_algebra = 256, max_by_full_proof = 64;
 
 Polynomial number(std::int64_t value) { return Polynomial::constant(value); }
 
@@ -39,12 +39,12 @@ public:
     }
 
     bool holds(const ViewRegion& region, const Dim& slack, const Dim& slack_stride) {
-        Side whole{buffer_.empty() ? number(1) : buffer_.back(), DimTable::polynomial(region.offset), {}};
+        Inequality whole{buffer_.empty() ? number(1) : buffer_.back(), DimTable::polynomial(region.offset), {}};
         for (std::size_t i = 0; i < region.sizes.size(); ++i) add_axis(whole, region.sizes[i] - 1, region.strides[i]);
         add_axis(whole, slack, slack_stride);
-        for (const bool by_all_means : {false, true}) {
-            by_all_means_ = by_all_means;
-            left_ = by_all_means ? most_by_all_means : most_by_algebra;
+        for (const bool by_full_proof : {false, true}) {
+            full_proof_ = by_full_proof;
+            left_ = by_full_proof ? max_by_full_proof : max_by_algebra;
             if (is_within(whole)) return true;
         }
         return false;
@@ -55,37 +55,37 @@ private:
         Polynomial last, stride;  ///< index of the last element
     };
     /// The inequality offset + sum last * stride <= count - 1.
-    struct Side {
+    struct Inequality {
         Polynomial count, offset;
         std::vector<Axis> axes;
     };
 
-    static void add_axis(Side& side, const Dim& last, const Dim& stride) {
+    static void add_axis(Inequality& side, const Dim& last, const Dim& stride) {
         if (last == Dim(0) || stride == Dim(0)) return;
         side.axes.push_back({DimTable::polynomial(last), DimTable::polynomial(stride)});
     }
 
     bool is_proved(const Polynomial& nonnegative) {
         const Dim size = DimTable::dim(prover_.symbols(), nonnegative);
-        return by_all_means_ ? prover_.proved(size) : prover_.proved_by_algebra(size);
+        return full_proof_ ? prover_.proved(size) : prover_.proved_by_algebra(size);
     }
 
-    bool is_within(const Side& side) {
+    bool is_within(const Inequality& side) {
         if (left_-- <= 0) return false;
         Polynomial rest = subtract(subtract(side.count, number(1)), side.offset);
         for (const Axis& axis : side.axes) rest = subtract(rest, multiply(axis.last, axis.stride));
         // The full proof comes after the splits: on many axes it takes long to fail.
-        if (!by_all_means_ && is_proved(rest)) return true;
+        if (!full_proof_ && is_proved(rest)) return true;
         for (const Polynomial& split : splits_)
             if (is_within_by(side, split)) return true;
-        return by_all_means_ && is_proved(rest);
+        return full_proof_ && is_proved(rest);
     }
 
-    bool is_within_by(const Side& side, const Polynomial& split) {
+    bool is_within_by(const Inequality& side, const Polynomial& split) {
         if (split.is_zero() || split == number(1)) return false;
         const Division counts = detail::divide(side.count, split);
         if (!counts.remainder.is_zero() || counts.quotient == number(1) || !is_proved(split)) return false;
-        Side high{counts.quotient, {}, {}}, low{split, {}, {}};
+        Inequality high{counts.quotient, {}, {}}, low{split, {}, {}};
         for (const Axis& axis : side.axes) {
             const Division stride = detail::divide(axis.stride, split);
             if (!stride.quotient.is_zero()) high.axes.push_back({axis.last, stride.quotient});
@@ -104,7 +104,7 @@ private:
 
     NonnegativeProver& prover_;
     std::vector<Polynomial> buffer_, splits_;
-    bool by_all_means_ = false;
+    bool full_proof_ = false;
     int left_ = 0;  // inequalities that may still be tried
 };
 

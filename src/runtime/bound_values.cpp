@@ -55,8 +55,9 @@ public:
             }
             for (const LinkedInstruction& instruction : program->run())
                 for (int i = 0; i < instruction.inputs; ++i)
-                    keep(*program, program->operands()[static_cast<std::size_t>(instruction.first_operand + i)].buffer);
-            for (const LinkedOperand& port : program->outputs()) keep(*program, port.buffer);
+                    retain(*program,
+                           program->operands()[static_cast<std::size_t>(instruction.first_operand + i)].buffer);
+            for (const LinkedOperand& port : program->outputs()) retain(*program, port.buffer);
         }
     }
 
@@ -64,7 +65,7 @@ public:
         const std::vector<PackedValue> kept = request_.packed != nullptr ? packed_values() : std::vector<PackedValue>();
         if (!kept.empty() && load_packed(kept)) return;
         compute();
-        for (const auto& [key, value] : kept_) fetch(*value.buffer);
+        for (const auto& [key, value] : retained_) fetch(*value.buffer);
         if (!faults_.empty()) throw Error(ErrorKind::argument, "bind", faults_);
         if (!kept.empty()) store_packed(kept);
     }
@@ -75,8 +76,8 @@ public:
         const auto take = [&](const LinkedOperand& operand) {
             const Buffer& buffer = buffer_of(program, operand.buffer);
             if (!is_shared_by_name(buffer)) return;
-            const auto it = made_.by_kind(buffer).find(buffer.name);
-            if (it != made_.by_kind(buffer).end()) memory.by_kind(buffer).insert(*it);
+            const auto it = computed_.by_kind(buffer).find(buffer.name);
+            if (it != computed_.by_kind(buffer).end()) memory.by_kind(buffer).insert(*it);
         };
         for (const LinkedInstruction& instruction : program.run())
             for (int i = 0; i < instruction.inputs; ++i)
@@ -91,14 +92,14 @@ private:
         const LinkedInstruction* instruction;
     };
     using Readers = std::set<const LinkedProgram*>;
-    struct Kept {
-        explicit Kept(const Buffer* first) : buffer(first) {}
+    struct Retained {
+        explicit Retained(const Buffer* first) : buffer(first) {}
         const Buffer* buffer;
         Readers readers;
     };
     /// One arena for all values that the same programs read, freed with the last of these programs. Each value starts
     /// at a page. With an arena per value, the last huge page of each would be half empty.
-    struct Room {
+    struct SharedArena {
         std::shared_ptr<device::Arena> memory;
         std::size_t taken = 0;
     };
@@ -113,11 +114,11 @@ private:
             for (int i = 0; i < work.instruction->inputs; ++i) fetch(buffer_of(*work.program, operand(work, i).buffer));
             if (faults_.empty()) execute(work);
             for (int i = 0; i < work.instruction->inputs; ++i)
-                let_go(buffer_of(*work.program, operand(work, i).buffer));
+                release_after_last_use(buffer_of(*work.program, operand(work, i).buffer));
         }
     }
 
-    /// The values that runs read, with their origins, in the order of `kept_`.
+    /// The values that runs read, with their origins, in the order of `retained_`.
     std::vector<PackedValue> packed_values() const {
         std::map<std::string, std::string> origins;
         for (const Work& work : work_) {
@@ -133,7 +134,7 @@ private:
             }
         }
         std::vector<PackedValue> kept;
-        for (const auto& [key, value] : kept_) {
+        for (const auto& [key, value] : retained_) {
             const Buffer& buffer = *value.buffer;
             const auto it = origins.find(key);
             kept.push_back({it != origins.end() ? it->second : to_string(digest(key + ' ' + to_string(buffer.desc))),
@@ -148,8 +149,8 @@ private:
         try {
             std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept, context_.pool);
             std::size_t i = 0;
-            for (const auto& [key, value] : kept_)
-                made_.by_kind(*value.buffer)[value.buffer->name] = std::move(found[i++]);
+            for (const auto& [key, value] : retained_)
+                computed_.by_kind(*value.buffer)[value.buffer->name] = std::move(found[i++]);
             return true;
         } catch (const Error& error) {
             context_.log(LogLevel::info, fmt::format("packed weights are computed again: {}", error.what()));
@@ -159,8 +160,8 @@ private:
 
     void store_packed(const std::vector<PackedValue>& kept) const {
         std::vector<const std::byte*> data;
-        for (const auto& [key, value] : kept_)
-            data.push_back(made_.by_kind(*value.buffer).at(value.buffer->name).get());
+        for (const auto& [key, value] : retained_)
+            data.push_back(computed_.by_kind(*value.buffer).at(value.buffer->name).get());
         try {
             write_packed(*request_.packed, kept, data, context_.pool);
         } catch (const Error& error) {
@@ -174,16 +175,17 @@ private:
 
     void count_use(const LinkedProgram& program, int buffer) { ++uses_[key_of(buffer_of(program, buffer))]; }
 
-    void keep(const LinkedProgram& program, int buffer) {
+    void retain(const LinkedProgram& program, int buffer) {
         const Buffer& b = buffer_of(program, buffer);
         if (!is_shared_by_name(b)) return;
-        kept_.try_emplace(key_of(b), &b).first->second.readers.insert(&program);
+        retained_.try_emplace(key_of(b), &b).first->second.readers.insert(&program);
     }
 
     void fault(const std::string& text) { faults_ += (faults_.empty() ? "" : "; ") + text; }
 
     void fetch(const Buffer& buffer) {
-        if (buffer.kind != BufferKind::weight || made_.weights.contains(buffer.name) || refused_.contains(buffer.name))
+        if (buffer.kind != BufferKind::weight || computed_.weights.contains(buffer.name) ||
+            refused_.contains(buffer.name))
             return;
         if (!request_.source) return refuse(buffer, "there is no source of weights");
         InputView view;
@@ -201,7 +203,7 @@ private:
             if (view.shape[i] > 1 && view.strides[i] != buffer.desc.strides[i].constant())
                 return refuse(buffer, "must be dense, got strides " + shape_text(view.strides));
         const auto* const data = static_cast<const std::byte*>(view.data);
-        made_.weights.emplace(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));
+        computed_.weights.emplace(buffer.name, std::shared_ptr<const std::byte>(std::move(held), data));
     }
 
     void refuse(const Buffer& buffer, const std::string& why) {
@@ -223,7 +225,7 @@ private:
             const Buffer& buffer = buffer_of(*work.program, linked.buffer);
             if (i >= instruction.inputs) allocate(buffer);
             const std::int64_t offset = work.program->expressions()[static_cast<std::size_t>(linked.offset)].constant();
-            args.push_back({made_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape,
+            args.push_back({computed_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape,
                             table.data() + linked.strides, linked.rank});
         }
         device::Arena workspace;
@@ -249,15 +251,15 @@ private:
 
     void allocate(const Buffer& buffer) {
         const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
-        const auto kept = kept_.find(key_of(buffer));
-        const bool stays = kept != kept_.end();
-        Room own;
-        Room& room = stays ? rooms_[kept->second.readers] : own;
+        const auto kept = retained_.find(key_of(buffer));
+        const bool stays = kept != retained_.end();
+        SharedArena own;
+        SharedArena& room = stays ? arenas_[kept->second.readers] : own;
         if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(kept->second.readers) : bytes);
         if (bytes > room.memory->capacity() - room.taken) room = {memory_for(bytes), 0};
         room.memory->touch(room.taken + bytes, &context_.pool);
-        made_.values.insert_or_assign(buffer.name,
-                                      std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.taken));
+        computed_.values.insert_or_assign(
+            buffer.name, std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.taken));
         room.taken = std::min(room.taken + in_pages(bytes), room.memory->capacity());
     }
 
@@ -268,28 +270,28 @@ private:
     /// Bytes of all bound values read by exactly these programs.
     std::size_t bytes_for(const Readers& readers) const {
         std::size_t bytes = 0;
-        for (const auto& [key, value] : kept_)
+        for (const auto& [key, value] : retained_)
             if (value.buffer->kind == BufferKind::bound && value.readers == readers)
                 bytes += in_pages(static_cast<std::size_t>(value.buffer->bytes.constant()));
         return bytes;
     }
 
-    void let_go(const Buffer& buffer) {
+    void release_after_last_use(const Buffer& buffer) {
         if (!is_shared_by_name(buffer)) return;
         const std::string key = key_of(buffer);
-        if (--uses_[key] <= 0 && !kept_.contains(key)) made_.by_kind(buffer).erase(buffer.name);
+        if (--uses_[key] <= 0 && !retained_.contains(key)) computed_.by_kind(buffer).erase(buffer.name);
     }
 
     Context::Impl& context_;
     const BindRequest& request_;
-    BoundMemory made_;
+    BoundMemory computed_;
     device::TeamState team_;
     std::vector<Work> work_;
     std::map<std::string, int> uses_;
-    std::map<std::string, Kept> kept_;
+    std::map<std::string, Retained> retained_;
     std::set<std::string> refused_;
     std::string faults_;
-    std::map<Readers, Room> rooms_;
+    std::map<Readers, SharedArena> arenas_;
 };
 
 /// The exclusive right of one thread to bind.

@@ -8,7 +8,7 @@ namespace cairn::runtime {
 BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop)
     : values_(bucket.inexact),
       active_(std::make_shared<BoundProgram>(bucket.program, context, stop)),
-      keeps_exact_(stores_states_narrower(bucket.program)),
+      retains_exact_(stores_narrow_states(bucket.program)),
       status_(bucket.exact ? VerificationStatus::pending : VerificationStatus::passed) {
     if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
     errors_.reserve(values_.size());  // so that resolve() does not throw
@@ -27,7 +27,7 @@ std::shared_ptr<BoundProgram> BucketPrograms::reference_program() const {
 
 std::shared_ptr<BoundProgram> BucketPrograms::exact() const {
     const std::lock_guard lock(mutex_);
-    return keeps_exact_ ? reference_program_ : nullptr;
+    return retains_exact_ ? reference_program_ : nullptr;
 }
 
 bool BucketPrograms::within_tolerance(std::span<const double> errors) const {
@@ -42,7 +42,7 @@ bool BucketPrograms::resolve(std::shared_ptr<BoundProgram> exact, std::span<cons
     const std::lock_guard lock(mutex_);
     errors_.resize(values_.size(), 0);
     for (std::size_t v = 0; v < errors.size(); ++v) errors_[v] = std::max(errors_[v], errors[v]);
-    if (!keeps_exact_) reference_program = std::move(reference_program_);
+    if (!retains_exact_) reference_program = std::move(reference_program_);
     if (passed && status_ == VerificationStatus::pending)
         status_.store(VerificationStatus::passed, std::memory_order_release);
     if (!passed && status_ != VerificationStatus::failed) {

@@ -55,7 +55,7 @@ private:
     mutable std::mutex mutex_;
     std::shared_ptr<BoundProgram> active_, reference_program_;
     std::vector<double> errors_;
-    bool keeps_exact_;
+    bool retains_exact_;
     std::atomic<VerificationStatus> status_;
 };
 

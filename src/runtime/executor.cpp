@@ -19,9 +19,9 @@ public:
         if (rank_ == 0) region_.reached = 0;
         if (region_.seconds != nullptr && rank_ == 0) begun_ = now();
         for (std::int64_t i = 0; i < region_.count;) {
-            const std::int64_t stretch = stretch_at(i), end = i + std::max<std::int64_t>(stretch, 1);
-            if (stretch == 0) {
-                share(i);
+            const std::int64_t serial_count = serial_steps_at(i), end = i + std::max<std::int64_t>(serial_count, 1);
+            if (serial_count == 0) {
+                run_shared(i);
             } else {
                 if (rank_ == 0) run_alone(i, end);
                 if (end == region_.count) return;  // no steps are left
@@ -33,16 +33,16 @@ public:
     }
 
 private:
-    std::int64_t stretch_at(std::int64_t i) const noexcept {
+    std::int64_t serial_steps_at(std::int64_t i) const noexcept {
         if (team_.size() == 1) return region_.count - i;
         return region_.serial_steps != nullptr ? region_.serial_steps[i] : 0;
     }
 
-    void share(std::int64_t i) {
+    void run_shared(std::int64_t i) {
         call(i, team_);
-        if (rank_ == 0 && wants_stop(i)) region_.stopped = i + 1;
+        if (rank_ == 0 && stop_requested(i)) region_.stopped = i + 1;
         wait_at_barrier(i + 1);
-        if (rank_ == 0) tell(i);
+        if (rank_ == 0) report_progress(i);
     }
 
     void run_alone(std::int64_t begin, std::int64_t end) {
@@ -51,8 +51,8 @@ private:
             call(i, solo_team_);
             if (region_.failed.load(std::memory_order_relaxed) >= 0) throw device::RegionAborted{};
             shared_.next_chunk.store(0, std::memory_order_relaxed);
-            tell(i);
-            if (wants_stop(i)) region_.stopped = i + 1;
+            report_progress(i);
+            if (stop_requested(i)) region_.stopped = i + 1;
         }
     }
 
@@ -83,11 +83,11 @@ private:
         if (shared_.failure() != nullptr) region_.failed.store(i, std::memory_order_relaxed);
     }
 
-    bool wants_stop(std::int64_t i) const {
+    bool stop_requested(std::int64_t i) const {
         return region_.should_stop != nullptr && i + 1 < region_.count && region_.should_stop(region_.caller);
     }
 
-    void tell(std::int64_t i) {
+    void report_progress(std::int64_t i) {
         if (region_.seconds != nullptr) {
             const double ended = now();
             region_.seconds[i] = ended - begun_;

@@ -9,17 +9,17 @@ namespace {
 ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
     ExplainedBucket bucket;
     bucket.ranges = program.ranges;
-    const auto add = [&](const program::Instruction& instruction, bool once) {
+    const auto add = [&](const program::Instruction& instruction, bool at_bind) {
         ExplainedInstruction& explained = bucket.instructions.emplace_back();
         explained.chosen.kernel = instruction.kernel;
         explained.chosen.problem = to_string(*instruction.problem);
         explained.chosen.seconds = instruction.seconds;
         explained.chosen.is_reference = is_reference(instruction.kernel);
-        explained.once = once;
+        explained.at_bind = at_bind;
         explained.names = instruction.names;
         for (const program::View& view : instruction.inputs) explained.reads.push_back(view.buffer);
         for (const program::View& view : instruction.outputs) explained.writes.push_back(view.buffer);
-        if (!once) bucket.seconds += instruction.seconds;
+        if (!at_bind) bucket.seconds += instruction.seconds;
     };
     for (const program::Buffer& buffer : program.program.buffers)
         bucket.buffers.push_back({std::string(program::to_string(buffer.kind)),
@@ -34,11 +34,11 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
 void add_verified(const runtime::Executable& executable, std::size_t b, ExplainedBucket& bucket) {
     for (const VerifiedError& row : runtime::verified_errors_of(executable, b)) {
         auto explained = std::find_if(bucket.errors.begin(), bucket.errors.end(),
-                                      [&](const ExplainedError& error) { return error.of == row.value; });
+                                      [&](const ExplainedError& error) { return error.target == row.value; });
         if (explained == bucket.errors.end())
             explained = bucket.errors.insert(explained, {row.value, row.expected, row.allowed});
         explained->verified = row.verified;
-        explained->found = row.error;
+        explained->measured_error = row.error;
         bucket.fell_back = row.fell_back;
     }
 }

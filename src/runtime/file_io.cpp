@@ -21,33 +21,33 @@ constexpr std::streamsize chunk_bytes = 1 << 16;  // read per call
 class NewFile {
 public:
     explicit NewFile(const std::filesystem::path& path) {
-        for (int attempt = 0; attempt < most_attempts && file_ < 0; ++attempt) {
+        for (int attempt = 0; attempt < max_attempts && file_ < 0; ++attempt) {
             partial_ = path.native() + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-            file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+            file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file_mode);
             if (file_ < 0 && errno != EEXIST) return;
         }
     }
     ~NewFile() {
         if (file_ < 0) return;
         ::close(file_);
-        if (!has_name_) ::unlink(partial_.c_str());
+        if (!is_renamed_) ::unlink(partial_.c_str());
     }
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;
 
     int descriptor() const noexcept { return file_; }
     /// Renames it once its contents are on the disk: a crash leaves the old file or the new one. False with errno set.
-    bool take_name(const std::filesystem::path& path) {
-        return has_name_ = ::fsync(file_) == 0 && ::rename(partial_.c_str(), path.c_str()) == 0;
+    bool rename_to(const std::filesystem::path& path) {
+        return is_renamed_ = ::fsync(file_) == 0 && ::rename(partial_.c_str(), path.c_str()) == 0;
     }
 
 private:
-    static constexpr int most_attempts = 100;
-    static constexpr mode_t everybody = 0666;  // less the umask
+    static constexpr int max_attempts = 100;
+    static constexpr mode_t file_mode = 0666;  // less the umask
 
     std::string partial_;
     int file_ = -1;
-    bool has_name_ = false;
+    bool is_renamed_ = false;
 };
 
 }  // namespace
@@ -65,7 +65,7 @@ void write_file(const std::filesystem::path& path, std::string_view contents, st
         if (written < 0) throw fail(errno);
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
-    if (!file.take_name(path)) throw fail(errno);
+    if (!file.rename_to(path)) throw fail(errno);
 }
 
 std::string read_file(const std::filesystem::path& path, std::string_view part, std::string_view what) {

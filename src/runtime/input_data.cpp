@@ -63,9 +63,9 @@ void solve_symbols(Instance& instance, const program::Port& port, Sizes shape) {
     solver.begin();
     for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
         const SizeSlot& slot = instance.sizes[s];
-        if (slot.low == slot.high && !slot.is_state_length) solver.know(s, slot.low);
+        if (slot.low == slot.high && !slot.is_state_length) solver.set_known(s, slot.low);
         for (std::size_t axis = 0; axis < shape.size(); ++axis)
-            if (port.desc.shape[axis].symbol() == slot.name) solver.know(s, shape[axis]);
+            if (port.desc.shape[axis].symbol() == slot.name) solver.set_known(s, shape[axis]);
     }
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const Dim& size = port.desc.shape[axis];
@@ -100,11 +100,11 @@ void check_data(const program::Port& port, const void* data, Sizes shape) {
 }
 
 /// Commits a checked input and releases the view held so far.
-void take(Instance& instance, std::size_t i, const void* data, Sizes shape, ScopedInputView held = {}) {
+void commit_input(Instance& instance, std::size_t i, const void* data, Sizes shape, ScopedInputView held = {}) {
     InputSlot& slot = instance.inputs[i];
     for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
         SizeSlot& size = instance.sizes[s];
-        if (instance.solver.knows(s) && !size.is_state_length) {
+        if (instance.solver.is_known(s) && !size.is_state_length) {
             if (size.low != size.high) assign_size(size, instance.solver.value(s), static_cast<int>(i));
         } else if (size.input == static_cast<int>(i)) {
             size.set = false;  // this shape does not determine it
@@ -119,7 +119,7 @@ void take(Instance& instance, std::size_t i, const void* data, Sizes shape, Scop
 }
 
 /// Memory for a copy, apart from the one that may be in use.
-std::byte* room_for_copy(InputSlot& slot, const program::Port& port, std::size_t bytes) {
+std::byte* copy_buffer(InputSlot& slot, const program::Port& port, std::size_t bytes) {
     try {
         slot.spare.resize(bytes);
     } catch (const std::exception&) {
@@ -175,7 +175,7 @@ std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& p
     SizeSolver& solver = instance.solver;
     solver.begin();
     for (std::size_t s = 0; s < instance.sizes.size(); ++s)
-        if (unknown.empty() || s != unknown[0]) solver.know(s, instance.sizes[s].value);
+        if (unknown.empty() || s != unknown[0]) solver.set_known(s, instance.sizes[s].value);
     std::vector<std::int64_t> shape;
     const auto evaluate = [&] {
         shape.clear();
@@ -190,17 +190,17 @@ std::vector<std::int64_t> solve_shape(Instance& instance, const program::Port& p
                           [&](const Dim& size) { return detail::depends_on(size, unknown[0]); }) == 1 &&
             only != port.desc.shape.end();
         if (is_factor) {
-            solver.know(unknown[0], 1);
+            solver.set_known(unknown[0], 1);
             evaluate();
             const std::size_t rest = element_count_of(shape);
             if (rest == 0) refuse_unknown();
             if (count % rest != 0) refuse(port, "got {} elements, not a multiple of {}", count, rest);
-            solver.know(unknown[0], static_cast<std::int64_t>(count / rest));
+            solver.set_known(unknown[0], static_cast<std::int64_t>(count / rest));
         } else {
             solver.add(given_size(port, GivenSize::elements, static_cast<std::int64_t>(count)));
             if (const std::string fault = solver.solve(); !fault.empty())
                 throw Error(ErrorKind::argument, "set", fault);
-            if (!solver.knows(unknown[0])) refuse_unknown();
+            if (!solver.is_known(unknown[0])) refuse_unknown();
         }
     }
     evaluate();
@@ -229,7 +229,7 @@ void set_input(Instance& instance, std::string_view name, const void* data, Size
     const program::Port& port = instance.executable->set.inputs[i];
     check_shape(instance, port, shape);
     check_data(port, data, shape);
-    take(instance, i, data, shape);
+    commit_input(instance, i, data, shape);
 }
 
 void set_input(Instance& instance, std::string_view name, const InputView& view) {
@@ -245,11 +245,11 @@ void set_input(Instance& instance, std::string_view name, const InputView& view)
             fmt::format("input \"{}\" has {} axes and {} strides", name, view.shape.size(), view.strides.size()));
     check_shape(instance, port, view.shape);
     check_data(port, view.data, view.shape);
-    if (is_dense(view)) return take(instance, i, view.data, view.shape, std::move(held));
+    if (is_dense(view)) return commit_input(instance, i, view.data, view.shape, std::move(held));
     InputSlot& slot = instance.inputs[i];
-    densify(view, room_for_copy(slot, port, element_count_of(view.shape) * size_of(view.dtype)));
+    densify(view, copy_buffer(slot, port, element_count_of(view.shape) * size_of(view.dtype)));
     slot.copy.swap(slot.spare);
-    take(instance, i, slot.copy.data(), view.shape);
+    commit_input(instance, i, slot.copy.data(), view.shape);
 }
 
 void set_input(Instance& instance, std::string_view name, const detail::ElementSpan& elements, const Sizes* given) {
@@ -263,12 +263,12 @@ void set_input(Instance& instance, std::string_view name, const detail::ElementS
     const std::size_t expected = element_count_of(shape);
     if (elements.count != expected) refuse(port, "expected {} elements, got {}", expected, elements.count);
     check_data(port, elements.data, shape);
-    if (!elements.is_temporary || expected == 0) return take(instance, i, elements.data, shape);
+    if (!elements.is_temporary || expected == 0) return commit_input(instance, i, elements.data, shape);
     InputSlot& slot = instance.inputs[i];
     const std::size_t bytes = expected * size_of(port.desc.dtype);
-    std::memcpy(room_for_copy(slot, port, bytes), elements.data, bytes);
+    std::memcpy(copy_buffer(slot, port, bytes), elements.data, bytes);
     slot.copy.swap(slot.spare);
-    take(instance, i, slot.copy.data(), shape);
+    commit_input(instance, i, slot.copy.data(), shape);
 }
 
 }  // namespace cairn::runtime

@@ -32,14 +32,14 @@ private:
 };
 
 /// Adapter of RunOptions to the callbacks of a ParallelRegion.
-struct StateShape {
+struct RunCallbacks {
     const RunOptions* options;
     std::string_view phase;
     std::int64_t total;
 
-    static bool should_stop(void* self) { return static_cast<StateShape*>(self)->options->stop.stop_requested(); }
+    static bool should_stop(void* self) { return static_cast<RunCallbacks*>(self)->options->stop.stop_requested(); }
     static void progress(void* self, std::int64_t done) {
-        const StateShape& run = *static_cast<StateShape*>(self);
+        const RunCallbacks& run = *static_cast<RunCallbacks*>(self);
         run.options->progress({run.phase, done, run.total, {}, 0});
     }
 };
@@ -52,7 +52,7 @@ std::size_t index_of(const std::vector<program::Port>& ports, std::string_view n
 }  // namespace
 
 Executable::Executable(const Context& given, ProgramSet given_set, const std::stop_token& stop)
-    : context(given), set(std::move(given_set)), stores_narrower(stores_states_narrower(set.buckets[0].program)) {
+    : context(given), set(std::move(given_set)), has_narrow_states(stores_narrow_states(set.buckets[0].program)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
     for (const BucketProgram& bucket : set.buckets) {
         buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, stop));
@@ -88,7 +88,7 @@ void Executable::fall_back() {
 }
 
 bool Executable::resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
-    if (stores_narrower && !buckets[bucket]->within_tolerance(errors)) fall_back();
+    if (has_narrow_states && !buckets[bucket]->within_tolerance(errors)) fall_back();
     return buckets[bucket]->resolve(std::move(exact), errors);
 }
 
@@ -100,7 +100,7 @@ Instance::Instance(std::shared_ptr<Executable> given)
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < executable->buckets.size(); ++b) {
         const bool is_fallback =
-            executable->buckets[b]->status() == VerificationStatus::failed && !executable->stores_narrower;
+            executable->buckets[b]->status() == VerificationStatus::failed && !executable->has_narrow_states;
         frames_.push_back(std::make_unique<BucketFrame>(executable->buckets[b]->active()));
         frames_.back()->is_fallback = is_fallback;
         for (const program::StatePort& state : executable->set.buckets[b].program.states)
@@ -144,13 +144,13 @@ void Instance::derive_sizes() {
     if (std::all_of(sizes.begin(), sizes.end(), [](const SizeSlot& slot) { return slot.set; })) return;
     solver.begin();
     for (std::size_t s = 0; s < sizes.size(); ++s)
-        if (sizes[s].set) solver.know(s, sizes[s].value);
+        if (sizes[s].set) solver.set_known(s, sizes[s].value);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         for (std::size_t axis = 0; inputs[i].set && axis < inputs[i].shape.size(); ++axis)
             solver.add(given_size(executable->set.inputs[i], static_cast<int>(axis), inputs[i].shape[axis]));
     if (const std::string fault = solver.solve(); !fault.empty()) throw Error(ErrorKind::argument, "run", fault);
     for (std::size_t s = 0; s < sizes.size(); ++s)
-        if (!sizes[s].set && solver.knows(s)) sizes[s].value = solver.value(s), sizes[s].derived = true;
+        if (!sizes[s].set && solver.is_known(s)) sizes[s].value = solver.value(s), sizes[s].derived = true;
 }
 
 void Instance::check_inputs() {
@@ -161,7 +161,7 @@ void Instance::check_inputs() {
                     fmt::format("the size {} is not set{}{}", sizes[s].name, why.empty() ? "" : ": ", why));
     }
     solver.begin();
-    for (std::size_t s = 0; s < sizes.size(); ++s) solver.know(s, sizes[s].value);
+    for (std::size_t s = 0; s < sizes.size(); ++s) solver.set_known(s, sizes[s].value);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const program::Port& port = executable->set.inputs[i];
         if (!inputs[i].set) throw Error(ErrorKind::argument, "run", fmt::format("input \"{}\" is not set", port.name));
@@ -237,7 +237,8 @@ BucketFrame& Instance::frame_of(int bucket_index) {
     const auto b = static_cast<std::size_t>(bucket_index);
     if (must_fall_back(b) && !frames_[b]->is_fallback) {
         const BucketPrograms& programs = *executable->buckets[b];
-        auto exact = std::make_unique<BucketFrame>(executable->stores_narrower ? programs.exact() : programs.active());
+        auto exact =
+            std::make_unique<BucketFrame>(executable->has_narrow_states ? programs.exact() : programs.active());
         exact->is_fallback = true;
         frames_[b] = std::move(exact);
         if (bucket == bucket_index) bucket = -1;
@@ -247,8 +248,8 @@ BucketFrame& Instance::frame_of(int bucket_index) {
 }
 
 bool Instance::must_fall_back(std::size_t b) const {
-    if (!executable->stores_narrower) return executable->buckets[b]->status() == VerificationStatus::failed;
-    return std::none_of(states.begin(), states.end(), [](const StateSlot& slot) { return slot.is_stored_narrower(); });
+    if (!executable->has_narrow_states) return executable->buckets[b]->status() == VerificationStatus::failed;
+    return std::none_of(states.begin(), states.end(), [](const StateSlot& slot) { return slot.is_stored_narrow(); });
 }
 
 void Instance::widen_states() {
@@ -301,10 +302,10 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
         region.spans = profile.spans.data();
         region.began = now();
     }
-    StateShape followed{&options, phase, region.count};
-    region.caller = &followed;
-    if (options.stop.stop_possible()) region.should_stop = StateShape::should_stop;
-    if (options.progress) region.progress = StateShape::progress;
+    RunCallbacks callbacks{&options, phase, region.count};
+    region.caller = &callbacks;
+    if (options.stop.stop_possible()) region.should_stop = RunCallbacks::should_stop;
+    if (options.progress) region.progress = RunCallbacks::progress;
     team_.begin();
     if (frame.is_small())
         device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
@@ -391,8 +392,8 @@ void Instance::run(const RunOptions& options) {
     std::unique_ptr<ExactRun> exact;
     if (reference_program != nullptr && !first.is_fallback)
         exact = run_exact(std::move(reference_program), active, options);
-    bool is_right = run_chosen(active, options, exact.get());
-    if (is_right && exact == nullptr && is_beyond_storage(first)) {
+    bool is_right = run_active(active, options, exact.get());
+    if (is_right && exact == nullptr && overflows_storage(first)) {
         // The states have only grown, so the exact program finds their old contents unchanged.
         exact = run_exact(executable->buckets[static_cast<std::size_t>(active)]->exact(), active, options);
         executable->fall_back();

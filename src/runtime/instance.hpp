@@ -24,7 +24,7 @@ struct Executable {
     bool needs_weights = false;
     std::size_t arena_bytes = 0;              ///< largest arena of all programs that may run
     std::vector<std::vector<int>> symbol_of;  ///< per bucket: index of its programs' symbols in the set's
-    const bool stores_narrower;               ///< states are stored narrower: see BucketPrograms
+    const bool has_narrow_states;             ///< states are stored narrower: see BucketPrograms
     /// Set if states are stored narrower and a bucket failed: all run their exact programs, on states of the declared
     /// dtype.
     std::atomic<bool> states_fell_back{false};
@@ -149,9 +149,9 @@ private:
     /// Runs the exact program of a bucket. If it throws, the instance is unchanged.
     std::unique_ptr<ExactRun> run_exact(std::shared_ptr<BoundProgram> program, int bucket, const RunOptions& options);
     /// Runs a bucket's program. False if its results are out of tolerance against the exact run, if there was one.
-    bool run_chosen(int bucket, const RunOptions& options, const ExactRun* exact);
+    bool run_active(int bucket, const RunOptions& options, const ExactRun* exact);
     /// True if a run has appended values that the narrower storage of a state cannot hold.
-    bool is_beyond_storage(const BucketFrame& ran) const;
+    bool overflows_storage(const BucketFrame& ran) const;
     std::vector<double> errors(int bucket, const ExactRun& exact) const;
     double state_error(std::size_t state, const Frame& frame, const ExactRun& exact) const;
     /// Makes the exact run the result of this run.

@@ -51,14 +51,14 @@ Arena arena_at(const Executable& executable, std::size_t bucket, const program::
 }
 
 /// The kernel that computes each buffer, the first of several: used as the name of unnamed buffers.
-std::vector<std::string_view> makers_of(const program::Program& program) {
-    std::vector<std::string_view> makers(program.buffers.size());
+std::vector<std::string_view> producers_of(const program::Program& program) {
+    std::vector<std::string_view> producers(program.buffers.size());
     for (const auto* section : {&program.run, &program.bind})
         for (const program::Instruction& instruction : *section)
             for (const program::View& view : instruction.outputs)
-                if (std::string_view& maker = makers[static_cast<std::size_t>(view.buffer)]; maker.empty())
+                if (std::string_view& maker = producers[static_cast<std::size_t>(view.buffer)]; maker.empty())
                     maker = instruction.kernel;
-    return makers;
+    return producers;
 }
 
 /// Accumulates rows and sums; a weight or bound value that several buckets share counts once.
@@ -66,7 +66,7 @@ class Report {
 public:
     void add(const program::Program& program, const Arena& arena);
     /// Adds a program that does not run but that save() may write.
-    void add_kept(const program::Program& program);
+    void add_inactive(const program::Program& program);
     /// Adds the exact program that an inexact one is, or was, verified against.
     void add_exact(const program::Program& program, std::int64_t arena, bool is_pending);
     MemoryReport finish();
@@ -94,7 +94,7 @@ void Report::add(const program::Program& program, const Arena& arena) {
         report_.arena_is_exact = arena.is_exact;
         report_.arena_sizes = arena.sizes;
     }
-    const std::vector<std::string_view> makers = makers_of(program);
+    const std::vector<std::string_view> producers = producers_of(program);
     const std::vector<bool> read = read_in_runs(program);
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
@@ -113,12 +113,12 @@ void Report::add(const program::Program& program, const Arena& arena) {
         if (buffer.kind == BufferKind::bound) bound_[buffer.name] = row.peak_bytes;
         if (buffer.kind == BufferKind::state) states_[buffer.name] = row.peak_bytes;
         report_.constants += static_cast<std::int64_t>(buffer.data.size());
-        if (row.name.empty() || buffer.kind == BufferKind::bound) row.name = makers[b];
+        if (row.name.empty() || buffer.kind == BufferKind::bound) row.name = producers[b];
         report_.buffers.push_back(std::move(row));
     }
 }
 
-void Report::add_kept(const program::Program& program) {
+void Report::add_inactive(const program::Program& program) {
     for (const Buffer& buffer : program.buffers) report_.constants += static_cast<std::int64_t>(buffer.data.size());
 }
 
@@ -145,8 +145,8 @@ MemoryReport Report::finish() {
 }
 
 /// Adds the constants of a bucket's program that does not run, or not yet.
-void add_other(Report& report, const BucketProgram& bucket, const program::Program& active) {
-    if (bucket.exact) report.add_kept(&active == &*bucket.exact ? bucket.program : *bucket.exact);
+void add_inactive_program(Report& report, const BucketProgram& bucket, const program::Program& active) {
+    if (bucket.exact) report.add_inactive(&active == &*bucket.exact ? bucket.program : *bucket.exact);
 }
 
 /// The exact program linked beside a bucket's inexact one, or null.
@@ -168,7 +168,7 @@ MemoryReport memory_report(const Executable& executable) {
         arena.bytes = peak.bytes;
         arena.is_exact = peak.is_exact();
         report.add(active->linked.program(), arena);
-        add_other(report, executable.set.buckets[b], active->linked.program());
+        add_inactive_program(report, executable.set.buckets[b], active->linked.program());
         if (reference_program != nullptr)
             report.add_exact(reference_program->linked.program(), reference_program->linked.peak().bytes, is_pending);
     }
@@ -187,7 +187,7 @@ MemoryReport memory_report(const Executable& executable, int bucket, const std::
         report.add_exact(reference_program->linked.program(),
                          program::evaluate_plan(reference_program->linked.program(), symbol_values).back(), is_pending);
     report.add(active->linked.program(), arena_at(executable, b, active->linked.program(), std::move(symbol_values)));
-    add_other(report, executable.set.buckets[b], active->linked.program());
+    add_inactive_program(report, executable.set.buckets[b], active->linked.program());
     return report.finish();
 }
 

@@ -57,8 +57,8 @@ public:
         const std::vector<std::uint64_t> checksums = checksums_of(blocks, pool);
         std::vector<std::string> faults;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
-            const bool is_told = b > 0 && names[b] == names[b - 1] && checksums[b - 1] != blocks[b - 1].sum;
-            if (checksums[b] != blocks[b].sum && !is_told)
+            const bool is_reported = b > 0 && names[b] == names[b - 1] && checksums[b - 1] != blocks[b - 1].sum;
+            if (checksums[b] != blocks[b].sum && !is_reported)
                 faults.push_back(
                     fmt::format("value {}: bytes {} to {} of the file's data have changed", *names[b],
                                 blocks[b].bytes.data() - base_,

@@ -9,7 +9,7 @@
 
 namespace cairn::runtime {
 
-bool stores_states_narrower(const program::Program& program) {
+bool stores_narrow_states(const program::Program& program) {
     return std::any_of(program.states.begin(), program.states.end(), [&](const program::StatePort& state) {
         return program.buffers[static_cast<std::size_t>(state.buffer)].desc.dtype != state.live.dtype;
     });

@@ -46,7 +46,7 @@ struct SelectionKey {
 };
 
 /// True if some state is stored in a dtype other than the declared one.
-bool stores_states_narrower(const program::Program& program);
+bool stores_narrow_states(const program::Program& program);
 
 /// `T in 1..12, B in 1..8`
 std::string to_string(const std::vector<Range>& ranges);

@@ -14,7 +14,7 @@ using program::Instruction;
 using program::Program;
 
 /// Index of a tensor's element as text, from its position in row-major order: `[0,1]`.
-std::string place_text(const TensorArg& tensor, std::int64_t position) {
+std::string index_text(const TensorArg& tensor, std::int64_t position) {
     std::vector<std::int64_t> place(static_cast<std::size_t>(tensor.rank), 0);
     for (std::size_t axis = place.size(); axis-- > 0;) {
         if (tensor.shape[axis] == 0) break;
@@ -41,7 +41,7 @@ std::string failure_text(const device::Failure& failure, const ParallelRegion& r
     if (failure.input < 0 || failure.input >= static_cast<int>(instruction.inputs.size())) return failure.reason;
     const TensorArg& tensor = region.steps[region.failed].args.inputs[failure.input];
     return fmt::format("{}: {}{} is {}", failure.reason, operand_text(program, instruction, failure.input),
-                       place_text(tensor, failure.position), failure.value);
+                       index_text(tensor, failure.position), failure.value);
 }
 
 [[noreturn]] void rethrow(const std::exception_ptr& thrown, std::string_view part, const std::string& prefix) {

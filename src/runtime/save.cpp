@@ -80,19 +80,19 @@ void CompiledGraph::write_lock(const std::filesystem::path& path) const {
 namespace cairn::runtime {
 
 std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back) {
-    program::Program face;
-    face.name = set.name;
-    face.symbols = set.symbols;
+    program::Program signature;
+    signature.name = set.name;
+    signature.symbols = set.symbols;
     for (const program::Port& port : set.inputs) {
-        face.buffers.push_back({program::BufferKind::input,
-                                port.name,
-                                port.desc,
-                                element_count(port.desc.shape) * Dim(size_of(port.desc.dtype)),
-                                {},
-                                -1});
-        face.inputs.push_back({port.name, {static_cast<int>(face.buffers.size()) - 1, 0}, port.desc});
+        signature.buffers.push_back({program::BufferKind::input,
+                                     port.name,
+                                     port.desc,
+                                     element_count(port.desc.shape) * Dim(size_of(port.desc.dtype)),
+                                     {},
+                                     -1});
+        signature.inputs.push_back({port.name, {static_cast<int>(signature.buffers.size()) - 1, 0}, port.desc});
     }
-    std::string text = fmt::format("{}\n# graph\n{}", magic, program::to_string(face));
+    std::string text = fmt::format("{}\n# graph\n{}", magic, program::to_string(signature));
     for (std::size_t b = 0; b < set.buckets.size(); ++b) {
         const BucketProgram& bucket = set.buckets[b];
         const bool is_exact = !bucket.exact || (b < fell_back.size() && fell_back[b]);
@@ -114,10 +114,10 @@ runtime::ProgramSet parse_program_set(std::string_view text) {
         std::string kind;
         words >> kind;
         if (kind == "graph") {
-            const program::Program face = program::parse_program(section.body);
-            set.name = face.name;
-            set.symbols = face.symbols;
-            set.inputs = face.inputs;
+            const program::Program signature = program::parse_program(section.body);
+            set.name = signature.name;
+            set.symbols = signature.symbols;
+            set.inputs = signature.inputs;
         } else if (kind == "bucket") {
             BucketProgram bucket;
             while (words >> std::ws && !words.eof()) bucket.ranges.push_back(parse_range(words));

@@ -70,7 +70,7 @@ void SizeSolver::begin() {
     given_.clear();
 }
 
-void SizeSolver::know(std::size_t symbol, std::int64_t value) {
+void SizeSolver::set_known(std::size_t symbol, std::int64_t value) {
     values_[symbol] = value;
     known_[symbol] = 1;
 }
@@ -84,7 +84,7 @@ bool SizeSolver::depends_on(const GivenSize& given, std::size_t symbol) const no
 int SizeSolver::count_unknown(const GivenSize& given, std::size_t& symbol) const noexcept {
     int count = 0;
     for (std::size_t s = 0; s < symbols_.size() && count < 2; ++s)
-        if (!knows(s) && depends_on(given, s)) symbol = s, ++count;
+        if (!is_known(s) && depends_on(given, s)) symbol = s, ++count;
     return count;
 }
 
@@ -106,13 +106,13 @@ std::string SizeSolver::solve() {
     for (bool changed = true; changed;) {
         changed = false;
         for (std::size_t s = 0; s < symbols_.size(); ++s) {
-            if (knows(s)) continue;
+            if (is_known(s)) continue;
             gather(s);
             if (equations_.empty()) continue;
             const Solution solution = detail::solve(equations_, unknown(s));
             if (solution.count == SolutionCount::none) return fault(s);
             if (solution.count != SolutionCount::one) continue;
-            know(s, solution.value);
+            set_known(s, solution.value);
             changed = true;
         }
     }

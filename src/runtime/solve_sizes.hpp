@@ -40,8 +40,8 @@ public:
 
     /// Forgets all values and sizes.
     void begin();
-    void know(std::size_t symbol, std::int64_t value);
-    bool knows(std::size_t symbol) const noexcept { return known_[symbol] != 0; }
+    void set_known(std::size_t symbol, std::int64_t value);
+    bool is_known(std::size_t symbol) const noexcept { return known_[symbol] != 0; }
     std::int64_t value(std::size_t symbol) const noexcept { return values_[symbol]; }
     /// The values of all symbols; 0 for unknown ones.
     std::span<const std::int64_t> values() const noexcept { return values_; }

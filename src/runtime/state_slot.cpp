@@ -175,8 +175,8 @@ bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape
     return in(in, 0, 0);
 }
 
-bool StateSlot::is_as_shown(std::span<const std::int64_t> live) const {
-    if (is_stored_narrower()) return false;
+bool StateSlot::is_dense_as_declared(std::span<const std::int64_t> live) const {
+    if (is_stored_narrow()) return false;
     int stretches = 0;
     for_each_segment(live, [&](std::size_t, std::size_t, std::size_t) { ++stretches; });
     return stretches <= 1;

@@ -34,14 +34,14 @@ public:
     /// Copies the first rows of another slot of the same state, or all of a state of fixed size. Rounds to the stored
     /// dtype of this slot if that differs.
     void copy(const StateSlot& other, std::int64_t rows);
-    /// Swaps the contents and their storage format. `shape`, `shown` and the damage marks stay.
+    /// Swaps the contents and their storage format. `shape`, `last_shown` and the damage marks stay.
     void swap_memory(StateSlot& other) noexcept;
     /// True if rows `begin` to `end` of a growing state hold a NaN or an infinity. `live` is the shape of its live part
     /// at these symbol values. Allocates no memory.
     bool has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
                         std::span<const std::int64_t> symbol_values) const;
     /// True if the live part is dense in memory and in the declared dtype.
-    bool is_as_shown(std::span<const std::int64_t> shape) const;
+    bool is_dense_as_declared(std::span<const std::int64_t> shape) const;
     /// Zeroes rows `begin` to `end` of the growing axis.
     void clear(std::int64_t begin, std::int64_t end);
     /// Restores the initial contents of a state of fixed size: its initial elements, or zeros.
@@ -49,16 +49,16 @@ public:
 
     const program::StatePort& port() const noexcept { return *port_; }
     /// True if it is stored in a dtype other than the declared one.
-    bool is_stored_narrower() const noexcept { return desc().dtype != port_->live.dtype; }
+    bool is_stored_narrow() const noexcept { return desc().dtype != port_->live.dtype; }
     /// The tensor in memory, at capacity.
     const TensorDesc& desc() const noexcept { return buffer_->desc; }
     std::int64_t capacity() const { return desc().shape[static_cast<std::size_t>(port_->axis)].constant(); }
 
     device::LazyMemory memory;
-    bool damaged = false;             ///< a failed run has overwritten a part of it
-    std::int64_t intact_rows = 0;     ///< if damaged: rows of the growing axis before the first overwritten one
-    std::vector<std::int64_t> shape;  ///< shape last shown
-    std::vector<std::byte> shown;     ///< elements last shown, if they had to be copied
+    bool damaged = false;               ///< a failed run has overwritten a part of it
+    std::int64_t intact_rows = 0;       ///< if damaged: rows of the growing axis before the first overwritten one
+    std::vector<std::int64_t> shape;    ///< shape last shown
+    std::vector<std::byte> last_shown;  ///< elements last shown, if they had to be copied
 
 private:
     template <typename F>

@@ -13,7 +13,7 @@ namespace {
 
 using program::StatePort;
 
-bool grows_by(const StatePort& port, std::string_view symbol) {
+bool grows_with(const StatePort& port, std::string_view symbol) {
     return port.axis >= 0 && port.before.symbol() == symbol;
 }
 
@@ -34,14 +34,14 @@ std::int64_t max_length_of(const Instance& instance, const SizeSlot& slot) {
     std::int64_t most = slot.high;
     bool is_length = false;
     for (const StateSlot& state : instance.states)
-        if (grows_by(state.port(), slot.name)) {
+        if (grows_with(state.port(), slot.name)) {
             most = is_length ? std::min(most, state.capacity()) : state.capacity();
             is_length = true;
         }
     return most;
 }
 
-void take_size(SizeSlot& slot, std::int64_t value) {
+void assign_size(SizeSlot& slot, std::int64_t value) {
     slot.value = value;
     slot.set = true;
     slot.derived = false;
@@ -49,8 +49,8 @@ void take_size(SizeSlot& slot, std::int64_t value) {
 }
 
 /// Sets the bare symbols of a state's shape from its contents. Returns the fault, if any.
-std::string take_sizes(const Instance& instance, const StateContents& contents, std::vector<SizeSlot>& sizes,
-                       std::vector<bool>& taken) {
+std::string assign_sizes(const Instance& instance, const StateContents& contents, std::vector<SizeSlot>& sizes,
+                         std::vector<bool>& taken) {
     const StatePort& port = instance.states[contents.state].port();
     const Shape& live = port.live.shape;
     const std::string begin =
@@ -66,7 +66,7 @@ std::string take_sizes(const Instance& instance, const StateContents& contents, 
             const std::int64_t most = max_length_of(instance, sizes[s]);
             if (given < sizes[s].low || given > most)
                 return fmt::format("{}: {} = {} is not in {}..{}", begin, sizes[s].name, given, sizes[s].low, most);
-            take_size(sizes[s], given);
+            assign_size(sizes[s], given);
             taken[s] = true;
         }
     }
@@ -89,7 +89,7 @@ std::string solve_sizes(const Instance& instance, const std::vector<StateContent
     for (std::size_t s = 0; s < positions.size(); ++s) {
         const auto position = static_cast<std::size_t>(positions[s]);
         const SizeSlot& slot = sizes[position];
-        if (taken[position] || slot.is_state_length || slot.low == slot.high) solver.know(s, slot.value);
+        if (taken[position] || slot.is_state_length || slot.low == slot.high) solver.set_known(s, slot.value);
     }
     for (const StateContents& each : contents) {
         const StatePort& port = instance.states[each.state].port();
@@ -100,19 +100,19 @@ std::string solve_sizes(const Instance& instance, const std::vector<StateContent
     std::string fault = solver.solve();
     // The rest may follow from symbols that were set before.
     for (std::size_t s = 0; s < positions.size(); ++s)
-        if (const SizeSlot& slot = sizes[static_cast<std::size_t>(positions[s])]; slot.set && !solver.knows(s))
-            solver.know(s, slot.value);
+        if (const SizeSlot& slot = sizes[static_cast<std::size_t>(positions[s])]; slot.set && !solver.is_known(s))
+            solver.set_known(s, slot.value);
     if (fault.empty()) fault = solver.solve();
     for (std::size_t s = 0; s < positions.size(); ++s) {
         SizeSlot& slot = sizes[static_cast<std::size_t>(positions[s])];
-        if (solver.knows(s) && (!slot.set || slot.value != solver.value(s))) take_size(slot, solver.value(s));
+        if (solver.is_known(s) && (!slot.set || slot.value != solver.value(s))) assign_size(slot, solver.value(s));
     }
     return fault;
 }
 
 /// True if a finite number of the contents is not finite in the state's stored dtype.
-bool is_beyond_storage(const StateSlot& slot, const StateContents& contents) {
-    if (!slot.is_stored_narrower()) return false;
+bool overflows_storage(const StateSlot& slot, const StateContents& contents) {
+    if (!slot.is_stored_narrow()) return false;
     const DType shown = slot.port().live.dtype, stored = slot.desc().dtype;
     std::size_t count = 1;
     for (const std::int64_t size : contents.shape) count *= static_cast<std::size_t>(size);
@@ -138,7 +138,7 @@ std::vector<SizeSlot> sizes_with(const Instance& instance, const std::vector<Sta
     const auto add = [&](const std::string& text) {
         if (!text.empty()) fault += (fault.empty() ? "" : "; ") + text;
     };
-    for (const StateContents& each : contents) add(take_sizes(instance, each, sizes, taken));
+    for (const StateContents& each : contents) add(assign_sizes(instance, each, sizes, taken));
     if (!fault.empty()) return sizes;
     add(solve_sizes(instance, contents, sizes, taken));
     if (!fault.empty()) return sizes;
@@ -186,12 +186,12 @@ OutputView show_state(Instance& instance, std::size_t state, std::string_view pa
     view.dtype = port.live.dtype;
     view.shape = slot.shape;
     view.data = slot.memory.data();
-    if (slot.is_as_shown(slot.shape)) return view;
+    if (slot.is_dense_as_declared(slot.shape)) return view;
     std::size_t bytes = size_of(view.dtype);
     for (const std::int64_t size : slot.shape) bytes *= static_cast<std::size_t>(size);
-    slot.shown.resize(bytes);
-    slot.load(slot.shown.data(), slot.shape);
-    view.data = slot.shown.data();
+    slot.last_shown.resize(bytes);
+    slot.load(slot.last_shown.data(), slot.shape);
+    view.data = slot.last_shown.data();
     return view;
 }
 
@@ -207,7 +207,7 @@ void set_contents(Instance& instance, const std::vector<StateContents>& contents
     const std::vector<std::int64_t> before = port_values(instance, instance.sizes),
                                     after = port_values(instance, sizes);
     if (std::any_of(contents.begin(), contents.end(),
-                    [&](const StateContents& each) { return is_beyond_storage(instance.states[each.state], each); })) {
+                    [&](const StateContents& each) { return overflows_storage(instance.states[each.state], each); })) {
         instance.widen_states();
         instance.executable->fall_back();
     }

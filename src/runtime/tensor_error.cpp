@@ -11,11 +11,11 @@ namespace {
 
 /// Calls see(y, r) for each pair of elements.
 template <typename See>
-void for_each_pair(DType dtype, const ForEachSegment& for_each_segment, See see) {
+void for_each_pair(DType dtype, const ForEachSegment& for_each_segment, See visit) {
     const std::size_t size = size_of(dtype);
     for_each_segment([&](const std::byte* got, const std::byte* wanted, std::size_t bytes) {
         for (std::size_t i = 0; i < bytes / size; ++i)
-            see(types::load_float(dtype, got, i), types::load_float(dtype, wanted, i));
+            visit(types::load_float(dtype, got, i), types::load_float(dtype, wanted, i));
     });
 }
 
@@ -31,7 +31,7 @@ double integer_error(const ForEachSegment& for_each_segment) {
 
 double tensor_error(DType dtype, const ForEachSegment& for_each_segment) {
     if (!is_float(dtype)) return integer_error(for_each_segment);
-    const auto pairs = [&](const auto& see) { for_each_pair(dtype, for_each_segment, see); };
+    const auto pairs = [&](const auto& visit) { for_each_pair(dtype, for_each_segment, visit); };
     return accuracy::error_norms(pairs, accuracy::is_same_number).combined();
 }
 

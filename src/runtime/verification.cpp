@@ -33,7 +33,7 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
     return exact;
 }
 
-bool Instance::run_chosen(int bucket_index, const RunOptions& options, const ExactRun* exact) {
+bool Instance::run_active(int bucket_index, const RunOptions& options, const ExactRun* exact) {
     const auto b = static_cast<std::size_t>(bucket_index);
     Frame& run = frames_[b]->frame;
     std::vector<double> found;
@@ -53,10 +53,10 @@ bool Instance::run_chosen(int bucket_index, const RunOptions& options, const Exa
     return exact == nullptr || executable->resolve(b, exact->bucket->program, found);
 }
 
-bool Instance::is_beyond_storage(const BucketFrame& ran) const {
+bool Instance::overflows_storage(const BucketFrame& ran) const {
     const LinkedProgram& linked = ran.frame.program();
     for (std::size_t s = 0; s < states.size(); ++s) {
-        if (!states[s].is_stored_narrower()) continue;
+        if (!states[s].is_stored_narrow()) continue;
         const auto [before, after] = linked.state_lengths()[s];
         const Shape& live = linked.program().states[s].live.shape;
         if (states[s].has_non_finite(ran.frame.value(before), ran.frame.value(after), live, ran.symbol_values))

@@ -28,7 +28,7 @@ public:
         for (const BucketProgram& bucket : set_.buckets) {
             check_ranges(bucket);
             if (fault_.empty()) check_inputs(bucket);
-            check_like_first(bucket.program, false);
+            check_same_ports(bucket.program, false);
             check_planned(bucket.program);
             check_shared(bucket.program);
             if (fault_.empty()) check_exact(bucket);
@@ -48,7 +48,7 @@ private:
         if (bucket.exact.has_value() == bucket.inexact.empty())
             return fault("a bucket has an exact program besides its own, or values that are inexact, but not both");
         if (!bucket.exact) {
-            if (stores_states_narrower(bucket.program))
+            if (stores_narrow_states(bucket.program))
                 fault("a bucket whose states are stored narrower has no exact program");
             return;
         }
@@ -59,12 +59,12 @@ private:
             return all;
         };
         if (names(exact) != names(own)) return fault("two programs of a bucket have different symbols");
-        BucketProgram beside;
-        beside.ranges = bucket.ranges;
-        beside.program = exact;
-        check_ranges(beside);
-        if (fault_.empty()) check_inputs(beside);
-        check_like_first(exact, true);
+        BucketProgram exact_bucket;
+        exact_bucket.ranges = bucket.ranges;
+        exact_bucket.program = exact;
+        check_ranges(exact_bucket);
+        if (fault_.empty()) check_inputs(exact_bucket);
+        check_same_ports(exact, true);
         check_planned(exact);
         check_shared(exact);
         for (const InexactValue& value : bucket.inexact) {
@@ -95,9 +95,10 @@ private:
             const Range range = range_of(bucket, symbol);
             if (range.low > range.high) fault("a bucket covers no value of {}", symbol.name);
             const std::optional<Dim> own = bucket.program.symbols->find(symbol.name);
-            const bool held =
+            const bool is_covered =
                 own ? own->lower_bound() <= range.low && range.high <= own->upper_bound() : range.low == range.high;
-            if (!held) fault("a bucket covers {} in {}..{}, its program does not", symbol.name, range.low, range.high);
+            if (!is_covered)
+                fault("a bucket covers {} in {}..{}, its program does not", symbol.name, range.low, range.high);
         }
     }
 
@@ -127,7 +128,7 @@ private:
 
     /// Outputs and states are identified by their index in the first program. All programs store states in one dtype,
     /// except for exact programs, which use the declared dtype.
-    void check_like_first(const Program& program, bool as_shown) {
+    void check_same_ports(const Program& program, bool as_shown) {
         const Program& first = set_.buckets[0].program;
         bool same = program.outputs.size() == first.outputs.size() && program.states.size() == first.states.size();
         for (std::size_t o = 0; same && o < first.outputs.size(); ++o) {
@@ -177,7 +178,7 @@ private:
                 made += program.buffers[static_cast<std::size_t>(view.buffer)].name + ' ';
             for (const program::View& view : instruction.outputs) {
                 const std::string& name = program.buffers[static_cast<std::size_t>(view.buffer)].name;
-                if (makers_.try_emplace(name, made).first->second != made)
+                if (producers_.try_emplace(name, made).first->second != made)
                     fault("bound value {} is computed in two different ways", name);
             }
         }
@@ -217,7 +218,7 @@ private:
     const ProgramSet& set_;
     std::vector<Symbols::Symbol> symbols_;
     std::map<std::tuple<BufferKind, std::string, DType>, const Buffer*> shared_;
-    std::map<std::string, std::string> makers_;  // per bound value: all results of its instruction
+    std::map<std::string, std::string> producers_;  // per bound value: all results of its instruction
     std::string fault_;
 };
 

@@ -43,8 +43,8 @@ TEST(GoldenRows, FilesThatAreNone) {
         EXPECT_THROW(golden_sentences(folder.write("a.json", text)), cairn::Error) << text;
 }
 
-TEST(Distance, IsRelative) {
-    Distance distance;
+TEST(RelativeError, IsRelative) {
+    RelativeError distance;
     distance.add(3, 3);
     distance.add(5, 4);
     EXPECT_DOUBLE_EQ(distance.relative(), 0.2);

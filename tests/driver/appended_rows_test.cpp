@@ -186,7 +186,7 @@ program::Program program_of(const CompiledGraph& compiled) {
     return runtime::parse_program_set(compiled.program()).buckets[0].program;
 }
 
-TEST(RowsInStates, OneInstructionComputesAndAppends) {
+TEST(AppendedRowsOfStates, OneInstructionComputesAndAppends) {
     Model m;
     m.g.output("y", sum(m.rows("s", DType::f16).append(cast(tanh(m.x) * 2.0F, DType::f16)), {0}));
     const program::Program program = program_of(compile(m.g, Context(), {.verify = true}));
@@ -197,7 +197,7 @@ TEST(RowsInStates, OneInstructionComputesAndAppends) {
     EXPECT_EQ(to_string(first.outputs[0].offset), "6*P");
 }
 
-TEST(RowsInStates, ExplanationsSayWhatComputesThem) {
+TEST(AppendedRowsOfStates, ExplanationsSayWhatComputesThem) {
     Model m;
     m.g.output("y", sum(m.rows("s").append(tanh(m.x)), {0}));
     const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
@@ -214,7 +214,7 @@ TEST(RowsInStates, ExplanationsSayWhatComputesThem) {
 }
 
 // Rows beyond the length of a state are not part of it until the run has succeeded.
-TEST(RowsInStates, ARunThatFailsLeavesStatesAsTheyWere) {
+TEST(AppendedRowsOfStates, ARunThatFailsLeavesStatesAsTheyWere) {
     Graph g;
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
     State s = g.state("s", DType::f32, {past, 2}, 0, 8);

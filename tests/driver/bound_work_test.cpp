@@ -140,7 +140,7 @@ TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
 
 /// Cost of a product kernel that is fast either for one row or for many.
 template <bool for_one_row>
-Cost rival_cost(const Problem& problem) {
+Cost one_row_cost(const Problem& problem) {
     const bool one_row = problem.outputs[0].shape[0] == Dim(1);
     return {0, one_row == for_one_row ? 0.0 : 16000.0, 1};
 }
@@ -158,8 +158,8 @@ TEST(BoundWork, TheFormThatServesAllBucketsBestByTheirWeightsIsKept) {
         kernel.run = [](const Args&, Team&) {};
         return kernel;
     };
-    add("test.stored.matmul.f32@1", "matmul", rival_cost<true>);
-    Kernel& packed = add("test.packed.matmul.f32@1", "matmul", rival_cost<false>);
+    add("test.stored.matmul.f32@1", "matmul", one_row_cost<true>);
+    Kernel& packed = add("test.packed.matmul.f32@1", "matmul", one_row_cost<false>);
     packed.packed_inputs = {{1, "other"}};
     packed.accepts = [](const Problem& problem) -> Refusal { return problem.inputs[1].layout == "other" ? "" : "no"; };
     add("test.packed.pack.f32@1", "pack", [](const Problem&) { return Cost{0, 0, 1}; });

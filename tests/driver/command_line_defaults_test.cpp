@@ -28,7 +28,7 @@ private:
     std::optional<std::string> before_;
 };
 
-TEST(LikeTheCommand, HasAllUsableCpusAndTheUsersDatabase) {
+TEST(CommandLineDefaults, HasAllUsableCpusAndTheUsersDatabase) {
     const TempFolder temp;
     const std::string cache = (temp / "cache").string(), home = (temp / "home").string();
     const Variable xdg("XDG_CACHE_HOME", cache.c_str()), at_home("HOME", home.c_str());
@@ -41,7 +41,7 @@ TEST(LikeTheCommand, HasAllUsableCpusAndTheUsersDatabase) {
     EXPECT_EQ(Context(options).threads(), usable_cpus());
 }
 
-TEST(LikeTheCommand, FallsBackToTheHomeFolderAndToNoDatabase) {
+TEST(CommandLineDefaults, FallsBackToTheHomeFolderAndToNoDatabase) {
     const TempFolder temp;
     const std::string home = (temp / "home").string();
     const Variable xdg("XDG_CACHE_HOME", "");
@@ -53,7 +53,7 @@ TEST(LikeTheCommand, FallsBackToTheHomeFolderAndToNoDatabase) {
     EXPECT_TRUE(ContextOptions::command_line_defaults().timing_db.empty());
 }
 
-TEST(LikeTheCommand, AContextOfItsOwnReadsNone) {
+TEST(CommandLineDefaults, AContextOfItsOwnReadsNone) {
     const TempFolder temp;
     const std::string cache = (temp / "cache").string();
     const Variable xdg("XDG_CACHE_HOME", cache.c_str());

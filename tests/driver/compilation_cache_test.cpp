@@ -23,7 +23,7 @@ struct Wanted {
     CompileOptions options = {};
 };
 
-class ASavedGraph : public testing::Test {
+class CompilationCacheTest : public testing::Test {
 protected:
     std::filesystem::path file() const { return folder_ / "m.program"; }
 
@@ -50,7 +50,7 @@ protected:
     std::vector<std::string> log_;
 };
 
-TEST_F(ASavedGraph, IsLoadedTheNextTime) {
+TEST_F(CompilationCacheTest, IsLoadedTheNextTime) {
     const CompiledGraph first = made({});
     EXPECT_FALSE(is_loaded(first));
     const CompiledGraph second = made({});
@@ -60,7 +60,7 @@ TEST_F(ASavedGraph, IsLoadedTheNextTime) {
     EXPECT_EQ(CompiledGraph::load(file(), Context()).program(), first.program()) << "by load() too";
 }
 
-TEST_F(ASavedGraph, IsNotTakenForAnythingElse) {
+TEST_F(CompilationCacheTest, IsNotTakenForAnythingElse) {
     Wanted other[12];
     other[1].width = 25;
     other[2].context.threads = 2;
@@ -82,7 +82,7 @@ TEST_F(ASavedGraph, IsNotTakenForAnythingElse) {
     }
 }
 
-TEST_F(ASavedGraph, IsMadeAnewWhereItIsDamaged) {
+TEST_F(CompilationCacheTest, IsMadeAnewWhereItIsDamaged) {
     const std::string text = made({}).program();
     std::string whole;
     {
@@ -106,7 +106,7 @@ TEST_F(ASavedGraph, IsMadeAnewWhereItIsDamaged) {
 }
 
 // The digest covers the whole file.
-TEST_F(ASavedGraph, IsRefusedWhereverBytesHaveChanged) {
+TEST_F(CompilationCacheTest, IsRefusedWhereverBytesHaveChanged) {
     made({});
     EXPECT_THAT(verify_checksums(file()), IsEmpty());
     std::string whole;
@@ -128,7 +128,7 @@ TEST_F(ASavedGraph, IsRefusedWhereverBytesHaveChanged) {
     }
 }
 
-TEST_F(ASavedGraph, IsNeverRequired) {
+TEST_F(CompilationCacheTest, IsNeverRequired) {
     Wanted wanted;
     wanted.options.cache_file = folder_ / "missing" / "m.program";
     EXPECT_FALSE(is_loaded(made(wanted)));
@@ -138,7 +138,7 @@ TEST_F(ASavedGraph, IsNeverRequired) {
     EXPECT_THAT(log_.back(), HasSubstr("the compiled graph is not kept"));
 }
 
-TEST_F(ASavedGraph, IsLeftAloneWhereStagesAreDumped) {
+TEST_F(CompilationCacheTest, IsLeftAloneWhereStagesAreDumped) {
     made({});
     Wanted wanted;
     wanted.options.dump_stages = folder_ / "stages";

@@ -96,11 +96,11 @@ int check_mixed(Graph (*graph_of)(std::uint64_t), std::uint64_t begin, std::uint
     return mixed;
 }
 
-TEST(DevicesMeaning, RandomGraphsMeanTheSameWhereverTheyRun) {
+TEST(DevicesReference, RandomGraphsMeanTheSameWhereverTheyRun) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_graph(seed); }, 0, 150), 300);
 }
 
-TEST(DevicesMeaning, RandomModelsMeanTheSameWhereverTheyRun) {
+TEST(DevicesReference, RandomModelsMeanTheSameWhereverTheyRun) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_model(seed); }, 0, 30), 60);
 }
 

@@ -95,7 +95,7 @@ TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
     EXPECT_EQ(only.chosen.problem, "floor_exp | f32[256,256] -> f32[256,256]");
     EXPECT_NEAR(only.chosen.seconds, 1.03e-6, 1e-12);
     EXPECT_EQ(bucket.seconds, only.chosen.seconds);
-    EXPECT_FALSE(only.chosen.measured || only.chosen.is_reference || only.once);
+    EXPECT_FALSE(only.chosen.measured || only.chosen.is_reference || only.at_bind);
     EXPECT_EQ(only.op, "floor");
     EXPECT_THAT(only.where, StartsWith("explanation_test.cpp:"));
     ASSERT_EQ(only.other_kernels.size(), 2U);
@@ -332,7 +332,7 @@ void expect_consistent(const Explanation& told) {
         double seconds = 0;
         for (const ExplainedInstruction& each : bucket.instructions) {
             EXPECT_EQ(each.chosen.refusal, "");
-            seconds += each.once ? 0 : each.chosen.seconds;
+            seconds += each.at_bind ? 0 : each.chosen.seconds;
             for (const ExplainedKernel& other_candidate : each.other_kernels)
                 EXPECT_NE(other_candidate.kernel, each.chosen.kernel);
         }
@@ -398,7 +398,7 @@ TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
 
 TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
     const Paths alternatives = paths(floor_of_exp(), own_context(), without_groups);
-    const Path dearest = *alternatives.dearest_first().begin();
+    const Path dearest = *alternatives.most_expensive_first().begin();
     const Explanation told = dearest.compile().explain(), best = alternatives.cheapest().compile().explain();
     const double gained = told.buckets[0].seconds - best.buckets[0].seconds;
     EXPECT_GT(gained, 1e-6);

@@ -35,9 +35,9 @@ void make_noisy(selection::Memo& memo, unsigned seed, bool in_each_layer) {
     }
 }
 
-class ANoisyChoice : public testing::TestWithParam<int> {};
+class NoisySelectionTest : public testing::TestWithParam<int> {};
 
-TEST_P(ANoisyChoice, IsNearlyTheBestThereCanBe) {
+TEST_P(NoisySelectionTest, IsNearlyTheBestThereCanBe) {
     const Context context;
     models::Gpt2Config config;
     config.layers = 12;
@@ -68,7 +68,7 @@ TEST_P(ANoisyChoice, IsNearlyTheBestThereCanBe) {
     RecordProperty("exact_together", together.exact ? 1 : 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, ANoisyChoice, testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Of, NoisySelectionTest, testing::Range(0, 12));
 
 }  // namespace
 }  // namespace cairn

@@ -37,7 +37,7 @@ std::vector<Path> some_of(const Paths& ways, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     for (int i = 0; i < sampled; ++i) chosen.push_back(ways.sample(random));
     for (const Path& path : ways.cheapest_first() | std::views::take(best)) chosen.push_back(path);
-    for (const Path& path : ways.dearest_first() | std::views::take(worst)) chosen.push_back(path);
+    for (const Path& path : ways.most_expensive_first() | std::views::take(worst)) chosen.push_back(path);
     return chosen;
 }
 

@@ -44,7 +44,7 @@ TEST(Paths, TheCheapestIsWhatCompileChooses) {
 }
 
 /// relu(x w + b) and its sum over rows, for N rows.
-Graph graph_with_ways() {
+Graph small_graph() {
     Graph g("small");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 64), 3});
     const Tensor y = relu(matmul(x, g.weight("w", DType::f32, {3, 2})) + g.weight("b", DType::f32, {2}));
@@ -63,7 +63,7 @@ std::vector<double> costs_of(PathRange ways) {
 }
 
 TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
-    const Paths ways = paths(graph_with_ways(), plain_context());
+    const Paths ways = paths(small_graph(), plain_context());
     const int count = std::stoi(ways.count());
     ASSERT_GT(count, 1);
     ASSERT_LT(count, 10000);
@@ -82,7 +82,7 @@ TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
     std::sort(costs.begin(), costs.end());
     EXPECT_EQ(costs_of(ways.cheapest_first()), costs);
     std::reverse(costs.begin(), costs.end());
-    EXPECT_EQ(costs_of(ways.dearest_first()), costs);
+    EXPECT_EQ(costs_of(ways.most_expensive_first()), costs);
     EXPECT_EQ(ways.cheapest().cost(), costs.back());
 }
 
@@ -103,7 +103,7 @@ TEST(Paths, CostsAreInOrderToTheBit) {
         }
         several += count > 100;
         last = std::numeric_limits<double>::infinity();
-        for (const Path& way : ways.dearest_first()) {
+        for (const Path& way : ways.most_expensive_first()) {
             if (--count < 0) break;
             ASSERT_LE(way.cost(), last) << seed;
             last = way.cost();
@@ -114,7 +114,7 @@ TEST(Paths, CostsAreInOrderToTheBit) {
 }
 
 TEST(Paths, AllKernelsAreAmongThem) {
-    const Paths ways = paths(graph_with_ways(), Context());
+    const Paths ways = paths(small_graph(), Context());
     std::set<std::string> in_paths, in_programs;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
         for (const PathStep& step : ways.sample(seed).steps()) in_paths.insert(step.kernel);
@@ -123,7 +123,7 @@ TEST(Paths, AllKernelsAreAmongThem) {
 }
 
 TEST(Paths, ASampleIsThatOfItsSeed) {
-    const Paths ways = paths(graph_with_ways(), plain_context());
+    const Paths ways = paths(small_graph(), plain_context());
     std::mt19937_64 random(7), again(7);
     EXPECT_EQ(ways.sample(random), ways.sample(7));
     std::set<std::string> drawn;
@@ -138,14 +138,14 @@ TEST(Paths, ASampleIsThatOfItsSeed) {
 }
 
 TEST(Paths, TheTimeOfAPathIsThatOfItsSteps) {
-    const Paths ways = paths(graph_with_ways(), Context(), {.splits = {{"N", {1, 8}, {100, 10, 1}}}});
+    const Paths ways = paths(small_graph(), Context(), {.splits = {{"N", {1, 8}, {100, 10, 1}}}});
     const std::map<std::string, double> weights = {{"N-1-1", 100}, {"N-2-8", 10}, {"N-9-64", 1}};
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         const Path path = ways.sample(seed);
         double seconds = 0, once = 0;
         std::set<std::string> buckets;
         for (const PathStep& step : path.steps()) {
-            (step.once ? once : seconds) += step.seconds * (step.once ? 1 : weights.at(step.bucket));
+            (step.at_bind ? once : seconds) += step.seconds * (step.at_bind ? 1 : weights.at(step.bucket));
             buckets.insert(step.bucket);
             EXPECT_FALSE(step.measured);
             EXPECT_TRUE(step.where.starts_with("paths_test.cpp:")) << step.where;
@@ -160,9 +160,9 @@ TEST(Paths, TheTimeOfAPathIsThatOfItsSteps) {
 
 TEST(Paths, EachBucketHasItsProgram) {
     const Context context;
-    const Paths ways = paths(graph_with_ways(), context, {.splits = {{"N", {1, 8}}}});
+    const Paths ways = paths(small_graph(), context, {.splits = {{"N", {1, 8}}}});
     const std::vector<float> x = {1, 2, 3, 4, 5, 6}, w = {1, -1, 2, 0, 0, 3}, b = {1, 0};
-    for (const Path& path : {ways.cheapest(), ways.sample(1), *ways.dearest_first().begin()}) {
+    for (const Path& path : {ways.cheapest(), ways.sample(1), *ways.most_expensive_first().begin()}) {
         CompiledGraph compiled = path.compile();
         EXPECT_EQ(runtime::parse_program_set(compiled.program()).buckets.size(), 3U);
         compiled.bind([&](std::string_view name) {
@@ -197,16 +197,16 @@ TEST(Paths, AGraphThatComputesNothingHasOne) {
 TEST(Paths, WithoutASearchOfThemIsWhatCompileMakesThen) {
     const CompileOptions options{.disable = {"search"}};
     const Context context;
-    const Paths ways = paths(graph_with_ways(), context, options);
+    const Paths ways = paths(small_graph(), context, options);
     EXPECT_EQ(ways.count(), "1");
-    EXPECT_EQ(ways.cheapest().compile().program(), compile(graph_with_ways(), context, options).program());
+    EXPECT_EQ(ways.cheapest().compile().program(), compile(small_graph(), context, options).program());
 }
 
 TEST(Paths, OutliveWhatTheyWereMadeOf) {
     std::optional<Path> path;
     std::string before;
     {
-        Graph graph = graph_with_ways();
+        Graph graph = small_graph();
         Paths ways = paths(graph, Context());
         path = ways.sample(5);
         before = path->compile().program();
@@ -216,7 +216,7 @@ TEST(Paths, OutliveWhatTheyWereMadeOf) {
 }
 
 TEST(Paths, MaybeUsedFromSeveralThreads) {
-    const Paths ways = paths(graph_with_ways(), Context());
+    const Paths ways = paths(small_graph(), Context());
     std::vector<std::string> texts(4);
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < texts.size(); ++t)
@@ -250,19 +250,19 @@ TEST(Paths, AStopCancels) {
     options.stop = source.get_token();
     std::vector<std::string> phases;
     options.progress = [&](const Progress& progress) { phases.emplace_back(progress.phase); };
-    const Path path = paths(graph_with_ways(), Context(), options).cheapest();
+    const Path path = paths(small_graph(), Context(), options).cheapest();
     EXPECT_EQ(phases, (std::vector<std::string>{"graph", "simplify", "expand", "fuse", "select"}));
     path.compile();
     EXPECT_EQ(phases.back(), "plan");
     source.request_stop();
     EXPECT_THROW(path.compile(), Cancelled);
-    EXPECT_THROW(paths(graph_with_ways(), Context(), options), Cancelled);
+    EXPECT_THROW(paths(small_graph(), Context(), options), Cancelled);
     std::stop_source late;
     options.stop = late.get_token();
     options.progress = [&](const Progress& progress) {
         if (progress.phase == "select") late.request_stop();
     };
-    EXPECT_THROW(paths(graph_with_ways(), Context(), options), Cancelled);
+    EXPECT_THROW(paths(small_graph(), Context(), options), Cancelled);
 }
 
 TEST(Paths, ProgressMayAskAPathThatIsBeingCompiled) {
@@ -272,23 +272,23 @@ TEST(Paths, ProgressMayAskAPathThatIsBeingCompiled) {
     options.progress = [&](const Progress&) {
         if (path) asked += path->steps().size();
     };
-    path = paths(graph_with_ways(), Context(), options).cheapest();
+    path = paths(small_graph(), Context(), options).cheapest();
     path->compile();
     EXPECT_EQ(asked, 2 * path->steps().size());
 }
 
 TEST(Paths, WhatCannotBeIsRefused) {
-    const Paths ways = paths(graph_with_ways(), plain_context());
+    const Paths ways = paths(small_graph(), plain_context());
     const std::string end = " is no number of a path: there are " + ways.count() + ", from 0 on";
     for (const std::string& rank : {std::string(), std::string("-1"), std::string("one"), ways.count()})
         EXPECT_EQ(message([&] { ways.at(rank); }), "[paths] \"" + rank + "\"" + end);
-    const Path other = paths(graph_with_ways(), plain_context()).cheapest();
+    const Path other = paths(small_graph(), plain_context()).cheapest();
     EXPECT_NE(other, ways.cheapest());
     EXPECT_EQ(message([&] { ways.rank(other); }), "[paths] the path is one of other Paths");
     EXPECT_EQ(message([] { paths(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
-    EXPECT_EQ(message([] { paths(graph_with_ways(), Context(), {.disable = {"magic"}}); }),
+    EXPECT_EQ(message([] { paths(small_graph(), Context(), {.disable = {"magic"}}); }),
               "[compile] there is no stage called \"magic\"");
-    EXPECT_THROW(paths(graph_with_ways(), plain_context(), {.memory_limit = 1}).cheapest().compile(), Error);
+    EXPECT_THROW(paths(small_graph(), plain_context(), {.memory_limit = 1}).cheapest().compile(), Error);
     PathRange range = ways.cheapest_first();
     PathRange::Iterator place = range.begin();
     while (place != range.end()) ++place;
@@ -299,7 +299,7 @@ TEST(Paths, WhatCannotBeIsRefused) {
 }
 
 TEST(Paths, WhatIsMovedFromIsRefused) {
-    Paths ways = paths(graph_with_ways(), plain_context());
+    Paths ways = paths(small_graph(), plain_context());
     Path path = ways.cheapest();
     PathRange range = ways.cheapest_first();
     const Paths ways_now = std::move(ways);
@@ -309,7 +309,7 @@ TEST(Paths, WhatIsMovedFromIsRefused) {
     // NOLINTBEGIN(bugprone-use-after-move)
     for (const auto& use : std::vector<std::function<void()>>{
              [&] { ways.count(); }, [&] { ways.log10_count(); }, [&] { ways.is_exact(); }, [&] { ways.not_searched(); },
-             [&] { ways.cheapest(); }, [&] { ways.cheapest_first(); }, [&] { ways.dearest_first(); },
+             [&] { ways.cheapest(); }, [&] { ways.cheapest_first(); }, [&] { ways.most_expensive_first(); },
              [&] { ways.at("0"); }, [&] { ways.rank(path_now); }, [&] { ways.sample(1); }})
         EXPECT_EQ(message(use), "[paths] the handle is moved-from");
     for (const auto& use : std::vector<std::function<void()>>{
@@ -352,11 +352,11 @@ TEST(Paths, MeasuredTimesCountWhereTheModeReadsThem) {
     options.mode = Mode::normal;
     options.tune_seconds = 20;
     const auto is_measured = [](const PathStep& step) { return step.measured; };
-    const std::vector<PathStep> tuned = paths(graph_with_ways(), context, options).cheapest().steps();
+    const std::vector<PathStep> tuned = paths(small_graph(), context, options).cheapest().steps();
     EXPECT_TRUE(std::all_of(tuned.begin(), tuned.end(), is_measured)) << "those of the best paths";
     options.mode = Mode::cached;
-    EXPECT_EQ(paths(graph_with_ways(), context, options).cheapest().steps(), tuned);
-    EXPECT_FALSE(is_measured(paths(graph_with_ways(), context).cheapest().steps()[0]));
+    EXPECT_EQ(paths(small_graph(), context, options).cheapest().steps(), tuned);
+    EXPECT_FALSE(is_measured(paths(small_graph(), context).cheapest().steps()[0]));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 int exponentials_run = 0;
 
 /// A kernel that takes two milliseconds in a program, whatever its measured time, and states a negligible cost.
-Kernel moody_exp() {
+Kernel slow_in_program_exp() {
     Kernel kernel;
     kernel.id = "test.moody.exp@1";
     kernel.definition = "exp";
@@ -48,7 +48,7 @@ protected:
     static Context context() {
         ContextOptions options;
         options.timing_db = path();
-        options.extra.kernels = {moody_exp()};
+        options.extra.kernels = {slow_in_program_exp()};
         return Context(options);
     }
     /// Records times of all kernels as if measured outside a program, `seconds_of` each.
@@ -132,7 +132,7 @@ Graph product() {
     return g;
 }
 
-TEST_F(WholePrograms, WhatNoRaceHasToldStaysAsPlannedWhateverIsMeasuredLater) {
+TEST_F(WholePrograms, InconclusiveTrialsKeepTheUnmeasuredPlan) {
     const auto compiled_product = [](const Context& context, Mode mode) {
         CompileOptions options;
         options.mode = mode;

@@ -112,7 +112,7 @@ Graph any_graph(std::uint64_t seed) {
     if (seed % 4 == 1) return small_transformer();
     test::RandomGraphOptions options;
     options.steps = 30 + static_cast<int>(seed % 3) * 20;
-    options.wild = seed % 8 < 4;
+    options.edge_values = seed % 8 < 4;
     return test::random_graph(seed, options);
 }
 

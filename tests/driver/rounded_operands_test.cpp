@@ -87,7 +87,7 @@ TEST_F(RoundedOperands, AreTakenWhereTheTimesSaySoAndThereIsRoom) {
     EXPECT_FALSE(is_narrow(exact));
     const ExplainedError told = error_of(model);
     EXPECT_EQ(told.error, 2 * each);
-    EXPECT_EQ(told.allowed, 2e-2);
+    EXPECT_EQ(told.tolerance, 2e-2);
     for (const std::int64_t rows : {1, 7, 100}) {
         const std::vector<float> y = run(model, rows), wanted = run(exact, rows);
         double difference = 0, square = 0;

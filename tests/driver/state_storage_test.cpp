@@ -83,7 +83,8 @@ TEST_F(StateStorage, NarrowerStatesAreThoseTheTolerancesHaveRoomFor) {
     const Graph graph = cached_attention();
     const auto dtypes = [&](const CompileOptions& options) {
         std::vector<DType> found;
-        for (const driver::StoredStates& stored : driver::narrower_states(graph, options)) found.push_back(stored.dtype);
+        for (const driver::StoredStates& stored : driver::narrower_states(graph, options))
+            found.push_back(stored.dtype);
         return found;
     };
     using DTypes = std::vector<DType>;
@@ -116,7 +117,7 @@ TEST_F(StateStorage, IsNarrowerWhereThatIsFasterAndThereIsRoom) {
     }
     const ExplainedError output = model.explain().buckets.at(0).errors.at(0);
     EXPECT_EQ(output.error, 2 * 0x1p-11);
-    EXPECT_EQ(output.allowed, 2e-3);
+    EXPECT_EQ(output.tolerance, 2e-3);
     std::vector<std::string> told;
     for (const VerifiedError& row : model.verified_errors()) {
         told.push_back(row.value);

@@ -37,7 +37,7 @@ Explanation explained(const Context& context, Mode mode = Mode::cached) {
     return compile(small(), context, {.mode = mode}).explain();
 }
 
-TEST(TimeNotes, TimesOfAnotherNumberOfThreadsAreCalledThat) {
+TEST(TimingNotes, TimesOfAnotherNumberOfThreadsAreCalledThat) {
     const TempFolder temp;
     const std::filesystem::path database = temp / "t.db";
     record(with_threads(2, database));
@@ -52,7 +52,7 @@ TEST(TimeNotes, TimesOfAnotherNumberOfThreadsAreCalledThat) {
     EXPECT_THAT(explained(with_threads(2, database)).notes, testing::IsEmpty());
 }
 
-TEST(TimeNotes, WithoutTimesThereIsNothingToSay) {
+TEST(TimingNotes, WithoutTimesThereIsNothingToSay) {
     const TempFolder temp;
     EXPECT_THAT(explained(with_threads(1, temp / "t.db")).notes, testing::IsEmpty());
     EXPECT_THAT(explained(Context()).notes, testing::IsEmpty());

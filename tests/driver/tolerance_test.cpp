@@ -39,7 +39,7 @@ std::vector<double> numbers(std::size_t count, unsigned seed, double scale) {
     return result;
 }
 
-class AToleranceOf : public testing::Test {
+class OutputToleranceTest : public testing::Test {
 protected:
     CompiledGraph compiled(const Graph& graph, const CompileOptions& options) const {
         CompileOptions checked = options;
@@ -90,7 +90,7 @@ protected:
     const Context context = test::context_with({test::inexact_product()});
 };
 
-TEST_F(AToleranceOf, ExactRefusesAnInexactKernelWithTheReason) {
+TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithTheReason) {
     const Graph graph = chain(1);
     CompiledGraph exact = compiled(graph, {});
     EXPECT_EQ(inexact_products(exact), 0);
@@ -106,7 +106,7 @@ TEST_F(AToleranceOf, ExactRefusesAnInexactKernelWithTheReason) {
     EXPECT_EQ(reason(narrow), "refused: its relative error is 0.005, the tolerance is 0.001\n");
 }
 
-TEST_F(AToleranceOf, AnErrorIsTakenByALooseOne) {
+TEST_F(OutputToleranceTest, AnErrorIsTakenByALooseOne) {
     const Graph graph = chain(1);
     CompiledGraph loose = compiled(graph, {.tolerance = Tolerance::relative(1e-2)});
     EXPECT_EQ(inexact_products(loose), 1);
@@ -120,7 +120,7 @@ TEST_F(AToleranceOf, AnErrorIsTakenByALooseOne) {
     EXPECT_LE(found.largest, 10 * promised);
 }
 
-TEST_F(AToleranceOf, ErrorsOnTheWayToAnOutputAddUp) {
+TEST_F(OutputToleranceTest, ErrorsOnTheWayToAnOutputAddUp) {
     const Graph graph = chain(5);
     for (const int fitting : {1, 3, 5}) {
         const double limit = (fitting + 0.5) * promised;
@@ -133,7 +133,7 @@ TEST_F(AToleranceOf, ErrorsOnTheWayToAnOutputAddUp) {
     }
 }
 
-TEST_F(AToleranceOf, AnOutputMayHaveItsOwn) {
+TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwn) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
@@ -149,7 +149,7 @@ TEST_F(AToleranceOf, AnOutputMayHaveItsOwn) {
     EXPECT_EQ(inexact_products(compiled(graph, options)), 1);
 }
 
-TEST_F(AToleranceOf, EveryBucketKeepsIt) {
+TEST_F(OutputToleranceTest, EveryBucketKeepsIt) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.splits = {{"N", {1, 8}}};
@@ -162,7 +162,7 @@ TEST_F(AToleranceOf, EveryBucketKeepsIt) {
     }
 }
 
-TEST_F(AToleranceOf, BytesAndErrorsAreLimitedTogether) {
+TEST_F(OutputToleranceTest, BytesAndErrorsAreLimitedTogether) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(2.5 * promised);
@@ -174,7 +174,7 @@ TEST_F(AToleranceOf, BytesAndErrorsAreLimitedTogether) {
 }
 
 // Each kernel alone is within the tolerance; some paths as a whole are not.
-TEST_F(AToleranceOf, AWayThatIsBeyondItIsCountedAndNotCompiled) {
+TEST_F(OutputToleranceTest, APathBeyondItIsCountedAndNotCompiled) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1.5 * promised);
     options.disable = {"pack", "expand"};
@@ -199,14 +199,14 @@ TEST_F(AToleranceOf, AWayThatIsBeyondItIsCountedAndNotCompiled) {
     EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more alternative for each product";
 }
 
-TEST_F(AToleranceOf, WithoutASearchAllIsExact) {
+TEST_F(OutputToleranceTest, WithoutASearchAllIsExact) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
     options.disable = {"search"};
     EXPECT_EQ(inexact_products(compiled(chain(2), options)), 0);
 }
 
-TEST_F(AToleranceOf, WhatIsNoOutputIsRefused) {
+TEST_F(OutputToleranceTest, WhatIsNoOutputIsRefused) {
     const auto refusal = [&](std::vector<OutputTolerance> own) -> std::string {
         CompileOptions options;
         options.output_tolerances = std::move(own);
@@ -226,7 +226,7 @@ TEST_F(AToleranceOf, WhatIsNoOutputIsRefused) {
 
 // The law that an exact tolerance admits for norms before weights, in its worst case: n g and r nearly cancel. Each sum
 // of terms is within its bound in both expressions.
-TEST_F(AToleranceOf, ADistributedFactorKeepsTheBoundOfItsTerms) {
+TEST_F(OutputToleranceTest, ADistributedFactorKeepsTheBoundOfItsTerms) {
     constexpr double eps = 0x1p-24;
     Graph graph("g");
     const Dim n = graph.symbol("N", 1, 32);

@@ -65,7 +65,7 @@ TEST(TuningCurve, EndsAtWhatWasTaken) {
     EXPECT_NEAR(why.tuning.back().expected, seconds, 1e-9 * seconds);
 }
 
-TEST(ATune, EndsSoonAfterAStop) {
+TEST(TuningRun, EndsSoonAfterAStop) {
     // Allows for a busy machine.
     constexpr double generous_seconds = 5;
     const Graph graph = products(4, 512);
@@ -94,7 +94,7 @@ TEST(ATune, EndsSoonAfterAStop) {
         }
 }
 
-TEST(ATune, CountsItsBudgetByMeasuringAlone) {
+TEST(TuningRun, CountsItsBudgetByMeasuringAlone) {
     // A calibration, and trials of kernels of some milliseconds.
     const Graph graph = products(4, 256);
     for (const double budget : {0.1, 0.3, 1.0}) {

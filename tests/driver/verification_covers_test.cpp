@@ -37,7 +37,7 @@ Graph products(int count) {
     return g;
 }
 
-class AnExactProgram : public testing::Test {
+class VerificationCoversTest : public testing::Test {
 protected:
     CompiledGraph compiled(const Graph& graph, const CompileOptions& options) const {
         CompileOptions checked = options;
@@ -81,7 +81,7 @@ protected:
     const CompileOptions loose{.tolerance = Tolerance::relative(1e-2)};
 };
 
-TEST_F(AnExactProgram, IsTheOneThatExactChooses) {
+TEST_F(VerificationCoversTest, IsTheOneThatExactChooses) {
     CompiledGraph model = compiled(products(1), loose), exact = compiled(products(1), {});
     ASSERT_TRUE(is_inexact(model));
     EXPECT_FALSE(is_inexact(exact));
@@ -91,7 +91,7 @@ TEST_F(AnExactProgram, IsTheOneThatExactChooses) {
     EXPECT_TRUE(model.verified_errors()[0].fell_back);
 }
 
-TEST_F(AnExactProgram, StandsBesideEachBucketThatIsInexact) {
+TEST_F(VerificationCoversTest, StandsBesideEachBucketThatIsInexact) {
     CompileOptions options = loose;
     options.splits = {{"N", {1, 8}}};
     CompiledGraph model = compiled(products(2), options);
@@ -113,7 +113,7 @@ TEST_F(AnExactProgram, StandsBesideEachBucketThatIsInexact) {
     EXPECT_EQ(model.memory().verification, 0);
 }
 
-TEST_F(AnExactProgram, IsComparedWhereErrorsShowOnly) {
+TEST_F(VerificationCoversTest, IsComparedWhereErrorsShowOnly) {
     CompileOptions options = loose;
     options.output_tolerances = {{"y0", Tolerance::exact()}};
     CompiledGraph model = compiled(products(2), options);
@@ -124,7 +124,7 @@ TEST_F(AnExactProgram, IsComparedWhereErrorsShowOnly) {
     EXPECT_TRUE(compiled(products(2), options).verified_errors().empty()) << "y1 is made of y0";
 }
 
-TEST_F(AnExactProgram, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
+TEST_F(VerificationCoversTest, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
     Graph g("g");
     const Dim past = g.symbol("P", 0, 7);
     State rows = g.state("rows", DType::f32, {past, inner}, 0, 8);
@@ -143,7 +143,7 @@ TEST_F(AnExactProgram, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
                   {"output \"sum\"", {6e-3, 5e-3}}, {"output \"next\"", {1, 1e-2}}, {"state \"rows\"", {6e-3, 5e-3}}}));
 }
 
-TEST_F(AnExactProgram, HasRoomWithinTheMemoryLimitOrIsAlone) {
+TEST_F(VerificationCoversTest, HasRoomWithinTheMemoryLimitOrIsAlone) {
     const Graph graph = products(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
@@ -171,7 +171,7 @@ TEST_F(AnExactProgram, HasRoomWithinTheMemoryLimitOrIsAlone) {
     EXPECT_GT(none, 0);
 }
 
-TEST_F(AnExactProgram, StandsBesideACompiledPathToo) {
+TEST_F(VerificationCoversTest, StandsBesideACompiledPathToo) {
     CompileOptions options = loose;
     options.disable = {"pack", "expand"};
     int seen = 0;
@@ -183,7 +183,7 @@ TEST_F(AnExactProgram, StandsBesideACompiledPathToo) {
     EXPECT_GT(seen, 0);
 }
 
-TEST_F(AnExactProgram, CostsNoMemoryOnceItHasBeenCompared) {
+TEST_F(VerificationCoversTest, CostsNoMemoryOnceItHasBeenCompared) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(products(1), loose), other = model.instance();
         run(model, amplified);
@@ -200,7 +200,7 @@ TEST_F(AnExactProgram, CostsNoMemoryOnceItHasBeenCompared) {
 // Flops that the inexact kernel states for a product, by its number of columns.
 std::array<double, 4> claimed;
 
-TEST_F(AnExactProgram, IsInTheRace) {
+TEST_F(VerificationCoversTest, IsSelectedIfFaster) {
     Kernel kernel = test::inexact_product();
     kernel.cost = [](const Problem& problem) {
         return Cost{claimed.at(static_cast<std::size_t>(problem.outputs[0].shape[1].constant() / 16 - 1)), 1, 1};

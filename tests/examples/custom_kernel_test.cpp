@@ -15,7 +15,7 @@ namespace cairn::test {
 namespace {
 
 TEST(OwnKernel, PassesItsChecks) {
-    const std::vector<KernelReport> reports = check_kernels(Context({.extra = own_kernels()}), {.only_own = true});
+    const std::vector<KernelReport> reports = check_kernels(Context({.extra = own_kernels()}), {.only_extra = true});
     ASSERT_EQ(reports.size(), 1U);
     EXPECT_EQ(reports[0].kernel, "own.softplus.f32@1");
     EXPECT_EQ(reports[0].faults, std::vector<std::string>());

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test::activation_spellings {
+namespace cairn::test::activation_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -287,4 +287,4 @@ TEST(Expressions, GeluTanh) {
 }
 
 }  // namespace
-}  // namespace cairn::test::activation_spellings
+}  // namespace cairn::test::activation_expressions

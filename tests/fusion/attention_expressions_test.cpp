@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cairn::test::attention_spellings {
+namespace cairn::test::attention_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -595,4 +595,4 @@ TEST(Expressions, KeysTransposedInOneStepAreFound) {
 }
 
 }  // namespace
-}  // namespace cairn::test::attention_spellings
+}  // namespace cairn::test::attention_expressions

@@ -8,7 +8,7 @@
 #include <string>
 
 /// The composites along each axis of values of each rank, including the first axis.
-namespace cairn::test::axis_spellings {
+namespace cairn::test::axis_expressions {
 namespace {
 
 constexpr std::int64_t sizes[] = {5, 2, 3, 4, 6};
@@ -113,4 +113,4 @@ TEST(AxisExpressions, Means) {
 }
 
 }  // namespace
-}  // namespace cairn::test::axis_spellings
+}  // namespace cairn::test::axis_expressions

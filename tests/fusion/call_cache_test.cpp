@@ -12,9 +12,9 @@ namespace {
 
 /// Calls of a definition: a product minus `eps`, for rows of at least two elements and an `eps` of at least 0. Counts
 /// how often it is built.
-class FuseCalls : public testing::Test {
+class CallCacheTest : public testing::Test {
 protected:
-    FuseCalls() { asked = 0; }
+    CallCacheTest() { asked = 0; }
     Definition scaled_minus() {
         return {"test",
                 [this](std::span<const Tensor> operands, const Attributes& attributes) {
@@ -41,14 +41,14 @@ protected:
     fusion::CallCache calls{patterns.front(), graph, types, instances};
 };
 
-TEST_F(FuseCalls, NodesOfOneDtypeAndShapeAreOfOneType) {
+TEST_F(CallCacheTest, NodesOfOneDtypeAndShapeAreOfOneType) {
     EXPECT_EQ(types.of(x), types.of(y));
     EXPECT_NE(types.of(x), types.of(row));
     EXPECT_NE(types.of(x), types.of(whole));
     EXPECT_EQ(types.count(), 6U);
 }
 
-TEST_F(FuseCalls, AnOperandAloneIsJudgedByItsType) {
+TEST_F(CallCacheTest, AnOperandAloneIsJudgedByItsType) {
     EXPECT_TRUE(calls.accepts_operand(0, x));
     EXPECT_TRUE(calls.accepts_operand(0, y)) << "as x";
     EXPECT_FALSE(calls.accepts_operand(0, whole));
@@ -57,14 +57,14 @@ TEST_F(FuseCalls, AnOperandAloneIsJudgedByItsType) {
     EXPECT_EQ(calls.sizes().bound(), 0U);
 }
 
-TEST_F(FuseCalls, AreTheSameForOperandsOfTheSameTypes) {
+TEST_F(CallCacheTest, AreTheSameForOperandsOfTheSameTypes) {
     const ir::NodeId first[] = {x, row}, second[] = {y, row}, third[] = {thin, one};
     EXPECT_EQ(&calls.of(first), &calls.of(second));
     EXPECT_NE(&calls.of(first), &calls.of(third));
     EXPECT_TRUE(calls.of(first).fits);
 }
 
-TEST_F(FuseCalls, ADefinitionIsAskedOnceForEachNumber) {
+TEST_F(CallCacheTest, ADefinitionIsAskedOnceForEachNumber) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     const fusion::FilledInstance* half = calls.filled(call, eps(0.5));
@@ -76,7 +76,7 @@ TEST_F(FuseCalls, ADefinitionIsAskedOnceForEachNumber) {
     EXPECT_FALSE(calls.may_produce(call, thin));
 }
 
-TEST_F(FuseCalls, ARefusedNumberIsNoFaultOfTheOperands) {
+TEST_F(CallCacheTest, ARefusedNumberIsNoFaultOfTheOperands) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     EXPECT_EQ(calls.filled(call, eps(-1)), nullptr);
@@ -84,14 +84,14 @@ TEST_F(FuseCalls, ARefusedNumberIsNoFaultOfTheOperands) {
     EXPECT_NE(calls.filled(call, eps(1)), nullptr);
 }
 
-TEST_F(FuseCalls, RefusedOperandsAreNotTriedWithFurtherNumbers) {
+TEST_F(CallCacheTest, RefusedOperandsAreNotTriedWithFurtherNumbers) {
     const ir::NodeId operands[] = {thin, one};
     fusion::TypedCall& call = calls.of(operands);
     for (int i = 0; i < 10; ++i) EXPECT_EQ(calls.filled(call, eps(i)), nullptr);
     EXPECT_EQ(asked, 2) << "with the number asked for, and with one that suits the pattern";
 }
 
-TEST_F(FuseCalls, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
+TEST_F(CallCacheTest, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     for (int i = 1; i <= 100; ++i) ASSERT_NE(calls.filled(call, eps(0.1 * i)), nullptr);
@@ -111,7 +111,7 @@ TEST_F(FuseCalls, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
     EXPECT_TRUE(calls.filled(call, eps(1e300))->numbers.empty()) << "infinite in f32";
 }
 
-TEST_F(FuseCalls, WholeNumbersGoIntoConstantsToo) {
+TEST_F(CallCacheTest, WholeNumbersGoIntoConstantsToo) {
     definition = {"test",
                   [this](std::span<const Tensor> operands, const Attributes& attributes) {
                       ++asked;
@@ -135,7 +135,7 @@ TEST_F(FuseCalls, WholeNumbersGoIntoConstantsToo) {
               std::vector{1000.0});
 }
 
-TEST_F(FuseCalls, NumbersThatGoElsewhereAreBuilt) {
+TEST_F(CallCacheTest, NumbersThatGoElsewhereAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     for (const auto& form : std::initializer_list<std::function<double(double)>>{
              [](double number) { return std::sqrt(number); }, [](double number) { return 1 + number; }}) {

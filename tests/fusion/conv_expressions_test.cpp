@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 /// Convolutions as users call them, with any stride, padding and dilation.
-namespace cairn::test::conv_spellings {
+namespace cairn::test::conv_expressions {
 namespace {
 
 Proposed conv(std::int64_t channels, std::int64_t filters, std::int64_t size, bool has_bias,
@@ -36,4 +36,4 @@ TEST(ConvExpressions, WithAnyOptions) {
 }
 
 }  // namespace
-}  // namespace cairn::test::conv_spellings
+}  // namespace cairn::test::conv_expressions

@@ -23,9 +23,10 @@ const fusion::Patterns& patterns() {
     return made;
 }
 
-struct Expanded {
-    explicit Expanded(const Graph& graph) : Expanded(alternatives::expand(*simplify::simplify(*graph.data()).graph)) {}
-    explicit Expanded(alternatives::Expansion expansion)
+struct ExpandedGraph {
+    explicit ExpandedGraph(const Graph& graph)
+        : ExpandedGraph(alternatives::expand(*simplify::simplify(*graph.data()).graph)) {}
+    explicit ExpandedGraph(alternatives::Expansion expansion)
         : classes(std::move(expansion.classes)),
           proposed{expansion.graph, fusion::propose(*expansion.graph, classes, patterns())} {}
 
@@ -35,7 +36,7 @@ struct Expanded {
     std::vector<std::string> found_matches(std::string_view definition) const {
         std::vector<std::string> found;
         for (const fusion::Match& match : proposed.matches) {
-            if (work_of(match) != definition || !match.moved.empty()) continue;
+            if (definition_text(match) != definition || !match.moved.empty()) continue;
             std::string text;
             for (const NodeId input : match.inputs) text += (text.empty() ? "" : ", ") + name_of(input);
             found.push_back(text);
@@ -53,7 +54,7 @@ struct Expanded {
 };
 
 // True if some expression of a value, or of one it depends on, reads the other.
-bool rests_on(const Expanded& e, NodeId value, NodeId other) {
+bool depends_on(const ExpandedGraph& e, NodeId value, NodeId other) {
     std::set<NodeId> open{value};
     while (!open.empty()) {
         const NodeId at = *open.rbegin();
@@ -65,7 +66,7 @@ bool rests_on(const Expanded& e, NodeId value, NodeId other) {
     return false;
 }
 
-void expect_sound(const Expanded& e, std::uint64_t seed) {
+void expect_sound(const ExpandedGraph& e, std::uint64_t seed) {
     EXPECT_EQ(fusion::verify(e.graph(), e.classes, e.proposed.matches, definitions()), "");
     EXPECT_EQ(fault_in_matches(e.proposed, seed, 1e-4), "");
     std::set<std::string> known;
@@ -73,7 +74,7 @@ void expect_sound(const Expanded& e, std::uint64_t seed) {
         for (const NodeId input : match.inputs) {
             EXPECT_EQ(e.classes.value_of(input), input);
             for (const NodeId output : match.outputs)
-                EXPECT_FALSE(rests_on(e, input, e.classes.value_of(output))) << fusion::to_string({match});
+                EXPECT_FALSE(depends_on(e, input, e.classes.value_of(output))) << fusion::to_string({match});
         }
         for (NodeId& output : match.outputs) output = e.classes.value_of(output);
         match.interior.clear();
@@ -119,13 +120,13 @@ TEST(Extraction, WhatAdaptsALayerIsPartOfItsWeight) {
         const Tensor low = matmul(matmul(x, g.weight("down", DType::f32, {8, 1})), g.weight("up", DType::f32, {1, 8}));
         const Tensor product = matmul(x, g.weight("w", DType::f32, {8, 8})), b = g.weight("b", DType::f32, {8});
         g.output("y", gelu(bias_last ? product + low * 0.5 + b : product + b + low * 0.5));
-        const Expanded e(g);
+        const ExpandedGraph e(g);
         expect_sound(e, 1);
         const auto found = e.found_matches("fused matmul add gelu");
         EXPECT_EQ(found, (std::vector<std::string>{bias_last ? "x, w*, b" : "x, down**, b"}));
         fusion::MatchVerifier proof(e.graph(), e.classes, definitions());
         for (const fusion::Match& match : e.proposed.matches)
-            if (work_of(match) == "fused matmul add gelu") {
+            if (definition_text(match) == "fused matmul add gelu") {
                 EXPECT_TRUE(proof.laws_of(match).has(normal_form::Law::reassociated));
             }
     }
@@ -135,7 +136,7 @@ TEST(Extraction, DefinitionsAreFoundOnEachExpression) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 4});
     g.output("y", gelu((matmul(x, g.weight("w", DType::f32, {4, 5})) + g.weight("b", DType::f32, {5})) * 0.5));
-    const Expanded e(g);
+    const ExpandedGraph e(g);
     expect_sound(e, 1);
     EXPECT_EQ(e.found_matches("fused matmul add"), (std::vector<std::string>{"x, w*, b*", "x, w, b"}));
     EXPECT_EQ(e.found_matches("fused matmul add gelu"), (std::vector<std::string>{"x, w*, b*"}));
@@ -157,7 +158,7 @@ TEST(Extraction, TheBlocksOfATransformer) {
     const Tensor out = reshape(transpose(seen, {0, 2, 1, 3}), {batch, length, 8});
     const Tensor h = rms_norm(x + linear(out, weight("o", {8, 8}), weight("o.b", {8})), weight("gain", {8}), 1e-5);
     g.output("y", silu(matmul(h, weight("gate", {8, 12}))) * matmul(h, weight("up", {8, 12})));
-    const Expanded e(g);
+    const ExpandedGraph e(g);
     expect_sound(e, 2);
     EXPECT_EQ(e.found_matches("attention").size(), 1u);
     EXPECT_EQ(e.found_matches("linear_swiglu"), (std::vector<std::string>{"gain*, gate, up", "x**, gate*, up*"}));
@@ -175,7 +176,7 @@ TEST(Extraction, GroupsReadWhatIsSpelledInSeveralWays) {
     const Tensor gate = linear(x, weight("gate", {4, 5}), weight("gate.b", {5})),
                  up = linear(x, weight("up", {4, 5}), weight("up.b", {5}));
     g.output("y", tanh(gate) * up);
-    const Expanded e(g);
+    const ExpandedGraph e(g);
     expect_sound(e, 3);
     const NodeId y = e.graph().outputs()[0].node;
     std::set<std::vector<NodeId>> inputs;
@@ -230,7 +231,7 @@ TEST(Extraction, SingleExpressionsChangeNothing) {
 
 TEST(Extraction, RandomModels) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        expect_sound(Expanded(random_model(seed)), seed);
+        expect_sound(ExpandedGraph(random_model(seed)), seed);
         if (HasFailure()) FAIL() << "seed " << seed;
     }
 }

@@ -24,7 +24,7 @@ Proposed matches_of(const HandWrittenExpression& build, const std::string& name)
 void expect_match(const std::string& definition, const std::string& name, const HandWrittenExpression& build) {
     const Proposed matches = matches_of(build, name);
     EXPECT_TRUE(std::any_of(matches.matches.begin(), matches.matches.end(),
-                            [&](const fusion::Match& match) { return work_of(match) == definition; }))
+                            [&](const fusion::Match& match) { return definition_text(match) == definition; }))
         << definition << " is not found in " << name << "\n"
         << ir::print(*matches.graph) << fusion::to_string(matches.matches);
 }

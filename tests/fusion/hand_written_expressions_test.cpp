@@ -6,7 +6,7 @@
 #include <numbers>
 #include <utility>
 
-namespace cairn::test::hand_spellings {
+namespace cairn::test::hand_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -313,4 +313,4 @@ TEST(HandWrittenExpressions, Products) {
 }
 
 }  // namespace
-}  // namespace cairn::test::hand_spellings
+}  // namespace cairn::test::hand_expressions

@@ -19,7 +19,7 @@ std::vector<fusion::Match> of_images(const Proposed& proposed) {
     return found;
 }
 
-class Images : public testing::Test {
+class ImageMatchesTest : public testing::Test {
 protected:
     Graph g{"g"};
     const Dim h = g.symbol("H", 4, 9);
@@ -37,13 +37,13 @@ protected:
     }
 };
 
-TEST_F(Images, OfConvolutions) {
+TEST_F(ImageMatchesTest, OfConvolutions) {
     const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2});
     EXPECT_EQ(text(conv2d(x, w, {.stride = {1, 2}, .padding = {1, 0, 2, 1}, .dilation = {1, 2}})),
               "image_conv2d kernel=(3,2) padding=(1,0,2,1) stride=(1,2) dilation=(1,2) value=0 (x, w)\n");
 }
 
-TEST_F(Images, OfConvolutionsAndWhatFollowsThem) {
+TEST_F(ImageMatchesTest, OfConvolutionsAndWhatFollowsThem) {
     const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2}), b = g.weight("b", DType::f32, {6, 1, 1});
     EXPECT_EQ(text(gelu(conv2d(x, w, {.padding = {1, 0}}) + b)),
               "image_conv2d kernel=(3,2) padding=(1,0,1,0) stride=(1,1) dilation=(1,1) value=0 (x, w)\n"
@@ -53,7 +53,7 @@ TEST_F(Images, OfConvolutionsAndWhatFollowsThem) {
               "4=add(2,3):f32 5=gelu(4):f32} results (x, w, b)\n");
 }
 
-TEST_F(Images, OfSinglePlaces) {
+TEST_F(ImageMatchesTest, OfSinglePlaces) {
     const Tensor w = g.weight("w", DType::f32, {6, 4, 1, 1});
     EXPECT_EQ(text(relu(conv2d(x, w))),
               "image_conv2d kernel=(1,1) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 (x, w)\n"
@@ -61,30 +61,30 @@ TEST_F(Images, OfSinglePlaces) {
               "3=relu(2):f32} results (x, w)\n");
 }
 
-TEST_F(Images, OfDepthwiseConvolutions) {
+TEST_F(ImageMatchesTest, OfDepthwiseConvolutions) {
     const Tensor w = g.weight("w", DType::f32, {4, 1, 3, 3});
     EXPECT_EQ(text(conv2d(x, w, {.padding = 1, .groups = 4})),
               "image_conv2d kernel=(3,3) padding=(1,1,1,1) stride=(1,1) dilation=(1,1) value=0 (x, w)\n");
 }
 
-TEST_F(Images, OfOneAxis) {
+TEST_F(ImageMatchesTest, OfOneAxis) {
     const Tensor row = g.input("row", DType::f32, {2, 4, h}), w = g.weight("w", DType::f32, {6, 2, 3});
     EXPECT_EQ(text(tanh(conv1d(row, w, {.stride = 2, .padding = {2, 1}, .groups = 2}))),
               "image_conv1d kernel=(3) padding=(2,1) stride=(2) dilation=(1) value=0 (row, w)\n"
               "fused kernel=(3) padding=(2,1) stride=(2) dilation=(1) value=0 {2=image_conv1d(0,1):f32 3=tanh(2):f32} "
               "results (row, w)\n");
 }
-TEST_F(Images, OfPoolsOfOneAxis) {
+TEST_F(ImageMatchesTest, OfPoolsOfOneAxis) {
     EXPECT_EQ(text(max_pool(g.input("row", DType::i8, {2, 4, h}), 3, {.stride = 1, .padding = 1})),
               "image_max axes=(-1) kernel=(3) padding=(1,1) stride=(1) dilation=(1) value=-128 (row)\n");
 }
 
-TEST_F(Images, OfPools) {
+TEST_F(ImageMatchesTest, OfPools) {
     EXPECT_EQ(text(max_pool(x, 3, {.stride = 2, .padding = 1})),
               "image_max axes=(-2,-1) kernel=(3,3) padding=(1,1,1,1) stride=(2,2) dilation=(1,1) value=-inf (x)\n");
 }
 
-TEST_F(Images, OfMeansInWhichPaddingCounts) {
+TEST_F(ImageMatchesTest, OfMeansInWhichPaddingCounts) {
     const std::string all = text(avg_pool(x, {2, 3}, {.stride = 1, .padding = {1, 0}, .count_padding = true}));
     EXPECT_NE(all.find("image_mean axes=(-2,-1) keepdims=(0) kernel=(2,3) padding=(1,0,1,0) stride=(1,1) "
                        "dilation=(1,1) value=0 (x)\n"),
@@ -92,28 +92,32 @@ TEST_F(Images, OfMeansInWhichPaddingCounts) {
         << all;
 }
 
-TEST_F(Images, OfSumsWithoutPadding) {
+TEST_F(ImageMatchesTest, OfSumsWithoutPadding) {
     EXPECT_EQ(text(sum(window(window(x, 2, 2), 3, 3), {4, 5}, true)),
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 (x)\n");
 }
 
 // Only pads in the definition's order and with one value are included; the match reads the result of the others.
-TEST_F(Images, OnlyOfPadsInOneOrder) {
+TEST_F(ImageMatchesTest, OnlyOfPadsInOneOrder) {
     const Tensor turned = pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2);
     EXPECT_EQ(text(sum(window(window(turned, 2, 2), 3, 3), {4, 5}, true)),
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(1,0,0,0) stride=(1,1) dilation=(1,1) value=2 (%1)\n");
 }
-TEST_F(Images, OnlyOfOneNumberOutside) {
+TEST_F(ImageMatchesTest, OnlyOfOneNumberOutside) {
     const Tensor both = pad(pad(x, 2, 0, 1, 2), 3, 1, 1, 0);
     EXPECT_EQ(text(sum(window(window(both, 2, 2), 3, 3), {4, 5}, true)),
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(0,1,0,1) stride=(1,1) dilation=(1,1) value=0 (%1)\n");
 }
 
-TEST_F(Images, NotOfColumnsBeforeRows) { EXPECT_EQ(text(sum(window(window(x, 3, 3), 2, 2), {4, 5}, true)), ""); }
-TEST_F(Images, NotOfWindowsOfChannels) { EXPECT_EQ(text(sum(window(window(x, 1, 2), 3, 2), {4, 5}, true)), ""); }
-TEST_F(Images, NotOfWindowsOfOneAxis) { EXPECT_EQ(text(sum(window(x, 3, 3), {4}, true)), ""); }
+TEST_F(ImageMatchesTest, NotOfColumnsBeforeRows) {
+    EXPECT_EQ(text(sum(window(window(x, 3, 3), 2, 2), {4, 5}, true)), "");
+}
+TEST_F(ImageMatchesTest, NotOfWindowsOfChannels) {
+    EXPECT_EQ(text(sum(window(window(x, 1, 2), 3, 2), {4, 5}, true)), "");
+}
+TEST_F(ImageMatchesTest, NotOfWindowsOfOneAxis) { EXPECT_EQ(text(sum(window(x, 3, 3), {4}, true)), ""); }
 
-TEST_F(Images, AnotherReadingIsAFault) {
+TEST_F(ImageMatchesTest, AnotherReadingIsAFault) {
     g.output("y", max_pool(x, 3, {.stride = 2, .padding = 1}));
     const Proposed made = proposed(g);
     for (const std::string name : {"kernel", "padding", "stride", "dilation"}) {

@@ -69,7 +69,7 @@ const std::vector<Definition>& definitions() {
 Proposed proposed(const Graph& graph) {
     Proposed result;
     result.graph = simplify::simplify(*graph.data()).graph;
-    static const fusion::Patterns patterns = fusion::patterns_of(definitions(), fusion::most_axes + 1);
+    static const fusion::Patterns patterns = fusion::patterns_of(definitions(), fusion::max_axes + 1);
     result.matches = fusion::propose(*result.graph, patterns);
     return result;
 }
@@ -90,7 +90,7 @@ const fusion::Match* match_that_is(const Proposed& proposed, std::string_view wa
     return nullptr;
 }
 
-std::string work_of(const fusion::Match& match) {
+std::string definition_text(const fusion::Match& match) {
     std::string work = match.definition;
     if (work == "fused")
         for (const Step& step : match.body.steps()) work += " " + step.op;

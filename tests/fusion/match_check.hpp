@@ -30,7 +30,7 @@ const fusion::Match* match_at_output(const Proposed& proposed, std::string_view 
 const fusion::Match* match_that_is(const Proposed& proposed, std::string_view summary);
 
 /// The definition, `gelu`; for a fused body its steps, `fused matmul add gelu`.
-std::string work_of(const fusion::Match& match);
+std::string definition_text(const fusion::Match& match);
 
 /// Evaluates the definition of each match and compares the results with the nodes it provides, at several sizes. Empty
 /// if all agree.

@@ -26,7 +26,7 @@ struct Labelled {
         fusion::MatchVerifier proof(*expansion.graph, expansion.classes, definitions());
         std::vector<Laws> found;
         for (const fusion::Match& match : matches())
-            if (work_of(match) == definition) found.push_back(proof.laws_of(match));
+            if (definition_text(match) == definition) found.push_back(proof.laws_of(match));
         return found;
     }
     alternatives::Expansion expansion;

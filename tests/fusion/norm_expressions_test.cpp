@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test::norm_spellings {
+namespace cairn::test::norm_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -186,4 +186,4 @@ TEST(Expressions, RmsNorm) {
 }
 
 }  // namespace
-}  // namespace cairn::test::norm_spellings
+}  // namespace cairn::test::norm_expressions

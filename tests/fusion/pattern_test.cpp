@@ -16,12 +16,12 @@ std::vector<Pattern> patterns_of(std::vector<std::string> texts,
                                  std::function<std::vector<Tensor>(std::span<const Tensor>, const Attributes&)> build) {
     static std::vector<Definition> kept;
     kept = {{"test", std::move(build), std::move(texts)}};
-    return fusion::make_patterns(kept, {}, {fusion::most_axes + 1, false});
+    return fusion::make_patterns(kept, {}, {fusion::max_axes + 1, false});
 }
 
 /// The patterns of one text for graphs that round to 16-bit floats.
 std::vector<Pattern> rounding_patterns_of(const Definition& definition) {
-    return fusion::make_patterns({&definition, 1}, {}, {fusion::most_axes + 1, true});
+    return fusion::make_patterns({&definition, 1}, {}, {fusion::max_axes + 1, true});
 }
 
 std::vector<Tensor> normalized(std::span<const Tensor> operands, const Attributes& attributes) {
@@ -133,13 +133,13 @@ TEST(Pattern, AFirstAxisMayBeMissingAndAnAxisNotTold) {
               (std::vector<std::string>{"test | f32[R,D] f32[D]", "test | f32[D] f32[D]", "test | f32[R,D]",
                                         "test | f32[D]"}));
     const std::vector<std::string> axes = fusion::problems_of("test axis=?(-1) eps=? | f32[R,D]");
-    ASSERT_EQ(axes.size(), fusion::most_axes);
+    ASSERT_EQ(axes.size(), fusion::max_axes);
     EXPECT_EQ(axes[0], "test eps=? | f32[R,D]");
     EXPECT_EQ(axes[2], "test axis=(-3) eps=? | f32[R,D,I1,I2]");
     const auto patterns = patterns_of({"test eps=? | f32[R?,4] f32[4] f32[4]"}, normalized);
     ASSERT_EQ(patterns.size(), 1U) << "with the axis it looks alike";
     EXPECT_EQ(patterns[0].allows_leading_axes, (std::vector<bool>{true, false, false}));
-    EXPECT_EQ(patterns[0].most_axes, 1U);
+    EXPECT_EQ(patterns[0].max_axes, 1U);
     EXPECT_EQ(patterns_of({"test | f32[R?,4]"},
                           [](std::span<const Tensor> operands, const Attributes&) {
                               return std::vector<Tensor>{mean(operands[0], {-1}, false)};

@@ -13,7 +13,7 @@ namespace {
 using T = const Tensor&;
 
 /// Comparisons of rows [T,1] with columns [S], and the distance between two of them.
-class FusePositions : public testing::Test {
+class PositionComparisonTest : public testing::Test {
 protected:
     Graph g{"g"};
     Dim t = g.symbol("T", 1, 9), s = g.symbol("S", 1, 9);
@@ -27,7 +27,7 @@ protected:
     }
 };
 
-TEST_F(FusePositions, LieAsFarApartAsTheirNumbers) {
+TEST_F(PositionComparisonTest, LieAsFarApartAsTheirNumbers) {
     EXPECT_EQ(distance(rows - columns < 4, rows - columns < 4), 0);
     const auto step = distance(rows - columns < 4, rows - columns < 5);
     ASSERT_TRUE(step);
@@ -37,7 +37,7 @@ TEST_F(FusePositions, LieAsFarApartAsTheirNumbers) {
     EXPECT_EQ(distance(rows - columns<4 + t, columns> rows - t), -4 * *step) << "sizes that go";
 }
 
-TEST_F(FusePositions, OfOthersHaveNoDistance) {
+TEST_F(PositionComparisonTest, OfOthersHaveNoDistance) {
     EXPECT_EQ(distance(rows - columns < 4, 2 * rows - columns < 4), std::nullopt);
     EXPECT_EQ(distance(rows - columns < 4, rows < 4), std::nullopt);
     EXPECT_EQ(distance(rows - columns < 4, rows - columns < t), std::nullopt);

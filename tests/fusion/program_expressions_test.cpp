@@ -9,7 +9,7 @@
 #include <vector>
 
 /// Attention masks as written by other programs, and the match each must give; empty for what is no attention.
-namespace cairn::test::program_spellings {
+namespace cairn::test::program_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -130,4 +130,4 @@ TEST(ProgramExpressions, OfMasks) {
 }
 
 }  // namespace
-}  // namespace cairn::test::program_spellings
+}  // namespace cairn::test::program_expressions

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cairn::test::projection_spellings {
+namespace cairn::test::projection_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -154,4 +154,4 @@ TEST(Expressions, Embedding) {
 }
 
 }  // namespace
-}  // namespace cairn::test::projection_spellings
+}  // namespace cairn::test::projection_expressions

@@ -265,7 +265,7 @@ Graph transformer(int layers, Dim (*tokens)(Graph&)) {
 void expect_counts(const Proposed& p, int layers) {
     const auto count = [&](std::string_view name) {
         return static_cast<int>(std::count_if(p.matches.begin(), p.matches.end(), [&](const fusion::Match& match) {
-            return work_of(match) == name && match.moved.empty();
+            return definition_text(match) == name && match.moved.empty();
         }));
     };
     EXPECT_EQ(count("attention"), layers);

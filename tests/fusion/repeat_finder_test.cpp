@@ -58,17 +58,17 @@ TEST(RepeatFinder, LayersRepeatTheOneBefore) {
     const std::vector<NodeId> last(shifts.end() - 56, shifts.end());
     EXPECT_EQ(last, std::vector<NodeId>(56, 4));
     const auto end = static_cast<NodeId>(shifts.size());
-    EXPECT_TRUE(passed.repeats.knows(end - 5));
-    EXPECT_EQ(passed.repeats.in_place_of(end - 5), end - 1);
+    EXPECT_TRUE(passed.repeats.has_counterpart(end - 5));
+    EXPECT_EQ(passed.repeats.counterpart_of(end - 5), end - 1);
 }
 
 TEST(RepeatFinder, WeightsStandForOneOtherEach) {
     Passed passed(layers());
     passed.shifts();
-    EXPECT_TRUE(passed.repeats.knows(count - 2));
-    EXPECT_EQ(passed.repeats.in_place_of(count - 2), NodeId{count - 1});
-    EXPECT_FALSE(passed.repeats.knows(count - 1)) << "the last has no counterpart";
-    EXPECT_FALSE(passed.repeats.knows(0)) << "what the first reads is before any stretch";
+    EXPECT_TRUE(passed.repeats.has_counterpart(count - 2));
+    EXPECT_EQ(passed.repeats.counterpart_of(count - 2), NodeId{count - 1});
+    EXPECT_FALSE(passed.repeats.has_counterpart(count - 1)) << "the last has no counterpart";
+    EXPECT_FALSE(passed.repeats.has_counterpart(0)) << "what the first reads is before any stretch";
 }
 
 TEST(RepeatFinder, NothingRepeatsWhatIsDifferent) {
@@ -98,8 +98,8 @@ TEST(RepeatFinder, WhatAllReadStandsForItself) {
     passed.shifts();
     ASSERT_NE(passed.repeats.shift(), 0u);
     for (NodeId id = 0; id < 3; ++id) {
-        EXPECT_TRUE(passed.repeats.knows(id)) << id;
-        EXPECT_EQ(passed.repeats.in_place_of(id), id);
+        EXPECT_TRUE(passed.repeats.has_counterpart(id)) << id;
+        EXPECT_EQ(passed.repeats.counterpart_of(id), id);
     }
 }
 
@@ -121,15 +121,15 @@ std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
         if (id % 7 != 0) continue;
         std::set<NodeId> places;
         for (NodeId earlier = 0; earlier + passed.repeats.shift() <= id; ++earlier) {
-            if (!passed.repeats.knows(earlier)) continue;
-            const NodeId later = passed.repeats.in_place_of(earlier);
+            if (!passed.repeats.has_counterpart(earlier)) continue;
+            const NodeId later = passed.repeats.counterpart_of(earlier);
             ++(earlier < passed.repeats.begin() ? before : inside);
             EXPECT_TRUE(places.insert(later).second) << "%" << earlier;
             EXPECT_TRUE(same_kind(nodes[earlier], nodes[later])) << "%" << earlier;
             for (std::size_t i = 0; i < nodes[earlier].operands.size(); ++i) {
                 const NodeId operand = nodes[earlier].operands[i];
-                if (!passed.repeats.knows(operand)) continue;
-                EXPECT_EQ(passed.repeats.in_place_of(operand), nodes[later].operands[i]) << "%" << earlier;
+                if (!passed.repeats.has_counterpart(operand)) continue;
+                EXPECT_EQ(passed.repeats.counterpart_of(operand), nodes[later].operands[i]) << "%" << earlier;
             }
         }
     }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test::rope_spellings {
+namespace cairn::test::rope_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -135,4 +135,4 @@ TEST(Expressions, RopeOfAnotherBase) {
 }
 
 }  // namespace
-}  // namespace cairn::test::rope_spellings
+}  // namespace cairn::test::rope_expressions

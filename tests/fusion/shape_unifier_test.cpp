@@ -18,7 +18,7 @@ Pattern pattern(const std::string& operands, std::vector<bool> allows_leading_ax
 }
 
 /// Operands of a graph, with its own symbols N, T in 1..64 and Z in 0..64.
-class FuseSizes : public testing::Test {
+class ShapeUnifierTest : public testing::Test {
 protected:
     std::vector<TensorDesc> operands(const std::string& text) {
         return parse_problem("test | " + text + " where N in 1..64, T in 1..64, Z in 0..64", *symbols).inputs;
@@ -35,7 +35,7 @@ protected:
     std::shared_ptr<Symbols> symbols = Symbols::create();
 };
 
-TEST_F(FuseSizes, ASymbolIsOneSizeEverywhere) {
+TEST_F(ShapeUnifierTest, ASymbolIsOneSizeEverywhere) {
     const Pattern p = pattern("f32[R,D] f32[D]");
     EXPECT_EQ(fits(p, "f32[3,4] f32[4]"), "yes");
     EXPECT_EQ(fits(p, "f32[3,4] f32[3]"), "no");
@@ -46,7 +46,7 @@ TEST_F(FuseSizes, ASymbolIsOneSizeEverywhere) {
     EXPECT_EQ(fits(p, "f32[0,1] f32[1]"), "yes");
 }
 
-TEST_F(FuseSizes, ANumberIsThatNumber) {
+TEST_F(ShapeUnifierTest, ANumberIsThatNumber) {
     const Pattern p = pattern("f32[R,64]");
     EXPECT_EQ(fits(p, "f32[5,64]"), "yes");
     EXPECT_EQ(fits(p, "f32[5,63]"), "no");
@@ -54,7 +54,7 @@ TEST_F(FuseSizes, ANumberIsThatNumber) {
     EXPECT_EQ(fits(pattern("f32[R,1]"), "f32[5,1]"), "yes");
 }
 
-TEST_F(FuseSizes, F32IsAnyOneFloatAndOthersAreThemselves) {
+TEST_F(ShapeUnifierTest, F32IsAnyOneFloatAndOthersAreThemselves) {
     const Pattern p = pattern("f32[D] f32[D] i32[D]");
     for (const char* dtype : {"f32", "f16", "bf16", "f64"})
         EXPECT_EQ(fits(p, std::string(dtype) + "[4] " + dtype + "[4] i32[4]"), "yes") << dtype;
@@ -65,7 +65,7 @@ TEST_F(FuseSizes, F32IsAnyOneFloatAndOthersAreThemselves) {
     EXPECT_EQ(fits(pattern("bool[D]"), "bool[4]"), "yes");
 }
 
-TEST_F(FuseSizes, LeadingAxesAreThereWhereTheyMayBe) {
+TEST_F(ShapeUnifierTest, LeadingAxesAreThereWhereTheyMayBe) {
     const Pattern p = pattern("f32[R,D] f32[D]", {true, false});
     EXPECT_EQ(fits(p, "f32[2,N,3,4] f32[4]"), "yes");
     EXPECT_EQ(fits(p, "f32[2,3,4] f32[1,4]"), "no");
@@ -74,7 +74,7 @@ TEST_F(FuseSizes, LeadingAxesAreThereWhereTheyMayBe) {
     EXPECT_EQ(fits(pattern("f32[]", {false}), "f32[1]"), "no");
 }
 
-TEST_F(FuseSizes, ProductsAreSolvedAndSumsLookedUp) {
+TEST_F(ShapeUnifierTest, ProductsAreSolvedAndSumsLookedUp) {
     const Pattern heads = pattern("f32[G*R,T] f32[G,T]");
     EXPECT_EQ(fits(heads, "f32[8,5] f32[4,5]"), "yes");
     EXPECT_EQ(fits(heads, "f32[8,5] f32[1,5]"), "yes");
@@ -89,14 +89,14 @@ TEST_F(FuseSizes, ProductsAreSolvedAndSumsLookedUp) {
     EXPECT_EQ(fits(past, "f32[N] f32[T] f32[2*N]"), "bound");
 }
 
-TEST_F(FuseSizes, WhatIsSolvedOnceIsBoundForTheNext) {
+TEST_F(ShapeUnifierTest, WhatIsSolvedOnceIsBoundForTheNext) {
     const Pattern p = pattern("f32[G] f32[G*R] f32[2*R]");
     EXPECT_EQ(fits(p, "f32[4] f32[8] f32[4]"), "yes");
     EXPECT_EQ(fits(p, "f32[4] f32[8] f32[6]"), "bound");
     EXPECT_EQ(fits(pattern("f32[G*R]"), "f32[8]"), "bound") << "two unknown at once";
 }
 
-TEST_F(FuseSizes, ForgetsWhatALaterOperandBound) {
+TEST_F(ShapeUnifierTest, ForgetsWhatALaterOperandBound) {
     const Pattern p = pattern("f32[R,D] f32[D] f32[R]");
     const std::vector<TensorDesc> actual = operands("f32[3,4] f32[5] f16[3] f32[4] f32[3]");
     fusion::ShapeUnifier sizes(p);
@@ -116,7 +116,7 @@ TEST_F(FuseSizes, ForgetsWhatALaterOperandBound) {
     EXPECT_TRUE(bind(2, 2)) << "not even the dtype";
 }
 
-TEST_F(FuseSizes, WhatMayBeNothingDividesNothing) {
+TEST_F(ShapeUnifierTest, WhatMayBeNothingDividesNothing) {
     const Pattern p = pattern("f32[G] f32[G*R]");
     EXPECT_EQ(fits(p, "f32[N] f32[3*N]"), "yes");
     EXPECT_EQ(fits(p, "f32[Z] f32[3*Z]"), "bound") << "for Z = 0 any R would do";

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace cairn::test::softmax_spellings {
+namespace cairn::test::softmax_expressions {
 namespace {
 
 using T = const Tensor&;
@@ -417,4 +417,4 @@ TEST(Expressions, Variance) {
 }
 
 }  // namespace
-}  // namespace cairn::test::softmax_spellings
+}  // namespace cairn::test::softmax_expressions

@@ -11,8 +11,8 @@ namespace {
 /// True if `from` may include headers of `to`. `error` is part of `face`, so rooms that may see `face` may see it.
 bool may_see(const std::string& from, const std::string& to) {
     if (from == to) return true;
-    const auto found = allowed_arrows().find(from);
-    if (found == allowed_arrows().end()) return false;
+    const auto found = permitted_includes().find(from);
+    if (found == permitted_includes().end()) return false;
     const auto& seen = found->second;
     return seen.contains(to) || seen.contains("all") || (to == "error" && seen.contains("face"));
 }
@@ -25,8 +25,8 @@ bool exists(const Tree& tree, const std::string& path) {
 
 }  // namespace
 
-const Arrows& allowed_arrows() {
-    static const Arrows arrows = {
+const PermittedIncludes& permitted_includes() {
+    static const PermittedIncludes arrows = {
         {"error", {}},
         {"face", {"error"}},
         {"face/text", {"error"}},
@@ -131,12 +131,12 @@ std::string resolve(const Tree& tree, const std::string& name, const std::string
     return {};
 }
 
-Faults forbidden_arrows(const Tree& tree) {
+Faults forbidden_includes(const Tree& tree) {
     Faults faults;
     for (const File& file : tree) {
         const std::string from = room_of(file.path);
         if (!is_source(file.path) || from.empty()) continue;
-        if (!allowed_arrows().contains(from)) {
+        if (!permitted_includes().contains(from)) {
             faults.push_back(file.path + ": unknown room '" + from + "'");
             continue;
         }

@@ -11,7 +11,7 @@ namespace {
 using Edges = std::map<std::string, std::set<std::string>>;
 
 /// One cycle of `edges`, as `a > b > a`; empty if there is none.
-std::string ring_of(const Edges& edges) {
+std::string cycle_in(const Edges& edges) {
     std::set<std::string> done;
     std::vector<std::string> way;
     std::string ring;
@@ -48,9 +48,9 @@ Faults cycles(const Tree& tree) {
         }
     }
     Faults faults;
-    if (const std::string ring = ring_of(folders); !ring.empty())
+    if (const std::string ring = cycle_in(folders); !ring.empty())
         faults.push_back("folders include each other: " + ring);
-    if (const std::string ring = ring_of(files); !ring.empty()) faults.push_back("files include each other: " + ring);
+    if (const std::string ring = cycle_in(files); !ring.empty()) faults.push_back("files include each other: " + ring);
     return faults;
 }
 

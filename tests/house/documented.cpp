@@ -15,9 +15,9 @@ bool is_comment_line(const std::string& line) {
 }
 
 /// The lines of one header, and which of them have a `///` comment.
-class Page {
+class HeaderLines {
 public:
-    explicit Page(std::string_view text) : lines_(lines_of(text)), code_(lines_of(code_of(text))) {}
+    explicit HeaderLines(std::string_view text) : lines_(lines_of(text)), code_(lines_of(code_of(text))) {}
 
     /// True if a `///` comment ends on the line above `line`, or follows code on one of the lines up to `last`.
     bool has_comment(int line, int last) const {
@@ -57,12 +57,12 @@ private:
 };
 
 /// Counts the public names of a header and collects those without a comment.
-class Judge {
+class CommentChecker {
 public:
-    explicit Judge(const Page& page) : page_(page) {}
+    explicit CommentChecker(const HeaderLines& page) : page_(page) {}
 
     /// Checks the declarations of a scope. `within` is the type that they are members of; null for a namespace.
-    void judge(const std::vector<Declaration>& declarations, const Declaration* within) {
+    void check(const std::vector<Declaration>& declarations, const Declaration* within) {
         const Declaration* before = nullptr;
         bool run_is_documented = false;
         for (const Declaration& one : declarations) {
@@ -75,7 +75,7 @@ public:
                 ++count;
                 if (!documented && !shares_comment(one, within)) undocumented.emplace_back(one.line, one.name());
             }
-            judge(one.members, &one);
+            check(one.members, &one);
         }
     }
 
@@ -91,11 +91,11 @@ private:
         return true;
     }
 
-    const Page& page_;
+    const HeaderLines& page_;
 };
 
 /// Checks the macros of a public header. Other directives, such as `#if`, do not end a run of `#define` lines.
-void judge_macros(const Page& page, Judge& judge) {
+void check_macros(const HeaderLines& page, CommentChecker& check) {
     std::set<std::string> seen;
     bool run_is_documented = false;
     int line = 0;
@@ -110,20 +110,20 @@ void judge_macros(const Page& page, Judge& judge) {
         std::string name = text.substr(8);
         name = name.substr(0, name.find_first_of(" (\t"));
         if (!seen.insert(name).second) continue;
-        ++judge.count;
-        if (!run_is_documented) judge.undocumented.emplace_back(line, name);
+        ++check.count;
+        if (!run_is_documented) check.undocumented.emplace_back(line, name);
     }
 }
 
 /// Calls `found` with the path and the result of each public header.
-void for_each_header(const Tree& tree, const std::function<void(const std::string&, const Judge&)>& found) {
+void for_each_header(const Tree& tree, const std::function<void(const std::string&, const CommentChecker&)>& found) {
     for (const File& file : tree) {
         if (!is_under(file.path, "include") || !is_source(file.path)) continue;
-        const Page page(file.text);
-        Judge judge(page);
-        judge_macros(page, judge);
-        judge.judge(public_declarations(file.text), nullptr);
-        found(file.path, judge);
+        const HeaderLines page(file.text);
+        CommentChecker check(page);
+        check_macros(page, check);
+        check.check(public_declarations(file.text), nullptr);
+        found(file.path, check);
     }
 }
 
@@ -131,8 +131,8 @@ void for_each_header(const Tree& tree, const std::function<void(const std::strin
 
 Faults undocumented_names(const Tree& tree) {
     Faults faults;
-    for_each_header(tree, [&](const std::string& path, const Judge& judge) {
-        for (const auto& [line, name] : judge.undocumented)
+    for_each_header(tree, [&](const std::string& path, const CommentChecker& check) {
+        for (const auto& [line, name] : check.undocumented)
             faults.push_back(path + ":" + std::to_string(line) + ": " + name + " has no /// comment");
     });
     return faults;
@@ -140,7 +140,7 @@ Faults undocumented_names(const Tree& tree) {
 
 int count_public_names(const Tree& tree) {
     int count = 0;
-    for_each_header(tree, [&](const std::string&, const Judge& judge) { count += judge.count; });
+    for_each_header(tree, [&](const std::string&, const CommentChecker& check) { count += check.count; });
     return count;
 }
 

@@ -20,8 +20,8 @@ std::set<std::string> quoted_words(std::string_view line) {
 }
 
 /// Parses the rows `| `room` | `seen` `seen` |` of the table under the line `## Arrows`.
-Arrows arrows_on(std::string_view page) {
-    Arrows arrows;
+PermittedIncludes arrows_on(std::string_view page) {
+    PermittedIncludes arrows;
     bool inside = false;
     for (const std::string& line : lines_of(page)) {
         if (line.starts_with("## ")) inside = line == "## Arrows";
@@ -41,7 +41,7 @@ std::string listed(const std::set<std::string>& names) {
 
 }  // namespace
 
-Faults wrong_layout_page(const Tree& tree) {
+Faults layout_page_faults(const Tree& tree) {
     const auto page =
         std::find_if(tree.begin(), tree.end(), [](const File& file) { return file.path == "docs/layout.md"; });
     if (page == tree.end()) return {"docs/layout.md: is not there"};
@@ -50,15 +50,15 @@ Faults wrong_layout_page(const Tree& tree) {
     for (const File& file : tree)
         if (is_source(file.path) &&
             (is_under(file.path, "include") || is_under(file.path, "src") || is_under(file.path, "kernels") ||
-             is_under(file.path, "bench") || is_under(file.path, "shipped_timings") || is_under(file.path, "examples") ||
-             is_under(file.path, "tests")))
+             is_under(file.path, "bench") || is_under(file.path, "shipped_timings") ||
+             is_under(file.path, "examples") || is_under(file.path, "tests")))
             folders.insert(is_under(file.path, "tests") ? "tests" : folder_of(file.path));
     for (const auto& folder : folders)
         if (page->text.find("`" + folder + "/`") == std::string::npos)
             faults.push_back("docs/layout.md: does not describe `" + folder + "/`");
 
-    const Arrows drawn = arrows_on(page->text);
-    for (const auto& [room, seen] : allowed_arrows()) {
+    const PermittedIncludes drawn = arrows_on(page->text);
+    for (const auto& [room, seen] : permitted_includes()) {
         const auto row = drawn.find(room);
         if (row == drawn.end())
             faults.push_back("docs/layout.md: the table of arrows lacks `" + room + "`");
@@ -67,7 +67,7 @@ Faults wrong_layout_page(const Tree& tree) {
                              listed(seen) + " in the test");
     }
     for (const auto& [room, seen] : drawn)
-        if (!allowed_arrows().contains(room)) faults.push_back("docs/layout.md: unknown room `" + room + "`");
+        if (!permitted_includes().contains(room)) faults.push_back("docs/layout.md: unknown room `" + room + "`");
     return faults;
 }
 

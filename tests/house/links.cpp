@@ -65,9 +65,9 @@ void check_room(const Tree& tree, const File& file, const Room& room, Faults& fa
     const std::string place = file.path + ": ";
     const std::string folder = room_of(file.path);
     if (room.name != folder) faults.push_back(place + "cairn_room(" + room.name + ") is in the folder of " + folder);
-    const auto allowed = allowed_arrows().find(folder);
+    const auto allowed = permitted_includes().find(folder);
     for (const auto& seen : room.sees)
-        if (allowed == allowed_arrows().end() || !allowed->second.contains(seen))
+        if (allowed == permitted_includes().end() || !allowed->second.contains(seen))
             faults.push_back(place + folder + " may not see " + seen);
     for (const auto& [seen, by] : rooms_included_by(tree, folder))
         if (!room.sees.contains(seen)) faults.push_back(place + "SEES lacks " + seen + ", which " + by + " includes");
@@ -77,7 +77,7 @@ void check_room(const Tree& tree, const File& file, const Room& room, Faults& fa
 
 }  // namespace
 
-Faults wrong_links(const Tree& tree) {
+Faults wrong_room_declarations(const Tree& tree) {
     Faults faults;
     for (const File& file : tree) {
         if (name_of(file.path) != "CMakeLists.txt") continue;

@@ -35,7 +35,7 @@ std::optional<std::size_t> target(const std::vector<Line>& code, std::size_t jum
 
 /// True if execution from the first line of the loop can reach the last one within the loop. A backward jump to an exit
 /// of the function is no loop.
-bool comes_round(const std::vector<Line>& code, const Loop& loop) {
+bool is_loop(const std::vector<Line>& code, const Loop& loop) {
     std::vector<bool> known(code.size(), false);
     std::vector<std::size_t> open{loop.first};
     while (!open.empty()) {
@@ -55,7 +55,7 @@ bool comes_round(const std::vector<Line>& code, const Loop& loop) {
 std::vector<Loop> innermost(const std::vector<Line>& code) {
     std::vector<Loop> loops;
     for (std::size_t i = 0; i < code.size(); ++i)
-        if (const auto first = target(code, i); first && *first <= i && comes_round(code, {*first, i}))
+        if (const auto first = target(code, i); first && *first <= i && is_loop(code, {*first, i}))
             loops.push_back({*first, i});
     std::vector<Loop> inner;
     for (const Loop& loop : loops)
@@ -83,7 +83,8 @@ bool is_tile(std::string_view name, std::span<const std::string_view> tiles) {
                        [&](std::string_view tile) { return arguments_of(name, tile).has_value(); });
 }
 
-void look_at(const std::string& path, std::string_view name, const std::vector<Line>& code, Faults& faults, int& seen) {
+void check_loops(const std::string& path, std::string_view name, const std::vector<Line>& code, Faults& faults,
+                 int& seen) {
     for (const Loop& loop : innermost(code)) {
         int products = 0, spills = 0;
         for (std::size_t i = loop.first; i <= loop.last; ++i) {
@@ -122,7 +123,7 @@ void each_function(std::string_view disassembly, F f) {
 
 }  // namespace
 
-std::optional<TileStep> products_of_step(std::string_view name) {
+std::optional<TileStep> multiply_adds_per_step(std::string_view name) {
     struct Tile {
         std::string_view name;
         std::size_t arguments;  ///< number of template arguments to multiply
@@ -130,8 +131,8 @@ std::optional<TileStep> products_of_step(std::string_view name) {
         bool has_type = false;  ///< true if a type argument precedes them
     };
     constexpr Tile tiles[] = {
-        {"compute_tile", 3, 1, true}, {"compute_places", 2, 1}, {"product_tile", 2, 1}, {"dot_tile", 2, 1},
-        {"score_tile", 2, 1},         {"key_tile", 1, 4},       {"row_tile", 2, 1}};
+        {"compute_tile", 3, 1, true}, {"compute_conv_tile", 2, 1}, {"product_tile", 2, 1}, {"dot_tile", 2, 1},
+        {"score_tile", 2, 1},         {"key_tile", 1, 4},          {"row_tile", 2, 1}};
     if (name.find(", unsigned ") != name.npos) return std::nullopt;  // integers have no fused multiply-add
     for (const Tile& tile : tiles) {
         const std::optional<std::size_t> begin = arguments_of(name, tile.name);
@@ -151,10 +152,11 @@ std::optional<TileStep> products_of_step(std::string_view name) {
     return std::nullopt;
 }
 
-Faults miscounted_tiles(const std::string& path, std::string_view disassembly, std::map<std::string_view, int>& seen) {
+Faults tiles_with_wrong_multiply_adds(const std::string& path, std::string_view disassembly,
+                                      std::map<std::string_view, int>& seen) {
     Faults faults;
     each_function(disassembly, [&](std::string_view name, const std::vector<Line>& code) {
-        const std::optional<TileStep> wanted = products_of_step(name);
+        const std::optional<TileStep> wanted = multiply_adds_per_step(name);
         if (!wanted) return;
         int most = 0;
         for (const Loop& loop : innermost(code)) {
@@ -174,7 +176,7 @@ Faults spilled_loops(const std::string& path, std::string_view disassembly, std:
                      int& seen) {
     Faults faults;
     each_function(disassembly, [&](std::string_view name, const std::vector<Line>& code) {
-        if (is_tile(name, tiles)) look_at(path, name, code, faults, seen);
+        if (is_tile(name, tiles)) check_loops(path, name, code, faults, seen);
     });
     return faults;
 }

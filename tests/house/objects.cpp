@@ -126,7 +126,7 @@ bool names_upper_register(std::string_view operands) {
 
 }  // namespace
 
-Faults code_beyond(const std::string& path, std::string_view disassembly, std::string_view level) {
+Faults code_above_level(const std::string& path, std::string_view disassembly, std::string_view level) {
     const auto has = [&](std::string_view from) {
         return !from.empty() && (from == level || (from == "avx2" && level == "avx512"));
     };
@@ -152,7 +152,7 @@ Faults code_beyond(const std::string& path, std::string_view disassembly, std::s
     return faults;
 }
 
-Faults exports_besides(const std::string& path, std::string_view nm, std::string_view table) {
+Faults unexpected_exports(const std::string& path, std::string_view nm, std::string_view table) {
     Faults faults;
     int tables = 0;
     for (const std::string& line : lines_of(nm)) {

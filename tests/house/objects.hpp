@@ -12,7 +12,7 @@ namespace cairn::house {
 
 /// `nm -P -g --defined-only`: the object exports `table` and nothing else; no symbol is weak or GNU-unique. The linker
 /// could choose a weak symbol compiled for one instruction set for the whole program.
-Faults exports_besides(const std::string& path, std::string_view nm, std::string_view table);
+Faults unexpected_exports(const std::string& path, std::string_view nm, std::string_view table);
 
 /// `readelf -gW`: the object has no COMDAT group. The linker would keep the copy of one ISA level only.
 Faults comdat_groups(const std::string& path, std::string_view readelf);
@@ -25,7 +25,7 @@ Faults vex_code(const std::string& path, std::string_view disassembly);
 
 /// `objdump -d --no-show-raw-insn`: instructions and registers that the level `baseline`, `avx2` or `avx512` does not
 /// include: wider vectors, vector registers 16 to 31, mask registers, and other extensions.
-Faults code_beyond(const std::string& path, std::string_view disassembly, std::string_view level);
+Faults code_above_level(const std::string& path, std::string_view disassembly, std::string_view level);
 
 /// `objdump -t`: writable variables, except function-local constants that are initialised on first use. The library has
 /// no mutable globals. Variables initialised with an address are not detected, because constant tables of addresses are

@@ -123,7 +123,7 @@ Faults defaults_over_ops(const Tree& tree) {
     return faults;
 }
 
-Faults wrong_op_page(const Tree& tree) {
+Faults op_page_faults(const Tree& tree) {
     const std::string page_path = "docs/add_an_op.md", list_path = "src/graph/ir/op_list.hpp";
     const std::string *page = text_of(tree, page_path), *list = text_of(tree, list_path);
     if (page == nullptr || list == nullptr) return {page_path + " or " + list_path + " is not there"};

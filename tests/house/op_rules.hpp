@@ -13,6 +13,6 @@ Faults defaults_over_ops(const Tree& tree);
 /// elementwise ops of src/graph/ir/op_list.hpp, and each of them names all; so does the test in the table. The files
 /// and folders that need nothing according to the page are exempt. A file names an op by `Op::floor`, `"floor"`, a row
 /// `OP(floor, ..)` or `ROW(floor, ..)`, or the declaration `Tensor floor(`.
-Faults wrong_op_page(const Tree& tree);
+Faults op_page_faults(const Tree& tree);
 
 }  // namespace cairn::house

@@ -139,7 +139,7 @@ Faults long_files(const Tree& tree) {
     return faults;
 }
 
-Faults foreign_includes_in_face(const Tree& tree) {
+Faults foreign_includes_in_public_headers(const Tree& tree) {
     Faults faults;
     for (const File& file : tree) {
         if (!is_under(file.path, "include") || !is_source(file.path)) continue;
@@ -152,7 +152,7 @@ Faults foreign_includes_in_face(const Tree& tree) {
     return faults;
 }
 
-Faults empty_names(const Tree& tree) {
+Faults uninformative_names(const Tree& tree) {
     static const std::set<std::string> empty = {"util",    "utils", "common",  "helper",
                                                 "helpers", "core",  "manager", "misc"};
     Faults faults;
@@ -168,7 +168,7 @@ Faults empty_names(const Tree& tree) {
     return faults;
 }
 
-Faults executor_names(const Tree& tree) {
+Faults executor_allocations(const Tree& tree) {
     static const std::set<std::string> slow = {"map",
                                                "multimap",
                                                "unordered_map",
@@ -207,7 +207,7 @@ Faults executor_names(const Tree& tree) {
     return faults;
 }
 
-Faults libraries_out_of_place(const Tree& tree) {
+Faults misplaced_library_includes(const Tree& tree) {
     struct Library {
         std::string_view header;
         std::string_view home;  // a folder or a file
@@ -230,7 +230,7 @@ Faults libraries_out_of_place(const Tree& tree) {
     return faults;
 }
 
-Faults instructions_out_of_place(const Tree& tree) {
+Faults misplaced_instructions(const Tree& tree) {
     constexpr std::array<std::string_view, 9> prefixes = {"_mm",   "__m128", "__m256",   "__m512", "__builtin_ia32",
                                                           "__AVX", "__AMX",  "__F16C__", "__FMA__"};
     constexpr std::array<std::string_view, 2> homes = {"kernels/cpu/simd/vector/instructions.hpp",
@@ -266,7 +266,7 @@ Faults skipped_tests(const Tree& tree) {
     return faults;
 }
 
-Faults host_is_sacred(const Tree& tree) {
+Faults host_process_effects(const Tree& tree) {
     static const std::set<std::string> calls = {
         "abort",   "exit",    "_exit",  "_Exit",         "quick_exit", "terminate", "assert",    "printf", "puts",
         "putchar", "vprintf", "getenv", "secure_getenv", "setenv",     "putenv",    "setlocale", "signal", "sigaction",
@@ -298,7 +298,7 @@ Faults host_is_sacred(const Tree& tree) {
     return faults;
 }
 
-Faults forgotten_lines(const Tree& tree) {
+Faults missing_declarations(const Tree& tree) {
     // By room: a build file of the same room must list the file, as a whole word (`data.cpp` does not list `a.cpp`).
     std::map<std::string, std::string> build_files;
     for (const File& file : tree)

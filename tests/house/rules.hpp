@@ -8,34 +8,34 @@ namespace cairn::house {
 Faults long_files(const Tree& tree);
 
 /// Files under include/ may include only the C++ standard library and `cairn/...`: no third-party or POSIX headers.
-Faults foreign_includes_in_face(const Tree& tree);
+Faults foreign_includes_in_public_headers(const Tree& tree);
 
 /// No name of a file or folder contains the words util(s), common, helper(s), core, manager or misc: they do not limit
 /// what the file is for.
-Faults empty_names(const Tree& tree);
+Faults uninformative_names(const Tree& tree);
 
 /// src/runtime/executor.{hpp,cpp} and all project files that they include must not use std's maps, sets, mutexes,
 /// locks, strings, string streams or regexes: a run does not hash, lock or allocate.
-Faults executor_names(const Tree& tree);
+Faults executor_allocations(const Tree& tree);
 
 /// Some third-party headers may be included in one place only, tests and bench excepted: sqlite3.h in
 /// src/autotune/database, Eigen in kernels/cpu/eigen, utf8proc.h in src/apps/text, tommath.h in
 /// src/selection/search/natural.cpp.
-Faults libraries_out_of_place(const Tree& tree);
+Faults misplaced_library_includes(const Tree& tree);
 
 /// Code in kernels/ that names instructions (intrinsics, assembler, compiler builtins, macros of instruction sets) is
 /// permitted only in kernels/cpu/simd/vector/instructions.hpp and tile_registers.hpp, where each has an emulation.
-Faults instructions_out_of_place(const Tree& tree);
+Faults misplaced_instructions(const Tree& tree);
 
 /// No test may use GTEST_SKIP: missing hardware is emulated, or the test asserts less.
 Faults skipped_tests(const Tree& tree);
 
 /// Code in include/, kernels/ and src/ (except src/apps/cli) must not end the process, print, read the environment, or
 /// change signal handlers. src/driver/command_line_defaults.cpp may read environment variables.
-Faults host_is_sacred(const Tree& tree);
+Faults host_process_effects(const Tree& tree);
 
 /// Every .hpp under include/, src/ and kernels/ must have `#pragma once`; every .cpp there must be listed in a build
 /// file of its room.
-Faults forgotten_lines(const Tree& tree);
+Faults missing_declarations(const Tree& tree);
 
 }  // namespace cairn::house

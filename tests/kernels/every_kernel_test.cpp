@@ -49,7 +49,8 @@ std::vector<Group> make_groups() {
             const std::size_t step = every * (has_setting_suffix(setting.id) ? 8 * sizes : sizes);
             const bool has_same_bits = promises_same_bits(setting.id);
             group->kernels.push_back(
-                {std::move(setting), {.same_for_any_team = has_same_bits, .every = step, .heap_calls = heap_calls}});
+                {std::move(setting),
+                 {.same_for_any_team = has_same_bits, .size_stride = step, .heap_calls = heap_calls}});
         }
     };
     for (const Kernel& kernel : cpu_kernels().kernels)
@@ -84,7 +85,7 @@ TEST_P(EveryKernel, ComputesItsDefinition) {
 }
 
 // For each level above the baseline, whether or not this machine has it.
-TEST(Twins, EveryKernelOfALevelHasOne) {
+TEST(IsaVariants, EveryKernelOfALevelHasOne) {
     std::set<std::string> ids;
     for (const Level& level : emulated_levels())
         for (const Kernel& kernel : kernels_of(level)) EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id;

@@ -24,7 +24,7 @@ void expect_right(const std::string& end, const std::vector<std::string>& proble
     for (const Level& level : runnable_levels()) {
         Kernel kernel = gemm_of(level, end);
         kernel.samples = problems;
-        const KernelReport report = check_kernel(kernel, cpu_kernels().definitions, {.every = 4});
+        const KernelReport report = check_kernel(kernel, cpu_kernels().definitions, {.size_stride = 4});
         for (const std::string& fault : report.faults) ADD_FAILURE() << level.name << ": " << fault;
         EXPECT_GE(report.runs, static_cast<int>(problems.size())) << level.name;
     }

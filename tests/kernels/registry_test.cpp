@@ -19,7 +19,7 @@ const KernelSet& kernels() {
 
 bool is_reference(const Kernel& kernel) { return kernel.id.starts_with("cpu.reference."); }
 
-TEST(List, IdsAreDistinctAndWellFormed) {
+TEST(KernelRegistry, IdsAreDistinctAndWellFormed) {
     std::set<std::string> ids;
     for (const Kernel& kernel : kernels().kernels) {
         EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id;
@@ -34,7 +34,7 @@ TEST(List, IdsAreDistinctAndWellFormed) {
     }
 }
 
-TEST(List, HigherLevelsComeFirstAndReferenceLast) {
+TEST(KernelRegistry, HigherLevelsComeFirstAndReferenceLast) {
     bool reference_seen = false;
     FeatureSet last = levels::avx512;
     for (const Kernel& kernel : kernels().kernels) {
@@ -46,7 +46,7 @@ TEST(List, HigherLevelsComeFirstAndReferenceLast) {
     EXPECT_TRUE(reference_seen);
 }
 
-TEST(List, EveryAtomicOpHasAReferenceKernel) {
+TEST(KernelRegistry, EveryAtomicOpHasAReferenceKernel) {
     for (const ir::OpInfo& op : ir::op_table()) {
         if (op.kind == ir::OpClass::leaf && op.op != ir::Op::iota) continue;
         const bool found = std::any_of(kernels().kernels.begin(), kernels().kernels.end(), [&](const Kernel& kernel) {
@@ -56,7 +56,7 @@ TEST(List, EveryAtomicOpHasAReferenceKernel) {
     }
 }
 
-TEST(List, KernelsComputeKnownDefinitionsAndTheirSamplesPrintBack) {
+TEST(KernelRegistry, KernelsComputeKnownDefinitionsAndTheirSamplesPrintBack) {
     for (const Kernel& kernel : kernels().kernels) {
         const auto& definitions = kernels().definitions;
         const bool is_known = kernel.definition == "elementwise" || kernel.definition == "fused" ||
@@ -75,7 +75,7 @@ TEST(List, KernelsComputeKnownDefinitionsAndTheirSamplesPrintBack) {
     }
 }
 
-TEST(List, DefinitionsBuildTheirPatterns) {
+TEST(KernelRegistry, DefinitionsBuildTheirPatterns) {
     std::set<std::string> names;
     for (const Definition& definition : kernels().definitions) {
         EXPECT_TRUE(names.insert(definition.name).second) << definition.name;
@@ -117,12 +117,12 @@ TEST(List, DefinitionsBuildTheirPatterns) {
         EXPECT_TRUE(names.contains(name)) << name;
 }
 
-TEST(List, DefinitionsRefuseTooFewOperands) {
+TEST(KernelRegistry, DefinitionsRefuseTooFewOperands) {
     for (const Definition& definition : kernels().definitions)
         EXPECT_THROW(definition.build({}, {}), Error) << definition.name;
 }
 
-TEST(List, PackedInputsHaveALayoutAndAPackKernel) {
+TEST(KernelRegistry, PackedInputsHaveALayoutAndAPackKernel) {
     for (const Kernel& kernel : kernels().kernels)
         for (const PackedInput& packed : kernel.packed_inputs) {
             const auto& layouts = kernels().layouts;

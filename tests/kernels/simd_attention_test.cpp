@@ -62,7 +62,7 @@ Mask mask_of_keys(const Shape4& s, bool exists) {
 }
 
 /// What is applied to scores before the mask: softcap unless the cap is 0, and a bias as fifth operand.
-struct Before {
+struct ScoreTransforms {
     double cap = 0;
     Mask bias = {};
     bool adds_to_hidden = false;
@@ -70,7 +70,8 @@ struct Before {
 
 /// The definition in double, for one query.
 void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& mask, double masked_score,
-                  std::int64_t b, std::int64_t h, std::int64_t t, std::vector<double>& out, const Before& before = {}) {
+                  std::int64_t b, std::int64_t h, std::int64_t t, std::vector<double>& out,
+                  const ScoreTransforms& before = {}) {
     const std::int64_t g = h / (s.heads / s.key_heads);
     std::vector<double> score(static_cast<std::size_t>(s.keys));
     double largest = -INFINITY;

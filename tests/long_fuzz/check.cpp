@@ -115,7 +115,7 @@ std::string compared(const Graph& graph, const Trial& trial, const OptionSet& se
 
 RandomGraphOptions graph_options(std::uint64_t seed) {
     RandomGraphOptions options;
-    options.wild = seed % 4 != 0;
+    options.edge_values = seed % 4 != 0;
     options.steps = 6 + static_cast<int>(seed % 31);
     if (seed % 11 == 5) options.dtype = DType::f64;
     if (seed % 7 == 3) options.dtype = DType::f16;

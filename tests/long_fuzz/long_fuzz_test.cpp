@@ -11,7 +11,7 @@ namespace {
 // Sharded, so that the shards run in parallel. The program long_fuzz does the same for any number of graphs.
 class LongFuzz : public testing::TestWithParam<int> {};
 
-TEST_P(LongFuzz, GraphsEqualTheInterpreterInAllWays) {
+TEST_P(LongFuzz, GraphsEqualTheInterpreterWithAllOptions) {
     constexpr std::uint64_t graphs = 240, shards = 8;
     const auto sets = option_sets(8, 3);
     for (auto seed = static_cast<std::uint64_t>(GetParam()); seed < graphs; seed += shards) {

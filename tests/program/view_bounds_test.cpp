@@ -43,7 +43,7 @@ Dim model_size(std::mt19937& random, const Dim& n, const Dim& m) {
 }
 
 /// Applies one more view op at random: a slice, a window, a transpose, a repeated axis.
-void look_again(std::mt19937& random, StridedView& view) {
+void apply_view_op(std::mt19937& random, StridedView& view) {
     const std::size_t axis = random() % view.sizes.size();
     Dim &size = view.sizes[axis], &stride = view.strides[axis];
     const int step = static_cast<int>(1 + random() % 3), count = static_cast<int>(1 + random() % 3);
@@ -113,7 +113,7 @@ Drawn draw(std::mt19937& random, std::int64_t most) {
     for (unsigned i = 0; i < rank; ++i) drawn.buffer.push_back(model_size(random, n, m));
     drawn.view = {0, drawn.buffer, dense(drawn.buffer)};
     if (random() % 4 == 0) drawn.buffer = {product(drawn.buffer)};
-    for (unsigned i = 0; i < 1 + random() % 4; ++i) look_again(random, drawn.view);
+    for (unsigned i = 0; i < 1 + random() % 4; ++i) apply_view_op(random, drawn.view);
     return drawn;
 }
 

@@ -11,13 +11,13 @@ namespace cairn::runtime {
 namespace {
 
 /// What a step records: how many members it had, and how often it ran.
-struct Seen {
+struct Record {
     std::atomic<int> calls{0};
     std::atomic<int> members{0};
 };
 
 void note(const Args& args, Team& team) {
-    auto& seen = *reinterpret_cast<Seen*>(args.workspace);
+    auto& seen = *reinterpret_cast<Record*>(args.workspace);
     team.barrier();
     ++seen.calls;
     seen.members = team.size();
@@ -29,7 +29,7 @@ struct Program {
         for (std::size_t i = 0; i < count; ++i)
             steps[i] = {note, {nullptr, nullptr, nullptr, reinterpret_cast<std::byte*>(&seen[i]), nullptr}};
     }
-    std::vector<Seen> seen;
+    std::vector<Record> seen;
     std::vector<KernelLaunch> steps;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using test::TempFolder;
 
-TEST(WholeFile, IsWrittenAndRead) {
+TEST(FileIo, IsWrittenAndRead) {
     const TempFolder folder;
     for (const std::string& text : {std::string(), std::string("a\0b", 3), std::string(200'000, 'x')}) {
         write_file(folder / "f", text, "save");
@@ -30,7 +30,7 @@ TEST(WholeFile, IsWrittenAndRead) {
 }
 
 // Concurrent readers see the whole text of one of the writers.
-TEST(WholeFile, SeveralThreadsWriteOneAtOnce) {
+TEST(FileIo, SeveralThreadsWriteOneAtOnce) {
     const TempFolder folder;
     write_file(folder / "f", std::string(100'000, 'a'), "save");
     std::atomic<int> mixed = 0, failed = 0;

@@ -33,7 +33,7 @@ Graph running_total() {
 struct Interruption {};
 
 /// A CompiledGraph and a model of its documented behaviour under the same calls.
-struct Pupil {
+struct Subject {
     CompiledGraph graph;
     std::shared_ptr<bool> bound;           ///< one for all instances
     std::vector<Row> x;                    ///< empty: not set
@@ -62,7 +62,7 @@ public:
     }
 
     void step() {
-        Pupil& pupil = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
+        Subject& pupil = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
         take(pupil);
         look_at_states(pupil);
     }
@@ -71,7 +71,7 @@ public:
     int loads() const { return loads_; }
 
 private:
-    void take(Pupil& pupil) {
+    void take(Subject& pupil) {
         switch (random_.below(21)) {
             case 0:
             case 1: return set_input(pupil);
@@ -98,7 +98,7 @@ private:
     }
 
     void add(CompiledGraph graph, std::shared_ptr<bool> bound) {
-        pupils_.push_back(Pupil{std::move(graph), std::move(bound), {}, 0, {}, 0, false, {}, {}, nullptr});
+        pupils_.push_back(Subject{std::move(graph), std::move(bound), {}, 0, {}, 0, false, {}, {}, nullptr});
     }
 
     std::vector<Row> some_rows(std::int64_t count) {
@@ -121,7 +121,7 @@ private:
     }
 
     // By each overload; the last two cannot pass a wrong shape.
-    void set_input(Pupil& pupil) {
+    void set_input(Subject& pupil) {
         const int form = random_.below(6);
         const std::int64_t count = form == 5 ? 1 : random_.between(0, most_rows + 1);
         const std::int64_t columns = form < 4 && random_.one_in(8) ? width - 1 : width;
@@ -148,7 +148,7 @@ private:
     }
 
     // Strided elements, row-major or column-major: copied, and released within the call.
-    void set_strided(Pupil& pupil, const std::vector<float>& flat, const std::vector<std::int64_t>& shape) {
+    void set_strided(Subject& pupil, const std::vector<float>& flat, const std::vector<std::int64_t>& shape) {
         const std::int64_t count = shape[0], columns = shape[1];
         const bool turned = random_.one_in(2);
         const std::int64_t down = turned ? 2 : 2 * columns + 3, along = turned ? 2 * count + 3 : 2;
@@ -174,7 +174,7 @@ private:
 
     // A size other than that of x contradicts it until one of them is set again. The length of a state can only be set
     // to its present value.
-    void set_symbol(Pupil& pupil) {
+    void set_symbol(Subject& pupil) {
         EXPECT_FALSE(succeeds([&] { pupil.graph.set(random_.one_in(2) ? "U" : "T", std::int64_t{9}); }));
         const std::int64_t length = random_.between(0, 3);
         EXPECT_EQ(succeeds([&] { pupil.graph.set("P", length); }),
@@ -185,7 +185,7 @@ private:
         pupil.last.reset();
     }
 
-    void set_output(Pupil& pupil) {
+    void set_output(Subject& pupil) {
         pupil.last.reset();
         if (random_.one_in(3)) {
             EXPECT_TRUE(succeeds([&] { pupil.graph.set_output("next", nullptr, 0); }));
@@ -197,8 +197,8 @@ private:
             pupil.graph.set_output("next", nullptr, 0), pupil.own = nullptr;
     }
 
-    // With or without options; `struck` if the caller interrupts the run.
-    void run(Pupil& pupil) {
+    // With or without options; `interrupted` if the caller interrupts the run.
+    void run(Subject& pupil) {
         const bool room = pupil.own == nullptr || pupil.own->size() >= pupil.x.size() * width;
         const bool whole = !pupil.x.empty() && pupil.rows == static_cast<std::int64_t>(pupil.x.size());
         const bool can =
@@ -207,8 +207,8 @@ private:
         const std::int64_t at = random_.between(1, 6);
         std::stop_source stop;
         std::int64_t done = 0;
-        bool struck = how == 1;
-        if (struck) stop.request_stop();
+        bool interrupted = how == 1;
+        if (interrupted) stop.request_stop();
         RunOptions options;
         options.profile = how == 0;
         if (how == 1 || how == 2) options.stop = stop.get_token();
@@ -218,7 +218,7 @@ private:
                 EXPECT_EQ(progress.done, ++done);
                 EXPECT_LE(done, progress.total);
                 if (done != at || (how == 2 && done == progress.total)) return;
-                struck = true;
+                interrupted = true;
                 stop.request_stop();
                 if (how == 3) throw Interruption();
             };
@@ -227,10 +227,11 @@ private:
             ran = succeeds([&] { pupil.graph.run(options); });
         } catch (const Interruption&) { EXPECT_EQ(how, 3); }
         // An instruction that has begun is finished; if it is the last one, the run succeeds.
-        if (how == 2 && struck)
+        if (how == 2 && interrupted)
             EXPECT_LE(done, at + 1);
         else
-            EXPECT_EQ(ran, can && !struck) << *pupil.bound << pupil.x.size() << room << pupil.history.size() << how;
+            EXPECT_EQ(ran, can && !interrupted)
+                << *pupil.bound << pupil.x.size() << room << pupil.history.size() << how;
         pupil.last.reset();
         if (!ran && done > 0) note_damage(pupil);
         if (!ran) return;
@@ -245,12 +246,12 @@ private:
         read(pupil);
     }
 
-    void note_damage(Pupil& pupil) {
+    void note_damage(Subject& pupil) {
         pupil.damaged = !succeeds([&] { (void)pupil.graph.state("runs"); });
         if (pupil.damaged) ++damages_;
     }
 
-    void look_at_profile(const Pupil& pupil) {
+    void look_at_profile(const Subject& pupil) {
         const std::vector<InstructionProfile> rows = pupil.graph.profile();
         EXPECT_FALSE(rows.empty());
         double seconds = 0;
@@ -263,7 +264,7 @@ private:
         EXPECT_GT(seconds, 0);
     }
 
-    void read(Pupil& pupil) {
+    void read(Subject& pupil) {
         std::vector<float> total, next;
         const auto copy = [&](const char* name) {
             const auto values = pupil.graph.output(name).as<float>();
@@ -284,7 +285,7 @@ private:
         }
     }
 
-    void rewind(Pupil& pupil) {
+    void rewind(Subject& pupil) {
         const std::int64_t length = random_.between(-1, capacity + 1);
         const bool fits = length >= 0 && length <= static_cast<std::int64_t>(pupil.history.size());
         EXPECT_EQ(succeeds([&] { pupil.graph.rewind("P", length); }), fits);
@@ -293,12 +294,12 @@ private:
         pupil.last.reset();
     }
 
-    void add_instance(Pupil& pupil) {
+    void add_instance(Subject& pupil) {
         std::optional<CompiledGraph> graph;
         if (succeeds([&] { graph.emplace(pupil.graph.instance()); })) add(std::move(*graph), pupil.bound);
     }
 
-    void save_and_load(Pupil& pupil) {
+    void save_and_load(Subject& pupil) {
         const Context& context = contexts_[random_.one_in(2) ? 1 : 0];
         pupil.graph.save(path_);
         add(CompiledGraph::load(path_, context), std::make_shared<bool>(false));
@@ -306,7 +307,7 @@ private:
         EXPECT_FALSE(succeeds([&] { CompiledGraph::load(path_, Context({.threads = 3})); }));
     }
 
-    void ask(Pupil& pupil) {
+    void ask(Subject& pupil) {
         const std::pair<std::string_view, std::int64_t> sizes[] = {{"T", random_.between(1, most_rows)}};
         EXPECT_GE(pupil.graph.memory().states, capacity * width * 4);
         EXPECT_GE(pupil.graph.memory({{"T", sizes[0].second}}).states, width * 4);
@@ -319,7 +320,7 @@ private:
         for (const InstructionProfile& row : pupil.graph.profile()) EXPECT_FALSE(row.kernel.empty());
     }
 
-    void bind(Pupil& pupil) {
+    void bind(Subject& pupil) {
         const bool wrong = random_.one_in(3), before = *pupil.bound;
         const bool ok = succeeds([&] {
             pupil.graph.bind([&](std::string_view) {
@@ -335,7 +336,7 @@ private:
     }
 
     // Any number of rows, too many of which are refused, and a count; each also with invalid arguments.
-    void set_state(Pupil& pupil) {
+    void set_state(Subject& pupil) {
         const std::vector<Row> rows =
             some_rows(random_.one_in(4) ? random_.between(3, capacity + 1) : random_.between(0, 2));
         std::vector<float> elements;
@@ -366,8 +367,8 @@ private:
     }
 
     // Sets the states to those shown by any pupil, itself included.
-    void take_over(Pupil& pupil) {
-        const Pupil& from = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
+    void take_over(Subject& pupil) {
+        const Subject& from = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
         if (from.damaged) return;
         const auto shown = from.graph.state("rows").as<float>();
         const std::vector<float> rows(shown.begin(), shown.end());
@@ -380,7 +381,7 @@ private:
         pupil.last.reset();
     }
 
-    void save_states(Pupil& pupil) {
+    void save_states(Subject& pupil) {
         if (saved_ && !random_.one_in(4)) return;  // writing is slow
         EXPECT_FALSE(succeeds([&] { pupil.graph.save_states(states_ / "below" / "a file"); }));
         EXPECT_EQ(succeeds([&] { pupil.graph.save_states(states_); }), !pupil.damaged);
@@ -389,7 +390,7 @@ private:
     }
 
     // Files of other states are refused as a whole.
-    void load_wrong_states(Pupil& pupil) {
+    void load_wrong_states(Subject& pupil) {
         const std::filesystem::path wrong = std::filesystem::path(states_) += ".wrong";
         const std::vector<float> rows((capacity + 1) * width);
         const std::int64_t runs = 77;
@@ -408,7 +409,7 @@ private:
     }
 
     // Loads what any pupil saved, if anything.
-    void load_states(Pupil& pupil) {
+    void load_states(Subject& pupil) {
         if (random_.one_in(4)) load_wrong_states(pupil);
         EXPECT_EQ(succeeds([&] { pupil.graph.load_states(states_); }), saved_.has_value());
         if (!saved_) return;
@@ -418,7 +419,7 @@ private:
         pupil.last.reset();
     }
 
-    void reset_states(Pupil& pupil) {
+    void reset_states(Subject& pupil) {
         EXPECT_TRUE(succeeds([&] { pupil.graph.reset_states(); }));
         pupil.history.clear();
         pupil.runs = 0;
@@ -427,7 +428,7 @@ private:
     }
 
     // After each call, successful or refused.
-    void look_at_states(const Pupil& pupil) {
+    void look_at_states(const Subject& pupil) {
         const OutputView rows = pupil.graph.state("rows");
         EXPECT_EQ((std::vector<std::int64_t>(rows.shape.begin(), rows.shape.end())),
                   (std::vector<std::int64_t>{static_cast<std::int64_t>(pupil.history.size()), width}));
@@ -444,7 +445,7 @@ private:
         EXPECT_FALSE(succeeds([&] { (void)pupil.graph.state("absent"); }));
     }
 
-    void move(Pupil& pupil) {
+    void move(Subject& pupil) {
         CompiledGraph elsewhere = std::move(pupil.graph);
         pupil.graph = std::move(elsewhere);
     }
@@ -452,7 +453,7 @@ private:
     RandomGenerator random_;
     const std::array<Context, 2> contexts_;
     std::filesystem::path path_, states_;
-    std::deque<Pupil> pupils_;
+    std::deque<Subject> pupils_;
     std::optional<std::pair<std::vector<Row>, std::int64_t>> saved_;  ///< in the file of states
     std::deque<std::vector<float>> data_;
     std::deque<std::vector<float>> buffers_;

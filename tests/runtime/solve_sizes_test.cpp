@@ -280,7 +280,7 @@ public:
     }
 
     /// The symbols that shapes at these values determine, one after the other, by trying all of their values.
-    std::vector<bool> told(const std::vector<std::int64_t>& values) const {
+    std::vector<bool> determined(const std::vector<std::int64_t>& values) const {
         std::vector<bool> known(3, false);
         for (bool changed = true; changed;) {
             changed = false;
@@ -361,12 +361,12 @@ void expect_round_trip(CompiledGraph& model, const RandomInputs& inputs, const s
         const std::size_t input = (first + i) % inputs.size();
         model.set("x" + std::to_string(input), data.data(), inputs.shape(input, values));
     }
-    const std::vector<bool> told = inputs.told(values);
+    const std::vector<bool> determined = inputs.determined(values);
     const char* const names[] = {"a", "b", "c"};
-    if (std::count(told.begin(), told.end(), true) < 3) {
+    if (std::count(determined.begin(), determined.end(), true) < 3) {
         EXPECT_THAT(message([&] { model.run(); }), HasSubstr("is not set"));
         for (std::size_t s = 0; s < 3; ++s)
-            if (!told[s]) model.set(names[s], values[s]);
+            if (!determined[s]) model.set(names[s], values[s]);
     }
     EXPECT_EQ(message([&] { model.run(); }), "nothing was thrown");
     for (std::size_t s = 0; s < 3; ++s) EXPECT_EQ(model.output(names[s]).shape[0], values[s]) << names[s];
@@ -386,8 +386,8 @@ TEST(SolveSizes, RandomShapesTellTheirSymbols) {
             const std::vector<std::int64_t> values = inputs.random_values();
             CompiledGraph once = i == 2 ? loaded.instance() : model.instance();
             expect_round_trip(once, inputs, values, i);
-            const std::vector<bool> told = inputs.told(values);
-            all_told += std::count(told.begin(), told.end(), true) == 3 ? 1 : 0;
+            const std::vector<bool> determined = inputs.determined(values);
+            all_told += std::count(determined.begin(), determined.end(), true) == 3 ? 1 : 0;
         }
         if (testing::Test::HasFailure()) return;
     }

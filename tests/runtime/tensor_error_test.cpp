@@ -10,7 +10,7 @@
 namespace cairn::runtime {
 namespace {
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// tensor_error() over segments of `stretch` elements.
@@ -40,25 +40,25 @@ TEST(Difference, IsTheRelativeErrorOrATenthOfTheLargest) {
 TEST(Difference, IsNoneBetweenWhatIsTheSame) {
     EXPECT_EQ(off<double>(DType::f64, {}, {}), 0);
     EXPECT_EQ(off<double>(DType::f64, {0, -0.0}, {-0.0, 0}), 0);
-    EXPECT_EQ(off<double>(DType::f64, {nan, endless, 1}, {-nan, endless, 1}), 0);
+    EXPECT_EQ(off<double>(DType::f64, {nan, infinity, 1}, {-nan, infinity, 1}), 0);
     EXPECT_EQ(off<double>(DType::f64, {1e300, 2}, {1e300, 2}), 0);
     EXPECT_EQ(off<std::int64_t>(DType::i64, {1, 2}, {1, 2}, 1), 0);
     EXPECT_NEAR(off<double>(DType::f64, {1, 2.2, nan}, {1, 2, nan}), 0.2 / std::sqrt(5), 1e-12);
 }
 
 TEST(Difference, IsEndlessWhereNothingCanBeSaidForIt) {
-    for (const double got : {nan, endless, 1.0})
-        for (const double wanted : {nan, endless, -endless, 2.0}) {
+    for (const double got : {nan, infinity, 1.0})
+        for (const double wanted : {nan, infinity, -infinity, 2.0}) {
             const bool same = (std::isnan(got) && std::isnan(wanted)) || got == wanted;
             const bool numbers = std::isfinite(got) && std::isfinite(wanted);
-            EXPECT_EQ(off<double>(DType::f64, {got, 1}, {wanted, 1}) == endless, !same && !numbers)
+            EXPECT_EQ(off<double>(DType::f64, {got, 1}, {wanted, 1}) == infinity, !same && !numbers)
                 << got << " for " << wanted;
         }
-    EXPECT_EQ(off<double>(DType::f64, {0, 1e-30}, {0, 0}), endless);
-    EXPECT_EQ(off<double>(DType::f64, {1e300, 1}, {1.1e300, 1}), endless) << "squares overflow";
+    EXPECT_EQ(off<double>(DType::f64, {0, 1e-30}, {0, 0}), infinity);
+    EXPECT_EQ(off<double>(DType::f64, {1e300, 1}, {1.1e300, 1}), infinity) << "squares overflow";
     EXPECT_DOUBLE_EQ(off<double>(DType::f64, {1e-300, 0}, {2e-300, 0}), std::sqrt(0.5)) << "squares vanish: a bound";
-    EXPECT_EQ(off<std::int32_t>(DType::i32, {1, 2, 3}, {1, 2, 4}, 1), endless);
-    EXPECT_EQ(off<std::uint8_t>(DType::boolean, {1, 0}, {1, 1}), endless);
+    EXPECT_EQ(off<std::int32_t>(DType::i32, {1, 2, 3}, {1, 2, 4}, 1), infinity);
+    EXPECT_EQ(off<std::uint8_t>(DType::boolean, {1, 0}, {1, 1}), infinity);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Kernel other_product(const std::string& id, void (*run)(const Args&, Team&)) {
     return kernel;
 }
 
-class AVerification : public testing::Test {
+class VerificationTest : public testing::Test {
 protected:
     static Context context_with(const Kernel& kernel) {
         ContextOptions options;
@@ -112,7 +112,7 @@ protected:
     const Floats zeros = Floats(x.size(), 0);
 };
 
-TEST_F(AVerification, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
+TEST_F(VerificationTest, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
     CompiledGraph model = compiled(distance_to());
     ASSERT_TRUE(is_inexact(model));
     ASSERT_EQ(model.verified_errors().size(), 1U);
@@ -145,7 +145,7 @@ TEST_F(AVerification, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
     EXPECT_EQ(exact.memory().verification, 0);
 }
 
-TEST_F(AVerification, CatchesAnErrorThatIsAmplifiedOnce) {
+TEST_F(VerificationTest, CatchesAnErrorThatIsAmplifiedOnce) {
     const Floats c = near_product(x);
     CompiledGraph model = compiled(distance_to()), exact = compiled(distance_to(), true);
     CompiledGraph before = model.instance();
@@ -165,7 +165,7 @@ TEST_F(AVerification, CatchesAnErrorThatIsAmplifiedOnce) {
     EXPECT_EQ(after.verified_errors()[0].error, row.error);
 }
 
-TEST_F(AVerification, FindsOutputsInTheCallersMemory) {
+TEST_F(VerificationTest, FindsOutputsInTheCallersMemory) {
     for (const bool amplified : {false, true})
         for (const bool over_input : {false, true}) {
             SCOPED_TRACE(std::to_string(amplified) + std::to_string(over_input));
@@ -184,7 +184,7 @@ TEST_F(AVerification, FindsOutputsInTheCallersMemory) {
         }
 }
 
-TEST_F(AVerification, OfEachBucketComparesWhatARunLeavesInAGrowingState) {
+TEST_F(VerificationTest, OfEachBucketComparesWhatARunLeavesInAGrowingState) {
     CompiledGraph model = compiled(cache(), false, {{"T", {1}}}), exact = compiled(cache(), true, {{"T", {1}}});
     const Floats c(columns, 0);
     const auto told = [&] {
@@ -212,7 +212,7 @@ TEST_F(AVerification, OfEachBucketComparesWhatARunLeavesInAGrowingState) {
     }
 }
 
-TEST_F(AVerification, ThatFailsInALaterBucketLeavesItsStatesExact) {
+TEST_F(VerificationTest, ThatFailsInALaterBucketLeavesItsStatesExact) {
     CompiledGraph model = compiled(cache(), false, {{"T", {1}}}), exact = compiled(cache(), true, {{"T", {1}}});
     const Floats none(columns, 0), first = random_floats(4 * columns, 3), next = random_floats(columns, 4);
     run(model, first, none);
@@ -238,7 +238,7 @@ TEST_F(AVerification, ThatFailsInALaterBucketLeavesItsStatesExact) {
     }
 }
 
-TEST_F(AVerification, OfAGrowingStateLooksAtWhatIsNewThere) {
+TEST_F(VerificationTest, OfAGrowingStateLooksAtWhatIsNewThere) {
     CompiledGraph model = compiled(cache());
     model.set_state("rows", random_floats(60 * columns, 8));
     run(model, random_floats(columns, 9), Floats(columns, 0));
@@ -249,7 +249,7 @@ TEST_F(AVerification, OfAGrowingStateLooksAtWhatIsNewThere) {
 }
 
 // An inexact and an exact kernel give different bound values.
-TEST_F(AVerification, SeesErrorsInBoundValues) {
+TEST_F(VerificationTest, SeesErrorsInBoundValues) {
     Graph g("bound");
     const Tensor w = g.weight("w", DType::f32, {columns, columns});
     const Tensor product = matmul(g.input("x", DType::f32, {columns, columns}), w);
@@ -280,7 +280,7 @@ Graph recurrent() {
     return g;
 }
 
-TEST_F(AVerification, RunsOnAStateThatIsOverwrittenOnce) {
+TEST_F(VerificationTest, RunsOnAStateThatIsOverwrittenOnce) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(recurrent()), exact = compiled(recurrent(), true);
         const Floats h = random_floats(columns, 5), in = random_floats(columns, 6), none(columns, 0);
@@ -298,7 +298,7 @@ TEST_F(AVerification, RunsOnAStateThatIsOverwrittenOnce) {
     }
 }
 
-TEST_F(AVerification, ThatIsStoppedChangesNothingAndComesAgain) {
+TEST_F(VerificationTest, ThatIsStoppedChangesNothingAndComesAgain) {
     const Floats none(columns, 0), in = random_floats(columns, 7);
     for (const std::string phase : {"verify", "run"})
         for (const bool throws : {false, true}) {
@@ -325,7 +325,7 @@ TEST_F(AVerification, ThatIsStoppedChangesNothingAndComesAgain) {
         }
 }
 
-TEST_F(AVerification, OfAKernelThatThrowsFallsBack) {
+TEST_F(VerificationTest, OfAKernelThatThrowsFallsBack) {
     const Context throwing = context_with(
         other_product("test.throws.matmul.f32@1", [](const Args&, Team&) { throw std::runtime_error("cannot"); }));
     CompiledGraph model = bound(compile(distance_to(), throwing, {.tolerance = Tolerance::relative(allowed)}));
@@ -337,7 +337,7 @@ TEST_F(AVerification, OfAKernelThatThrowsFallsBack) {
     for (const InstructionProfile& row : model.profile()) EXPECT_GT(row.seconds, 0) << row.kernel;
 }
 
-TEST_F(AVerification, TakesTheSameNaNForRight) {
+TEST_F(VerificationTest, TakesTheSameNaNForRight) {
     Floats bad = x;
     bad[3] = std::numeric_limits<float>::quiet_NaN();
     CompiledGraph model = compiled(distance_to());
@@ -354,14 +354,14 @@ TEST_F(AVerification, TakesTheSameNaNForRight) {
     EXPECT_TRUE(alone.verified_errors()[0].fell_back);
 }
 
-TEST_F(AVerification, OfNoElementsFindsNoError) {
+TEST_F(VerificationTest, OfNoElementsFindsNoError) {
     CompiledGraph model = compiled(distance_to());
     EXPECT_TRUE(run(model, {}, {}).empty());
     EXPECT_TRUE(model.verified_errors()[0].verified);
     EXPECT_EQ(model.verified_errors()[0].error, 0);
 }
 
-TEST_F(AVerification, HoldsIntegersToBeEqual) {
+TEST_F(VerificationTest, HoldsIntegersToBeEqual) {
     Graph g("g");
     const Tensor product =
         matmul(g.input("x", DType::f32, {5, columns}), g.weight("w", DType::f32, {columns, columns}));
@@ -383,7 +383,7 @@ TEST_F(AVerification, HoldsIntegersToBeEqual) {
     }
 }
 
-TEST_F(AVerification, IsProfiledAsWhatRan) {
+TEST_F(VerificationTest, IsProfiledAsWhatRan) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(distance_to()), exact = compiled(distance_to(), true);
         const Floats c = amplified ? near_product(x) : zeros;
@@ -399,7 +399,7 @@ TEST_F(AVerification, IsProfiledAsWhatRan) {
     }
 }
 
-TEST_F(AVerification, ByManyInstancesAtOnceGivesRightResultsToAll) {
+TEST_F(VerificationTest, ByManyInstancesAtOnceGivesRightResultsToAll) {
     const Floats amplifying = near_product(x);
     CompiledGraph exact = compiled(distance_to(), true);
     const Floats right = run(exact, x, amplifying), harmless = run(exact, x, zeros);
@@ -438,7 +438,7 @@ TEST_F(AVerification, ByManyInstancesAtOnceGivesRightResultsToAll) {
 }
 
 // The status becomes passed during a run that then fails: an instance made in between supports both programs.
-TEST_F(AVerification, ThatEndsLateCountsForAllInstances) {
+TEST_F(VerificationTest, ThatEndsLateCountsForAllInstances) {
     CompileOptions options{.tolerance = Tolerance::relative(allowed)};
     options.disable = {"pack"};  // products need a workspace then
     CompiledGraph late = bound(compile(distance_to(), context, options)), early = late.instance();
@@ -459,7 +459,7 @@ TEST_F(AVerification, ThatEndsLateCountsForAllInstances) {
     for (CompiledGraph* each : {&late, &early, between.data()}) EXPECT_EQ(run(*each, x, zeros), run(exact, x, zeros));
 }
 
-TEST_F(AVerification, ComesAgainWhereAProgramIsLoaded) {
+TEST_F(VerificationTest, ComesAgainWhereAProgramIsLoaded) {
     const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "verification.cairn";
     const Floats amplifying = near_product(x);
     CompiledGraph exact = compiled(distance_to(), true), model = compiled(distance_to());

@@ -12,14 +12,14 @@ namespace {
 std::uint64_t sum_of(std::string_view text) { return xxh64(std::as_bytes(std::span(text))); }
 
 // Values of the reference implementation.
-TEST(BlockSum, IsXxh64) {
+TEST(Xxh64, IsXxh64) {
     EXPECT_EQ(sum_of(""), 0xef46db3751d8e999U);
     EXPECT_EQ(sum_of("a"), 0xd24ec4f1a98c6e5bU);
     EXPECT_EQ(sum_of("abc"), 0x44bc2cf5ad770999U);
     EXPECT_EQ(sum_of("Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1U);
 }
 
-TEST(BlockSum, ChangesWithEveryBitOfEveryByte) {
+TEST(Xxh64, ChangesWithEveryBitOfEveryByte) {
     std::mt19937 random(1);
     for (std::size_t size = 1; size < 100; ++size) {
         std::vector<std::byte> bytes(size);

@@ -27,12 +27,12 @@ public:
     std::string finish();
 
 private:
-    std::string take_complete(bool at_end);
-    std::string take_clean(std::string text, bool at_end);
+    std::string flush_complete(bool at_end);
+    std::string flush_cleaned(std::string text, bool at_end);
 
     const Tokenizer* tokenizer_;
-    std::string pending_;  // bytes of an incomplete character
-    std::string unclean_;  // text whose end the next token may change
+    std::string pending_;      // bytes of an incomplete character
+    std::string not_cleaned_;  // text whose end the next token may change
     bool first_ = true;
 };
 

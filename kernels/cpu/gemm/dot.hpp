@@ -18,7 +18,7 @@ CAIRN_INLINE F32 load_part_as(const Half* p, std::int64_t count) {
 }
 
 /// Minimum prefetch distance, in columns.
-inline constexpr std::int64_t dot_ahead = 4;
+inline constexpr std::int64_t dot_prefetch_distance = 4;
 /// Columns of one prefetch group; columns that make a whole number of tiles of any height.
 inline constexpr std::int64_t dot_columns = 12, dot_tiles = 24;
 
@@ -34,7 +34,7 @@ struct DotSource {
 
 /// Stores the horizontal reductions: to[i * stride + j] = the sum of the lanes of sum[i][j], or += with `accumulates`.
 template <int height, int columns, typename T>
-CAIRN_INLINE void store_joined(const Vec<T> (&sum)[height][columns], T* to, std::int64_t stride, bool accumulates) {
+CAIRN_INLINE void store_reduced(const Vec<T> (&sum)[height][columns], T* to, std::int64_t stride, bool accumulates) {
     constexpr int width = vec_lanes<T>, count = height * columns, groups = (count + width - 1) / width;
     T joined[groups * width];
 #pragma GCC unroll 8
@@ -118,7 +118,7 @@ template <int height, int columns, typename T, typename Element>
         step(
             [k](const T* p) __attribute__((always_inline)) { return load_part_as(p, k); },
             [k](const Element* p) __attribute__((always_inline)) { return load_part_as(p, k); });
-    store_joined<height, columns, T>(sum, sums, source.sum_stride, source.accumulates);
+    store_reduced<height, columns, T>(sum, sums, source.sum_stride, source.accumulates);
 }
 
 template <typename T, typename Element>
@@ -141,7 +141,8 @@ struct DotPrefetch {
 
     /// Prefetch distance of a tile. 0 prefetches what the tile reads itself, which has no effect.
     std::int64_t at(std::int64_t column, std::int64_t columns, std::int64_t stride) const {
-        const std::int64_t next = (dot_ahead + columns - 1) / columns * columns, left = near - column - columns;
+        const std::int64_t next = (dot_prefetch_distance + columns - 1) / columns * columns,
+                           left = near - column - columns;
         if (near > 0) return next <= left || far == 0 ? std::min(next, left) * stride : far + (next - near) * stride;
         return column / dot_columns % shares == share ? far : 0;
     }
@@ -149,14 +150,14 @@ struct DotPrefetch {
 
 /// Computes the sums of `height` rows and `count` columns. Columns are prefetched while earlier ones are computed.
 template <typename T, typename Element>
-void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, const DotPrefetch& asking,
+void compute_dots(DotSource<T, Element> source, int height, std::int64_t count, const DotPrefetch& prefetch,
                   T* sums) noexcept {
     static constexpr auto widest = widest_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     static constexpr auto single = single_dots<T, Element>(std::make_integer_sequence<int, gemm_height>());
     const int most = vectors_of(height);
     for (std::int64_t column = 0; column < count;) {
         const int columns = count - column >= most ? most : 1;
-        source.ahead = asking.at(column, columns, source.b_stride);
+        source.ahead = prefetch.at(column, columns, source.b_stride);
         (columns == most ? widest : single)[static_cast<std::size_t>(height - 1)](source, sums);
         source.b += columns * source.b_stride;
         sums += columns;

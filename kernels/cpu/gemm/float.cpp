@@ -11,7 +11,7 @@ void gemm_float(const Args& args, Team& team) { multiply_matrices<float>(args, t
 
 void windows_float(const Args& args, Team& team) { im2col_convolution<float>(args, team); }
 
-void gemm_largest(const Args& args, Team& team) {
+void gemm_argmax(const Args& args, Team& team) {
     const auto& plan = *static_cast<const GemmPlan*>(args.prepared);
     const TensorArg &x = args.inputs[0], &w = args.inputs[1];
     // Describes the product, which is not stored.

@@ -34,11 +34,11 @@ struct GemmBlocks {
     /// sets. `cache_ways` is the associativity of L1.
     static constexpr std::int64_t line_bytes = 64, page_bytes = 4096, cache_ways = 8;
     /// Scratch of one team member: packed rows of a, a packed block of b, sums.
-    static constexpr std::int64_t left_bytes = rows * (copied_bytes + line_bytes), right_bytes = 65536,
+    static constexpr std::int64_t a_bytes = rows * (copied_bytes + line_bytes), b_bytes = 65536,
                                   sum_bytes = rows * (min_row_bytes + line_bytes),
-                                  bytes = left_bytes + right_bytes + sum_bytes;
+                                  bytes = a_bytes + b_bytes + sum_bytes;
     /// If no block of b is packed, its scratch also holds rows of a.
-    static constexpr std::int64_t copied_rows_bytes = left_bytes + right_bytes;
+    static constexpr std::int64_t copied_rows_bytes = a_bytes + b_bytes;
 };
 
 /// Number of column runs, at least `runs` and at most `most`, for `tasks_each` tasks per run. If tasks are few, rounds

@@ -152,7 +152,7 @@ void add_gemm(std::vector<Kernel>& kernels, FeatureSet needs, const GemmTable& t
     add_matmul<DType::f32>(kernels, needs, table.gemm_float);
     add_matmul<DType::f16>(kernels, needs, table.gemm_float);
     add_matmul<DType::bf16>(kernels, needs, table.gemm_float);
-    add_argmax(kernels, needs, table.gemm_largest);
+    add_argmax(kernels, needs, table.gemm_argmax);
     add_matmul<DType::f64>(kernels, needs, table.gemm_double);
     add_matmul<DType::i8>(kernels, needs, table.gemm_bytes);
     add_matmul<DType::u8>(kernels, needs, table.gemm_bytes);

@@ -17,7 +17,7 @@ template <typename T>
 struct GemmTask {
     const GemmOperands& factors;
     IndexRange rows, columns;
-    T *left_scratch, *right_scratch, *sum_scratch;
+    T *a_scratch, *b_scratch, *sum_scratch;
 
     static constexpr std::int64_t size = sizeof(T), lanes_wide = vec_lanes<T>;
     bool copies_left() const { return !is_native<T>(factors.a.dtype) || factors.a.column_stride != 1; }
@@ -27,12 +27,12 @@ struct GemmTask {
     }
     /// True if rows of a are packed even though they could be read in place: parts of rows leave gaps, which would use
     /// only some of the L1 cache sets.
-    bool copies_rows_of_dots(std::int64_t most) const {
+    bool packs_rows_of_dots(std::int64_t most) const {
         return copies_left() || factors.depth > most || share_cache_set(factors.a.row_stride);
     }
     /// True if dot products store their sums directly to c: not if the rows of a tile map to one L1 set and exceed its
     /// ways.
-    bool dots_in_c() const {
+    bool stores_dots_directly() const {
         return sums_in_c() && (std::min(rows.size(), dot_height()) <= GemmBlocks::cache_ways ||
                                !share_cache_set(factors.c_row_stride));
     }
@@ -59,7 +59,7 @@ struct GemmTask {
         return std::max(((factors.depth + parts - 1) / parts + line - 1) / line, std::int64_t{1}) * line;
     }
     /// True if dot products along a column-major b are faster than transposing it.
-    bool are_dots() const {
+    bool uses_dot_products() const {
         const bool are_deep = factors.rows * GemmBlocks::dot_rows <= std::min(factors.depth, dot_depth());
         return factors.b.row_stride == 1 && factors.b.column_stride != 1 && (is_few() || are_deep);
     }
@@ -93,8 +93,8 @@ struct GemmTask {
         const StridedMatrix& a = factors.a;
         if (!copies_left()) return {reinterpret_cast<const T*>(a.at(rows.begin, depth.begin)), a.row_stride};
         const std::int64_t stride = most + GemmBlocks::line_bytes / size;
-        pack_block(left_scratch, stride, a, rows.begin, depth.begin, rows.size(), depth.size(), depth.size());
-        return {left_scratch, stride};
+        pack_block(a_scratch, stride, a, rows.begin, depth.begin, rows.size(), depth.size(), depth.size());
+        return {a_scratch, stride};
     }
 
     /// Stores sums to the output, skipping the first `skipped` ones.
@@ -124,22 +124,24 @@ struct GemmTask {
     /// line per row, or as many columns as a line has elements, over a share of the depth; a single tile prefetches
     /// all. A line is addressed by its last element: if rows are not line-aligned, the line before is already cached.
     template <typename Element>
-    void ask(GemmSource<T, Element>& source, const Piece& piece, std::int64_t tile, std::int64_t tiles) const noexcept {
+    void set_prefetch(GemmSource<T, Element>& source, const Piece& piece, std::int64_t tile,
+                      std::int64_t tiles) const noexcept {
         constexpr std::int64_t line = GemmBlocks::line_bytes;
         const bool by_columns = is_column_major();
         const std::int64_t element = bytes_of(factors.b.dtype);
-        const std::int64_t beside = std::max<std::int64_t>(width() * element / line, 1), share = tile / beside;
+        const std::int64_t tiles_per_share = std::max<std::int64_t>(width() * element / line, 1),
+                           share = tile / tiles_per_share;
         source.ahead = reinterpret_cast<const char*>(source.a);
         source.ahead_step = 0;
         source.ahead_shift = 0;
         // Prefetching columns takes more steps, so fewer tiles do it.
-        const std::int64_t asking = by_columns ? std::min(tiles, 4 * beside) : tiles;
-        while ((2 * beside << source.ahead_shift) <= asking) ++source.ahead_shift;
+        const std::int64_t prefetching = by_columns ? std::min(tiles, 4 * tiles_per_share) : tiles;
+        while ((2 * tiles_per_share << source.ahead_shift) <= prefetching) ++source.ahead_shift;
         if (piece.next == nullptr || share >> source.ahead_shift != 0) return;
         if (by_columns && (is_few() || piece.vectors != 2)) return;
         source.ahead_step = (by_columns ? factors.b.column_stride : factors.b.row_stride) * element;
         source.ahead = reinterpret_cast<const char*>(piece.next) + line - element +
-                       tile % beside * (by_columns ? line / size * source.ahead_step : line) +
+                       tile % tiles_per_share * (by_columns ? line / size * source.ahead_step : line) +
                        (piece.depth.size() >> source.ahead_shift) * share * (by_columns ? element : source.ahead_step);
     }
 
@@ -147,7 +149,8 @@ struct GemmTask {
     GemmTile<T> tile_of(std::int64_t height, const GemmTile<T>* table, bool asks) const {
         // A column-major b of bytes needs conversion to 16 bits, so this variant does not apply.
         if constexpr (sizeof(T) > 2)
-            if (is_column_major() && asks) return GemmTiles<T>::asking[static_cast<std::size_t>(height - min_height)];
+            if (is_column_major() && asks)
+                return GemmTiles<T>::prefetching[static_cast<std::size_t>(height - min_height)];
         return table[static_cast<std::size_t>(height - 1)];
     }
     /// True if few rows read whole blocks of b in place and widen them in registers.
@@ -171,18 +174,18 @@ struct GemmTask {
         const Element* const b = reinterpret_cast<const Element*>(piece.b);
         GemmSource<T, Element> source{
             a,       a_stride, b, piece.stride, piece.depth.size(), stride, piece.depth.begin > 0, piece.near,
-            nullptr, 0,        0, right_scratch};
+            nullptr, 0,        0, b_scratch};
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const IndexRange part = rows.part(tile, tiles);
             source.a = a + (part.begin - rows.begin) * a_stride;
-            ask(source, piece, tile, tiles);
+            set_prefetch(source, piece, tile, tiles);
             T* const to = is_direct ? reinterpret_cast<T*>(factors.out(part.begin, piece.across.begin))
                                     : sums(part.begin, piece.across.begin);
             if constexpr (!std::is_same_v<Element, T>) {
                 GemmTiles<T>::template widest<Element>[static_cast<std::size_t>(part.size() - 1)](source, to);
             } else if (piece.is_copied && tile == 0) {
                 GemmTiles<T>::copying[static_cast<std::size_t>(part.size() - min_height)](source, to);
-                source.b = right_scratch;
+                source.b = b_scratch;
                 source.b_stride = piece.vectors * lanes_wide;
             } else {
                 tile_of(part.size(), table, source.ahead_step != 0)(source, to);
@@ -248,14 +251,16 @@ struct GemmTask {
                     b.column_stride == 1 && is_native<T>(b.dtype) && across.end - first == vectors * lanes_wide;
                 const bool is_copied = is_whole && !is_streamed() && vectors == 2;
                 // A single vector of remaining columns costs more to pack than to read in place.
-                const bool lies = is_copied || (is_whole && (is_streamed() || (vectors == 1 && has_spread_sets())));
-                if (!lies)
-                    pack_block(right_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
+                const bool is_read_in_place =
+                    is_copied || (is_whole && (is_streamed() || (vectors == 1 && has_spread_sets())));
+                if (!is_read_in_place)
+                    pack_block(b_scratch, vectors * lanes_wide, b, depth.begin, column, depth.size(), across.size(),
                                vectors * lanes_wide);
                 run_piece(a, a_stride,
-                          {lies ? b.at(depth.begin, first) : reinterpret_cast<const std::byte*>(right_scratch),
-                           lies ? b.row_stride : vectors * lanes_wide, vectors, depth, across, next_of(depth, across),
-                           lies ? near() : 0, lies ? column - first : 0, is_last, is_copied});
+                          {is_read_in_place ? b.at(depth.begin, first) : reinterpret_cast<const std::byte*>(b_scratch),
+                           is_read_in_place ? b.row_stride : vectors * lanes_wide, vectors, depth, across,
+                           next_of(depth, across), is_read_in_place ? near() : 0, is_read_in_place ? column - first : 0,
+                           is_last, is_copied});
             }
         }
     }
@@ -278,7 +283,7 @@ struct GemmTask {
         const std::int64_t shared = GemmBlocks::shared_bytes * (cut.groups == 1 ? 2 : 1);
         const bool is_one = cut.groups == 1 && factors.depth <= cut.most;
         cut.side = is_one ? columns.size() : std::max<std::int64_t>(shared / bytes / dot_tiles, 1) * dot_tiles;
-        cut.copies = copies_rows_of_dots(cut.most);
+        cut.copies = packs_rows_of_dots(cut.most);
         cut.a_stride = cut.copies ? cut.most + GemmBlocks::line_bytes / size : factors.a.row_stride;
         cut.part_stride = cut.copies ? rows.size() * cut.a_stride : cut.most;
         cut.parts = cut.copies ? GemmBlocks::copied_rows_bytes / size / cut.part_stride : 1;
@@ -293,18 +298,18 @@ struct GemmTask {
         const std::int64_t deep = cut.parts * cut.most;
         for (std::int64_t begin = 0; begin == 0 || begin < factors.depth; begin += deep) {
             const IndexRange whole{begin, std::min(begin + deep, factors.depth)};
-            cut.a = cut.copies ? left_scratch : reinterpret_cast<const T*>(factors.a.at(rows.begin, begin));
+            cut.a = cut.copies ? a_scratch : reinterpret_cast<const T*>(factors.a.at(rows.begin, begin));
             for (std::int64_t k = begin; cut.copies && k < whole.end; k += cut.most) {
                 const std::int64_t depth = std::min(cut.most, whole.end - k);
-                pack_block(left_scratch + (k - begin) / cut.most * cut.part_stride, cut.a_stride, factors.a, rows.begin,
-                           k, rows.size(), depth, depth);
+                pack_block(a_scratch + (k - begin) / cut.most * cut.part_stride, cut.a_stride, factors.a, rows.begin, k,
+                           rows.size(), depth, depth);
             }
             for (std::int64_t column = columns.begin; column < columns.end; column += cut.side)
                 for (std::int64_t k = begin; k == begin || k < whole.end; k += cut.most)
                     run_dot_groups<Element>(cut, whole, {k, std::min(k + cut.most, whole.end)},
                                             {column, std::min(column + cut.side, columns.end)});
         }
-        if (!dots_in_c()) finish(rows, columns);
+        if (!stores_dots_directly()) finish(rows, columns);
     }
     /// Each group prefetches a share of the data used next, so that memory is never idle. For the first columns the
     /// first group prefetches the data it uses itself.
@@ -312,23 +317,26 @@ struct GemmTask {
     void run_dot_groups(const DotBlocking& cut, IndexRange whole, IndexRange depth, IndexRange across) const noexcept {
         const StridedMatrix& b = factors.b;
         const bool is_first = depth.begin == 0 && across.begin == columns.begin;
-        const std::int64_t behind = dots_behind(whole, depth, across), shares = is_first ? 1 : cut.groups < 4 ? 2 : 4;
+        const std::int64_t behind = distance_to_next_dots(whole, depth, across), shares = is_first         ? 1
+                                                                                          : cut.groups < 4 ? 2
+                                                                                                           : 4;
         const T* const a = cut.a + (depth.begin - whole.begin) / cut.most * cut.part_stride;
         for (std::int64_t group = 0; group < cut.groups; ++group) {
             const IndexRange part = rows.part(group, cut.groups);
             const std::int64_t near = group == 0 && (is_first || cut.groups == 1) ? across.size() : 0;
-            compute_dots(DotSource<T, Element>{a + (part.begin - rows.begin) * cut.a_stride, cut.a_stride,
-                                               reinterpret_cast<const Element*>(b.at(depth.begin, across.begin)),
-                                               b.column_stride, 0, depth.size(),
-                                               dots_in_c() ? factors.c_row_stride : sum_stride(), depth.begin > 0},
-                         static_cast<int>(part.size()), across.size(),
-                         {near, near > 0 && cut.groups > 1 ? 0 : behind, is_first ? group - 1 : group, shares},
-                         dots_in_c() ? reinterpret_cast<T*>(factors.out(part.begin, across.begin))
-                                     : sums(part.begin, across.begin));
+            compute_dots(
+                DotSource<T, Element>{a + (part.begin - rows.begin) * cut.a_stride, cut.a_stride,
+                                      reinterpret_cast<const Element*>(b.at(depth.begin, across.begin)),
+                                      b.column_stride, 0, depth.size(),
+                                      stores_dots_directly() ? factors.c_row_stride : sum_stride(), depth.begin > 0},
+                static_cast<int>(part.size()), across.size(),
+                {near, near > 0 && cut.groups > 1 ? 0 : behind, is_first ? group - 1 : group, shares},
+                stores_dots_directly() ? reinterpret_cast<T*>(factors.out(part.begin, across.begin))
+                                       : sums(part.begin, across.begin));
         }
     }
     /// Distance to the data used after a part of some columns, in elements of b; 0 after the last.
-    std::int64_t dots_behind(IndexRange whole, IndexRange depth, IndexRange across) const {
+    std::int64_t distance_to_next_dots(IndexRange whole, IndexRange depth, IndexRange across) const {
         const std::int64_t stride = factors.b.column_stride;
         if (depth.end < whole.end) return depth.size();
         if (across.end < columns.end) return across.size() * stride - (depth.begin - whole.begin);
@@ -337,7 +345,7 @@ struct GemmTask {
 
     void run() const noexcept {
         if constexpr (std::is_floating_point_v<T>) {
-            if (are_dots()) {
+            if (uses_dot_products()) {
                 if constexpr (sizeof(T) == 4) {
                     if (factors.b.dtype == DType::f16) return run_dots<F16>();
                     if (factors.b.dtype == DType::bf16) return run_dots<BF16>();
@@ -355,14 +363,14 @@ template <typename T>
 void run_tasks(GemmTasks<T> tasks, std::byte* workspace, Team& team) noexcept {
     std::byte* const scratch = workspace + GemmBlocks::bytes * team.rank();
     const auto at = [&](std::int64_t offset) { return reinterpret_cast<T*>(scratch + offset); };
-    for (std::int64_t number = tasks.first(); tasks.has(number); number = tasks.behind(number)) {
+    for (std::int64_t number = tasks.first(); tasks.has(number); number = tasks.next(number)) {
         const OutputBlock task = tasks.at(number);
         GemmTask<T>{task.factors,
                     task.rows,
                     task.columns,
                     at(0),
-                    at(GemmBlocks::left_bytes),
-                    at(GemmBlocks::left_bytes + GemmBlocks::right_bytes)}
+                    at(GemmBlocks::a_bytes),
+                    at(GemmBlocks::a_bytes + GemmBlocks::b_bytes)}
             .run();
     }
 }

@@ -66,10 +66,10 @@ template <typename T>
 [[gnu::noinline]] void pack_square(T* to, std::int64_t to_stride, const StridedMatrix& from, const std::byte* corner) {
     constexpr int count = vec_lanes<T>;
     const std::int64_t step = from.column_stride * bytes_of(from.dtype);
-    const bool lies = !has_narrower<T> || is_native<T>(from.dtype);
+    const bool is_unconverted = !has_narrower<T> || is_native<T>(from.dtype);
     transpose_square<Vec<T>>(
         [&](int i) {
-            if (lies) return vec_load(reinterpret_cast<const T*>(corner + i * step));
+            if (is_unconverted) return vec_load(reinterpret_cast<const T*>(corner + i * step));
             T column[count];
             read_run(column, from.dtype, corner + i * step, 1, count);
             return vec_load(column);
@@ -93,8 +93,8 @@ void pack_block(T* to, std::int64_t to_stride, const StridedMatrix& from, std::i
                          columns - j);
         }
     }
-    const bool lies = is_native<T>(from.dtype) && from.column_stride == 1;
-    if (lies && columns == width && columns % square == 0) {
+    const bool is_unconverted = is_native<T>(from.dtype) && from.column_stride == 1;
+    if (is_unconverted && columns == width && columns % square == 0) {
         for (; i < rows; ++i) {
             const T* row_of = reinterpret_cast<const T*>(from.at(row + i, column));
             for (std::int64_t j = 0; j < columns; j += square) vec_store(to + i * to_stride + j, vec_load(row_of + j));

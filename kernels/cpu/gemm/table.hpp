@@ -8,7 +8,7 @@
 // clang-format off
 #define CAIRN_GEMM_TABLE(ROW) \
     ROW(gemm_float)           \
-    ROW(gemm_largest)         \
+    ROW(gemm_argmax)         \
     ROW(gemm_double)          \
     ROW(gemm_bytes)           \
     ROW(gemm_i32)             \

@@ -152,7 +152,7 @@ public:
     bool has(std::int64_t task) const noexcept { return task < count_; }
     /// Each thread starts with first() and continues with behind(task).
     std::int64_t first() noexcept { return team_.next_chunk() * per_claim_; }
-    std::int64_t behind(std::int64_t task) noexcept { return (task + 1) % per_claim_ != 0 ? task + 1 : first(); }
+    std::int64_t next(std::int64_t task) noexcept { return (task + 1) % per_claim_ != 0 ? task + 1 : first(); }
 
     OutputBlock at(std::int64_t task) const noexcept {
         GemmOperands one = all_;

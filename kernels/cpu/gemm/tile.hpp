@@ -177,7 +177,7 @@ struct GemmTiles {
     using Heights = std::make_integer_sequence<int, gemm_height>;
     using FirstHeights = std::make_integer_sequence<int, gemm_height - min_height + 1>;
     static constexpr auto copying = first_tiles<T, ExtraWork::copies>(FirstHeights());
-    static constexpr auto asking = first_tiles<T, ExtraWork::prefetches_columns>(FirstHeights());
+    static constexpr auto prefetching = first_tiles<T, ExtraWork::prefetches_columns>(FirstHeights());
     static constexpr auto narrow = narrow_tiles<T>(std::make_integer_sequence<int, gemm_narrow>());
     template <typename Element = T>
     static constexpr auto widest = widest_tiles<T, Element>(Heights());

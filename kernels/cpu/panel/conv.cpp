@@ -234,10 +234,10 @@ void run_rows(const ConvOperands<Element>& c, const Args& args, const ConvPlan& 
               std::byte* memory, Team& team) {
     const Planes<const Element> x(args.inputs[0], plan.image.axes);
     const Planes<Element> out(args.outputs[0], plan.image.axes);
-    PendingRows waiting(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.p, c.q)));
+    PendingRows pending(c.p * c.q, body, reinterpret_cast<float*>(memory + band_bytes(plan.image, c.p, c.q)));
     const BandTile tile(plan.image, c.p, c.q);
     const bool is_one_tile = tile.rows == c.p && tile.columns == c.q;
-    const bool are_together = is_one_tile && waiting.are_short();
+    const bool are_together = is_one_tile && pending.are_short();
     const auto number_of = [&](int input, std::int64_t filter) {
         const TensorArg& arg = args.inputs[2 + input];
         return reinterpret_cast<const float*>(arg.data)[filter * arg.strides[1]];
@@ -255,18 +255,18 @@ void run_rows(const ConvOperands<Element>& c, const Args& args, const ConvPlan& 
             if (is_stored) {
                 band.fold(op, out.at(at.b, filter, 0, at.row) + at.column, out.row_stride, at.rows, at.columns);
             } else if (are_together) {
-                band.fold(op, waiting.next(row), c.q, at.rows, at.columns);
+                band.fold(op, pending.next(row), c.q, at.rows, at.columns);
             } else if (at.columns == c.q) {
-                band.fold(op, waiting.memory(), c.q, at.rows, c.q);
-                waiting.finish(row, at.row * c.q, at.rows * c.q);
+                band.fold(op, pending.memory(), c.q, at.rows, c.q);
+                pending.finish(row, at.row * c.q, at.rows * c.q);
             } else {
-                band.fold(op, waiting.memory(), at.columns, at.rows, at.columns);
+                band.fold(op, pending.memory(), at.columns, at.rows, at.columns);
                 for (std::int64_t i = 0; i < at.rows; ++i)
-                    waiting.finish(row, (at.row + i) * c.q + at.column, at.columns, i * at.columns);
+                    pending.finish(row, (at.row + i) * c.q + at.column, at.columns, i * at.columns);
             }
         }
     };
-    each_band<Element>(plan.image, x, 1, c.p, c.q, c.filters, team, memory, take, [&] { waiting.finish(); });
+    each_band<Element>(plan.image, x, 1, c.p, c.q, c.filters, team, memory, take, [&] { pending.finish(); });
 }
 
 /// Inputs after the first two are the operands of the epilogue.

@@ -30,8 +30,8 @@ struct ConvTileSource {
 
 /// sums[filter * position_pitch(vectors) + position] of the filters at w and the positions at x.
 template <int height, int vectors>
-__attribute__((noinline)) void compute_places(const ConvTileSource& source, const float* w, const float* x,
-                                              float* sums) noexcept {
+__attribute__((noinline)) void compute_conv_tile(const ConvTileSource& source, const float* w, const float* x,
+                                                 float* sums) noexcept {
     constexpr std::int64_t pitch = position_pitch(vectors);
     // One pointer for three filters: an address is a base, plus once or twice the distance between filters.
     const float* base[(height + 2) / 3];
@@ -74,7 +74,7 @@ using ConvTile = void (*)(const ConvTileSource& source, const float* w, const fl
 /// By height - 1.
 template <int vectors, int... heights>
 constexpr std::array<ConvTile, sizeof...(heights)> conv_tiles_of(std::integer_sequence<int, heights...>) {
-    return {compute_places<heights + 1, vectors>...};
+    return {compute_conv_tile<heights + 1, vectors>...};
 }
 template <int vectors>
 inline constexpr auto conv_tiles = conv_tiles_of<vectors>(std::make_integer_sequence<int, conv_tile_height(vectors)>());

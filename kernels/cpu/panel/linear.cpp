@@ -78,7 +78,7 @@ void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height
         side_tiles<Weight>[static_cast<std::size_t>(height - 1)](
             {product.x + row * product.x_stride, product.x_stride, from, product.depth, from, 0}, sums->row[0]);
     };
-    TileSums sums[most_at_once], gated[most_at_once];
+    TileSums sums[max_panels_at_once], gated[max_panels_at_once];
     const bool is_gated = product.gated != nullptr;
     for (std::int64_t panel = begin; panel < end;) {
         const int count = at_once > 1 && panel + at_once <= end ? at_once : 1;
@@ -215,8 +215,8 @@ PanelProduct<Weight> product_of(const Args& args, const PanelPlan& plan) noexcep
 template <typename Weight>
 std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* memory, Team& team) {
     constexpr std::int64_t most_left = 12;
-    if (!plan.spreads) return memory;
-    const std::int64_t stride = PanelPlan::spread_stride(product.depth);
+    if (!plan.pads_rows) return memory;
+    const std::int64_t stride = PanelPlan::padded_stride(product.depth);
     auto* const copy = reinterpret_cast<float*>(memory);
     if (product.rows > most_left) {
         const std::int64_t first = product.rows * team.rank() / team.size();
@@ -233,9 +233,9 @@ std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan,
 /// Assigns the workspace to the product, and returns the remaining memory.
 template <typename Weight>
 std::byte* take_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
-    const std::int64_t waiting = plan.pending_sums * static_cast<std::int64_t>(sizeof(BlockSums));
-    product.sums = reinterpret_cast<BlockSums*>(workspace + waiting * team.rank());
-    return copy_rows_apart(product, plan, workspace + waiting * team.size(), team);
+    const std::int64_t pending_bytes = plan.pending_sums * static_cast<std::int64_t>(sizeof(BlockSums));
+    product.sums = reinterpret_cast<BlockSums*>(workspace + pending_bytes * team.rank());
+    return copy_rows_apart(product, plan, workspace + pending_bytes * team.size(), team);
 }
 
 // Computes all panels that this member claims.

@@ -17,11 +17,11 @@ enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 /// the epilogue. An argmax has no epilogue; its inputs are x, the weight and optionally a bias.
 struct PanelPlan {
     /// Row stride of a copy of rows of `depth` elements that are a multiple of 4 KiB apart: padded by a cache line.
-    static constexpr std::int64_t spread_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }
+    static constexpr std::int64_t padded_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }
 
     /// Rows of x in one block.
     static constexpr std::int64_t rows_per_block = 192;
-    static constexpr std::int64_t bytes_of_waiting_sums = rows_per_block * panel_width * 4;
+    static constexpr std::int64_t bytes_of_pending_sums = rows_per_block * panel_width * 4;
 
     Gate gate;
     DType stored;    ///< dtype of the panels
@@ -31,7 +31,7 @@ struct PanelPlan {
     std::int64_t depth;         ///< maximal rows of a panel in one part of the depth
     std::int64_t ahead;         ///< prefetch distance for few rows of x, in rows of a panel
     std::int64_t pending_sums;  ///< panels whose partial sums each member keeps
-    bool spreads;               ///< rows of x are read from a copy in the workspace with stride `spread_stride`
+    bool pads_rows;             ///< rows of x are read from a copy in the workspace with stride `padded_stride`
     bool by_columns;            ///< outputs hold the columns from first_column on; otherwise all columns
     std::int64_t first_column[max_body_outputs];
 };

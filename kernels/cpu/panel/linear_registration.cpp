@@ -54,9 +54,9 @@ bool is_last_half(const Problem& problem) { return problem.attributes.integer("g
 // The default of each knob was best for most products on one machine; other machines have other caches and memory
 // latencies. `spread` exists for levels whose tiles have more rows than L1 may have ways: rows of x that map to one
 // cache set are copied with a padded stride. Some caches have enough ways without it.
-std::vector<Knob> knobs(bool spreads) {
+std::vector<Knob> knobs(bool pads_rows) {
     std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {96, 64}}};
-    if (spreads) all.push_back({"spread", {1, 0}});
+    if (pads_rows) all.push_back({"spread", {1, 0}});
     return all;
 }
 
@@ -166,18 +166,18 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
 
 // Settings that behave as the first one are not measured again: few rows read a whole panel at once, use their own
 // prefetch distance, and are not copied.
-template <bool spreads>
+template <bool pads_rows>
 Refusal redundant(const Problem& problem, const Setting& setting) {
-    constexpr int few = 14, left_as_they_lie = 12;
+    constexpr int few = 14, max_unpadded_rows = 12;
     const TensorDesc& x = problem.inputs[0];
     const Dim rows = rows_of_x(problem);
     const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
-    const std::vector<Knob> all = knobs(spreads);
+    const std::vector<Knob> all = knobs(pads_rows);
     if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.shape.back(), setting["depth"])))
         return "reads a whole panel at once, whatever the depth setting";
     if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
         return "prefetches the next panel tile by tile, or reads several panels at a time";
-    if (spreads && !is_first(all[2]) && (provably_le(rows, left_as_they_lie) || !rows_conflict_in_cache(x)))
+    if (pads_rows && !is_first(all[2]) && (provably_le(rows, max_unpadded_rows) || !rows_conflict_in_cache(x)))
         return "has no rows of x with cache set conflicts";
     return {};
 }
@@ -227,7 +227,7 @@ std::int64_t pending_sums(const Problem& problem, const ProductForm& form, const
     return weights > 1 ? weights : 0;
 }
 
-template <bool spreads>
+template <bool pads_rows>
 std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     auto plan = std::make_shared<PanelPlan>();
@@ -244,18 +244,18 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     plan->depth = setting["depth"];
     plan->ahead = setting["ahead"];
     plan->pending_sums = pending_sums(problem, form, setting);
-    if constexpr (spreads) plan->spreads = setting["spread"] != 0 && rows_conflict_in_cache(problem.inputs[0]);
+    if constexpr (pads_rows) plan->pads_rows = setting["spread"] != 0 && rows_conflict_in_cache(problem.inputs[0]);
     return plan;
 }
 
-template <bool spreads>
+template <bool pads_rows>
 Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     const TensorDesc& x = problem.inputs[0];
-    Dim bytes = pending_sums(problem, form, setting) * PanelPlan::bytes_of_waiting_sums * threads;
-    if constexpr (spreads)
+    Dim bytes = pending_sums(problem, form, setting) * PanelPlan::bytes_of_pending_sums * threads;
+    if constexpr (pads_rows)
         if (setting["spread"] != 0 && rows_conflict_in_cache(x))
-            bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::spread_stride(x.shape.back().constant()));
+            bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::padded_stride(x.shape.back().constant()));
     if (form.is_argmax) return bytes + argmax_workspace_bytes(problem, threads);
     BlockProgram body;
     if (!body_of(problem, form, body).empty()) return 0;
@@ -391,7 +391,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.definition = form.definition;
         made.needs = needs;
         // AVX-512 tiles have more rows than L1 may have ways.
-        const bool spreads = needs.includes(levels::avx512);
+        const bool pads_rows = needs.includes(levels::avx512);
         made.accepts = accepts;
         made.run = table.panel_linear;
         made.packed_inputs = {{1, std::string(panel_layout)}};
@@ -400,11 +400,11 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
             made.packed_inputs.push_back({2, std::string(panel_layout)});
             made.widened_inputs.push_back(2);
         }
-        made.workspace = spreads ? workspace<true> : workspace<false>;
+        made.workspace = pads_rows ? workspace<true> : workspace<false>;
         made.cost = cost;
-        made.prepare = spreads ? prepare<true> : prepare<false>;
-        made.redundant = spreads ? redundant<true> : redundant<false>;
-        made.knobs = knobs(spreads);
+        made.prepare = pads_rows ? prepare<true> : prepare<false>;
+        made.redundant = pads_rows ? redundant<true> : redundant<false>;
+        made.knobs = knobs(pads_rows);
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
             made.samples = in_each_dtype(fused_samples());

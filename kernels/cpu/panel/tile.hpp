@@ -28,7 +28,7 @@ constexpr int panels_at_once(int height) {
     const int room = max_sums / (height * panel_vectors);
     return room < 3 ? 1 : room > 4 ? 4 : room;
 }
-inline constexpr int most_at_once = panels_at_once(1);
+inline constexpr int max_panels_at_once = panels_at_once(1);
 
 /// Steps of k that one chain of multiply-adds covers. The rounding error of a chain grows with the root of its length:
 /// over 3072 steps one chain errs 4 times as much as 24 chains that are added (docs/decisions/0094).
@@ -40,7 +40,7 @@ struct TileSums {
 };
 
 /// Operands of a tile, and its prefetches: `ahead_step` elements further at each k. A tile with `switches_prefetch`
-/// prefetches from `then` on, beginning at step `switch_step`.
+/// prefetches from `next_panel` on, beginning at step `switch_step`.
 template <typename Weight>
 struct TileSource {
     const float* x;
@@ -51,7 +51,7 @@ struct TileSource {
     std::int64_t ahead_step;
     bool adds = false;  ///< adds to the sums in memory; the first step of k is then a multiple of sum_block
     std::int64_t switch_step = 0;
-    const Weight* then = nullptr;
+    const Weight* next_panel = nullptr;
 };
 
 /// Computes `height` rows times the first `vectors` vectors of each row of `panels` consecutive panels, and prefetches
@@ -80,7 +80,7 @@ __attribute__((noinline)) void compute_tile(const TileSource<Weight>& source, fl
             if constexpr (lines > 0) __builtin_prefetch(ahead, 0, 3);
             if constexpr (lines > 1) __builtin_prefetch(ahead + 64 / sizeof(Weight), 0, 3);
             if constexpr (lines > 0) ahead += source.ahead_step;
-            if constexpr (switches_prefetch) ahead = k + 1 == source.switch_step ? source.then : ahead;
+            if constexpr (switches_prefetch) ahead = k + 1 == source.switch_step ? source.next_panel : ahead;
             const auto left = [&](int i) __attribute__((always_inline)) { return splat(base[i / 3][i % 3 * stride]); };
             if constexpr (height < vectors * panels) {
                 // A wide tile keeps the broadcasts of its rows in registers, a tall one its vectors of w; the other

@@ -13,7 +13,7 @@ namespace {
 enum class ReduceOp { sum, prod, max, argmax };
 
 struct Reduction {
-    ReduceOp fold;
+    ReduceOp kind;
     DType input, output;
     std::vector<bool> reduced;  ///< per axis
 };
@@ -28,7 +28,7 @@ struct ReduceState {
 void add_values(ReduceState& total, const ElementBlock& block, int count, const Reduction& reduction) noexcept {
     const bool real = is_float(reduction.input);
     for (int i = 0; i < count; ++i, ++total.seen) {
-        if (reduction.fold == ReduceOp::sum) {
+        if (reduction.kind == ReduceOp::sum) {
             if (real)
                 total.real += block.real[i];
             else
@@ -36,7 +36,7 @@ void add_values(ReduceState& total, const ElementBlock& block, int count, const 
                                                         static_cast<std::uint64_t>(block.whole[i]));
             continue;
         }
-        if (reduction.fold == ReduceOp::prod) {
+        if (reduction.kind == ReduceOp::prod) {
             if (real)
                 total.real *= block.real[i];
             else
@@ -60,8 +60,8 @@ void add_values(ReduceState& total, const ElementBlock& block, int count, const 
 
 ReduceState start(const Reduction& reduction) noexcept {
     ReduceState total;
-    if (reduction.fold == ReduceOp::sum) return total;
-    if (reduction.fold == ReduceOp::prod) {
+    if (reduction.kind == ReduceOp::sum) return total;
+    if (reduction.kind == ReduceOp::prod) {
         total.real = 1;
         total.whole = 1;
         return total;
@@ -72,13 +72,14 @@ ReduceState start(const Reduction& reduction) noexcept {
 }
 
 // Visits the reduced elements of one output element: axes from `axis` on, the last reduced axis in blocks.
-void walk(ReduceState& total, const Reduction& reduction, const TensorArg& in, int axis, std::int64_t offset) noexcept {
+void visit_reduced(ReduceState& total, const Reduction& reduction, const TensorArg& in, int axis,
+                   std::int64_t offset) noexcept {
     while (axis < in.rank && !reduction.reduced[static_cast<std::size_t>(axis)]) ++axis;
     int next = axis + 1;
     while (next < in.rank && !reduction.reduced[static_cast<std::size_t>(next)]) ++next;
     const std::int64_t size = axis < in.rank ? in.shape[axis] : 1, stride = axis < in.rank ? in.strides[axis] : 0;
     if (next < in.rank) {
-        for (std::int64_t i = 0; i < size; ++i) walk(total, reduction, in, next, offset + i * stride);
+        for (std::int64_t i = 0; i < size; ++i) visit_reduced(total, reduction, in, next, offset + i * stride);
         return;
     }
     ElementBlock block;
@@ -100,9 +101,9 @@ void run(const Args& args, Team& team) {
     for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < count; chunk = team.next_chunk()) {
         for (std::int64_t i = chunk * per_chunk; i < std::min(count, (chunk + 1) * per_chunk); ++i) {
             ReduceState total = start(reduction);
-            walk(total, reduction, in, 0, offset_of(firsts, i));
+            visit_reduced(total, reduction, in, 0, offset_of(firsts, i));
             ElementBlock result;
-            if (reduction.fold == ReduceOp::argmax)
+            if (reduction.kind == ReduceOp::argmax)
                 result.whole[0] = total.index;
             else if (is_float(reduction.input))
                 result.real[0] = total.real;
@@ -128,7 +129,7 @@ Refusal accepts(const Problem& problem) {
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto reduction = std::make_shared<Reduction>();
-    reduction->fold = problem.definition == "sum"      ? ReduceOp::sum
+    reduction->kind = problem.definition == "sum"      ? ReduceOp::sum
                       : problem.definition == "prod"   ? ReduceOp::prod
                       : problem.definition == "argmax" ? ReduceOp::argmax
                                                        : ReduceOp::max;

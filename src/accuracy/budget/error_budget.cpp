@@ -14,7 +14,7 @@
 namespace cairn::accuracy {
 namespace {
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The tolerances of outputs that have their own, by output name.
 std::map<std::string_view, Tolerance> by_name(const ir::GraphData& graph, std::span<const OutputTolerance> own) {
@@ -47,7 +47,7 @@ std::vector<ErrorBudget> error_budgets_of(const ir::GraphData& graph, const Tole
     std::vector<ErrorBudget> of_states;
     for (std::size_t s = 0; s < graph.states().size(); ++s)
         if (const ir::StateInfo& state = graph.states()[s];
-            state.latest != state.read && outputs.limit(state.latest) == endless)
+            state.latest != state.read && outputs.limit(state.latest) == infinity)
             of_states.push_back(error_budget_of_state(graph, static_cast<int>(s), all.error()));
     bounds.insert(bounds.end(), of_states.begin(), of_states.end());
     return bounds;
@@ -65,7 +65,7 @@ double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, 
     return sum;
 }
 
-std::vector<ErrorBudget> less_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds) {
+std::vector<ErrorBudget> subtract_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds) {
     const alternatives::EClasses single(graph);
     const std::vector<ErrorBudget> whole = bounds;
     const ErrorInfluence influence(graph, single, whole);
@@ -78,7 +78,7 @@ std::vector<ErrorBudget> less_state_rounding(const ir::GraphData& graph, std::ve
 
 ErrorInfluence::ErrorInfluence(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                std::span<const ErrorBudget> bounds)
-    : graph_(&graph), classes_(&classes), bounds_(bounds), shown_(bounds.size()) {
+    : graph_(&graph), classes_(&classes), bounds_(bounds), influenced_(bounds.size()) {
     for (const ir::StateInfo& state : graph.states()) state_writes_.emplace(state.read, state.latest);
 }
 
@@ -101,8 +101,8 @@ void ErrorInfluence::visit_producers(ir::NodeId from, const std::function<bool(i
     }
 }
 
-const std::vector<bool>& ErrorInfluence::shown(std::size_t bound) const {
-    std::vector<bool>& marked = shown_[bound];
+const std::vector<bool>& ErrorInfluence::influenced_nodes(std::size_t bound) const {
+    std::vector<bool>& marked = influenced_[bound];
     if (!marked.empty()) return marked;
     marked.resize(graph_->nodes().size(), false);
     visit_producers(bounds_[bound].node, [&](ir::NodeId id) {
@@ -115,14 +115,14 @@ const std::vector<bool>& ErrorInfluence::shown(std::size_t bound) const {
 
 double ErrorInfluence::limit(ir::NodeId node) const {
     if (limits_.empty()) {
-        limits_.assign(graph_->nodes().size(), endless);
+        limits_.assign(graph_->nodes().size(), infinity);
         std::vector<const ErrorBudget*> order;
         for (const ErrorBudget& bound : bounds_) order.push_back(&bound);
         std::sort(order.begin(), order.end(),
                   [](const ErrorBudget* a, const ErrorBudget* b) { return a->limit < b->limit; });
         for (const ErrorBudget* bound : order)
             visit_producers(bound->node, [&](ir::NodeId id) {
-                const bool is_first = limits_[id] == endless;
+                const bool is_first = limits_[id] == infinity;
                 if (is_first) limits_[id] = bound->limit;
                 return is_first;
             });

@@ -40,7 +40,7 @@ std::vector<ErrorBudget> error_budgets_of(const ir::GraphData& graph, const Tole
 /// The error that rounding states to their storage dtype adds to a budget: once for each state that influences it.
 double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound);
 /// The budgets, each less that rounding; negative if the rounding exceeds the limit.
-std::vector<ErrorBudget> less_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds);
+std::vector<ErrorBudget> subtract_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds);
 
 /// The budget of a state's value after a run, with this limit.
 ErrorBudget error_budget_of_state(const ir::GraphData& graph, int state, double limit);
@@ -54,7 +54,7 @@ public:
                    std::span<const ErrorBudget> bounds);
 
     std::span<const ErrorBudget> bounds() const noexcept { return bounds_; }
-    bool influences(ir::NodeId node, std::size_t bound) const { return shown(bound)[node]; }
+    bool influences(ir::NodeId node, std::size_t bound) const { return influenced_nodes(bound)[node]; }
     /// The smallest limit of the budgets that a value influences; infinite if it influences none.
     double limit(ir::NodeId node) const;
     /// Number of node visits of all queries so far.
@@ -64,13 +64,13 @@ private:
     /// Visits all nodes that `from` depends on, in any expression, but does not pass nodes that `take` refuses. The
     /// value read from a state depends on what runs write there.
     void visit_producers(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const;
-    const std::vector<bool>& shown(std::size_t bound) const;
+    const std::vector<bool>& influenced_nodes(std::size_t bound) const;
 
     const ir::GraphData* graph_;
     const alternatives::EClasses* classes_;
     std::span<const ErrorBudget> bounds_;
     std::unordered_map<ir::NodeId, ir::NodeId> state_writes_;  // by the node that reads a state
-    mutable std::vector<std::vector<bool>> shown_;             // of each budget: its nodes; empty: not computed yet
+    mutable std::vector<std::vector<bool>> influenced_;        // of each budget: its nodes; empty: not computed yet
     mutable std::vector<double> limits_;                       // of each node; empty: not computed yet
     mutable std::size_t visits_ = 0;
 };

@@ -87,9 +87,10 @@ private:
     /// Checks a variation. Returns why the definition rejects the Problem or its operands; empty if it accepts them.
     std::string check_on(const Variation& variation) {
         try {
-            const std::size_t every = std::max<std::size_t>(options_.every, 1), count = variation.sizes.size();
+            const std::size_t size_stride = std::max<std::size_t>(options_.size_stride, 1),
+                              count = variation.sizes.size();
             // The last sizes are never left out: the first are the smallest.
-            for (std::size_t i = (count - 1) % every; i < count; i += every) {
+            for (std::size_t i = (count - 1) % size_stride; i < count; i += size_stride) {
                 if (options_.stop.stop_requested()) throw Cancelled("check_kernel");
                 check_at_sizes(variation, variation.sizes[i], i + 1 == count);
             }
@@ -154,10 +155,11 @@ private:
         if (!accuracy::is_valid_error_bound(error_bound)) return fault("states an invalid error bound", problem);
         std::vector<std::uint8_t> first_bits;
         for (int threads = 1; threads <= max_threads; ++threads) {
-            const bool knows_bits = threads > 1 && options_.same_for_any_team, is_most = threads == max_threads;
+            const bool expects_same_bits = threads > 1 && options_.same_for_any_team, is_most = threads == max_threads;
             const RunResult once = run_once(
                 test_case, threads,
-                knows_bits && is_most ? test_case.reference_case.misaligned : test_case.reference_case.aligned, {});
+                expects_same_bits && is_most ? test_case.reference_case.misaligned : test_case.reference_case.aligned,
+                {});
             ++report_.runs;
             const std::string place =
                 " with " + std::to_string(threads) + " threads (" + test_case.variation.what + ")";
@@ -166,15 +168,15 @@ private:
                 if (once.bits != other.bits) fault("gives different bits" + when + place, problem);
             };
             if (!once.fault.empty()) fault(once.fault + place, problem);
-            if (!knows_bits)
+            if (!expects_same_bits)
                 expect_same(run_once(test_case, threads, test_case.reference_case.misaligned, {}), " the second time");
-            if (is_most || (threads > 1 && !knows_bits))
+            if (is_most || (threads > 1 && !expects_same_bits))
                 expect_same(run_once(test_case, threads, test_case.reference_case.aligned, {}, 1),
                             " when one thread runs it");
             if (threads == 1) first_bits = once.bits;
-            const bool is_known = threads > 1 && once.bits == first_bits;
-            if (knows_bits && !is_known) fault("gives different bits" + place + " than with one", problem);
-            for (std::size_t i = 0; i < problem.outputs.size() && !is_known; ++i) {
+            const bool is_verified = threads > 1 && once.bits == first_bits;
+            if (expects_same_bits && !is_verified) fault("gives different bits" + place + " than with one", problem);
+            for (std::size_t i = 0; i < problem.outputs.size() && !is_verified; ++i) {
                 const interpreter::Value value = once.outputs[i].read();
                 const interpreter::Value& right = test_case.reference_case.expected.outputs[i];
                 const std::string difference =
@@ -315,7 +317,7 @@ std::vector<KernelReport> check_kernels(const Context& context, const CheckOptio
     std::vector<KernelReport> reports;
     for (const Kernel& kernel : context.kernels().kernels) {
         if (options.stop.stop_requested()) throw Cancelled("check_kernel");
-        if (options.only_own && !context.impl()->is_own(kernel.id)) continue;
+        if (options.only_extra && !context.impl()->is_extra(kernel.id)) continue;
         try {
             reports.push_back(check_kernel(kernel, context.kernels().definitions, options));
         } catch (const Error& error) {

@@ -121,9 +121,9 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         strides_.assign(rank, 0);
     }
     allocate(misalignment);
-    ElementMap ground{element_offsets(), {}};
-    ground.owned = owned(ground.element_offsets);
-    element_map_ = std::make_shared<const ElementMap>(std::move(ground));
+    ElementMap map{element_offsets(), {}};
+    map.owned = owned(map.element_offsets);
+    element_map_ = std::make_shared<const ElementMap>(std::move(map));
 }
 
 GuardedTensor::GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment)

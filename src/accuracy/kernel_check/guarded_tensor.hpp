@@ -18,14 +18,14 @@ namespace cairn::kernel_check {
 
 /// Allocator of memory aligned to 64 bytes, in copies of a vector as well.
 template <typename T>
-struct Aligned {
+struct AlignedAllocator {
     using value_type = T;
     static constexpr std::align_val_t at{64};
     T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), at)); }
     void deallocate(T* memory, std::size_t) noexcept { ::operator delete(memory, at); }
-    bool operator==(const Aligned&) const = default;
+    bool operator==(const AlignedAllocator&) const = default;
 };
-using Bytes = std::vector<std::byte, Aligned<std::byte>>;
+using Bytes = std::vector<std::byte, AlignedAllocator<std::byte>>;
 
 /// A copy is an independent operand with the same contents.
 class GuardedTensor {

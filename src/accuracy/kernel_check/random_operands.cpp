@@ -18,13 +18,16 @@ interpreter::Value random_operand(const TensorDesc& tensor, std::optional<std::i
     std::uniform_real_distribution<double> real(-2, 2);
     if (is_float(tensor.dtype)) {
         std::vector<double> elements(count);
-        constexpr double odd[] = {0.0, -0.0, 1e-40, 65504, -3e38, INFINITY, -INFINITY, NAN, 88.8, -104, 1e-5, 0.5};
-        constexpr double rare[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40};
+        constexpr double special_values[] = {0.0,       -0.0, 1e-40, 65504, -3e38, INFINITY,
+                                             -INFINITY, NAN,  88.8,  -104,  1e-5,  0.5};
+        constexpr double rare_values[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40};
         for (double& x : elements)
-            x = special == SpecialValues::many && random() % 3 == 0 ? odd[random() % std::size(odd)] : real(random);
+            x = special == SpecialValues::many && random() % 3 == 0
+                    ? special_values[random() % std::size(special_values)]
+                    : real(random);
         if (special == SpecialValues::few && count > 0) {
             for (std::uint64_t left = is_first ? 1 : random() % 3; left > 0; --left)
-                elements[random() % count] = rare[random() % std::size(rare)];
+                elements[random() % count] = rare_values[random() % std::size(rare_values)];
             if (is_first) elements[random() % count] = NAN;
         }
         value = interpreter::make_value(tensor.dtype, value.shape, elements);

@@ -25,13 +25,13 @@ void check_axes(const Problem& problem) {
 }
 
 void check_outputs(const Problem& problem, const Graph& graph) {
-    std::vector<std::string> made, told;
+    std::vector<std::string> made, declared;
     for (const GraphPort& port : ports(graph))
         if (port.kind == GraphPort::Kind::output) made.push_back(to_string(port.dtype, port.shape));
-    for (const TensorDesc& output : problem.outputs) told.push_back(to_string(output.dtype, output.shape));
-    if (made != told)
+    for (const TensorDesc& output : problem.outputs) declared.push_back(to_string(output.dtype, output.shape));
+    if (made != declared)
         refuse_problem(problem, fmt::format("it makes {}, but the outputs are {}", fmt::join(made, " "),
-                                            told.empty() ? "none" : fmt::format("{}", fmt::join(told, " "))));
+                                            declared.empty() ? "none" : fmt::format("{}", fmt::join(declared, " "))));
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ struct CountedCall {
 /// By text: two paths list their steps in different orders.
 using CallCounts = std::map<std::string, CountedCall>;
 
-void count_call(CallCounts& calls, bool once, const std::string& kernel, const std::string& problem, double seconds) {
-    const std::string text = fmt::format("{}{} | {}", once ? "once " : "", kernel, problem);
+void count_call(CallCounts& calls, bool at_bind, const std::string& kernel, const std::string& problem,
+                double seconds) {
+    const std::string text = fmt::format("{}{} | {}", at_bind ? "once " : "", kernel, problem);
     CountedCall& call = calls.try_emplace(text, CountedCall{text}).first->second;
     call.seconds += seconds;
     ++call.count;
@@ -55,10 +56,10 @@ std::string alternatives_table(const ReportData& study, const AlternativePath& o
     CallCounts left, right;
     double left_seconds = 0;
     for (const ExplainedInstruction& each : study.run_bucket().instructions) {
-        count_call(left, each.once, each.chosen.kernel, each.chosen.problem, each.chosen.seconds);
-        left_seconds += each.once ? 0 : each.chosen.seconds;
+        count_call(left, each.at_bind, each.chosen.kernel, each.chosen.problem, each.chosen.seconds);
+        left_seconds += each.at_bind ? 0 : each.chosen.seconds;
     }
-    for (const PathStep& step : other.steps) count_call(right, step.once, step.kernel, step.problem, step.seconds);
+    for (const PathStep& step : other.steps) count_call(right, step.at_bind, step.kernel, step.problem, step.seconds);
     const std::vector<CountedCall> gone = beyond(left, right), come = beyond(right, left);
     std::string table = fmt::format(
         "<table>\n<tr><th>chosen</th><th class=\"number\">time</th><th>{}</th><th class=\"number\">time</th></tr>\n",

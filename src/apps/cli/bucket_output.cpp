@@ -17,7 +17,7 @@ std::string bucket_text(const ExplainedBucket& bucket) {
 InstructionCount count_run_instructions(const ExplainedBucket& bucket) {
     InstructionCount count;
     for (const ExplainedInstruction& each : bucket.instructions) {
-        if (each.once) continue;
+        if (each.at_bind) continue;
         ++count.all;
         count.measured += each.chosen.measured ? 1 : 0;
     }

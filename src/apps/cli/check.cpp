@@ -58,7 +58,7 @@ int check(const CheckCommand& command, Output& output, const std::stop_token& st
     Counts counts;
     for (const Kernel& kernel : context.kernels().kernels)
         if (glob_matches(command.pattern, kernel.id))
-            put(checked(kernel, context, {.every = command.every, .stop = stop}), output, counts);
+            put(checked(kernel, context, {.size_stride = command.every, .stop = stop}), output, counts);
     if (counts.passed + counts.failed + counts.not_checked == 0)
         throw Error(ErrorKind::argument, "check", fmt::format("no kernel has an id like {}", command.pattern));
     output.line({{"kind", "summary"},

@@ -15,14 +15,14 @@ namespace cairn::cli {
 namespace {
 
 constexpr double row_height = 36, lane_width = 9, group_width = 304, call_width = 340, bar_width = 310, time_width = 70;
-constexpr int most_lanes = 12;
+constexpr int max_lanes = 12;
 
 /// The edges between instructions of the run, by their rows.
 std::vector<RowSpan> spans_of(const ExplainedBucket& bucket) {
     std::vector<int> number(bucket.instructions.size(), -1);
     int next = 0;
     for (std::size_t i = 0; i < number.size(); ++i)
-        if (!bucket.instructions[i].once) number[i] = next++;
+        if (!bucket.instructions[i].at_bind) number[i] = next++;
     std::vector<RowSpan> spans;
     for (const DataflowEdge& edge : dataflow_edges(bucket)) {
         const RowSpan span{number[static_cast<std::size_t>(edge.from)], number[static_cast<std::size_t>(edge.to)]};
@@ -62,8 +62,8 @@ public:
           expected_scale_(study.expected_scale()),
           spans_(spans_of(bucket_)),
           lanes_(far_edge_columns()),
-          left_(14 + lane_width * std::min(most_lanes,
-                                           lanes_.empty() ? 0 : 1 + *std::max_element(lanes_.begin(), lanes_.end()))),
+          left_(14 + lane_width *
+                         std::min(max_lanes, lanes_.empty() ? 0 : 1 + *std::max_element(lanes_.begin(), lanes_.end()))),
           svg_(left_ + group_width + call_width + bar_width + time_width,
                20 + row_height * static_cast<double>(instructions_.size()), "the instructions of a run") {
         for (const double each : seconds_) longest_ = std::max(longest_, each);
@@ -78,7 +78,7 @@ public:
         std::size_t lane = 0;
         for (const RowSpan& span : spans_)
             if (span.to != span.from + 1)
-                svg_.path(edge_path(left_, std::min(lanes_[lane++], most_lanes), middle(span.from), middle(span.to)),
+                svg_.path(edge_path(left_, std::min(lanes_[lane++], max_lanes), middle(span.from), middle(span.to)),
                           "edge", fmt::format("{} to {}", span.from, span.to));
         return std::move(svg_).finish();
     }

@@ -24,7 +24,7 @@ void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, O
                  {"bytes", digits(info.bytes)},
                  {"wal", has_log},
                  {"times", digits(info.times)},
-                 {"figures", digits(info.figures)},
+                 {"figures", digits(info.calibrations)},
                  {"errors", digits(info.errors)},
                  {"choices", digits(info.choices)},
                  {"rules", digits(info.rules)},
@@ -40,7 +40,7 @@ void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, O
                             path.string(), info.times, bytes_text(static_cast<double>(info.bytes)),
                             has_log ? "readers and writers do not wait for one another (WAL)"
                                     : "readers and writers wait for one another (no WAL)",
-                            info.version, info.problems, info.kernels, info.figures, info.errors, info.choices,
+                            info.version, info.problems, info.kernels, info.calibrations, info.errors, info.choices,
                             info.rules, info.sessions, timestamp_text(info.oldest), timestamp_text(info.newest)));
 }
 

@@ -76,7 +76,7 @@ Options options_of_other(const DiffOptions& options) {
 std::vector<std::string> calls_text(const ExplainedBucket& bucket) {
     std::vector<std::string> calls;
     for (const ExplainedInstruction& each : bucket.instructions)
-        calls.push_back(fmt::format("{}{} | {}", each.once ? "once " : "", each.chosen.kernel, each.chosen.problem));
+        calls.push_back(fmt::format("{}{} | {}", each.at_bind ? "once " : "", each.chosen.kernel, each.chosen.problem));
     return calls;
 }
 

@@ -34,7 +34,7 @@ OutputRow row_of(const ExplainedKernel& verdict, std::string_view kind, const st
         row["failure"] = verdict.failure;
         return row;
     }
-    row[verdict.at_least ? "at_least_ns" : "cost_ns"] = nanoseconds(verdict.seconds);
+    row[verdict.is_lower_bound ? "at_least_ns" : "cost_ns"] = nanoseconds(verdict.seconds);
     row["measured"] = verdict.measured;
     if (verdict.ranked_last) row["counts_last"] = true;
     if (!verdict.expected_from.empty()) row["expected_from"] = verdict.expected_from;
@@ -71,7 +71,7 @@ void put_rows(const Explanation& why, Output& output) {
         const std::string name = bucket_text(bucket);
         for (const ExplainedInstruction& each : bucket.instructions) {
             OutputRow row = row_of(each.chosen, "instruction", name);
-            row["once"] = each.once;
+            row["once"] = each.at_bind;
             row["op"] = each.op;
             row["where"] = each.where;
             if (!each.names.empty()) row["names"] = each.names;

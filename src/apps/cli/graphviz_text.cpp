@@ -57,7 +57,7 @@ std::string graphviz_text(std::string_view name, const Explanation& why, const C
                                                   group.empty() || group == definition ? "" : "\\n" + group,
                                                   each.chosen.kernel, time_text(each.chosen.seconds));
             text += fmt::format("    b{}i{} [label=\"{}\", shape=box{}];\n", b, i, label,
-                                each.once ? ", style=dashed" : "");
+                                each.at_bind ? ", style=dashed" : "");
         }
         for (const DataflowEdge& edge : dataflow_edges(bucket))
             if (bucket.buffers[static_cast<std::size_t>(edge.buffer)].name.empty())

@@ -11,7 +11,7 @@
 namespace cairn::cli {
 namespace {
 
-constexpr double most_seconds = 1e8;
+constexpr double max_seconds = 1e8;
 
 constexpr std::pair<std::string_view, Mode> modes[] = {
     {"off", Mode::off},       {"cached", Mode::cached},         {"quick", Mode::quick},
@@ -54,7 +54,7 @@ std::optional<double> duration_of(const std::string& text) {
         if (!text.ends_with(unit)) continue;
         const std::optional<double> count =
             number_of<double>(std::string_view(text).substr(0, text.size() - unit.size()));
-        if (!count || !(*count >= 0 && *count * seconds <= most_seconds)) return std::nullopt;
+        if (!count || !(*count >= 0 && *count * seconds <= max_seconds)) return std::nullopt;
         return *count * seconds;
     }
     return std::nullopt;

@@ -77,7 +77,7 @@ private:
                       {"problem", step.problem},
                       {"cost_ns", nanoseconds(step.seconds)},
                       {"measured", step.measured},
-                      {"once", step.once},
+                      {"once", step.at_bind},
                       {"where", step.where}};
         if (!step.expected_from.empty()) row["expected_from"] = step.expected_from;
         if (!step.failure.empty()) row["failure"] = step.failure;
@@ -85,7 +85,7 @@ private:
                                 : step.measured              ? "measured"
                                 : step.expected_from.empty() ? "estimated"
                                                              : "expected";
-        output_.line(row, fmt::format("  {:>8} {}{} {} | {}", time_text(step.seconds), how, step.once ? " once" : "",
+        output_.line(row, fmt::format("  {:>8} {}{} {} | {}", time_text(step.seconds), how, step.at_bind ? " once" : "",
                                       step.kernel, step.problem));
     }
 

@@ -64,7 +64,7 @@ std::string buckets(const ReportData& study) {
 
 std::string legend(bool with_tick) {
     std::string text = "<div class=\"legend\">";
-    for (const auto& [style, meaning] : style_meanings)
+    for (const auto& [style, meaning] : style_legend)
         text += fmt::format("<span><i class=\"{}\"></i>{}</span>", style, meaning);
     return text + (with_tick ? "<span><i class=\"tick\"></i>expected share of the whole</span></div>\n" : "</div>\n");
 }
@@ -106,7 +106,7 @@ std::string least_by_sums(const ReportData& study) {
 }
 
 /// The output of `cairn explain`.
-std::string in_short(const ReportData& study) {
+std::string summary_section(const ReportData& study) {
     return section("Summary", "As the command prints it, of this range of sizes.",
                    panel("<pre>" + escaped(summary(study.why, study.bucket)) + "</pre>\n"));
 }
@@ -128,7 +128,7 @@ std::string report_of(const ReportData& study) {
                "content=\"width=device-width, initial-scale=1\"/>\n<title>{} - cairn</title>\n<style>{}</style>\n"
                "</head>\n<body>\n",
                escaped(study.graph), report_style()) +
-           head(study) + in_short(study) + buckets(study) +
+           head(study) + summary_section(study) + buckets(study) +
            section("Where the time goes",
                    "One profiled run, by kernel, beside the share of the whole that was expected.",
                    panel(legend(true) + time_chart(study))) +

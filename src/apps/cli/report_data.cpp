@@ -46,23 +46,23 @@ std::vector<PathStep> steps_of_bucket(const Path& way, std::size_t number) {
 
 /// Searches the cheapest paths for `least_by_sums` and `runner_up`: paths before the selected one cost less by summed
 /// times, those after it do not.
-void find_alternatives(const Paths& alternatives, ReportData& study, const std::stop_token& stop) {
-    constexpr int most_looked_at = 256;
+void find_other_paths(const Paths& alternatives, ReportData& study, const std::stop_token& stop) {
+    constexpr int max_paths = 256;
     const Calls chosen = calls_of(study.run_bucket());
-    int looked_at = 0;
-    bool is_behind = false;
+    int visited = 0;
+    bool after_selected = false;
     PathRange range = alternatives.cheapest_first();
-    for (auto way = range.begin(); way != range.end() && looked_at++ < most_looked_at; ++way) {
+    for (auto way = range.begin(); way != range.end() && visited++ < max_paths; ++way) {
         if (stop.stop_requested()) throw Cancelled("explain");
         AlternativePath other{steps_of_bucket(*way, study.bucket), 0, way->kept_bytes()};
         if (among(calls_of(other.steps), chosen)) {
-            is_behind = true;
+            after_selected = true;
             continue;
         }
-        if (!is_behind && study.least_by_sums) continue;
-        for (const PathStep& step : other.steps) other.seconds += step.once ? 0 : step.seconds;
-        (is_behind ? study.runner_up : study.least_by_sums) = std::move(other);
-        if (is_behind) return;
+        if (!after_selected && study.least_by_sums) continue;
+        for (const PathStep& step : other.steps) other.seconds += step.at_bind ? 0 : step.seconds;
+        (after_selected ? study.runner_up : study.least_by_sums) = std::move(other);
+        if (after_selected) return;
     }
     // The selected path was not found, so the paths after it are unknown.
 }
@@ -93,7 +93,7 @@ std::size_t bucket_at(const Explanation& why, const std::vector<std::pair<std::s
 std::vector<const ExplainedInstruction*> ReportData::instructions() const {
     std::vector<const ExplainedInstruction*> all;
     for (const ExplainedInstruction& each : run_bucket().instructions)
-        if (!each.once) all.push_back(&each);
+        if (!each.at_bind) all.push_back(&each);
     return all;
 }
 
@@ -139,7 +139,7 @@ ReportData collect_report_data(const Graph& graph, const Context& context, const
     if (compile_with.mode != Mode::off && compile_with.mode != Mode::replay)
         compile_with.mode = Mode::cached;  // the first compile has measured
     compile_with.stop = stop;
-    find_alternatives(paths(graph, context, compile_with), study, stop);
+    find_other_paths(paths(graph, context, compile_with), study, stop);
     if (study.least_by_sums) study.decided_by = decision_in(study.run_bucket());
     return study;
 }

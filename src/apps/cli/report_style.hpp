@@ -10,13 +10,13 @@ std::string_view report_style();
 /// The class that determines the colour of a definition: `product`, `attention`, `rows`, `pointwise`, `moves`.
 std::string_view style_of(std::string_view definition);
 /// A class and its description in the legend.
-struct StyleMeaning {
+struct StyleLegend {
     std::string_view style, meaning;
 };
-inline constexpr StyleMeaning style_meanings[] = {{"product", "products"},
-                                                  {"attention", "attention"},
-                                                  {"rows", "rows: norms, softmax, sums"},
-                                                  {"pointwise", "elementwise"},
-                                                  {"moves", "copies, gathers, packing"}};
+inline constexpr StyleLegend style_legend[] = {{"product", "products"},
+                                               {"attention", "attention"},
+                                               {"rows", "rows: norms, softmax, sums"},
+                                               {"pointwise", "elementwise"},
+                                               {"moves", "copies, gathers, packing"}};
 
 }  // namespace cairn::cli

@@ -24,7 +24,7 @@ std::vector<std::int32_t> common_lengths(const std::string* left, std::size_t ro
 }  // namespace
 
 std::vector<DiffLine> sequence_diff(const std::vector<std::string>& left, const std::vector<std::string>& right) {
-    constexpr std::size_t most_pairs = 16'000'000;
+    constexpr std::size_t max_pairs = 16'000'000;
     std::size_t front = 0, back = 0;
     const std::size_t shorter = std::min(left.size(), right.size());
     while (front < shorter && left[front] == right[front]) ++front;
@@ -34,7 +34,7 @@ std::vector<DiffLine> sequence_diff(const std::vector<std::string>& left, const 
     const auto add = [&](std::size_t i, std::size_t j) { lines.push_back({static_cast<int>(i), static_cast<int>(j)}); };
     for (std::size_t i = 0; i < front; ++i) add(i, i);
     std::size_t i = 0, j = 0;
-    if (rows * columns <= most_pairs) {
+    if (rows * columns <= max_pairs) {
         const auto lengths = common_lengths(left.data() + front, rows, right.data() + front, columns);
         while (i < rows && j < columns) {
             const std::size_t at = i * (columns + 1) + j;

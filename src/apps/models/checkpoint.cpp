@@ -24,7 +24,7 @@ std::optional<DType> floating(std::string_view dtype) {
 }
 
 /// `name` and alternative names of the same tensor: without the prefix, and with older endings.
-std::vector<std::string> spellings(const std::string& name, const std::string& prefix) {
+std::vector<std::string> name_variants(const std::string& name, const std::string& prefix) {
     std::vector<std::string> all{name};
     if (!prefix.empty() && name.starts_with(prefix)) all.push_back(name.substr(prefix.size()));
     for (std::size_t i = 0, count = all.size(); i < count; ++i)
@@ -36,8 +36,8 @@ std::vector<std::string> spellings(const std::string& name, const std::string& p
 }
 
 std::optional<std::string> find(const std::string& name, const Safetensors& file, const std::string& prefix) {
-    for (std::string& spelling : spellings(name, prefix))
-        if (file.contains(spelling)) return std::move(spelling);
+    for (std::string& variant : name_variants(name, prefix))
+        if (file.contains(variant)) return std::move(variant);
     return std::nullopt;
 }
 
@@ -81,7 +81,7 @@ std::string tied_fault(const WeightSpec& spec, const Safetensors& file, const st
 }
 
 /// Describes the tensors of the file whose names are nearest to a missing one.
-std::string what_is_there(const std::string& name, const Safetensors& file) {
+std::string nearest_tensors(const std::string& name, const Safetensors& file) {
     std::string list;
     for (const std::string& near : file.nearest(name)) list += (list.empty() ? "" : ", ") + near;
     const std::string count = std::to_string(file.tensors().size());
@@ -134,7 +134,7 @@ void find_weights(std::vector<WeightSpec>& wanted, const Safetensors& file, cons
         if (const std::string differ = dtype ? tied_fault(spec, file, prefix) : ""; !differ.empty()) fault(differ);
     }
     if (faults.empty()) return;
-    const std::string there = first_missing.empty() ? "" : "; " + what_is_there(first_missing, file);
+    const std::string there = first_missing.empty() ? "" : "; " + nearest_tensors(first_missing, file);
     throw Error(ErrorKind::file, "weights", path.string() + ": " + faults + there);
 }
 

@@ -38,7 +38,7 @@ const json* ConfigFile::entry(std::string_view key) const {
     return it == json_->end() || it->is_null() ? nullptr : &*it;
 }
 
-std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> otherwise) const {
+std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> default_value) const {
     const json* value = entry(both.name);
     const char* key = both.name;
     if (const json* general = both.general == nullptr ? nullptr : entry(both.general)) {
@@ -48,7 +48,7 @@ std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> otherwise) c
         if (value == nullptr) key = both.general;
         value = general;
     }
-    if (value == nullptr && otherwise) return *otherwise;
+    if (value == nullptr && default_value) return *default_value;
     if (value == nullptr) fail("entry \"" + std::string(key) + "\" is missing");
     constexpr std::int64_t largest = std::int64_t{1} << 31;
     if (!value->is_number_integer() || value->get<std::int64_t>() < 1 || value->get<std::int64_t>() > largest)
@@ -65,24 +65,24 @@ std::int64_t ConfigFile::layers(Key key) const {
     return count;
 }
 
-double ConfigFile::number(std::string_view key, double otherwise) const {
+double ConfigFile::number(std::string_view key, double default_value) const {
     const json* value = entry(key);
-    if (value == nullptr) return otherwise;
+    if (value == nullptr) return default_value;
     if (!value->is_number() || !(value->get<double>() >= 0))
         fail("entry \"" + std::string(key) + "\" must be a number of at least 0, got " + value->dump());
     return value->get<double>();
 }
 
-bool ConfigFile::flag(std::string_view key, bool otherwise) const {
+bool ConfigFile::flag(std::string_view key, bool default_value) const {
     const json* value = entry(key);
-    if (value == nullptr) return otherwise;
+    if (value == nullptr) return default_value;
     if (!value->is_boolean()) fail("entry \"" + std::string(key) + "\" must be true or false, got " + value->dump());
     return value->get<bool>();
 }
 
-std::string ConfigFile::text(std::string_view key, std::string_view otherwise) const {
+std::string ConfigFile::text(std::string_view key, std::string_view default_value) const {
     const json* value = entry(key);
-    if (value == nullptr) return std::string(otherwise);
+    if (value == nullptr) return std::string(default_value);
     if (!value->is_string()) fail("entry \"" + std::string(key) + "\" must be a string, got " + value->dump());
     return value->get<std::string>();
 }

@@ -28,15 +28,15 @@ public:
     explicit ConfigFile(const std::filesystem::path& path);
     ~ConfigFile();
 
-    /// A positive integer; `otherwise` if the entry is absent or null. Throws Error(file) if there is no `otherwise`
-    /// either, and if both names of the key are present with different values.
-    std::int64_t size(Key key, std::optional<std::int64_t> otherwise = {}) const;
+    /// A positive integer; `default_value` if the entry is absent or null. Throws Error(file) if there is no
+    /// `default_value` either, and if both names of the key are present with different values.
+    std::int64_t size(Key key, std::optional<std::int64_t> default_value = {}) const;
     /// A size that determines the number of weights. It is bounded, so that a wrong file cannot exhaust memory.
     std::int64_t layers(Key key) const;
     /// A number that is not negative.
-    double number(std::string_view key, double otherwise) const;
-    bool flag(std::string_view key, bool otherwise) const;
-    std::string text(std::string_view key, std::string_view otherwise) const;
+    double number(std::string_view key, double default_value) const;
+    bool flag(std::string_view key, bool default_value) const;
+    std::string text(std::string_view key, std::string_view default_value) const;
     /// The names of the classes: the values of `id2label`. If it is absent, LABEL_0, LABEL_1, ..., in the number given
     /// by `num_labels`, by default 2. Throws Error(file) unless the keys of `id2label` are 0, 1, ... and their number
     /// is `num_labels`, if that is given.

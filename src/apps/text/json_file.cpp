@@ -33,9 +33,9 @@ nlohmann::json read_json_object(const std::filesystem::path& path) {
 }
 
 template <class T>
-T read_member(const nlohmann::json& object, const std::string& key, T otherwise, const std::string& source) {
+T read_member(const nlohmann::json& object, const std::string& key, T default_value, const std::string& source) {
     const auto member = object.find(key);
-    if (member == object.end() || member->is_null()) return otherwise;
+    if (member == object.end() || member->is_null()) return default_value;
     bool fits = false;
     const char* expected = "a string";
     if constexpr (std::is_same_v<T, bool>) {

@@ -20,9 +20,9 @@ std::string read_file(const std::filesystem::path& path);
 /// object.
 nlohmann::json read_json_object(const std::filesystem::path& path);
 
-/// A member of an object; `otherwise` if it is missing or null. Throws Error (file), naming the key, unless the member
-/// is of type T: bool, std::int64_t or std::string. read_member<bool>(j, "lstrip", false, source)
+/// A member of an object; `default_value` if it is missing or null. Throws Error (file), naming the key, unless the
+/// member is of type T: bool, std::int64_t or std::string. read_member<bool>(j, "lstrip", false, source)
 template <class T>
-T read_member(const nlohmann::json& object, const std::string& key, T otherwise, const std::string& source);
+T read_member(const nlohmann::json& object, const std::string& key, T default_value, const std::string& source);
 
 }  // namespace cairn::inline v0::text

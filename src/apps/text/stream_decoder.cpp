@@ -11,15 +11,15 @@ namespace cairn::inline v0::text {
 std::string StreamDecoder::push(std::int32_t id) {
     pending_ += tokenizer_->piece(id, first_);
     first_ = false;
-    return take_clean(take_complete(false), false);
+    return flush_cleaned(flush_complete(false), false);
 }
 
 std::string StreamDecoder::finish() {
     first_ = true;
-    return take_clean(take_complete(true), true);
+    return flush_cleaned(flush_complete(true), true);
 }
 
-std::string StreamDecoder::take_complete(bool at_end) {
+std::string StreamDecoder::flush_complete(bool at_end) {
     std::string text;
     std::string_view rest = pending_;
     while (!rest.empty()) {
@@ -35,19 +35,20 @@ std::string StreamDecoder::take_complete(bool at_end) {
     return text;
 }
 
-std::string StreamDecoder::take_clean(std::string text, bool at_end) {
+std::string StreamDecoder::flush_cleaned(std::string text, bool at_end) {
     if (!tokenizer_->cleans_up()) return text;
-    unclean_ += text;
-    std::size_t end = unclean_.size();
+    not_cleaned_ += text;
+    std::size_t end = not_cleaned_.size();
     // No pattern of clean_up extends across such a space: patterns contain a space after their first character only
     // after an apostrophe, and join the texts before and after a space only before an apostrophe.
     const auto parts = [&](std::size_t at) {
-        return unclean_[at] == ' ' && unclean_[at - 1] != ' ' && unclean_[at - 1] != '\'' && unclean_[at + 1] != '\'';
+        return not_cleaned_[at] == ' ' && not_cleaned_[at - 1] != ' ' && not_cleaned_[at - 1] != '\'' &&
+               not_cleaned_[at + 1] != '\'';
     };
     if (!at_end)
-        for (end = unclean_.size() < 2 ? 0 : unclean_.size() - 2; end > 0 && !parts(end);) --end;
-    std::string clean = clean_up(unclean_.substr(0, end));
-    unclean_.erase(0, end);
+        for (end = not_cleaned_.size() < 2 ? 0 : not_cleaned_.size() - 2; end > 0 && !parts(end);) --end;
+    std::string clean = clean_up(not_cleaned_.substr(0, end));
+    not_cleaned_.erase(0, end);
     return clean;
 }
 

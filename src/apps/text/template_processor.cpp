@@ -10,13 +10,13 @@ namespace cairn::inline v0::text {
 namespace {
 
 /// Number of ids of the texts that fit besides the template's tokens.
-std::size_t room(const EncodeOptions& options, std::size_t frame_size) {
+std::size_t capacity(const EncodeOptions& options, std::size_t special_count) {
     if (options.max_length == 0) return std::numeric_limits<std::size_t>::max();
-    if (options.max_length < frame_size)
+    if (options.max_length < special_count)
         throw Error(ErrorKind::argument, "tokenizer",
-                    "expected a max_length of at least " + std::to_string(frame_size) +
+                    "expected a max_length of at least " + std::to_string(special_count) +
                         ", the number of special tokens added, got " + std::to_string(options.max_length));
-    return options.max_length - frame_size;
+    return options.max_length - special_count;
 }
 
 void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more) {
@@ -51,7 +51,7 @@ TemplateProcessor::TemplateProcessor(const TemplateTokens& tokens, const Vocabul
 }
 
 std::vector<std::int32_t> TemplateProcessor::apply(std::vector<std::int32_t> ids, const EncodeOptions& options) const {
-    const std::size_t room_left = room(options, options.add_special ? before_.size() + after_.size() : 0);
+    const std::size_t room_left = capacity(options, options.add_special ? before_.size() + after_.size() : 0);
     truncate(ids, room_left, truncate_start_);
     if (!options.add_special) return ids;
     ids.insert(ids.begin(), before_.begin(), before_.end());
@@ -61,8 +61,8 @@ std::vector<std::int32_t> TemplateProcessor::apply(std::vector<std::int32_t> ids
 
 std::vector<std::int32_t> TemplateProcessor::apply(std::vector<std::int32_t> first, std::vector<std::int32_t> second,
                                                    const EncodeOptions& options) const {
-    const std::size_t frame_size = pair_before_.size() + between_.size() + pair_after_.size();
-    truncate_pair(first, second, room(options, options.add_special ? frame_size : 0), truncate_start_);
+    const std::size_t special_count = pair_before_.size() + between_.size() + pair_after_.size();
+    truncate_pair(first, second, capacity(options, options.add_special ? special_count : 0), truncate_start_);
     std::vector<std::int32_t> ids;
     if (options.add_special) append(ids, pair_before_);
     append(ids, first);

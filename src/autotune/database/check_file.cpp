@@ -42,10 +42,10 @@ std::size_t TimingFile::collect(const TimingRetention& which) {
     const std::size_t removed = state_->with_transaction([&](SqliteFile& file) {
         std::int64_t count = 0;
         const std::vector<std::string> others = environments_but(file, which.keep_environment);
-        for (const auto& [table, counts_no_more] :
+        for (const auto& [table, is_superseded] :
              {std::pair{"measurement", better_exists}, std::pair{"accuracy", worse_exists},
               std::pair{"choice", later_exists}}) {
-            file.prepare(fmt::format("DELETE FROM {} WHERE time < ?1 AND {}", table, counts_no_more))
+            file.prepare(fmt::format("DELETE FROM {} WHERE time < ?1 AND {}", table, is_superseded))
                 .bind(1, which.before)
                 .step();
             count += file.changes();

@@ -19,8 +19,8 @@ DatabaseReader::Lookups::Lookups(SqliteFile& file, std::int64_t version) {
     prepare(time.statement, file, fmt::format("{}, time", timing_columns),
             "measurement WHERE key=?1 ORDER BY quality DESC, samples DESC, time DESC");
     if (version < 2) return;
-    prepare(error.statement, file, figures_columns, "accuracy WHERE key=?1 ORDER BY error DESC");
-    prepare(broken.statement, file, figures_columns,
+    prepare(error.statement, file, error_columns, "accuracy WHERE key=?1 ORDER BY error DESC");
+    prepare(violations.statement, file, error_columns,
             "accuracy WHERE class=?1 AND error > promised ORDER BY error DESC");
     if (version < 3) return;
     prepare(choice.statement, file, fmt::format("{}, time", choice_columns), "choice WHERE key=?1 ORDER BY time DESC");
@@ -65,7 +65,7 @@ void DatabaseReader::take_snapshot(SqliteFile& file) {
     if (std::exchange(state_, state) == state) return;
     lookups_->time.known.clear();
     lookups_->error.known.clear();
-    lookups_->broken.known.clear();
+    lookups_->violations.known.clear();
     lookups_->choice.known.clear();
 }
 
@@ -111,8 +111,8 @@ std::optional<Timestamped<Timing>> DatabaseReader::best_time(const std::string& 
 
 namespace {
 
-std::optional<ErrorMeasurement> sane_figures(const Statement& row) {
-    ErrorMeasurement figures = figures_of(row);
+std::optional<ErrorMeasurement> valid_error(const Statement& row) {
+    ErrorMeasurement figures = error_of(row);
     if (!why_invalid(figures).empty()) return std::nullopt;
     return figures;
 }
@@ -120,11 +120,11 @@ std::optional<ErrorMeasurement> sane_figures(const Statement& row) {
 }  // namespace
 
 std::optional<ErrorMeasurement> DatabaseReader::worst_error(const std::string& key) {
-    return look_up(&Lookups::error, key, sane_figures);
+    return look_up(&Lookups::error, key, valid_error);
 }
 
 std::optional<ErrorMeasurement> DatabaseReader::worst_violation(const std::string& class_id) {
-    return look_up(&Lookups::broken, class_id, sane_figures);
+    return look_up(&Lookups::violations, class_id, valid_error);
 }
 
 std::optional<Timestamped<Choice>> DatabaseReader::latest_choice(const std::string& key) {

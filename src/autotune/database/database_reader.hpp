@@ -60,7 +60,7 @@ private:
     struct Lookups {
         Lookups(SqliteFile& file, std::int64_t version);
         Lookup<Timestamped<Timing>> time;
-        Lookup<ErrorMeasurement> error, broken;
+        Lookup<ErrorMeasurement> error, violations;
         Lookup<Timestamped<Choice>> choice;
     };
 

@@ -79,15 +79,15 @@ std::string short_name(const EnvironmentText& environment) {
 }
 
 EnvironmentDistance environment_distance(const EnvironmentText& here, const EnvironmentText& there) {
-    EnvironmentDistance far;
-    const int more = (there.features - here.features).size(), less = (here.features - there.features).size();
-    far.features = less == 0 ? more : static_cast<int>(feature_count) + less + more;
-    far.threads = std::abs(std::log2(static_cast<double>(there.threads) / here.threads));
-    far.vendor = here.vendor != there.vendor;
-    for (std::size_t c = 0; c < here.caches.size(); ++c) far.caches += doublings(here.caches[c], there.caches[c]);
-    far.name = here.name != there.name || here.model != there.model;
-    far.build = here.version != there.version || here.build != there.build;
-    return far;
+    EnvironmentDistance distance;
+    const int extra = (there.features - here.features).size(), missing = (here.features - there.features).size();
+    distance.features = missing == 0 ? extra : static_cast<int>(feature_count) + missing + extra;
+    distance.threads = std::abs(std::log2(static_cast<double>(there.threads) / here.threads));
+    distance.vendor = here.vendor != there.vendor;
+    for (std::size_t c = 0; c < here.caches.size(); ++c) distance.caches += doublings(here.caches[c], there.caches[c]);
+    distance.name = here.name != there.name || here.model != there.model;
+    distance.build = here.version != there.version || here.build != there.build;
+    return distance;
 }
 
 }  // namespace cairn::autotune

@@ -13,11 +13,9 @@
 namespace cairn::inline v0 {
 namespace {
 
-auto place_of(const TimingRecord& record) {
-    return std::tie(record.problem, record.kernel, record.hard, record.policy);
-}
+auto key_of(const TimingRecord& record) { return std::tie(record.problem, record.kernel, record.hard, record.policy); }
 
-bool tells_the_same(const TimingRecord& a, const TimingRecord& b) {
+bool is_same_timing(const TimingRecord& a, const TimingRecord& b) {
     return a.time == b.time && a.timing.median == b.timing.median && a.timing.min == b.timing.min;
 }
 
@@ -64,12 +62,12 @@ std::vector<TimingDifference> TimingFile::differences(const TimingFile& other) c
     std::vector<TimingRecord> here = query(best), there = other.query(best);
     std::vector<TimingDifference> differences;
     for (auto a = here.begin(), b = there.begin(); a != here.end() || b != there.end();) {
-        if (b == there.end() || (a != here.end() && place_of(*a) < place_of(*b))) {
+        if (b == there.end() || (a != here.end() && key_of(*a) < key_of(*b))) {
             differences.push_back({std::move(*a++), std::nullopt});
-        } else if (a == here.end() || place_of(*b) < place_of(*a)) {
+        } else if (a == here.end() || key_of(*b) < key_of(*a)) {
             differences.push_back({std::nullopt, std::move(*b++)});
         } else {
-            if (!tells_the_same(*a, *b)) differences.push_back({std::move(*a), std::move(*b)});
+            if (!is_same_timing(*a, *b)) differences.push_back({std::move(*a), std::move(*b)});
             ++a, ++b;
         }
     }

@@ -28,7 +28,7 @@ public:
     template <typename F>
     void table(const std::string& name, const std::string& columns, const F& row) {
         std::string last;
-        if (!pass(name, columns, last, row)) pass_back(name, columns, last, row);
+        if (!scan_forward(name, columns, last, row)) scan_backward(name, columns, last, row);
     }
     void fault(const std::string& text) const {
         if (visitor_.fault) visitor_.fault(text);
@@ -37,7 +37,7 @@ public:
 private:
     /// Ascending scan. False if damage ended it after the row `last`.
     template <typename F>
-    bool pass(const std::string& name, const std::string& columns, std::string& last, const F& row) {
+    bool scan_forward(const std::string& name, const std::string& columns, std::string& last, const F& row) {
         try {
             Statement rows = file_.prepare(fmt::format("SELECT {} FROM {} ORDER BY id", columns, name));
             for (; rows.step(); last = rows.text(0)) row(rows.text(0), rows);
@@ -50,7 +50,7 @@ private:
     }
     /// Descending scan from the last row to the damage, or to `last`.
     template <typename F>
-    void pass_back(const std::string& name, const std::string& columns, const std::string& last, const F& row) {
+    void scan_backward(const std::string& name, const std::string& columns, const std::string& last, const F& row) {
         try {
             Statement rows = file_.prepare(fmt::format("SELECT {} FROM {} ORDER BY id DESC", columns, name));
             while (rows.step() && rows.text(0) > last) row(rows.text(0), rows);
@@ -85,7 +85,7 @@ struct Parents {
 };
 
 /// Resolves the references of one row; records whether all of them exist.
-class Referred {
+class ReferenceResolver {
 public:
     const std::string& in(const Texts& texts, const std::string& id) {
         const auto it = texts.find(id);
@@ -108,10 +108,10 @@ public:
     void sessions() {
         scan_.table(
             "session", "id, environment, version, program, time", [&](const std::string& id, const Statement& row) {
-                Referred referred;
-                tell("session", id, referred,
-                     SessionRow{id, referred.in(parents_.hard, row.text(1)), referred.in(parents_.soft, row.text(1)),
-                                row.text(2), row.text(3), row.integer(4)});
+                ReferenceResolver referred;
+                visit("session", id, referred,
+                      SessionRow{id, referred.in(parents_.hard, row.text(1)), referred.in(parents_.soft, row.text(1)),
+                                 row.text(2), row.text(3), row.integer(4)});
             });
     }
     void times() {
@@ -119,36 +119,36 @@ public:
                     fmt::format("id, {}, problem, candidate, environment, policy, time, {}", timing_columns, session_),
                     [&](const std::string& id, const Statement& row) {
                         constexpr int at = 1 + timing_column_count;
-                        Referred referred;
+                        ReferenceResolver referred;
                         Key key = this->key(referred, row, at);
                         key.policy = referred.in(parents_.policies, row.text(at + 3));
-                        tell("measurement", id, referred,
-                             TimeRow{std::move(key), timing_of(row, 1), row.integer(at + 4), row.text(at + 5)});
+                        visit("measurement", id, referred,
+                              TimeRow{std::move(key), timing_of(row, 1), row.integer(at + 4), row.text(at + 5)});
                     });
     }
     void errors() {
         scan_.table(
             "accuracy",
-            fmt::format("id, {}, problem, candidate, environment, class_text, time, {}", figures_columns, session_),
+            fmt::format("id, {}, problem, candidate, environment, class_text, time, {}", error_columns, session_),
             [&](const std::string& id, const Statement& row) {
                 constexpr int at = 1 + figures_column_count;
-                Referred referred;
+                ReferenceResolver referred;
                 Key key = this->key(referred, row, at);
-                tell("accuracy", id, referred,
-                     ErrorRow{std::move(key), row.text(at + 3), figures_of(row, 1), row.integer(at + 4),
-                              row.text(at + 5)});
+                visit("accuracy", id, referred,
+                      ErrorRow{std::move(key), row.text(at + 3), error_of(row, 1), row.integer(at + 4),
+                               row.text(at + 5)});
             });
     }
     void choices() {
         scan_.table("choice", fmt::format("id, {}, question, environment, policy, time, session", choice_columns),
                     [&](const std::string& id, const Statement& row) {
                         constexpr int at = 1 + choice_column_count;
-                        Referred referred;
-                        tell("choice", id, referred,
-                             ChoiceRow{row.text(at), referred.in(parents_.hard, row.text(at + 1)),
-                                       referred.in(parents_.soft, row.text(at + 1)),
-                                       referred.in(parents_.policies, row.text(at + 2)), choice_of(row, 1),
-                                       row.integer(at + 3), row.text(at + 4)});
+                        ReferenceResolver referred;
+                        visit("choice", id, referred,
+                              ChoiceRow{row.text(at), referred.in(parents_.hard, row.text(at + 1)),
+                                        referred.in(parents_.soft, row.text(at + 1)),
+                                        referred.in(parents_.policies, row.text(at + 2)), choice_of(row, 1),
+                                        row.integer(at + 3), row.text(at + 4)});
                     });
     }
     void rules() {
@@ -156,13 +156,13 @@ public:
                     [&](const std::string& id, const Statement& row) {
                         RuleRow rule = rule_of(row, 1);
                         rule.session = row.text(6);
-                        tell("rule", id, {}, std::move(rule));
+                        visit("rule", id, {}, std::move(rule));
                     });
     }
 
 private:
     /// Key from three columns starting at `at`: problem, candidate, environment.
-    Key key(Referred& referred, const Statement& row, int at) const {
+    Key key(ReferenceResolver& referred, const Statement& row, int at) const {
         const std::string environment = row.text(at + 2);
         return {referred.in(parents_.problems, row.text(at)),
                 referred.in(parents_.kernels, row.text(at + 1)),
@@ -170,7 +170,7 @@ private:
                 referred.in(parents_.soft, environment),
                 {}};
     }
-    void tell(std::string_view table, const std::string& id, const Referred& referred, Row row) const {
+    void visit(std::string_view table, const std::string& id, const ReferenceResolver& referred, Row row) const {
         std::string fault = referred.is_whole() ? why_invalid(row) : "a row it refers to is missing";
         if (fault.empty()) {
             visitor_.row(row);
@@ -204,7 +204,7 @@ Timing timing_of(const Statement& row, int first) {
     return timing;
 }
 
-ErrorMeasurement figures_of(const Statement& row, int first) {
+ErrorMeasurement error_of(const Statement& row, int first) {
     return {row.number(first), row.number(first + 1), row.number(first + 2), row.text(first + 3), row.text(first + 4)};
 }
 

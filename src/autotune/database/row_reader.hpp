@@ -15,9 +15,9 @@ constexpr std::string_view timing_columns = "status, samples, inner, min, p10, m
 constexpr int timing_column_count = 11;
 Timing timing_of(const Statement& row, int first = 0);
 
-constexpr std::string_view figures_columns = "relative, largest, promised, inputs, compared";
+constexpr std::string_view error_columns = "relative, largest, promised, inputs, compared";
 constexpr int figures_column_count = 5;
-ErrorMeasurement figures_of(const Statement& row, int first = 0);
+ErrorMeasurement error_of(const Statement& row, int first = 0);
 
 constexpr std::string_view choice_columns = "answer, ratio, low, high, samples";
 constexpr int choice_column_count = 5;

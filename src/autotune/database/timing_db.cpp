@@ -22,7 +22,7 @@ using autotune::Access, autotune::ChoiceRow, autotune::ErrorRow, autotune::Times
     autotune::DatabaseReader, autotune::RuleRow, autotune::TimeRow;
 
 template <typename T>
-using Known = std::map<std::string, T>;
+using Cache = std::map<std::string, T>;
 
 /// Sets `worst` to the larger of two errors, either of which may be unknown.
 void take_worse(std::optional<ErrorMeasurement>& worst, const std::optional<ErrorMeasurement>& other) {
@@ -30,12 +30,12 @@ void take_worse(std::optional<ErrorMeasurement>& worst, const std::optional<Erro
 }
 
 template <typename T>
-std::optional<T> find_in(const Known<T>& known, const std::string& id) {
+std::optional<T> find_in(const Cache<T>& known, const std::string& id) {
     const auto it = known.find(id);
     return it == known.end() ? std::nullopt : std::optional<T>(it->second);
 }
 
-void keep_worse(Known<ErrorMeasurement>& known, const std::string& id, const ErrorMeasurement& figures) {
+void keep_worse(Cache<ErrorMeasurement>& known, const std::string& id, const ErrorMeasurement& figures) {
     std::optional<ErrorMeasurement> worst = figures;
     take_worse(worst, find_in(known, id));
     known[id] = *worst;
@@ -54,7 +54,7 @@ struct TimingDb::State {
     }
     /// Calls `ask` for each file and passes each answer to `take`. Asks again if the own file was quarantined.
     template <typename Ask, typename Take>
-    void ask_all(const Ask& ask, const Take& take) {
+    void query_all(const Ask& ask, const Take& take) {
         for (DatabaseReader& reader : readers) {
             auto answer = ask(reader);
             if (&reader == own && own->database().has_quarantined()) {
@@ -66,7 +66,7 @@ struct TimingDb::State {
     }
     /// True if a value is valid as a row. An invalid one is counted, and the first one is logged.
     template <typename T>
-    bool is_sane(const T& figures) {
+    bool is_valid(const T& figures) {
         const std::string fault = autotune::why_invalid(figures);
         if (fault.empty()) return true;
         ++invalid_rows;
@@ -79,9 +79,9 @@ struct TimingDb::State {
     DatabaseReader* own = nullptr;
     autotune::Journal journal;
     // The best of what this process recorded, by id. Kept in memory, so that it survives the loss of the file.
-    Known<Timestamped<Timing>> times;
-    Known<ErrorMeasurement> errors, broken;
-    Known<Timestamped<Choice>> choices;
+    Cache<Timestamped<Timing>> times;
+    Cache<ErrorMeasurement> errors, violations;
+    Cache<Timestamped<Choice>> choices;
     std::size_t recorded = 0, invalid_rows = 0;
     bool has_refused = false;
     int readings = 0;
@@ -102,15 +102,15 @@ TimingDb::~TimingDb() {
     }
 }
 
-TimingDb::Reading::Reading(const TimingDb& db) : db_(&db) {
+TimingDb::ReadSnapshot::ReadSnapshot(const TimingDb& db) : db_(&db) {
     const std::scoped_lock lock(db_->state_->mutex);
     if (db_->state_->readings++ == 0)
         for (DatabaseReader& reader : db_->state_->readers) reader.begin_snapshot();
 }
 
-TimingDb::Reading::Reading(Reading&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+TimingDb::ReadSnapshot::ReadSnapshot(ReadSnapshot&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
 
-TimingDb::Reading::~Reading() {
+TimingDb::ReadSnapshot::~ReadSnapshot() {
     if (db_ == nullptr) return;
     const std::scoped_lock lock(db_->state_->mutex);
     if (--db_->state_->readings > 0) return;
@@ -131,11 +131,12 @@ std::optional<Timing> TimingDb::find(std::string_view problem, std::string_view 
         Key{std::string(problem), std::string(kernel), environment.hard, {}, autotune::policy_text(policy)}.id();
     const std::scoped_lock lock(state_->mutex);
     std::optional<Timestamped<Timing>> best = find_in(state_->times, id);
-    state_->ask_all([&](DatabaseReader& reader) { return reader.best_time(id); },
-                    [&](std::optional<Timestamped<Timing>>& found) {
-                        if (found && (!best || autotune::is_better(found->value, found->time, best->value, best->time)))
-                            best = std::move(found);
-                    });
+    state_->query_all(
+        [&](DatabaseReader& reader) { return reader.best_time(id); },
+        [&](std::optional<Timestamped<Timing>>& found) {
+            if (found && (!best || autotune::is_better(found->value, found->time, best->value, best->time)))
+                best = std::move(found);
+        });
     return best ? std::optional<Timing>(std::move(best->value)) : std::nullopt;
 }
 
@@ -146,7 +147,7 @@ void TimingDb::record(const Problem& problem, std::string_view kernel, const Tim
         timing,
         autotune::now()};
     const std::scoped_lock lock(state_->mutex);
-    if (!state_->is_sane(timing)) return;
+    if (!state_->is_valid(timing)) return;
     const auto [it, fresh] = state_->times.try_emplace(row.key.id(), Timestamped<Timing>{timing, row.time});
     if (!fresh && autotune::is_better(timing, row.time, it->second.value, it->second.time))
         it->second = {timing, row.time};
@@ -160,8 +161,8 @@ std::optional<ErrorMeasurement> TimingDb::find_error(const Problem& problem, std
     const std::string id = Key{to_string(problem), std::string(kernel), environment.hard, {}, {}}.id();
     const std::scoped_lock lock(state_->mutex);
     std::optional<ErrorMeasurement> worst = find_in(state_->errors, id);
-    state_->ask_all([&](DatabaseReader& reader) { return reader.worst_error(id); },
-                    [&](const std::optional<ErrorMeasurement>& found) { take_worse(worst, found); });
+    state_->query_all([&](DatabaseReader& reader) { return reader.worst_error(id); },
+                      [&](const std::optional<ErrorMeasurement>& found) { take_worse(worst, found); });
     return worst;
 }
 
@@ -169,9 +170,9 @@ std::optional<ErrorMeasurement> TimingDb::find_error_violation(const Problem& pr
                                                                const TimingEnvironment& environment) const {
     const std::string id = Key{autotune::class_of(problem), std::string(kernel), environment.hard, {}, {}}.id();
     const std::scoped_lock lock(state_->mutex);
-    std::optional<ErrorMeasurement> worst = find_in(state_->broken, id);
-    state_->ask_all([&](DatabaseReader& reader) { return reader.worst_violation(id); },
-                    [&](const std::optional<ErrorMeasurement>& found) { take_worse(worst, found); });
+    std::optional<ErrorMeasurement> worst = find_in(state_->violations, id);
+    state_->query_all([&](DatabaseReader& reader) { return reader.worst_violation(id); },
+                      [&](const std::optional<ErrorMeasurement>& found) { take_worse(worst, found); });
     return worst;
 }
 
@@ -186,10 +187,10 @@ void TimingDb::record_error(const Problem& problem, std::string_view kernel, con
                  figures,
                  autotune::now()};
     const std::scoped_lock lock(state_->mutex);
-    if (!state_->is_sane(figures)) return;
+    if (!state_->is_valid(figures)) return;
     keep_worse(state_->errors, row.key.id(), figures);
     if (figures.counted() > figures.promised)
-        keep_worse(state_->broken, Key{row.class_text, row.key.kernel, environment.hard, {}, {}}.id(), figures);
+        keep_worse(state_->violations, Key{row.class_text, row.key.kernel, environment.hard, {}, {}}.id(), figures);
     state_->journal.add(std::move(row), environment);
     state_->journal.flush();
 }
@@ -200,10 +201,10 @@ std::optional<Choice> TimingDb::find_choice(std::string_view question, const Tim
         ChoiceRow{std::string(question), environment.hard, {}, autotune::policy_text(policy), {}}.key_id();
     const std::scoped_lock lock(state_->mutex);
     std::optional<Timestamped<Choice>> latest = find_in(state_->choices, id);
-    state_->ask_all([&](DatabaseReader& reader) { return reader.latest_choice(id); },
-                    [&](std::optional<Timestamped<Choice>>& found) {
-                        if (found && (!latest || found->time > latest->time)) latest = std::move(found);
-                    });
+    state_->query_all([&](DatabaseReader& reader) { return reader.latest_choice(id); },
+                      [&](std::optional<Timestamped<Choice>>& found) {
+                          if (found && (!latest || found->time > latest->time)) latest = std::move(found);
+                      });
     return latest ? std::optional<Choice>(std::move(latest->value)) : std::nullopt;
 }
 
@@ -212,7 +213,7 @@ void TimingDb::record_choice(std::string_view question, const TimingEnvironment&
     ChoiceRow row{std::string(question),         environment.hard, environment.soft,
                   autotune::policy_text(policy), choice,           autotune::now()};
     const std::scoped_lock lock(state_->mutex);
-    if (!state_->is_sane(choice)) return;
+    if (!state_->is_valid(choice)) return;
     state_->choices[row.key_id()] = {choice, row.time};
     state_->journal.add(std::move(row), environment);
     state_->journal.flush();
@@ -260,8 +261,8 @@ std::vector<ShippedTiming> TimingDb::shipped_timings_of(const TimingEnvironment&
 std::vector<KernelRule> TimingDb::rules() const {
     const std::scoped_lock lock(state_->mutex);
     std::vector<RuleRow> rows;
-    state_->ask_all([](DatabaseReader& reader) { return reader.rules(); },
-                    [&](const std::vector<RuleRow>& found) { rows.insert(rows.end(), found.begin(), found.end()); });
+    state_->query_all([](DatabaseReader& reader) { return reader.rules(); },
+                      [&](const std::vector<RuleRow>& found) { rows.insert(rows.end(), found.begin(), found.end()); });
     for (const autotune::Row& row : state_->journal.rows())
         if (const auto* rule = std::get_if<RuleRow>(&row)) rows.push_back(*rule);
     return autotune::rules_in_force(rows);

@@ -62,7 +62,7 @@ TimingFileInfo TimingFile::info() const {
             return row.bind_blob(1, machine).step() ? row.integer(0) : 0;
         };
         info.times = ask("SELECT count(*) FROM measurement WHERE problem != ?1");
-        info.figures = ask("SELECT count(*) FROM measurement WHERE problem = ?1");
+        info.calibrations = ask("SELECT count(*) FROM measurement WHERE problem = ?1");
         info.problems = ask("SELECT count(*) FROM problem WHERE id != ?1");
         info.kernels = ask(
             "SELECT count(*) FROM candidate WHERE id NOT IN (SELECT candidate FROM measurement WHERE problem = ?1)");

@@ -28,7 +28,7 @@ constexpr double max_relative_deviation = 0.05;
 constexpr double max_relative_range = 0.15;
 // A candidate whose first run is longer than this, in seconds, and this many times the best is not run again.
 constexpr double long_run = 0.02, hopeless_ratio = 3;
-constexpr std::size_t least_rotation = 32 << 20, most_rotation = 256 << 20;
+constexpr std::size_t min_rotation = 32 << 20, max_rotation = 256 << 20;
 constexpr std::size_t rotation_where_little_is_free = 8 << 20;
 constexpr std::size_t usual_private_cache = 1 << 20;
 
@@ -232,7 +232,7 @@ private:
 }  // namespace
 
 std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> free_bytes) {
-    const std::size_t wanted = std::clamp(2 * static_cast<std::size_t>(cache_bytes), least_rotation, most_rotation);
+    const std::size_t wanted = std::clamp(2 * static_cast<std::size_t>(cache_bytes), min_rotation, max_rotation);
     if (!free_bytes) return wanted;
     return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
 }

@@ -26,8 +26,8 @@ namespace {
 
 using autotune::Clock, autotune::seconds_since;
 
-constexpr int barriers = 20, streams = 4;
-constexpr std::size_t private_stretch = 1 << 20, many_times = 32 << 20;
+constexpr int barriers_per_block = 20, streams = 4;
+constexpr std::size_t min_working_set = 1 << 20, max_short_read_bytes = 32 << 20;
 // f32 is the most important unit and determines Calibration::noise; for other units a few percent are enough.
 constexpr double block_seconds = 1e-3, other_block_seconds = 1e-4;
 
@@ -37,10 +37,10 @@ struct Repetitions {
 };
 constexpr Repetitions thorough{9, 100, 3, 9}, brief{3, 20, 1, 2};
 // The working set that a brief calibration reads if there is no time to fill more: larger than most caches.
-constexpr std::size_t least_stretch = 32 << 20;
+constexpr std::size_t brief_working_set = 32 << 20;
 // The largest working set for the read bandwidth, and its limit as a fraction (1/4) of free memory.
-constexpr double longest_stretch = 1 << 30;
-constexpr int part_of_free_memory = 4;
+constexpr double max_working_set = 1 << 30;
+constexpr int free_memory_divisor = 4;
 
 double clock_step() {
     double step = 1;
@@ -114,7 +114,7 @@ std::uint64_t read(const std::byte* first, std::size_t bytes) {
 /// Bytes a second of all members together, each reading its part of the region repeatedly.
 double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const Repetitions& repetitions) {
     std::atomic<std::uint64_t> kept = 0;
-    const int times = bytes <= many_times ? repetitions.short_reads : repetitions.reads;
+    const int times = bytes <= max_short_read_bytes ? repetitions.short_reads : repetitions.reads;
     const double seconds = probe.least(times, [&](int rank, int size) {
         const std::size_t part = bytes / static_cast<std::size_t>(size) / 64 * 64;
         kept += read(memory + static_cast<std::size_t>(rank) * part, part);
@@ -125,9 +125,9 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
 /// Reads growing working sets until the rate is that of memory alone. Their contents do not matter.
 std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl,
                                                         const Repetitions& repetitions) {
-    double most = longest_stretch;
+    double most = max_working_set;
     if (const auto free = device::free_memory())
-        most = std::min(most, static_cast<double>(*free) / part_of_free_memory);
+        most = std::min(most, static_cast<double>(*free) / free_memory_divisor);
     device::Arena memory =
         device::Arena::reserve(std::max(static_cast<std::size_t>(most), first), device::ArenaOptions::suited_to(first));
     return autotune::sweep_to_memory_plateau(static_cast<double>(first), most, [&](double bytes) {
@@ -141,11 +141,11 @@ std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe
 bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, const autotune::FillOptions& filling,
                        const Repetitions& repetitions) {
     const auto memory = autotune::operand_memory_of(impl);
-    memory->reserve(std::min(least_stretch, memory->rotation), 0, 0, filling);
+    memory->reserve(std::min(brief_working_set, memory->rotation), 0, 0, filling);
     const std::size_t all = memory->filled_bytes();
     const std::byte* const data = memory->streamed().data();
     std::vector<autotune::WorkingSetBandwidth> rates;
-    for (std::size_t bytes = private_stretch; bytes < all; bytes *= 2)
+    for (std::size_t bytes = min_working_set; bytes < all; bytes *= 2)
         if (!memory->is_partly_filled() || rates.empty())
             rates.push_back({static_cast<double>(bytes), read_rate(probe, data, bytes, repetitions)});
     if (memory->is_partly_filled()) {
@@ -157,8 +157,8 @@ bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, 
     machine.bandwidth = rates.back().rate;
     machine.bandwidth_bytes = rates.back().bytes;
     machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
-    const auto told = static_cast<double>(device::cpu_info().l3_bytes);
-    machine.cache_bytes = memory->is_partly_filled() ? told : autotune::effective_cache_bytes(rates, told);
+    const auto reported = static_cast<double>(device::cpu_info().l3_bytes);
+    machine.cache_bytes = memory->is_partly_filled() ? reported : autotune::effective_cache_bytes(rates, reported);
     return !memory->is_partly_filled();
 }
 
@@ -196,16 +196,16 @@ void measure_peaks(Probe& probe, const Context::Impl& impl, Calibration& machine
 /// Seconds of one barrier. Blocks are so short that some of them are not interrupted by the system.
 double barrier_seconds(Probe& probe, const Repetitions& repetitions) {
     const auto wait_at_barriers = [&](int, int) {
-        for (int i = 0; i < barriers; ++i) probe.team().next_instruction();
+        for (int i = 0; i < barriers_per_block; ++i) probe.team().next_instruction();
     };
-    return probe.least(repetitions.barrier_blocks, wait_at_barriers) / barriers;
+    return probe.least(repetitions.barrier_blocks, wait_at_barriers) / barriers_per_block;
 }
 
 /// Cross-core transfer of large data, in seconds a byte: each member reads what another has just written, and
 /// overwrites what another has just read.
 double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetitions) {
     constexpr std::size_t part = 256 << 10;  // fits the private caches of one CPU
-    constexpr int rounds = barriers / 2;
+    constexpr int rounds = barriers_per_block / 2;
     const auto members = static_cast<std::size_t>(probe.size());
     std::vector<std::uint64_t> values(members * part / sizeof(std::uint64_t));
     std::atomic<std::uint64_t> kept = 0;
@@ -230,13 +230,13 @@ double cross_core_transfer_seconds(Probe& probe, const Repetitions& repetitions)
     alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
     const auto least = [&](bool in_turns) {
         const auto work = [&](int rank, int size) {
-            for (int i = 0; i < barriers; ++i) {
+            for (int i = 0; i < barriers_per_block; ++i) {
                 if (rank == (in_turns ? i % size : 0))
                     for (std::uint64_t& value : values) ++value;
                 probe.team().next_instruction();
             }
         };
-        return probe.least(repetitions.barrier_blocks, work) / barriers;
+        return probe.least(repetitions.barrier_blocks, work) / barriers_per_block;
     };
     const double kept = least(false);
     return std::max(least(true) - kept, 0.0);
@@ -257,7 +257,7 @@ autotune::CalibrationRun calibrate_within(Context::Impl& impl, double seconds, c
     const bool is_brief = seconds < autotune::thorough_seconds;
     const Repetitions& repetitions = is_brief ? brief : thorough;
     autotune::FillOptions filling{stop};
-    if (is_brief) filling.until = after(seconds / 2);
+    if (is_brief) filling.until = time_point_after(seconds / 2);
     Calibration machine;
     machine.timer_seconds = clock_step();
     Probe probe(impl.pool, stop);

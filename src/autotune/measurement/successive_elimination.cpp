@@ -84,7 +84,7 @@ public:
             if (!whole) break;
             // A single block may be disturbed: it shows only gross differences.
             round == 0 ? drop_much_slower() : drop_eliminated();
-            if (remaining_.size() < 2 && (2 << round) > options_.least_blocks) break;
+            if (remaining_.size() < 2 && (2 << round) > options_.min_blocks) break;
         }
         return result();
     }

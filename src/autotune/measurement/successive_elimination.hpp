@@ -18,7 +18,7 @@ struct EliminationOptions {
     double noise = 0.02;          ///< relative, of one block: prior for the spread while there are few blocks
     double block_seconds = 4e-5;  ///< a block has as many runs as take this long
     int max_rounds = 6;           ///< of 1, 2, 4, ... blocks each
-    int least_blocks = 3;         ///< of the winner
+    int min_blocks = 3;           ///< of the winner
     double incumbent_seconds = std::numeric_limits<double>::infinity();  ///< best time of a run known before
     std::uint64_t seed = 1;                                              ///< of the random order within a repetition
 };

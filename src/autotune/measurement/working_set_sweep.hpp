@@ -17,7 +17,7 @@ struct WorkingSetBandwidth {
 /// working set.
 ///
 ///     {1: 60, 2: 30, 4: 29, 8: 12, 16: 11}  ->  4
-double effective_cache_bytes(std::span<const WorkingSetBandwidth> rates, double told_bytes);
+double effective_cache_bytes(std::span<const WorkingSetBandwidth> rates, double reported_bytes);
 
 /// Read rates of working sets that double from `first` bytes until the rate is within a twentieth of the two before it,
 /// which is the memory plateau, or the next would exceed `most` bytes. `rate_of` measures one, in bytes a second.

@@ -13,10 +13,10 @@ struct Effort {
     bool only_costly = false;  ///< only costly calls of the plan whose kernel is uncertain (task_priority.hpp)
     bool exhaustive = false;   ///< after the best paths also every candidate of every goal (exhaustive_tasks.hpp)
     bool is_coarse = false;    ///< times are recorded with autotune::coarse_quality
-    int least_quality = 1;     ///< times of lower quality are taken again where they may change the choice
+    int min_quality = 1;       ///< times of lower quality are taken again where they may change the choice
     // Benchmarks of kernels (autotune/measurement/successive_elimination.hpp).
-    double most_seconds = 1, indifference = 0.01, least_noise = 0.01;
-    int max_rounds = 3, least_blocks = 3;
+    double max_seconds = 1, indifference = 0.01, min_noise = 0.01;
+    int max_rounds = 3, min_blocks = 3;
     // Trials of whole programs: the number of challengers, their largest extra cost by summed times, and the least time
     // of a call kind that a challenger avoids, both as a fraction of the whole.
     bool runs_program_trials = true;

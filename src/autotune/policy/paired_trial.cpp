@@ -16,7 +16,7 @@ namespace {
 
 // Confidence of a trial.
 constexpr double confidence = 0.98;
-constexpr double most_memory = 0.5;
+constexpr double max_memory_fraction = 0.5;
 
 /// Bytes of the weights that programs read, in all layouts.
 double bytes_read(std::span<const program::Program> programs) {
@@ -48,7 +48,7 @@ PairedTrial::PairedTrial(std::span<const selection::Bucket> buckets, const selec
 
 bool PairedTrial::fit_in_memory() const {
     const std::optional<std::int64_t> free = device::free_memory();
-    return !free || bytes_read(programs_) <= most_memory * static_cast<double>(*free);
+    return !free || bytes_read(programs_) <= max_memory_fraction * static_cast<double>(*free);
 }
 
 autotune::EliminationResult PairedTrial::run(const Context& context, double seconds, std::uint64_t seed,

@@ -93,7 +93,7 @@ private:
         std::vector<Challenger> found;
         std::set<Digest> seen = known_;
         std::optional<Challenger> planned;
-        if (!plan_.empty()) planned = challenger_on({{}, plan_}, all);
+        if (!plan_.empty()) planned = challenger_under({{}, plan_}, all);
         if (planned && !seen.insert(planned->name).second) planned.reset();
         undecided_ = planned;
         if (planned && !has_room_for_pairs(planned->covers, budget_.effort.min_pairs_of_plan)) planned.reset();
@@ -105,7 +105,7 @@ private:
             if (!has_room_for_pairs(2 * seconds_of_sizes(bucket, result_.covers), pairs)) continue;
             selection::CoverConstraints terms = result_.trial_record.terms;
             terms.without.push_back(kind);
-            std::optional<Challenger> challenger = challenger_on(std::move(terms), all);
+            std::optional<Challenger> challenger = challenger_under(std::move(terms), all);
             if (challenger && has_room_for_pairs(challenger->covers, pairs) &&
                 challenger->more <= budget_.effort.max_extra_cost && seen.insert(challenger->name).second)
                 found.push_back(*std::move(challenger));
@@ -118,7 +118,7 @@ private:
         return found;
     }
 
-    std::optional<Challenger> challenger_on(selection::CoverConstraints terms, double all) const {
+    std::optional<Challenger> challenger_under(selection::CoverConstraints terms, double all) const {
         std::optional<selection::Selections> covers =
             selection::cheapest_covers_under(terms, by_sums_, buckets_, options_);
         if (!covers) return std::nullopt;

@@ -81,7 +81,7 @@ public:
           begin_(measurer.now()),
           watchdog_(budget.hang_seconds) {
         optimistic_.optimistic = true;
-        optimistic_.least_quality = budget.effort.least_quality;
+        optimistic_.min_quality = budget.effort.min_quality;
     }
 
     TuningResult run() {
@@ -109,7 +109,7 @@ private:
     selection::Selections choose(const selection::CostModel& costs) {
         const double begin = measurer_.now();
         selection::Selections chosen = select_with(buckets_, costs, options_);
-        choosing_ = measurer_.now() - begin;
+        selection_seconds_ = measurer_.now() - begin;
         return chosen;
     }
 
@@ -140,7 +140,7 @@ private:
     selection::CostModel expected() const {
         selection::CostModel costs = optimistic_;
         costs.optimistic = false;
-        costs.least_quality = 0;
+        costs.min_quality = 0;
         return costs;
     }
 
@@ -159,7 +159,7 @@ private:
 
     void measure_best_paths() {
         // Measuring is useless without time for another selection.
-        while (left() > choosing_ && !result_.complete) {
+        while (left() > selection_seconds_ && !result_.complete) {
             learn();
             const selection::Selections chosen = choose(optimistic_);
             best_ = selection::seconds_of(buckets_, chosen);
@@ -218,7 +218,7 @@ private:
     /// As expected(), but coarse times count as unknown if the effort requires better ones.
     selection::CostModel expected_better() const {
         selection::CostModel costs = expected();
-        costs.least_quality = optimistic_.least_quality;
+        costs.min_quality = optimistic_.min_quality;
         return costs;
     }
 
@@ -247,11 +247,11 @@ private:
     void measure(const TuningTask& task, const CandidateSet& candidate_set) {
         ++done_;
         if (!candidate_set.candidates.empty())
-            record(candidate_set.candidates,
-                   measurer_.benchmark_candidates(
-                       candidate_set.candidates,
-                       benchmark_options(candidate_set.incumbent_seconds, budget_.effort.max_rounds,
-                                         budget_.effort.least_blocks)));
+            record(
+                candidate_set.candidates,
+                measurer_.benchmark_candidates(
+                    candidate_set.candidates, benchmark_options(candidate_set.incumbent_seconds,
+                                                                budget_.effort.max_rounds, budget_.effort.min_blocks)));
         for (const CandidateCall& call : task.calls) {
             if (!call.compared || left() <= 0) continue;
             compare(call);
@@ -272,17 +272,17 @@ private:
         const double seconds = std::max(left(), 0.0);
         autotune::BenchmarkOptions options;
         options.stop = budget_.stop;
-        options.until = autotune::after(seconds);
-        options.fill_until = autotune::after(seconds * filling_share);
+        options.until = autotune::time_point_after(seconds);
+        options.fill_until = autotune::time_point_after(seconds * filling_share);
         options.is_coarse = effort.is_coarse;
         options.on_run = [this](const autotune::BenchmarkCandidate* who) { watch(who); };
-        options.elimination.seconds = std::min(seconds, effort.most_seconds);
+        options.elimination.seconds = std::min(seconds, effort.max_seconds);
         options.elimination.indifference = effort.indifference;
         options.elimination.max_rounds = rounds;
-        options.elimination.least_blocks = blocks;
+        options.elimination.min_blocks = blocks;
         options.elimination.incumbent_seconds = incumbent_seconds;
         if (const double noise = optimistic_.machine.noise; noise > 0)
-            options.elimination.noise = std::clamp(noise, effort.least_noise, most_noise);
+            options.elimination.noise = std::clamp(noise, effort.min_noise, most_noise);
         return options;
     }
 
@@ -340,7 +340,7 @@ private:
                 for (const selection::Choice& choice : chosen.buckets[b].chosen) {
                     const Problem problem = at_sizes(*choice.candidate.problem, sizes);
                     const Kernel& kernel = *choice.candidate.kernel;
-                    if (!repeated_.insert(selection::call_key(kernel, problem)).second || left() <= 0) continue;
+                    if (!remeasured_.insert(selection::call_key(kernel, problem)).second || left() <= 0) continue;
                     const auto timing =
                         optimistic_.timings->find(problem, kernel.id, environment_of(kernel), optimistic_.policy);
                     if (!timing || !autotune::is_noisy(*timing)) continue;
@@ -361,11 +361,11 @@ private:
     // others.
     std::shared_ptr<selection::TimingTransfer> learned_, expected_;
     std::set<std::string> tried_;  // calls whose errors were measured in this tune
-    std::set<std::string> repeated_;
+    std::set<std::string> remeasured_;
     std::set<std::string> tried_settings_;
     std::int64_t done_ = 0;
-    double best_ = 0;      // expected seconds of the current selection
-    double choosing_ = 0;  // seconds that the last selection took
+    double best_ = 0;               // expected seconds of the current selection
+    double selection_seconds_ = 0;  // seconds that the last selection took
     std::optional<TuningProgress> curve_;
     TuningResult result_;
     Watchdog watchdog_;

@@ -19,7 +19,7 @@ namespace {
 constexpr double infinite_seconds = std::numeric_limits<double>::infinity();
 
 /// Cost model with expected instead of optimistic times.
-selection::CostModel expecting(const selection::CostModel& costs) {
+selection::CostModel with_expected_times(const selection::CostModel& costs) {
     selection::CostModel all = costs;
     all.optimistic = false;
     return all;
@@ -94,7 +94,7 @@ std::vector<TuningTask> interleaved_by_bucket(std::vector<std::vector<TuningTask
 std::vector<TuningTask> unmeasured_tasks(std::span<const selection::Bucket> buckets,
                                          const selection::Selections& selections, const selection::CostModel& costs,
                                          std::span<const Definition> definitions, const std::set<std::string>& tried) {
-    const selection::CostModel expected = expecting(costs);
+    const selection::CostModel expected = with_expected_times(costs);
     std::vector<std::vector<TuningTask>> found(buckets.size());
     std::map<std::string, TuningTask*> seen;  // null: nothing of the call is unknown
     for (std::size_t b = 0; b < buckets.size(); ++b) {
@@ -124,7 +124,7 @@ CandidateSet candidates_of(const TuningTask& task, const selection::CostModel& c
         const CandidateCall* call;
         selection::Estimate estimate;
     };
-    const selection::CostModel expected = expecting(costs);
+    const selection::CostModel expected = with_expected_times(costs);
     CandidateSet candidate_set;
     candidate_set.incumbent_seconds = infinite_seconds;
     std::vector<UnmeasuredCall> unmeasured;

@@ -26,18 +26,18 @@ public:
 
     /// `most` zero: wait() checks once and never spins.
     SpinBudget(std::chrono::nanoseconds most, std::uint32_t max_pause) noexcept
-        : most_(most.count()), max_pause_(max_pause), now_(most.count()) {}
+        : max_(most.count()), max_pause_(max_pause), now_(most.count()) {}
 
     /// Waits for `done()` without sleeping, for at most the current budget. Returns whether it became true.
     template <class Done>
     bool wait(const Done& done) noexcept {
         if (done()) return true;
-        if (most_ <= 0) return false;
+        if (max_ <= 0) return false;
         const std::int64_t budget = next();
         const bool arrived = spin_until(done, std::chrono::nanoseconds(budget));
         if (!arrived)
             record_miss(budget);
-        else if (now_.load(std::memory_order_relaxed) != most_)
+        else if (now_.load(std::memory_order_relaxed) != max_)
             restore();
         return arrived;
     }
@@ -48,13 +48,13 @@ public:
     }
 
 private:
-    bool is_least(std::int64_t budget) const noexcept { return budget <= std::min(least.count(), most_); }
+    bool is_least(std::int64_t budget) const noexcept { return budget <= std::min(least.count(), max_); }
 
     std::int64_t next() const noexcept {
         const std::int64_t budget = now_.load(std::memory_order_relaxed);
-        const bool tries =
+        const bool tries_full_spin =
             is_least(budget) && missed_.load(std::memory_order_relaxed) >= pause_.load(std::memory_order_relaxed);
-        return tries ? most_ : budget;
+        return tries_full_spin ? max_ : budget;
     }
 
     // Threads that miss at the same time may lose counts: the count only times the next full spin.
@@ -65,19 +65,19 @@ private:
             missed_.store(0, std::memory_order_relaxed);
             pause_.store(std::min(max_pause_, 2 * pause_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
         } else {
-            now_.store(std::max(budget / 2, std::min(least.count(), most_)), std::memory_order_relaxed);
+            now_.store(std::max(budget / 2, std::min(least.count(), max_)), std::memory_order_relaxed);
         }
     }
 
     void restore() noexcept {
-        now_.store(most_, std::memory_order_relaxed);
+        now_.store(max_, std::memory_order_relaxed);
         missed_.store(0, std::memory_order_relaxed);
         pause_.store(first_pause, std::memory_order_relaxed);
     }
 
     static constexpr std::uint32_t first_pause = 2;
 
-    const std::int64_t most_;  // nanoseconds
+    const std::int64_t max_;  // nanoseconds
     const std::uint32_t max_pause_;
     std::atomic<std::int64_t> now_;
     std::atomic<std::uint32_t> missed_{0}, pause_{first_pause};

@@ -14,15 +14,15 @@
 namespace cairn::device {
 namespace {
 
-constexpr int most_threads = 4096;
+constexpr int max_threads = 4096;
 
 // Largest pauses between full spins. A host that starts to call run() in quick succession should find the workers
 // spinning after a few runs; at the end of a region there is less to gain.
-constexpr std::uint32_t rarest_idle_spin = 8, rarest_leaving_spin = 256;
+constexpr std::uint32_t max_idle_spin_pause = 8, max_exit_spin_pause = 256;
 
 int checked(int threads) {
-    if (threads >= 1 && threads <= most_threads) return threads;
-    throw Error(ErrorKind::argument, "threads", fmt::format("expected 1 to {} threads, got {}", most_threads, threads));
+    if (threads >= 1 && threads <= max_threads) return threads;
+    throw Error(ErrorKind::argument, "threads", fmt::format("expected 1 to {} threads, got {}", max_threads, threads));
 }
 
 // Blocks all signals of this thread during its lifetime: threads created meanwhile inherit that.
@@ -47,8 +47,8 @@ ThreadPool::ThreadPool(int threads, const PoolOptions& options)
     : size_(checked(threads)),
       oversubscribed_(threads > (options.cpus > 0 ? options.cpus : usable_cpus())),
       spin_(oversubscribed_ ? std::chrono::nanoseconds(0) : options.spin),
-      idle_(spin_, rarest_idle_spin),
-      leaving_(spin_, rarest_leaving_spin) {
+      idle_(spin_, max_idle_spin_pause),
+      exit_spin_(spin_, max_exit_spin_pause) {
     if (size_ > 1) start();
 }
 
@@ -122,7 +122,7 @@ void ThreadPool::member(int rank) noexcept {
 
 void ThreadPool::wait_for_members() noexcept {
     const auto done = [&] { return pending_.load(std::memory_order_acquire) == 0; };
-    if (leaving_.wait(done)) return;
+    if (exit_spin_.wait(done)) return;
     caller_sleeps_.store(1, std::memory_order_seq_cst);
     for (std::uint32_t left; (left = pending_.load(std::memory_order_seq_cst)) != 0;) futex_wait(pending_, left);
     caller_sleeps_.store(0, std::memory_order_relaxed);
@@ -164,16 +164,16 @@ void ThreadPool::run(Body body, void* context, Barrier* barrier) {
 // A futex lock with three states: uncontended, it takes one exchange each to acquire and to release.
 void ThreadPool::acquire() {
     std::uint32_t free = 0;
-    if (!owner_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+    if (!lock_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
         if (inside()) throw InternalError("threads", "run() was called inside a region of the same thread pool");
-        while (owner_.exchange(2, std::memory_order_acquire) != 0) futex_wait(owner_, 2);
+        while (lock_.exchange(2, std::memory_order_acquire) != 0) futex_wait(lock_, 2);
     }
     caller_.store(pthread_self(), std::memory_order_relaxed);
 }
 
 void ThreadPool::release() noexcept {
     caller_.store(pthread_t{}, std::memory_order_relaxed);
-    if (owner_.exchange(0, std::memory_order_release) == 2) futex_wake_one(owner_);
+    if (lock_.exchange(0, std::memory_order_release) == 2) futex_wake_one(lock_);
 }
 
 // True if the calling thread runs in a region of this pool.

@@ -85,7 +85,7 @@ private:
     const int size_;
     const bool oversubscribed_;
     const std::chrono::nanoseconds spin_;
-    SpinBudget idle_, leaving_;  // of workers between regions, and of the caller at the end of a region
+    SpinBudget idle_, exit_spin_;  // of workers between regions, and of the caller at the end of a region
     ForkGuard fork_guard_;
     std::vector<Worker> workers_;
     int started_ = 0;
@@ -102,7 +102,7 @@ private:
     std::atomic<std::uint32_t> sleepers_{0};
     alignas(64) std::atomic<std::uint32_t> pending_{0};  // workers still inside the region
     std::atomic<std::uint32_t> caller_sleeps_{0};
-    alignas(64) std::atomic<std::uint32_t> owner_{0};  // 0: free, 1: taken, 2: taken, others may wait
+    alignas(64) std::atomic<std::uint32_t> lock_{0};  // 0: free, 1: taken, 2: taken, others may wait
     std::atomic<pthread_t> caller_{};
 };
 

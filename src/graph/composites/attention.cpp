@@ -54,7 +54,7 @@ Sizes check(const CompositeScope& scope, const Operand& q, const Operand& k, con
 }
 
 /// The position of each query among the keys: the queries are the last ones.
-Tensor own_keys(const Graph& graph, const Dim& queries, const Dim& keys) {
+Tensor query_positions(const Graph& graph, const Dim& queries, const Dim& keys) {
     return reshape(iota(graph, queries, DType::i32, keys - queries), {queries, 1});
 }
 
@@ -65,7 +65,7 @@ void need_i32_positions(const CompositeScope& scope, const Dim& keys, const Oper
 }
 
 Tensor causal_mask(const Graph& graph, const Dim& queries, const Dim& keys) {
-    const Tensor rows = own_keys(graph, queries, keys);
+    const Tensor rows = query_positions(graph, queries, keys);
     return rows >= iota(graph, keys);
 }
 
@@ -74,7 +74,7 @@ Tensor window_mask(const CompositeScope& scope, const Graph& graph, const Dim& q
                    std::int64_t window) {
     if (window < 1 || window > std::numeric_limits<std::int32_t>::max())
         scope.fail("window must be at least 1 and below 2^31, got " + std::to_string(window));
-    const Tensor rows = own_keys(graph, queries, keys);
+    const Tensor rows = query_positions(graph, queries, keys);
     return rows - iota(graph, keys) < window;
 }
 

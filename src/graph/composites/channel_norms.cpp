@@ -14,7 +14,7 @@ void check(const CompositeScope& scope, const Operand& x, int least_rank) {
 }
 
 // [C] as [C, 1, ..], so that it broadcasts with x [B, C, ...].
-Tensor beside(const Operand& x, const Operand& row) {
+Tensor broadcast_to_channels(const Operand& x, const Operand& row) {
     Shape shape(x.tensor().shape().size() - 1, 1);
     shape[0] = x.tensor().dim(1);
     return reshape(row, std::move(shape));
@@ -23,8 +23,8 @@ Tensor beside(const Operand& x, const Operand& row) {
 // `normal` times gamma plus beta, both [C], in the dtype of x.
 Tensor scaled(const CompositeScope& scope, const Operand& x, const Tensor& normal, const Operand& gamma,
               const Operand& beta) {
-    const Tensor product = normal * beside(x, widened_with(scope, x, "gamma", gamma));
-    return narrowed(product + beside(x, widened_with(scope, x, "beta", beta)), x);
+    const Tensor product = normal * broadcast_to_channels(x, widened_with(scope, x, "gamma", gamma));
+    return narrowed(product + broadcast_to_channels(x, widened_with(scope, x, "beta", beta)), x);
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ Tensor batch_norm(const Operand& x, const Operand& gamma, const Operand& beta, c
     const Tensor spread = wide("var", var), root = sqrt(spread + eps);
     const Tensor factor = wide("gamma", gamma) / root, shift = wide("mean", mean) * factor;
     const Tensor term = wide("beta", beta) - shift;
-    const Tensor product = widened(x) * beside(x, factor);
-    return narrowed(product + beside(x, term), x);
+    const Tensor product = widened(x) * broadcast_to_channels(x, factor);
+    return narrowed(product + broadcast_to_channels(x, term), x);
 }
 
 Tensor group_norm(const Operand& x, int groups, const Operand& gamma, const Operand& beta, double eps) {

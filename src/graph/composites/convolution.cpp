@@ -10,7 +10,7 @@ namespace {
 using namespace composites;
 
 /// The options of one call with an entry for each spatial axis.
-struct ConvPlan {
+struct ConvConfig {
     std::size_t axes;
     WindowParams slide;
     Padding padding;
@@ -18,14 +18,14 @@ struct ConvPlan {
     std::int64_t groups;
 };
 
-ConvPlan conv_plan(const CompositeScope& scope, const Operand& x, const Operand& w, const ConvOptions& options,
-                   std::size_t axes) {
+ConvConfig conv_plan(const CompositeScope& scope, const Operand& x, const Operand& w, const ConvOptions& options,
+                     std::size_t axes) {
     need_tensor(scope, "w", w);
     const std::string both = typed_name("x", x) + ", " + typed_name("w", w);
     if (x.tensor().shape().size() != axes + 2 || w.tensor().shape().size() != axes + 2)
         scope.fail("x and w need " + std::to_string(axes + 2) + " axes: " + both);
     if (x.tensor().dtype() != w.tensor().dtype()) scope.fail("dtypes differ, cast one of them: " + both);
-    ConvPlan plan{axes, {}, padding_of(scope, options.padding, axes), {}, options.groups};
+    ConvConfig plan{axes, {}, padding_of(scope, options.padding, axes), {}, options.groups};
     for (std::size_t i = 0; i < axes; ++i) {
         const Dim size = w.tensor().shape()[i + 2];
         if (!size.is_constant() || size.constant() < 1)
@@ -54,7 +54,7 @@ void check_channels(const CompositeScope& scope, const Operand& x, const Operand
 }
 
 // Correlation of x [B, C, S...], already padded, with filters w [O, C / groups, K...].
-Tensor correlate(const CompositeScope& scope, const Tensor& x, const Tensor& w, const ConvPlan& plan) {
+Tensor correlate(const CompositeScope& scope, const Tensor& x, const Tensor& w, const ConvConfig& plan) {
     const Tensor slides = windows(scope, x, plan.slide);
     const int axes = static_cast<int>(plan.axes);
     std::vector<int> order{0, 1};
@@ -86,7 +86,7 @@ Tensor with_bias(const CompositeScope& scope, const Tensor& product, const Opera
 
 Tensor convolve(const CompositeScope& scope, const Operand& x, const Operand& w, const Operand* b,
                 const ConvOptions& options, std::size_t axes) {
-    const ConvPlan plan = conv_plan(scope, x, w, options, axes);
+    const ConvConfig plan = conv_plan(scope, x, w, options, axes);
     if (std::any_of(plan.output_padding.begin(), plan.output_padding.end(), [](std::int64_t n) { return n != 0; }))
         scope.fail("output_padding belongs to transposed convolutions");
     need_multiple(scope, x.tensor().dim(1), plan.groups, typed_name("x", x));
@@ -99,7 +99,7 @@ Tensor convolve(const CompositeScope& scope, const Operand& x, const Operand& w,
 }
 
 // x with stride - 1 zeros between the elements of an axis.
-Tensor spread(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t stride) {
+Tensor insert_zeros(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t stride) {
     if (stride == 1) return x;
     const Dim size = x.dim(axis), wide = size * stride;
     if (!provably_le(1, size)) scope.fail("axis " + std::to_string(axis) + " may be empty: " + typed_name("x", x));
@@ -110,7 +110,7 @@ Tensor spread(const CompositeScope& scope, const Tensor& x, int axis, std::int64
 }
 
 // x with zeros added at both ends of an axis; a negative count removes elements.
-Tensor grow(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t before, std::int64_t behind) {
+Tensor pad_or_crop(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t before, std::int64_t behind) {
     const Tensor padded = pad(x, axis, std::max<std::int64_t>(before, 0), std::max<std::int64_t>(behind, 0));
     const Dim start = std::max<std::int64_t>(-before, 0), stop = padded.dim(axis) - std::max<std::int64_t>(-behind, 0);
     if (!provably_le(start, stop))
@@ -120,7 +120,7 @@ Tensor grow(const CompositeScope& scope, const Tensor& x, int axis, std::int64_t
 }
 
 // The elements of an axis in reverse order.
-Tensor flipped(const Tensor& x, int axis) {
+Tensor reverse_axis(const Tensor& x, int axis) {
     const std::int64_t size = x.dim(axis).constant();
     std::vector<std::int32_t> backwards;
     for (std::int64_t k = size; k-- > 0;) backwards.push_back(static_cast<std::int32_t>(k));
@@ -129,7 +129,7 @@ Tensor flipped(const Tensor& x, int axis) {
 
 // Filters w [C, O / groups, K...] of a transposed convolution as those of a correlation: [O, C / groups, K...],
 // flipped.
-Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
+Tensor transposed_filters(const Tensor& w, const ConvConfig& plan) {
     const Dim inside = w.dim(0) / plan.groups;
     Shape apart{plan.groups, inside, w.dim(1)}, together{w.dim(1) * plan.groups, inside};
     std::vector<int> order{0, 2, 1};
@@ -139,17 +139,17 @@ Tensor transposed_filters(const Tensor& w, const ConvPlan& plan) {
         order.push_back(static_cast<int>(i) + 3);
     }
     Tensor filters = reshape(transpose(reshape(w, std::move(apart)), order), std::move(together));
-    for (std::size_t i = 0; i < plan.axes; ++i) filters = flipped(filters, static_cast<int>(i) + 2);
+    for (std::size_t i = 0; i < plan.axes; ++i) filters = reverse_axis(filters, static_cast<int>(i) + 2);
     return filters;
 }
 
 /// One axis of a transposed convolution without dilation. Element m of the result is element `skipped` + m of the
 /// interleaved phases. Each phase is a correlation of x, grown by `before` and `behind`, with `taps` taps.
-struct Phases {
+struct OutputPhases {
     std::int64_t stride, taps, before, behind, skipped;
     Dim size;  ///< of the result
 
-    Phases(const ConvPlan& plan, std::size_t i, const Dim& length)
+    OutputPhases(const ConvConfig& plan, std::size_t i, const Dim& length)
         : stride(plan.slide.stride[i]), taps((plan.slide.size[i] + stride - 1) / stride) {
         const std::int64_t more = plan.slide.size[i] - stride + plan.output_padding[i] - plan.padding.behind[i],
                            cropped = plan.padding.before[i] / stride;
@@ -168,14 +168,14 @@ struct Phases {
 /// Filters w [C, O / groups, K...] of the transposed convolution as those of the correlations of all phases:
 /// [O * strides..., C / groups, taps...], flipped. Phase r uses the taps r, r + stride, ...; taps after the last are
 /// 0.
-Tensor filters_of_phases(const Tensor& w, const ConvPlan& plan, const std::vector<Phases>& phases) {
+Tensor filters_of_phases(const Tensor& w, const ConvConfig& plan, const std::vector<OutputPhases>& phases) {
     const int axes = static_cast<int>(plan.axes);
     const Dim inside = w.dim(0) / plan.groups;
     Tensor filters = w;
     Shape apart{plan.groups, inside, w.dim(1)}, together{w.dim(1) * plan.groups, inside};
     std::vector<int> order{0, 2};
     for (int i = 0; i < axes; ++i) {
-        const Phases& p = phases[static_cast<std::size_t>(i)];
+        const OutputPhases& p = phases[static_cast<std::size_t>(i)];
         filters = pad(filters, 2 + i, 0, p.taps * p.stride - plan.slide.size[static_cast<std::size_t>(i)]);
         apart.insert(apart.end(), {p.taps, p.stride});
         together[0] *= p.stride;
@@ -185,19 +185,19 @@ Tensor filters_of_phases(const Tensor& w, const ConvPlan& plan, const std::vecto
     order.push_back(1);
     for (int i = 0; i < axes; ++i) order.push_back(3 + 2 * i);
     filters = reshape(transpose(reshape(filters, std::move(apart)), order), std::move(together));
-    for (int i = 0; i < axes; ++i) filters = flipped(filters, 2 + i);
+    for (int i = 0; i < axes; ++i) filters = reverse_axis(filters, 2 + i);
     return filters;
 }
 
 /// Transposed convolution without dilation, as one correlation of x with filters for each phase of the result (an index
 /// modulo the stride), whose results are interleaved (sub-pixel convolution: Shi et al., arXiv 1609.05158). No zeros
 /// are put between the elements of x: they would take memory and be multiplied.
-Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Tensor& w, ConvPlan plan,
-                          const std::vector<Phases>& phases) {
+Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Tensor& w, ConvConfig plan,
+                          const std::vector<OutputPhases>& phases) {
     const Tensor filters = filters_of_phases(w, plan, phases);
     Tensor wide = x;
     for (std::size_t i = 0; i < plan.axes; ++i) {
-        wide = grow(scope, wide, static_cast<int>(i) + 2, phases[i].before, phases[i].behind);
+        wide = pad_or_crop(scope, wide, static_cast<int>(i) + 2, phases[i].before, phases[i].behind);
         plan.slide.size[i] = phases[i].taps;
         plan.slide.stride[i] = 1;
     }
@@ -215,19 +215,19 @@ Tensor convolve_by_phases(const CompositeScope& scope, const Tensor& x, const Te
     }
     channels_last.push_back(1);
     apart.push_back(w.dim(1) * plan.groups);
-    for (const Phases& p : phases) apart.push_back(p.stride);
+    for (const OutputPhases& p : phases) apart.push_back(p.stride);
     const Tensor cut = reshape(transpose(correlated, channels_last), std::move(apart));
     Tensor result = reshape(transpose(cut, order), std::move(together));
     for (int i = 0; i < axes; ++i) {
-        const Phases& p = phases[static_cast<std::size_t>(i)];
+        const OutputPhases& p = phases[static_cast<std::size_t>(i)];
         result = slice(result, 2 + i, p.skipped, p.size + p.skipped);
     }
     return result;
 }
 
 /// The phases of each axis. Empty if there is only one, if windows are dilated, or if a phase does not provably fit.
-std::vector<Phases> phases_of(const Tensor& x, const ConvPlan& plan) {
-    std::vector<Phases> phases;
+std::vector<OutputPhases> phases_of(const Tensor& x, const ConvConfig& plan) {
+    std::vector<OutputPhases> phases;
     bool is_strided = false;
     for (std::size_t i = 0; i < plan.axes; ++i) {
         const Dim length = x.dim(static_cast<int>(i) + 2);
@@ -235,27 +235,27 @@ std::vector<Phases> phases_of(const Tensor& x, const ConvPlan& plan) {
         if (plan.slide.dilation[i] > 1 || !phases.back().fits(length)) return {};
         is_strided = is_strided || phases.back().stride > 1;
     }
-    return is_strided ? phases : std::vector<Phases>();
+    return is_strided ? phases : std::vector<OutputPhases>();
 }
 
 Tensor convolve_transposed(const CompositeScope& scope, const Operand& x, const Operand& w, const Operand* b,
                            const ConvOptions& options, std::size_t axes) {
-    ConvPlan plan = conv_plan(scope, x, w, options, axes);
+    ConvConfig plan = conv_plan(scope, x, w, options, axes);
     need_multiple(scope, x.tensor().dim(1), plan.groups, typed_name("x", x));
     check_channels(scope, x, w, x.tensor().dim(1), w.tensor().dim(0));
     for (std::size_t i = 0; i < axes; ++i)
         if (const std::int64_t more = plan.output_padding[i];
             more >= std::max(plan.slide.stride[i], plan.slide.dilation[i]))
             scope.fail("output_padding must be below stride or dilation, got " + std::to_string(more));
-    if (const std::vector<Phases> phases = phases_of(x.tensor(), plan); !phases.empty())
+    if (const std::vector<OutputPhases> phases = phases_of(x.tensor(), plan); !phases.empty())
         return with_bias(scope, convolve_by_phases(scope, x.tensor(), w.tensor(), plan, phases), b);
     Tensor wide = x.tensor();
     for (std::size_t i = 0; i < axes; ++i) {
         const int axis = static_cast<int>(i) + 2;
         const std::int64_t more = plan.output_padding[i];
         const std::int64_t reach = plan.slide.dilation[i] * (plan.slide.size[i] - 1);
-        wide = grow(scope, spread(scope, wide, axis, plan.slide.stride[i]), axis, reach - plan.padding.before[i],
-                    reach - plan.padding.behind[i] + more);
+        wide = pad_or_crop(scope, insert_zeros(scope, wide, axis, plan.slide.stride[i]), axis,
+                           reach - plan.padding.before[i], reach - plan.padding.behind[i] + more);
         plan.slide.stride[i] = 1;
     }
     return with_bias(scope, correlate(scope, wide, transposed_filters(w.tensor(), plan), plan), b);

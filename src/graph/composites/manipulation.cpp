@@ -34,18 +34,18 @@ std::vector<Tensor> slices(const CompositeScope& scope, const Operand& x, const 
 Tensor squeeze(const Operand& x, const IntList& axes) {
     const CompositeScope scope("squeeze", x);
     const Shape& shape = x.tensor().shape();
-    std::vector<bool> goes(shape.size(), false);
+    std::vector<bool> removed(shape.size(), false);
     for (const int axis : axes.values()) {
         const std::size_t at = front(scope, x, axis, x.tensor().rank());
         if (!(shape[at] == Dim(1)))
             scope.fail("axis " + std::to_string(axis) + " has the size " + to_string(shape[at]) +
                        ", not 1: " + typed_name("x", x));
-        if (goes[at]) scope.fail("axis " + std::to_string(axis) + " is given twice: " + typed_name("x", x));
-        goes[at] = true;
+        if (removed[at]) scope.fail("axis " + std::to_string(axis) + " is given twice: " + typed_name("x", x));
+        removed[at] = true;
     }
     Shape rest;
     for (std::size_t i = 0; i < shape.size(); ++i)
-        if (axes.values().empty() ? !(shape[i] == Dim(1)) : !goes[i]) rest.push_back(shape[i]);
+        if (axes.values().empty() ? !(shape[i] == Dim(1)) : !removed[i]) rest.push_back(shape[i]);
     return reshape(x, std::move(rest));
 }
 

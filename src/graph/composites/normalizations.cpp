@@ -13,7 +13,7 @@ void need_float(const CompositeScope& scope, const Operand& x) {
 
 // gamma or beta, reshaped to broadcast with x and cast to f32 if x is. It must be [D] and nothing wider, else the
 // result would broadcast to another shape.
-Tensor along(const CompositeScope& scope, int axis, const Operand& x, const Operand& row, const char* name) {
+Tensor broadcast_along(const CompositeScope& scope, int axis, const Operand& x, const Operand& row, const char* name) {
     if (row.is_scalar()) scope.fail(std::string(name) + " must be a Tensor, got a number");
     if (row.tensor().empty()) scope.fail(std::string(name) + " is an empty or moved-from Tensor");
     const Tensor &tensor = x.tensor(), &other = row.tensor();
@@ -72,13 +72,14 @@ Tensor variance(const Operand& x, const IntList& axes, bool keepdims) {
 
 Tensor layer_norm(const Operand& x, const Operand& gamma, const Operand& beta, double eps, int axis) {
     const CompositeScope scope("layer_norm", x);
-    const Tensor scale = along(scope, axis, x, gamma, "gamma"), shift = along(scope, axis, x, beta, "beta");
+    const Tensor scale = broadcast_along(scope, axis, x, gamma, "gamma"),
+                 shift = broadcast_along(scope, axis, x, beta, "beta");
     return narrowed(layer_normal(widened(x), eps, axis) * scale + shift, x);
 }
 
 Tensor layer_norm(const Operand& x, const Operand& gamma, double eps, int axis) {
     const CompositeScope scope("layer_norm", x);
-    const Tensor scale = along(scope, axis, x, gamma, "gamma");
+    const Tensor scale = broadcast_along(scope, axis, x, gamma, "gamma");
     return narrowed(layer_normal(widened(x), eps, axis) * scale, x);
 }
 
@@ -89,7 +90,7 @@ Tensor layer_norm(const Operand& x, double eps, int axis) {
 
 Tensor rms_norm(const Operand& x, const Operand& gamma, double eps, int axis) {
     const CompositeScope scope("rms_norm", x);
-    const Tensor scale = along(scope, axis, x, gamma, "gamma");
+    const Tensor scale = broadcast_along(scope, axis, x, gamma, "gamma");
     return narrowed(rms_normal(widened(x), eps, axis) * scale, x);
 }
 

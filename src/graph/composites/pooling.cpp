@@ -13,11 +13,11 @@ using namespace composites;
 struct PoolPlan {
     WindowParams slide;
     Padding padding;
-    Numbers beyond;  ///< elements after the padding that the last window of ceil_mode reads
+    Numbers overhang;  ///< elements after the padding that the last window of ceil_mode reads
 };
 
 // How far windows reach beyond the padded axis if their number is rounded up. No window begins after x.
-std::int64_t beyond(const PoolPlan& plan, std::size_t i, std::int64_t size) {
+std::int64_t overhang(const PoolPlan& plan, std::size_t i, std::int64_t size) {
     const std::int64_t stride = plan.slide.stride[i], extent = plan.slide.dilation[i] * (plan.slide.size[i] - 1) + 1;
     const std::int64_t padded = size + plan.padding.before[i] + plan.padding.behind[i];
     std::int64_t last = (std::max<std::int64_t>(padded - extent, 0) + stride - 1) / stride * stride;
@@ -35,7 +35,7 @@ PoolPlan pool_plan(const CompositeScope& scope, const Operand& x, const IntList&
     plan.slide.stride = has_stride ? per_axis(scope, "stride", options.stride, axes, 1) : plan.slide.size;
     plan.slide.dilation = per_axis(scope, "dilation", options.dilation, axes, 1);
     plan.padding = padding_of(scope, options.padding, axes);
-    plan.beyond.assign(axes, 0);
+    plan.overhang.assign(axes, 0);
     for (std::size_t i = 0; i < axes; ++i) {
         const std::int64_t most = std::max(plan.padding.before[i], plan.padding.behind[i]);
         if (most >= plan.slide.size[i])
@@ -44,7 +44,7 @@ PoolPlan pool_plan(const CompositeScope& scope, const Operand& x, const IntList&
         const Dim size = x.tensor().shape()[i + 2];
         if (options.ceil_mode && !size.is_constant())
             scope.fail("ceil_mode needs spatial axes of constant size: " + shown);
-        if (options.ceil_mode) plan.beyond[i] = beyond(plan, i, size.constant());
+        if (options.ceil_mode) plan.overhang[i] = overhang(plan, i, size.constant());
     }
     return plan;
 }
@@ -52,9 +52,9 @@ PoolPlan pool_plan(const CompositeScope& scope, const Operand& x, const IntList&
 // The windows [B, C, P..., K...]; elements outside x are `value`.
 Tensor padded_windows(const CompositeScope& scope, const Tensor& x, const PoolPlan& plan, double value) {
     Tensor wide = x;
-    for (std::size_t i = 0; i < plan.beyond.size(); ++i)
-        wide =
-            pad(wide, static_cast<int>(i) + 2, plan.padding.before[i], plan.padding.behind[i] + plan.beyond[i], value);
+    for (std::size_t i = 0; i < plan.overhang.size(); ++i)
+        wide = pad(wide, static_cast<int>(i) + 2, plan.padding.before[i], plan.padding.behind[i] + plan.overhang[i],
+                   value);
     return windows(scope, wide, plan.slide);
 }
 
@@ -79,8 +79,8 @@ Tensor window_counts(const Tensor& x, const PoolPlan& plan, std::size_t i, bool 
     const Tensor one = Graph(x.graph()).constant(x.dtype(), 1);
     const Tensor places = pad(broadcast(one, {x.shape()[i + 2]}), 0, plan.padding.before[i], plan.padding.behind[i],
                               count_padding ? 1 : 0);
-    const Tensor slides =
-        window(pad(places, 0, 0, plan.beyond[i]), 0, plan.slide.size[i], plan.slide.stride[i], plan.slide.dilation[i]);
+    const Tensor slides = window(pad(places, 0, 0, plan.overhang[i]), 0, plan.slide.size[i], plan.slide.stride[i],
+                                 plan.slide.dilation[i]);
     Shape shape(x.shape().size() - 2 - i, 1);
     shape[0] = slides.dim(0);
     return reshape(sum(slides, -1), std::move(shape));
@@ -94,7 +94,7 @@ Tensor max_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
     if (options.count_padding) scope.fail("count_padding belongs to avg_pool");
     if (x.tensor().dtype() == DType::boolean) scope.fail("needs numbers, not booleans: " + typed_name("x", x));
     const Tensor slides = padded_windows(scope, x.tensor(), plan, below_all(x.tensor().dtype()));
-    return max_reduce(slides, last_axes(plan.beyond.size()));
+    return max_reduce(slides, last_axes(plan.overhang.size()));
 }
 
 Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& options) {
@@ -103,9 +103,9 @@ Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
     if (!is_float(x.tensor().dtype())) scope.fail("needs a float dtype: " + typed_name("x", x));
     std::int64_t whole = 1;
     std::vector<std::size_t> counted;  // spatial axes whose windows count different numbers of elements
-    for (std::size_t i = 0; i < plan.beyond.size(); ++i) {
+    for (std::size_t i = 0; i < plan.overhang.size(); ++i) {
         const bool padded = plan.padding.before[i] + plan.padding.behind[i] > 0 && !options.count_padding;
-        if (padded || plan.beyond[i] > 0)
+        if (padded || plan.overhang[i] > 0)
             counted.push_back(i);
         else
             whole *= plan.slide.size[i];
@@ -113,10 +113,10 @@ Tensor avg_pool(const Operand& x, const IntList& kernel, const PoolOptions& opti
     // Kernels for 16-bit floats read windows of the image before the cast, and divide by one number.
     if (counted.empty()) {
         const Tensor slides = widened(padded_windows(scope, x.tensor(), plan, 0));
-        return narrowed(sum(slides, last_axes(plan.beyond.size())) / whole, x);
+        return narrowed(sum(slides, last_axes(plan.overhang.size())) / whole, x);
     }
     const Tensor wide = widened(x);
-    Tensor result = sum(padded_windows(scope, wide, plan, 0), last_axes(plan.beyond.size()));
+    Tensor result = sum(padded_windows(scope, wide, plan, 0), last_axes(plan.overhang.size()));
     for (const std::size_t i : counted) result /= window_counts(wide, plan, i, options.count_padding);
     return narrowed(result / whole, x);
 }

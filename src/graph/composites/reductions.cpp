@@ -5,7 +5,7 @@ namespace {
 
 // x in the opposite order; its own inverse. An integer n becomes -1 - n (255 - n where there are no negative ones):
 // unlike -n, that is another element of the dtype for every n.
-Tensor reversed(const Operand& x) {
+Tensor reverse_order(const Operand& x) {
     const DType dtype = x.tensor().dtype();
     if (is_float(dtype)) return -x;
     return dtype == DType::u8 ? 255 - x : -1 - x;
@@ -26,13 +26,13 @@ void need_numbers(const CompositeScope& scope, const Operand& x) {
 Tensor min_reduce(const Operand& x, const IntList& axes, bool keepdims) {
     const CompositeScope scope("min_reduce", x);
     need_numbers(scope, x);
-    return reversed(max_reduce(reversed(x), axes, keepdims));
+    return reverse_order(max_reduce(reverse_order(x), axes, keepdims));
 }
 
 Tensor argmin(const Operand& x, int axis, bool keepdims) {
     const CompositeScope scope("argmin", x);
     need_numbers(scope, x);
-    return argmax(reversed(x), axis, keepdims);
+    return argmax(reverse_order(x), axis, keepdims);
 }
 
 Tensor any(const Operand& x, const IntList& axes, bool keepdims) {

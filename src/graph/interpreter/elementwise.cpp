@@ -23,7 +23,7 @@ struct Formula {
 Integer wrapping(std::uint64_t bits) noexcept { return static_cast<Integer>(bits); }
 std::uint64_t bits(Integer value) noexcept { return static_cast<std::uint64_t>(value); }
 
-constexpr Float no_number = std::numeric_limits<Float>::quiet_NaN();
+constexpr Float quiet_nan = std::numeric_limits<Float>::quiet_NaN();
 bool is_unordered(Float a, Float b) noexcept { return std::isnan(a) || std::isnan(b); }
 
 constexpr Formula of_float(Float (*formula)(Float, Float)) { return {formula, nullptr}; }
@@ -53,9 +53,9 @@ constexpr auto formulas = std::to_array<OpMapEntry<Formula>>({
     {Op::mul, {[](Float a, Float b) { return a * b; }, [](Integer a, Integer b) { return wrapping(bits(a) * bits(b)); }}},
     {Op::div, {[](Float a, Float b) { return a / b; },
                [](Integer a, Integer b) { return b == 0 ? 0 : b == -1 ? wrapping(0 - bits(a)) : a / b; }}},
-    {Op::min, {[](Float a, Float b) { return is_unordered(a, b) ? no_number : std::min(a, b); },
+    {Op::min, {[](Float a, Float b) { return is_unordered(a, b) ? quiet_nan : std::min(a, b); },
                [](Integer a, Integer b) { return std::min(a, b); }}},
-    {Op::max, {[](Float a, Float b) { return is_unordered(a, b) ? no_number : std::max(a, b); },
+    {Op::max, {[](Float a, Float b) { return is_unordered(a, b) ? quiet_nan : std::max(a, b); },
                [](Integer a, Integer b) { return std::max(a, b); }}},
     {Op::pow, of_float([](Float a, Float b) { return std::pow(a, b); })},
     {Op::eq, comparison([](auto a, auto b) { return a == b; })},

@@ -8,7 +8,7 @@ namespace cairn::interpreter {
 namespace {
 
 // Copies `part` into `out`, beginning at `corner`, one index per axis.
-void put(Value& out, const Value& part, const Sizes& corner) {
+void copy_into(Value& out, const Value& part, const Sizes& corner) {
     const Sizes strides = row_major(out.shape);
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < corner.size(); ++i) offset += corner[i] * strides[i];
@@ -22,10 +22,10 @@ void put(Value& out, const Value& part, const Sizes& corner) {
 }
 
 // The same, beginning at `start` of one axis.
-void put(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
+void copy_into(Value& out, const Value& part, std::size_t axis, std::int64_t start) {
     Sizes corner(out.shape.size(), 0);
     corner[axis] = start;
-    put(out, part, corner);
+    copy_into(out, part, corner);
 }
 
 Value evaluate_pad(const Evaluation& e) {
@@ -33,7 +33,7 @@ Value evaluate_pad(const Evaluation& e) {
     const double value = e.node().attributes.number("value");
     out.data.assign(out.data.size(), round_to(out.dtype, value));
     out.integers.assign(out.integers.size(), is_float(out.dtype) ? 0 : truncate_to(out.dtype, value));
-    put(out, e.operand(0), e.axis(), e.integer("before"));
+    copy_into(out, e.operand(0), e.axis(), e.integer("before"));
     return out;
 }
 
@@ -41,7 +41,7 @@ Value evaluate_concat(const Evaluation& e) {
     Value out = e.result();
     std::int64_t start = 0;
     for (const Value* operand : e.operands) {
-        put(out, *operand, e.axis(), start);
+        copy_into(out, *operand, e.axis(), start);
         start += operand->shape[e.axis()];
     }
     return out;
@@ -143,9 +143,9 @@ Value evaluate_iota(const Evaluation& e) {
 Value evaluate_state_change(const Evaluation& e) {
     const Value &live = e.operand(0), &rows = e.operand(1);
     Value out = e.result();
-    put(out, live, Sizes(live.shape.size(), 0));
+    copy_into(out, live, Sizes(live.shape.size(), 0));
     if (e.node().op == Op::state_write) {
-        put(out, rows, e.list("start"));
+        copy_into(out, rows, e.list("start"));
         return out;
     }
     const Node& origin = e.graph.node(*state_origin(e.graph, e.id));
@@ -154,7 +154,7 @@ Value evaluate_state_change(const Evaluation& e) {
     const std::int64_t capacity = origin.attributes.integer("capacity");
     if (e.shape[axis] > capacity)
         e.fail(fmt::format("\"{}\" would hold {} rows, its capacity is {}", origin.name, e.shape[axis], capacity));
-    put(out, rows, axis, live.shape[axis]);
+    copy_into(out, rows, axis, live.shape[axis]);
     return out;
 }
 

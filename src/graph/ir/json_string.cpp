@@ -6,7 +6,7 @@ namespace {
 char take(types::TextCursor& cursor) {
     const char c = cursor.here();
     if (c == '\0') cursor.fail("the name has no closing '\"'");
-    cursor.move_to(cursor.place() + 1);
+    cursor.seek(cursor.place() + 1);
     return c;
 }
 

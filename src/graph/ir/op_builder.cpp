@@ -57,7 +57,7 @@ const std::shared_ptr<GraphData>& common_graph(Op op, Operands operands) {
 }
 
 // The dtype of a scalar at that position, if the op itself determines it.
-std::optional<DType> dtype_at(Op op, std::size_t index) {
+std::optional<DType> required_dtype(Op op, std::size_t index) {
     if (op == Op::where && index == 0) return DType::boolean;
     if ((op == Op::gather || op == Op::scatter || op == Op::take_along_axis) && index == 1) return DType::i32;
     return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<DType> dtype_at(Op op, std::size_t index) {
 DType dtype_of_peers(const GraphData& graph, Op op, Operands operands) {
     std::size_t index = 0;
     for (const Operand& operand : operands)
-        if (!dtype_at(op, index++) && !operand.is_scalar()) return graph.node(operand.tensor().id()).dtype;
+        if (!required_dtype(op, index++) && !operand.is_scalar()) return graph.node(operand.tensor().id()).dtype;
     refuse_in(&graph, op, "needs a Tensor beside its numbers, to know their dtype", operands.begin()->get().where());
 }
 
@@ -97,7 +97,7 @@ Tensor build_op(Op op, std::initializer_list<OperandRef> operands, Attributes at
             ids.push_back(operand.tensor().id());
             continue;
         }
-        const auto fixed = dtype_at(op, ids.size());
+        const auto fixed = required_dtype(op, ids.size());
         const DType dtype = fixed ? *fixed : dtype_of_peers(*graph, op, operands);
         ids.push_back(scalar_constant(*graph, op, dtype, operand));
     }

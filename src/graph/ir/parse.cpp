@@ -23,7 +23,7 @@ using types::TextCursor;
 using types::UnknownSymbol;
 
 /// Parses a graph line by line; print.hpp documents the form.
-class GraphReader {
+class GraphParser {
 public:
     std::shared_ptr<GraphData> read(std::string_view text);
 
@@ -40,18 +40,18 @@ private:
     NodeId read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place);
     NodeId read_op(TextCursor& cursor, Op op);
     /// The values and type of a constant, or of a state's initial contents.
-    struct Table {
+    struct ConstantData {
         std::vector<double> values;
         std::vector<std::int64_t> exact;  ///< instead of values, if a double would lose digits
         bool is_exact = false;
         DType dtype{};
         Shape shape;
     };
-    Table read_table(TextCursor& cursor);
+    ConstantData read_table(TextCursor& cursor);
     template <typename T, typename Read>
     static std::vector<T> read_values(TextCursor& cursor, Read read);
     static std::int64_t read_integer(TextCursor& cursor);
-    static void expect_held(TextCursor& cursor, DType dtype, double value, std::size_t place);
+    static void expect_representable(TextCursor& cursor, DType dtype, double value, std::size_t place);
     void read_attributes(TextCursor& cursor, Attributes& attributes);
     NodeId read_reference(TextCursor& cursor);
     std::string read_name(TextCursor& cursor, bool bare = false);
@@ -67,13 +67,13 @@ private:
 
 // Errors of graph building have no column: prepend that of the line's op.
 template <typename F>
-auto located(TextCursor& cursor, std::size_t place, F build) {
+auto with_location(TextCursor& cursor, std::size_t place, F build) {
     try {
         return build();
     } catch (const Error& error) { cursor.fail(error.what(), place); }
 }
 
-std::shared_ptr<GraphData> GraphReader::read(std::string_view text) {
+std::shared_ptr<GraphData> GraphParser::read(std::string_view text) {
     std::size_t line = 1;
     for (; !text.empty(); ++line) {
         const std::size_t end = text.find('\n');
@@ -100,7 +100,7 @@ std::shared_ptr<GraphData> GraphReader::read(std::string_view text) {
     return graph_;
 }
 
-void GraphReader::read_line(TextCursor& cursor) {
+void GraphParser::read_line(TextCursor& cursor) {
     if (!graph_) return read_header(cursor);
     if (cursor.peek() == '%') return read_node(cursor);
     if (cursor.accept_keyword("output")) return read_output(cursor);
@@ -108,7 +108,7 @@ void GraphReader::read_line(TextCursor& cursor) {
     cursor.fail_expected("'%', 'output' or 'state'");
 }
 
-void GraphReader::read_header(TextCursor& cursor) {
+void GraphParser::read_header(TextCursor& cursor) {
     if (!cursor.accept_keyword("graph")) cursor.fail_expected("'graph'");
     graph_ = std::make_shared<GraphData>(read_name(cursor, true));
     if (!cursor.accept("(")) return expect_end(cursor);
@@ -122,13 +122,13 @@ void GraphReader::read_header(TextCursor& cursor) {
         const std::int64_t low = cursor.integer();
         cursor.expect("..");
         const std::int64_t high = cursor.integer();
-        located(cursor, place, [&] { return graph_->symbols()->add(name, low, high); });
+        with_location(cursor, place, [&] { return graph_->symbols()->add(name, low, high); });
     } while (cursor.accept(","));
     cursor.expect(")");
     expect_end(cursor);
 }
 
-void GraphReader::read_node(TextCursor& cursor) {
+void GraphParser::read_node(TextCursor& cursor) {
     cursor.expect("%");
     const std::size_t place = cursor.place();
     const std::int64_t number = cursor.integer();
@@ -147,7 +147,7 @@ void GraphReader::read_node(TextCursor& cursor) {
     if (!label_.empty()) graph_->set_label(id, label_);
 }
 
-NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
+NodeId GraphParser::read_leaf(TextCursor& cursor, Op op) {
     cursor.peek();
     const std::size_t place = cursor.place();
     const std::string name = read_name(cursor);
@@ -157,7 +157,7 @@ NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
     DType dtype{};
     Shape shape;
     read_type(cursor, dtype, shape);
-    return located(cursor, place, [&] {
+    return with_location(cursor, place, [&] {
         if (op == Op::state_read) {
             if (!attributes.empty() && attributes.size() != 2)
                 throw Error(ErrorKind::graph, "state_read", "takes the attributes axis and capacity, or none");
@@ -173,50 +173,50 @@ NodeId GraphReader::read_leaf(TextCursor& cursor, Op op) {
     });
 }
 
-NodeId GraphReader::read_constant(TextCursor& cursor) {
+NodeId GraphParser::read_constant(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
-    const Table table = read_table(cursor);
-    return located(cursor, place, [&] {
+    const ConstantData table = read_table(cursor);
+    return with_location(cursor, place, [&] {
         return table.is_exact ? ir::add_constant(*graph_, table.dtype, table.shape, std::span(table.exact), {})
                               : ir::add_constant(*graph_, table.dtype, table.shape, std::span(table.values), {});
     });
 }
 
-NodeId GraphReader::read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place) {
+NodeId GraphParser::read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place) {
     cursor.expect("=");
-    const Table table = read_table(cursor);
-    const std::size_t index = located(cursor, place, [&] {
+    const ConstantData table = read_table(cursor);
+    const std::size_t index = with_location(cursor, place, [&] {
         return table.is_exact ? ir::add_state(*graph_, name, table.dtype, table.shape, std::span(table.exact), {})
                               : ir::add_state(*graph_, name, table.dtype, table.shape, std::span(table.values), {});
     });
     return graph_->states()[index].read;
 }
 
-GraphReader::Table GraphReader::read_table(TextCursor& cursor) {
+GraphParser::ConstantData GraphParser::read_table(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
     const bool scalar = cursor.peek() != '{';
-    Table table;
+    ConstantData table;
     table.values = read_values<double>(cursor, [&] { return cursor.number(); });
     read_type(cursor, table.dtype, table.shape);
     if (scalar != table.shape.empty()) cursor.fail("a scalar is written bare, a table in braces", place);
     const auto is_large = [](double value) { return std::fabs(value) >= 0x1p53; };
     if (table.dtype != DType::i64 || std::none_of(table.values.begin(), table.values.end(), is_large)) {
-        for (const double value : table.values) expect_held(cursor, table.dtype, value, place);
+        for (const double value : table.values) expect_representable(cursor, table.dtype, value, place);
         return table;
     }
     // The type, read after the values, shows that digits count which a double loses: read them again as integers.
     const std::size_t end = cursor.place();
-    cursor.move_to(place);
+    cursor.seek(place);
     table.exact = read_values<std::int64_t>(cursor, [&] { return read_integer(cursor); });
     table.is_exact = true;
-    cursor.move_to(end);
+    cursor.seek(end);
     return table;
 }
 
 template <typename T, typename Read>
-std::vector<T> GraphReader::read_values(TextCursor& cursor, Read read) {
+std::vector<T> GraphParser::read_values(TextCursor& cursor, Read read) {
     if (!cursor.accept("{")) return {read()};
     std::vector<T> values;
     if (cursor.accept("}")) return values;
@@ -225,29 +225,29 @@ std::vector<T> GraphReader::read_values(TextCursor& cursor, Read read) {
     return values;
 }
 
-void GraphReader::expect_held(TextCursor& cursor, DType dtype, double value, std::size_t place) {
+void GraphParser::expect_representable(TextCursor& cursor, DType dtype, double value, std::size_t place) {
     if (!ir::can_hold(dtype, value))
         cursor.fail(fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), place);
 }
 
 // An integer, in digits alone or as `1e18`.
-std::int64_t GraphReader::read_integer(TextCursor& cursor) {
+std::int64_t GraphParser::read_integer(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
     const double nearest = cursor.number();
     const std::size_t end = cursor.place();
-    cursor.move_to(place);
+    cursor.seek(place);
     const bool is_in_range = nearest >= -0x1p63 && nearest <= 0x1p63;
     if (is_in_range && std::trunc(nearest) == nearest) {
         const std::int64_t value = cursor.integer();
         if (cursor.place() == end) return value;
-        cursor.move_to(end);
+        cursor.seek(end);
     }
-    expect_held(cursor, DType::i64, nearest, place);
+    expect_representable(cursor, DType::i64, nearest, place);
     return ir::truncate_to(DType::i64, nearest);
 }
 
-NodeId GraphReader::read_op(TextCursor& cursor, Op op) {
+NodeId GraphParser::read_op(TextCursor& cursor, Op op) {
     const std::size_t place = cursor.place() - ir::info(op).name.size();
     std::vector<NodeId> operands;
     if (cursor.peek() == '%') {
@@ -258,7 +258,7 @@ NodeId GraphReader::read_op(TextCursor& cursor, Op op) {
     DType dtype{};
     Shape shape;
     read_type(cursor, dtype, shape);
-    const NodeId id = located(cursor, place, [&] { return graph_->make(op, operands, attributes, {}); });
+    const NodeId id = with_location(cursor, place, [&] { return graph_->make(op, operands, attributes, {}); });
     const ir::Node& node = graph_->node(id);
     if (node.dtype != dtype || node.shape != shape)
         cursor.fail(fmt::format("the result is {}, not {}", to_string(node.dtype, node.shape), to_string(dtype, shape)),
@@ -266,7 +266,7 @@ NodeId GraphReader::read_op(TextCursor& cursor, Op op) {
     return id;
 }
 
-void GraphReader::read_attributes(TextCursor& cursor, Attributes& attributes) {
+void GraphParser::read_attributes(TextCursor& cursor, Attributes& attributes) {
     while (cursor.peek() != ':' && !cursor.at_end()) {
         Attribute attribute;
         attribute.name = cursor.name();
@@ -280,7 +280,7 @@ void GraphReader::read_attributes(TextCursor& cursor, Attributes& attributes) {
     }
 }
 
-NodeId GraphReader::read_reference(TextCursor& cursor) {
+NodeId GraphParser::read_reference(TextCursor& cursor) {
     cursor.expect("%");
     const std::size_t place = cursor.place();
     const std::int64_t number = cursor.integer();
@@ -289,7 +289,7 @@ NodeId GraphReader::read_reference(TextCursor& cursor) {
     return it->second;
 }
 
-void GraphReader::read_type(TextCursor& cursor, DType& dtype, Shape& shape) {
+void GraphParser::read_type(TextCursor& cursor, DType& dtype, Shape& shape) {
     cursor.expect(":");
     types::parse_tensor_type(cursor, *graph_->symbols(), UnknownSymbol::refuse, dtype, shape);
     read_label(cursor);
@@ -297,7 +297,7 @@ void GraphReader::read_type(TextCursor& cursor, DType& dtype, Shape& shape) {
 }
 
 // The user's name of a value, after its type.
-void GraphReader::read_label(TextCursor& cursor) {
+void GraphParser::read_label(TextCursor& cursor) {
     label_.clear();
     if (!cursor.accept_keyword("as")) return;
     cursor.peek();
@@ -306,7 +306,7 @@ void GraphReader::read_label(TextCursor& cursor) {
     if (graph_->has_label(label_)) cursor.fail(fmt::format("a value is called {} already", ir::quoted(label_)), place);
 }
 
-void GraphReader::read_output(TextCursor& cursor) {
+void GraphParser::read_output(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
     const std::string name = read_name(cursor);
@@ -317,7 +317,7 @@ void GraphReader::read_output(TextCursor& cursor) {
     graph_->add_output(name, tensor.id());
 }
 
-void GraphReader::read_commit(TextCursor& cursor) {
+void GraphParser::read_commit(TextCursor& cursor) {
     cursor.peek();
     const std::size_t place = cursor.place();
     const std::string name = read_name(cursor);
@@ -336,7 +336,7 @@ void GraphReader::read_commit(TextCursor& cursor) {
     committed_.push_back(name);
 }
 
-void GraphReader::finish(std::size_t line) const {
+void GraphParser::finish(std::size_t line) const {
     const auto fail = [&](const std::string& text) {
         throw Error(ErrorKind::argument, "parse_graph", fmt::format("line {}, column 1: {}", line, text));
     };
@@ -346,7 +346,7 @@ void GraphReader::finish(std::size_t line) const {
     if (const std::string fault = ir::verify_state_versions(*graph_); !fault.empty()) fail(fault);
 }
 
-std::string GraphReader::read_name(TextCursor& cursor, bool bare) {
+std::string GraphParser::read_name(TextCursor& cursor, bool bare) {
     cursor.peek();
     const std::size_t place = cursor.place();
     std::string name;
@@ -360,12 +360,12 @@ std::string GraphReader::read_name(TextCursor& cursor, bool bare) {
     return name;
 }
 
-void GraphReader::expect_end(TextCursor& cursor) {
+void GraphParser::expect_end(TextCursor& cursor) {
     if (!cursor.at_end()) cursor.fail_expected("the end of the line");
 }
 
 }  // namespace
 
-Graph parse_graph(std::string_view text) { return Graph(GraphReader().read(text)); }
+Graph parse_graph(std::string_view text) { return Graph(GraphParser().read(text)); }
 
 }  // namespace cairn::inline v0

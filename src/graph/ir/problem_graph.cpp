@@ -86,8 +86,8 @@ std::vector<Tensor> build_body(const Problem& problem, const Graph& graph, std::
         }
         std::vector<Tensor> operands;
         for (const int number : step.operands) operands.push_back(value_at(problem, values, number));
-        const bool is_head = problem.definition == "fused" && &step == &problem.body.front();
-        values.push_back((is_head ? build_anchor : build_step)(problem, step, operands, definitions));
+        const bool is_anchor = problem.definition == "fused" && &step == &problem.body.front();
+        values.push_back((is_anchor ? build_anchor : build_step)(problem, step, operands, definitions));
         if (values.back().dtype() != step.dtype)
             refuse_problem(problem, fmt::format("value {} is {}", values.size() - 1, to_string(values.back().dtype())));
     }

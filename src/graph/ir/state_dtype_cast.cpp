@@ -31,14 +31,14 @@ public:
 
     std::shared_ptr<GraphData> run() {
         if (std::find(storable_.begin(), storable_.end(), true) == storable_.end()) return nullptr;
-        for (NodeId id = 0; id < graph_.nodes().size(); ++id) made_.push_back(copy(id));
+        for (NodeId id = 0; id < graph_.nodes().size(); ++id) values_.push_back(copy(id));
         for (StateInfo state : graph_.states()) {
-            if (made_[state.read].is_stored) state.public_dtype = std::exchange(state.dtype, dtype_);
-            state.read = made_[state.read].node;
-            state.latest = made_[state.latest].node;
+            if (values_[state.read].is_stored) state.public_dtype = std::exchange(state.dtype, dtype_);
+            state.read = values_[state.read].node;
+            state.latest = values_[state.latest].node;
             result_->states().push_back(std::move(state));
         }
-        for (const Output& output : graph_.outputs()) result_->add_output(output.name, as_given(output.node));
+        for (const Output& output : graph_.outputs()) result_->add_output(output.name, in_public_dtype(output.node));
         return result_;
     }
 
@@ -52,20 +52,20 @@ private:
     NodeId cast(NodeId node, DType to, const Node& like) {
         return result_->make(Op::cast, {node}, {{"dtype", std::vector<Dim>{static_cast<int>(to)}}}, like.where);
     }
-    NodeId as_given(NodeId id) {
-        const RewrittenValue made = made_[id];
+    NodeId in_public_dtype(NodeId id) {
+        const RewrittenValue made = values_[id];
         return made.is_stored ? cast(made.node, graph_.node(id).dtype, graph_.node(id)) : made.node;
     }
-    NodeId as_stored(NodeId id) {
-        const RewrittenValue made = made_[id];
+    NodeId in_stored_dtype(NodeId id) {
+        const RewrittenValue made = values_[id];
         return made.is_stored ? made.node : cast(made.node, dtype_, graph_.node(id));
     }
 
     RewrittenValue copy(NodeId id) {
         Node node = graph_.node(id);
-        const bool has_stored = !node.operands.empty() && made_[node.operands[0]].is_stored;
+        const bool has_stored = !node.operands.empty() && values_[node.operands[0]].is_stored;
         const bool is_stored = storable_[id] || (node.op == Op::state_append && has_stored);
-        for (NodeId& operand : node.operands) operand = is_stored ? as_stored(operand) : as_given(operand);
+        for (NodeId& operand : node.operands) operand = is_stored ? in_stored_dtype(operand) : in_public_dtype(operand);
         if (is_stored) node.dtype = dtype_;
         return {result_->intern(std::move(node)), is_stored};
     }
@@ -74,7 +74,7 @@ private:
     DType dtype_;
     std::vector<bool> storable_;
     std::shared_ptr<GraphData> result_;
-    std::vector<RewrittenValue> made_;  // by node
+    std::vector<RewrittenValue> values_;  // by node
 };
 
 }  // namespace

@@ -158,7 +158,7 @@ bool single_quotient(const Reduced& r, std::int64_t& value) {
 }
 
 // floor((floor(p / e) + k) / d) = floor((p + k * e) / (d * e)) for constants d, e > 0.
-bool unnest(Reduced& r) {
+bool flatten_nested_floordiv(Reduced& r) {
     if (!r.divisor.is_constant()) return false;
     const auto& terms = r.numerator.terms;
     if (terms.size() > 2 || (terms.size() == 2 && !terms[0].factors.empty())) return false;
@@ -185,7 +185,7 @@ Polynomial quotient(DimTable& table, const Polynomial& a, const Polynomial& b) {
         whole = add(whole, r.quotient);
         std::int64_t value = 0;
         if (single_quotient(r, value)) return add(whole, constant(value));
-    } while (unnest(r));
+    } while (flatten_nested_floordiv(r));
     return add(whole, Polynomial::atom(table.function(AtomKind::floordiv, {r.numerator, r.divisor})));
 }
 

@@ -54,16 +54,17 @@ Polynomial shifted(const Polynomial& a, const Atom* atom, bool from_above) {
     return replace(a, atom, add(bound, scale(Polynomial::atom(atom), from_above ? -1 : 1)));
 }
 
-bool by_shift(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
+bool prove_by_shift(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
     if (next == atoms.size()) return no_negative_coefficient(a);
     const auto* atom = atoms[next];
-    if (fits(atom->bounds.low) && by_shift(shifted(a, atom, false), atoms, next + 1)) return true;
-    return atoms.size() <= max_atoms && fits(atom->bounds.high) && by_shift(shifted(a, atom, true), atoms, next + 1);
+    if (fits(atom->bounds.low) && prove_by_shift(shifted(a, atom, false), atoms, next + 1)) return true;
+    return atoms.size() <= max_atoms && fits(atom->bounds.high) &&
+           prove_by_shift(shifted(a, atom, true), atoms, next + 1);
 }
 
 // `a` is in distances of the atoms from their lower bounds. In an atom in which it is concave (all terms of higher
 // power are subtracted) it is least at one of the two ends.
-bool by_ends(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
+bool prove_by_endpoints(const Polynomial& a, const std::vector<const Atom*>& atoms, std::size_t next) {
     if (no_negative_coefficient(a)) return true;
     if (next == atoms.size()) return false;
     const auto* atom = atoms[next];
@@ -71,18 +72,18 @@ bool by_ends(const Polynomial& a, const std::vector<const Atom*>& atoms, std::si
     const bool is_concave = std::all_of(a.terms.begin(), a.terms.end(), [&](const Term& term) {
         return term.coefficient < 0 || std::count(term.factors.begin(), term.factors.end(), atom) < 2;
     });
-    if (!is_concave || !fits(atom->bounds.high) || !fits(width)) return by_ends(a, atoms, next + 1);
-    return by_ends(replace(a, atom, {}), atoms, next + 1) &&
-           by_ends(replace(a, atom, Polynomial::constant(to_int64(width))), atoms, next + 1);
+    if (!is_concave || !fits(atom->bounds.high) || !fits(width)) return prove_by_endpoints(a, atoms, next + 1);
+    return prove_by_endpoints(replace(a, atom, {}), atoms, next + 1) &&
+           prove_by_endpoints(replace(a, atom, Polynomial::constant(to_int64(width))), atoms, next + 1);
 }
 
-bool by_ends(Polynomial a, const std::vector<const Atom*>& atoms) {
+bool prove_by_endpoints(Polynomial a, const std::vector<const Atom*>& atoms) {
     if (atoms.size() > max_atoms) return false;
     for (const auto* atom : atoms) {
         if (!fits(atom->bounds.low)) return false;
         a = shifted(a, atom, false);
     }
-    return by_ends(a, atoms, 0);
+    return prove_by_endpoints(a, atoms, 0);
 }
 
 class NonnegativityProver {
@@ -93,13 +94,14 @@ public:
         if (range.high < 0 || ++steps_ > max_steps) return false;
         if (const auto* factor = common_factor(a)) return nonnegative(divided(a, factor));
         const auto atoms = atoms_of(a);
-        if (a.terms.size() <= max_terms_shifted && (by_shift(a, atoms, 0) || by_ends(a, atoms))) return true;
+        if (a.terms.size() <= max_terms_shifted && (prove_by_shift(a, atoms, 0) || prove_by_endpoints(a, atoms)))
+            return true;
         for (const auto* atom : atoms) {
             switch (atom->kind) {
                 case AtomKind::min:
-                case AtomKind::max: return by_choice(a, atom);
+                case AtomKind::max: return prove_by_min_max_operands(a, atom);
                 case AtomKind::floordiv:
-                    if (by_division(a, atom)) return true;
+                    if (prove_by_floordiv_bounds(a, atom)) return true;
                     break;
                 default: break;
             }
@@ -110,7 +112,7 @@ public:
 private:
     // A min or max equals one of its arguments, so `a` is nonnegative if it is for each argument. If `a` falls with a
     // min, or grows with a max, any argument bounds `a` from below, and one is enough.
-    bool by_choice(const Polynomial& a, const Atom* atom) {
+    bool prove_by_min_max_operands(const Polynomial& a, const Atom* atom) {
         const bool any = sign_of(a, atom) == (atom->kind == AtomKind::min ? -1 : 1);
         const auto holds = [&](const Polynomial& arg) { return nonnegative(replace(a, atom, arg)); };
         return any ? std::any_of(atom->args.begin(), atom->args.end(), holds)
@@ -118,7 +120,7 @@ private:
     }
 
     // d * floordiv(p, d) lies in p - (d - 1) .. p.
-    bool by_division(const Polynomial& a, const Atom* atom) {
+    bool prove_by_floordiv_bounds(const Polynomial& a, const Atom* atom) {
         if (!atom->args[1].is_constant()) return false;
         const std::int64_t divisor = atom->args[1].constant_term();
         const int sign = sign_of(a, atom);

@@ -19,7 +19,7 @@ AtomKind opposite(AtomKind kind) { return kind == AtomKind::min ? AtomKind::max 
 
 // The one term of `a` that is a min or max of the same kind, or a subtracted one of the other kind; null if there is
 // none or more than one.
-const Term* inner_choice(const Polynomial& a, AtomKind kind) {
+const Term* inner_min_max(const Polynomial& a, AtomKind kind) {
     const Term* found = nullptr;
     for (const auto& term : a.terms) {
         if (term.factors.size() != 1) continue;
@@ -34,7 +34,7 @@ const Term* inner_choice(const Polynomial& a, AtomKind kind) {
 MinMaxOperands flattened(AtomKind kind, const MinMaxOperands& choices) {
     MinMaxOperands result;
     for (const auto& choice : choices) {
-        const Term* term = inner_choice(choice, kind);
+        const Term* term = inner_min_max(choice, kind);
         if (term == nullptr || choices.size() + term->factors[0]->args.size() > max_operands) {
             result.push_back(choice);
             continue;
@@ -64,7 +64,7 @@ MinMaxOperands without_dominated(AtomKind kind, MinMaxOperands choices) {
 }
 
 // Removes and returns the common part of all operands: equal terms, and the smallest constant term.
-Polynomial take_common(MinMaxOperands& choices) {
+Polynomial extract_common(MinMaxOperands& choices) {
     std::int64_t least = choices[0].constant_term();
     for (const auto& choice : choices) least = std::min(least, choice.constant_term());
     Polynomial common = Polynomial::constant(least);
@@ -79,7 +79,7 @@ Polynomial take_common(MinMaxOperands& choices) {
     return common;
 }
 
-std::int64_t take_scale(MinMaxOperands& choices) {
+std::int64_t extract_gcd(MinMaxOperands& choices) {
     std::int64_t shared = 0;
     for (const auto& choice : choices) {
         for (const auto& term : choice.terms) {
@@ -93,13 +93,13 @@ std::int64_t take_scale(MinMaxOperands& choices) {
     return shared;
 }
 
-Polynomial choose(DimTable& table, AtomKind kind, MinMaxOperands choices) {
+Polynomial build_min_max(DimTable& table, AtomKind kind, MinMaxOperands choices) {
     for (MinMaxOperands flat = flattened(kind, choices); flat != choices; flat = flattened(kind, choices))
         choices = flat;
     choices = without_dominated(kind, std::move(choices));
     if (choices.size() == 1) return choices[0];
-    const Polynomial common = take_common(choices);
-    const std::int64_t factor = take_scale(choices);
+    const Polynomial common = extract_common(choices);
+    const std::int64_t factor = extract_gcd(choices);
     std::sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return compare(a, b) < 0; });
     return add(common, scale(Polynomial::atom(table.function(kind, std::move(choices))), factor));
 }
@@ -107,8 +107,8 @@ Polynomial choose(DimTable& table, AtomKind kind, MinMaxOperands choices) {
 Dim apply(std::string_view operation, AtomKind kind, const Dim& a, const Dim& b) {
     return without_overflow(operation, a, b, [&]() -> Dim {
         const auto table = DimTable::shared(a, b);
-        return DimTable::dim(*table,
-                             choose(DimTable::of(*table), kind, {DimTable::polynomial(a), DimTable::polynomial(b)}));
+        return DimTable::dim(
+            *table, build_min_max(DimTable::of(*table), kind, {DimTable::polynomial(a), DimTable::polynomial(b)}));
     });
 }
 

@@ -10,7 +10,7 @@ namespace cairn::inline v0::detail {
 namespace {
 
 // Limit of nesting, so that recursion over functions needs little stack.
-constexpr std::uint32_t deepest = 64;
+constexpr std::uint32_t max_depth = 64;
 
 std::size_t hash_of(const Polynomial& polynomial) noexcept {
     std::size_t seed = polynomial.terms.size();
@@ -132,7 +132,7 @@ const Atom* DimTable::function(AtomKind kind, std::vector<Polynomial> args) {
         atom.depth = std::max(atom.depth, depth_of(arg) + 1);
         atom.symbols_needed = std::max(atom.symbols_needed, symbols_needed(arg));
     }
-    if (atom.depth > deepest) throw SizeOverflow{};
+    if (atom.depth > max_depth) throw SizeOverflow{};
     atom.args = std::move(args);
     const std::lock_guard lock(mutex_);
     return &*functions_.insert(std::move(atom)).first;

@@ -84,8 +84,8 @@ public:
         : cursor_(cursor), symbols_(symbols), unknown_(unknown) {}
 
     Dim sum() {
-        constexpr int deepest = 64;
-        if (++depth_ > deepest) cursor_.fail("brackets are nested too deeply");
+        constexpr int max_depth = 64;
+        if (++depth_ > max_depth) cursor_.fail("brackets are nested too deeply");
         Dim result = product(cursor_.accept("-"));
         while (true) {
             const std::size_t place = cursor_.place();
@@ -95,7 +95,7 @@ public:
                 cursor_.accept("-");
                 result = checked(place, [&] { return result + product(true); });
             } else {
-                cursor_.move_to(place);
+                cursor_.seek(place);
                 break;
             }
         }

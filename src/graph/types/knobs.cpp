@@ -85,11 +85,11 @@ std::string explain_unknown_id(std::string_view id, const KernelSet& kernels) {
     if (!has_setting_suffix(id) || kernel == kernels.kernels.end())
         return fmt::format("there is no kernel {}", without_setting(id));
     if (kernel->knobs.empty()) return fmt::format("{} has no knobs", kernel->id);
-    std::string told;
+    std::string listed;
     for (const Knob& knob : kernel->knobs)
-        told += fmt::format("{}{} of {}", told.empty() ? "" : ", ", knob.name, fmt::join(knob.values, "|"));
+        listed += fmt::format("{}{} of {}", listed.empty() ? "" : ", ", knob.name, fmt::join(knob.values, "|"));
     return fmt::format("{} has no setting {}: ids name, in this order, the values that are not the first, {}",
-                       kernel->id, id.substr(kernel->id.size()), told);
+                       kernel->id, id.substr(kernel->id.size()), listed);
 }
 
 }  // namespace cairn::inline v0

@@ -25,7 +25,7 @@ public:
         read_tensors(problem.inputs);
         if (cursor_.accept("->")) read_tensors(problem.outputs);
         if (cursor_.accept_keyword("results")) problem.results = numbers();
-        if (cursor_.accept_keyword("where")) cursor_.move_to(end_);
+        if (cursor_.accept_keyword("where")) cursor_.seek(end_);
         if (!cursor_.at_end()) cursor_.fail_expected("a tensor, '->', 'results', 'where' or the end of the text");
         check_numbers(problem);
         return problem;
@@ -36,7 +36,7 @@ private:
     void read_ranges() {
         const auto start = text_.rfind(" where ");
         if (start == std::string_view::npos) return;
-        cursor_.move_to(start + 1);
+        cursor_.seek(start + 1);
         cursor_.expect("where");
         do {
             cursor_.peek();
@@ -53,7 +53,7 @@ private:
         } while (cursor_.accept(","));
         if (!cursor_.at_end()) cursor_.fail_expected("',' or the end of the text");
         end_ = cursor_.place();
-        cursor_.move_to(0);
+        cursor_.seek(0);
     }
 
     Attribute attribute(const Problem& problem) {
@@ -136,7 +136,7 @@ private:
     bool next_is_keyword() {
         const std::size_t place = cursor_.place();
         const bool result = cursor_.accept_keyword("results") || cursor_.accept_keyword("where");
-        cursor_.move_to(place);
+        cursor_.seek(place);
         return result;
     }
 

@@ -36,7 +36,7 @@ public:
     bool at_digit() noexcept;
 
     std::size_t place() const noexcept { return place_; }
-    void move_to(std::size_t place) noexcept { place_ = place; }
+    void seek(std::size_t place) noexcept { place_ = place; }
     /// Throws Error(argument) that names the current column, or that of `place`.
     [[noreturn]] void fail(std::string_view what);
     [[noreturn]] void fail(std::string_view what, std::size_t place);

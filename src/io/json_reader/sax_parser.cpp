@@ -29,7 +29,7 @@ std::size_t character_length(std::string_view text) {
 
 class SaxAdapter final : public nlohmann::json_sax<Json> {
 public:
-    explicit SaxAdapter(SaxHandler& visitor) : visitor_(visitor) {}
+    explicit SaxAdapter(SaxHandler& handler) : visitor_(handler) {}
 
     bool null() override { return forward(nullptr); }
     bool boolean(bool value) override { return forward(value); }
@@ -77,8 +77,8 @@ private:
         return true;
     }
     void deeper() {
-        constexpr int deepest = 64;
-        if (++depth_ > deepest) visitor_.fault("is nested more than 64 deep");
+        constexpr int max_depth = 64;
+        if (++depth_ > max_depth) visitor_.fault("is nested more than 64 deep");
     }
 
     SaxHandler& visitor_;
@@ -87,15 +87,15 @@ private:
 
 }  // namespace
 
-void parse_json_events(std::string_view text, SaxHandler& visitor) {
+void parse_json_events(std::string_view text, SaxHandler& handler) {
     for (std::size_t i = 0; i < text.size();) {
         const std::size_t length = character_length(text.substr(i));
-        if (length == 0) visitor.fault("is not valid UTF-8 at byte " + std::to_string(i + 1));
+        if (length == 0) handler.fault("is not valid UTF-8 at byte " + std::to_string(i + 1));
         // The parser would take a zero byte for the end and ignore what follows it.
-        if (text[i] == '\0') visitor.fault("is not valid JSON at byte " + std::to_string(i + 1));
+        if (text[i] == '\0') handler.fault("is not valid JSON at byte " + std::to_string(i + 1));
         i += length;
     }
-    SaxAdapter events(visitor);
+    SaxAdapter events(handler);
     Json::sax_parse(text.begin(), text.end(), &events);
 }
 

@@ -25,9 +25,9 @@ public:
     [[noreturn]] virtual void fault(const std::string& what) = 0;
 };
 
-/// Parses a JSON text and passes its events to `visitor`, building no tree. The text must be valid UTF-8 and one JSON
+/// Parses a JSON text and passes its events to `handler`, building no tree. The text must be valid UTF-8 and one JSON
 /// value with only white space around it (a byte order mark before it is skipped); objects and arrays nest at most 64
 /// deep, and no number exceeds the range of a double. Keys may repeat: the visitor decides.
-void parse_json_events(std::string_view text, SaxHandler& visitor);
+void parse_json_events(std::string_view text, SaxHandler& handler);
 
 }  // namespace cairn::json_reader

@@ -51,18 +51,19 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 /// Maps the file at an address where huge pages may begin; null with errno set.
 void* map_aligned(int file, std::size_t bytes) {
     const std::size_t reserved = bytes + huge_page;
-    void* const room = ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED) return nullptr;
-    const auto begin = reinterpret_cast<std::uintptr_t>(room), page = page_size();
+    void* const reserved_range =
+        ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved_range == MAP_FAILED) return nullptr;
+    const auto begin = reinterpret_cast<std::uintptr_t>(reserved_range), page = page_size();
     const std::uintptr_t base = (begin + huge_page - 1) / huge_page * huge_page;
     const std::uintptr_t end = (base + bytes + page - 1) / page * page;
     if (::mmap(reinterpret_cast<void*>(base), bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) == MAP_FAILED) {
         const int error = errno;
-        ::munmap(room, reserved);
+        ::munmap(reserved_range, reserved);
         errno = error;
         return nullptr;
     }
-    if (base > begin) ::munmap(room, base - begin);
+    if (base > begin) ::munmap(reserved_range, base - begin);
     if (end < begin + reserved) ::munmap(reinterpret_cast<void*>(end), begin + reserved - end);
     ::madvise(reinterpret_cast<void*>(base), bytes, MADV_HUGEPAGE);
     return reinterpret_cast<void*>(base);

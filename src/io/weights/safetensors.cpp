@@ -43,7 +43,7 @@ public:
         constexpr std::size_t max_shown = 20;
         if (++count_ <= max_shown) text_ += (text_.empty() ? "" : "; ") + std::move(fault);
     }
-    void raise(std::string_view file) const {
+    void throw_if_any(std::string_view file) const {
         constexpr std::size_t max_shown = 20;
         if (count_ == 0) return;
         const auto more = count_ > max_shown ? "; and " + std::to_string(count_ - max_shown) + " more" : "";
@@ -109,7 +109,7 @@ void Safetensors::State::load_index(const std::filesystem::path& path) {
         shards.push_back(open_shard(place));
     }
     check_shards(names, numbers, faults);
-    faults.raise(file.name());
+    faults.throw_if_any(file.name());
     std::map<std::string_view, TensorLocation> all;
     for (std::size_t i = 0; i < shards.size(); ++i) {
         for (const auto& tensor : shards[i].header.tensors) all[tensor.name] = {i, &tensor};
@@ -191,10 +191,10 @@ const std::vector<Safetensors::Tensor>& Safetensors::tensors() const { return st
 
 bool Safetensors::contains(std::string_view name) const { return state().find(name) != nullptr; }
 
-std::vector<std::string> Safetensors::nearest(std::string_view name, std::size_t most) const {
+std::vector<std::string> Safetensors::nearest(std::string_view name, std::size_t max_count) const {
     std::vector<std::string_view> names;
     for (const Tensor& tensor : state().tensors) names.push_back(tensor.name);
-    const std::vector<std::string_view> nearest = weights::suggest_names(name, names, most);
+    const std::vector<std::string_view> nearest = weights::suggest_names(name, names, max_count);
     return {nearest.begin(), nearest.end()};
 }
 
@@ -247,9 +247,9 @@ WeightSource Safetensors::source() const {
     };
     static_cast<void>(state());
     // Binding requests all weights: the names nearest to the first missing one are enough.
-    return [state = state_, told = false](std::string_view name) mutable {
+    return [state = state_, reported = false](std::string_view name) mutable {
         const TensorLocation* found = state->find(name);
-        if (found == nullptr) state->throw_missing(name, !std::exchange(told, true));
+        if (found == nullptr) state->throw_missing(name, !std::exchange(reported, true));
         const TensorLocation& place = *found;
         const auto* file = state->shards[place.shard].file.get();
         const auto bytes = state->bytes(place);

@@ -9,7 +9,7 @@ namespace cairn::memory_plan {
 namespace {
 
 // Up to this many blocks are scanned buffer by buffer.
-constexpr std::size_t few_blocks = 4;
+constexpr std::size_t max_scanned_blocks = 4;
 
 }  // namespace
 
@@ -66,13 +66,13 @@ void PlacedBuffers::Block::measure() {
     least_first = most_first = first[0];
     least_last = most_last = last[0];
     highest_end = end[0];
-    widest = std::numeric_limits<std::int64_t>::min();
+    widest_gap = std::numeric_limits<std::int64_t>::min();
     for (std::size_t i = 1; i < size; ++i) {
         least_first = std::min(least_first, first[i]);
         most_first = std::max(most_first, first[i]);
         least_last = std::min(least_last, last[i]);
         most_last = std::max(most_last, last[i]);
-        widest = std::max(widest, offset[i] - highest_end);
+        widest_gap = std::max(widest_gap, offset[i] - highest_end);
         highest_end = std::max(highest_end, end[i]);
     }
     measured = true;
@@ -113,11 +113,11 @@ void PlacedBuffers::split(std::size_t block) {
 std::int64_t PlacedBuffers::find(GapSearch gap, int first, int last, std::int64_t& work) {
     for (std::size_t i = 0; i < used_; ++i) {
         Block& block = *blocks_[i];
-        if (used_ > few_blocks) {
+        if (used_ > max_scanned_blocks) {
             if (!block.measured) block.measure();
             const bool none = block.most_last < first || last < block.least_first;
             const bool all = block.most_first <= last && first <= block.least_last;
-            if (none || (all && block.widest < gap.bytes())) {
+            if (none || (all && block.widest_gap < gap.bytes())) {
                 if (all && gap.pass(block.offset[0], block.highest_end)) {
                     work += 1;
                     break;

@@ -60,10 +60,10 @@ private:
         std::array<std::int64_t, capacity> offset, end;
         std::array<int, capacity> first, last, buffer;
         std::size_t size = 0;
-        // Summary of all its buffers; `widest` is the widest gap between two of them if all were live together.
+        // Summary of all its buffers; `widest_gap` is the widest gap between two of them if all were live together.
         bool measured = false;
         int least_first = 0, most_first = 0, least_last = 0, most_last = 0;
-        std::int64_t highest_end = 0, widest = 0;
+        std::int64_t highest_end = 0, widest_gap = 0;
 
         PlacedBuffer at(std::size_t i) const { return {offset[i], end[i], first[i], last[i], buffer[i]}; }
         void insert(const PlacedBuffer& placed);

@@ -10,7 +10,7 @@ namespace cairn::memory_plan {
 namespace {
 
 // Maximum number of conflicts stored: 8 MiB.
-constexpr std::size_t most_kept = std::size_t{1} << 21;
+constexpr std::size_t max_kept = std::size_t{1} << 21;
 
 std::int64_t lower_bound(const PackingProblem& problem, const LiveIntervals& intervals, std::size_t sample,
                          std::int64_t unit) {
@@ -111,7 +111,7 @@ Conflicts::Conflicts(const LiveIntervals& intervals)
 
     std::size_t all = 0;
     for (int b = 0; b < intervals.count(); ++b) all += count(b);
-    if (all > most_kept) return;
+    if (all > max_kept) return;
     others_.reserve(all);
     start_.push_back(0);
     for (int b = 0; b < intervals.count(); ++b) {

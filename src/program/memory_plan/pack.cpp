@@ -19,7 +19,7 @@ PackingBudget budget_of(const Options& options) {
 }
 
 // The relation without sharing: every buffer above the previous one.
-Relation apart(std::size_t count) {
+Relation disjoint_relation(std::size_t count) {
     Relation relation;
     relation.order.resize(count);
     std::iota(relation.order.begin(), relation.order.end(), 0);
@@ -35,7 +35,7 @@ Relation search(const PackingProblem& problem, const LiveIntervals& intervals, c
                 std::span<const std::int64_t> bounds, const Options& options) {
     PackingSearch search(problem, intervals, sizes, bounds, budget_of(options));
     search.portfolio();
-    if (!search.has_plan()) return apart(problem.buffers.size());
+    if (!search.has_plan()) return disjoint_relation(problem.buffers.size());
     if (!search.best_score().optimal) search.improve();
     return transitive_reduction(search.best());
 }
@@ -49,7 +49,7 @@ PackingSolution pack(const PackingProblem& problem, const Options& options) {
     solution.lower_bound = lower_bounds(problem, intervals);
     const Sizes sizes = sizes_of(problem, solution.lower_bound);
     const Relation relation = options.reuse ? search(problem, intervals, sizes, solution.lower_bound, options)
-                                            : apart(problem.buffers.size());
+                                            : disjoint_relation(problem.buffers.size());
     Evaluator evaluator(problem, sizes);
     evaluator.evaluate(relation);
 

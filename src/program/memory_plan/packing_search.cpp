@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t elite_size = 4;
 
 // The search ends at this ratio of height to bound.
-constexpr double good_enough = 1.001;
+constexpr double near_bound_ratio = 1.001;
 
 double ratio(std::int64_t height, std::int64_t bound) {
     return static_cast<double>(height) / static_cast<double>(std::max<std::int64_t>(bound, 1));
@@ -71,7 +71,7 @@ void PackingSearch::portfolio() {
     for (const GapFit fit : {GapFit::first, GapFit::best}) {
         for (int rule = 0; rule < order_rules; ++rule) {
             for (int column = sizes_->columns - 1; column >= 0; --column) {
-                if (budget_.stop.stop_requested() || (has_plan() && (is_good_enough() || budget_.spent()))) return;
+                if (budget_.stop.stop_requested() || (has_plan() && (is_near_bound() || budget_.spent()))) return;
                 PackingCandidate candidate{
                     order_by(static_cast<OrderRule>(rule), *intervals_, *sizes_, column), column, fit, {}};
                 candidate.score = evaluate(candidate);
@@ -81,10 +81,10 @@ void PackingSearch::portfolio() {
     }
 }
 
-bool PackingSearch::is_good_enough() const { return best_score_.optimal || best_score_.worst <= good_enough; }
+bool PackingSearch::is_near_bound() const { return best_score_.optimal || best_score_.worst <= near_bound_ratio; }
 
 void PackingSearch::improve() {
-    for (std::size_t i = 0; i < elite_.size() && !is_good_enough() && !budget_.spent(); ++i) {
+    for (std::size_t i = 0; i < elite_.size() && !is_near_bound() && !budget_.spent(); ++i) {
         const auto share = budget_.placements / static_cast<std::int64_t>(elite_.size() - i);
         hill_climb(elite_[i], share);
     }
@@ -95,7 +95,7 @@ void PackingSearch::hill_climb(PackingCandidate candidate, std::int64_t placemen
     candidate.score = evaluate(candidate);
     stack = critical_stack();
     PackingCandidate trial = candidate;
-    while (--placements > 0 && !is_good_enough() && !budget_.spent() && !stack.empty()) {
+    while (--placements > 0 && !is_near_bound() && !budget_.spent() && !stack.empty()) {
         trial.order = candidate.order;
         perturb(trial.order, stack);
         trial.column =

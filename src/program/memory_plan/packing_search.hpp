@@ -68,7 +68,7 @@ public:
     const Score& best_score() const { return best_score_; }
 
 private:
-    bool is_good_enough() const;
+    bool is_near_bound() const;
     Score evaluate(const PackingCandidate& candidate);
     void add_to_elite(const PackingCandidate& candidate);
     void hill_climb(PackingCandidate candidate, std::int64_t placements);

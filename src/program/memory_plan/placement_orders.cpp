@@ -28,7 +28,7 @@ std::vector<double> pressures(const LiveIntervals& intervals, const Sizes& sizes
 }
 
 // Per buffer the sum of live bytes over the ticks of its live interval.
-std::vector<double> crowds(const LiveIntervals& intervals, const Sizes& sizes, int column) {
+std::vector<double> contentions(const LiveIntervals& intervals, const Sizes& sizes, int column) {
     std::vector<double> sums{0};
     for (const std::int64_t live : live_bytes(intervals, sizes, column))
         sums.push_back(sums.back() + static_cast<double>(live));
@@ -39,7 +39,7 @@ std::vector<double> crowds(const LiveIntervals& intervals, const Sizes& sizes, i
 
 std::vector<double> keys_of(OrderRule rule, const LiveIntervals& intervals, const Sizes& sizes, int column) {
     if (rule == OrderRule::pressure) return pressures(intervals, sizes, column);
-    if (rule == OrderRule::contention) return crowds(intervals, sizes, column);
+    if (rule == OrderRule::contention) return contentions(intervals, sizes, column);
     std::vector<double> keys;
     for (int b = 0; b < intervals.count(); ++b) {
         const double size = static_cast<double>(sizes.at(b, column)),

@@ -26,14 +26,14 @@ std::int64_t Placer::place(std::span<const int> order, const Sizes& sizes, int c
         const GapSearch gap(sizes.at(b, column), alignment_[b], fit);
         work_ += 1;
         const bool few = conflicts_.count(b) < placed_.size() / sorting_cost;
-        offsets_[b] = few ? among_neighbours(b, gap, sizes, column) : placed_.find(gap, first, last, work_);
+        offsets_[b] = few ? find_among_neighbours(b, gap, sizes, column) : placed_.find(gap, first, last, work_);
         done_[b] = 1;
         placed_.insert({offsets_[b], offsets_[b] + gap.bytes(), first, last, b});
     }
     return work_;
 }
 
-std::int64_t Placer::among_neighbours(int buffer, GapSearch gap, const Sizes& sizes, int column) {
+std::int64_t Placer::find_among_neighbours(int buffer, GapSearch gap, const Sizes& sizes, int column) {
     neighbours_.clear();
     const std::span<const int> others = conflicts_.of(buffer);
     for (const int other : others) {

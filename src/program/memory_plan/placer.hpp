@@ -31,7 +31,7 @@ public:
     std::span<const int> conflicts(int buffer) { return conflicts_.of(buffer); }
 
 private:
-    std::int64_t among_neighbours(int buffer, GapSearch gap, const Sizes& sizes, int column);
+    std::int64_t find_among_neighbours(int buffer, GapSearch gap, const Sizes& sizes, int column);
 
     const LiveIntervals* intervals_;
     std::stop_token stop_;

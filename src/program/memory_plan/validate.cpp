@@ -8,14 +8,14 @@ namespace cairn::memory_plan {
 namespace {
 
 // Validator of one plan: each check returns its first fault in words. Deliberately simple and slow.
-class Judge {
+class Validator {
 public:
-    Judge(const PackingProblem& problem, const PackingSolution& solution)
+    Validator(const PackingProblem& problem, const PackingSolution& solution)
         : problem_(problem), solution_(solution), n_(problem.buffers.size()) {
         for (const BufferRequest& b : problem.buffers) starts_.insert(b.first);
     }
 
-    std::string verdict() {
+    std::string validate() {
         std::string fault = problem_form();
         if (fault.empty()) fault = solution_form();
         if (fault.empty()) fault = order();
@@ -186,7 +186,7 @@ private:
 }  // namespace
 
 std::string validate(const PackingProblem& problem, const PackingSolution& solution) {
-    return Judge(problem, solution).verdict();
+    return Validator(problem, solution).validate();
 }
 
 }  // namespace cairn::memory_plan

@@ -13,7 +13,7 @@ using ir::Op;
 using LinearOps = std::vector<LinearOp>;
 
 // Maximum number of linear ops considered for one term, and of expressions added to one sum.
-constexpr std::size_t most_products = 8, most_sums = 2;
+constexpr std::size_t max_products = 8, max_sums = 2;
 
 // a op b of rows, of which one may be missing.
 std::optional<NodeId> row_sum(Expander& e, Op op, std::optional<NodeId> a, std::optional<NodeId> b, NodeId like) {
@@ -25,7 +25,7 @@ std::optional<NodeId> row_sum(Expander& e, Op op, std::optional<NodeId> a, std::
 }
 
 // y w with the product y = x a + r expanded: x (a w) + r w.
-std::optional<LinearOp> opened(Expander& e, const LinearOp& outer, const LinearOp& inner) {
+std::optional<LinearOp> expanded(Expander& e, const LinearOp& outer, const LinearOp& inner) {
     LinearOp whole = outer;
     whole.x = inner.x;
     whole.is_original = false;
@@ -42,9 +42,9 @@ std::optional<LinearOp> opened(Expander& e, const LinearOp& outer, const LinearO
 /// The linear ops that compute a value, also with the products in their left operands expanded.
 LinearOps products_under(Expander& e, NodeId value) {
     LinearOps found = linear_ops_at(e, value);
-    for (std::size_t i = 0; i < found.size() && found.size() < most_products; ++i)
+    for (std::size_t i = 0; i < found.size() && found.size() < max_products; ++i)
         for (const LinearOp& inner : linear_ops_at(e, found[i].x))
-            if (const auto whole = opened(e, found[i], inner)) found.push_back(*whole);
+            if (const auto whole = expanded(e, found[i], inner)) found.push_back(*whole);
     return found;
 }
 
@@ -80,7 +80,7 @@ void add_products(Expander& e, NodeId id, Laws laws) {
     const LinearOps right = left.empty() ? LinearOps{} : products_under(e, sides[1]);
     for (const LinearOp& a : left)
         for (const LinearOp& b : right) {
-            if (a.x != b.x || e.node(a.w).shape != e.node(b.w).shape || made == most_sums) continue;
+            if (a.x != b.x || e.node(a.w).shape != e.node(b.w).shape || made == max_sums) continue;
             const auto expression = together(e, id, a, b);
             if (expression && e.join(id, *expression, laws | a.laws | b.laws)) ++made;
         }

@@ -12,7 +12,7 @@ using ir::NodeId;
 namespace {
 
 // Maximum number of nodes between a value and its expression; beyond it the whole graph is normalized.
-constexpr std::size_t most_between = 512;
+constexpr std::size_t max_region = 512;
 
 }  // namespace
 
@@ -20,14 +20,14 @@ EquivalenceProver::EquivalenceProver(const ir::GraphData& graph, const EClasses&
     : graph_(graph), classes_(classes), stop_(std::move(stop)), bound_(ir::bind_time_nodes(graph)) {}
 
 // Walks from both nodes towards operands, users before the nodes they read; nodes on which both depend are given.
-std::optional<EquivalenceProver::Between> EquivalenceProver::between(NodeId value, NodeId expression) const {
+std::optional<EquivalenceProver::ProofRegion> EquivalenceProver::between(NodeId value, NodeId expression) const {
     constexpr unsigned of_value = 1, of_expression = 2;
     std::map<NodeId, unsigned, std::greater<>> open{{value, of_value}, {expression, of_expression}};
-    Between result;
+    ProofRegion result;
     while (!open.empty()) {
         const auto [id, side] = *open.begin();
         open.erase(open.begin());
-        if (result.nodes.size() == most_between) return std::nullopt;
+        if (result.nodes.size() == max_region) return std::nullopt;
         const bool is_given = side == (of_value | of_expression);
         result.nodes.push_back(id);
         result.is_given.push_back(is_given);
@@ -55,7 +55,7 @@ normal_form::ScaledTerm EquivalenceProver::form_of(NodeId id, bool is_given,
     return normalizer.of(node, id, operands);
 }
 
-bool EquivalenceProver::is_proved_between(NodeId value, NodeId expression) {
+bool EquivalenceProver::is_proved_locally(NodeId value, NodeId expression) {
     const auto region = between(value, expression);
     if (!region) return false;
     const Laws laws = classes_.laws_of(expression);
@@ -66,7 +66,7 @@ bool EquivalenceProver::is_proved_between(NodeId value, NodeId expression) {
     return normalizer.same(forms.at(value), forms.at(expression));
 }
 
-bool EquivalenceProver::is_proved_by_all(NodeId value, NodeId expression) {
+bool EquivalenceProver::is_proved_globally(NodeId value, NodeId expression) {
     const Laws laws = classes_.laws_of(expression);
     auto known = forms_.find(to_string(laws));
     if (known == forms_.end()) known = forms_.try_emplace(to_string(laws), graph_, laws, stop_).first;
@@ -77,7 +77,7 @@ bool EquivalenceProver::is_proved_by_all(NodeId value, NodeId expression) {
 bool EquivalenceProver::is_proved(NodeId expression) {
     if (stop_.stop_requested()) throw Cancelled("expand");
     const NodeId value = classes_.value_of(expression);
-    return is_proved_between(value, expression) || is_proved_by_all(value, expression);
+    return is_proved_locally(value, expression) || is_proved_globally(value, expression);
 }
 
 }  // namespace cairn::alternatives

@@ -24,16 +24,16 @@ public:
 
 private:
     /// The nodes from a value and its expression down to their common operands.
-    struct Between {
+    struct ProofRegion {
         std::vector<ir::NodeId> nodes;  ///< oldest first
         std::vector<bool> is_given;     ///< of each: a common operand of both
     };
-    std::optional<Between> between(ir::NodeId value, ir::NodeId expression) const;
+    std::optional<ProofRegion> between(ir::NodeId value, ir::NodeId expression) const;
     normal_form::ScaledTerm form_of(ir::NodeId id, bool is_given,
                                     const std::map<ir::NodeId, normal_form::ScaledTerm>& forms,
                                     normal_form::Normalizer& normalizer) const;
-    bool is_proved_between(ir::NodeId value, ir::NodeId expression);
-    bool is_proved_by_all(ir::NodeId value, ir::NodeId expression);
+    bool is_proved_locally(ir::NodeId value, ir::NodeId expression);
+    bool is_proved_globally(ir::NodeId value, ir::NodeId expression);
 
     const ir::GraphData& graph_;
     const EClasses& classes_;

@@ -13,8 +13,8 @@ using ir::Op;
 using ir::OpClass;
 
 // Maximum number of ops that a part is moved through, and of expressions made from one part.
-constexpr int most_ops = 4;
-constexpr std::size_t most_expressions = 8;
+constexpr int max_ops = 4;
+constexpr std::size_t max_expressions = 8;
 
 // The number of axes after the one along which a part is taken.
 std::size_t axes_behind(const Node& part) { return static_cast<std::size_t>(-part.attributes.integer("axis") - 1); }
@@ -60,7 +60,7 @@ void map_part(Expander& e, NodeId part, Laws laws) {
     const std::size_t behind = axes_behind(e.node(part));
     std::vector<NodeId> ops;
     NodeId whole = e.node(part).operands[0];
-    for (int i = 0; i < most_ops; ++i) {
+    for (int i = 0; i < max_ops; ++i) {
         const auto inner = mapped(e, whole, behind);
         if (!inner) return;
         ops.push_back(whole);
@@ -82,12 +82,12 @@ void map_whole(Expander& e, NodeId part, Laws laws) {
     const std::size_t behind = axes_behind(e.node(part));
     std::vector<Step> open{{part, e.node(part).operands[0], 0}};
     std::size_t spelled = 0;
-    for (std::size_t i = 0; i < open.size() && open[i].ops < most_ops; ++i) {
+    for (std::size_t i = 0; i < open.size() && open[i].ops < max_ops; ++i) {
         const Step step = open[i];
         const std::vector<NodeId> users(e.users(step.value).begin(), e.users(step.value).end());
         for (const NodeId user : users) {
             if (!e.is_original(user) || !maps(e, user, step.value, behind)) continue;
-            if (spelled++ == most_expressions) return;
+            if (spelled++ == max_expressions) return;
             const auto whole = made_of(e, user, step.value, step.whole, user);
             const auto made = whole ? part_of(e, part, *whole, user) : std::nullopt;
             if (!made || e.node(*whole).shape != e.node(step.whole).shape) continue;

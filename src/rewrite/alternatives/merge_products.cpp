@@ -12,7 +12,7 @@ using ir::Op;
 using LinearOps = std::vector<LinearOp>;
 
 // Larger groups are not merged: a slice searches for its part among all.
-constexpr std::size_t most_merged = 64;
+constexpr std::size_t max_merged = 64;
 
 // The first product with this left operand; all such products are merged at it.
 std::optional<NodeId> first_with_operand(const Expander& e, NodeId x) {
@@ -29,12 +29,12 @@ LinearOps linear_ops_with_operand(const Expander& e, NodeId x) {
 }
 
 // Maximum length of the path from a product to one that other rules made from it.
-constexpr std::size_t most_steps = 8;
+constexpr std::size_t max_steps = 8;
 
 // True for a value that is only an intermediate result of another product's value: x w if there is x (w c) for (x w) c.
 bool is_intermediate(const Expander& e, const LinearOps& products, NodeId value) {
     auto user = e.single_user(value);
-    for (std::size_t i = 0; user && i < most_steps; ++i, user = e.single_user(*user))
+    for (std::size_t i = 0; user && i < max_steps; ++i, user = e.single_user(*user))
         if (std::any_of(products.begin(), products.end(), [&](const LinearOp& p) { return p.value == *user; }))
             return true;
     return false;
@@ -58,7 +58,7 @@ std::optional<NodeId> merged_bias(Expander& e, const LinearOps& products) {
 }
 
 void merge(Expander& e, const LinearOps& products, Laws laws) {
-    if (products.size() < 2 || products.size() > most_merged) return;
+    if (products.size() < 2 || products.size() > max_merged) return;
     const bool biased =
         std::all_of(products.begin(), products.end(), [](const LinearOp& product) { return product.bias.has_value(); });
     const auto value_in = [&](const LinearOp& product) { return biased ? product.value : e.value_of(product.matmul); };
@@ -101,7 +101,7 @@ void merge_products(Expander& e, NodeId id, Laws laws) {
     LinearOps own;
     std::copy_if(all.begin(), all.end(), std::back_inserter(own), [](const LinearOp& p) { return p.is_original; });
     merge(e, own, laws);
-    if (own.size() < all.size() && all.size() <= 2 * most_merged) merge(e, without_intermediates(e, all), laws);
+    if (own.size() < all.size() && all.size() <= 2 * max_merged) merge(e, without_intermediates(e, all), laws);
 }
 
 }  // namespace cairn::alternatives

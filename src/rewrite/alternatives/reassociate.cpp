@@ -13,7 +13,7 @@ using ir::NodeId;
 using ir::Op;
 
 // In a longer chain the remaining factors at one end are taken as one.
-constexpr std::size_t most_factors = 8;
+constexpr std::size_t max_factors = 8;
 
 /// A value, and the multiplications that it takes in each run.
 struct ChainProduct {
@@ -43,7 +43,7 @@ std::optional<ChainProduct> multiplied(Expander& e, const ChainProduct& a, const
 
 // True if `value` is computed for `user` alone. A value with other readers is computed in any case, a bound one only
 // once.
-bool is_made_for(const Expander& e, NodeId value, NodeId user) {
+bool has_single_reader(const Expander& e, NodeId value, NodeId user) {
     return e.is_bound(value) || e.single_user(value) == user;
 }
 
@@ -53,7 +53,7 @@ std::optional<Operands> operands_of(Expander& e, NodeId id) {
     if (!is_float(node.dtype)) return std::nullopt;
     if (node.op == Op::matmul) return Operands(node.operands[0], node.operands[1]);
     const auto stored = stored_matrix(e, id);
-    if (!stored || e.node(*stored).op != Op::matmul || !is_made_for(e, *stored, id)) return std::nullopt;
+    if (!stored || e.node(*stored).op != Op::matmul || !has_single_reader(e, *stored, id)) return std::nullopt;
     const NodeId a = e.node(*stored).operands[0], b = e.node(*stored).operands[1];
     if (e.node(a).shape.size() != 2 || e.node(b).shape.size() != 2) return std::nullopt;
     const auto left = transposed(e, b), right = transposed(e, a);
@@ -75,7 +75,7 @@ Chain chain_at(Expander& e, NodeId product, std::size_t side, std::size_t most) 
         if (!e.is_bound(rest)) chain.whole = with_work(e, rest, *sides, chain.whole);
         const auto [inner, other] = side == 0 ? *sides : Operands(sides->second, sides->first);
         chain.factors.push_back(other);
-        const bool is_alone = is_made_for(e, inner, rest);
+        const bool is_alone = has_single_reader(e, inner, rest);
         rest = inner;
         if (!is_alone) break;
     }
@@ -125,7 +125,7 @@ void reassociate(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id) || !is_float(e.node(id).dtype)) return;
     for (const std::size_t side : {0, 1}) {
         nest_differently(e, id, side, 3, laws);
-        if (!is_inner(e, id, side)) nest_differently(e, id, side, most_factors, laws);
+        if (!is_inner(e, id, side)) nest_differently(e, id, side, max_factors, laws);
     }
 }
 

@@ -14,14 +14,14 @@ using ir::NodeId;
 using ir::Op;
 
 // Smaller values are read from a cache unrounded: 256 KiB.
-constexpr std::int64_t least_elements = 1 << 16;
+constexpr std::int64_t min_elements = 1 << 16;
 
 /// True for a value that is computed in f32 in each run and is large for some sizes.
 bool is_worth_rounding(const Expander& e, NodeId id) {
     const Node& node = e.node(id);
     if (node.dtype != DType::f32 || e.is_bound(id) || ir::is_state_version(node)) return false;
     if (node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype)) return false;
-    return element_count(node.shape).upper_bound() >= least_elements;
+    return element_count(node.shape).upper_bound() >= min_elements;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void round_operands(Expander& e) {
         if (!e.is_original(product) || e.node(product).op != Op::matmul) continue;
         std::vector<NodeId> views;
         NodeId whole = e.node(product).operands[1];
-        for (; is_single_view(e.node(whole)) && e.node(whole).op != Op::slice && views.size() < most_views;
+        for (; is_single_view(e.node(whole)) && e.node(whole).op != Op::slice && views.size() < max_views;
              whole = e.node(whole).operands[0])
             views.push_back(whole);
         if (!is_worth_rounding(e, whole)) continue;

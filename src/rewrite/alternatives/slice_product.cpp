@@ -17,7 +17,7 @@ using ir::Op;
 using ir::OpClass;
 
 // Maximum number of ops that the slices of one value are pushed through, all slices together, and of slices.
-constexpr std::size_t most_ops = 64, most_slices = 16;
+constexpr std::size_t max_ops = 64, max_slices = 16;
 
 Dim size_at(const Shape& shape, std::size_t back) {
     return back < shape.size() ? shape[shape.size() - 1 - back] : Dim(1);
@@ -27,9 +27,9 @@ std::size_t back_of(const Node& slice) { return static_cast<std::size_t>(-slice.
 
 /// The ops that slices of a value along one axis, `back` places before the last, are pushed through. No other nodes
 /// read their results.
-class Region {
+class PushdownRegion {
 public:
-    Region(Expander& e, NodeId top, std::size_t back, std::size_t room) : e_(e), top_(top), back_(back) {
+    PushdownRegion(Expander& e, NodeId top, std::size_t back, std::size_t room) : e_(e), top_(top), back_(back) {
         whole_ = size_at(e.node(top).shape, back);
         std::set<NodeId, std::greater<>> open{top};
         while (!open.empty() && members_.size() < room) {
@@ -41,7 +41,7 @@ public:
             computes_ = computes_ || e.node(next).op != Op::reshape;
             for (std::size_t i = 0; i < e.node(next).operands.size(); ++i) {
                 const NodeId operand = e.node(next).operands[i];
-                if (is_cut(next, i))
+                if (is_sliced_operand(next, i))
                     open.insert(operand);
                 else
                     read_whole_.insert(operand);
@@ -59,7 +59,7 @@ public:
         for (const NodeId member : members_) {
             std::vector<NodeId> operands = e_.node(member).operands;
             for (std::size_t i = 0; i < operands.size(); ++i) {
-                if (!is_cut(member, i)) continue;
+                if (!is_sliced_operand(member, i)) continue;
                 const auto known = made.find(operands[i]);
                 const auto part = known != made.end() ? std::optional(known->second)
                                                       : alternatives::sliced(e_, operands[i], cut, slice);
@@ -76,14 +76,14 @@ public:
 
 private:
     // True if the operand is sliced when the node is; else it is read whole.
-    bool is_cut(NodeId id, std::size_t at) const {
+    bool is_sliced_operand(NodeId id, std::size_t at) const {
         const Node& node = e_.node(id);
         const bool is_side = node.op == Op::matmul && back_ == (at == 0 ? 0U : 1U);
         return !is_side && !(size_at(e_.node(node.operands[at]).shape, back_) == Dim(1));
     }
 
     bool is_member(NodeId id) const {
-        if (!e_.is_original(id) || e_.is_bound(id) || !passes(id)) return false;
+        if (!e_.is_original(id) || e_.is_bound(id) || !may_push_through(id)) return false;
         if (id == top_) return true;
         const auto users = e_.users(id);
         return !e_.is_read_outside(id) && !read_whole_.contains(id) &&
@@ -92,20 +92,20 @@ private:
     }
 
     // True for ops that compute an element from the elements at its position in the operands.
-    bool passes(NodeId id) const {
+    bool may_push_through(NodeId id) const {
         const Node& node = e_.node(id);
-        if (ir::is(node, OpClass::elementwise)) return all_reach(node);
+        if (ir::is(node, OpClass::elementwise)) return operands_have_axis(node);
         if (!is_float(node.dtype)) return false;
         if (node.op == Op::sum || node.op == Op::max_reduce) {
             const std::vector<Dim>& axes = node.attributes.dims("axes");
             return std::find(axes.begin(), axes.end(), Dim(-1 - static_cast<std::int64_t>(back_))) == axes.end();
         }
         if (node.op == Op::reshape) return keeps_axis(node);
-        return node.op == Op::matmul && all_reach(node) && (id == top_ || e_.is_bound(node.operands[1]));
+        return node.op == Op::matmul && operands_have_axis(node) && (id == top_ || e_.is_bound(node.operands[1]));
     }
 
     // True if each operand has the whole axis or is broadcast along it.
-    bool all_reach(const Node& node) const {
+    bool operands_have_axis(const Node& node) const {
         for (std::size_t i = 0; i < node.operands.size(); ++i) {
             if (node.op == Op::matmul && back_ == (i == 0 ? 0U : 1U)) continue;
             const Dim size = size_at(e_.node(node.operands[i]).shape, back_);
@@ -148,7 +148,7 @@ std::optional<std::size_t> count_of_slices(const Expander& e, NodeId value, std:
     bool is_output = false;
     for (const NodeId user : e.users(value)) {
         if (!e.is_original(user)) continue;
-        if (e.node(user).op != Op::slice || back_of(e.node(user)) != back || ++count > most_slices) return std::nullopt;
+        if (e.node(user).op != Op::slice || back_of(e.node(user)) != back || ++count > max_slices) return std::nullopt;
         taken = taken + size_at(e.node(user).shape, back);
         is_output = is_output || e.is_read_outside(user);
     }
@@ -172,7 +172,7 @@ void slice_product(Expander& e, NodeId id, Laws laws) {
     const NodeId top = e.node(id).operands[0];
     const auto slices = count_of_slices(e, top, back);
     if (!slices || size_at(e.node(top).shape, back) == Dim(1) || size_at(e.node(id).shape, back) == Dim(0)) return;
-    Region region(e, top, back, most_ops / *slices);
+    PushdownRegion region(e, top, back, max_ops / *slices);
     if (!region.has_product() && (*slices > 1 || !region.computes())) return;
     if (const auto expression = region.sliced(id)) e.join(id, *expression, laws);
 }

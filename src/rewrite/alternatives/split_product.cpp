@@ -12,18 +12,17 @@ using ir::NodeId;
 using ir::Op;
 
 // Concats of more parts, and concats that more products read, are not split.
-constexpr std::size_t most_parts = 4, most_products = 4;
+constexpr std::size_t max_parts = 4, max_products = 4;
 
 // True for a concat of columns that only products read, as their left operand.
-bool is_apart(const Expander& e, NodeId concat) {
+bool is_splittable(const Expander& e, NodeId concat) {
     const Node& node = e.node(concat);
-    if (node.op != Op::concat || node.attributes.integer("axis") != -1 || node.operands.size() > most_parts)
+    if (node.op != Op::concat || node.attributes.integer("axis") != -1 || node.operands.size() > max_parts)
         return false;
     const auto users = e.users(concat);
     const auto count = std::count_if(users.begin(), users.end(), [&](NodeId user) { return e.is_original(user); });
     return e.is_original(concat) && !e.is_bound(concat) && !e.is_read_outside(concat) &&
-           static_cast<std::size_t>(count) <= most_products &&
-           std::all_of(users.begin(), users.end(), [&](NodeId user) {
+           static_cast<std::size_t>(count) <= max_products && std::all_of(users.begin(), users.end(), [&](NodeId user) {
                const Node& reads = e.node(user);
                return !e.is_original(user) ||
                       (reads.op == Op::matmul && reads.operands[0] == concat && reads.operands[1] != concat);
@@ -40,7 +39,7 @@ bool is_apart(const Expander& e, NodeId concat) {
 // The weight is cut only where parts meet.
 void split_product(Expander& e, NodeId id, Laws laws) {
     const NodeId whole = e.node(id).operands[0], w = e.node(id).operands[1];
-    if (!e.is_original(id) || !is_float(e.node(id).dtype) || !is_apart(e, whole)) return;
+    if (!e.is_original(id) || !is_float(e.node(id).dtype) || !is_splittable(e, whole)) return;
     const std::vector<NodeId> parts = e.node(whole).operands;
     std::optional<NodeId> sum;
     Dim begin = 0;

@@ -8,7 +8,7 @@
 namespace cairn::alternatives {
 
 /// Maximum length of a chain of views.
-inline constexpr std::size_t most_views = 8;
+inline constexpr std::size_t max_views = 8;
 
 /// True for a movement op with a single operand.
 inline bool is_single_view(const ir::Node& node) {

@@ -31,7 +31,7 @@ void widen_views(Expander& e, NodeId id, Laws laws) {
     if (!e.is_original(id) || e.is_bound(id) || !is_single_view(e.node(id))) return;
     std::vector<NodeId> views;
     NodeId whole = id;
-    for (; is_single_view(e.node(whole)) && views.size() < most_views; whole = e.node(whole).operands[0])
+    for (; is_single_view(e.node(whole)) && views.size() < max_views; whole = e.node(whole).operands[0])
         views.push_back(whole);
     if (!widens(e, e.node(whole))) return;
     const bool is_cut = std::any_of(views.begin(), views.end(), [&](NodeId v) { return e.node(v).op == Op::slice; });

@@ -50,7 +50,7 @@ std::vector<ScaledTerm> common_powers(const Normalizer& n, std::span<const Scale
 std::span<const ScaledTerm> Normalizer::powers_of(TermId core) const {
     const Term& term = terms_[core];
     if (term.kind == TermKind::one) return {};
-    if (term.kind == TermKind::product && term.parts.size() <= most_flattened_parts) return term.parts;
+    if (term.kind == TermKind::product && term.parts.size() <= max_flattened_parts) return term.parts;
     return {&term.whole, 1};
 }
 
@@ -106,7 +106,7 @@ void Normalizer::append_terms(const ScaledTerm& summand, std::vector<ScaledTerm>
 
 ScaledTerm Normalizer::add(std::span<const ScaledTerm> given, DType dtype) {
     Sum sum{given, dtype, {}};
-    sum.terms.reserve(most_flattened_parts);
+    sum.terms.reserve(max_flattened_parts);
     for (const ScaledTerm& term : given) append_terms(term, sum.terms);
     const bool is_finite =
         std::all_of(sum.terms.begin(), sum.terms.end(), [](const ScaledTerm& t) { return std::isfinite(t.factor); });
@@ -150,7 +150,7 @@ std::optional<ScaledTerm> constant_power(Normalizer& n, const Operation& pow) {
 
 bool flatten_sum(Normalizer& n, const ScaledTerm& summand, std::vector<ScaledTerm>& out) {
     const Term& core = n.term(summand.core);
-    if (core.kind != TermKind::sum || core.parts.size() > most_flattened_parts) return false;
+    if (core.kind != TermKind::sum || core.parts.size() > max_flattened_parts) return false;
     for (const ScaledTerm& part : core.parts) n.append_terms({summand.factor * part.factor, part.core}, out);
     return true;
 }
@@ -166,7 +166,7 @@ bool distribute(Normalizer& n, const ScaledTerm& summand, std::vector<ScaledTerm
         count *= n.term(part.core).parts.size();
         sum = &part;
     }
-    if (sum == nullptr || count > most_flattened_parts) return false;
+    if (sum == nullptr || count > max_flattened_parts) return false;
     std::vector<ScaledTerm> rest = list_of(core.parts);
     rest.erase(rest.begin() + (sum - core.parts.data()));
     const ScaledTerm others{summand.factor, n.product(rest, core.dtype)};

@@ -46,7 +46,7 @@ bool are_bound(Normalizer& n, std::span<const ScaledTerm> parts) {
 
 // The terms of a sum of matrices if all of them have the summed axis, which is `back` places before the last; else `x`
 // alone.
-std::vector<ScaledTerm> terms_beside(Normalizer& n, const ScaledTerm& x, std::size_t back) {
+std::vector<ScaledTerm> terms_with_axis(Normalizer& n, const ScaledTerm& x, std::size_t back) {
     std::vector<ScaledTerm> terms;
     n.append_terms(x, terms);
     const Dim inner = from_end(*n.term(x.core).shape, back);
@@ -60,13 +60,13 @@ std::vector<ScaledTerm> terms_beside(Normalizer& n, const ScaledTerm& x, std::si
 std::vector<ScaledTerm> chain_factors(const Normalizer& n, const ScaledTerm& x) {
     std::vector<ScaledTerm> chain;
     ScaledTerm rest = x;
-    while (is_product(n.term(rest.core)) && rest.factor == 1 && chain.size() < most_flattened_parts) {
+    while (is_product(n.term(rest.core)) && rest.factor == 1 && chain.size() < max_flattened_parts) {
         const Term& term = n.term(rest.core);
         chain.push_back(term.parts[0]);
         rest = term.parts[1];
     }
     chain.push_back(rest);
-    return chain.size() <= most_flattened_parts ? chain : std::vector{x};
+    return chain.size() <= max_flattened_parts ? chain : std::vector{x};
 }
 
 bool is_one(const Normalizer& n, const ScaledTerm& value) {
@@ -147,22 +147,22 @@ std::optional<ScaledTerm> bound_terms(Normalizer& n, ScaledTerm& a, ScaledTerm& 
         dtype);
 }
 
-// For at most most_flattened_parts products.
+// For at most max_flattened_parts products.
 std::optional<ScaledTerm> product_of_sums(Normalizer& n, ScaledTerm& a, ScaledTerm& b) {
-    const std::vector<ScaledTerm> left = terms_beside(n, a, 0), right = terms_beside(n, b, 1);
+    const std::vector<ScaledTerm> left = terms_with_axis(n, a, 0), right = terms_with_axis(n, b, 1);
     const std::size_t count = left.size() * right.size();
-    if (count < 2 || count > most_flattened_parts) return std::nullopt;
+    if (count < 2 || count > max_flattened_parts) return std::nullopt;
     std::vector<ScaledTerm> products;
     for (const ScaledTerm& x : left)
         for (const ScaledTerm& y : right) products.push_back(n.multiply_matrices(x, y, MatrixStep::chains));
     return n.add(products, n.term(a.core).dtype);
 }
 
-// For at most most_flattened_parts parts.
+// For at most max_flattened_parts parts.
 std::optional<ScaledTerm> product_of_concat(Normalizer& n, ScaledTerm& a, ScaledTerm& b) {
     const Term& concat = n.term(a.core);
     if (concat.kind != TermKind::op || concat.op != Op::concat) return std::nullopt;
-    if (concat.attributes->integer("axis") != -1 || concat.parts.size() > most_flattened_parts) return std::nullopt;
+    if (concat.attributes->integer("axis") != -1 || concat.parts.size() > max_flattened_parts) return std::nullopt;
     const Shape& whole = *n.term(b.core).shape;
     if (whole.size() < 2 || whole[whole.size() - 2] == Dim(1)) return std::nullopt;
     std::vector<ScaledTerm> products;

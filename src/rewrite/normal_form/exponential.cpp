@@ -11,7 +11,7 @@ namespace {
 using ir::Op;
 
 // Larger numbers stay in the exponent: their exponential is almost zero or infinite.
-constexpr double most_exponent = 64;
+constexpr double max_exponent = 64;
 
 /// The entries of a list: powers of a product or terms of a sum.
 enum class ListKind { powers, terms };
@@ -111,12 +111,12 @@ std::optional<ScaledTerm> exponential_of_log(Normalizer& n, const Operation& exp
 std::optional<ScaledTerm> exponential_of_sum(Normalizer& n, const Operation& exp) {
     const ScaledTerm& x = exp.operands[0];
     const Term& term = n.term(x.core);
-    if (term.kind != TermKind::sum || term.parts.size() > most_flattened_parts) return std::nullopt;
+    if (term.kind != TermKind::sum || term.parts.size() > max_flattened_parts) return std::nullopt;
     ScaledTerm result = n.number(1, exp.dtype);
     for (const ScaledTerm& part : term.parts) {
         const double factor = x.factor * part.factor;
         const bool is_number = n.term(part.core).kind == TermKind::one;
-        if (is_number && std::fabs(factor) > most_exponent) return std::nullopt;
+        if (is_number && std::fabs(factor) > max_exponent) return std::nullopt;
         result = is_number ? ScaledTerm{result.factor * std::exp(factor), result.core}
                            : n.multiply(result, exponential(n, {factor, part.core}, exp.dtype));
     }

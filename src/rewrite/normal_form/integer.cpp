@@ -53,7 +53,7 @@ Affine affine(const Normalizer& n, const ScaledTerm& value) {
     const Term& term = n.term(value.core);
     const auto factor = static_cast<std::int64_t>(value.factor);
     if (term.kind == TermKind::one) return {{}, factor};
-    if (term.kind == TermKind::sum && term.parts.size() <= most_flattened_parts) {
+    if (term.kind == TermKind::sum && term.parts.size() <= max_flattened_parts) {
         Affine result;
         add_scaled(result, {{term.parts.begin(), term.parts.end()}, term.attributes->dims("offset")[0]}, factor);
         return result;

@@ -19,10 +19,10 @@ public:
     std::size_t of(TermId core);
 
 private:
-    std::size_t made_of(TermId core) const;
+    std::size_t compute(TermId core) const;
 
     const Normalizer& normalizer_;
-    std::vector<std::size_t> known_;  // by term; parts precede the terms that contain them
+    std::vector<std::size_t> hashes_;  // by term; parts precede the terms that contain them
 };
 
 }  // namespace cairn::normal_form

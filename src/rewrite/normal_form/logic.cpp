@@ -70,7 +70,7 @@ std::optional<ScaledTerm> flat_conjunction(Normalizer& n, const Operation& logic
     for (const ScaledTerm& part : logical_and.operands) {
         const Term& term = n.term(part.core);
         if (part.factor > 0 && term.kind == TermKind::op && term.op == Op::logical_and &&
-            term.parts.size() <= most_flattened_parts)
+            term.parts.size() <= max_flattened_parts)
             parts.insert(parts.end(), term.parts.begin(), term.parts.end());
         else
             parts.push_back(part);

@@ -41,7 +41,7 @@ bool is_score(const Normalizer& n, const ScaledTerm& value) {
         if (is_product(term)) return true;
         if (term.kind == TermKind::op && term.op == Op::where) continue;
         const bool is_moved = term.kind == TermKind::op && ir::info(term.op).kind == ir::OpClass::movement;
-        if ((!is_elementwise(term) && !is_moved) || open.size() > most_flattened_parts) continue;
+        if ((!is_elementwise(term) && !is_moved) || open.size() > max_flattened_parts) continue;
         for (const ScaledTerm& part : term.parts) open.push_back(part.core);
     }
     return false;

@@ -14,7 +14,7 @@ using ir::Op;
 
 // Maximum number of terms that a move is pushed through: enough for any function that a model calls by one name. A
 // longer piece of arithmetic is moved as a whole.
-constexpr std::size_t most_inside = 64;
+constexpr std::size_t max_pushdowns = 64;
 
 std::size_t hash_of(TermId core, const Shape* shape, const Shape* order, TermId ids) {
     const std::hash<const void*> place;
@@ -41,18 +41,18 @@ std::optional<std::vector<Normalizer::MovementPushdown>> Normalizer::inside(Term
     std::vector<MovementPushdown> found;
     while (!open.empty()) {
         const TermId at = open.back().first;
-        const Move by = plainest(at, open.back().second);
+        const Move by = canonical_move(at, open.back().second);
         open.pop_back();
-        const bool is_seen = std::any_of(found.begin(), found.end(), [&](const MovementPushdown& passage) {
-            return passage.core == at && passage.move == by;
+        const bool is_seen = std::any_of(found.begin(), found.end(), [&](const MovementPushdown& pushdown) {
+            return pushdown.core == at && pushdown.move == by;
         });
         if (is_seen || stays(at, by) || cached_move(at, by)) continue;
         const Term& term = terms_[at];
-        MovementPushdown passage{at, by, push_down(term, by)};
-        if (passage.parts.empty()) continue;
-        if (found.size() == most_inside) return std::nullopt;
-        for (std::size_t i = 0; i < term.parts.size(); ++i) open.emplace_back(term.parts[i].core, passage.parts[i]);
-        found.push_back(std::move(passage));
+        MovementPushdown pushdown{at, by, push_down(term, by)};
+        if (pushdown.parts.empty()) continue;
+        if (found.size() == max_pushdowns) return std::nullopt;
+        for (std::size_t i = 0; i < term.parts.size(); ++i) open.emplace_back(term.parts[i].core, pushdown.parts[i]);
+        found.push_back(std::move(pushdown));
     }
     std::sort(found.begin(), found.end(),
               [](const MovementPushdown& a, const MovementPushdown& b) { return a.core < b.core; });
@@ -60,18 +60,18 @@ std::optional<std::vector<Normalizer::MovementPushdown>> Normalizer::inside(Term
 }
 
 // The term is rebuilt: its parts may be sorted differently.
-ScaledTerm Normalizer::pushed_down(const MovementPushdown& passage) {
-    const Term& term = terms_[passage.core];
+ScaledTerm Normalizer::pushed_down(const MovementPushdown& pushdown) {
+    const Term& term = terms_[pushdown.core];
     std::vector<ScaledTerm> parts;
     parts.reserve(term.parts.size());
-    for (std::size_t i = 0; i < term.parts.size(); ++i) parts.push_back(moved(term.parts[i].core, passage.parts[i]));
+    for (std::size_t i = 0; i < term.parts.size(); ++i) parts.push_back(moved(term.parts[i].core, pushdown.parts[i]));
     if (term.kind == TermKind::product) {
         ScaledTerm result{1, one(term.dtype)};
         for (std::size_t i = 0; i < parts.size(); ++i) result = multiply(result, power(parts[i], term.parts[i].factor));
         return result;
     }
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].factor *= term.parts[i].factor;
-    return rebuilt_of(term, passage.move, std::move(parts));
+    return rebuilt_of(term, pushdown.move, std::move(parts));
 }
 
 bool Normalizer::stays(TermId core, const Move& move) const {
@@ -97,14 +97,15 @@ ScaledTerm Normalizer::cache_move(TermId core, const Move& move, const ScaledTer
 
 // Shared values are moved once, innermost first, so that the stack does not grow with their depth.
 ScaledTerm Normalizer::moved(TermId core, const Move& given) {
-    const Move move = plainest(core, given);
+    const Move move = canonical_move(core, given);
     if (stays(core, move)) return {1, core};
     if (const auto known = cached_move(core, move)) return *known;
     const Term& term = terms_[core];
     if (const auto one = joined(term, move)) return moved(term.parts[0].core, *one);
     if (const auto within = inside(core, move))
-        for (const MovementPushdown& passage : *within)
-            if (!cached_move(passage.core, passage.move)) cache_move(passage.core, passage.move, pushed_down(passage));
+        for (const MovementPushdown& pushdown : *within)
+            if (!cached_move(pushdown.core, pushdown.move))
+                cache_move(pushdown.core, pushdown.move, pushed_down(pushdown));
     if (const auto known = cached_move(core, move)) return *known;
     return cache_move(core, move, opaque_move(core, move));
 }
@@ -121,7 +122,7 @@ ScaledTerm Normalizer::opaque_move(TermId core, const Move& move) {
     return {1, op_term(move.op, term.dtype, shape, {term.whole}, &attributes)};
 }
 
-Move Normalizer::plainest(TermId core, const Move& move) {
+Move Normalizer::canonical_move(TermId core, const Move& move) {
     for (const OfMove& identity : table_->of_moves())
         if (identity.move == move.op)
             if (const auto simpler = identity.apply(*this, terms_[core], move)) return *simpler;

@@ -25,7 +25,7 @@ std::optional<std::size_t> last_axes(const Term& term) {
 
 // The shape of a part if adding and dropping axes of size 1 turns the whole from `from` into `to` and the last `kept`
 // axes stay; nothing if other sizes change.
-std::optional<Shape> with_other_ones(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
+std::optional<Shape> with_unit_axes(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
     Shape backward;
     for (std::size_t i = 0; i < kept; ++i) {
         if (!(from_end(from, i) == from_end(to, i))) return std::nullopt;
@@ -56,7 +56,7 @@ std::size_t common_axes(const Shape& a, const Shape& b) {
 
 // The shape of a part of a term after a reshape that keeps the last `kept` axes. A part with all axes before them is
 // reshaped with them, one with none of them stays; nothing for a part with only some.
-std::optional<Shape> beside_kept(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
+std::optional<Shape> shape_around_kept_axes(const Shape& part, const Shape& from, const Shape& to, std::size_t kept) {
     bool has_all = true, has_none = true;
     for (std::size_t i = kept; i < std::max(part.size(), from.size()); ++i) {
         has_all = has_all && from_end(part, i) == from_end(from, i);
@@ -70,7 +70,7 @@ std::optional<Shape> beside_kept(const Shape& part, const Shape& from, const Sha
 }
 
 // True for a permutation that moves no axes of a shape except those of size 1.
-bool keeps_order(const Shape& shape, const std::vector<Dim>& order) {
+bool is_identity_order(const Shape& shape, const std::vector<Dim>& order) {
     std::int64_t last = 0;
     const auto rank = static_cast<std::int64_t>(order.size());
     for (const Dim& axis : order) {
@@ -95,7 +95,7 @@ bool is_elementwise(const Term& term) {
 bool is_product(const Term& term) { return term.kind == TermKind::op && term.op == Op::matmul && is_float(term.dtype); }
 
 std::optional<Move> still_transpose(Normalizer& n, const Term& term, const Move& move) {
-    if (is_product(term) || !keeps_order(*term.shape, *move.order)) return std::nullopt;
+    if (is_product(term) || !is_identity_order(*term.shape, *move.order)) return std::nullopt;
     return Move{Op::reshape, move.shape, n.terms().scalar()};
 }
 
@@ -153,7 +153,7 @@ std::vector<Move> unit_axes(Normalizer& n, const Term& term, const Move& move) {
     if (!kept) return {};
     std::vector<Move> result;
     for (const ScaledTerm& part : term.parts) {
-        const auto shape = with_other_ones(*n.term(part.core).shape, *term.shape, *move.shape, *kept);
+        const auto shape = with_unit_axes(*n.term(part.core).shape, *term.shape, *move.shape, *kept);
         if (!shape) return {};
         result.push_back({Op::reshape, n.trimmed_shape(*shape), n.terms().scalar()});
     }
@@ -166,7 +166,7 @@ std::vector<Move> reshape_of_broadcast(Normalizer& n, const Term& term, const Mo
     if (kept == 0) return {};
     std::vector<Move> result;
     for (const ScaledTerm& part : term.parts) {
-        const auto beside = beside_kept(*n.term(part.core).shape, *term.shape, *move.shape, kept);
+        const auto beside = shape_around_kept_axes(*n.term(part.core).shape, *term.shape, *move.shape, kept);
         if (!beside) return {};
         result.push_back({Op::reshape, n.trimmed_shape(*beside), n.terms().scalar()});
     }

@@ -105,7 +105,7 @@ ScaledTerm Normalizer::of_leaf(const Node& node, ir::NodeId id) {
 
 ScaledTerm Normalizer::of(const Node& node, ir::NodeId id, Parts x) {
     const bool is_plain = ir::is(node, ir::OpClass::elementwise) || (node.op == Op::matmul && is_float(node.dtype));
-    if (results_.empty() || !is_plain || !node.attributes.empty() || x.size() > 2) return made_of(node, id, x);
+    if (results_.empty() || !is_plain || !node.attributes.empty() || x.size() > 2) return compute(node, id, x);
     auto hash = static_cast<std::size_t>(node.op);
     for (const ScaledTerm& operand : x) {
         types::hash_combine(hash, operand.core);
@@ -117,12 +117,12 @@ ScaledTerm Normalizer::of(const Node& node, ir::NodeId id, Parts x) {
     };
     if (known.op == node.op && known.count == x.size() && std::equal(x.begin(), x.end(), known.operands, same))
         return known.result;
-    known = {node.op, x.size(), {}, made_of(node, id, x)};
+    known = {node.op, x.size(), {}, compute(node, id, x)};
     std::copy(x.begin(), x.end(), known.operands);
     return known.result;
 }
 
-ScaledTerm Normalizer::made_of(const Node& node, ir::NodeId id, Parts x) {
+ScaledTerm Normalizer::compute(const Node& node, ir::NodeId id, Parts x) {
     const bool real = is_float(node.dtype);
     if (node.op == Op::constant) return node.exact_integers ? of_leaf(node, id) : constant(node);
     if (ir::is_given(node) || ir::is(node, ir::OpClass::effect)) return of_leaf(node, id);

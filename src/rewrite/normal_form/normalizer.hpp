@@ -114,20 +114,20 @@ private:
     };
 
     // normalizer.cpp
-    ScaledTerm made_of(const ir::Node& node, ir::NodeId id, std::span<const ScaledTerm> operands);
+    ScaledTerm compute(const ir::Node& node, ir::NodeId id, std::span<const ScaledTerm> operands);
     ScaledTerm of_leaf(const ir::Node& node, ir::NodeId id);
     ScaledTerm constant(const ir::Node& node);
 
     // movement.cpp
     ScaledTerm move(const ir::Node& node, const ScaledTerm& x);
-    Move plainest(TermId core, const Move& move);
+    Move canonical_move(TermId core, const Move& move);
     std::optional<Move> joined(const Term& term, const Move& move);
     std::vector<Move> push_down(const Term& term, const Move& move);
     bool stays(TermId core, const Move& move) const;
     std::optional<ScaledTerm> cached_move(TermId core, const Move& move) const;
     ScaledTerm cache_move(TermId core, const Move& move, const ScaledTerm& result);
     std::optional<std::vector<MovementPushdown>> inside(TermId core, const Move& move);
-    ScaledTerm pushed_down(const MovementPushdown& passage);
+    ScaledTerm pushed_down(const MovementPushdown& pushdown);
     ScaledTerm rebuilt_of(const Term& term, const Move& move, std::vector<ScaledTerm> parts);
     ScaledTerm opaque_move(TermId core, const Move& move);
 
@@ -142,7 +142,7 @@ private:
 
 /// Maximum number of parts of a sum, a product or a conjunction that is flattened into a larger one. Without a limit
 /// the residual stream of a transformer would be one sum over all layers.
-constexpr std::size_t most_flattened_parts = 8;
+constexpr std::size_t max_flattened_parts = 8;
 
 /// The size of the axis `back` places before the last; 1 if the shape has no such axis.
 Dim from_end(const Shape& shape, std::size_t back);

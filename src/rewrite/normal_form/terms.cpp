@@ -11,7 +11,7 @@ namespace {
 
 using types::hash_combine;
 
-constexpr std::size_t least_room = 64, most_room = 4096;  // parts in one block
+constexpr std::size_t min_block = 64, max_block = 4096;  // parts in one block
 
 std::size_t place_hash(const void* place) { return std::hash<const void*>{}(place); }
 
@@ -58,23 +58,23 @@ public:
         measure();
     }
     /// The cell at a distance of `tolerances` tolerances.
-    std::size_t cell(double tolerances) const { return static_cast<std::size_t>(place_ + tolerances * tolerance_); }
+    std::size_t cell(double tolerances) const { return static_cast<std::size_t>(position_ + tolerances * tolerance_); }
 
 private:
     // A number's index in the term gives its weight: terms whose numbers are swapped, or have equal products, differ.
     void add(double number) {
         if (number == 0 || !std::isfinite(number)) return;
         weight_ = weight_ % 4 + 1;
-        place_ += weight_ * logarithm_of(std::fabs(number));
+        position_ += weight_ * logarithm_of(std::fabs(number));
         tolerance_ += weight_ * 4e-6;  // twice what is needed
     }
     // Converts the position to cells; positions are positive.
     void measure() {
         const double width = std::max(0x1p-12, 8 * tolerance_);
-        place_ = place_ / width + 0x1p40;
+        position_ = position_ / width + 0x1p40;
         tolerance_ /= width;
     }
-    double place_ = 0, tolerance_ = 0;
+    double position_ = 0, tolerance_ = 0;
     int weight_ = 0;
 };
 
@@ -181,15 +181,15 @@ const Shape* Terms::keep(const Shape& shape) {
 }
 
 std::span<const ScaledTerm> Terms::stored(std::span<const ScaledTerm> parts) {
-    if (parts.size() > room_.size()) {
-        const std::size_t usual = std::min(most_room, least_room << std::min<std::size_t>(part_blocks_.size(), 8));
+    if (parts.size() > free_parts_.size()) {
+        const std::size_t usual = std::min(max_block, min_block << std::min<std::size_t>(part_blocks_.size(), 8));
         const std::size_t size = std::max(usual, parts.size());
         part_blocks_.push_back(std::make_unique<ScaledTerm[]>(size));
-        room_ = {part_blocks_.back().get(), size};
+        free_parts_ = {part_blocks_.back().get(), size};
     }
-    std::copy(parts.begin(), parts.end(), room_.begin());
-    const std::span<const ScaledTerm> result = room_.first(parts.size());
-    room_ = room_.subspan(parts.size());
+    std::copy(parts.begin(), parts.end(), free_parts_.begin());
+    const std::span<const ScaledTerm> result = free_parts_.first(parts.size());
+    free_parts_ = free_parts_.subspan(parts.size());
     return result;
 }
 

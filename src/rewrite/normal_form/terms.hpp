@@ -85,7 +85,7 @@ private:
     std::vector<std::size_t> structures_;
     types::HashIndex index_;
     std::vector<std::unique_ptr<ScaledTerm[]>> part_blocks_;
-    std::span<ScaledTerm> room_;  // unused part of the last block
+    std::span<ScaledTerm> free_parts_;  // unused part of the last block
     std::deque<Shape> shapes_;
     types::HashIndex shape_index_;
     std::deque<Attributes> attributes_;  // the first one is empty

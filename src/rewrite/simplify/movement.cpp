@@ -64,7 +64,7 @@ Result reshape_scalar(Rewriter& r, NodeId id) {
     return r.broadcast_to(x, shape);
 }
 
-bool is_last_swap(const std::vector<std::size_t>& order) {
+bool is_last_axes_swap(const std::vector<std::size_t>& order) {
     const std::size_t rank = order.size();
     if (rank < 2 || order[rank - 1] != rank - 2 || order[rank - 2] != rank - 1) return false;
     return std::is_sorted(order.begin(), order.end() - 2);
@@ -74,7 +74,7 @@ std::vector<Dim> axes_of(const std::vector<std::size_t>& order) { return {order.
 
 // True for the form that transpose_split produces.
 bool is_split(const std::vector<std::size_t>& outer, const std::vector<std::size_t>& inner) {
-    return is_last_swap(outer) && inner.back() == inner.size() - 1;
+    return is_last_axes_swap(outer) && inner.back() == inner.size() - 1;
 }
 
 Result transpose_transpose(Rewriter& r, NodeId id) {
@@ -92,7 +92,7 @@ Result transpose_transpose(Rewriter& r, NodeId id) {
 Result transpose_split(Rewriter& r, NodeId id) {
     auto order = permutation(r.node(id));
     const std::size_t rank = order.size();
-    if (rank < 3 || order[rank - 2] != rank - 1 || is_last_swap(order)) return std::nullopt;
+    if (rank < 3 || order[rank - 2] != rank - 1 || is_last_axes_swap(order)) return std::nullopt;
     std::swap(order[rank - 1], order[rank - 2]);
     std::vector<std::size_t> swap(rank);
     std::iota(swap.begin(), swap.end(), std::size_t{0});

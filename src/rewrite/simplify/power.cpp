@@ -58,12 +58,12 @@ Result reciprocal(Rewriter& r, NodeId id, Op of, Op is) {
 Result reciprocal_sqrt(Rewriter& r, NodeId id) { return reciprocal(r, id, Op::sqrt, Op::rsqrt); }
 Result reciprocal_rsqrt(Rewriter& r, NodeId id) { return reciprocal(r, id, Op::rsqrt, Op::sqrt); }
 
-Result undo(Rewriter& r, NodeId id, Op inner) {
+Result inverse_of(Rewriter& r, NodeId id, Op inner) {
     const NodeId x = r.operand(id, 0);
     return r.is(x, inner) ? Result(r.operand(x, 0)) : std::nullopt;
 }
 
-Result log_exp(Rewriter& r, NodeId id) { return undo(r, id, Op::exp); }
+Result log_exp(Rewriter& r, NodeId id) { return inverse_of(r, id, Op::exp); }
 
 Result floor_floor(Rewriter& r, NodeId id) {
     const NodeId x = r.operand(id, 0);

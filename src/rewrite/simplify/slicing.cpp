@@ -165,14 +165,14 @@ Result concat_empty(Rewriter& r, NodeId id) {
 }
 
 // Longer concats are not flattened: in a chain of concats every link would repeat all parts before it.
-constexpr std::size_t most_flattened = 64;
+constexpr std::size_t max_flattened = 64;
 
 Result concat_concat(Rewriter& r, NodeId id) {
     const Attributes attributes = r.node(id).attributes;
     std::vector<NodeId> parts;
     for (const NodeId part : r.node(id).operands) {
         if (r.is(part, Op::concat) && r.node(part).attributes == attributes &&
-            r.node(part).operands.size() <= most_flattened)
+            r.node(part).operands.size() <= max_flattened)
             parts.insert(parts.end(), r.node(part).operands.begin(), r.node(part).operands.end());
         else
             parts.push_back(part);
@@ -182,7 +182,7 @@ Result concat_concat(Rewriter& r, NodeId id) {
 }
 
 // The number of parts, from `first` on, that are adjacent slices of one tensor.
-std::size_t neighbours(const Rewriter& r, std::span<const NodeId> parts, std::size_t first, std::int64_t axis) {
+std::size_t count_adjacent(const Rewriter& r, std::span<const NodeId> parts, std::size_t first, std::int64_t axis) {
     const auto plain = [&](NodeId part) {
         if (!r.is(part, Op::slice)) return false;
         const SliceParams cut = slice_params_of(r.node(part));
@@ -201,24 +201,24 @@ Result concat_slices(Rewriter& r, NodeId id) {
     const Attributes attributes = r.node(id).attributes;
     const std::int64_t axis = attributes.integer("axis");
     const std::vector<NodeId> parts = r.node(id).operands;
-    std::vector<NodeId> concat_rules;
+    std::vector<NodeId> merged;
     for (std::size_t first = 0; first < parts.size();) {
-        const std::size_t end = first + neighbours(r, parts, first, axis);
+        const std::size_t end = first + count_adjacent(r, parts, first, axis);
         Result whole;
         if (end - first > 1)
             whole = make_slice(
                 r, r.operand(parts[first], 0),
                 {axis, slice_params_of(r.node(parts[first])).start, slice_params_of(r.node(parts[end - 1])).stop, 1});
         if (whole)
-            concat_rules.push_back(*whole);
+            merged.push_back(*whole);
         else
-            concat_rules.insert(concat_rules.end(), parts.begin() + static_cast<std::ptrdiff_t>(first),
-                                parts.begin() + static_cast<std::ptrdiff_t>(end));
+            merged.insert(merged.end(), parts.begin() + static_cast<std::ptrdiff_t>(first),
+                          parts.begin() + static_cast<std::ptrdiff_t>(end));
         first = end;
     }
-    if (concat_rules.size() == parts.size()) return std::nullopt;
+    if (merged.size() == parts.size()) return std::nullopt;
     const Shape shape = r.node(id).shape;
-    return of_shape(r, r.make(Op::concat, std::move(concat_rules), attributes), shape);
+    return of_shape(r, r.make(Op::concat, std::move(merged), attributes), shape);
 }
 
 // Gathering consecutive rows is a slice, if all of them are proved to exist.

@@ -10,8 +10,8 @@ using ir::NodeId;
 
 namespace {
 
-std::size_t hash_of_match(const ProblemRef& work, std::span<const std::uint32_t> signatures, bool cheapest) {
-    std::size_t hash = work.hash();
+std::size_t hash_of_match(const ProblemRef& computation, std::span<const std::uint32_t> signatures, bool cheapest) {
+    std::size_t hash = computation.hash();
     types::hash_combine(hash, cheapest ? 1 : 0);
     for (const std::uint32_t signature : signatures) types::hash_combine(hash, signature);
     return hash;
@@ -19,7 +19,7 @@ std::size_t hash_of_match(const ProblemRef& work, std::span<const std::uint32_t>
 
 }  // namespace
 
-ProblemRef CandidateCache::work_of(const fusion::Match& match) {
+ProblemRef CandidateCache::computation_of(const fusion::Match& match) {
     return {match.definition, &match.attributes, &match.body, match.results, {}, {}};
 }
 
@@ -33,19 +33,19 @@ CandidateCache::List CandidateCache::signatures_of(const fusion::Match& match) {
 }
 
 const CandidateCache::CachedCandidates* CandidateCache::find(const fusion::Match& match, bool cheapest) {
-    const ProblemRef work = work_of(match);
+    const ProblemRef computation = computation_of(match);
     const List signatures = signatures_of(match);
     const CachedCandidates* found = nullptr;
-    index_.each(hash_of_match(work, signatures, cheapest), [&](std::uint32_t at) {
+    index_.each(hash_of_match(computation, signatures, cheapest), [&](std::uint32_t at) {
         const CacheEntry& entry = entries_[at];
-        if (entry.signatures == signatures && entry.cheapest == cheapest && entry.work.ref() == work)
+        if (entry.signatures == signatures && entry.cheapest == cheapest && entry.computation.ref() == computation)
             found = &entry.known;
     });
     return found;
 }
 
 void CandidateCache::add(const fusion::Match& match, bool cheapest, const std::vector<Candidate>& found,
-                         const Questions& asked) {
+                         const Queries& asked) {
     CachedCandidates known{found, {}, asked};
     for (const Candidate& candidate : found) {
         const ir::NodeId* input = match.inputs.end() - candidate.operands.size();
@@ -55,10 +55,10 @@ void CandidateCache::add(const fusion::Match& match, bool cheapest, const std::v
             known.readings.push_back(*reading);
         }
     }
-    const ProblemRef work = work_of(match);
+    const ProblemRef computation = computation_of(match);
     List signatures = signatures_of(match);
-    index_.add(hash_of_match(work, signatures, cheapest), static_cast<std::uint32_t>(entries_.size()));
-    entries_.emplace_back(work, std::move(signatures), cheapest, std::move(known), pool_);
+    index_.add(hash_of_match(computation, signatures, cheapest), static_cast<std::uint32_t>(entries_.size()));
+    entries_.emplace_back(computation, std::move(signatures), cheapest, std::move(known), pool_);
 }
 
 std::optional<CandidateCache::OperandReading> CandidateCache::reading_of(const KernelOperand& operand,

@@ -22,7 +22,7 @@ class KernelQuery;
 /// Caches the candidates of matches, so that equal layers are searched once.
 class CandidateCache {
 public:
-    using Questions = types::SmallVector<KernelQuery*, 4>;
+    using Queries = types::SmallVector<KernelQuery*, 4>;
     /// How an input of a match is read: as one of its expressions, as the operand that one widens, or as one of its
     /// rounded forms.
     struct OperandReading {
@@ -35,7 +35,7 @@ public:
     struct CachedCandidates {
         std::vector<Candidate> found;
         std::vector<OperandReading> readings;  ///< one for each operand of each candidate
-        Questions asked;
+        Queries asked;
     };
 
     /// All arguments must outlive it.
@@ -45,7 +45,7 @@ public:
     /// The candidates cached for a match with equal signatures and the same `cheapest`; null if there are none.
     const CachedCandidates* find(const fusion::Match& match, bool cheapest);
     /// Caches the candidates of a match; does nothing if an operand is not a reading of its input.
-    void add(const fusion::Match& match, bool cheapest, const std::vector<Candidate>& found, const Questions& asked);
+    void add(const fusion::Match& match, bool cheapest, const std::vector<Candidate>& found, const Queries& asked);
     /// The node that an input is read as; `input` itself if there is no such node.
     ir::NodeId node_of(ir::NodeId input, const OperandReading& reading) const;
     /// Number of entries.
@@ -56,16 +56,19 @@ public:
 private:
     using List = types::SmallVector<std::uint32_t, 8>;
     struct CacheEntry {
-        CacheEntry(const ProblemRef& match, List seen_as, bool only_cheapest, CachedCandidates what,
+        CacheEntry(const ProblemRef& match, List signatures_of_operands, bool only_cheapest, CachedCandidates what,
                    std::pmr::memory_resource& pool)
-            : work(match, pool), signatures(std::move(seen_as)), cheapest(only_cheapest), known(std::move(what)) {}
-        InternedProblem work;  // the computation of the match, without its operands
-        List signatures;       // of its inputs and its outputs
+            : computation(match, pool),
+              signatures(std::move(signatures_of_operands)),
+              cheapest(only_cheapest),
+              known(std::move(what)) {}
+        InternedProblem computation;  // the computation of the match, without its operands
+        List signatures;              // of its inputs and its outputs
         bool cheapest;
         CachedCandidates known;
     };
 
-    static ProblemRef work_of(const fusion::Match& match);
+    static ProblemRef computation_of(const fusion::Match& match);
     List signatures_of(const fusion::Match& match);
     std::optional<OperandReading> reading_of(const KernelOperand& operand, ir::NodeId input) const;
 

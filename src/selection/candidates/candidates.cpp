@@ -24,9 +24,7 @@ std::optional<Device> pinned_to(const fusion::Match& match, const std::vector<De
 }
 
 /// True if `a` dominates `b` at every tolerance, or equals it.
-bool is_within_relative_gap(const Estimate& a, const Estimate& b) {
-    return a.seconds <= b.seconds && a.error <= b.error;
-}
+bool dominates(const Estimate& a, const Estimate& b) { return a.seconds <= b.seconds && a.error <= b.error; }
 
 /// True if the kernel, at any setting, was already found with these operands.
 bool has(const std::vector<Candidate>& found, const Kernel& kernel, const KernelOperands& operands) {
@@ -37,14 +35,14 @@ bool has(const std::vector<Candidate>& found, const Kernel& kernel, const Kernel
 }
 
 /// Replaces the first candidate that `fresh` beats and erases the others that it beats; appends if it beats none.
-template <typename IsBeaten>
-void put_in_place(std::vector<Candidate>& found, Candidate fresh, const IsBeaten& is_beaten) {
-    const auto place = std::find_if(found.begin(), found.end(), is_beaten);
+template <typename IsDominated>
+void replace_dominated(std::vector<Candidate>& found, Candidate fresh, const IsDominated& is_dominated) {
+    const auto place = std::find_if(found.begin(), found.end(), is_dominated);
     if (place == found.end()) {
         found.push_back(std::move(fresh));
         return;
     }
-    found.erase(std::remove_if(place + 1, found.end(), is_beaten), found.end());
+    found.erase(std::remove_if(place + 1, found.end(), is_dominated), found.end());
     *place = std::move(fresh);
 }
 
@@ -141,20 +139,19 @@ bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int i
                std::equal(other.operands.begin(), other.operands.end(), first, asked.operands.end());
     };
     if (std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
-            return competes(other) && is_within_relative_gap(other.estimate, query_result.estimate);
+            return competes(other) && dominates(other.estimate, query_result.estimate);
         }))
         return true;
-    put_in_place(found,
-                 {index,
-                  &kernel,
-                  asked.query->problem(),
-                  {first, asked.operands.end()},
-                  match.outputs,
-                  query_result.estimate,
-                  memory_for(kernel.device)},
-                 [&](const Candidate& other) {
-                     return competes(other) && is_within_relative_gap(query_result.estimate, other.estimate);
-                 });
+    replace_dominated(
+        found,
+        {index,
+         &kernel,
+         asked.query->problem(),
+         {first, asked.operands.end()},
+         match.outputs,
+         query_result.estimate,
+         memory_for(kernel.device)},
+        [&](const Candidate& other) { return competes(other) && dominates(query_result.estimate, other.estimate); });
     return true;
 }
 

@@ -162,8 +162,8 @@ private:
     std::vector<const TensorDesc*> dense_descs_;  // of each node, once described as an output
     std::map<std::pair<const TensorDesc*, const TensorDesc*>, const TensorDesc*> expanded_[2];  // [1]: of products
     std::vector<const TensorDesc*> inputs_, outputs_;                                           // scratch
-    CandidateCache::Questions queries_;                                                         // of the current match
-    std::vector<CandidateCache::Questions> queries_by_match_;                                   // by match
+    CandidateCache::Queries queries_;                                                           // of the current match
+    std::vector<CandidateCache::Queries> queries_by_match_;                                     // by match
 };
 
 }  // namespace cairn::selection

@@ -62,8 +62,8 @@ InternedProblem::InternedProblem(const ProblemRef& problem, std::pmr::memory_res
     ref_.outputs = types::copy_to_pool(problem.outputs, pool);
 }
 
-const std::shared_ptr<const Problem>& InternedProblem::whole() const {
-    if (whole_ == nullptr) {
+const std::shared_ptr<const Problem>& InternedProblem::materialize() const {
+    if (materialized_ == nullptr) {
         auto whole = std::make_shared<Problem>();
         whole->definition = ref_.definition;
         whole->attributes = attributes_;
@@ -73,9 +73,9 @@ const std::shared_ptr<const Problem>& InternedProblem::whole() const {
         for (const TensorDesc* desc : ref_.inputs) whole->inputs.push_back(*desc);
         whole->outputs.reserve(ref_.outputs.size());
         for (const TensorDesc* desc : ref_.outputs) whole->outputs.push_back(*desc);
-        whole_ = std::move(whole);
+        materialized_ = std::move(whole);
     }
-    return whole_;
+    return materialized_;
 }
 
 }  // namespace cairn::selection

@@ -49,31 +49,31 @@ public:
 
     const ProblemRef& ref() const noexcept { return ref_; }
     /// The full Problem, built on the first call.
-    const std::shared_ptr<const Problem>& whole() const;
-    bool is_whole() const noexcept { return whole_ != nullptr; }
+    const std::shared_ptr<const Problem>& materialize() const;
+    bool is_materialized() const noexcept { return materialized_ != nullptr; }
     /// Frees the full Problem until the next whole().
-    void release_memory() const { whole_.reset(); }
+    void release_memory() const { materialized_.reset(); }
 
 private:
     Attributes attributes_;
     fusion::Body body_;
     ProblemRef ref_;
-    mutable std::shared_ptr<const Problem> whole_;
+    mutable std::shared_ptr<const Problem> materialized_;
 };
 
 /// Handle of a stored problem for the functions of kernels; the problem's owner must outlive it.
 class ProblemHandle {
 public:
     ProblemHandle() = default;
-    explicit ProblemHandle(const InternedProblem& kept) : kept_(&kept) {}
+    explicit ProblemHandle(const InternedProblem& kept) : interned_(&kept) {}
 
-    const Problem& operator*() const { return *kept_->whole(); }
-    const Problem* operator->() const { return kept_->whole().get(); }
-    const std::shared_ptr<const Problem>& shared() const { return kept_->whole(); }
-    const InternedProblem& kept() const noexcept { return *kept_; }
+    const Problem& operator*() const { return *interned_->materialize(); }
+    const Problem* operator->() const { return interned_->materialize().get(); }
+    const std::shared_ptr<const Problem>& shared() const { return interned_->materialize(); }
+    const InternedProblem& kept() const noexcept { return *interned_; }
 
 private:
-    const InternedProblem* kept_ = nullptr;
+    const InternedProblem* interned_ = nullptr;
 };
 
 }  // namespace cairn::selection

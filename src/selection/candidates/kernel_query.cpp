@@ -66,7 +66,7 @@ KernelQuery& KernelQueryCache::query(const Problem& problem) {
 /// The problem at the representative sizes of the costs; the problem itself if its sizes are constants.
 std::span<const SizedProblem> KernelQueryCache::sized(KernelQuery& query) const {
     if (query.sized_.empty()) {
-        const Problem& problem = *query.problem_.whole();
+        const Problem& problem = *query.problem_.materialize();
         query.sized_ =
             symbols_of(problem) == nullptr ? std::vector<SizedProblem>{problem} : sized_problems_at(problem, sizes_);
     }
@@ -81,7 +81,7 @@ std::span<const Kernel* const> KernelQueryCache::settings_besides_first(const Ke
 /// True if the lock has the setting's time, or the timing database has it at all sizes.
 bool KernelQueryCache::is_known(KernelQuery& query, const Kernel& setting) const {
     if (costs_.lock != nullptr)
-        return costs_.lock->find(cairn::to_string(*query.problem_.whole()), setting.id) != nullptr;
+        return costs_.lock->find(cairn::to_string(*query.problem_.materialize()), setting.id) != nullptr;
     if (costs_.timings == nullptr) return false;
     const std::span<const SizedProblem> all = sized(query);
     return std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
@@ -118,8 +118,8 @@ std::vector<const Kernel*> KernelQueryCache::settings(const KernelQuery& query, 
         if (first->id == without_setting(kernel.id)) all.push_back(first);
     for (const Kernel* other : settings_besides_first(kernel)) all.push_back(other);
     for (const Kernel* each : all)
-        if (ruled_out(*each, query).empty() && accepts(*each, query).empty() &&
-            redundant(*each, *query.problem_.whole()).empty() &&
+        if (excluded_by_rule(*each, query).empty() && accepts(*each, query).empty() &&
+            redundant(*each, *query.problem_.materialize()).empty() &&
             (each->workspace == nullptr || workspace(*each, query).empty()))
             open.push_back(each);
     return open;
@@ -128,9 +128,9 @@ std::vector<const Kernel*> KernelQueryCache::settings(const KernelQuery& query, 
 /// Applies the user's rules. They name the computation: a rule whose pattern covers the plain problem also covers the
 /// problem with packed operands, and a pin holds if a kernel that it names can compute the plain problem. A rule that
 /// names a kernel without a setting covers all its settings.
-Refusal KernelQueryCache::ruled_out(const Kernel& kernel, const KernelQuery& query) const {
+Refusal KernelQueryCache::excluded_by_rule(const Kernel& kernel, const KernelQuery& query) const {
     if (costs_.rules.empty()) return {};
-    Problem plain = *query.problem_.whole();
+    Problem plain = *query.problem_.materialize();
     const std::string text = cairn::to_string(plain);
     for (TensorDesc& input : plain.inputs) input.layout.clear();
     const std::string plain_text = cairn::to_string(plain);
@@ -149,7 +149,7 @@ Refusal KernelQueryCache::ruled_out(const Kernel& kernel, const KernelQuery& que
     Refusal pinned;
     const auto look_at = [&](const Kernel& other) {
         const KernelRule* pin = pinned.empty() ? rule_for(other, RuleAction::pin) : nullptr;
-        if (pin != nullptr && rule_for(other, RuleAction::ban) == nullptr && can_do(other, plain))
+        if (pin != nullptr && rule_for(other, RuleAction::ban) == nullptr && can_compute(other, plain))
             pinned = fmt::format("a rule pins {}{}", other.id, because(*pin));
     };
     for (const Kernel* first : kernels_of(kernel.definition)) {
@@ -160,7 +160,7 @@ Refusal KernelQueryCache::ruled_out(const Kernel& kernel, const KernelQuery& que
 }
 
 /// By the kernel's own functions alone; rules, lock and timings are not consulted.
-bool KernelQueryCache::can_do(const Kernel& kernel, const Problem& problem) const {
+bool KernelQueryCache::can_compute(const Kernel& kernel, const Problem& problem) const {
     if (!features_.includes(kernel.needs) || !is_available(costs_.devices, kernel.device)) return false;
     Refusal refusal;
     call_kernel("accepts", refusal, [&] { refusal = kernel.accepts(problem); });
@@ -178,7 +178,7 @@ Refusal KernelQueryCache::accepts(const Kernel& kernel, const KernelQuery& query
         if (other.kernel->accepts == kernel.accepts && other.asked >= QueryStage::accepts)
             return other.asked == QueryStage::accepts ? other.query_result.refusal : Refusal();
     Refusal refusal;
-    call_kernel("accepts", refusal, [&] { refusal = kernel.accepts(*query.problem_.whole()); });
+    call_kernel("accepts", refusal, [&] { refusal = kernel.accepts(*query.problem_.materialize()); });
     return refusal;
 }
 
@@ -195,7 +195,7 @@ Refusal KernelQueryCache::redundant(const Kernel& kernel, const Problem& problem
 Refusal KernelQueryCache::error(const Kernel& kernel, KernelQuery& query, Estimate& estimate) const {
     double promised = 0;
     Refusal refusal;
-    call_kernel("error", refusal, [&] { promised = kernel.error(*query.problem_.whole()); });
+    call_kernel("error", refusal, [&] { promised = kernel.error(*query.problem_.materialize()); });
     if (!refusal.empty()) return refusal;
     if (!(promised >= 0 && std::isfinite(promised))) return fmt::format("its error is invalid: {}", promised);
     estimate.error = promised;
@@ -213,19 +213,19 @@ Refusal KernelQueryCache::error(const Kernel& kernel, KernelQuery& query, Estima
         });
         if (estimate.error_measured) estimate.error = worst;
     }
-    return estimate.error <= costs_.tolerance ? Refusal() : beyond_tolerance(estimate.error, estimate.error_measured);
+    return estimate.error <= costs_.tolerance ? Refusal() : exceeds_tolerance(estimate.error, estimate.error_measured);
 }
 
 /// Takes time and error from the lock.
 Refusal KernelQueryCache::look_up_in_lock(const Kernel& kernel, const KernelQuery& query, Estimate& estimate) const {
-    const program::Lock::Call* call = costs_.lock->find(cairn::to_string(*query.problem_.whole()), kernel.id);
+    const program::Lock::Call* call = costs_.lock->find(cairn::to_string(*query.problem_.materialize()), kernel.id);
     if (call == nullptr) return "the lock has no such call";
-    if (call->error > costs_.tolerance) return beyond_tolerance(call->error, true);
+    if (call->error > costs_.tolerance) return exceeds_tolerance(call->error, true);
     estimate = {call->seconds, call->seconds, call->seconds, true, call->error, true, {}};
     return {};
 }
 
-Refusal KernelQueryCache::beyond_tolerance(double error, bool is_measured) const {
+Refusal KernelQueryCache::exceeds_tolerance(double error, bool is_measured) const {
     return fmt::format("its relative error is {:.4g}{}, the tolerance is {}", error, is_measured ? " (measured)" : "",
                        costs_.tolerance == 0 ? "exact" : fmt::format("{:.4g}", costs_.tolerance));
 }
@@ -238,7 +238,7 @@ Refusal KernelQueryCache::workspace(const Kernel& kernel, const KernelQuery& que
     Refusal refusal;
     Dim bytes = 0;
     call_kernel("workspace", refusal,
-                [&] { bytes = kernel.workspace(*query.problem_.whole(), costs_.policy.threads); });
+                [&] { bytes = kernel.workspace(*query.problem_.materialize(), costs_.policy.threads); });
     if (!refusal.empty()) return refusal;
     if (bytes.symbols() != nullptr && bytes.symbols().get() != symbols_)
         return "its workspace has symbols of another table";
@@ -251,13 +251,13 @@ void KernelQueryCache::evaluate(KernelQuery& query, KernelQuery::Answer& answer)
     Refusal& refusal = answer.query_result.refusal;
     RefusedBy& by = answer.query_result.by;
     by = RefusedBy::rule;
-    refusal = ruled_out(kernel, query);
+    refusal = excluded_by_rule(kernel, query);
     if (!refusal.empty()) return;
     by = RefusedBy::kernel;
     refusal = accepts(kernel, query);
     answer.asked = KernelQuery::QueryStage::accepts;
     if (!refusal.empty()) return;
-    refusal = redundant(kernel, *query.problem_.whole());
+    refusal = redundant(kernel, *query.problem_.materialize());
     answer.asked = KernelQuery::QueryStage::redundant;
     if (!refusal.empty()) return;
     if (costs_.lock != nullptr) {
@@ -280,7 +280,7 @@ void KernelQueryCache::evaluate(KernelQuery& query, KernelQuery::Answer& answer)
     by = RefusedBy::kernel;
     if (kernel.workspace != nullptr) refusal = workspace(kernel, query);
     answer.asked = refusal.empty() ? KernelQuery::QueryStage::all : KernelQuery::QueryStage::workspace;
-    if (refusal.empty()) by = RefusedBy::nobody;
+    if (refusal.empty()) by = RefusedBy::none;
 }
 
 /// Prefixes a failure with the size at which the measurement failed: `at N = 4: no memory`.
@@ -290,8 +290,8 @@ void KernelQueryCache::describe_failure(KernelQuery& query, Estimate& estimate) 
     const Problem& failed = *all[std::min(static_cast<std::size_t>(estimate.failed_at), all.size() - 1)];
     const std::vector<Symbols::Symbol> symbols = symbols_->list();
     for (const std::vector<std::int64_t>& sizes : sizes_) {
-        if (symbols_of(*query.problem_.whole()) == nullptr) return;
-        if (!(at_sizes(*query.problem_.whole(), sizes) == failed)) continue;
+        if (symbols_of(*query.problem_.materialize()) == nullptr) return;
+        if (!(at_sizes(*query.problem_.materialize(), sizes) == failed)) continue;
         std::vector<std::string> named;
         for (std::size_t s = 0; s < symbols.size(); ++s)
             if (symbols[s].low < symbols[s].high) named.push_back(fmt::format("{} = {}", symbols[s].name, sizes[s]));
@@ -326,7 +326,7 @@ void KernelQueryCache::reevaluate(KernelQuery& query, KernelQuery::Answer& answe
     if (is_inexact) return evaluate(query, answer);
     call_kernel("cost", query_result.refusal,
                 [&] { query_result.estimate = mean_estimate(*answer.kernel, sized(query), costs_); });
-    query_result.by = query_result.refusal.empty() ? RefusedBy::nobody : RefusedBy::kernel;
+    query_result.by = query_result.refusal.empty() ? RefusedBy::none : RefusedBy::kernel;
     describe_failure(query, query_result.estimate);
 }
 
@@ -350,8 +350,8 @@ bool KernelQueryCache::can_prepare(KernelQuery& query, const Kernel& kernel) {
     QueryResult& query_result = answer(query, kernel).query_result;
     if (query_result.prepared) return true;
     call_kernel("prepare", query_result.refusal,
-                [&] { kernel.prepare(*query.problem_.whole(), costs_.policy.threads); });
-    query_result.by = query_result.refusal.empty() ? RefusedBy::nobody : RefusedBy::kernel;
+                [&] { kernel.prepare(*query.problem_.materialize(), costs_.policy.threads); });
+    query_result.by = query_result.refusal.empty() ? RefusedBy::none : RefusedBy::kernel;
     return query_result.prepared = query_result.refusal.empty();
 }
 

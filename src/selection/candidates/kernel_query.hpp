@@ -24,7 +24,7 @@ struct QueryResult {
     Refusal refusal;    ///< empty: accepted
     Estimate estimate;  ///< valid if accepted
     bool prepared = false;
-    RefusedBy by = RefusedBy::nobody;
+    RefusedBy by = RefusedBy::none;
 };
 
 /// A problem with the answers of the kernels queried so far.
@@ -89,14 +89,14 @@ private:
     void reevaluate(KernelQuery& query, KernelQuery::Answer& answer) const;
     std::span<const Kernel* const> settings_besides_first(const Kernel& kernel) const;
     bool is_known(KernelQuery& query, const Kernel& setting) const;
-    Refusal ruled_out(const Kernel& kernel, const KernelQuery& query) const;
-    bool can_do(const Kernel& kernel, const Problem& problem) const;
+    Refusal excluded_by_rule(const Kernel& kernel, const KernelQuery& query) const;
+    bool can_compute(const Kernel& kernel, const Problem& problem) const;
     Refusal accepts(const Kernel& kernel, const KernelQuery& query) const;
     Refusal redundant(const Kernel& kernel, const Problem& problem) const;
     void describe_failure(KernelQuery& query, Estimate& estimate) const;
     Refusal error(const Kernel& kernel, KernelQuery& query, Estimate& estimate) const;
     Refusal look_up_in_lock(const Kernel& kernel, const KernelQuery& query, Estimate& estimate) const;
-    Refusal beyond_tolerance(double error, bool is_measured) const;
+    Refusal exceeds_tolerance(double error, bool is_measured) const;
     Refusal workspace(const Kernel& kernel, const KernelQuery& query) const;
     std::span<const SizedProblem> sized(KernelQuery& query) const;
 

@@ -36,15 +36,15 @@ KernelOperand Candidates::operand_of(NodeId node, OperandForm form, Device devic
 /// The combinations of expressions of all inputs, read in place; the first expressions in front. If there are too many
 /// combinations, all inputs advance to their next expression together.
 std::vector<KernelOperands> Candidates::strided_alternatives(const fusion::Match& match, Device device) const {
-    constexpr std::size_t most_ways = 16;
+    constexpr std::size_t max_alternatives = 16;
     std::vector<std::vector<NodeId>> choices;
     std::size_t count = 1, most = 1;
     for (const NodeId input : match.inputs) {
         choices.push_back(strided_expressions(input));
-        count = std::min(count * choices.back().size(), most_ways + 1);
+        count = std::min(count * choices.back().size(), max_alternatives + 1);
         most = std::max(most, choices.back().size());
     }
-    const bool together = count > most_ways;
+    const bool together = count > max_alternatives;
     std::vector<KernelOperands> ways;
     for (std::size_t way = 0; way < (together ? most : count); ++way) {
         std::size_t rest = way;

@@ -17,7 +17,7 @@ ValueSignatures::ValueSignatures(const ir::GraphData& graph, const alternatives:
       desc_interner_(desc_interner),
       of_nodes_(graph.nodes().size(), unknown) {}
 
-std::uint32_t ValueSignatures::number_of(const Signature& signature) {
+std::uint32_t ValueSignatures::intern(const Signature& signature) {
     std::size_t hash = std::hash<const void*>{}(signature.strided);
     types::hash_combine(hash, signature.first);
     types::hash_combine(hash, signature.second);
@@ -43,15 +43,15 @@ std::uint32_t ValueSignatures::of_node(NodeId id) {
         is = 2 * is + (fact ? 1 : 0);
     const TensorDesc* strided = desc_interner_.of({node.dtype, node.shape, view.strides, {}, bound_[id]});
     const std::uint32_t widened = widens ? of_node(node.operands[0]) : unknown;
-    return of_nodes_[id] = number_of({strided, is, widened});
+    return of_nodes_[id] = intern({strided, is, widened});
 }
 
 std::uint32_t ValueSignatures::of_value(NodeId value) {
     std::uint32_t signature = unknown;
     for (const NodeId expression : classes_.expressions(value))
-        signature = signature == unknown ? of_node(expression) : number_of({nullptr, signature, of_node(expression)});
+        signature = signature == unknown ? of_node(expression) : intern({nullptr, signature, of_node(expression)});
     for (const NodeId narrow : classes_.rounded(value))
-        signature = number_of({nullptr, number_of({nullptr, signature, of_node(narrow)}), unknown});
+        signature = intern({nullptr, intern({nullptr, signature, of_node(narrow)}), unknown});
     return signature;
 }
 

@@ -42,7 +42,7 @@ private:
         friend bool operator==(const Signature&, const Signature&) = default;
     };
 
-    std::uint32_t number_of(const Signature& signature);
+    std::uint32_t intern(const Signature& signature);
 
     const ir::GraphData& graph_;
     const alternatives::EClasses& classes_;

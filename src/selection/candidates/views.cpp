@@ -16,7 +16,7 @@ std::size_t axis_index(const Attributes& attributes, std::string_view name, std:
 }
 
 /// A movement op and the view of its operand.
-struct Moved {
+struct Movement {
     const Node& node;
     const Node& operand;
     const ValueView& from;
@@ -26,7 +26,7 @@ struct Moved {
 /// The view of the op's result; empty if strides cannot express it.
 using View = std::optional<ValueView>;
 
-View reshaped(const Moved& m) {
+View reshaped(const Movement& m) {
     auto strides = reshape_strides(m.operand.shape, m.from.strides, m.node.shape);
     if (!strides) return std::nullopt;
     ValueView view = m.from;
@@ -34,7 +34,7 @@ View reshaped(const Moved& m) {
     return view;
 }
 
-View transposed(const Moved& m) {
+View transposed(const Movement& m) {
     ValueView view = m.from;
     const auto& permutation = m.node.attributes.dims("permutation");
     for (std::size_t i = 0; i < m.rank(); ++i)
@@ -43,20 +43,20 @@ View transposed(const Moved& m) {
     return view;
 }
 
-View repeated(const Moved& m) {
+View repeated(const Movement& m) {
     ValueView view = m.from;
     view.strides = broadcast_strides(m.operand.shape, m.from.strides, m.node.shape);
     return view;
 }
 
-View sliced(const Moved& m) {
+View sliced(const Movement& m) {
     ValueView view = m.from;
     view.offset = m.from.offset + m.node.attributes.dims("start").at(0) * m.from.strides[m.axis()];
     view.strides[m.axis()] = m.from.strides[m.axis()] * m.node.attributes.dims("step").at(0);
     return view;
 }
 
-View windowed(const Moved& m) {
+View windowed(const Movement& m) {
     ValueView view = m.from;
     const Dim stride = m.from.strides[m.axis()];
     view.strides[m.axis()] = stride * m.node.attributes.dims("stride").at(0);
@@ -64,11 +64,11 @@ View windowed(const Moved& m) {
     return view;
 }
 
-constexpr auto movements = std::to_array<ir::OpMapEntry<View (*)(const Moved&)>>({{Op::reshape, reshaped},
-                                                                                  {Op::transpose, transposed},
-                                                                                  {Op::broadcast, repeated},
-                                                                                  {Op::slice, sliced},
-                                                                                  {Op::window, windowed}});
+constexpr auto movements = std::to_array<ir::OpMapEntry<View (*)(const Movement&)>>({{Op::reshape, reshaped},
+                                                                                     {Op::transpose, transposed},
+                                                                                     {Op::broadcast, repeated},
+                                                                                     {Op::slice, sliced},
+                                                                                     {Op::window, windowed}});
 
 View moved(const Node& node, const Node& operand, const ValueView& from) {
     return ir::op_entry(movements, node.op, "select")({node, operand, from});

@@ -108,8 +108,8 @@ std::optional<Selections> cheapest_covers_under(const CoverConstraints& terms, c
     }
     if (!found || found->cost >= forbidden_cost / 2) return std::nullopt;
     found->memo = chosen.memo;
-    found->at_least = chosen.exact ? chosen.cost : chosen.at_least;
-    found->exact = found->cost <= found->at_least;
+    found->lower_bound_cost = chosen.exact ? chosen.cost : chosen.lower_bound_cost;
+    found->exact = found->cost <= found->lower_bound_cost;
     return found;
 }
 

@@ -55,7 +55,7 @@ public:
                                      ? std::floor(bound.limit / least->second * (1 + 1e-12)) * least->second
                                      : bound.limit;
             resources_.push_back({errors.of_choices, limit, max_error_multiplier / least->second});
-            least_errors_.push_back(std::numeric_limits<double>::infinity());
+            min_errors_.push_back(std::numeric_limits<double>::infinity());
         }
         if (bytes != nullptr) add_prepacked_bytes();
     }
@@ -124,8 +124,8 @@ private:
     /// Records a path's consumption and keeps the best feasible one. False if one of its kernels cannot prepare.
     bool evaluate(Point& point) {
         bool errors_fit = true;
-        for (std::size_t m = 0; m < least_errors_.size(); ++m) {
-            least_errors_[m] = std::min(least_errors_[m], point.taken[m]);
+        for (std::size_t m = 0; m < min_errors_.size(); ++m) {
+            min_errors_[m] = std::min(min_errors_[m], point.taken[m]);
             errors_fit = errors_fit && is_feasible(m, point);
         }
         if (!errors_fit && bytes_ == nullptr) return true;
@@ -183,9 +183,9 @@ private:
         return cost;
     }
     /// Lower bound of the cost of any feasible path (Lagrangian dual).
-    double dual_bound(double priced) const {
-        for (std::size_t m = 0; m < resources_.size(); ++m) priced -= resources_[m].multiplier * capacity(m);
-        return priced;
+    double dual_bound(double penalized_cost) const {
+        for (std::size_t m = 0; m < resources_.size(); ++m) penalized_cost -= resources_[m].multiplier * capacity(m);
+        return penalized_cost;
     }
 
     /// Searches between two values for the multiplier at which a resource becomes feasible, with the others fixed.
@@ -263,9 +263,10 @@ private:
         search::KBestPaths paths(found.dag, found.paths);
         for (int plans = 0; plans < max_memory_plans && paths.found() < max_paths;) {
             if (options_.stop.stop_requested()) throw Cancelled("select");
-            const std::optional<double> priced = paths.next();
-            is_proved_ = found.exact && best_ && (!priced || is_at_least(dual_bound(*priced), best_->cost));
-            if (!priced || is_proved_) break;
+            const std::optional<double> penalized_cost = paths.next();
+            is_proved_ =
+                found.exact && best_ && (!penalized_cost || is_at_least(dual_bound(*penalized_cost), best_->cost));
+            if (!penalized_cost || is_proved_) break;
             Point next = point_of(paths.path(paths.found() - 1).choices);
             if (best_ && next.cost >= best_->cost) continue;
             if (exceeds_capacity(next)) continue;
@@ -305,11 +306,11 @@ private:
             const auto& [bucket, index, of_choices] = memo_.errors[m];
             const accuracy::ErrorBudget& bound =
                 buckets_[static_cast<std::size_t>(bucket)].bounds[static_cast<std::size_t>(index)];
-            if (least_errors_[m] > capacity(m))
+            if (min_errors_[m] > capacity(m))
                 throw Error(ErrorKind::unsupported, "select",
                             fmt::format("no selection was found in which the errors of {} add up to at most {:.4g}: "
                                         "the least is {:.4g}",
-                                        bound.name, bound.limit, least_errors_[m]));
+                                        bound.name, bound.limit, min_errors_[m]));
         }
     }
 
@@ -323,7 +324,7 @@ private:
     double slope_per_choice_ = 0;         // increase of multipliers from one choice to the next
     std::optional<Point> last_, best_;
     std::vector<double> last_costs_;                                      // costs at which last_ is cheapest
-    std::vector<double> least_errors_;                                    // of the paths evaluated
+    std::vector<double> min_errors_;                                      // of the paths evaluated
     double least_other_bytes_ = std::numeric_limits<double>::infinity();  // beside prepacked weights
     bool was_exact_ = true, is_proved_ = false;
     std::size_t states_ = 0, regions_ = 0, regions_solved_ = 0;  // of the last search

@@ -50,7 +50,7 @@ std::string texts_of(const List& list) {
 
 /// The values that some steps mark as transferred between devices.
 std::vector<bool> transferable_values_in(const program::CoverSteps& steps, std::size_t values) {
-    std::vector<bool> may(values, false);
+    std::vector<bool> transferable(values, false);
     const auto mark = [&](std::string_view words) {
         for (std::size_t from = 0; from < words.size();) {
             const std::string_view word = words.substr(from, words.find(' ', from) - from);
@@ -59,14 +59,14 @@ std::vector<bool> transferable_values_in(const program::CoverSteps& steps, std::
             std::size_t value = 0;
             for (std::size_t at = 1; at < word.size() && word[at] >= '0' && word[at] <= '9' && value < values; ++at)
                 value = 10 * value + static_cast<std::size_t>(word[at] - '0');
-            if (value < values) may[value] = true;
+            if (value < values) transferable[value] = true;
         }
     };
     for (const CoverStep& step : steps) {
         mark(step.result);
         mark(step.operands);
     }
-    return may;
+    return transferable;
 }
 
 /// Matches the steps of one bucket to its candidates.
@@ -74,7 +74,7 @@ class StepMatcher {
 public:
     StepMatcher(const Bucket& bucket, const program::CoverSteps& steps) : bucket_(bucket), steps_(steps) {
         for (std::size_t s = 0; s < steps.size(); ++s)
-            if (!places_.emplace(steps[s].result, s).second) fail(steps[s], "is duplicated");
+            if (!step_of_result_.emplace(steps[s].result, s).second) fail(steps[s], "is duplicated");
     }
 
     /// Keeps the candidates of the steps and removes all others.
@@ -83,10 +83,11 @@ public:
         producers.filter([&](int number, Producers::Producer& producer) -> bool {
             const Goal& goal = producers.goal(number);
             if (goal.kept) return true;
-            const auto place = places_.find(text_of(goal));
+            const auto place = step_of_result_.find(text_of(goal));
             // A value that no step transfers was computed where it is needed.
-            if (producer.candidate.kernel == nullptr) return place == places_.end();
-            if (place == places_.end() || found[place->second] || !is_step(producer.candidate, steps_[place->second]))
+            if (producer.candidate.kernel == nullptr) return place == step_of_result_.end();
+            if (place == step_of_result_.end() || found[place->second] ||
+                !is_step(producer.candidate, steps_[place->second]))
                 return false;
             found[place->second] = true;
             return true;
@@ -102,7 +103,7 @@ public:
                 ErrorKind::unsupported, "select",
                 fmt::format("the lock has {} steps, of which {} can be used", steps_.size(), selection.chosen.size()));
         std::vector<std::size_t> order(steps_.size());
-        for (std::size_t c = 0; c < order.size(); ++c) order[places_.at(text_of(selection.chosen[c].goal))] = c;
+        for (std::size_t c = 0; c < order.size(); ++c) order[step_of_result_.at(text_of(selection.chosen[c].goal))] = c;
         std::vector<Choice> sorted;
         for (const std::size_t c : order) sorted.push_back(std::move(selection.chosen[c]));
         selection.chosen = std::move(sorted);
@@ -130,7 +131,7 @@ private:
     }
 
     const std::string& problem_digest(const ProblemHandle& problem) {
-        std::string& name = names_[&problem.kept()];
+        std::string& name = digests_[&problem.kept()];
         if (name.empty()) name = program::problem_digest(cairn::to_string(*problem));
         return name;
     }
@@ -143,8 +144,8 @@ private:
 
     const Bucket& bucket_;
     const program::CoverSteps& steps_;
-    std::unordered_map<std::string, std::size_t> places_;  // position of each step, by its result
-    std::unordered_map<const InternedProblem*, std::string> names_;
+    std::unordered_map<std::string, std::size_t> step_of_result_;  // position of each step, by its result
+    std::unordered_map<const InternedProblem*, std::string> digests_;
 };
 
 }  // namespace

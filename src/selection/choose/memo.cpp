@@ -21,13 +21,13 @@ namespace {
 using ir::NodeId;
 
 // Goal numbers with a special meaning: not numbered; and always available, so that nothing needs to depend on it.
-constexpr int unnumbered = -1, always = -2;
+constexpr int unnumbered = -1, always_available = -2;
 
 class MemoBuilder {
 public:
     MemoBuilder(std::span<const Bucket> buckets, std::shared_ptr<std::deque<Producers>> producers,
                 const std::stop_token& stop, double price)
-        : stop_(stop), price_(price), producers_(std::move(producers)), kept_(buckets, *producers_) {
+        : stop_(stop), seconds_per_kept_byte_(price), producers_(std::move(producers)), kept_(buckets, *producers_) {
         memo_.producers = producers_;
         for (std::size_t b = 0; b < buckets.size(); ++b)
             numberings_.push_back({static_cast<int>(b), buckets[b], (*producers_)[b],
@@ -123,10 +123,10 @@ private:
                 shared = add_goal(numbering, request);
                 memo_.goals.back().bytes = bytes;
                 memo_.goals.back().prepacked_bytes = is_read_in_place(numbering, request) ? 0 : bytes;
-                memo_.problem.add_alternative(bytes * price_, {}, {});
+                memo_.problem.add_alternative(bytes * seconds_per_kept_byte_, {}, {});
                 memo_.candidates.push_back(memo_.none.get());
             } else {
-                shared = always;
+                shared = always_available;
                 memo_.always_kept_bytes += bytes;
             }
         }
@@ -144,7 +144,7 @@ private:
         const int own = numbering.numbers[static_cast<std::size_t>(goal)];
         for (const int need : producer.needs) {
             const int number = numbering.numbers[static_cast<std::size_t>(need)];
-            if (number == always) continue;
+            if (number == always_available) continue;
             if (number == unnumbered || number >= own) return;
             needs.push_back(number);
         }
@@ -206,19 +206,19 @@ private:
     /// Finds the lowest unreachable value that `node` depends on; throws with each kernel's refusal.
     [[noreturn]] void refuse(const BucketNumbering& numbering, NodeId node) const {
         const ir::GraphData& graph = numbering.bucket.graph;
-        NodeId culprit = node;
+        NodeId unreachable = node;
         for (bool deeper = true; deeper;) {
             deeper = false;
-            for (const NodeId operand : graph.node(culprit).operands) {
+            for (const NodeId operand : graph.node(unreachable).operands) {
                 const NodeId base = numbering.bucket.candidates.views()[operand].base;
                 if (!ir::is_given(graph.node(base)) && !is_reachable_somewhere(numbering, base))
-                    culprit = base, deeper = true;
+                    unreachable = base, deeper = true;
             }
         }
-        const ir::Node& bad = graph.node(culprit);
+        const ir::Node& bad = graph.node(unreachable);
         std::string reasons;
         for (const fusion::Match& match : numbering.bucket.matches) {
-            if (!is_single_node(match, graph) || match.outputs[0] != culprit) continue;
+            if (!is_single_node(match, graph) || match.outputs[0] != unreachable) continue;
             Problem problem;
             problem.definition = match.definition;
             problem.attributes = match.attributes;
@@ -235,7 +235,7 @@ private:
     }
 
     std::stop_token stop_;
-    double price_;
+    double seconds_per_kept_byte_;
     std::shared_ptr<std::deque<Producers>> producers_;
     KeptWeights kept_;
     std::vector<BucketNumbering> numberings_;

@@ -46,10 +46,10 @@ std::vector<std::size_t> narrow_cuts(const Bucket& bucket, Producers& producers)
         const std::size_t place = narrow.borders[n];
         if (bucket.candidates.bound()[producers.goal(order[place - 1]).value]) continue;
         const bool competes = !chosen.empty() && kept_before[chosen.back()] == kept_before[place];
-        if (competes && across <= narrow.across[n]) continue;
+        if (competes && across <= narrow.widths[n]) continue;
         if (competes) chosen.pop_back();
         chosen.push_back(place);
-        across = narrow.across[n];
+        across = narrow.widths[n];
     }
     chosen.push_back(order.size());
     return chosen;

@@ -33,7 +33,7 @@ void Producers::order_goals() {
     for_each_goal([&](int number) {
         if (!is_bound(at(number).goal.value)) visit(number);
     });
-    for (const Goal& root : roots_) visit(number_of(root));
+    for (const Goal& root : roots_) visit(goal_number(root));
 }
 
 void Producers::filter(const std::function<bool(int number, Producer& producer)>& stays) {
@@ -58,7 +58,7 @@ void Producers::check_stop() const {
     if (stop_.stop_requested()) throw Cancelled("select");
 }
 
-int Producers::number_of(const Goal& goal) {
+int Producers::goal_number(const Goal& goal) {
     int* link = &first_[goal.value];
     while (*link >= 0 && at(*link).goal < goal) link = &at(*link).next;
     if (*link >= 0 && at(*link).goal == goal) return *link;
@@ -76,7 +76,7 @@ std::optional<int> Producers::find(const Goal& goal) const {
 
 /// A goal that no kernel produces alone still exists if a producer of another goal provides it.
 void Producers::add_producer(const Goal& goal, Candidate candidate) {
-    const int number = number_of(goal);
+    const int number = goal_number(goal);
     at(number).exists = true;
     Producer& producer = producers_.emplace_back(std::move(candidate), List());
     at(number).producers.push_back(&producer);
@@ -207,13 +207,13 @@ std::optional<Goal> Producers::kept_for(const KernelOperand& operand, NodeId top
 Producers::List Producers::needs_of(const Candidate& candidate, NodeId top) {
     List needs;
     for (const KernelOperand& operand : candidate.operands) {
-        if (const auto kept = kept_for(operand, top)) needs.push_back(number_of(*kept));
-        if (const auto need = goal_of(operand, bucket_.candidates)) needs.push_back(number_of(*need));
+        if (const auto kept = kept_for(operand, top)) needs.push_back(goal_number(*kept));
+        if (const auto need = goal_of(operand, bucket_.candidates)) needs.push_back(goal_number(*need));
     }
     const ir::Node& node = bucket_.graph.node(top);
     if (ir::is(node, ir::OpClass::effect))
         if (const NodeId previous = node.operands[0]; !ir::is_given(bucket_.graph.node(previous)))
-            needs.push_back(number_of(storage_goal(previous)));
+            needs.push_back(goal_number(storage_goal(previous)));
     std::sort(needs.begin(), needs.end(), [&](int a, int b) { return at(a).goal < at(b).goal; });
     needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
     return needs;
@@ -223,7 +223,7 @@ Producers::List Producers::provided_by(int number, const Producer& producer) {
     List provided;
     for (const NodeId output : producer.candidate.outputs)
         if (output != at(number).goal.value)
-            provided.push_back(number_of(bucket_.candidates.storage_goal(output, producer.candidate.device)));
+            provided.push_back(goal_number(bucket_.candidates.storage_goal(output, producer.candidate.device)));
     return provided;
 }
 

@@ -98,7 +98,7 @@ private:
     bool is_bound(ir::NodeId value) const { return bucket_.candidates.bound()[value]; }
     GoalEntry& at(int number) { return entries_[static_cast<std::size_t>(number)]; }
     const GoalEntry& at(int number) const { return entries_[static_cast<std::size_t>(number)]; }
-    int number_of(const Goal& goal);
+    int goal_number(const Goal& goal);
     void add_producer(const Goal& goal, Candidate candidate);
     template <typename Visit>
     void for_each_goal(const Visit& visit);

@@ -67,7 +67,7 @@ Selections cheapest_of(const Memo& memo, std::span<const Bucket> buckets, const 
     selections.regions_solved = found.regions_solved;
     selections.exact = found.exact;
     selections.cost = found.dag.cost(found.paths);
-    if (!found.exact) selections.at_least = std::max(found.low, 0.0);
+    if (!found.exact) selections.lower_bound_cost = std::max(found.low, 0.0);
     return selections;
 }
 
@@ -92,7 +92,7 @@ bool has_state_device_choice(std::span<const Bucket> buckets) {
                        [](const Bucket& bucket) { return !bucket.graph.states().empty(); });
 }
 
-search::Exploration checked(search::Exploration found) {
+search::Exploration throw_if_not_found(search::Exploration found) {
     switch (found.status) {
         case search::Status::found: break;
         case search::Status::unreachable:
@@ -109,12 +109,12 @@ search::Exploration checked(search::Exploration found) {
 }  // namespace
 
 search::Exploration explore_or_throw(const search::SearchProblem& problem, const search::Options& options) {
-    return checked(search::explore(problem, options));
+    return throw_if_not_found(search::explore(problem, options));
 }
 
 search::Exploration explore_or_throw(const search::SearchProblem& problem, std::span<const int> subproblem_of,
                                      const search::Options& options) {
-    return options.only_cheapest ? checked(search::explore_decomposed(problem, subproblem_of, options))
+    return options.only_cheapest ? throw_if_not_found(search::explore_decomposed(problem, subproblem_of, options))
                                  : explore_or_throw(problem, options);
 }
 
@@ -220,8 +220,8 @@ std::string to_string(const Selections& selections, std::size_t bucket) {
         "which {} differ{}\n",
         selection.seconds, selections.low, selections.kept_bytes, selections.states, selections.regions,
         selections.regions_solved, selections.exact ? "" : ", limit reached: not exact");
-    if (selections.at_least > 0)
-        text += fmt::format("cost {:.6g}, no less than {:.6g}\n", selections.cost, selections.at_least);
+    if (selections.lower_bound_cost > 0)
+        text += fmt::format("cost {:.6g}, no less than {:.6g}\n", selections.cost, selections.lower_bound_cost);
     if (selections.lower_bound_free_transfers > 0)
         text += fmt::format("cost {:.4g}, at least {:.4g} with free transfers\n", selections.cost,
                             selections.lower_bound_free_transfers);

@@ -57,7 +57,7 @@ struct Selections {
     std::size_t states = 0;  ///< of the search
     std::size_t regions = 0, regions_solved = 0;
     bool exact = true;
-    double at_least = 0;  ///< if not exact: lower bound of the cost of any covers; 0 if unknown
+    double lower_bound_cost = 0;  ///< if not exact: lower bound of the cost of any covers; 0 if unknown
 };
 
 /// Expected seconds of one run of each bucket, weighted by its frequency.

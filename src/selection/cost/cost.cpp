@@ -34,7 +34,7 @@ void compare_isa_variants(Estimate& result, const Kernel& kernel, const SizedPro
         const bool is_narrower_one = is_narrower_isa(needs, kernel.needs);
         if (!model.features.includes(needs) || (!is_narrower_one && !is_narrower_isa(kernel.needs, needs))) return;
         const auto variant = model.priors->find(kernel, needs, problem.text(), *problem, cost, here);
-        if (!variant || (variant->at_least && is_narrower_one)) return;
+        if (!variant || (variant->is_lower_bound && is_narrower_one)) return;
         const bool is_bound = is_narrower_one ? result.seconds * narrower_isa_penalty > variant->seconds
                                               : result.seconds < variant->seconds * narrower_isa_penalty;
         if (!is_bound) return;
@@ -56,11 +56,11 @@ void apply_priors(Estimate& result, const Kernel& kernel, const SizedProblem& pr
     const TimingTransfer& shown = model.expected != nullptr ? *model.expected : model.priors->timing_transfer();
     const double fitted = shown.of(kernel).factor * roofline.seconds();
     result.seconds = fitted;
-    result.from = model.priors->other_sizes(kernel);
+    result.from = model.priors->environment_at_other_sizes(kernel);
     const auto scaled = model.priors->find(kernel, kernel.needs, problem.text(), *problem, cost, here);
-    if (scaled && (!scaled->at_least || scaled->seconds > fitted)) {
+    if (scaled && (!scaled->is_lower_bound || scaled->seconds > fitted)) {
         const double own =
-            model.timing_transfer == nullptr || scaled->at_least ? 0 : model.timing_transfer->weight_of(kernel);
+            model.timing_transfer == nullptr || scaled->is_lower_bound ? 0 : model.timing_transfer->weight_of(kernel);
         result.seconds = std::exp((own * std::log(fitted) + weight_of_same_call * std::log(scaled->seconds)) /
                                   (own + weight_of_same_call));
         result.from = scaled->from;
@@ -161,7 +161,7 @@ std::optional<double> scaled_prior_seconds(const Kernel& kernel, const SizedProb
     const Calibration machine = expected_machine(model);
     const auto scaled = model.priors->find(kernel, kernel.needs, problem.text(), *problem, cost,
                                            {machine, model.features, model.devices});
-    return scaled && !scaled->at_least ? std::optional(scaled->seconds) : std::nullopt;
+    return scaled && !scaled->is_lower_bound ? std::optional(scaled->seconds) : std::nullopt;
 }
 
 std::optional<ErrorMeasurement> measured_error(const Problem& sized, const Kernel& kernel, const CostModel& model) {
@@ -202,13 +202,13 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostM
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound
                                                                               : 1 + 10 * result.high;
-            if (timing->quality >= model.least_quality || timing->status == TimingStatus::failed) {
+            if (timing->quality >= model.min_quality || timing->status == TimingStatus::failed) {
                 const bool is_plain = timing->quality > autotune::coarse_quality || model.incumbent_calls == nullptr ||
                                       model.incumbent_calls->contains(call_key(kernel, problem));
                 const double counted = is_plain || is_failed ? seconds : coarse_time_penalty * seconds;
                 Estimate known{counted, counted, counted, true};
                 known.bias = is_failed ? seconds : counted - seconds;
-                known.at_least = timing->status == TimingStatus::censored;
+                known.is_lower_bound = timing->status == TimingStatus::censored;
                 if (is_failed) known.failure = timing->note.empty() ? "no reason is recorded" : timing->note;
                 if (!is_plain && !is_failed) known.note = "measured in few blocks: counted 10 % slower";
                 return known;
@@ -240,7 +240,7 @@ Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized
         }
         mean.bias += one.bias / count;
         mean.ranked_last = mean.ranked_last || one.ranked_last;
-        mean.at_least = mean.at_least || one.at_least;
+        mean.is_lower_bound = mean.is_lower_bound || one.is_lower_bound;
         mean.seconds += one.seconds / count;
         mean.low += one.low / count;
         mean.high += one.high / count;

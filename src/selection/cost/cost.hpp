@@ -36,10 +36,10 @@ struct Estimate {
     /// The part of `seconds` that is not expected time: a penalty that ranks a call last, or a discount that keeps
     /// potentially fast calls from staying unmeasured.
     double bias = 0;
-    std::string failure = {};  ///< why its measurement failed; its time is then unknown
-    int failed_at = 0;         ///< index of the size that failed
-    bool ranked_last = false;  ///< not measured while others are: taken only if nothing else can be
-    bool at_least = false;     ///< the measurement was censored: `seconds` is a lower bound of the time
+    std::string failure = {};     ///< why its measurement failed; its time is then unknown
+    int failed_at = 0;            ///< index of the size that failed
+    bool ranked_last = false;     ///< not measured while others are: taken only if nothing else can be
+    bool is_lower_bound = false;  ///< the measurement was censored: `seconds` is a lower bound of the time
     /// The time of a call, measured or expected: `seconds` without its bias; 0 if a measurement failed.
     double time() const noexcept { return failure.empty() ? seconds - bias : 0; }
 };
@@ -56,7 +56,7 @@ struct CostModel {
     std::vector<DeviceRates> devices = {};  ///< rates of other devices
     FeatureSet features = {};               ///< those in use
     /// Smallest quality of a time that counts as measured; a time of lower quality only narrows the estimate.
-    int least_quality = 0;
+    int min_quality = 0;
     bool optimistic = false;  ///< use the lower bounds of unknown times, so that potentially fast calls are measured
     std::shared_ptr<const TimingTransfer> timing_transfer =
         {};                                     ///< from times measured here; none: estimates are the roofline's alone

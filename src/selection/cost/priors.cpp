@@ -17,7 +17,7 @@ namespace {
 // Maximum number of environments used; further ones add little to nearer ones.
 constexpr std::size_t max_prior_environments = 4;
 // Weight of a time of another machine against one of this machine, and of all times of one kernel together.
-constexpr double weight_of_one = 0.25, most_weight = 3;
+constexpr double weight_of_sample = 0.25, max_kernel_weight = 3;
 
 std::string name_of(std::string_view kernel, std::string_view problem) {
     std::string name(kernel);
@@ -57,9 +57,10 @@ Priors::Priors(const TimingDb& timings, const TimingEnvironment& here, const Tim
         prior.machine = known ? known->machine : nominal_machine(each.text.features, each.text.threads);
         for (const ShippedTiming& time : times)
             if (time.timing.status != TimingStatus::failed) {
-                const bool at_least = time.timing.status == TimingStatus::censored;
-                prior.times.insert_or_assign(name_of(time.kernel, time.problem),
-                                             Time{at_least ? time.timing.bound : time.timing.median, at_least});
+                const bool is_lower_bound = time.timing.status == TimingStatus::censored;
+                prior.times.insert_or_assign(
+                    name_of(time.kernel, time.problem),
+                    Time{is_lower_bound ? time.timing.bound : time.timing.median, is_lower_bound});
             }
         fit_timing_transfer(prior, times, kernels);
     }
@@ -99,7 +100,7 @@ void Priors::fit_timing_transfer(const PriorEnvironment& prior, const std::vecto
     }
     for (const auto& [kernel, all] : shown) {
         other_size_priors_[kernel->id] = std::make_shared<const std::string>(*prior.name + ", at other sizes");
-        const double weight = std::min(weight_of_one, most_weight / static_cast<double>(all.size()));
+        const double weight = std::min(weight_of_sample, max_kernel_weight / static_cast<double>(all.size()));
         for (const RooflineSample& one : all) timing_transfer_.add(*kernel, one.measured, one.roofline, weight);
     }
 }
@@ -115,12 +116,12 @@ std::optional<Priors::ScaledTime> Priors::find(const Kernel& kernel, FeatureSet 
         if (time == prior.times.end()) continue;
         const double there = roofline_of(kernel, needs, sized, cost, {prior.machine, prior.features}).seconds();
         const double ratio = there > 0 ? roofline_of(kernel, needs, sized, cost, here).seconds() / there : 1;
-        return ScaledTime{time->second.seconds * ratio, time->second.at_least, prior.name};
+        return ScaledTime{time->second.seconds * ratio, time->second.is_lower_bound, prior.name};
     }
     return std::nullopt;
 }
 
-std::shared_ptr<const std::string> Priors::other_sizes(const Kernel& kernel) const {
+std::shared_ptr<const std::string> Priors::environment_at_other_sizes(const Kernel& kernel) const {
     const auto prior_name = other_size_priors_.find(kernel.id);
     return prior_name == other_size_priors_.end() ? nullptr : prior_name->second;
 }

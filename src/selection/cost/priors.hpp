@@ -38,7 +38,7 @@ public:
     /// A time of another machine, scaled to this one.
     struct ScaledTime {
         double seconds = 0;
-        bool at_least = false;                    ///< it was censored there: a lower bound
+        bool is_lower_bound = false;              ///< it was censored there: a lower bound
         std::shared_ptr<const std::string> from;  ///< readable name of the environment
     };
     /// The scaled time of the call, or of the kernel's ISA variant with these needs, from the nearest environment that
@@ -46,12 +46,12 @@ public:
     std::optional<ScaledTime> find(const Kernel& kernel, FeatureSet needs, std::string_view problem_text,
                                    const Problem& sized, const Cost& cost, const Limits& here) const;
     /// The environment with times of the kernel at other sizes; null if there is none.
-    std::shared_ptr<const std::string> other_sizes(const Kernel& kernel) const;
+    std::shared_ptr<const std::string> environment_at_other_sizes(const Kernel& kernel) const;
 
 private:
     struct Time {
         double seconds = 0;
-        bool at_least = false;
+        bool is_lower_bound = false;
     };
     /// An environment, and its times by kernel and problem.
     struct PriorEnvironment {

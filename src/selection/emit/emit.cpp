@@ -318,7 +318,7 @@ private:
             if (choice.candidate.estimate.error > choice.candidate.rounding)
                 inexact.insert(choice.candidate.kernel->id);
         std::map<int, std::string> bound_digest;
-        const auto origin_of = [&](int buffer) -> std::string {
+        const auto digest_of = [&](int buffer) -> std::string {
             const Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];
             if (b.kind == BufferKind::weight) return "weight " + b.name;
             if (b.kind == BufferKind::constant)
@@ -331,7 +331,7 @@ private:
             std::string text = cairn::to_string(*instruction.problem);
             if (inexact.contains(instruction.kernel)) text += " by " + instruction.kernel;
             for (const View& view : instruction.inputs)
-                text += fmt::format(" ({} + {})", origin_of(view.buffer), cairn::to_string(view.offset));
+                text += fmt::format(" ({} + {})", digest_of(view.buffer), cairn::to_string(view.offset));
             for (std::size_t o = 0; o < instruction.outputs.size(); ++o) {
                 const int buffer = instruction.outputs[o].buffer;
                 program_.buffers[static_cast<std::size_t>(buffer)].name = bound_digest[buffer] =

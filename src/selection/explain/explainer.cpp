@@ -33,7 +33,7 @@ std::string name_of(const ir::Node& node) {
 std::string place_of(const std::source_location& where) { return where.line() == 0 ? "" : Error::place(where); }
 
 /// Sort key of a kernel: its time, or infinity.
-double rank_of(const ExplainedKernel& verdict) {
+double sort_key(const ExplainedKernel& verdict) {
     constexpr double none = std::numeric_limits<double>::infinity();
     return verdict.refusal.empty() && verdict.failure.empty() ? verdict.seconds : none;
 }
@@ -51,7 +51,7 @@ std::string rejection_reason(const Explanation& explanation, bool has_bounds, bo
 }
 
 /// The chosen one first, then ascending extra cost.
-bool is_cheaper(const ExplainedAlternative& a, const ExplainedAlternative& b) {
+bool precedes(const ExplainedAlternative& a, const ExplainedAlternative& b) {
     const auto key = [](const ExplainedAlternative& way) {
         return std::tuple(!way.chosen, !way.slower, way.slower.value_or(0) + way.price);
     };
@@ -92,7 +92,7 @@ public:
         const InternedProblem& problem = candidate.problem.kept();
         const auto known = asked_.find(&problem);
         const int number_of_asked =
-            known != asked_.end() ? known->second : asked(problem, candidates_.query(*problem.whole()));
+            known != asked_.end() ? known->second : asked(problem, candidates_.query(*problem.materialize()));
         return {value_of(goal.value), number_of_asked, candidate.match, candidate.kernel};
     }
 
@@ -170,7 +170,7 @@ private:
         const auto [it, fresh] = asked_.try_emplace(&kept, static_cast<int>(record_.asked.size()));
         if (!fresh) return it->second;
         Request asked{record_.texts.size(), 0, record_.answers.size(), 0};
-        record_.texts += cairn::to_string(*kept.whole());
+        record_.texts += cairn::to_string(*kept.materialize());
         asked.text_end = record_.texts.size();
         const auto add = [&](const Kernel& kernel, const QueryResult& query_result) {
             record_.answers.push_back({&kernel, &*record_.refusals.insert(query_result.refusal).first,
@@ -246,14 +246,16 @@ struct Explainer::SearchResult {
     bool exact = true;
 
     /// The choice of an alternative that its cheapest program has: the chosen one, if any is; -1 if there is none.
-    int best_of(const Producer& way) const {
+    int best_choice_of(const Producer& way) const {
         int best = -1;
         for (const int choice : way.choices)
             if (best < 0 || key(choice) < key(best)) best = choice;
         return best;
     }
     /// The chosen alternative first, then ascending extra cost.
-    bool is_cheaper(const Producer& a, const Producer& b) const { return key(best_of(a)) < key(best_of(b)); }
+    bool precedes(const Producer& a, const Producer& b) const {
+        return key(best_choice_of(a)) < key(best_choice_of(b));
+    }
 
 private:
     std::tuple<bool, bool, double> key(int choice) const {
@@ -283,7 +285,7 @@ ExplainedKernel Explainer::verdict(const BucketRecord& record, const Request& as
     verdict.failure = estimate.failure;
     verdict.measured = estimate.measured && verdict.failure.empty();
     verdict.ranked_last = estimate.ranked_last;
-    verdict.at_least = estimate.at_least;
+    verdict.is_lower_bound = estimate.is_lower_bound;
     if (estimate.from != nullptr) verdict.expected_from = *estimate.from;
     verdict.note = estimate.note;
     verdict.error = error;
@@ -293,8 +295,8 @@ ExplainedKernel Explainer::verdict(const BucketRecord& record, const Request& as
 
 /// Each kernel once: with its fastest answer, or its first refusal; the kernel of `first` with its answer to that
 /// query.
-std::vector<ExplainedKernel> Explainer::verdicts(const BucketRecord& record, const Match& match,
-                                                 const ChoiceRecord* first) const {
+std::vector<ExplainedKernel> Explainer::explain_kernels(const BucketRecord& record, const Match& match,
+                                                        const ChoiceRecord* first) const {
     std::map<const Kernel*, ExplainedKernel> best;  // in the order of the list
     for (const int number : match.asked) {
         const Request& one = record.asked[static_cast<std::size_t>(number)];
@@ -305,7 +307,7 @@ std::vector<ExplainedKernel> Explainer::verdicts(const BucketRecord& record, con
             ExplainedKernel fresh = verdict(record, one, answer, match);
             const auto [it, is_new] = best.try_emplace(answer.kernel, fresh);
             const bool is_better =
-                fresh.refusal.empty() && (!it->second.refusal.empty() || rank_of(fresh) < rank_of(it->second));
+                fresh.refusal.empty() && (!it->second.refusal.empty() || sort_key(fresh) < sort_key(it->second));
             if (!is_new && is_better) it->second = std::move(fresh);
         }
     }
@@ -318,7 +320,7 @@ namespace {
 
 /// Records why a faster kernel for the same operands was rejected.
 void note_decision(const ExplainedKernel& chosen, const std::string& decision, ExplainedKernel& other_candidate) {
-    const bool is_faster = rank_of(other_candidate) < chosen.seconds && other_candidate.problem == chosen.problem;
+    const bool is_faster = sort_key(other_candidate) < chosen.seconds && other_candidate.problem == chosen.problem;
     if (!is_faster || other_candidate.ranked_last || !other_candidate.note.empty() || !chosen.failure.empty()) return;
     other_candidate.note = without_setting(other_candidate.kernel) == without_setting(chosen.kernel)
                                ? "faster by no more than measurement noise"
@@ -337,7 +339,7 @@ ExplainedInstruction Explainer::instruction(const BucketRecord& record, int choi
     explained.op = value.op;
     explained.where = place_of(value.where);
     if (made.match >= 0) explained.names = record.names[static_cast<std::size_t>(made.match)];
-    for (ExplainedKernel& each : verdicts(record, match, &made)) {
+    for (ExplainedKernel& each : explain_kernels(record, match, &made)) {
         if (each.kernel == made.kernel->id)
             explained.chosen = std::move(each);
         else
@@ -375,7 +377,7 @@ ExplainedAlternative Explainer::way(const BucketRecord& record, const Producer& 
     explained.definition = way.definition;
     explained.view = way.view;
     explained.laws = normal_form::to_string(way.laws);
-    const int best = found.best_of(way);
+    const int best = found.best_choice_of(way);
     if (best >= 0) {
         explained.chosen = found.chosen[static_cast<std::size_t>(best)];
         if (explained.chosen)
@@ -388,15 +390,15 @@ ExplainedAlternative Explainer::way(const BucketRecord& record, const Producer& 
     while (!made->view.empty() && made->base >= 0) {
         const Producer* nearest = nullptr;
         for (const Producer& each : record.values[static_cast<std::size_t>(made->base)].alternatives)
-            if (nearest == nullptr || found.is_cheaper(each, *nearest)) nearest = &each;
+            if (nearest == nullptr || found.precedes(each, *nearest)) nearest = &each;
         if (nearest == nullptr) break;
         made = nearest;
     }
     if (made->match < 0) return explained;
     explained.definition = made->definition;
-    const int maker = found.best_of(*made);
+    const int maker = found.best_choice_of(*made);
     const ChoiceRecord* first = maker < 0 ? nullptr : &choices_[static_cast<std::size_t>(maker)];
-    explained.kernels = verdicts(record, record.matches[static_cast<std::size_t>(made->match)], first);
+    explained.kernels = explain_kernels(record, record.matches[static_cast<std::size_t>(made->match)], first);
     for (std::size_t k = 0; k < explained.kernels.size() && first != nullptr; ++k)
         if (explained.kernels[k].kernel == first->kernel->id) explained.best = static_cast<int>(k);
     return explained;
@@ -404,13 +406,13 @@ ExplainedAlternative Explainer::way(const BucketRecord& record, const Producer& 
 
 ExplainedValue Explainer::value(const BucketRecord& record, const Value& value, const SearchResult& found) const {
     ExplainedValue explained{
-        cairn::to_string(value.dtype, value.shape), value.op, place_of(value.where), value.once, {}, value.name};
+        cairn::to_string(value.dtype, value.shape), value.op, place_of(value.where), value.at_bind, {}, value.name};
     int taken = -1;
     for (const Producer& each : value.alternatives)
-        if (const int best = found.best_of(each); best >= 0 && found.chosen[static_cast<std::size_t>(best)])
+        if (const int best = found.best_choice_of(each); best >= 0 && found.chosen[static_cast<std::size_t>(best)])
             taken = best;
     for (const Producer& each : value.alternatives) explained.alternatives.push_back(way(record, each, found, taken));
-    std::stable_sort(explained.alternatives.begin(), explained.alternatives.end(), is_cheaper);
+    std::stable_sort(explained.alternatives.begin(), explained.alternatives.end(), precedes);
     return explained;
 }
 
@@ -482,7 +484,7 @@ void Explainer::explain(std::span<const int> path, std::span<const program::Prog
                 ExplainedInstruction& explained = bucket.instructions[i++];
                 if (each.choice < 0) continue;
                 ExplainedInstruction known = instruction(record, each.choice, found.decision);
-                known.once = explained.once;
+                known.at_bind = explained.at_bind;
                 known.reads = std::move(explained.reads);
                 known.writes = std::move(explained.writes);
                 explained = std::move(known);

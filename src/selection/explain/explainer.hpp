@@ -60,7 +60,7 @@ private:
         Shape shape;
         std::string op;
         std::source_location where;
-        bool once;
+        bool at_bind;
         std::vector<Producer> alternatives;
         std::string name;
     };
@@ -91,8 +91,8 @@ private:
 
     ExplainedKernel verdict(const BucketRecord& record, const Request& asked, const Answer& answer,
                             const Match& match) const;
-    std::vector<ExplainedKernel> verdicts(const BucketRecord& record, const Match& match,
-                                          const ChoiceRecord* first) const;
+    std::vector<ExplainedKernel> explain_kernels(const BucketRecord& record, const Match& match,
+                                                 const ChoiceRecord* first) const;
     ExplainedInstruction instruction(const BucketRecord& record, int choice, const std::string& decision) const;
     ExplainedAlternative way(const BucketRecord& record, const Producer& way, const SearchResult& found,
                              int taken) const;

@@ -7,12 +7,12 @@ namespace cairn::search {
 namespace {
 
 // Maximum number of states kept, and of their pending goals in total.
-constexpr std::size_t most_states = 512, most_goals = 1024;
+constexpr std::size_t max_states = 512, max_goals = 1024;
 
 }  // namespace
 
 std::size_t beam_width(std::size_t states, std::size_t goals) {
-    return std::clamp(most_goals * states / goals, std::size_t{1}, most_states);
+    return std::clamp(max_goals * states / goals, std::size_t{1}, max_states);
 }
 
 std::vector<std::size_t> cheapest_places(std::size_t count, std::size_t width,

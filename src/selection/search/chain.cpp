@@ -21,7 +21,7 @@ constexpr int max_crossing = 64;
 constexpr int min_region_size = 4;
 
 // A border with at most this many states ends a segment.
-constexpr std::size_t few_states_across = 8;
+constexpr std::size_t max_states_across = 8;
 
 // Limits on the work at borders, in pending goals of states: the base of any problem, and the increment for each goal.
 // Beyond them, a region with more transitions than the maximum is pruned to the cheapest.
@@ -52,13 +52,13 @@ public:
             if (limits_.ends()) return PathDag::none;
             const RegionForm form = forms_.of(cuts[r], cuts[r + 1]);
             const auto [it, fresh] = solvers_.try_emplace(form.signature, presolved_, dag_, form);
-            const int renamed = fresh ? -1 : rename(it->second.form(), form);
+            const int renamed = fresh ? -1 : add_renaming(it->second.form(), form);
             allowed_ += goal_border_work * static_cast<std::size_t>(form.high - form.low);
             for (Border& border : borders) border = cross(border, form, it->second, renamed);
             if (r > 0 && only_cheapest_) continue;
             const std::vector<State> states = states_of(borders);
             if (states.empty()) return PathDag::none;
-            if (r > 0 && states.size() > few_states_across) continue;
+            if (r > 0 && states.size() > max_states_across) continue;
             segments_.push_back(end(borders, states));
             borders = begin(states);
         }
@@ -147,23 +147,24 @@ private:
                 transitions.push_back({sum.cost + exit.cost, before, outsides.size(), &exit});
             outsides.push_back(copy_to_pool(outside, pool));
         }
-        std::size_t to_come = 0;
+        std::size_t expected_work = 0;
         for (const Transition& transition : transitions)
-            to_come += outsides[transition.outside].size() + transition.exit->ports.size() + state_work;
-        if (work_ + to_come > allowed_) prune_to_cheapest(transitions);
+            expected_work += outsides[transition.outside].size() + transition.exit->ports.size() + state_work;
+        if (work_ + expected_work > allowed_) prune_to_cheapest(transitions);
         Border below;
         State next;
         for (const Transition& transition : transitions) {
             if (limits_.ends()) return {};
             next = outsides[transition.outside];
-            bool is_twice = false;
+            bool is_provided_twice = false;
             for (const char32_t code : transition.exit->ports) {
                 const int goal = form.ports[static_cast<std::size_t>(goal_of(code))];
-                is_twice = is_twice || ((code & 1U) != 0 && is_provided(outsides[transition.outside], goal));
+                is_provided_twice =
+                    is_provided_twice || ((code & 1U) != 0 && is_provided(outsides[transition.outside], goal));
                 add_goal(next, goal, (code & 1U) != 0);
             }
             work_ += next.size() + state_work;
-            if (!is_twice) below.reach(next, dag_, transition.before, transition.exit->set, renamed);
+            if (!is_provided_twice) below.reach(next, dag_, transition.before, transition.exit->set, renamed);
         }
         return below;
     }
@@ -180,10 +181,10 @@ private:
     }
 
     /// The renaming of the choices of the solved region to those of another one with the same form.
-    int rename(const RegionForm& solved, const RegionForm& form) {
+    int add_renaming(const RegionForm& solved, const RegionForm& form) {
         std::vector<std::pair<int, int>> names;
         for (std::size_t i = 0; i < form.choices.size(); ++i) names.emplace_back(solved.choices[i], form.choices[i]);
-        return dag_.rename(std::move(names));
+        return dag_.add_renaming(std::move(names));
     }
 
     const PresolvedProblem& presolved_;

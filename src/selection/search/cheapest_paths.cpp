@@ -9,7 +9,7 @@ namespace cairn::search {
 namespace {
 
 // Bits of the largest sum; the others are for the sign and a margin for rounding.
-constexpr int most_bits = 125;
+constexpr int max_bits = 125;
 
 // Special values of a product.
 constexpr int unknown = -1, undecided_yet = -2;
@@ -69,7 +69,7 @@ void CheapestPaths::find_unit(const std::vector<bool>& is_part) {
     }
     int exponent = 0;
     std::frexp(at(set_), &exponent);
-    unit_ = most_bits - exponent - room;
+    unit_ = max_bits - exponent - room;
 }
 
 template <typename Visit>

@@ -16,7 +16,7 @@ class Connected {
 public:
     explicit Connected(const SearchProblem& problem);
     /// True if a goal is connected with the higher goal `top` through goals no higher than `top`.
-    bool holds(std::size_t top, std::size_t goal) const {
+    bool is_connected(std::size_t top, std::size_t goal) const {
         return place_[goal] >= place_[top] && place_[goal] < place_[top] + size_[top];
     }
 
@@ -75,7 +75,7 @@ public:
             for (int component = first; component != none; component = at(component).next)
                 at(component).set = set_of(at(component));
         limits_.states += components_.size();
-        return left_of(start);
+        return remaining_product(start);
     }
 
 private:
@@ -84,7 +84,7 @@ private:
     /// A choice, and the components that remain after it.
     struct Branch {
         int choice;
-        std::size_t first, end;  // in `left_`
+        std::size_t first, end;  // in `remaining_`
     };
     /// Pending goals of one connected set; the highest is not provided.
     struct Component {
@@ -99,7 +99,7 @@ private:
     int component_of(StateView state);
     bool expand(int component);
     PathSet set_of(const Component& component);
-    PathSet left_of(const Branch& branch);
+    PathSet remaining_product(const Branch& branch);
 
     const PresolvedProblem& presolved_;
     const SearchProblem& problem_;
@@ -113,7 +113,7 @@ private:
     std::vector<Component> components_;
     std::pmr::unordered_map<StateView, int> index_{&pool_};
     std::vector<Branch> branches_;
-    std::vector<int> left_;
+    std::vector<int> remaining_;
     State rest_, passed_, component_;  // scratch
     std::vector<PathSet> sets_;        // scratch
 };
@@ -121,7 +121,7 @@ private:
 /// Splits off the highest goal with all goals connected to it, then continues with the rest. A provided goal is dropped
 /// once it is the highest.
 ComponentSearch::Branch ComponentSearch::split(StateView state, int choice) {
-    Branch branch{choice, left_.size(), 0};
+    Branch branch{choice, remaining_.size(), 0};
     rest_ = state;
     while (!rest_.empty()) {
         const char32_t top = rest_.front();
@@ -134,13 +134,13 @@ ComponentSearch::Branch ComponentSearch::split(StateView state, int choice) {
         transitions_.split(
             rest_,
             [&](int goal) {
-                return connected_.holds(static_cast<std::size_t>(goal_of(top)), static_cast<std::size_t>(goal));
+                return connected_.is_connected(static_cast<std::size_t>(goal_of(top)), static_cast<std::size_t>(goal));
             },
             component_, passed_);
         rest_.swap(passed_);
-        left_.push_back(component_of(component_));
+        remaining_.push_back(component_of(component_));
     }
-    branch.end = left_.size();
+    branch.end = remaining_.size();
     return branch;
 }
 
@@ -171,9 +171,9 @@ bool ComponentSearch::expand(int component) {
     return true;
 }
 
-PathSet ComponentSearch::left_of(const Branch& branch) {
+PathSet ComponentSearch::remaining_product(const Branch& branch) {
     sets_.clear();
-    for (std::size_t i = branch.first; i < branch.end; ++i) sets_.push_back(at(left_[i]).set);
+    for (std::size_t i = branch.first; i < branch.end; ++i) sets_.push_back(at(remaining_[i]).set);
     return dag_.product(sets_);
 }
 
@@ -181,7 +181,7 @@ PathSet ComponentSearch::left_of(const Branch& branch) {
 PathSet ComponentSearch::set_of(const Component& component) {
     PathDag::Sum sum;
     for (std::size_t w = component.first_branch; w < component.first_branch + component.branches; ++w)
-        dag_.add(sum, presolved_.sets[static_cast<std::size_t>(branches_[w].choice)], left_of(branches_[w]));
+        dag_.add(sum, presolved_.sets[static_cast<std::size_t>(branches_[w].choice)], remaining_product(branches_[w]));
     return dag_.set_of(sum);
 }
 

@@ -84,7 +84,7 @@ std::vector<int> originals_of(const PathDag& dag, std::size_t choices) {
     constexpr int unnamed = -1;
     std::vector<int> originals(choices, unnamed);
     for (int renaming = 0; renaming < dag.renamings(); ++renaming)
-        for (const auto& [choice, name] : dag.names_of(renaming)) {
+        for (const auto& [choice, name] : dag.renaming_pairs(renaming)) {
             int& original = originals[static_cast<std::size_t>(name)];
             // A choice that represents several others is equal to none of them.
             original = original == unnamed || original == choice ? choice : name;

@@ -8,7 +8,7 @@ namespace cairn::search {
 namespace {
 
 /// Subgradient: the deviation of a subproblem's usage (1 if it takes the goal, otherwise 0) from the mean of all.
-double off_mean(const SharedGoal& goal, const SharedGoalUsage& usage, std::size_t i) {
+double subgradient(const SharedGoal& goal, const SharedGoalUsage& usage, std::size_t i) {
     double mean = 0;
     for (const auto& [subproblem, place] : goal.at) mean += usage[subproblem][place];
     const auto& [subproblem, place] = goal.at[i];
@@ -29,7 +29,7 @@ bool CostShares::move(const std::vector<SharedGoal>& goals, const SharedGoalUsag
     double squares = 0;
     for (const SharedGoal& goal : goals)
         for (std::size_t i = 0; i < goal.at.size(); ++i) {
-            const double off = off_mean(goal, usage, i);
+            const double off = subgradient(goal, usage, i);
             squares += off * off * goal.cost * goal.count;
         }
     if (squares <= 0 || to_gain <= 0) return false;
@@ -39,7 +39,7 @@ bool CostShares::move(const std::vector<SharedGoal>& goals, const SharedGoalUsag
         moved.clear();
         for (std::size_t i = 0; i < goal.at.size(); ++i)
             moved.push_back(of(goal.at[i].first, goal.at[i].second) +
-                            to_gain / squares * goal.cost * off_mean(goal, usage, i));
+                            to_gain / squares * goal.cost * subgradient(goal, usage, i));
         set(goal, moved);
     }
     return true;
@@ -48,23 +48,24 @@ bool CostShares::move(const std::vector<SharedGoal>& goals, const SharedGoalUsag
 void CostShares::set_marginal_shares(const std::vector<SharedGoal>& goals, std::size_t subproblem,
                                      const SharedGoalUsage& usage, double forbidden_cost) {
     for (const SharedGoal& goal : goals) {
-        double is_there = 0;
+        double usage_by_others = 0;
         for (const auto& [at, place] : goal.at)
-            if (at != subproblem && goal.cost < forbidden_cost) is_there = std::max(is_there, usage[at][place]);
+            if (at != subproblem && goal.cost < forbidden_cost)
+                usage_by_others = std::max(usage_by_others, usage[at][place]);
         for (const auto& [at, place] : goal.at)
-            if (at == subproblem) shares_[at][place] = (1 - is_there) * goal.cost;
+            if (at == subproblem) shares_[at][place] = (1 - usage_by_others) * goal.cost;
     }
 }
 
 /// Projects onto the simplex: the nearest non-negative shares that add up to the cost.
 void CostShares::set(const SharedGoal& goal, const std::vector<double>& wanted) {
-    std::vector<double> falling = wanted;
-    std::sort(falling.begin(), falling.end(), std::greater<>());
+    std::vector<double> descending = wanted;
+    std::sort(descending.begin(), descending.end(), std::greater<>());
     double sum = 0, off = 0;
-    for (std::size_t i = 0; i < falling.size(); ++i) {
-        sum += falling[i];
+    for (std::size_t i = 0; i < descending.size(); ++i) {
+        sum += descending[i];
         const double off_so_far = (sum - goal.cost) / static_cast<double>(i + 1);
-        if (falling[i] > off_so_far) off = off_so_far;
+        if (descending[i] > off_so_far) off = off_so_far;
     }
     for (std::size_t i = 0; i < wanted.size(); ++i)
         shares_[goal.at[i].first][goal.at[i].second] = std::max(0.0, wanted[i] - off);

@@ -21,7 +21,7 @@ CutWidths::NarrowCuts CutWidths::narrow(int wider) const {
     for (std::size_t border = 1; border < places; ++border)
         if (width[border] <= narrow.width + wider) {
             narrow.borders.push_back(border);
-            narrow.across.push_back(width[border]);
+            narrow.widths.push_back(width[border]);
         }
     return narrow;
 }

@@ -18,7 +18,7 @@ public:
     struct NarrowCuts {
         int width = 0;                     ///< minimum cut width over the middle half of the order
         std::vector<std::size_t> borders;  ///< all narrow borders strictly inside the order, ascending
-        std::vector<int> across;           ///< cut width of each of them
+        std::vector<int> widths;           ///< cut width of each of them
     };
     /// A border is narrow if its cut width exceeds the minimum by at most `wider`.
     NarrowCuts narrow(int wider = 0) const;

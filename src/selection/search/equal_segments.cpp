@@ -8,7 +8,7 @@ namespace cairn::search {
 namespace {
 
 // Maximum number of distinct segments of equal size that a segment is compared with.
-constexpr std::size_t most_compared = 8;
+constexpr std::size_t max_compared = 8;
 
 class Comparer {
 public:
@@ -89,7 +89,7 @@ std::vector<Segment> segments_between(const SearchProblem& problem, std::span<co
                 segment.below = *std::move(below);
                 break;
             }
-        if (segment.equal_to == r && candidates.size() < most_compared) candidates.push_back(r);
+        if (segment.equal_to == r && candidates.size() < max_compared) candidates.push_back(r);
         segments.push_back(std::move(segment));
     }
     return segments;

@@ -13,7 +13,7 @@ struct Options {
     bool only_cheapest = true;            ///< one cheapest path is enough; otherwise all paths are found
     std::size_t state_limit = 2'000'000;  ///< states visited before exactness is given up
     bool share_regions = true;            ///< presolve and solve equal regions once
-    bool only_exact = false;              ///< stop as soon as the search cannot be exact
+    bool require_exact = false;           ///< stop as soon as the search cannot be exact
     std::stop_token stop = {};
 };
 

@@ -22,9 +22,11 @@ KBestPaths::Paths& KBestPaths::paths_of(PathSet set) {
 }
 
 /// The cheapest path of a set is known without a search.
-bool KBestPaths::has(PathSet set, std::size_t number) { return number == 0 || number < paths_of(set).found.size(); }
+bool KBestPaths::is_found(PathSet set, std::size_t number) {
+    return number == 0 || number < paths_of(set).found.size();
+}
 
-bool KBestPaths::ended(PathSet set) { return dag_->first_product(set) < 0 || paths_of(set).ended; }
+bool KBestPaths::is_exhausted(PathSet set) { return dag_->first_product(set) < 0 || paths_of(set).is_exhausted; }
 
 ExactCost KBestPaths::cost(PathSet set, std::size_t number) {
     return number == 0 ? cheapest_.cost(set) : paths_of(set).found[number].cost;
@@ -41,16 +43,16 @@ PathDifferenceView KBestPaths::copy_to_pool(const PathDifference& difference) {
 }
 
 void KBestPaths::begin(PathSet set, Paths& paths) {
-    paths.begun = true;
+    paths.is_started = true;
     const int best = cheapest_.product(set);
     for (int p = dag_->first_product(set); p >= 0; p = dag_->product_at(p).next) {
-        paths.bases.push_back({p, p == best ? PathDifferenceView() : copy_to_pool(cheapest_.difference(p, best))});
-        add_candidate(paths, {static_cast<std::uint32_t>(paths.bases.size() - 1), 0, 0});
+        paths.products.push_back({p, p == best ? PathDifferenceView() : copy_to_pool(cheapest_.difference(p, best))});
+        add_candidate(paths, {static_cast<std::uint32_t>(paths.products.size() - 1), 0, 0});
     }
 }
 
 void KBestPaths::add_candidate(Paths& paths, const Pair& pair) {
-    const Base& base = paths.bases[pair.base];
+    const Base& base = paths.products[pair.base];
     const PathDag::Product& product = dag_->product_at(base.product);
     const PathDifferenceView first = difference(product.first, pair.i), second = difference(product.second, pair.j);
     both_.assign(second.begin(), second.end());
@@ -75,16 +77,16 @@ void KBestPaths::add_candidate(Paths& paths, const Pair& pair) {
 
 /// Makes candidates of the following pairs. False if further paths of another set must be found first.
 bool KBestPaths::settle(Paths& paths) {
-    while (!paths.following.empty()) {
-        const Pair pair = paths.following.back();
-        const PathDag::Product& product = dag_->product_at(paths.bases[pair.base].product);
+    while (!paths.successors.empty()) {
+        const Pair pair = paths.successors.back();
+        const PathDag::Product& product = dag_->product_at(paths.products[pair.base].product);
         for (const auto& [part, number] : {std::pair(product.first, pair.i), std::pair(product.second, pair.j)})
-            if (!has(part, number) && !ended(part)) {
+            if (!is_found(part, number) && !is_exhausted(part)) {
                 open_.push_back(part);
                 return false;
             }
-        paths.following.pop_back();
-        if (has(product.first, pair.i) && has(product.second, pair.j)) add_candidate(paths, pair);
+        paths.successors.pop_back();
+        if (is_found(product.first, pair.i) && is_found(product.second, pair.j)) add_candidate(paths, pair);
     }
     return true;
 }
@@ -94,16 +96,16 @@ void KBestPaths::find_next(PathSet set) {
     open_.push_back(set);
     while (!open_.empty()) {
         const PathSet top = open_.back();
-        if (ended(top)) {
+        if (is_exhausted(top)) {
             open_.pop_back();
             continue;
         }
         Paths& paths = paths_of(top);
-        if (!paths.begun) begin(top, paths);
+        if (!paths.is_started) begin(top, paths);
         if (!settle(paths)) continue;
         open_.pop_back();
         if (paths.candidates.empty()) {
-            paths.ended = true;
+            paths.is_exhausted = true;
             continue;
         }
         std::pop_heap(paths.candidates.begin(), paths.candidates.end());
@@ -112,16 +114,16 @@ void KBestPaths::find_next(PathSet set) {
         paths.found.push_back(found);
         // Each pair is generated from one other pair only.
         const auto [base, i, j] = found.pair;
-        paths.following.push_back({base, i, j + 1});
-        if (j == 0) paths.following.push_back({base, i + 1, 0});
+        paths.successors.push_back({base, i, j + 1});
+        if (j == 0) paths.successors.push_back({base, i + 1, 0});
     }
 }
 
 std::optional<double> KBestPaths::next() {
     if (set_ == PathDag::none) return std::nullopt;
     // The first path is known at once; it is found again when the second is requested.
-    while (found_ > 0 && !ended(set_) && !has(set_, found_)) find_next(set_);
-    if (!has(set_, found_)) return std::nullopt;
+    while (found_ > 0 && !is_exhausted(set_) && !is_found(set_, found_)) find_next(set_);
+    if (!is_found(set_, found_)) return std::nullopt;
     return cheapest_.rounded(cost(set_, found_++));
 }
 

@@ -59,14 +59,14 @@ private:
     struct Paths {
         std::vector<Found> found;       // in order; the cheapest is known without being here
         std::vector<Found> candidates;  // heap
-        std::vector<Pair> following;    // become candidates once the paths that they combine are known
-        std::vector<Base> bases;        // of each product
-        bool begun = false, ended = false;
+        std::vector<Pair> successors;   // become candidates once the paths that they combine are known
+        std::vector<Base> products;     // of each product
+        bool is_started = false, is_exhausted = false;
     };
 
     Paths& paths_of(PathSet set);
-    bool has(PathSet set, std::size_t number);
-    bool ended(PathSet set);
+    bool is_found(PathSet set, std::size_t number);
+    bool is_exhausted(PathSet set);
     ExactCost cost(PathSet set, std::size_t number);
     PathDifferenceView difference(PathSet set, std::size_t number);
     PathDifferenceView copy_to_pool(const PathDifference& difference);

@@ -38,7 +38,7 @@ Natural::Natural(std::uint64_t value) {
     if (value == 0) return;
     unsigned char bytes[8];
     for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(value >> (56 - 8 * i));
-    check(mp_from_ubin(&own().number, bytes, sizeof(bytes)));
+    check(mp_from_ubin(&mutable_digits().number, bytes, sizeof(bytes)));
 }
 
 Natural::Natural(const Natural& other) : digits_(other.digits_ ? std::make_unique<Digits>(*other.digits_) : nullptr) {}
@@ -48,14 +48,14 @@ Natural& Natural::operator=(const Natural& other) {
     return *this;
 }
 
-Natural::Digits& Natural::own() {
+Natural::Digits& Natural::mutable_digits() {
     if (!digits_) digits_ = std::make_unique<Digits>();
     return *digits_;
 }
 
 Natural& Natural::operator+=(const Natural& other) {
     if (!other.digits_) return *this;
-    mp_int& sum = own().number;
+    mp_int& sum = mutable_digits().number;
     check(mp_add(&sum, &other.digits_->number, &sum));
     return *this;
 }
@@ -63,7 +63,7 @@ Natural& Natural::operator+=(const Natural& other) {
 Natural& Natural::operator-=(const Natural& other) {
     if (*this < other) throw std::domain_error("[search] a natural number would be less than 0");
     if (!other.digits_) return *this;
-    mp_int& difference = own().number;
+    mp_int& difference = mutable_digits().number;
     check(mp_sub(&difference, &other.digits_->number, &difference));
     return *this;
 }
@@ -74,11 +74,12 @@ Natural& Natural::operator*=(const Natural& other) {
     return *this;
 }
 
-std::pair<Natural, Natural> Natural::divided_by(const Natural& divisor) const {
+std::pair<Natural, Natural> Natural::divmod(const Natural& divisor) const {
     if (divisor == 0) throw std::domain_error("[search] a natural number is divided by 0");
     if (!digits_) return {};
     std::pair<Natural, Natural> result;
-    check(mp_div(&digits_->number, &divisor.digits_->number, &result.first.own().number, &result.second.own().number));
+    check(mp_div(&digits_->number, &divisor.digits_->number, &result.first.mutable_digits().number,
+                 &result.second.mutable_digits().number));
     return result;
 }
 
@@ -96,11 +97,11 @@ std::string Natural::to_string() const {
     return text;
 }
 
-std::optional<Natural> Natural::read(std::string_view digits) {
+std::optional<Natural> Natural::parse(std::string_view digits) {
     if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
         return std::nullopt;
     Natural number;
-    check(mp_read_radix(&number.own().number, std::string(digits).c_str(), 10));
+    check(mp_read_radix(&number.mutable_digits().number, std::string(digits).c_str(), 10));
     return number;
 }
 
@@ -128,7 +129,7 @@ Natural Natural::uniform_below(const Natural& end, const std::function<std::uint
             for (std::size_t k = 0; k < 8; ++k) bytes[i + k] = static_cast<unsigned char>(drawn >> (56 - 8 * k));
         }
         Natural number;
-        if (!bytes.empty()) check(mp_from_ubin(&number.own().number, bytes.data(), bytes.size()));
+        if (!bytes.empty()) check(mp_from_ubin(&number.mutable_digits().number, bytes.data(), bytes.size()));
         if (number < end) return number;
     }
 }

@@ -31,7 +31,7 @@ public:
     friend Natural operator-(Natural a, const Natural& b) { return std::move(a -= b); }
     friend Natural operator*(Natural a, const Natural& b) { return std::move(a *= b); }
     /// Quotient and remainder. Throws std::domain_error if the divisor is 0.
-    std::pair<Natural, Natural> divided_by(const Natural& divisor) const;
+    std::pair<Natural, Natural> divmod(const Natural& divisor) const;
 
     friend std::strong_ordering operator<=>(const Natural& a, const Natural& b) noexcept { return a.compare(b); }
     friend bool operator==(const Natural& a, const Natural& b) noexcept { return a.compare(b) == 0; }
@@ -39,7 +39,7 @@ public:
     /// Decimal digits: "0", "18446744073709551616".
     std::string to_string() const;
     /// Parses decimal digits; empty for any other text.
-    static std::optional<Natural> read(std::string_view digits);
+    static std::optional<Natural> parse(std::string_view digits);
     /// To about 15 digits; -infinity for 0.
     double log10() const noexcept;
     /// Number of binary digits; 0 has none.
@@ -52,7 +52,7 @@ public:
 private:
     struct Digits;
     std::strong_ordering compare(const Natural& other) const noexcept;
-    Digits& own();
+    Digits& mutable_digits();
 
     std::unique_ptr<Digits> digits_;  // null: 0
 };

@@ -151,7 +151,7 @@ std::optional<Path> Numbering::unrank(const Natural& number) const {
                 top.number -= paths;
                 continue;
             }
-            auto [first, second] = top.number.divided_by(count(product.second));
+            auto [first, second] = top.number.divmod(count(product.second));
             open.push_back({product.first, top.renaming, std::move(first)});
             open.push_back({product.second, product.renamed >= 0 ? product.renamed : top.renaming, std::move(second)});
             break;

@@ -67,7 +67,7 @@ double PathDag::cost_of_product(std::span<const double> costs) {
     return cost_of_product(costs.first(half)) + cost_of_product(costs.subspan(half));
 }
 
-int PathDag::rename(std::vector<std::pair<int, int>> choices) {
+int PathDag::add_renaming(std::vector<std::pair<int, int>> choices) {
     std::sort(choices.begin(), choices.end());
     renamings_.push_back(std::move(choices));
     return static_cast<int>(renamings_.size()) - 1;
@@ -174,7 +174,8 @@ std::string fault(const PathDag& dag, PathSet set) {
             for (const int second : choices[static_cast<std::size_t>(product.second)]) {
                 const int choice = dag.renamed(second, product.renamed);
                 if (first.contains(choice))
-                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice) + " is in both sets of a product";
+                    return "set " + std::to_string(s) + ": choice " + std::to_string(choice) +
+                           " is in both sets of a product";
                 choices[s].insert(choice);
             }
             choices[s].insert(first.begin(), first.end());

@@ -63,7 +63,7 @@ public:
     static double cost_of_product(std::span<const double> costs);
     /// Adds a renaming: pairs of a choice and its new number, which preserve the order. A renamed set must not contain
     /// renamed sets.
-    int rename(std::vector<std::pair<int, int>> choices);
+    int add_renaming(std::vector<std::pair<int, int>> choices);
     /// Replaces every choice c by names[c], in renamings too; `names` ascends.
     void rename_all(const std::vector<int>& names);
 
@@ -91,7 +91,7 @@ public:
     /// The number of a choice under a renaming; -1: itself.
     int renamed(int choice, int renaming) const;
     /// Its pairs, ascending.
-    const std::vector<std::pair<int, int>>& names_of(int renaming) const {
+    const std::vector<std::pair<int, int>>& renaming_pairs(int renaming) const {
         return renamings_[static_cast<std::size_t>(renaming)];
     }
     int renamings() const noexcept { return static_cast<int>(renamings_.size()); }

@@ -9,12 +9,12 @@
 namespace cairn::search {
 namespace {
 
-constexpr double without_path = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Collects the sets below others under one renaming.
-class Below {
+class DescendantSets {
 public:
-    Below(const PathDag& dag, PathSet highest)
+    DescendantSets(const PathDag& dag, PathSet highest)
         : dag_(dag), seen_(static_cast<std::size_t>(std::max(highest, PathDag::empty_path)) + 1, false) {}
 
     /// `tops` and all sets below them, ascending, without the empty set and the empty path. Calls renamed(renaming,
@@ -60,7 +60,7 @@ std::size_t PathDagEvaluator::NameScope::node_of(PathSet set) const {
 PathDagEvaluator::PathDagEvaluator(std::shared_ptr<const PathDag> dag, PathSet set, std::span<const int> cost_classes)
     : dag_(std::move(dag)), set_(set) {
     nodes_.push_back({});
-    Below below(*dag_, set_);
+    DescendantSets below(*dag_, set_);
     std::map<Renaming, std::vector<PathSet>> renamed;
     own_.sets = below({set_}, [&](Renaming renaming, PathSet node) { renamed[renaming].push_back(node); });
     // A renamed set contains no renamed sets.
@@ -72,7 +72,7 @@ PathDagEvaluator::PathDagEvaluator(std::shared_ptr<const PathDag> dag, PathSet s
         return cost_classes.empty() ? choice : cost_classes[static_cast<std::size_t>(choice)];
     };
     for (const auto& [renaming, tops] : renamed) {
-        std::vector<std::pair<int, int>> names = dag_->names_of(renaming);
+        std::vector<std::pair<int, int>> names = dag_->renaming_pairs(renaming);
         for (auto& [choice, name] : names) name = cost_class_of(name);
         alike[std::move(names)].push_back(renaming);
     }
@@ -89,7 +89,7 @@ PathDagEvaluator::PathDagEvaluator(std::shared_ptr<const PathDag> dag, PathSet s
     own_.places.resize(static_cast<std::size_t>(std::max(set_, PathDag::empty_path)) + 1, 0);
     add_nodes(own_, cost_class_of);
     whole_ = set == PathDag::none ? nodes_.size() : own_.node_of(set_);
-    costs_.resize(nodes_.size(), without_path);
+    costs_.resize(nodes_.size(), infinity);
     best_.resize(nodes_.size(), 0);
 }
 
@@ -129,7 +129,7 @@ std::size_t PathDagEvaluator::add_choice(int cost_class) {
 std::size_t PathDagEvaluator::add_sum(std::span<const Product> made_of) {
     std::size_t hash = made_of.size();
     for (const Product& product : made_of) hash = hash_of(hash_of(hash, product.first), product.second);
-    const auto [first, last] = alike_.equal_range(hash);
+    const auto [first, last] = sums_by_hash_.equal_range(hash);
     for (auto known = first; known != last; ++known) {
         const std::size_t node = known->second;
         if (std::ranges::equal(std::span(products_).subspan(begin(node), nodes_[node].end - begin(node)), made_of))
@@ -137,19 +137,19 @@ std::size_t PathDagEvaluator::add_sum(std::span<const Product> made_of) {
     }
     products_.insert(products_.end(), made_of.begin(), made_of.end());
     nodes_.push_back({-1, products_.size()});
-    alike_.emplace(hash, nodes_.size() - 1);
+    sums_by_hash_.emplace(hash, nodes_.size() - 1);
     return nodes_.size() - 1;
 }
 
 double PathDagEvaluator::cheapest(std::span<const double> costs) {
-    if (whole_ == nodes_.size()) return without_path;
+    if (whole_ == nodes_.size()) return infinity;
     costs_[0] = 0;
     for (std::size_t node = 1; node < nodes_.size(); ++node) {
         if (const int cost_class = nodes_[node].cost_class; cost_class >= 0) {
             costs_[node] = costs[static_cast<std::size_t>(cost_class)];
             continue;
         }
-        double least = without_path;
+        double least = infinity;
         for (std::size_t p = begin(node); p < nodes_[node].end; ++p)
             if (const double sum = cost(products_[p]); sum < least) least = sum, best_[node] = p;
         costs_[node] = least;
@@ -201,10 +201,10 @@ std::vector<int> PathDagEvaluator::choice_counts(std::size_t cost_classes) const
 }
 
 std::vector<double> PathDagEvaluator::reduced_costs(std::size_t cost_classes) const {
-    std::vector<double> reduced_costs(cost_classes, without_path);
+    std::vector<double> reduced_costs(cost_classes, infinity);
     if (whole_ == nodes_.size()) return reduced_costs;
     // Of each node, the cost of its cheapest completion to a path of the whole.
-    std::vector<double> outside(nodes_.size(), without_path);
+    std::vector<double> outside(nodes_.size(), infinity);
     outside[whole_] = 0;
     for (std::size_t node = nodes_.size(); node-- > 1;) {
         if (const int cost_class = nodes_[node].cost_class; cost_class >= 0) {

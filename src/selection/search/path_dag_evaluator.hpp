@@ -71,8 +71,8 @@ private:
     PathSet set_;
     std::vector<Node> nodes_;  // nodes of a product precede the sum; the first: one path without choices
     std::vector<Product> products_;
-    std::unordered_map<int, std::size_t> choices_;             // by cost class: its node
-    std::unordered_multimap<std::size_t, std::size_t> alike_;  // sums by hash of their products
+    std::unordered_map<int, std::size_t> choices_;                    // by cost class: its node
+    std::unordered_multimap<std::size_t, std::size_t> sums_by_hash_;  // sums by hash of their products
     NameScope own_;
     std::vector<NameScope> named_;
     std::vector<std::size_t> names_;  // by renaming: index into `named_`

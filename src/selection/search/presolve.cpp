@@ -15,7 +15,7 @@ namespace {
 // Limits of inlining a goal into its user: the alternatives that the user may then have, the pairs of alternatives
 // compared, and the needs of a user's alternative if the goal has several, since each would get a copy of them; the
 // search splits such needs anyway.
-constexpr std::size_t most_options = 64, most_pairs = 4096, most_needs = 256;
+constexpr std::size_t max_options = 64, max_pairs = 4096, max_needs = 256;
 
 bool overlap(const GoalList& a, const GoalList& b) {
     return std::any_of(a.begin(), a.end(), [&](int goal) { return contains(b, goal); });
@@ -32,7 +32,7 @@ public:
           share_(share),
           options_(static_cast<std::size_t>(problem.goals())),
           may_provide_(options_.size(), false),
-          user_(options_.size(), none),
+          only_user_(options_.size(), none),
           changes_(options_.size(), 0),
           failed_(options_.size()),
           pruner_(dag, only_cheapest, may_provide_) {}
@@ -77,7 +77,7 @@ private:
     std::vector<PresolveOption>& options(int goal) { return options_[static_cast<std::size_t>(goal)]; }
     bool may_provide(int goal) const { return may_provide_[static_cast<std::size_t>(goal)]; }
 
-    bool can_be_taken(const Alternative& alternative, const std::vector<bool>& reachable) const {
+    bool has_reachable_needs(const Alternative& alternative, const std::vector<bool>& reachable) const {
         return std::all_of(alternative.needs.begin(), alternative.needs.end(),
                            [&](int need) { return reachable[static_cast<std::size_t>(need)]; });
     }
@@ -86,7 +86,7 @@ private:
         for (int goal = 0; goal < problem_.goals(); ++goal)
             for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
                 const Alternative alternative = problem_.alternative(choice);
-                if (can_be_taken(alternative, reachable) &&
+                if (has_reachable_needs(alternative, reachable) &&
                     (!alternative.provides.empty() || std::any_of(alternative.needs.begin(), alternative.needs.end(),
                                                                   [&](int need) { return may_provide(need); })))
                     may_provide_[static_cast<std::size_t>(goal)] = true;
@@ -166,7 +166,7 @@ private:
     void add_options(int goal, const std::vector<bool>& reachable) {
         for (int choice = problem_.first(goal); choice < problem_.first(goal + 1); ++choice) {
             const Alternative alternative = problem_.alternative(choice);
-            if (!can_be_taken(alternative, reachable)) continue;
+            if (!has_reachable_needs(alternative, reachable)) continue;
             options(goal).push_back({alternative.cost,
                                      {alternative.needs.begin(), alternative.needs.end(), &pool_},
                                      {alternative.provides.begin(), alternative.provides.end(), &pool_},
@@ -199,21 +199,21 @@ private:
     void note(const PresolveOption& option, int by) {
         result_.work += option.needs.size() + option.provides.size();
         for (const int need : option.needs) {
-            int& known = user_[static_cast<std::size_t>(need)];
+            int& known = only_user_[static_cast<std::size_t>(need)];
             known = known == none || known == by ? by : several;
         }
-        for (const int goal : option.provides) user_[static_cast<std::size_t>(goal)] = several;
+        for (const int goal : option.provides) only_user_[static_cast<std::size_t>(goal)] = several;
     }
 
     /// Inlines every goal that it may into its only user.
     bool inline_goals(const Segment& segment) {
         for (auto g = static_cast<std::size_t>(segment.low); g < static_cast<std::size_t>(segment.high); ++g)
-            user_[g] = is_used_[g] ? several : none;
+            only_user_[g] = is_used_[g] ? several : none;
         bool changed = false;
         // All users and providers of a goal are higher, so they have been recorded when the goal is visited.
         for (int goal = segment.high - 1; goal >= segment.low; --goal) {
             if (stop_.stop_requested()) return false;
-            const int by = user_[static_cast<std::size_t>(goal)];
+            const int by = only_user_[static_cast<std::size_t>(goal)];
             if (by >= 0 && inline_goal_into(goal, by))
                 changed = true;
             else
@@ -239,7 +239,7 @@ private:
                 candidates.push_back({candidates.size(), upper.cost, &upper, nullptr, true});
                 continue;
             }
-            if (lowers.size() > 1 && upper.needs.size() > most_needs) {
+            if (lowers.size() > 1 && upper.needs.size() > max_needs) {
                 failed = now;
                 return false;
             }
@@ -250,9 +250,9 @@ private:
                                  [&](int need) { return may_be_in_cycle(need) && contains(upper.provides, need); }))
                     candidates.push_back({candidates.size(), upper.cost + lower.cost, &upper, &lower, false});
         }
-        Inlining inlining{goal, lowers.size() == 1, std::max(most_options, options(by).size())};
+        Inlining inlining{goal, lowers.size() == 1, std::max(max_options, options(by).size())};
         // If none is left, the search reports that there is no path.
-        if (candidates.empty() || candidates.size() > most_pairs + options(by).size() ||
+        if (candidates.empty() || candidates.size() > max_pairs + options(by).size() ||
             !pruner_.prune(candidates, inlining)) {
             failed = now;
             return false;
@@ -305,11 +305,11 @@ private:
     std::vector<std::vector<PresolveOption>> options_;
     std::vector<bool> may_provide_;  // for each goal: it, or a goal below it, may provide further goals
     std::vector<Piece> pieces_;
-    std::size_t added_ = 0;      // of these
-    std::vector<bool> is_used_;  // for each goal: used outside the current segments
-    std::vector<bool> needed_;   // for each goal: needed by one visited so far
-    std::vector<int> user_;      // for each goal: its only user so far
-    std::vector<int> changes_;   // of each goal's options
+    std::size_t added_ = 0;       // of these
+    std::vector<bool> is_used_;   // for each goal: used outside the current segments
+    std::vector<bool> needed_;    // for each goal: needed by one visited so far
+    std::vector<int> only_user_;  // for each goal: its only user so far
+    std::vector<int> changes_;    // of each goal's options
     std::vector<FailedInlining> failed_;
     DominancePruner pruner_;
     PresolvedProblem result_;

@@ -123,7 +123,7 @@ RegionSolver::RegionSolver(const PresolvedProblem& presolved, PathDag& dag, Regi
 void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) {
     const int goal = form_.low + static_cast<int>(number);
     const SearchProblem& problem = presolved_->problem;
-    const auto is_held = [&](int need) {
+    const auto is_stored = [&](int need) {
         return need < form_.low || !pass.entered[static_cast<std::size_t>(need - form_.low)];
     };
     const auto reach = [&](PathSet before, PathSet chosen) {
@@ -139,7 +139,7 @@ void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) 
             continue;
         }
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice)
-            if (transitions_.choose(entry.state, goal, choice, next_, is_held))
+            if (transitions_.choose(entry.state, goal, choice, next_, is_stored))
                 reach(before, presolved_->sets[static_cast<std::size_t>(choice)]);
     }
 }

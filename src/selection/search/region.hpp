@@ -22,9 +22,9 @@ struct SearchLimits {
     std::size_t state_limit = 0;
     bool exact = true;  ///< false: something was pruned because it would have been too much work
     std::stop_token stop = {};
-    bool only_exact = false;  ///< stop once something was pruned
+    bool require_exact = false;  ///< stop once something was pruned
 
-    bool ends() const { return stop.stop_requested() || (only_exact && !exact); }
+    bool ends() const { return stop.stop_requested() || (require_exact && !exact); }
 };
 
 /// Work limits of an exact search, in pending goals of all states visited: the base of any problem, and the increment

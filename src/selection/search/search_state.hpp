@@ -34,14 +34,14 @@ public:
     StateTransitions(const SearchProblem& problem, const std::vector<int>& sccs);
 
     /// The state after a choice for `goal`, which is higher than all other pending goals. False if the choice is not
-    /// allowed: something would be provided twice, or depend on itself. Goals for which `is_held` is false are not
+    /// allowed: something would be provided twice, or depend on itself. Goals for which `is_stored` is false are not
     /// stored in states, since they are pending in all of them.
-    template <typename IsHeld>
-    bool choose(StateView state, int goal, int choice, State& next, const IsHeld& is_held) {
+    template <typename IsStored>
+    bool choose(StateView state, int goal, int choice, State& next, const IsStored& is_stored) {
         const Alternative alternative = problem_->alternative(choice);
         if (!begin(state, goal, alternative, next)) return false;
         for (const int need : alternative.needs)
-            if (is_held(need)) add_goal(next, need, false);
+            if (is_stored(need)) add_goal(next, need, false);
         for (const int also : alternative.provides) add_goal(next, also, true);
         finish(next);
         return true;

@@ -87,9 +87,10 @@ void Subproblems::find_cheapest(std::size_t s, const CostShares& shares, Relaxed
     all.shares[s].assign(subproblem.costs.begin(), subproblem.costs.begin() + static_cast<std::ptrdiff_t>(places));
     all.costs[s] = subproblem.paths.cheapest(subproblem.costs);
     const std::vector<int> choice_counts = subproblem.paths.choice_counts(subproblem.costs.size());
-    all.own_costs[s] = 0;
+    all.unshared_costs[s] = 0;
     for (std::size_t cost_class = places; cost_class < choice_counts.size(); ++cost_class)
-        if (choice_counts[cost_class] > 0) all.own_costs[s] += choice_counts[cost_class] * subproblem.costs[cost_class];
+        if (choice_counts[cost_class] > 0)
+            all.unshared_costs[s] += choice_counts[cost_class] * subproblem.costs[cost_class];
     all.usage[s].assign(choice_counts.begin(), choice_counts.begin() + static_cast<std::ptrdiff_t>(places));
     for (std::size_t place = 0; place < places; ++place) all.usage[s][place] /= subproblem.counts[place];
 }

@@ -19,10 +19,10 @@ namespace cairn::search {
 /// without shared goals, its shares, and the fraction of each shared goal that it takes.
 struct RelaxedSolution {
     explicit RelaxedSolution(std::size_t subproblems)
-        : costs(subproblems, 0), own_costs(subproblems, 0), shares(subproblems), usage(subproblems) {}
+        : costs(subproblems, 0), unshared_costs(subproblems, 0), shares(subproblems), usage(subproblems) {}
     double cost() const { return std::accumulate(costs.begin(), costs.end(), 0.0); }
 
-    std::vector<double> costs, own_costs;
+    std::vector<double> costs, unshared_costs;
     std::vector<std::vector<double>> shares;
     SharedGoalUsage usage;
 };

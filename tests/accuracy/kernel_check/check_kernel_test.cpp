@@ -90,7 +90,7 @@ template <Fault fault>
 }
 
 template <Fault fault>
-KernelReport report(std::size_t every = 1) {
+KernelReport report(std::size_t size_stride = 1) {
     Kernel kernel;
     kernel.id = "test.layer_norm@1";
     kernel.definition = "layer_norm";
@@ -113,7 +113,7 @@ KernelReport report(std::size_t every = 1) {
     definitions[0].build = [](std::span<const Tensor> x, const Attributes& a) -> std::vector<Tensor> {
         return {layer_norm(x[0], x[1], x[2], a.number("eps"))};
     };
-    return check_kernel(kernel, definitions, {.every = every, .heap_calls = heap_calls});
+    return check_kernel(kernel, definitions, {.size_stride = size_stride, .heap_calls = heap_calls});
 }
 
 template <Fault fault>
@@ -259,7 +259,7 @@ TEST(CheckKernels, CheckAllOfAContextOrItsOwn) {
     ContextOptions options{.reference_only = true};
     options.extra.kernels = {wrong_floor(), elsewhere};
     const Context own({.extra = options.extra});
-    const std::vector<KernelReport> reports = check_kernels(own, {.only_own = true});
+    const std::vector<KernelReport> reports = check_kernels(own, {.only_extra = true});
     ASSERT_EQ(reports.size(), 2u);
     EXPECT_EQ(reports[0].kernel, "own.floor@1");
     EXPECT_FALSE(reports[0].faults.empty());
@@ -273,7 +273,7 @@ TEST(CheckKernels, CheckAllOfAContextOrItsOwn) {
 
     // Of all kernels, the reference ones.
     const Context few({.extra = {}, .reference_only = true});
-    const std::vector<KernelReport> all = check_kernels(few, {.every = 1000});
+    const std::vector<KernelReport> all = check_kernels(few, {.size_stride = 1000});
     EXPECT_EQ(all.size(), few.kernels().kernels.size());
     for (const KernelReport& report : all) EXPECT_EQ(report.faults, std::vector<std::string>()) << report.kernel;
 }

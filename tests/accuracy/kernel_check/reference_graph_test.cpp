@@ -18,7 +18,7 @@ std::string refused_problem(const std::string& text) {
     return test::message([&] { reference_text(text); });
 }
 
-TEST(MeaningOf, IsAGraphOfItsOperands) {
+TEST(ReferenceGraph, IsAGraphOfItsOperands) {
     const std::vector<GraphPort> all =
         ports(reference_text("linear | f32[N,3] f32[3,2]! f32[2]! -> f32[N,2] where N in 1..9"));
     ASSERT_EQ(all.size(), 4u);
@@ -27,7 +27,7 @@ TEST(MeaningOf, IsAGraphOfItsOperands) {
     EXPECT_EQ(to_string(all[3].shape), "[N,2]");
 }
 
-TEST(MeaningOf, RefusesWhatItIsNoMeaningOf) {
+TEST(ReferenceGraph, RefusesWhatItIsNoMeaningOf) {
     EXPECT_THAT(refused_problem("lineal | f32[4] -> f32[4]"), HasSubstr("there is no definition 'lineal'"));
     EXPECT_THAT(refused_problem("matmul | f32[4,4] -> f32[4,4]"), HasSubstr("[matmul]"));
     EXPECT_THAT(refused_problem("matmul | f32[2,3] f32[4,5] -> f32[2,5]"), HasSubstr("inner dims differ"));

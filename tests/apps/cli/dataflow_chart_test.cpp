@@ -21,7 +21,7 @@ ExplainedInstruction call(std::vector<int> reads, std::vector<int> writes) {
     return made;
 }
 
-TEST(Flow, LeadsFromTheLastWriterToReaders) {
+TEST(DataflowLayout, LeadsFromTheLastWriterToReaders) {
     ExplainedBucket bucket;
     bucket.buffers = {{"input", "x"}, {"transient", ""}, {"state", "s"}, {"output", "y"}};
     bucket.instructions = {call({0}, {1}), call({1, 0}, {2}), call({2, 1, 1}, {1}), call({1}, {3})};
@@ -32,7 +32,7 @@ TEST(Flow, LeadsFromTheLastWriterToReaders) {
     EXPECT_EQ(definition_of(bucket.instructions[0].chosen.problem), "exp");
 }
 
-TEST(Flow, GroupsAreTheirOps) {
+TEST(DataflowLayout, GroupsAreTheirOps) {
     const Context context;
     EXPECT_EQ(problem_ops("linear | f32[2,3] f32[3,4]! f32[4]! -> f32[2,4]", context), "matmul add");
     EXPECT_EQ(problem_ops("softmax axis=(-1) | f32[2,3] -> f32[2,3]", context), "max_reduce sub exp sum div");

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class DbExchange : public TwoMachines {
+class DbImportExport : public TwoMachines {
 protected:
     /// Runs the same command on the other database.
     Outcome there(std::vector<std::string> words, const std::string& input = {}) const {
@@ -20,7 +20,7 @@ protected:
     std::string rows_here() const { return text_of(path); }
 };
 
-TEST_F(DbExchange, TextIsWrittenAndReadBack) {
+TEST_F(DbImportExport, TextIsWrittenAndReadBack) {
     const std::string file = (folder / "rows.jsonl").string();
     EXPECT_EQ(rows({"export", file}, "export")[0]["rows"], "10");
     EXPECT_EQ(read_file(file), rows_here());
@@ -34,12 +34,12 @@ TEST_F(DbExchange, TextIsWrittenAndReadBack) {
     EXPECT_THAT(files(), ElementsAre("other.db", "rows.jsonl", "timings.db"));
 }
 
-TEST_F(DbExchange, TextComesFromStandardInput) {
+TEST_F(DbImportExport, TextComesFromStandardInput) {
     EXPECT_EQ(there({"import", "-"}, rows_here()).out, "10 rows added from standard input\n");
     EXPECT_EQ(text_of(other), rows_here());
 }
 
-TEST_F(DbExchange, AFileThatIsThereIsKept) {
+TEST_F(DbImportExport, AFileThatIsThereIsKept) {
     const std::string file = write("rows.jsonl", "mine");
     EXPECT_TRUE(refuses(db({"export", file}), {"rows.jsonl", "is there already"}));
     EXPECT_EQ(read_file(file), "mine");
@@ -50,7 +50,7 @@ TEST_F(DbExchange, AFileThatIsThereIsKept) {
     EXPECT_THAT(files(), ElementsAre("rows.jsonl", "timings.db"));
 }
 
-TEST_F(DbExchange, ARowThatIsWrongAddsNone) {
+TEST_F(DbImportExport, ARowThatIsWrongAddsNone) {
     const std::string file = write("bad.jsonl", rows_here() + "{\"row\":\"tim\n");
     const std::string before = rows_here();
     EXPECT_TRUE(refuses(db({"import", file}), {"line 11"}));
@@ -62,7 +62,7 @@ TEST_F(DbExchange, ARowThatIsWrongAddsNone) {
     EXPECT_THAT(files(), ElementsAre("bad.jsonl", "timings.db")) << "no database of nothing";
 }
 
-TEST_F(DbExchange, MergeIsAUnion) {
+TEST_F(DbImportExport, MergeIsAUnion) {
     add_time(other, "k@7", 7e-6, second_machine);
     const std::string third = (folder / "third.db").string();
     add_time(third, "k@8", 8e-6, machine);
@@ -80,7 +80,7 @@ TEST_F(DbExchange, MergeIsAUnion) {
     EXPECT_EQ(text_of(folder / "new.db"), rows_here());
 }
 
-TEST_F(DbExchange, MergeRefusesWhatIsNoOther) {
+TEST_F(DbImportExport, MergeRefusesWhatIsNoOther) {
     const std::string before = rows_here(), text = write("text", std::string(1000, 'x'));
     std::filesystem::create_symlink(path, folder / "link");
     EXPECT_TRUE(refuses(db({"merge", path.string()}), {"is the database itself"}));

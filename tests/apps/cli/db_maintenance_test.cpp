@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class DbTending : public TwoMachines {
+class DbMaintenance : public TwoMachines {
 protected:
     std::string removed(std::vector<std::string> words) const {
         words.insert(words.begin(), "gc");
@@ -20,12 +20,12 @@ protected:
     }
 };
 
-TEST_F(DbTending, CheckTellsThatAllIsWell) {
+TEST_F(DbMaintenance, CheckTellsThatAllIsWell) {
     EXPECT_EQ(rows({"check"}, "check")[0]["faults"], "0");
     EXPECT_EQ(db({"check"}).out, path.string() + ": no faults\n");
 }
 
-TEST_F(DbTending, CheckListsFaults) {
+TEST_F(DbMaintenance, CheckListsFaults) {
     change(path, "UPDATE measurement SET median=-5 WHERE samples=5");
     const Outcome outcome = db({"check", "--json"});
     EXPECT_EQ(outcome.exit_code, 1);
@@ -37,7 +37,7 @@ TEST_F(DbTending, CheckListsFaults) {
     EXPECT_THAT(db({"check"}).out, HasSubstr(": 1 faults\n"));
 }
 
-TEST_F(DbTending, CheckFindsDamagedPages) {
+TEST_F(DbMaintenance, CheckFindsDamagedPages) {
     add_time(path, "k@5", 1e-6, machine);
     const auto bytes = std::filesystem::file_size(path);
     std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -53,7 +53,7 @@ TEST_F(DbTending, CheckFindsDamagedPages) {
     EXPECT_THAT(files(), ElementsAre("timings.db")) << "it is not set aside";
 }
 
-TEST_F(DbTending, CollectsWhatCountsNoMore) {
+TEST_F(DbMaintenance, CollectsWhatCountsNoMore) {
     EXPECT_EQ(removed({}), "0") << "younger than a month";
     EXPECT_EQ(removed({"--before", "2024-01-01"}), "0");
     EXPECT_EQ(removed({"--before", "0s"}), "1") << "the time with fewer samples";
@@ -64,13 +64,13 @@ TEST_F(DbTending, CollectsWhatCountsNoMore) {
     EXPECT_EQ(rows({"rules"}, "rule").size(), 1u);
 }
 
-TEST_F(DbTending, CollectsOldRowsOnly) {
+TEST_F(DbMaintenance, CollectsOldRowsOnly) {
     change(path, "UPDATE measurement SET time=time-40*86400000000000 WHERE samples=5");
     EXPECT_EQ(removed({"--before", "50d"}), "0");
     EXPECT_EQ(removed({}), "1");
 }
 
-TEST_F(DbTending, CollectsOtherMachines) {
+TEST_F(DbMaintenance, CollectsOtherMachines) {
     EXPECT_EQ(removed({"--keep-environment", "machine B"}), "5") << "three times, an error, a choice";
     EXPECT_EQ(rows({"query"}, "time").size(), 1u);
     add_time(path, "mine@1", 1e-6, here(1));
@@ -78,7 +78,7 @@ TEST_F(DbTending, CollectsOtherMachines) {
     EXPECT_EQ(rows({"query"}, "time")[0]["kernel"], "mine@1");
 }
 
-TEST_F(DbTending, ADryRunCountsAndChangesNothing) {
+TEST_F(DbMaintenance, ADryRunCountsAndChangesNothing) {
     const std::string before = text_of(path);
     const auto told = rows({"gc", "--before", "0s", "--keep-environment", "machine A", "--dry-run"}, "gc");
     ASSERT_EQ(told.size(), 1u);
@@ -90,7 +90,7 @@ TEST_F(DbTending, ADryRunCountsAndChangesNothing) {
     EXPECT_NE(text_of(path), before);
 }
 
-TEST_F(DbTending, CollectRefusesWhatFitsNothing) {
+TEST_F(DbMaintenance, CollectRefusesWhatFitsNothing) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"gc", "--keep-environment", "no*"}), {"no environment here matches no*"}));
     EXPECT_TRUE(refuses(db({"gc", "--keep-environment", ""}), {"pattern is empty"}));

@@ -10,12 +10,12 @@ namespace {
 
 using testing::ElementsAre;
 
-class DbSeed : public TwoMachines {
+class DbShip : public TwoMachines {
 protected:
     std::string seed() const { return (folder / "shipped_timings.db").string(); }
 };
 
-TEST_F(DbSeed, HoldsWhatCounts) {
+TEST_F(DbShip, HoldsWhatCounts) {
     const auto told = rows({"ship", seed()}, "ship");
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0]["file"], seed());
@@ -29,7 +29,7 @@ TEST_F(DbSeed, HoldsWhatCounts) {
     EXPECT_THAT(files(), ElementsAre("shipped_timings.db", "timings.db"));
 }
 
-TEST_F(DbSeed, OfSomeMachines) {
+TEST_F(DbShip, OfSomeMachines) {
     EXPECT_EQ(rows({"ship", seed(), "--environment", "* B"}, "ship")[0]["times"], "1");
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "k@2");
     add_time(path, "mine@1", 1e-6, here(1));
@@ -37,20 +37,20 @@ TEST_F(DbSeed, OfSomeMachines) {
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "mine@1");
 }
 
-TEST_F(DbSeed, HoldsRulesWhereTheyAreAskedFor) {
+TEST_F(DbShip, HoldsRulesWhereTheyAreAskedFor) {
     EXPECT_TRUE(succeeds(db({"ship", seed()})));
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).rules().size(), 0u);
     EXPECT_TRUE(succeeds(db({"ship", seed(), "--rules", "--force"})));
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).rules().size(), 1u);
 }
 
-TEST_F(DbSeed, IsReadBesideADatabase) {
+TEST_F(DbShip, IsReadBesideADatabase) {
     EXPECT_TRUE(succeeds(db({"ship", seed()})));
     const TimingDb beside(other, {}, {.shipped_timings = {seed()}});
     EXPECT_EQ(beside.find(exp_64, "k@1", machine, policy)->median, 2e-6);
 }
 
-TEST_F(DbSeed, RefusesWhatItCannotWrite) {
+TEST_F(DbShip, RefusesWhatItCannotWrite) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"ship"}), {"file", "required"}));
     EXPECT_TRUE(refuses(db({"ship", seed(), "--environment", "no*"}), {"no time here matches an environment no*"}));

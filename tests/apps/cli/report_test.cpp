@@ -29,7 +29,7 @@ using testing::Not;
 
 /// Data of GPT-2 in full size, without its weights: a run in which each instruction took twice the expected time, and
 /// later ones slightly more.
-const ReportData& gpt2_study() {
+const ReportData& gpt2_report() {
     static const ReportData study = [] {
         const models::Gpt2Config config;
         const Graph graph = models::gpt2_graph(config, models::gpt2_weights(config));
@@ -67,7 +67,7 @@ std::vector<Element> elements_of(const std::string& markup, std::string_view nam
 }
 
 TEST(Report, IsOneWellFormedPageOfLessThanTwoMegabytes) {
-    const std::string page = report_of(gpt2_study());
+    const std::string page = report_of(gpt2_report());
     EXPECT_LT(page.size(), 2u << 20);
     EXPECT_NO_THROW(elements_in(page));
     EXPECT_THAT(page, testing::StartsWith("<!DOCTYPE html>\n<html lang=\"en\">"));
@@ -80,19 +80,18 @@ TEST(Report, IsOneWellFormedPageOfLessThanTwoMegabytes) {
 }
 
 TEST(Report, EveryClassOfADrawingHasAStyle) {
-    const std::string page = report_of(gpt2_study()), sheet(report_style());
+    const std::string page = report_of(gpt2_report()), sheet(report_style());
     for (const Element& element : elements_in(page)) {
         if (element.name != "rect" && element.name != "path" && element.name != "line") continue;
         std::istringstream words(element.attributes.at("class"));
         for (std::string word; words >> word;) EXPECT_THAT(sheet, HasSubstr("." + word + " {"));
     }
-    for (const auto& [style, meaning] : style_meanings)
-        EXPECT_THAT(page, HasSubstr("<i class=\"" + std::string(style)));
+    for (const auto& [style, meaning] : style_legend) EXPECT_THAT(page, HasSubstr("<i class=\"" + std::string(style)));
     EXPECT_THAT(sheet, HasSubstr("prefers-color-scheme: dark"));
 }
 
 TEST(Report, TellsTheFiguresOfTheStudy) {
-    const ReportData& study = gpt2_study();
+    const ReportData& study = gpt2_report();
     const std::string page = report_of(study);
     for (const std::string& figure :
          {time_text(study.run_bucket().seconds), bytes_text(static_cast<double>(study.memory.arena)),
@@ -114,9 +113,9 @@ TEST(Report, SaysWhereThereIsNothingToShow) {
 }
 
 TEST(Report, MemoryHasARectangleForEachPiece) {
-    const auto pieces = arena_blocks(gpt2_study().memory);
+    const auto pieces = arena_blocks(gpt2_report().memory);
     EXPECT_GT(pieces.size(), 50u);
-    const auto rects = elements_of(memory_chart(gpt2_study()), "rect", "memory");
+    const auto rects = elements_of(memory_chart(gpt2_report()), "rect", "memory");
     EXPECT_EQ(rects.size(), pieces.size());
     for (const Element& rect : rects) {
         EXPECT_GE(rect.number("y"), 0);
@@ -125,7 +124,7 @@ TEST(Report, MemoryHasARectangleForEachPiece) {
 }
 
 TEST(TimeChart, SumsCallsByKernel) {
-    const ReportData& study = gpt2_study();
+    const ReportData& study = gpt2_report();
     const std::vector<KernelTime> times = kernel_times(study);
     double seconds = 0, expected = 0, took = 0;
     int calls = 0;
@@ -143,7 +142,7 @@ TEST(TimeChart, SumsCallsByKernel) {
 }
 
 TEST(DataflowChart, HasARowAndABarForEachInstruction) {
-    const ReportData& study = gpt2_study();
+    const ReportData& study = gpt2_report();
     const std::string chart = dataflow_chart(study);
     const auto instructions = study.instructions();
     EXPECT_EQ(elements_of(chart, "line", "tick").size(), instructions.size());
@@ -173,8 +172,8 @@ TEST(DataflowChart, HasARowAndABarForEachInstruction) {
     EXPECT_EQ(elements_of(chart, "path", "edge").size(), far);
 }
 
-TEST(WaysTable, HasWhatOnlyOneOfThemHas) {
-    const ReportData& study = gpt2_study();
+TEST(AlternativesTable, HasWhatOnlyOneOfThemHas) {
+    const ReportData& study = gpt2_report();
     const std::string table = alternatives_table(study, *study.runner_up, "runner-up");
     EXPECT_NO_THROW(elements_in(table));
     const auto gone = elements_of(table, "td", "gone"), come = elements_of(table, "td", "come");
@@ -187,7 +186,7 @@ TEST(WaysTable, HasWhatOnlyOneOfThemHas) {
 
 /// The path that is cheaper by summed times is not the runner-up, and the page shows why it was not selected.
 TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
-    ReportData study = gpt2_study();
+    ReportData study = gpt2_report();
     EXPECT_THAT(report_of(study), Not(HasSubstr("Cheaper by sums")));
     study.least_by_sums = study.runner_up;
     study.least_by_sums->kept_bytes = 1 << 20;
@@ -202,7 +201,7 @@ TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
 }
 
 TEST(TuningChart, HasAPointForEachMeasurement) {
-    const std::string chart = tuning_chart(gpt2_study().tuning);
+    const std::string chart = tuning_chart(gpt2_report().tuning);
     const auto points = elements_of(chart, "rect", "dot");
     ASSERT_EQ(points.size(), 3u);
     EXPECT_LT(points[0].number("x"), points[1].number("x"));

@@ -7,28 +7,28 @@
 namespace cairn::cli {
 namespace {
 
-constexpr std::int64_t second = 1'000'000'000, a_time = 1'795'460'393 * second;  // 2026-11-23T18:59:53Z
+constexpr std::int64_t second = 1'000'000'000, sample_time = 1'795'460'393 * second;  // 2026-11-23T18:59:53Z
 
-TEST(Moment, AgesGoBackFromNow) {
-    EXPECT_EQ(parse_timestamp("0s", a_time), a_time);
-    EXPECT_EQ(parse_timestamp("90s", a_time), a_time - 90 * second);
-    EXPECT_EQ(parse_timestamp("5m", a_time), a_time - 300 * second);
-    EXPECT_EQ(parse_timestamp("1.5h", a_time), a_time - 5400 * second);
-    EXPECT_EQ(parse_timestamp("30d", a_time), a_time - 30 * 86'400 * second);
-    EXPECT_EQ(parse_timestamp("2w", a_time), a_time - 14 * 86'400 * second);
-    EXPECT_EQ(parse_timestamp("99999w", a_time), 0) << "before there was a clock";
-    EXPECT_EQ(parse_timestamp("1e30d", a_time), 0);
+TEST(Timestamp, AgesGoBackFromNow) {
+    EXPECT_EQ(parse_timestamp("0s", sample_time), sample_time);
+    EXPECT_EQ(parse_timestamp("90s", sample_time), sample_time - 90 * second);
+    EXPECT_EQ(parse_timestamp("5m", sample_time), sample_time - 300 * second);
+    EXPECT_EQ(parse_timestamp("1.5h", sample_time), sample_time - 5400 * second);
+    EXPECT_EQ(parse_timestamp("30d", sample_time), sample_time - 30 * 86'400 * second);
+    EXPECT_EQ(parse_timestamp("2w", sample_time), sample_time - 14 * 86'400 * second);
+    EXPECT_EQ(parse_timestamp("99999w", sample_time), 0) << "before there was a clock";
+    EXPECT_EQ(parse_timestamp("1e30d", sample_time), 0);
 }
 
-TEST(Moment, DatesAreOfUtc) {
+TEST(Timestamp, DatesAreOfUtc) {
     EXPECT_EQ(parse_timestamp("1970-01-02", 0), 86'400 * second);
-    EXPECT_EQ(parse_timestamp("2026-11-23T18:59:53Z", 0), a_time);
-    EXPECT_EQ(parse_timestamp("2026-11-23T18:59:53", 0), a_time);
+    EXPECT_EQ(parse_timestamp("2026-11-23T18:59:53Z", 0), sample_time);
+    EXPECT_EQ(parse_timestamp("2026-11-23T18:59:53", 0), sample_time);
     EXPECT_EQ(parse_timestamp("2024-02-29", 0), 1'709'164'800 * second);
     EXPECT_GT(parse_timestamp("2261-12-31", 0).value(), 0);
 }
 
-TEST(Moment, OtherTextsAreNone) {
+TEST(Timestamp, OtherTextsAreNone) {
     for (const char* wrong : {"",
                               "d",
                               "30",
@@ -51,21 +51,21 @@ TEST(Moment, OtherTextsAreNone) {
                               "-026-11-01",
                               "2262-01-01",
                               "1969-12-31"}) {
-        EXPECT_EQ(parse_timestamp(wrong, a_time), std::nullopt) << wrong;
+        EXPECT_EQ(parse_timestamp(wrong, sample_time), std::nullopt) << wrong;
         EXPECT_NE(timestamp_error(wrong), "");
     }
     EXPECT_EQ(timestamp_error("12h"), "");
 }
 
-TEST(Moment, IsTheInverseAsText) {
+TEST(Timestamp, IsTheInverseAsText) {
     EXPECT_EQ(timestamp_text(0), "never");
-    EXPECT_EQ(timestamp_text(a_time), "2026-11-23T18:59:53Z");
-    EXPECT_EQ(timestamp_text(a_time + second - 1), "2026-11-23T18:59:53Z");
+    EXPECT_EQ(timestamp_text(sample_time), "2026-11-23T18:59:53Z");
+    EXPECT_EQ(timestamp_text(sample_time + second - 1), "2026-11-23T18:59:53Z");
     EXPECT_EQ(parse_timestamp(timestamp_text(951'782'400 * second), 0), 951'782'400 * second);
     EXPECT_EQ(timestamp_text(std::numeric_limits<std::int64_t>::max()), "2262-04-11T23:47:16Z");
 }
 
-TEST(Moment, NowIsAfterThisWasWritten) { EXPECT_GT(now(), parse_timestamp("2024-01-01", 0)); }
+TEST(Timestamp, NowIsAfterThisWasWritten) { EXPECT_GT(now(), parse_timestamp("2024-01-01", 0)); }
 
 }  // namespace
 }  // namespace cairn::cli

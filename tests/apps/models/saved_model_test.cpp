@@ -15,7 +15,7 @@ namespace {
 using test::model_folder, test::TempFolder;
 using testing::Contains, testing::HasSubstr, testing::IsEmpty;
 
-class AKeptModel : public testing::Test {
+class SavedModelTest : public testing::Test {
 protected:
     Context context() {
         ContextOptions options;
@@ -48,7 +48,7 @@ protected:
     std::vector<std::string> log_;
 };
 
-TEST_F(AKeptModel, GivesTheSameFromItsFiles) {
+TEST_F(SavedModelTest, GivesTheSameFromItsFiles) {
     const std::vector<float> gpt2_first = gpt2();
     EXPECT_TRUE(std::filesystem::exists(kept() / "model.program"));
     EXPECT_TRUE(std::filesystem::exists(kept() / "model.packed"));
@@ -62,7 +62,7 @@ TEST_F(AKeptModel, GivesTheSameFromItsFiles) {
     EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(AKeptModel, NeedsNoFiles) {
+TEST_F(SavedModelTest, NeedsNoFiles) {
     const std::vector<float> first = gpt2();
     for (const char* name : {"model.program", "model.packed"}) {
         std::ofstream(kept() / name) << "damaged";

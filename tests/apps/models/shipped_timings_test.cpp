@@ -28,7 +28,7 @@ Context fresh_machine() {
     return Context(options);
 }
 
-TEST(ShippedSeed, IsWholeAndSmall) {
+TEST(ShippedTimings, IsWholeAndSmall) {
     const TimingFile seed(shipped(), TimingFile::Use::read);
     const TimingFileInfo info = seed.info();
     EXPECT_TRUE(seed.check().empty());
@@ -40,10 +40,10 @@ TEST(ShippedSeed, IsWholeAndSmall) {
     std::ifstream text(CAIRN_SOURCE_DIR "/shipped_timings/reference.jsonl");
     std::size_t times = 0;
     for (std::string line; std::getline(text, line);) times += line.starts_with("{\"row\":\"time\"");
-    EXPECT_EQ(info.times + info.figures, static_cast<std::int64_t>(times)) << "all of the text is in it";
+    EXPECT_EQ(info.times + info.calibrations, static_cast<std::int64_t>(times)) << "all of the text is in it";
 }
 
-TEST(ShippedSeed, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
+TEST(ShippedTimings, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
     using Clock = std::chrono::steady_clock;
     const Context context = fresh_machine();
     CompileOptions options;
@@ -62,7 +62,7 @@ TEST(ShippedSeed, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
                 EXPECT_FALSE(each.chosen.measured) << "by another machine";
                 const bool is_told = !each.chosen.expected_from.empty();
                 EXPECT_TRUE(with || !is_told);
-                if (!with || each.once) continue;
+                if (!with || each.at_bind) continue;
                 ++all;
                 all_told += is_told;
                 const bool is_large = each.chosen.problem.find("3072") != std::string::npos ||

@@ -13,7 +13,7 @@ std::string spelled(char32_t code) {
     return text;
 }
 
-TEST(BertWords, IdeographsStandAloneToTheEndsOfTheirBlocks) {
+TEST(BertPreTokenizer, IdeographsStandAloneToTheEndsOfTheirBlocks) {
     const BertNormalizer normalizer{
         .clean_text = false, .chinese_chars = true, .strip_accents = false, .lower_case = false};
     const auto stands_alone = [&](char32_t code) {
@@ -32,7 +32,7 @@ TEST(BertWords, IdeographsStandAloneToTheEndsOfTheirBlocks) {
     EXPECT_FALSE(stands_alone(U'か') || stands_alone(U'한'));
 }
 
-TEST(BertWords, CleaningDropsControlsAndEvensOutSpaces) {
+TEST(BertPreTokenizer, CleaningDropsControlsAndEvensOutSpaces) {
     const BertNormalizer clean{.clean_text = true, .chinese_chars = false, .strip_accents = false, .lower_case = false};
     EXPECT_EQ(clean.apply(std::string("a\0b\u00AD\uFFFD\u200Bc\x7F", 13)), "abc");
     EXPECT_EQ(clean.apply("\t\n\r\u3000\u2028É"), "     É");
@@ -43,14 +43,14 @@ TEST(BertWords, CleaningDropsControlsAndEvensOutSpaces) {
     EXPECT_EQ(nothing.apply("A\t\u200B中\xFF"), "A\t\u200B中\uFFFD");
 }
 
-TEST(BertWords, AccentsAndCase) {
+TEST(BertPreTokenizer, AccentsAndCase) {
     const BertNormalizer strip{.clean_text = false, .chinese_chars = false, .strip_accents = true, .lower_case = false};
     EXPECT_EQ(strip.apply("ÇÅé\u0323"), "CAe");
     const BertNormalizer lower{.clean_text = false, .chinese_chars = false, .strip_accents = false, .lower_case = true};
     EXPECT_EQ(lower.apply("ÇΣİ"), "çσi\u0307");
 }
 
-TEST(BertWords, PunctuationIsAWordOfItsOwn) {
+TEST(BertPreTokenizer, PunctuationIsAWordOfItsOwn) {
     using Words = std::vector<std::string_view>;
     EXPECT_EQ(bert_pre_tokenize("don't  stop!"), (Words{"don", "'", "t", "stop", "!"}));
     EXPECT_EQ(bert_pre_tokenize("$5~¿x。"), (Words{"$", "5", "~", "¿", "x", "。"}));

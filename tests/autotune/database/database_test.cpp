@@ -230,7 +230,7 @@ protected:
     }
     /// Works as a compile does: with `reading`, all lookups within one Reading.
     static void work(TimingDb& db, const std::string& own, bool reading) {
-        std::optional<TimingDb::Reading> held;
+        std::optional<TimingDb::ReadSnapshot> held;
         if (reading) held.emplace(db);
         for (int i = 0; i < rows; ++i) has(db, kernel(i));
         add(db, own);

@@ -154,7 +154,7 @@ TEST_F(Processes, TwoInOneProcess) {
                 for (int i = 0; i < 50; ++i) {
                     add(*db, kernel(t + (i % 2) * 2, i));
                     has(*db, kernel(0, i));
-                    const TimingDb::Reading reading(*db);
+                    const TimingDb::ReadSnapshot reading(*db);
                     has(*db, kernel(1, i));
                 }
             });

@@ -234,7 +234,7 @@ TEST_F(TimingDbFile, SessionsTellWhoMeasured) {
 TEST_F(TimingDbFile, AReadingSeesOneState) {
     TimingDb db(path, log()), other(path, log());
     {
-        const TimingDb::Reading reading(db);
+        const TimingDb::ReadSnapshot reading(db);
         EXPECT_FALSE(has(db, "late"));
         add(other, "late");
         add(other, "later");

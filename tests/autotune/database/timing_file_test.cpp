@@ -128,8 +128,8 @@ TEST_F(TimingFiles, FiguresOfAMachineAreNoTimesUnlessAskedFor) {
     EXPECT_EQ(file.query(filter).size(), 9U);
     const TimingFileInfo info = file.info();
     EXPECT_EQ(info.times, before.times);
-    EXPECT_EQ(info.figures, 9);
-    EXPECT_EQ(before.figures, 0);
+    EXPECT_EQ(info.calibrations, 9);
+    EXPECT_EQ(before.calibrations, 0);
     EXPECT_EQ(info.problems, before.problems);
     EXPECT_EQ(info.kernels, before.kernels);
     EXPECT_EQ(info.newest, before.newest);

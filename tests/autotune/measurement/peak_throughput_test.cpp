@@ -9,7 +9,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(Peak, ARoundHasTwelveChainsOfFullRegisters) {
+TEST(PeakThroughput, ARoundHasTwelveChainsOfFullRegisters) {
     EXPECT_EQ(operations_per_iteration(Unit::f32_baseline), 2 * 12 * 4);
     EXPECT_EQ(operations_per_iteration(Unit::f32_avx2), 2 * 12 * 8);
     EXPECT_EQ(operations_per_iteration(Unit::f32_avx512), 2 * 12 * 16);
@@ -19,7 +19,7 @@ TEST(Peak, ARoundHasTwelveChainsOfFullRegisters) {
     EXPECT_EQ(operations_per_iteration(Unit::i8_amx), 0) << "the operating system would have to be asked";
 }
 
-TEST(Peak, EveryUnitOfThisMachineRuns) {
+TEST(PeakThroughput, EveryUnitOfThisMachineRuns) {
     int units = 0;
     for (const UnitInfo& row : unit_table) {
         if (!device::detect_features().includes(row.needs) || operations_per_iteration(row.unit) == 0) continue;

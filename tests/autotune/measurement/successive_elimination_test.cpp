@@ -35,18 +35,18 @@ int by_mean_of_ten(SyntheticClock& clock, int candidates, double block_seconds) 
     return static_cast<int>(std::min_element(means.begin(), means.end()) - means.begin());
 }
 
-struct Figures {
+struct MethodResult {
     double regret = 0, seconds = 0;
 };
 
 struct Comparison {
-    Figures elimination, mean_of_ten;
-    int races = 0;
+    MethodResult elimination, mean_of_ten;
+    int runs = 0;
 
     std::string text() const {
         return "regret " + std::to_string(100 * elimination.regret) + " % in " + std::to_string(elimination.seconds) +
                " s; by the mean of ten " + std::to_string(100 * mean_of_ten.regret) + " % in " +
-               std::to_string(mean_of_ten.seconds) + " s; " + std::to_string(races) + " races";
+               std::to_string(mean_of_ten.seconds) + " s; " + std::to_string(runs) + " races";
     }
 };
 
@@ -71,27 +71,27 @@ Comparison compared(double shortest, double spread) {
             all.elimination.seconds += clock.now();
             all.mean_of_ten.regret += other.regret(by_mean_of_ten(other, candidates, options.block_seconds));
             all.mean_of_ten.seconds += other.now();
-            ++all.races;
+            ++all.runs;
         }
-    for (Figures* figures : {&all.elimination, &all.mean_of_ten}) figures->regret /= all.races;
+    for (MethodResult* figures : {&all.elimination, &all.mean_of_ten}) figures->regret /= all.runs;
     return all;
 }
 
-TEST(Race, FindsTheFastestInAQuarterOfTheTimeThatAMeanOfTenTakes) {
+TEST(SuccessiveElimination, FindsTheFastestInAQuarterOfTheTimeThatAMeanOfTenTakes) {
     const Comparison all = compared(2e-3, 10);
     std::printf("runs of 2..20 ms: %s\n", all.text().c_str());
     EXPECT_LE(all.elimination.regret, 0.005);
     EXPECT_LE(all.elimination.seconds, all.mean_of_ten.seconds / 4);
 }
 
-TEST(Race, ShortRunsTakeAShareMoreToSizeTheirBlocks) {
+TEST(SuccessiveElimination, ShortRunsTakeAShareMoreToSizeTheirBlocks) {
     const Comparison all = compared(2e-5, 10);
     std::printf("runs of 20..200 us: %s\n", all.text().c_str());
     EXPECT_LE(all.elimination.regret, 0.005);
     EXPECT_LE(all.elimination.seconds, all.mean_of_ten.seconds / 3);
 }
 
-TEST(Race, CloseOnesCostMoreAndLoseLittle) {
+TEST(SuccessiveElimination, CloseOnesCostMoreAndLoseLittle) {
     const Comparison all = compared(2e-3, 1.05);
     std::printf("within 5 %%: %s\n", all.text().c_str());
     EXPECT_LE(all.elimination.regret, 0.0025);
@@ -99,7 +99,7 @@ TEST(Race, CloseOnesCostMoreAndLoseLittle) {
     EXPECT_LE(all.elimination.seconds, all.mean_of_ten.seconds);
 }
 
-TEST(Race, DriftDoesNotDecide) {
+TEST(SuccessiveElimination, DriftDoesNotDecide) {
     // The machine slows down by 1 % with each block; later candidates are faster by 2 %.
     std::vector<double> lengths = {1.04, 1.02, 1};
     double speed = 1;
@@ -111,7 +111,7 @@ TEST(Race, DriftDoesNotDecide) {
     EXPECT_NEAR(result.candidates[0].ratio, 1.04, 0.012);
 }
 
-TEST(Race, AllThatRaceAreTimedOnceInARepetitionInAnyOrder) {
+TEST(SuccessiveElimination, AllThatRaceAreTimedOnceInARepetitionInAnyOrder) {
     std::vector<int> order;
     const auto time = [&](int e, std::int64_t) { return order.push_back(e), 1e-3; };
     const EliminationResult result = elimination(3, time, {.seconds = 10, .indifference = 0, .max_rounds = 4});
@@ -126,7 +126,7 @@ TEST(Race, AllThatRaceAreTimedOnceInARepetitionInAnyOrder) {
     EXPECT_EQ(result.candidates[0].timing.samples, 15);
 }
 
-TEST(Race, IntervalsHoldTheTrueRatio) {
+TEST(SuccessiveElimination, IntervalsHoldTheTrueRatio) {
     int inside = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         SyntheticClock clock({1e-3, 1.01e-3}, {}, seed);
@@ -142,7 +142,7 @@ TEST(Race, IntervalsHoldTheTrueRatio) {
     EXPECT_LE(inside, 399);
 }
 
-TEST(Race, ADisturbedFirstBlockEndsNoRace) {
+TEST(SuccessiveElimination, ADisturbedFirstBlockEndsNoRace) {
     std::map<int, int> calls;
     const auto time = [&](int e, std::int64_t) { return e == 0 ? 1.1e-3 : ++calls[e] == 2 ? 4e-3 : 1e-3; };
     EXPECT_EQ(elimination(2, time, {}).winner, 1);
@@ -154,7 +154,7 @@ TEST(Race, ADisturbedFirstBlockEndsNoRace) {
     EXPECT_TRUE(result.decided);
 }
 
-TEST(Race, AWinnerWithoutRivalsIsTimedThreeTimesAndWhoIsBeatenAlreadyOnce) {
+TEST(SuccessiveElimination, AWinnerWithoutRivalsIsTimedThreeTimesAndWhoIsBeatenAlreadyOnce) {
     const auto time = [](int e, std::int64_t) { return e == 0 ? 1e-3 : 4e-3; };
     EXPECT_EQ(elimination(1, time, {}).candidates[0].timing.samples, 3);
     const EliminationResult both = elimination(2, time, {});
@@ -168,7 +168,7 @@ TEST(Race, AWinnerWithoutRivalsIsTimedThreeTimesAndWhoIsBeatenAlreadyOnce) {
         << "not grossly slower";
 }
 
-TEST(Race, WhatIsTooCloseIsGivenUp) {
+TEST(SuccessiveElimination, WhatIsTooCloseIsGivenUp) {
     const auto time = [](int e, std::int64_t) { return e == 0 ? 1e-3 : 1.001e-3; };
     const EliminationResult result = elimination(2, time, {.seconds = 10});
     EXPECT_EQ(result.winner, 0);
@@ -178,7 +178,7 @@ TEST(Race, WhatIsTooCloseIsGivenUp) {
     EXPECT_TRUE(elimination(2, time, {.seconds = 10, .indifference = 1e-5, .noise = 1e-6}).decided);
 }
 
-TEST(Race, ABlockHasAsManyRunsAsTheClockNeeds) {
+TEST(SuccessiveElimination, ABlockHasAsManyRunsAsTheClockNeeds) {
     std::int64_t most = 0;
     const auto time = [&](int, std::int64_t inner) {
         most = std::max(most, inner);
@@ -191,7 +191,7 @@ TEST(Race, ABlockHasAsManyRunsAsTheClockNeeds) {
     EXPECT_NEAR(result.candidates[0].timing.median, 1e-8, 1e-12);
 }
 
-TEST(Race, TheBudgetIsKept) {
+TEST(SuccessiveElimination, TheBudgetIsKept) {
     const auto time = [](int e, std::int64_t inner) { return (e == 1 ? 3.0 : 1e-2) * static_cast<double>(inner); };
     for (const double seconds : {0.1, 0.3, 3.2}) {
         const EliminationResult result = elimination(3, time, {.seconds = seconds});
@@ -206,7 +206,7 @@ TEST(Race, TheBudgetIsKept) {
     EXPECT_EQ(elimination(3, time, {.seconds = 3.2}).winner, 0);
 }
 
-TEST(Race, EmptyRacesAndErrors) {
+TEST(SuccessiveElimination, EmptyRacesAndErrors) {
     const auto throws = [](int e, std::int64_t) -> double {
         if (e == 1) throw std::runtime_error("boom");
         return 1e-3;

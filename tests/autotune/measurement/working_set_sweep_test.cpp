@@ -11,19 +11,19 @@ namespace {
 constexpr double mb = 1 << 20;
 
 /// Rates of working sets of 1, 2, 4, ... MB.
-double cached(const std::vector<double>& rates, double told) {
+double cached(const std::vector<double>& rates, double reported) {
     std::vector<WorkingSetBandwidth> all;
     double bytes = mb;
     for (const double rate : rates) all.push_back({bytes, rate}), bytes *= 2;
-    return effective_cache_bytes(all, told) / mb;
+    return effective_cache_bytes(all, reported) / mb;
 }
 
-TEST(Levelling, WhatIsReadFasterThanMemoryIsCached) {
+TEST(WorkingSetSweep, WhatIsReadFasterThanMemoryIsCached) {
     EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 0), 16);
     EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 480 * mb), 16) << "whatever size the machine reports";
 }
 
-TEST(Levelling, WhereNoSharedCacheShowsWhatIsToldCounts) {
+TEST(WorkingSetSweep, WhereNoSharedCacheShowsWhatIsToldCounts) {
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 480 * mb), 64)
         << "all of it may be cached: the most that is safe";
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 8 * mb), 8);
@@ -36,7 +36,7 @@ double mixed_rate(double bytes, double cached, double from_cache, double from_me
     return 1 / (share / from_cache + (1 - share) / from_memory);
 }
 
-TEST(Levelling, WorkingSetsGrowUntilCachesNoLongerShow) {
+TEST(WorkingSetSweep, WorkingSetsGrowUntilCachesNoLongerShow) {
     const auto rates =
         sweep_to_memory_plateau(64 * mb, 1024 * mb, [](double bytes) { return mixed_rate(bytes, 64 * mb, 220, 37); });
     ASSERT_EQ(rates.size(), 5u);
@@ -49,7 +49,7 @@ TEST(Levelling, WorkingSetsGrowUntilCachesNoLongerShow) {
         512 * mb);
 }
 
-TEST(Levelling, APlateauTakesTwoStepsAndMemoryIsNotExceeded) {
+TEST(WorkingSetSweep, APlateauTakesTwoStepsAndMemoryIsNotExceeded) {
     EXPECT_EQ(sweep_to_memory_plateau(64 * mb, 1024 * mb, [](double) { return 37; }).size(), 3u);
     EXPECT_EQ(sweep_to_memory_plateau(64 * mb, 1024 * mb, [](double bytes) { return bytes < 200 * mb ? 50 : 37; })
                   .back()

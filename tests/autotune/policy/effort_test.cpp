@@ -171,7 +171,7 @@ TEST_F(Efforts, TimesThatAreFarApartAreConfirmedOnce) {
 TEST(EffortOf, BudgetsAreThoseGivenOrOfTheMode) {
     EXPECT_EQ(seconds_of({.mode = Mode::quick}), 1);
     EXPECT_EQ(seconds_of({.mode = Mode::normal}), 5);
-    EXPECT_EQ(seconds_of({.mode = Mode::exhaustive}), most_seconds);
+    EXPECT_EQ(seconds_of({.mode = Mode::exhaustive}), max_seconds);
     for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive}) {
         EXPECT_EQ(seconds_of({.mode = mode, .tune_seconds = 0.25}), 0.25);
         EXPECT_TRUE(measures(mode));

@@ -14,9 +14,9 @@
 namespace cairn::autotune {
 namespace {
 
-class Everything : public testing::Test {
+class ExhaustiveTasksTest : public testing::Test {
 protected:
-    Everything() {
+    ExhaustiveTasksTest() {
         for (const selection::Bucket& bucket : tuning.selected) bucket.candidates.set_costs(tuning.costs);
     }
     const Graph graph = test::small_layers();
@@ -24,7 +24,7 @@ protected:
     test::FakeTuning tuning{graph, context, {{"N", {1}}}};
 };
 
-TEST_F(Everything, HasEachCallOnceAndPackingsToo) {
+TEST_F(ExhaustiveTasksTest, HasEachCallOnceAndPackingsToo) {
     std::set<std::string> names;
     bool packs = false;
     for (const TuningTask& task : exhaustive_tasks(tuning.selected, tuning.costs, {}))
@@ -39,7 +39,7 @@ TEST_F(Everything, HasEachCallOnceAndPackingsToo) {
     EXPECT_GT(names.size(), 2 * of_plan.size());
 }
 
-TEST_F(Everything, WhatIsUnknownRunsWhetherItCanWinOrNot) {
+TEST_F(ExhaustiveTasksTest, WhatIsUnknownRunsWhetherItCanWinOrNot) {
     std::vector<TuningTask> all = exhaustive_tasks(tuning.selected, tuning.costs, {});
     const auto most = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
         return a.calls.size() < b.calls.size();

@@ -41,9 +41,9 @@ Kernel watched_kernel() {
     return kernel;
 }
 
-class Trials : public testing::Test {
+class ProgramRunnerTest : public testing::Test {
 protected:
-    Trials() {
+    ProgramRunnerTest() {
         seen_calls.clear();
         is_to_fail = false;
     }
@@ -64,7 +64,7 @@ protected:
     }
 };
 
-TEST_F(Trials, EachRunIsARunOfTheProgram) {
+TEST_F(ProgramRunnerTest, EachRunIsARunOfTheProgram) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 4096);
     g.output("y", g.input("x", DType::f32, {n, 64}) * g.weight("w", DType::f32, {1, 64}));
@@ -89,7 +89,7 @@ TEST_F(Trials, EachRunIsARunOfTheProgram) {
     }
 }
 
-TEST_F(Trials, WeightsAndInputsOfOneNameAreShared) {
+TEST_F(ProgramRunnerTest, WeightsAndInputsOfOneNameAreShared) {
     const auto graph = [](const char* weight) {
         Graph g("g");
         const Tensor x = g.input("x", DType::f32, {32, 64});
@@ -109,7 +109,7 @@ TEST_F(Trials, WeightsAndInputsOfOneNameAreShared) {
     EXPECT_EQ(seen_calls[1].x, seen_calls[2].x);
 }
 
-TEST_F(Trials, StatesKeepTheirRowsAndHaveRoom) {
+TEST_F(ProgramRunnerTest, StatesKeepTheirRowsAndHaveRoom) {
     Graph g("g");
     const Dim t = g.symbol("T", 40, 60), past = g.symbol("P", 0, 64);
     State state = g.state("s", DType::f32, {past, 4}, 0, 64);
@@ -131,7 +131,7 @@ TEST_F(Trials, StatesKeepTheirRowsAndHaveRoom) {
     }
 }
 
-TEST_F(Trials, AStopOrTheEndOfItsTimeEndsTheMakingOfWeights) {
+TEST_F(ProgramRunnerTest, AStopOrTheEndOfItsTimeEndsTheMakingOfWeights) {
     Graph g("g");
     g.output("y", g.input("x", DType::f32, {4, 64}) * g.weight("w", DType::f32, {4, 64}));
     const Context with = context();
@@ -145,7 +145,7 @@ TEST_F(Trials, AStopOrTheEndOfItsTimeEndsTheMakingOfWeights) {
     EXPECT_GT(in_time.seconds(0, {}, 1), 0);
 }
 
-TEST_F(Trials, WhatAKernelReportsIsThrown) {
+TEST_F(ProgramRunnerTest, WhatAKernelReportsIsThrown) {
     Graph g("g");
     g.output("y", g.input("x", DType::f32, {32, 64}) * g.weight("w", DType::f32, {1, 64}));
     const Context with = context();
@@ -165,7 +165,7 @@ TEST_F(Trials, WhatAKernelReportsIsThrown) {
     EXPECT_EQ(seen_calls.size(), 1U);
 }
 
-TEST_F(Trials, AStopEndsBinding) {
+TEST_F(ProgramRunnerTest, AStopEndsBinding) {
     Graph g("g");
     g.output("y", matmul(g.input("x", DType::f32, {32, 64}), g.weight("w", DType::f32, {64, 64})));
     const Context with = context();

@@ -18,7 +18,7 @@ namespace cairn::autotune {
 namespace {
 
 /// Three products, each with its weight as stored or packed, whose times in whole programs are invented.
-class DuelsOfForms : public selection::PackedProductFixture {
+class ProgramTrialsTest : public selection::PackedProductFixture {
 protected:
     using Packed = std::vector<bool>;  // of each product
 
@@ -76,7 +76,7 @@ protected:
             }
             if (seed == 2 && is_late) throw Error(ErrorKind::argument, "tune", "no time");
             const double ratio = whole.at(packed(challenger)) / whole.at(packed(best));
-            const bool is_faster = seed == 2 ? ratio < lucky : ratio < 0.99;
+            const bool is_faster = seed == 2 ? ratio < second_trial_threshold : ratio < 0.99;
             autotune::EliminationResult result;
             result.winner = ratio < 1 ? 1 : 0;
             result.candidates.resize(2);
@@ -106,15 +106,15 @@ protected:
     std::vector<selection::CallKind> plan;
     Packed unrunnable, untimed;
     std::chrono::milliseconds preparing{0};
-    bool is_late = false;  // the second trial has no time for its weights
-    double lucky = 0.99;   // a ratio below this wins the second trial
+    bool is_late = false;                  // the second trial has no time for its weights
+    double second_trial_threshold = 0.99;  // a ratio below this wins the second trial
     std::vector<std::pair<Packed, std::uint64_t>> trials_run;
     std::stop_token stop;
 };
 
 constexpr bool stored_form = false, packed_form = true;
 
-TEST_F(DuelsOfForms, WhoeverIsFasterAsAWholeIsChosen) {
+TEST_F(ProgramTrialsTest, WhoeverIsFasterAsAWholeIsChosen) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     ASSERT_EQ(packed(chosen), (Packed{packed_form, stored_form}));
     whole = {{{packed_form, stored_form}, 5},
@@ -140,7 +140,7 @@ TEST_F(DuelsOfForms, WhoeverIsFasterAsAWholeIsChosen) {
         2);
 }
 
-TEST_F(DuelsOfForms, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBySums) {
+TEST_F(ProgramTrialsTest, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBySums) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, packed_form});
     ASSERT_EQ(packed(chosen), (Packed{packed_form, stored_form}));
@@ -167,7 +167,7 @@ TEST_F(DuelsOfForms, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBySums)
     EXPECT_EQ(again->path, won.covers.path);
 }
 
-TEST_F(DuelsOfForms, WhereNothingIsDecidedThePlanIsKept) {
+TEST_F(ProgramTrialsTest, WhereNothingIsDecidedThePlanIsKept) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, packed_form});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, packed_form}, 4.98}};
@@ -179,7 +179,7 @@ TEST_F(DuelsOfForms, WhereNothingIsDecidedThePlanIsKept) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(DuelsOfForms, APlanThatNoRunWasTimedOfIsNotKept) {
+TEST_F(ProgramTrialsTest, APlanThatNoRunWasTimedOfIsNotKept) {
     make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     whole = {{{packed_form, stored_form}, 5}};
@@ -190,7 +190,7 @@ TEST_F(DuelsOfForms, APlanThatNoRunWasTimedOfIsNotKept) {
     EXPECT_TRUE(is_known(found.trial_record, name_of(programs.buckets(), plan_covers(), options)));
 }
 
-TEST_F(DuelsOfForms, APlanThatCannotBeRunIsKeptUnlessSumsPromiseMuchAndIsNotNamedBeaten) {
+TEST_F(ProgramTrialsTest, APlanThatCannotBeRunIsKeptUnlessSumsPromiseMuchAndIsNotNamedBeaten) {
     make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     unrunnable = {stored_form, stored_form};
@@ -209,7 +209,7 @@ TEST_F(DuelsOfForms, APlanThatCannotBeRunIsKeptUnlessSumsPromiseMuchAndIsNotName
     EXPECT_TRUE(left.trial_record.complete);
 }
 
-TEST_F(DuelsOfForms, APlanThatLostARaceAndCannotBeRunAgainIsNotKept) {
+TEST_F(ProgramTrialsTest, APlanThatLostARaceAndCannotBeRunAgainIsNotKept) {
     make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}};
@@ -221,7 +221,7 @@ TEST_F(DuelsOfForms, APlanThatLostARaceAndCannotBeRunAgainIsNotKept) {
     EXPECT_TRUE(is_known(found.trial_record, name_of(programs.buckets(), plan_covers(), options)));
 }
 
-TEST_F(DuelsOfForms, NothingIsLeftOutOfThePlanThatWon) {
+TEST_F(ProgramTrialsTest, NothingIsLeftOutOfThePlanThatWon) {
     make({{1.02e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({packed_form, packed_form});
     whole = {{{packed_form, stored_form}, 5}, {{packed_form, packed_form}, 4}};
@@ -231,7 +231,7 @@ TEST_F(DuelsOfForms, NothingIsLeftOutOfThePlanThatWon) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(DuelsOfForms, FewerRunsTellWhetherTuningHasHarmed) {
+TEST_F(ProgramTrialsTest, FewerRunsTellWhetherTuningHasHarmed) {
     make({{0.36, 0.3}, {1e-3, 1e-3}});  // four pairs take less than three seconds, eight do not
     plan = call_kinds_by_time({stored_form, packed(chosen)[1]});
     whole = {{packed(chosen), 5}, {{stored_form, packed(chosen)[1]}, 6}};
@@ -240,7 +240,7 @@ TEST_F(DuelsOfForms, FewerRunsTellWhetherTuningHasHarmed) {
     EXPECT_TRUE(run_trials().trials.empty());
 }
 
-TEST_F(DuelsOfForms, APlanThatNoRaceCanBeHeldOfIsTakenUnlessSumsPromiseMuch) {
+TEST_F(ProgramTrialsTest, APlanThatNoRaceCanBeHeldOfIsTakenUnlessSumsPromiseMuch) {
     make({{1.05e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     const ProgramTrialsOutcome cut = run_trials(std::nullopt, 0);
@@ -261,7 +261,7 @@ TEST_F(DuelsOfForms, APlanThatNoRaceCanBeHeldOfIsTakenUnlessSumsPromiseMuch) {
     EXPECT_TRUE(trials_run.empty());
 }
 
-TEST_F(DuelsOfForms, APlanThatWonStaysByWhateverKernels) {
+TEST_F(ProgramTrialsTest, APlanThatWonStaysByWhateverKernels) {
     make({{1.05e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     ProgramTrialsOutcome cut = run_trials(std::nullopt, 0);
@@ -273,7 +273,7 @@ TEST_F(DuelsOfForms, APlanThatWonStaysByWhateverKernels) {
     EXPECT_EQ(packed(*again), (Packed{stored_form, stored_form}));
 }
 
-TEST_F(DuelsOfForms, APlanThatIsWhatWasChosenIsNotRun) {
+TEST_F(ProgramTrialsTest, APlanThatIsWhatWasChosenIsNotRun) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time(packed(chosen));
     const ProgramTrialsOutcome found = run_trials();
@@ -281,10 +281,10 @@ TEST_F(DuelsOfForms, APlanThatIsWhatWasChosenIsNotRun) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(DuelsOfForms, NobodyWinsByOneRaceAlone) {
+TEST_F(ProgramTrialsTest, NobodyWinsByOneRaceAlone) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 5}, {{stored_form}, 4}};
-    lucky = 0.5;
+    second_trial_threshold = 0.5;
     const ProgramTrialsOutcome found = run_trials();
     EXPECT_EQ(packed(found.covers), (Packed{packed_form}));
     ASSERT_EQ(found.trials.size(), 1U);
@@ -293,7 +293,7 @@ TEST_F(DuelsOfForms, NobodyWinsByOneRaceAlone) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(DuelsOfForms, WhatCostsMuchMoreIsNotRun) {
+TEST_F(ProgramTrialsTest, WhatCostsMuchMoreIsNotRun) {
     make({{1.2e-3, 1e-3}, {1e-3, 1.5e-3}});
     const ProgramTrialsOutcome found = run_trials();
     EXPECT_TRUE(found.trials.empty());
@@ -302,7 +302,7 @@ TEST_F(DuelsOfForms, WhatCostsMuchMoreIsNotRun) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
-TEST_F(DuelsOfForms, WhoCannotBeRunIsPassedOver) {
+TEST_F(ProgramTrialsTest, WhoCannotBeRunIsPassedOver) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{packed_form, packed_form}, 4}, {{stored_form, packed_form}, 6}};
     unrunnable = {stored_form, stored_form};
@@ -312,7 +312,7 @@ TEST_F(DuelsOfForms, WhoCannotBeRunIsPassedOver) {
     for (const ProgramTrial& trial : found.trials) EXPECT_GT(trial.samples, 0);
 }
 
-TEST_F(DuelsOfForms, GoesOnWhereItWasCut) {
+TEST_F(ProgramTrialsTest, GoesOnWhereItWasCut) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5},
              {{stored_form, stored_form}, 4},
@@ -342,7 +342,7 @@ TEST_F(DuelsOfForms, GoesOnWhereItWasCut) {
     EXPECT_TRUE(trials_run.empty());
 }
 
-TEST_F(DuelsOfForms, WhoWasBeatenIsNotRunAgain) {
+TEST_F(ProgramTrialsTest, WhoWasBeatenIsNotRunAgain) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
     TrialRecord cut = run_trials().trial_record;
@@ -354,7 +354,7 @@ TEST_F(DuelsOfForms, WhoWasBeatenIsNotRunAgain) {
     EXPECT_EQ(trials_run.size(), 1U);
 }
 
-TEST_F(DuelsOfForms, AStandingOfOtherCoversIsForgotten) {
+TEST_F(ProgramTrialsTest, AStandingOfOtherCoversIsForgotten) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 4}, {{stored_form}, 5}};
     TrialRecord old;
@@ -365,7 +365,7 @@ TEST_F(DuelsOfForms, AStandingOfOtherCoversIsForgotten) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
-TEST_F(DuelsOfForms, ExhaustiveGoesOnWithRivalsThatCostMore) {
+TEST_F(ProgramTrialsTest, ExhaustiveGoesOnWithRivalsThatCostMore) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.2e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
     const ProgramTrialsOutcome normal = run_trials();
@@ -383,7 +383,7 @@ TEST_F(DuelsOfForms, ExhaustiveGoesOnWithRivalsThatCostMore) {
     EXPECT_TRUE(trials_run.empty());
 }
 
-TEST_F(DuelsOfForms, NoRaceBeginsThatThereIsNoTimeToPrepare) {
+TEST_F(ProgramTrialsTest, NoRaceBeginsThatThereIsNoTimeToPrepare) {
     make({{1.01e-3, 1e-3}, {1e-3, 1.01e-3}, {1.01e-3, 1e-3}});
     for (const bool a : {false, true})
         for (const bool b : {false, true})
@@ -396,7 +396,7 @@ TEST_F(DuelsOfForms, NoRaceBeginsThatThereIsNoTimeToPrepare) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
-TEST_F(DuelsOfForms, WhatNormalAllowsThemIsSpentOnce) {
+TEST_F(ProgramTrialsTest, WhatNormalAllowsThemIsSpentOnce) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
     preparing = std::chrono::milliseconds(400);
@@ -415,7 +415,7 @@ TEST_F(DuelsOfForms, WhatNormalAllowsThemIsSpentOnce) {
     EXPECT_EQ(trials_run.size(), 2U);
 }
 
-TEST_F(DuelsOfForms, RunsOfWhichARaceHoldsTooFewAreLeft) {
+TEST_F(ProgramTrialsTest, RunsOfWhichARaceHoldsTooFewAreLeft) {
     make({{0.204, 0.2}, {1e-3, 1.03e-3}});  // 16 runs take 3.2 s and more
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 4}};
     const ProgramTrialsOutcome normal = run_trials();
@@ -426,7 +426,7 @@ TEST_F(DuelsOfForms, RunsOfWhichARaceHoldsTooFewAreLeft) {
     EXPECT_FALSE(trials_run.empty());
 }
 
-TEST_F(DuelsOfForms, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
+TEST_F(ProgramTrialsTest, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 5}, {{stored_form}, 4}};
     is_late = true;
@@ -436,7 +436,7 @@ TEST_F(DuelsOfForms, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
     for (const ProgramTrial& trial : found.trials) EXPECT_FALSE(trial.won);
 }
 
-TEST_F(DuelsOfForms, AStopEndsThem) {
+TEST_F(ProgramTrialsTest, AStopEndsThem) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 4}, {{stored_form}, 5}};
     std::stop_source source;

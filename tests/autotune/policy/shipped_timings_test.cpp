@@ -36,9 +36,9 @@ Graph block() {
 using TimeOf = std::function<double(const Kernel& kernel, const Problem& problem)>;
 
 /// This machine with invented kernel times, and shipped timings of another one.
-class Seeded {
+class WithShippedTimings {
 public:
-    Seeded(std::uint64_t number, const Graph& graph)
+    WithShippedTimings(std::uint64_t number, const Graph& graph)
         : tuning(graph, context, {{"N", {1}}}), measurer(tuning.costs, number) {
         tuning.costs.environment.hard = environment("Here");
         without = seconds(tuning.untuned());
@@ -71,7 +71,7 @@ public:
                selection::roofline_seconds(kernel, problem, tuning.costs);
     }
     /// Writes shipped timings of all calls queried so far.
-    void seed_with(const TimeOf& time_of) {
+    void write_shipped_timings(const TimeOf& time_of) {
         const TimingEnvironment theirs{environment("There"), ""};
         {
             TimingDb shipped(folder / "shipped_timings.db");
@@ -109,15 +109,15 @@ public:
     double without = 0, best = 0;  // seconds of runs
 };
 
-TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
+TEST(WithShippedTimings, AFirstStartChoosesNearlyAsAfterATune) {
     const Graph graph = block();
     constexpr int machines = 8;
     double regret_without = 0, regret_with = 0;
     for (std::uint64_t number = 1; number <= machines; ++number)
         for (const bool is_calibrated : {false, true}) {
-            Seeded seeded(number, graph);
+            WithShippedTimings seeded(number, graph);
             seeded.tuning.costs.is_calibrated = is_calibrated;
-            seeded.seed_with([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
+            seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
             const selection::Selections chosen = seeded.first_start();
             std::size_t told = 0, all = 0;
             for (const selection::Selection& bucket : chosen.buckets)
@@ -144,12 +144,12 @@ TEST(Seeded, AFirstStartChoosesNearlyAsAfterATune) {
     EXPECT_GT(regret_without, 5 * regret_with);
 }
 
-TEST(Seeded, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
+TEST(WithShippedTimings, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
     const Graph graph = block();
     double spent = 0;
     for (int part = 10; part >= 0; --part) {
-        Seeded seeded(1, graph);
-        seeded.seed_with([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
+        WithShippedTimings seeded(1, graph);
+        seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
         const double first = seeded.seconds(seeded.first_start());
         const TuningResult profiled = seeded.tune(part == 10 ? 1e6 : spent * part / 10);
         if (part == 10) {
@@ -162,25 +162,26 @@ TEST(Seeded, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
     }
 }
 
-TEST(Seeded, AWhollyWrongSeedChangesNoTune) {
+TEST(WithShippedTimings, AWhollyWrongSeedChangesNoTune) {
     const Graph graph = block();
     for (std::uint64_t number = 1; number <= 2; ++number) {
-        Seeded alone(number, graph);
+        WithShippedTimings alone(number, graph);
         EXPECT_TRUE(alone.tune().complete);
         const double right = alone.seconds(alone.tuning.choose());
         EXPECT_LE(right, 1.03 * alone.best);
-        Seeded seeded(number, graph);
+        WithShippedTimings seeded(number, graph);
         // The shipped times are inverse to the times here.
-        seeded.seed_with([&](const Kernel& k, const Problem& p) { return 1e-10 / seeded.measurer.time_of(k, p); });
+        seeded.write_shipped_timings(
+            [&](const Kernel& k, const Problem& p) { return 1e-10 / seeded.measurer.time_of(k, p); });
         EXPECT_GT(seeded.seconds(seeded.first_start()), 1.2 * seeded.best) << "it is believed where nothing is known";
         EXPECT_TRUE(seeded.tune().complete);
         EXPECT_NEAR(seeded.seconds(seeded.tuning.choose()), right, 0.01 * right);
     }
 }
 
-TEST(Seeded, WhatIsMeasuredHereCountsForAllThatIsExpected) {
-    Seeded seeded(1, block());
-    seeded.seed_with([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p) / 100; });
+TEST(WithShippedTimings, WhatIsMeasuredHereCountsForAllThatIsExpected) {
+    WithShippedTimings seeded(1, block());
+    seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p) / 100; });
     seeded.first_start();
     EXPECT_NEAR(learned_from(seeded.tuning.selected, seeded.tuning.costs).time_scale, 1, 1e-9) << "nothing is known";
     seeded.tune(seeded.measurer.now() + 0.05);

@@ -14,7 +14,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
+TEST(TaskPriority, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
     const Graph graph = test::small_layers();
     const Context context;
     test::FakeTuning tuning(graph, context, {{"N", {1}}});
@@ -22,12 +22,12 @@ TEST(Doubt, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
     std::vector<TuningTask> all =
         unmeasured_tasks(tuning.selected, plan, tuning.costs, context.kernels().definitions, {});
     // All alternatives of one call are known to be slow.
-    const auto beaten = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
+    const auto slow_task = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
         return a.potential_gain < b.potential_gain;
     });
-    for (std::size_t c = 1; c < beaten->calls.size(); ++c)
-        context.impl()->timings->record(beaten->calls[c].problem, beaten->calls[c].kernel->id, tuning.costs.environment,
-                                        tuning.costs.policy, test::took(1));
+    for (std::size_t c = 1; c < slow_task->calls.size(); ++c)
+        context.impl()->timings->record(slow_task->calls[c].problem, slow_task->calls[c].kernel->id,
+                                        tuning.costs.environment, tuning.costs.policy, test::took(1));
     const std::size_t total = all.size();
     const std::vector<TuningTask> before = all;
     const std::size_t first = uncertain_costly_first(all, tuning.selected, plan, tuning.costs);

@@ -30,7 +30,7 @@ TEST(TrialRecord, OtherTextIsNone) {
     EXPECT_TRUE(parse_trial_record(best));
 }
 
-class BestOf : public selection::PackedProductFixture {
+class TrialRecordTest : public selection::PackedProductFixture {
 protected:
     void choose(double stored, double packed, double weight = 1, std::int64_t most = 8) {
         seconds_of = {{stored, packed}};
@@ -50,7 +50,7 @@ protected:
     selection::Selections chosen;
 };
 
-TEST_F(BestOf, NamesTellCoversSizesAndWeightsApart) {
+TEST_F(TrialRecordTest, NamesTellCoversSizesAndWeightsApart) {
     choose(2e-3, 1e-3);
     const Digest packed = name();
     choose(2e-3, 1.5e-3);
@@ -66,7 +66,7 @@ TEST_F(BestOf, NamesTellCoversSizesAndWeightsApart) {
     EXPECT_NE(name(), packed);
 }
 
-TEST_F(BestOf, TheQuestionIsTheSameWhateverIsMeasured) {
+TEST_F(TrialRecordTest, TheQuestionIsTheSameWhateverIsMeasured) {
     const auto question = [&] { return name_of(programs.buckets(), options); };
     choose(2e-3, 1e-3);
     const Digest asked = question();
@@ -87,7 +87,7 @@ TEST_F(BestOf, TheQuestionIsTheSameWhateverIsMeasured) {
     EXPECT_NE(question(), asked);
 }
 
-TEST_F(BestOf, KnowsTheBestAndWhoWasBeaten) {
+TEST_F(TrialRecordTest, KnowsTheBestAndWhoWasBeaten) {
     TrialRecord trial_record;
     trial_record.best = digest("a");
     trial_record.rejected = {digest("b"), digest("c")};
@@ -95,7 +95,7 @@ TEST_F(BestOf, KnowsTheBestAndWhoWasBeaten) {
     EXPECT_FALSE(is_known(trial_record, digest("d")));
 }
 
-TEST_F(BestOf, FoundAgainAsLongAsItIsThere) {
+TEST_F(TrialRecordTest, FoundAgainAsLongAsItIsThere) {
     choose(2e-3, 1e-3);
     TrialRecord trial_record;
     trial_record.best = name();

@@ -31,7 +31,7 @@ int tune_steps(const Context& context, Mode mode, double seconds = 20) {
     return steps;
 }
 
-TEST(Profile, ASecondStartMeasuresNothing) {
+TEST(Tuner, ASecondStartMeasuresNothing) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "profile_test.db";
     std::filesystem::remove(path);
     ContextOptions options;
@@ -45,7 +45,7 @@ TEST(Profile, ASecondStartMeasuresNothing) {
     EXPECT_EQ(details(estimated.explain()).find(" s measured"), std::string::npos);
 }
 
-TEST(Profile, TellsTheBestAsFarAsIsKnown) {
+TEST(Tuner, TellsTheBestAsFarAsIsKnown) {
     std::vector<double> best;
     CompileOptions options;
     options.mode = Mode::normal;
@@ -59,9 +59,9 @@ TEST(Profile, TellsTheBestAsFarAsIsKnown) {
     EXPECT_LT(best.back(), 1);
 }
 
-TEST(Profile, NoBudgetMeansNoMeasurement) { EXPECT_EQ(tune_steps(Context(), Mode::normal, 0), 0); }
+TEST(Tuner, NoBudgetMeansNoMeasurement) { EXPECT_EQ(tune_steps(Context(), Mode::normal, 0), 0); }
 
-TEST(Profile, AStopKeepsWhatWasMeasured) {
+TEST(Tuner, AStopKeepsWhatWasMeasured) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "stopped_profile_test.db";
     std::filesystem::remove(path);
     {
@@ -85,9 +85,9 @@ TEST(Profile, AStopKeepsWhatWasMeasured) {
 }
 
 /// Programs with one product, for which a given kernel is the fastest by the times in the database.
-class ProfileOfAProduct : public testing::Test {
+class TunerOfAProduct : public testing::Test {
 protected:
-    ProfileOfAProduct() {
+    TunerOfAProduct() {
         path = std::filesystem::path(CAIRN_BINARY_DIR) /
                (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".db");
         std::filesystem::remove(path);
@@ -142,7 +142,7 @@ protected:
     std::filesystem::path path;
 };
 
-TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
+TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     const Kernel kernel = test::inexact_product();
     const Context context = this->context(kernel);
     store_times(context, kernel);
@@ -164,7 +164,7 @@ TEST_F(ProfileOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     EXPECT_FALSE(takes(compiled(this->context(kernel), Mode::cached, 0), kernel));
 }
 
-TEST_F(ProfileOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
+TEST_F(TunerOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
     const Kernel kernel = test::lying_product();
     const std::string reason = "refused: it states an error of 0.0001, but 0.00";
     {

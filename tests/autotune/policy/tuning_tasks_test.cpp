@@ -16,9 +16,9 @@
 namespace cairn::autotune {
 namespace {
 
-class TasksOfAChoice : public testing::Test {
+class TuningTasksTest : public testing::Test {
 protected:
-    TasksOfAChoice() {
+    TuningTasksTest() {
         Graph g("product");
         const Dim n = g.symbol("N", 1, 64);
         g.output("y", softmax(matmul(g.input("x", DType::f32, {n, 64}), g.weight("w", DType::f32, {64, 96}))));
@@ -45,7 +45,7 @@ protected:
     selection::Selections chosen;
 };
 
-TEST_F(TasksOfAChoice, AreAllThatMakeTheSameAtTheSameSizes) {
+TEST_F(TuningTasksTest, AreAllThatMakeTheSameAtTheSameSizes) {
     const std::vector<TuningTask> all = task();
     std::set<std::string> first;
     for (const TuningTask& each : all) {
@@ -66,7 +66,7 @@ TEST_F(TasksOfAChoice, AreAllThatMakeTheSameAtTheSameSizes) {
     EXPECT_GE(product->calls.size(), 3U);
 }
 
-TEST_F(TasksOfAChoice, BucketsTakeTurnsAndLargeStakesComeFirst) {
+TEST_F(TuningTasksTest, BucketsTakeTurnsAndLargeStakesComeFirst) {
     const std::vector<TuningTask> all = task();
     EXPECT_NE(all[0].bucket, all[1].bucket);
     for (const std::size_t bucket : {0U, 1U}) {
@@ -77,7 +77,7 @@ TEST_F(TasksOfAChoice, BucketsTakeTurnsAndLargeStakesComeFirst) {
     }
 }
 
-TEST_F(TasksOfAChoice, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
+TEST_F(TuningTasksTest, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
     const std::vector<TuningTask> all = task();
     const auto most = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
         return a.calls.size() < b.calls.size();
@@ -100,7 +100,7 @@ TEST_F(TasksOfAChoice, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
     EXPECT_EQ(task().size(), all.size() - 1);
 }
 
-TEST_F(TasksOfAChoice, TheLikeliestRunFirstAndNoneThatCannotWin) {
+TEST_F(TuningTasksTest, TheLikeliestRunFirstAndNoneThatCannotWin) {
     for (const TuningTask& each : task()) {
         const CandidateSet candidate_set = candidates_of(each, tuning->costs);
         double least_high = std::numeric_limits<double>::infinity(), last = 0;
@@ -117,7 +117,7 @@ TEST_F(TasksOfAChoice, TheLikeliestRunFirstAndNoneThatCannotWin) {
     }
 }
 
-TEST_F(TasksOfAChoice, WhatWasMeasuredShowsOfItsSiblings) {
+TEST_F(TuningTasksTest, WhatWasMeasuredShowsOfItsSiblings) {
     EXPECT_TRUE(learned_from(tuning->selected, tuning->costs).own.empty());
     const std::vector<TuningTask> all = task();
     const CandidateCall& call = all.front().calls.front();

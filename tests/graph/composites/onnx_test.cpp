@@ -176,7 +176,7 @@ void try_case(const Json& test, const Context& context) {
     ASSERT_EQ(out.size(), test.at("outputs").size());
     for (std::size_t i = 0; i < out.size(); ++i) graph.output("out" + std::to_string(i), out[i]);
 
-    const auto meant = interpreter::interpret(*graph.data(), inputs).outputs;
+    const auto reference = interpreter::interpret(*graph.data(), inputs).outputs;
     CompiledGraph compiled = compile(graph, context);
     std::map<std::string, std::vector<std::byte>> data;
     for (const auto& [name, value] : inputs.tensors) {
@@ -188,7 +188,7 @@ void try_case(const Json& test, const Context& context) {
     for (std::size_t i = 0; i < out.size(); ++i) {
         const std::string name = "out" + std::to_string(i);
         const interpreter::Value expected = value_of(test.at("outputs")[i]);
-        expect_value(meant.at(name), expected);
+        expect_value(reference.at(name), expected);
         expect_output(compiled.output(name), expected);
     }
 }

@@ -31,7 +31,7 @@ TEST(Projections, Embedding) {
 }
 
 // x as [heads, T, D] rotated by the angles of `positions`, by the definition.
-Numbers turned(const Numbers& x, const Numbers& positions, std::size_t heads, std::size_t size, double base) {
+Numbers rotated(const Numbers& x, const Numbers& positions, std::size_t heads, std::size_t size, double base) {
     Numbers result(x.size());
     const std::size_t count = positions.size(), half = size / 2;
     for (std::size_t h = 0; h < heads; ++h)
@@ -54,7 +54,7 @@ TEST(Projections, Rope) {
         const Tensor tx = trial.input("x", DType::f64, {2, t, 8}, {2, 3, 8}, x);
         const interpreter::Value value =
             trial.value_of(rope(tx, trial.input("at", DType::i32, {t}, {3}, positions), base));
-        const Numbers expected = turned(x, positions, 2, 8, base);
+        const Numbers expected = rotated(x, positions, 2, 8, base);
         for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(value.data[i], expected[i], 1e-12) << i;
     }
 }
@@ -72,7 +72,7 @@ TEST(Projections, RopeTakesPositionsOfEachRow) {
     Trial trial;
     const Tensor tx = trial.input("x", {2, 2, 4}, x);
     const interpreter::Value value = trial.value_of(rope(tx, trial.input("at", {2, 2}, {3, 4, 0, 9}, DType::i64)));
-    const Numbers a = turned(x, first, 2, 4, 10000), b = turned(x, second, 2, 4, 10000);
+    const Numbers a = rotated(x, first, 2, 4, 10000), b = rotated(x, second, 2, 4, 10000);
     for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(value.data[i], i < 8 ? a[i] : b[i], 1e-13);
 }
 

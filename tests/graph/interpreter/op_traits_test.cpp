@@ -57,7 +57,7 @@ std::vector<double> all_floats() {
     return all;
 }
 
-TEST(OpFacts, OfElementwiseOpsHoldForFloats) {
+TEST(OpTraits, OfElementwiseOpsHoldForFloats) {
     const std::vector<double> all = all_floats();
     for (const OpInfo& row : op_table()) {
         if (!is_plain(row) || !takes_floats(row)) continue;
@@ -86,7 +86,7 @@ TEST(OpFacts, OfElementwiseOpsHoldForFloats) {
 }
 
 // Ops that do not wrap keep their promises about signs for integers too.
-TEST(OpFacts, OfElementwiseOpsHoldForIntegers) {
+TEST(OpTraits, OfElementwiseOpsHoldForIntegers) {
     std::vector<double> all, natural;
     for (int x = -128; x < 128; ++x) all.push_back(x);
     for (int x = 0; x < 128; ++x) natural.push_back(x);
@@ -137,7 +137,7 @@ Value result_of(const OtherCase& each, const std::vector<double>& x) {
     return interpret(*g.data(), {{}, {{"x", make_value(DType::f64, {2, 3}, x)}}}).outputs.at("y");
 }
 
-TEST(OpFacts, OfOtherOpsHold) {
+TEST(OpTraits, OfOtherOpsHold) {
     const std::vector<double> x = {0.5, -1, 2, 0.25, -3, 8}, y = {0.5, 1, 2, 0, 3, 8};
     for (const OpInfo& row : op_table()) {
         if (is_plain(row) || row.traits == OpTrait::none) continue;

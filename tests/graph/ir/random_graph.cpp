@@ -14,15 +14,17 @@ struct Steps {
     using Builder = RandomGraphBuilder;
     using Step = bool (Builder::*)();
     static constexpr Step always[] = {
-        &Builder::unary,    &Builder::unary,    &Builder::unary,      &Builder::binary,      &Builder::binary,
-        &Builder::binary,   &Builder::binary,   &Builder::binary,     &Builder::compare,     &Builder::logic,
-        &Builder::choose,   &Builder::reduce,   &Builder::reduce,     &Builder::arg_max,     &Builder::product,
-        &Builder::product,  &Builder::cut,      &Builder::integer_op, &Builder::re_shape,    &Builder::re_shape,
-        &Builder::permute,  &Builder::permute,  &Builder::repeat,     &Builder::with_scalar, &Builder::cut,
-        &Builder::windows,  &Builder::pad_axis, &Builder::join,       &Builder::with_scalar, &Builder::pick_rows,
-        &Builder::put_rows, &Builder::count_up, &Builder::copy,       &Builder::pick_rows,   &Builder::any_formula};
-    static constexpr Step composites[] = {&Builder::composite, &Builder::composite, &Builder::spelled_out,
-                                          &Builder::attend, &Builder::turn};
+        &Builder::unary,       &Builder::unary,       &Builder::unary,         &Builder::binary,
+        &Builder::binary,      &Builder::binary,      &Builder::binary,        &Builder::binary,
+        &Builder::compare,     &Builder::logic,       &Builder::choose,        &Builder::reduce,
+        &Builder::reduce,      &Builder::arg_max,     &Builder::product,       &Builder::product,
+        &Builder::cut,         &Builder::integer_op,  &Builder::reshape_value, &Builder::reshape_value,
+        &Builder::permute,     &Builder::permute,     &Builder::repeat,        &Builder::with_scalar,
+        &Builder::cut,         &Builder::windows,     &Builder::pad_axis,      &Builder::join,
+        &Builder::with_scalar, &Builder::gather_rows, &Builder::scatter_rows,  &Builder::make_iota,
+        &Builder::copy,        &Builder::gather_rows, &Builder::any_formula};
+    static constexpr Step composites[] = {&Builder::composite, &Builder::composite, &Builder::decomposed_composite,
+                                          &Builder::attend, &Builder::rotary};
 };
 
 RandomGraphBuilder::RandomGraphBuilder(std::uint64_t seed, const RandomGraphOptions& options)
@@ -41,7 +43,7 @@ RandomGraphBuilder::RandomGraphBuilder(std::uint64_t seed, const RandomGraphOpti
         const std::int64_t high = low + random_.between(0, 3);
         const Dim size = graph_.symbol(names[i], low, high);
         sizes_.push_back(size);
-        if (options_.wild && random_.one_in(3)) sizes_.push_back(high - size);
+        if (options_.edge_values && random_.one_in(3)) sizes_.push_back(high - size);
     }
     if (options_.spatial) derived_sizes();
 }
@@ -50,12 +52,12 @@ Graph RandomGraphBuilder::build() {
     make_leaves();
     if (options_.states && random_.one_in(3)) attempt(&RandomGraphBuilder::state);
     for (int i = 0; i < options_.steps; ++i) {
-        if (options_.wild && random_.one_in(8)) edge_value_integer();
+        if (options_.edge_values && random_.one_in(8)) edge_value_integer();
         if (options_.spatial && random_.one_in(2)) {
             attempt(&RandomGraphBuilder::spatial);
             continue;
         }
-        const bool high = options_.composites && random_.one_in(options_.wild ? 3 : 8);
+        const bool high = options_.composites && random_.one_in(options_.edge_values ? 3 : 8);
         const Steps::Step step = high ? Steps::composites[random_.below(std::size(Steps::composites))]
                                       : Steps::always[random_.below(std::size(Steps::always))];
         if (options_.narrow && random_.one_in(24))
@@ -89,21 +91,21 @@ void RandomGraphBuilder::make_leaves() {
     for (int i = 0; i < count; ++i) floats_.push_back(leaf(any_shape(1, 3)));
     booleans_.push_back(boolean_input(any_shape(1, 2)));
     integers_.push_back({integer_input(any_shape(1, 2), 7), 6, 0, 0});
-    if (options_.wild) edge_value_inputs();
+    if (options_.edge_values) edge_value_inputs();
 }
 
 void RandomGraphBuilder::make_outputs() {
     const auto uses = ir::use_counts(*graph_.data());
     std::vector<Tensor> candidates;
-    for (const Item& item : floats_)
+    for (const BoundedValue& item : floats_)
         if (uses[item.tensor.id()] == 0) candidates.push_back(item.tensor);
-    for (const Item& item : integers_)
+    for (const BoundedValue& item : integers_)
         if (uses[item.tensor.id()] == 0 && random_.one_in(2)) candidates.push_back(item.tensor);
     for (const Tensor& tensor : booleans_)
         if (uses[tensor.id()] == 0 && random_.one_in(3)) candidates.push_back(tensor);
     if (random_.one_in(6)) candidates.push_back(any_float().tensor);  // also read by others, a leaf, or an output twice
     if (candidates.empty()) candidates.push_back(floats_.back().tensor);
-    if (options_.wild) edge_value_outputs(candidates);
+    if (options_.edge_values) edge_value_outputs(candidates);
     int number = 0;
     for (const Tensor& tensor : candidates)
         if (candidates.size() <= 4 || random_.one_in(2) || &tensor == &candidates.back())
@@ -121,7 +123,7 @@ Shape RandomGraphBuilder::any_shape(int low_rank, int high_rank) {
     return shape;
 }
 
-Item RandomGraphBuilder::leaf(const Shape& shape) {
+BoundedValue RandomGraphBuilder::leaf(const Shape& shape) {
     const Dim count = element_count(shape);
     const bool constant = std::all_of(shape.begin(), shape.end(), [](const Dim& size) { return size.is_constant(); });
     if (!constant || random_.one_in(2)) return {graph_.input(name("x"), options_.dtype, shape)};
@@ -139,15 +141,15 @@ Tensor RandomGraphBuilder::integer_input(const Shape& shape, std::int64_t below)
 Tensor RandomGraphBuilder::boolean_input(const Shape& shape) { return graph_.input(name("b"), DType::boolean, shape); }
 
 // Recent values are likelier than old ones, so that graphs grow deep.
-const Item& RandomGraphBuilder::any_float() {
+const BoundedValue& RandomGraphBuilder::any_float() {
     const int count = static_cast<int>(floats_.size());
     const int back = random_.one_in(2) ? random_.below(std::min(count, 4)) : random_.below(count);
     return floats_[static_cast<std::size_t>(count - 1 - back)];
 }
 
-std::optional<Item> RandomGraphBuilder::exact_float() {
+std::optional<BoundedValue> RandomGraphBuilder::exact_float() {
     for (int tries = 0; tries < 6; ++tries)
-        if (const Item& item = random_.pick(floats_); item.exact()) return item;
+        if (const BoundedValue& item = random_.pick(floats_); item.exact()) return item;
     return std::nullopt;
 }
 
@@ -159,9 +161,9 @@ Shape RandomGraphBuilder::narrowed(const Shape& shape) {
     return result;
 }
 
-Item RandomGraphBuilder::partner(const Item& x) {
+BoundedValue RandomGraphBuilder::partner(const BoundedValue& x) {
     for (int tries = 0; tries < 5; ++tries) {
-        const Item& other = any_float();
+        const BoundedValue& other = any_float();
         if (ir::broadcast_shapes(x.tensor.shape(), other.tensor.shape())) return other;
     }
     return leaf(narrowed(x.tensor.shape()));
@@ -185,7 +187,7 @@ bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, 
     return true;
 }
 
-bool RandomGraphBuilder::keep_moved(const Tensor& tensor, const Item& from) {
+bool RandomGraphBuilder::keep_moved(const Tensor& tensor, const BoundedValue& from) {
     return keep(tensor, from.limit, from.error, from.quantum);
 }
 

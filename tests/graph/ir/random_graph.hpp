@@ -21,7 +21,7 @@ struct RandomGraphOptions {
     bool narrow = true;        ///< occasional casts to f16, bf16, f64, i64, i8, u8 and back
     /// Composites of composites, sizes that shrink when a symbol grows, arithmetic of i8, u8, i32 and i64 that wraps,
     /// and outputs that are interior values or their first rows.
-    bool wild = false;
+    bool edge_values = false;
     bool devices =
         false;  ///< copies to devices that this machine need not have: graphs to print and rewrite, not to run
     /// Convolutions, pools, resizing, channel norms and sorts, and two more symbols, of up to 0..45, with sizes that

@@ -17,7 +17,7 @@ constexpr double few = 4;
 }  // namespace
 
 bool RandomGraphBuilder::unary() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     const Tensor& t = x.tensor;
     const double l = x.limit, e = x.error;
     switch (random_.below(14)) {
@@ -42,7 +42,7 @@ bool RandomGraphBuilder::unary() {
 }
 
 bool RandomGraphBuilder::binary() {
-    const Item x = any_float(), y = partner(x);
+    const BoundedValue x = any_float(), y = partner(x);
     const Tensor &a = x.tensor, &b = y.tensor;
     const double sum = x.limit + y.limit, product = x.limit * y.limit;
     const int finer = x.exact() && y.exact() ? std::max(x.quantum, y.quantum) : -1;
@@ -87,8 +87,8 @@ bool RandomGraphBuilder::any_formula() {
         return keep_integer(max(min(ir::apply(row.name, both, {}), 6), -6), 6);
     }
     const auto known = exact_float();
-    const Item x = known ? *known : leaf(any_shape(1, 3));
-    const auto off_zero = [](const Item& item) { return item.tensor + std::ldexp(1.0, -(item.quantum + 1)); };
+    const BoundedValue x = known ? *known : leaf(any_shape(1, 3));
+    const auto off_zero = [](const BoundedValue& item) { return item.tensor + std::ldexp(1.0, -(item.quantum + 1)); };
     std::vector<Tensor> operands = {off_zero(x)};
     if (row.min_operands == 2) operands.push_back(off_zero(leaf(narrowed(x.tensor.shape()))));
     const Tensor result = ir::apply(row.name, operands, {});
@@ -98,7 +98,7 @@ bool RandomGraphBuilder::any_formula() {
 }
 
 bool RandomGraphBuilder::with_scalar() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     const double scale = static_cast<double>(random_.between(-8, 8)) / 4, size = std::fabs(scale);
     const int finer = x.exact() ? x.quantum + 2 : -1;
     switch (random_.below(4)) {
@@ -150,7 +150,7 @@ bool RandomGraphBuilder::logic() {
 }
 
 bool RandomGraphBuilder::choose() {
-    const Item x = any_float(), y = partner(x);
+    const BoundedValue x = any_float(), y = partner(x);
     Tensor condition = random_.pick(booleans_);
     const Shape shape = (x.tensor + y.tensor).shape();
     const auto fits = [&] {
@@ -167,14 +167,14 @@ bool RandomGraphBuilder::choose() {
     return keep(where(condition, x.tensor, y.tensor), std::max(x.limit, y.limit), std::max(x.error, y.error), finer);
 }
 
-bool RandomGraphBuilder::average(const Item& x, const std::vector<int>& axes, bool keepdims, double terms) {
+bool RandomGraphBuilder::average(const BoundedValue& x, const std::vector<int>& axes, bool keepdims, double terms) {
     const double scale = scale_for(x.limit), own = (rounds_once() ? few : terms + few) * x.limit;
     if (scale == 1) return keep(mean(x.tensor, axes, keepdims), x.limit, x.error + own);
     return keep(mean(x.tensor * scale, axes, keepdims) / scale, x.limit, x.error + own);
 }
 
 bool RandomGraphBuilder::reduce() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     std::vector<int> axes;
     for (int axis = 0; axis < x.tensor.rank(); ++axis)
         if (random_.one_in(2)) axes.push_back(random_.one_in(2) ? axis : axis - x.tensor.rank());
@@ -218,11 +218,11 @@ bool RandomGraphBuilder::arg_max() {
 }
 
 bool RandomGraphBuilder::product() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     if (x.tensor.rank() < 2) return false;
-    Item y;
+    BoundedValue y;
     for (int tries = 0; tries < 4 && y.tensor.empty(); ++tries) {
-        const Item& other = any_float();
+        const BoundedValue& other = any_float();
         if (other.tensor.rank() == 2 && other.tensor.dim(0) == x.tensor.dim(-1)) y = other;
     }
     if (y.tensor.empty()) {
@@ -238,7 +238,7 @@ bool RandomGraphBuilder::product() {
 }
 
 bool RandomGraphBuilder::integer_op() {
-    const Item x = random_.pick(integers_);
+    const BoundedValue x = random_.pick(integers_);
     const Tensor& t = x.tensor;
     const int scalar = static_cast<int>(random_.between(-3, 5));
     switch (random_.below(11)) {

@@ -11,7 +11,7 @@
 namespace cairn::test {
 
 /// A value of a growing random graph, with bounds on its elements at all sizes.
-struct Item {
+struct BoundedValue {
     Tensor tensor;
     double limit = 2;  ///< no element is larger in magnitude
     double error = 0;  ///< largest error of arithmetic, in units of the dtype's rounding (f32: 2^-24)
@@ -33,17 +33,17 @@ private:
     void make_outputs();
     Dim any_size();
     Shape any_shape(int low_rank, int high_rank);
-    Item leaf(const Shape& shape);
+    BoundedValue leaf(const Shape& shape);
     Tensor integer_input(const Shape& shape, std::int64_t below);
     Tensor boolean_input(const Shape& shape);
     Tensor added_mask(const Shape& shape);
-    const Item& any_float();
-    std::optional<Item> exact_float();
-    Item partner(const Item& x);
+    const BoundedValue& any_float();
+    std::optional<BoundedValue> exact_float();
+    BoundedValue partner(const BoundedValue& x);
     Shape narrowed(const Shape& shape);
     static bool can_keep(const Tensor& tensor);
     bool keep(const Tensor& tensor, double limit, double error, int quantum = -1);
-    bool keep_moved(const Tensor& tensor, const Item& from);
+    bool keep_moved(const Tensor& tensor, const BoundedValue& from);
     /// True of f16 and bf16: composites compute them in f32, so that their own error is one rounding of the result.
     bool rounds_once() const { return is_widening(options_.dtype, DType::f32); }
     /// A power of two. Values of f16 up to `limit` in magnitude are below 2^15 once multiplied by it, and sums of a few
@@ -63,42 +63,42 @@ private:
     bool logic();
     bool choose();
     bool reduce();
-    bool average(const Item& x, const std::vector<int>& axes, bool keepdims, double terms);
+    bool average(const BoundedValue& x, const std::vector<int>& axes, bool keepdims, double terms);
     bool arg_max();
     bool product();
     bool integer_op();
     bool cast_and_back();
 
     // random_graph_movement.cpp
-    bool re_shape();
+    bool reshape_value();
     bool permute();
     bool repeat();
     bool cut();
     bool windows();
     bool pad_axis();
     bool join();
-    bool pick_rows();
-    bool put_rows();
-    bool count_up();
+    bool gather_rows();
+    bool scatter_rows();
+    bool make_iota();
     bool copy();
 
     // random_graph_states.cpp
     bool state();
     State state_with_values(const Shape& shape);
-    Item change(State& memory, const std::vector<Item>& versions, int axis, bool grows);
-    Item rows_for(const Shape& shape, const std::vector<Item>& versions, int axis);
-    Item computed_rows(const Shape& shape);
-    void read_together(const std::vector<Item>& versions, int axis);
+    BoundedValue change(State& memory, const std::vector<BoundedValue>& versions, int axis, bool grows);
+    BoundedValue rows_for(const Shape& shape, const std::vector<BoundedValue>& versions, int axis);
+    BoundedValue computed_rows(const Shape& shape);
+    void read_together(const std::vector<BoundedValue>& versions, int axis);
 
     // random_graph_composites.cpp
     bool composite();
-    bool spelled_out();
+    bool decomposed_composite();
     bool attend();
-    bool turn();
+    bool rotary();
 
     // random_graph_spatial.cpp
     void derived_sizes();
-    Item image(int axes);
+    BoundedValue image(int axes);
     IntList each_axis(int axes, int low, int high);
     bool keep_scaled(const Tensor& tensor, double limit, double error, int quantum = -1);
     bool spatial();
@@ -122,7 +122,7 @@ private:
     RandomGraphOptions options_;
     Graph graph_;
     std::vector<Dim> sizes_;
-    std::vector<Item> floats_, integers_;
+    std::vector<BoundedValue> floats_, integers_;
     std::vector<Tensor> booleans_;
     std::vector<Tensor> edge_values_;  ///< integers of any value
     int names_ = 0;

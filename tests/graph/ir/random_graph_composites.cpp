@@ -11,7 +11,7 @@ double RandomGraphBuilder::scale_for(double limit) const {
 }
 
 bool RandomGraphBuilder::composite() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     const Tensor& t = x.tensor;
     const double l = x.limit, e = x.error;
     const bool rows = t.rank() > 0 && provably_le(1, t.dim(-1));
@@ -35,7 +35,7 @@ bool RandomGraphBuilder::composite() {
         }
         case 8: {
             if (!rows) return false;
-            const Item gamma = leaf({t.dim(-1)}), beta = leaf({t.dim(-1)});
+            const BoundedValue gamma = leaf({t.dim(-1)}), beta = leaf({t.dim(-1)});
             const double limit = 2 * std::sqrt(n) + 2;
             return keep(layer_norm(scaled(), gamma.tensor, beta.tensor, 0.25 * scale * scale), limit,
                         norm_error(limit));
@@ -57,8 +57,8 @@ bool RandomGraphBuilder::composite() {
     }
 }
 
-bool RandomGraphBuilder::spelled_out() {
-    const Item x = any_float();
+bool RandomGraphBuilder::decomposed_composite() {
+    const BoundedValue x = any_float();
     const Tensor& t = x.tensor;
     const double l = x.limit, e = x.error;
     const bool rows = t.rank() > 0 && provably_le(1, t.dim(-1));
@@ -80,7 +80,7 @@ bool RandomGraphBuilder::spelled_out() {
             const Tensor d = t - sum(t, {-1}, true) / n;
             const Tensor spread = sum(d * d, {-1}, true) / n;
             const Tensor scaled = d * rsqrt(spread + 0.25);
-            const Item gamma = leaf({t.dim(-1)}), beta = leaf({t.dim(-1)});
+            const BoundedValue gamma = leaf({t.dim(-1)}), beta = leaf({t.dim(-1)});
             const Tensor stretched = scaled * gamma.tensor;
             return keep(stretched + beta.tensor, 2 * std::sqrt(n) + 2, (16 + 8 * l) * (e + 2 * n * l));
         }
@@ -98,8 +98,8 @@ bool RandomGraphBuilder::attend() {
     const Dim batch = any_size(), queries = any_size(), keys = random_.one_in(2) ? queries : any_size();
     const std::int64_t heads = random_.between(1, 2), group = random_.between(1, 2), size = 2 * random_.between(1, 2);
     if (!provably_le(1, keys)) return false;
-    const Item q = leaf({batch, heads * group, queries, size});
-    const Item k = leaf({batch, heads, keys, size}), v = leaf({batch, heads, keys, size});
+    const BoundedValue q = leaf({batch, heads * group, queries, size});
+    const BoundedValue k = leaf({batch, heads, keys, size}), v = leaf({batch, heads, keys, size});
     AttentionOptions options;
     options.causal = random_.one_in(2);
     if (random_.one_in(2)) options.scale = 0.25;
@@ -114,16 +114,16 @@ bool RandomGraphBuilder::attend() {
     return keep(attention(q.tensor, k.tensor, v.tensor, mask, options), 2, 400);
 }
 
-bool RandomGraphBuilder::turn() {
+bool RandomGraphBuilder::rotary() {
     Shape shape = any_shape(1, 3);
     const Dim count = shape.back();
     shape.push_back(2 * random_.between(1, 2));
     if (random_.one_in(3)) {
         const Dim words = random_.between(1, 5);
-        const Item table = leaf({words, shape.back()});
+        const BoundedValue table = leaf({words, shape.back()});
         return keep(embedding(table.tensor, integer_input({count}, words.constant())), 2, 0, 3);
     }
-    const Item x = leaf(shape);
+    const BoundedValue x = leaf(shape);
     return keep(rope(x.tensor, integer_input({count}, 8), 100), 4, 64);
 }
 

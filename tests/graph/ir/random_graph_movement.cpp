@@ -6,8 +6,8 @@
 /// Steps that move elements: views, concatenations, gathers.
 namespace cairn::test {
 
-bool RandomGraphBuilder::re_shape() {
-    const Item x = any_float();
+bool RandomGraphBuilder::reshape_value() {
+    const BoundedValue x = any_float();
     Shape shape = x.tensor.shape();
     const auto rank = static_cast<int>(shape.size());
     switch (random_.below(5)) {
@@ -39,7 +39,7 @@ bool RandomGraphBuilder::re_shape() {
 }
 
 bool RandomGraphBuilder::permute() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     if (x.tensor.rank() < 2) return false;
     std::vector<int> permutation(static_cast<std::size_t>(x.tensor.rank()));
     std::iota(permutation.begin(), permutation.end(), 0);
@@ -49,7 +49,7 @@ bool RandomGraphBuilder::permute() {
 }
 
 bool RandomGraphBuilder::repeat() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     Shape shape = x.tensor.shape();
     for (Dim& size : shape)
         if (size == Dim(1)) size = any_size();
@@ -58,7 +58,7 @@ bool RandomGraphBuilder::repeat() {
 }
 
 bool RandomGraphBuilder::cut() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     if (x.tensor.rank() == 0) return false;
     const int axis = axis_of(x.tensor);
     const Dim size = x.tensor.dim(axis);
@@ -72,7 +72,7 @@ bool RandomGraphBuilder::cut() {
 }
 
 bool RandomGraphBuilder::windows() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     if (x.tensor.rank() == 0 || x.tensor.rank() > 4) return false;
     const int axis = axis_of(x.tensor);
     const std::int64_t size = random_.between(1, 2), dilation = random_.between(1, 2);
@@ -82,7 +82,7 @@ bool RandomGraphBuilder::windows() {
 }
 
 bool RandomGraphBuilder::pad_axis() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     if (x.tensor.rank() == 0) return false;
     const Dim after = random_.one_in(3) ? random_.pick(sizes_) : Dim(random_.between(0, 2));
     const int axis = axis_of(x.tensor);
@@ -93,20 +93,20 @@ bool RandomGraphBuilder::pad_axis() {
 }
 
 bool RandomGraphBuilder::join() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     if (x.tensor.rank() == 0) return false;
     const int axis = axis_of(x.tensor);
     if (random_.one_in(3)) return keep_moved(concat({x.tensor, x.tensor}, axis), x);
     Shape shape = x.tensor.shape();
     shape[static_cast<std::size_t>(axis)] = any_size();
-    const Item y = leaf(shape);
+    const BoundedValue y = leaf(shape);
     const Tensor joined =
         random_.one_in(2) ? concat({x.tensor, y.tensor}, axis) : concat({y.tensor, x.tensor, y.tensor}, axis);
     return keep(joined, std::max(x.limit, y.limit), x.error, x.exact() ? std::max(x.quantum, y.quantum) : -1);
 }
 
-bool RandomGraphBuilder::pick_rows() {
-    const Item x = any_float();
+bool RandomGraphBuilder::gather_rows() {
+    const BoundedValue x = any_float();
     if (x.tensor.rank() == 0) return false;
     const int axis = axis_of(x.tensor);
     const std::int64_t least = x.tensor.dim(axis).lower_bound();
@@ -120,8 +120,8 @@ bool RandomGraphBuilder::pick_rows() {
     return keep_moved(gather(x.tensor, indices, axis), x);
 }
 
-bool RandomGraphBuilder::put_rows() {
-    const Item x = any_float();
+bool RandomGraphBuilder::scatter_rows() {
+    const BoundedValue x = any_float();
     if (x.tensor.rank() == 0) return false;
     const int axis = axis_of(x.tensor);
     const std::int64_t least = x.tensor.dim(axis).lower_bound();
@@ -129,13 +129,13 @@ bool RandomGraphBuilder::put_rows() {
     const Dim count = any_size();
     Shape shape = x.tensor.shape();
     shape[static_cast<std::size_t>(axis)] = count;
-    const Item updates = leaf(shape);
+    const BoundedValue updates = leaf(shape);
     const Tensor indices = integer_input({count}, least);
     return keep(scatter(x.tensor, indices, updates.tensor, axis), std::max(x.limit, updates.limit), x.error,
                 x.exact() ? std::max(x.quantum, updates.quantum) : -1);
 }
 
-bool RandomGraphBuilder::count_up() {
+bool RandomGraphBuilder::make_iota() {
     const Dim length = any_size(), start = random_.one_in(2) ? Dim(0) : any_size();
     if (random_.one_in(2)) return keep_integer(iota(graph_, length, DType::i32, start), 64);
     return keep(iota(graph_, length, options_.dtype, start), static_cast<double>((length + start).upper_bound()) + 1, 0,
@@ -143,7 +143,7 @@ bool RandomGraphBuilder::count_up() {
 }
 
 bool RandomGraphBuilder::copy() {
-    const Item x = any_float();
+    const BoundedValue x = any_float();
     const bool away = options_.devices && random_.one_in(2);
     return keep_moved(copy_to(x.tensor, away ? Device::cuda : Device::cpu), x);
 }

@@ -33,9 +33,9 @@ void RandomGraphBuilder::derived_sizes() {
 
 /// A value with `axes` spatial axes and a constant number of channels: an existing one, with leading axes of size 1
 /// added, or a leaf.
-Item RandomGraphBuilder::image(int axes) {
+BoundedValue RandomGraphBuilder::image(int axes) {
     for (int tries = 0; tries < 3; ++tries) {
-        const Item& x = any_float();
+        const BoundedValue& x = any_float();
         if (x.tensor.rank() == 0 || x.tensor.rank() > axes + 2) continue;
         Shape shape = x.tensor.shape();
         while (shape.size() < static_cast<std::size_t>(axes) + 2) shape.insert(shape.begin(), Dim(1));
@@ -43,7 +43,7 @@ Item RandomGraphBuilder::image(int axes) {
             shape[1].is_constant() && shape[1].constant() >= 1 && shape[1].constant() <= 4 &&
             std::all_of(shape.begin() + 2, shape.end(), [](const Dim& d) { return d.lower_bound() >= 1; });
         if (!fits) continue;
-        Item result = x;
+        BoundedValue result = x;
         if (shape.size() > static_cast<std::size_t>(x.tensor.rank())) result.tensor = reshape(x.tensor, shape);
         return result;
     }
@@ -78,7 +78,7 @@ bool RandomGraphBuilder::keep_scaled(const Tensor& tensor, double limit, double 
 bool RandomGraphBuilder::convolve() {
     const int axes = random_.one_in(3) ? 1 : 2;
     const bool is_transposed = random_.one_in(3);
-    const Item x = image(axes);
+    const BoundedValue x = image(axes);
     const std::int64_t channels = x.tensor.dim(1).constant();
     ConvOptions options;
     options.groups = static_cast<int>(random_.one_in(2) ? 1 : random_.one_in(2) ? channels : channels % 2 == 0 ? 2 : 1);
@@ -95,9 +95,9 @@ bool RandomGraphBuilder::convolve() {
         shape.push_back(size);
         taps *= static_cast<double>(size);
     }
-    const Item w = leaf(shape);
+    const BoundedValue w = leaf(shape);
     const bool has_bias = random_.one_in(2);
-    const Item b = has_bias ? leaf({filters}) : Item{};
+    const BoundedValue b = has_bias ? leaf({filters}) : BoundedValue{};
     Tensor y;
     const Tensor &in = x.tensor, &weights = w.tensor, &bias = b.tensor;
     if (axes == 1 && is_transposed)
@@ -115,7 +115,7 @@ bool RandomGraphBuilder::convolve() {
 
 bool RandomGraphBuilder::pool() {
     const int axes = static_cast<int>(random_.between(1, 2));
-    const Item x = image(axes);
+    const BoundedValue x = image(axes);
     PoolOptions options;
     const IntList kernel = each_axis(axes, 1, 3);
     if (random_.one_in(2)) options.stride = each_axis(axes, 1, 3);
@@ -132,7 +132,7 @@ bool RandomGraphBuilder::pool() {
 
 bool RandomGraphBuilder::rescale() {
     const int axes = static_cast<int>(random_.between(1, 2));
-    const Item x = image(axes);
+    const BoundedValue x = image(axes);
     const double loose = 2 * x.error + 64 * x.limit;
     Shape size;
     for (int i = 0; i < axes; ++i) size.push_back(any_size());
@@ -149,7 +149,7 @@ bool RandomGraphBuilder::rescale() {
 }
 
 bool RandomGraphBuilder::channel_norm() {
-    const Item x = image(static_cast<int>(random_.between(1, 2)));
+    const BoundedValue x = image(static_cast<int>(random_.between(1, 2)));
     const Dim channels = x.tensor.dim(1);
     const auto vector = [&] { return leaf({channels}).tensor; };
     const Tensor gamma = vector(), beta = vector();

@@ -18,10 +18,10 @@ bool RandomGraphBuilder::state() {
     State memory = grows ? graph_.state("memory", options_.dtype, shape, axis, 32)
                    : size_of(options_.dtype) >= 4 && random_.one_in(2) ? state_with_values(shape)
                                                                        : graph_.state("memory", options_.dtype, shape);
-    std::vector<Item> versions{{memory.read()}};
+    std::vector<BoundedValue> versions{{memory.read()}};
     const int changes = random_.below(5);
     for (int i = 0; i < changes; ++i) versions.push_back(change(memory, versions, axis, grows));
-    for (const Item& version : versions)
+    for (const BoundedValue& version : versions)
         if (random_.one_in(2)) keep(version.tensor, version.limit, version.error, version.quantum);
     read_together(versions, axis);
     return true;
@@ -37,20 +37,21 @@ State RandomGraphBuilder::state_with_values(const Shape& shape) {
 }
 
 /// The next version: rows appended, written over a slice of any axis, or over all of it.
-Item RandomGraphBuilder::change(State& memory, const std::vector<Item>& versions, int axis, bool grows) {
+BoundedValue RandomGraphBuilder::change(State& memory, const std::vector<BoundedValue>& versions, int axis,
+                                        bool grows) {
     const Tensor latest = memory.latest();
     Shape rows = latest.shape();
     const int other = rows.empty() ? 0 : random_.below(static_cast<int>(rows.size()));
     const bool fits = !rows.empty() && provably_le(1, rows[static_cast<std::size_t>(other)]);
-    const auto joined = [&](const Tensor& next, const Item& part) {
-        const Item& before = versions.back();
+    const auto joined = [&](const Tensor& next, const BoundedValue& part) {
+        const BoundedValue& before = versions.back();
         const bool exact = before.exact() && part.exact();
-        return Item{next, std::max(before.limit, part.limit), std::max(before.error, part.error),
-                    exact ? std::max(before.quantum, part.quantum) : -1};
+        return BoundedValue{next, std::max(before.limit, part.limit), std::max(before.error, part.error),
+                            exact ? std::max(before.quantum, part.quantum) : -1};
     };
     switch (random_.below(grows ? 4 : 2)) {
         case 0: {
-            const Item& from = random_.pick(versions);
+            const BoundedValue& from = random_.pick(versions);
             if (from.tensor.shape() != latest.shape()) break;
             return {memory.assign(from.tensor * -1.0), from.limit, from.error, from.quantum};
         }
@@ -58,44 +59,44 @@ Item RandomGraphBuilder::change(State& memory, const std::vector<Item>& versions
             if (!fits) break;
             const Dim last = rows[static_cast<std::size_t>(other)] - 1;
             rows[static_cast<std::size_t>(other)] = 1;
-            const Item part = rows_for(rows, versions, other);
+            const BoundedValue part = rows_for(rows, versions, other);
             return joined(memory.write(part.tensor, random_.one_in(2) ? Dim(0) : last, other), part);
         }
         default: {
             rows[static_cast<std::size_t>(axis)] = any_size();
-            const Item part = rows_for(rows, versions, axis);
+            const BoundedValue part = rows_for(rows, versions, axis);
             return joined(memory.append(part.tensor), part);
         }
     }
-    const Item whole = leaf(latest.shape());
+    const BoundedValue whole = leaf(latest.shape());
     return {memory.assign(whole.tensor), whole.limit, whole.error, whole.quantum};
 }
 
 /// Rows of this shape: a slice of a version of the same state, rows computed in another shape or axis order (which
 /// other nodes may read too), or new ones, as they are or computed in place.
-Item RandomGraphBuilder::rows_for(const Shape& shape, const std::vector<Item>& versions, int axis) {
+BoundedValue RandomGraphBuilder::rows_for(const Shape& shape, const std::vector<BoundedValue>& versions, int axis) {
     const Dim count = shape[static_cast<std::size_t>(axis)];
-    const Item& from = random_.pick(versions);
+    const BoundedValue& from = random_.pick(versions);
     Shape wanted = from.tensor.shape();
     wanted[static_cast<std::size_t>(axis)] = count;
     if (wanted == shape && provably_le(count, from.tensor.dim(axis)) && random_.one_in(2))
         return {slice(from.tensor, axis, 0, count), from.limit, from.error, from.quantum};
     if (random_.one_in(3)) {
-        const Item computed = computed_rows(shape);
+        const BoundedValue computed = computed_rows(shape);
         if (random_.one_in(3)) keep(computed.tensor, computed.limit, computed.error, computed.quantum);
         return computed;
     }
-    const Item added = leaf(shape);
-    return random_.one_in(4) ? Item{tanh(added.tensor), 2, 8, -1} : added;
+    const BoundedValue added = leaf(shape);
+    return random_.one_in(4) ? BoundedValue{tanh(added.tensor), 2, 8, -1} : added;
 }
 
-Item RandomGraphBuilder::computed_rows(const Shape& shape) {
+BoundedValue RandomGraphBuilder::computed_rows(const Shape& shape) {
     const auto negated = [&](const Shape& made) {
-        Item item = leaf(made);
+        BoundedValue item = leaf(made);
         item.tensor = item.tensor * -1.0;
         return item;
     };
-    Item rows;
+    BoundedValue rows;
     if (shape.size() < 2 || random_.one_in(3)) {
         rows = negated({element_count(shape)});
         rows.tensor = reshape(rows.tensor, shape);
@@ -111,14 +112,14 @@ Item RandomGraphBuilder::computed_rows(const Shape& shape) {
     return rows;
 }
 
-void RandomGraphBuilder::read_together(const std::vector<Item>& versions, int axis) {
+void RandomGraphBuilder::read_together(const std::vector<BoundedValue>& versions, int axis) {
     const int times = random_.below(3);
     for (int i = 0; i < times; ++i) {
-        const Item& a = random_.pick(versions);
-        const Item& b = random_.pick(versions);
+        const BoundedValue& a = random_.pick(versions);
+        const BoundedValue& b = random_.pick(versions);
         const bool alike = a.tensor.shape() == b.tensor.shape(), exact = a.exact() && b.exact();
-        const Item both{a.tensor, std::max(a.limit, b.limit), std::max(a.error, b.error),
-                        exact ? std::max(a.quantum, b.quantum) : -1};
+        const BoundedValue both{a.tensor, std::max(a.limit, b.limit), std::max(a.error, b.error),
+                                exact ? std::max(a.quantum, b.quantum) : -1};
         const int how = random_.below(3);
         if (how == 0 && alike && exact)
             keep_boolean(a.tensor < b.tensor);

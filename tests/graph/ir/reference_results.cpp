@@ -67,9 +67,9 @@ ir::GraphData rounded(const ir::GraphData& graph) {
 }
 
 ReferenceResults reference_results(const ir::GraphData& graph, const interpreter::Inputs& inputs) {
-    ReferenceResults judged{interpreter::interpret(graph, inputs), interpreter::interpret(rounded(graph), inputs)};
-    judged.rounded.states = judged.exact.states;
-    return judged;
+    ReferenceResults results{interpreter::interpret(graph, inputs), interpreter::interpret(rounded(graph), inputs)};
+    results.rounded.states = results.exact.states;
+    return results;
 }
 
 std::string difference(const interpreter::Results& actual, const ReferenceResults& expected) {

@@ -15,7 +15,7 @@
 namespace cairn::ir {
 namespace {
 
-TEST(StoreStates, CastsWhatIsAppendedAndWhatIsRead) {
+TEST(StateDtypeCast, CastsWhatIsAppendedAndWhatIsRead) {
     Graph g("g");
     const Dim past = g.symbol("P", 0, 7), t = g.symbol("T", 1, 4);
     State keys = g.state("keys", DType::f32, {past, 64}, 0, 16);
@@ -36,7 +36,7 @@ TEST(StoreStates, CastsWhatIsAppendedAndWhatIsRead) {
     EXPECT_EQ(stored->states()[0].public_dtype, DType::f32);
 }
 
-TEST(StoreStates, OnlyWiderOnesThatOnlyGrow) {
+TEST(StateDtypeCast, OnlyWiderOnesThatOnlyGrow) {
     Graph g("g");
     const auto grown = [&](const char* name, DType dtype) {
         const Dim length = g.symbol(std::string("L") + name, 0, 7);
@@ -60,9 +60,9 @@ TEST(StoreStates, OnlyWiderOnesThatOnlyGrow) {
 }
 
 /// Random graphs whose values are integers from -8 to 8, which all dtypes represent exactly.
-class WholeNumbers {
+class IntegerGraphs {
 public:
-    explicit WholeNumbers(std::uint64_t seed) : random_(seed), rows_(graph.symbol("T", 1, 3)) {
+    explicit IntegerGraphs(std::uint64_t seed) : random_(seed), rows_(graph.symbol("T", 1, 3)) {
         const DType dtype = below(4) == 0 ? DType::f64 : DType::f32;
         for (int i = 0; i < 2; ++i) pool_.push_back(graph.input("x" + std::to_string(i), dtype, {rows_, 4}));
         for (int s = 0; s < 1 + below(3); ++s) add_state(s, dtype);
@@ -99,10 +99,10 @@ private:
     void add_state(int s, DType dtype) {
         const Dim past = graph.symbol("P" + std::to_string(s), 0, 3);
         past_.push_back(past);
-        is_turned_.push_back(below(2) == 0);
+        is_transposed_.push_back(below(2) == 0);
         const std::string name = "state" + std::to_string(s);
-        states_.push_back(is_turned_.back() ? graph.state(name, dtype, {4, past}, 1, 64)
-                                            : graph.state(name, dtype, {past, 4}, 0, 64));
+        states_.push_back(is_transposed_.back() ? graph.state(name, dtype, {4, past}, 1, 64)
+                                                : graph.state(name, dtype, {past, 4}, 0, 64));
         appended_.push_back(0);
     }
 
@@ -113,7 +113,7 @@ private:
             case 1: pool_.push_back(min(any(), abs(any()))); break;
             case 2: {
                 const Tensor rows = any();
-                states_[s].append(is_turned_[s] ? transpose(rows, {1, 0}) : rows);
+                states_[s].append(is_transposed_[s] ? transpose(rows, {1, 0}) : rows);
                 ++appended_[s];
                 break;
             }
@@ -121,7 +121,7 @@ private:
                 // The last rows, of a version that has some.
                 if (appended_[s] == 0) break;
                 Tensor all = states_[s].latest();
-                if (is_turned_[s]) all = transpose(all, {1, 0});
+                if (is_transposed_[s]) all = transpose(all, {1, 0});
                 const Dim end = all.dim(0);
                 pool_.push_back(slice(all, 0, end - rows_, end));
                 if (below(3) == 0)
@@ -135,14 +135,14 @@ private:
     std::vector<Tensor> pool_;
     std::vector<State> states_;
     std::vector<Dim> past_;
-    std::vector<bool> is_turned_;
+    std::vector<bool> is_transposed_;
     std::vector<int> appended_;
 };
 
-TEST(StoreStates, MeansTheSameOfNumbersThatBothDtypesHave) {
+TEST(StateDtypeCast, MeansTheSameOfNumbersThatBothDtypesHave) {
     int stored_graphs = 0, none = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        WholeNumbers whole(seed);
+        IntegerGraphs whole(seed);
         const auto stored = cast_stored_states(*whole.graph.data(), seed % 2 == 0 ? DType::f16 : DType::bf16);
         bool any = false;
         for (const StateInfo& state : whole.graph.data()->states()) any = any || state.latest != state.read;
@@ -175,7 +175,7 @@ TEST(StoreStates, MeansTheSameOfNumbersThatBothDtypesHave) {
     EXPECT_GT(none, 5);
 }
 
-TEST(StoreStates, RoundingOfEachDtype) {
+TEST(StateDtypeCast, RoundingOfEachDtype) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> real(1, 2);
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {

@@ -41,14 +41,14 @@ TEST(DimProve, NeverClaimsWhatIsWrong) {
     EXPECT_GT(proved, true_ones * 3 / 4);
 }
 
-class Provable : public testing::Test {
+class DimInequalityTest : public testing::Test {
 protected:
     std::shared_ptr<Symbols> symbols = Symbols::create();
     Dim n = symbols->add("N", 1, 1024), m = symbols->add("M", 0, 64), t = symbols->add("T", 1, 1024),
         past = symbols->add("P", 0, 1023), b = symbols->add("B", 1, 8);
 };
 
-TEST_F(Provable, ConcaveSizesAreLeastAtAnEnd) {
+TEST_F(DimInequalityTest, ConcaveSizesAreLeastAtAnEnd) {
     EXPECT_TRUE(provably_le(0, 2 + 1025 * n - n * n));
     EXPECT_TRUE(provably_le(1023, 1024 * n + n * m - n * n + 1023 - m)) << "(1024 - n) n + (n - 1) m";
     EXPECT_FALSE(provably_le(1, 1024 * n - n * n));
@@ -56,7 +56,7 @@ TEST_F(Provable, ConcaveSizesAreLeastAtAnEnd) {
     EXPECT_FALSE(provably_le(0, n * n - 3 * n + 2 - m)) << "convex";
 }
 
-TEST_F(Provable, SumsAndProducts) {
+TEST_F(DimInequalityTest, SumsAndProducts) {
     EXPECT_TRUE(provably_le(n, n));
     EXPECT_TRUE(provably_le(n, n + 1));
     EXPECT_TRUE(provably_le(0, past));
@@ -70,14 +70,14 @@ TEST_F(Provable, SumsAndProducts) {
     EXPECT_TRUE(provably_le(n - 1, 1023));
 }
 
-TEST_F(Provable, FactorsOfAllTerms) {
+TEST_F(DimInequalityTest, FactorsOfAllTerms) {
     EXPECT_TRUE(provably_le(0, (1025 - n) * n * m));
     EXPECT_TRUE(provably_le(n * n * m, 1024 * n * m));
     EXPECT_FALSE(provably_le(0, (1023 - n) * n * m));
     EXPECT_FALSE(provably_le(0, (n - 1025) * m));
 }
 
-TEST_F(Provable, Slices) {
+TEST_F(DimInequalityTest, Slices) {
     const Dim size = past + t;
     EXPECT_TRUE(provably_le(0, size - 1));
     EXPECT_TRUE(provably_le(past, size));
@@ -87,7 +87,7 @@ TEST_F(Provable, Slices) {
     EXPECT_TRUE(provably_le(min(n, past), n));
 }
 
-TEST_F(Provable, Functions) {
+TEST_F(DimInequalityTest, Functions) {
     EXPECT_TRUE(provably_le(n, 32 * ceildiv(n, 32)));
     EXPECT_TRUE(provably_le(32 * ceildiv(n, 32), n + 31));
     EXPECT_TRUE(provably_le(2 * floordiv(n, 2), n));
@@ -102,7 +102,7 @@ TEST_F(Provable, Functions) {
     EXPECT_TRUE(provably_le(64 * b * ceildiv(n, 64), b * (n + 63)));
 }
 
-TEST_F(Provable, DifferentSizes) {
+TEST_F(DimInequalityTest, DifferentSizes) {
     EXPECT_TRUE(provably_ne(n, 0));
     EXPECT_TRUE(provably_ne(n, n + 1));
     EXPECT_TRUE(provably_ne(past + t, past));
@@ -111,7 +111,7 @@ TEST_F(Provable, DifferentSizes) {
     EXPECT_FALSE(provably_ne(n, n));
 }
 
-TEST_F(Provable, WhatMayBeFalseIsNotClaimed) {
+TEST_F(DimInequalityTest, WhatMayBeFalseIsNotClaimed) {
     EXPECT_FALSE(provably_le(n, t));
     EXPECT_FALSE(provably_le(past + t, 1024));
     EXPECT_FALSE(provably_le(n + 1, n));

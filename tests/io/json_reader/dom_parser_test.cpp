@@ -26,7 +26,7 @@ std::string refusal(std::string_view text) {
     return "";
 }
 
-TEST(JsonTree, IsWhatTheTextSays) {
+TEST(DomParser, IsWhatTheTextSays) {
     const std::string_view text =
         R"({"a": [1, -2, 0.5, true, null, "b\u00e9", [], {}], "": {"x": {"y": [[18446744073709551615]]}}, "z": -0.0})";
     EXPECT_EQ(read(text), nlohmann::json::parse(text));
@@ -35,7 +35,7 @@ TEST(JsonTree, IsWhatTheTextSays) {
     EXPECT_EQ(read("\xEF\xBB\xBF 3 "), 3);
 }
 
-TEST(JsonTree, RefusesInWords) {
+TEST(DomParser, RefusesInWords) {
     EXPECT_EQ(refusal(""), "is not valid JSON at byte 1");
     EXPECT_EQ(refusal("{\"a\": 1,}"), "is not valid JSON at byte 9");
     EXPECT_EQ(refusal("[1] 2"), "is not valid JSON at byte 5");
@@ -49,7 +49,7 @@ TEST(JsonTree, RefusesInWords) {
     EXPECT_EQ(refusal(std::string(1'000'000, '[')), "is nested more than 64 deep");
 }
 
-TEST(JsonTree, MutatedTextsAreReadAsTheLibraryReadsThemOrRefused) {
+TEST(DomParser, MutatedTextsAreReadAsTheLibraryReadsThemOrRefused) {
     const std::string sound = R"({"a": [1, -2, 0.5, true, null, "b\u00e9"], "c": {"d": {}, "e": "\ud83d\ude00"}})";
     test::Mutator mutator(7);
     int read_count = 0;

@@ -19,14 +19,14 @@ public:
     std::string text;
 };
 
-TEST(JsonWalk, TellsKindsInOrder) {
+TEST(SaxParser, TellsKindsInOrder) {
     EventRecorder notes;
     parse_json_events(R"({"a": [null, true, 1, -1, 1.0, "", 18446744073709551615, 18446744073709551616], "a": {}})",
                       notes);
     EXPECT_EQ(notes.text, "{a:[nbuidsud]a:{}}");
 }
 
-TEST(JsonWalk, StopsAtTheFault) {
+TEST(SaxParser, StopsAtTheFault) {
     EventRecorder notes;
     try {
         parse_json_events(R"([1, "a", ?, 2])", notes);

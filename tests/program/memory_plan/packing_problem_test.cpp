@@ -7,7 +7,7 @@
 namespace cairn::memory_plan {
 namespace {
 
-TEST(Buffers, AlignUp) {
+TEST(PackingProblem, AlignUp) {
     EXPECT_EQ(align_up(0, 64), 0);
     EXPECT_EQ(align_up(1, 64), 64);
     EXPECT_EQ(align_up(64, 64), 64);
@@ -15,13 +15,13 @@ TEST(Buffers, AlignUp) {
     EXPECT_EQ(align_up(7, 1), 7);
 }
 
-TEST(Buffers, WellFormedProblemsHaveNoFault) {
+TEST(PackingProblem, WellFormedProblemsHaveNoFault) {
     EXPECT_EQ(fault_of({}), "");
     EXPECT_EQ(fault_of({{{{0, 5}, 64, 3, 3}}, 2}), "");
     EXPECT_EQ(fault_of({{{{std::int64_t{1} << 61}, 64, -5, 7}}, 1}), "");
 }
 
-TEST(Buffers, EachFaultIsNamed) {
+TEST(PackingProblem, EachFaultIsNamed) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     EXPECT_EQ(fault_of({{}, 0}), "a problem needs at least one sample, got 0");
     EXPECT_EQ(fault_of({{{{1}, 64, 0, 0}, {{1, 2}, 64, 0, 0}}, 1}), "buffer 1 has 2 sizes, expected 1");

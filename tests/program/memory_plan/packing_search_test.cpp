@@ -23,13 +23,13 @@ struct Searched {
     PackingSearch search;
 };
 
-TEST(PlanSearch, TheWorstRatioCountsFirstThenTheSum) {
+TEST(PackingSearch, TheWorstRatioCountsFirstThenTheSum) {
     EXPECT_TRUE((Score{1.0, 9, false} < Score{1.1, 1, false}));
     EXPECT_TRUE((Score{1.1, 1, false} < Score{1.1, 2, false}));
     EXPECT_FALSE((Score{1.1, 2, true} < Score{1.1, 2, false})) << "equal scores are equal";
 }
 
-TEST(PlanSearch, ABudgetIsSpentByWorkPlacementsTimeOrAStop) {
+TEST(PackingSearch, ABudgetIsSpentByWorkPlacementsTimeOrAStop) {
     std::stop_source stop;
     EXPECT_FALSE((PackingBudget{1, 1}).spent());
     EXPECT_TRUE((PackingBudget{0, 1}).spent());
@@ -41,7 +41,7 @@ TEST(PlanSearch, ABudgetIsSpentByWorkPlacementsTimeOrAStop) {
     EXPECT_TRUE(stopped.spent());
 }
 
-TEST(PlanSearch, WithoutABudgetThereIsAPlanAllTheSame) {
+TEST(PackingSearch, WithoutABudgetThereIsAPlanAllTheSame) {
     std::mt19937 random(1);
     Searched searched(testing::random_problem(random, 40, 20, 2, 100, 1), {0, 0});
     searched.search.portfolio();
@@ -51,14 +51,14 @@ TEST(PlanSearch, WithoutABudgetThereIsAPlanAllTheSame) {
     EXPECT_LE(searched.search.best_score().worst, worst);
 }
 
-TEST(PlanSearch, StopsAtAnOptimum) {
+TEST(PackingSearch, StopsAtAnOptimum) {
     Searched searched(testing::problem_of({{4, 0, 1}, {4, 2, 3}, {4, 0, 3}}), {1000, 1'000'000});
     searched.search.portfolio();
     EXPECT_TRUE(searched.search.best_score().optimal);
     EXPECT_EQ(searched.search.best_score().worst, 1);
 }
 
-TEST(PlanSearch, NothingAndOneBufferArePlanned) {
+TEST(PackingSearch, NothingAndOneBufferArePlanned) {
     Searched none(testing::problem_of({}));
     none.search.portfolio();
     none.search.improve();
@@ -70,7 +70,7 @@ TEST(PlanSearch, NothingAndOneBufferArePlanned) {
     EXPECT_TRUE(empty.search.best_score().optimal);
 }
 
-TEST(PlanSearch, ClimbingOnlyEverHelpsAndDoesSo) {
+TEST(PackingSearch, ClimbingOnlyEverHelpsAndDoesSo) {
     int helped = 0;
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
         std::mt19937 random(seed);
@@ -88,7 +88,7 @@ TEST(PlanSearch, ClimbingOnlyEverHelpsAndDoesSo) {
 
 // Hill climbing starts each step from the last improvement: steps that all start from the same order, or from the last
 // one tried, leave half of the excess over the bound and more.
-TEST(PlanSearch, ClimbingGoesOnFromWhatItGained) {
+TEST(PackingSearch, ClimbingGoesOnFromWhatItGained) {
     double before = 0, after = 0;
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
         std::mt19937 random(seed);
@@ -109,7 +109,7 @@ PackingProblem beside_one_alive_all_the_time(std::uint32_t seed, std::int64_t by
 }
 
 // The second size is so large that all other buffers are less than a thousandth of it.
-TEST(PlanSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
+TEST(PackingSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int changed = 0;
         for (std::uint32_t seed = 0; seed < 40; ++seed) {
@@ -123,7 +123,7 @@ TEST(PlanSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
     }
 }
 
-TEST(PlanSearch, OfThePortfolioTheFirstPlanThatIsNearlyAtItsBoundIsTaken) {
+TEST(PackingSearch, OfThePortfolioTheFirstPlanThatIsNearlyAtItsBoundIsTaken) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int better = 0;
         for (std::uint32_t seed = 0; seed < 40; ++seed) {
@@ -137,7 +137,7 @@ TEST(PlanSearch, OfThePortfolioTheFirstPlanThatIsNearlyAtItsBoundIsTaken) {
     }
 }
 
-TEST(PlanSearch, EqualProblemsGetEqualPlans) {
+TEST(PackingSearch, EqualProblemsGetEqualPlans) {
     const auto order = [] {
         std::mt19937 random(7);
         Searched searched(testing::random_problem(random, 30, 12, 2, 1000, 1));

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Live: A B | B C | C D | D, in bytes 110, 130, 32, 2.
-class Orders : public ::testing::Test {
+class PlacementOrdersTest : public ::testing::Test {
 protected:
     const PackingProblem problem_ = testing::problem_of({{10, 0, 0}, {100, 0, 1}, {30, 1, 2}, {2, 2, 9}, {0, 9, 9}});
     const LiveIntervals intervals_{problem_};
@@ -19,7 +19,7 @@ protected:
     std::vector<int> by(OrderRule rule) const { return order_by(rule, intervals_, sizes_, 0); }
 };
 
-TEST_F(Orders, EachRule) {
+TEST_F(PlacementOrdersTest, EachRule) {
     EXPECT_THAT(by(OrderRule::size), ElementsAre(1, 2, 0, 3, 4));
     EXPECT_THAT(by(OrderRule::area), ElementsAre(1, 2, 0, 3, 4));        // 200, 60, 10, 2 * 2 (ticks: 0, 1, 2, 9)
     EXPECT_THAT(by(OrderRule::pressure), ElementsAre(1, 2, 0, 3, 4));    // 130, 130, 110, 32, 2
@@ -29,7 +29,7 @@ TEST_F(Orders, EachRule) {
     EXPECT_THAT(by(OrderRule::ending), ElementsAre(3, 4, 2, 1, 0));
 }
 
-TEST(OrdersOfMany, PressureIsTheMostAliveDuringTheLife) {
+TEST(PlacementOrdersOfManyBuffers, PressureIsTheMostAliveDuringTheLife) {
     std::mt19937 random(3);
     const PackingProblem problem = testing::random_problem(random, 40, 60, 1, 1000, 1);
     const LiveIntervals intervals(problem);

@@ -17,7 +17,7 @@ using ::testing::Not;
 
 // Faults are injected into valid plans of random problems. Each must be a fault by a criterion independent of the
 // validator.
-class Faults : public ::testing::Test {
+class ValidatorFaults : public ::testing::Test {
 protected:
     static constexpr int rounds = 40;
 
@@ -46,7 +46,7 @@ protected:
     }
 };
 
-TEST_F(Faults, SwappedOffsets) {
+TEST_F(ValidatorFaults, SwappedOffsets) {
     expect_all_caught(1, 35, [](std::mt19937& random, PackingProblem& problem, PackingSolution& solution) {
         for (int attempt = 0; attempt < 50; ++attempt) {
             const std::size_t a = pick(random, 14), b = pick(random, 14), s = pick(random, 2);
@@ -59,7 +59,7 @@ TEST_F(Faults, SwappedOffsets) {
     });
 }
 
-TEST_F(Faults, ShrunkLife) {
+TEST_F(ValidatorFaults, ShrunkLife) {
     // The plan is made for a live interval that is too short; at a sample it reuses bytes that are still live.
     expect_all_caught(2, 25, [](std::mt19937&, PackingProblem& problem, PackingSolution& solution) {
         for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
@@ -73,7 +73,7 @@ TEST_F(Faults, ShrunkLife) {
     });
 }
 
-TEST_F(Faults, DroppedEdge) {
+TEST_F(ValidatorFaults, DroppedEdge) {
     // Offsets and heights are recomputed without the edge: the plan may be right at the samples, but not at every size.
     int right_at_samples = 0;
     expect_all_caught(3, 35, [&](std::mt19937& random, PackingProblem& problem, PackingSolution& solution) {
@@ -95,7 +95,7 @@ TEST_F(Faults, DroppedEdge) {
     EXPECT_GT(right_at_samples, 0);
 }
 
-TEST_F(Faults, SizeOffByOne) {
+TEST_F(ValidatorFaults, SizeOffByOne) {
     expect_all_caught(4, 25, [](std::mt19937& random, PackingProblem& problem, PackingSolution& solution) {
         for (int attempt = 0; attempt < 50; ++attempt) {
             const std::size_t b = pick(random, 14), s = pick(random, 2);
@@ -107,7 +107,7 @@ TEST_F(Faults, SizeOffByOne) {
     });
 }
 
-TEST_F(Faults, Misaligned) {
+TEST_F(ValidatorFaults, Misaligned) {
     expect_all_caught(5, 15, [](std::mt19937& random, PackingProblem& problem, PackingSolution& solution) {
         const std::size_t b = pick(random, 14), s = pick(random, 2);
         solution.offsets[s][b] += 1 + static_cast<std::int64_t>(pick(random, 15));
@@ -115,21 +115,21 @@ TEST_F(Faults, Misaligned) {
     });
 }
 
-TEST_F(Faults, Height) {
+TEST_F(ValidatorFaults, Height) {
     expect_all_caught(6, rounds, [](std::mt19937& random, PackingProblem&, PackingSolution& solution) {
         solution.height[pick(random, 2)] += pick(random, 2) == 0 ? 1 : -1;
         return true;
     });
 }
 
-TEST_F(Faults, LowerBound) {
+TEST_F(ValidatorFaults, LowerBound) {
     expect_all_caught(7, rounds, [](std::mt19937& random, PackingProblem&, PackingSolution& solution) {
         solution.lower_bound[pick(random, 2)] += pick(random, 2) == 0 ? 1 : -1;
         return true;
     });
 }
 
-TEST_F(Faults, Order) {
+TEST_F(ValidatorFaults, Order) {
     expect_all_caught(8, 25, [](std::mt19937& random, PackingProblem&, PackingSolution& solution) {
         const std::size_t i = pick(random, 14);
         if (solution.below[i].empty()) return false;
@@ -140,7 +140,7 @@ TEST_F(Faults, Order) {
     });
 }
 
-TEST_F(Faults, Cycle) {
+TEST_F(ValidatorFaults, Cycle) {
     expect_all_caught(9, 25, [](std::mt19937& random, PackingProblem&, PackingSolution& solution) {
         const int i = static_cast<int>(pick(random, 14));
         if (solution.below[i].empty()) return false;

@@ -41,7 +41,7 @@ private:
         }
     }
     // A low-rank weight, multiplied from the left or from the right.
-    Tensor in_a_row(const Tensor& x, int columns) {
+    Tensor low_rank(const Tensor& x, int columns) {
         const int rank = 1 + any(width + 1);
         const Tensor down = matrix(width, rank), up = matrix(rank, columns);
         return any(2) ? matmul(matmul(x, down), up) : matmul(x, matmul(down, up));
@@ -51,7 +51,7 @@ private:
         return x.rank() == 3 && any(6) == 0 ? slice(x, 1, 0, 1) + weight({3, width}) : x;
     }
     // Concatenates two or three parts, of which one may have no columns.
-    Tensor beside(const Tensor& x) {
+    Tensor concatenated(const Tensor& x) {
         std::vector<Tensor> parts{x, slice(x * 0.5, -1, 0, any(width + 1))};
         if (any(3) == 0) parts.insert(parts.begin(), tanh(x));
         const Tensor whole = concat(parts, -1);
@@ -59,21 +59,21 @@ private:
         return whole;
     }
     // A layer and its adapter.
-    Tensor adapted(const Tensor& x, const Tensor& y, int columns) {
-        Tensor low = any(3) ? in_a_row(x, columns) : matmul(x, matrix(width, columns));
+    Tensor with_adapter(const Tensor& x, const Tensor& y, int columns) {
+        Tensor low = any(3) ? low_rank(x, columns) : matmul(x, matrix(width, columns));
         if (any(2)) low = low * 0.25;
         return any(3) ? y + low : y - low;
     }
     Tensor product(const Tensor& x, int columns, bool biased) {
-        Tensor y = any(4) ? matmul(repeated(x), matrix(width, columns)) : in_a_row(x, columns);
+        Tensor y = any(4) ? matmul(repeated(x), matrix(width, columns)) : low_rank(x, columns);
         if (any(8) == 0) {
-            const Tensor whole = beside(x);
+            const Tensor whole = concatenated(x);
             y = matmul(whole, matrix(static_cast<int>(whole.dim(-1).constant()), columns));
         }
         const bool is_adapted = any(4) == 0, first = any(2) != 0;
-        if (is_adapted && first) y = adapted(x, y, columns);
+        if (is_adapted && first) y = with_adapter(x, y, columns);
         if (biased) y = y + row(columns);
-        if (is_adapted && !first) y = adapted(x, y, columns);
+        if (is_adapted && !first) y = with_adapter(x, y, columns);
         if (any(3) == 0) y = y * 0.125;
         if (any(4) == 0) y = any(2) ? y * row(columns) : y / 4.0;
         return y;
@@ -93,7 +93,7 @@ private:
         return x;
     }
     // Rows of a narrow or wide table: gathered by an input, or the first ones.
-    Tensor looked_up(const Tensor& x) {
+    Tensor gathered(const Tensor& x) {
         constexpr std::array dtypes{DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8};
         const int rows = any(4) ? 5 : 1;
         const Tensor table = mapped(
@@ -118,7 +118,7 @@ private:
     }
     // Sometimes products are outputs too, or are read in another shape.
     Tensor next(const Tensor& before) {
-        const Tensor read = any(4) ? before : before + looked_up(before),
+        const Tensor read = any(4) ? before : before + gathered(before),
                      x = normed(any(4) ? read : read + stored(read));
         const bool biased = any(2) != 0, mixed = any(4) == 0;
         Tensor sum = before;

@@ -12,7 +12,7 @@ Tensor flipped(T x) { return swap_axes(x, -1, -2); }
 Tensor column(T x) { return max_reduce(x, {-1}, true); }
 Tensor row(T x) { return max_reduce(x, {-2}, true); }
 
-TEST(CanonContraction, SameValuesHaveOneForm) {
+TEST(NormalizeContraction, SameValuesHaveOneForm) {
     const Pair pairs[] = {
         {"a factor of each row of a sum", [](T x, T y, T) { return sum(x * column(y), {-1}, true); },
          [](T x, T y, T) { return column(y) * sum(x, {-1}, true); }},
@@ -38,7 +38,7 @@ TEST(CanonContraction, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(CanonContraction, OtherValuesHaveOtherForms) {
+TEST(NormalizeContraction, OtherValuesHaveOtherForms) {
     const Pair pairs[] = {
         {"a factor that varies", [](T x, T y, T) { return sum(x * y, {-1}, true); },
          [](T x, T y, T) { return y * sum(x, {-1}, true); }},
@@ -78,7 +78,7 @@ struct Bound {
     Tensor x, g, r, w, turned;
 };
 
-TEST(CanonContraction, WhatIsBoundStandsAtTheBoundSide) {
+TEST(NormalizeContraction, WhatIsBoundStandsAtTheBoundSide) {
     for (const int columns : {1, 5})
         for (const Shape& rows : {Shape{}, Shape{1}, Shape{3}, Shape{2, 3}}) {
             const Bound b(columns, rows);
@@ -99,7 +99,7 @@ TEST(CanonContraction, WhatIsBoundStandsAtTheBoundSide) {
         }
 }
 
-TEST(CanonContraction, WhatIsGivenStays) {
+TEST(NormalizeContraction, WhatIsGivenStays) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), r = g.input("r", DType::f32, {4});
     const Tensor w = g.weight("w", DType::f32, {4, 5}), given = g.input("given", DType::f32, {4, 5});
@@ -107,7 +107,7 @@ TEST(CanonContraction, WhatIsGivenStays) {
     EXPECT_FALSE(same_form(matmul(x * r, given), matmul(x, unsqueeze(r, -1) * given)));
 }
 
-TEST(CanonContraction, ABoundSumWithManyTermsStaysWhole) {
+TEST(NormalizeContraction, ABoundSumWithManyTermsStaysWhole) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {3, 4});
     const Tensor w = g.weight("w", DType::f32, {4, 4});
@@ -142,7 +142,7 @@ struct Chain {
 constexpr normal_form::Laws chained{normal_form::Law::reassociated},
     multiplied_out{normal_form::Law::reassociated, normal_form::Law::distributed};
 
-TEST(CanonContraction, ChainsOfProductsInAnyOrder) {
+TEST(NormalizeContraction, ChainsOfProductsInAnyOrder) {
     for (const Shape& batch : {Shape{}, Shape{2}, Shape{1, 2}}) {
         const Chain c(batch);
         const Tensor first = matmul(matmul(c.x, c.a), c.b), second = matmul(c.x, matmul(c.a, c.b));
@@ -160,7 +160,7 @@ TEST(CanonContraction, ChainsOfProductsInAnyOrder) {
     }
 }
 
-TEST(CanonContraction, ProductsOfSumsOfMatrices) {
+TEST(NormalizeContraction, ProductsOfSumsOfMatrices) {
     for (const Shape& batch : {Shape{}, Shape{2}}) {
         const Chain c(batch);
         const Tensor apart = matmul(c.x, c.w) + matmul(c.x, c.v), together = matmul(c.x, c.w + c.v);
@@ -179,14 +179,14 @@ TEST(CanonContraction, ProductsOfSumsOfMatrices) {
 }
 
 // A column is broadcast along the summed axis: it is not a matrix of the product.
-TEST(CanonContraction, ASumWithAColumnIsNotMultipliedOut) {
+TEST(NormalizeContraction, ASumWithAColumnIsNotMultipliedOut) {
     const Chain c;
     const Tensor whole = matmul(c.x + column(c.y), c.w);
     EXPECT_FALSE(same_form(whole, matmul(c.x, c.w) + column(c.y), multiplied_out));
     EXPECT_TRUE(same_form(whole, matmul(column(c.y) + c.x, c.w), multiplied_out));
 }
 
-TEST(CanonContraction, PartsBesideEachOther) {
+TEST(NormalizeContraction, PartsBesideEachOther) {
     for (const Shape& batch : {Shape{}, Shape{2}}) {
         Chain c(batch);
         const Tensor z = tanh(slice(c.y, -1, 0, 1)), tall = c.graph.weight("tall", DType::f32, {9, 5});
@@ -206,7 +206,7 @@ TEST(CanonContraction, PartsBesideEachOther) {
     }
 }
 
-TEST(CanonContraction, AChainWithoutEndHasFewTerms) {
+TEST(NormalizeContraction, AChainWithoutEndHasFewTerms) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {4, 4});
     for (int i = 0; i < 2000; ++i) x = matmul(x, g.weight("w" + std::to_string(i), DType::f32, {4, 4}));

@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(CanonInteger, PositionsAreTheSameInI32AndI64) {
+TEST(NormalizeInteger, PositionsAreTheSameInI32AndI64) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 8);
     EXPECT_TRUE(same_form(cast(iota(g, n, DType::i64, 3), DType::i32), iota(g, n, DType::i32) + 3));
@@ -23,7 +23,7 @@ TEST(CanonInteger, PositionsAreTheSameInI32AndI64) {
     EXPECT_FALSE(same_form(cast(k + 1, DType::i32), cast(k, DType::i32) + 1));
 }
 
-TEST(CanonInteger, IntegersAreComparedExactly) {
+TEST(NormalizeInteger, IntegersAreComparedExactly) {
     Graph g("g");
     const Tensor k = g.input("k", DType::i32, {4}), l = g.input("l", DType::i64, {4});
     EXPECT_FALSE(same_form(k == 2000000, k == 2000001));
@@ -40,7 +40,7 @@ TEST(CanonInteger, IntegersAreComparedExactly) {
 }
 
 // Coefficients and offsets beyond 64 bits form no sums of sizes; integers wrap there.
-TEST(CanonInteger, IntegersThatWrapHaveForms) {
+TEST(NormalizeInteger, IntegersThatWrapHaveForms) {
     Graph g("g");
     const Tensor l = g.input("l", DType::i64, {4});
     Tensor y = l + 0x1p52;
@@ -53,14 +53,14 @@ TEST(CanonInteger, IntegersThatWrapHaveForms) {
 }
 
 // Positions that exceed i32 wrap there, but not in i64.
-TEST(CanonInteger, PositionsThatWrapAreOtherNumbers) {
+TEST(NormalizeInteger, PositionsThatWrapAreOtherNumbers) {
     Graph g("g");
     const Tensor narrow = cast(iota(g, 4) + 2147483646, DType::i64), wide = iota(g, 4, DType::i64) + 2147483646;
     const normal_form::NormalForms forms(*g.data());
     EXPECT_FALSE(forms.normalizer().same(forms[narrow.id()], forms[wide.id()]));
 }
 
-TEST(CanonInteger, PositionsCountFromAnySymbolicStart) {
+TEST(NormalizeInteger, PositionsCountFromAnySymbolicStart) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 8), p = g.symbol("P", 0, 8);
     EXPECT_TRUE(same_form(iota(g, n, DType::i32, p) + 1, iota(g, n, DType::i32, p + 1)));
@@ -69,7 +69,7 @@ TEST(CanonInteger, PositionsCountFromAnySymbolicStart) {
     EXPECT_FALSE(same_form(iota(g, 1), iota(g, 1, DType::i32, 1)));
 }
 
-TEST(CanonInteger, OrdersOfPositionsAreOrdersOfDifferences) {
+TEST(NormalizeInteger, OrdersOfPositionsAreOrdersOfDifferences) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 8);
     const Tensor i = unsqueeze(iota(g, n), -1), j = iota(g, n);

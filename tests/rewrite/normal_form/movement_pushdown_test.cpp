@@ -8,7 +8,7 @@ namespace {
 Tensor table(T x) { return reshape(x, {-1, 4}); }
 Tensor six(T x) { return iota(Graph(x.graph()), 6); }
 
-TEST(CanonPassage, SameValuesHaveOneForm) {
+TEST(MovementPushdown, SameValuesHaveOneForm) {
     const Pair pairs[] = {
         {"gathered rows",
          [](T x, T, T) {
@@ -44,7 +44,7 @@ TEST(CanonPassage, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(CanonPassage, OtherValuesHaveOtherForms) {
+TEST(MovementPushdown, OtherValuesHaveOtherForms) {
     const Pair pairs[] = {
         {"axes of size 1 that are summed along",
          [](T x, T, T) {
@@ -78,7 +78,7 @@ TEST(CanonPassage, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-TEST(CanonPassage, RowsOfManyProductsTakeNoStack) {
+TEST(MovementPushdown, RowsOfManyProductsTakeNoStack) {
     Graph g("g");
     const Tensor w = g.input("w", DType::f32, {4, 4});
     Tensor x = g.input("x", DType::f32, {6, 4});
@@ -88,7 +88,7 @@ TEST(CanonPassage, RowsOfManyProductsTakeNoStack) {
     EXPECT_EQ(forms.normalizer().term(forms[moved.id()].core).op, ir::Op::reshape);
 }
 
-TEST(CanonPassage, MovedIdsOfIdsTakeNoStack) {
+TEST(MovementPushdown, MovedIdsOfIdsTakeNoStack) {
     Graph g("g");
     const Tensor table = g.input("table", DType::i64, {9});
     Tensor ids = g.input("ids", DType::i64, {4, 2});

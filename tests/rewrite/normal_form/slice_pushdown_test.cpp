@@ -7,7 +7,7 @@ namespace {
 
 Tensor swapped(T x) { return swap_axes(x, -1, -2); }
 
-TEST(CanonSlicing, SameValuesHaveOneForm) {
+TEST(SlicePushdown, SameValuesHaveOneForm) {
     const Pair pairs[] = {
         {"everything", [](T x, T, T) { return slice(x, -1, 0, 4); }, [](T x, T, T) { return x; }},
         {"each element apart", [](T x, T y, T r) { return slice(tanh(x * r + y), -1, 1, 3); },
@@ -68,7 +68,7 @@ TEST(CanonSlicing, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(CanonSlicing, OtherValuesHaveOtherForms) {
+TEST(SlicePushdown, OtherValuesHaveOtherForms) {
     const Pair pairs[] = {
         {"other columns", [](T x, T y, T) { return slice(matmul(swapped(x), y), -1, 1, 3); },
          [](T x, T y, T) { return matmul(swapped(x), slice(y, -1, 2, 4)); }},
@@ -96,7 +96,7 @@ TEST(CanonSlicing, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-TEST(CanonSlicing, PartsOfMergedProductsOfAnySize) {
+TEST(SlicePushdown, PartsOfMergedProductsOfAnySize) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 8);
     const Tensor x = g.input("x", DType::f32, {n, 1, 5});
@@ -115,7 +115,7 @@ TEST(CanonSlicing, PartsOfMergedProductsOfAnySize) {
     }
 }
 
-TEST(CanonSlicing, GoesInwardUpToASize) {
+TEST(SlicePushdown, GoesInwardUpToASize) {
     Graph g("g");
     const Tensor w = g.input("w", DType::f32, {4, 4});
     Tensor x = g.input("x", DType::f32, {6, 4}), y = x;

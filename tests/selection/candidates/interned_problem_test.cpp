@@ -72,12 +72,12 @@ TEST(InternedProblem, IsWholeForWhoLooksAndNeedsNothingOfWhatItWasMadeFrom) {
     auto ref = std::make_unique<ProblemParts>(scaled(3), desc_interner);
     const InternedProblem kept(ref->get(), pool);
     ref.reset();
-    EXPECT_FALSE(kept.is_whole());
+    EXPECT_FALSE(kept.is_materialized());
     EXPECT_EQ(*ProblemHandle(kept), scaled(3));
-    EXPECT_TRUE(kept.is_whole());
+    EXPECT_TRUE(kept.is_materialized());
     kept.release_memory();
-    EXPECT_FALSE(kept.is_whole());
-    EXPECT_EQ(*kept.whole(), scaled(3));
+    EXPECT_FALSE(kept.is_materialized());
+    EXPECT_EQ(*kept.materialize(), scaled(3));
 }
 
 }  // namespace

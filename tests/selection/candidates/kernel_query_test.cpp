@@ -93,7 +93,7 @@ TEST_F(KernelQueryCacheTest, WhatWasPutAwayIsWholeForWhoLooks) {
     const ProblemHandle problem = query.problem();
     EXPECT_EQ(problem->body.size(), 2u);
     KernelQueryCache::release_memory(query);
-    EXPECT_FALSE(problem.kept().is_whole());
+    EXPECT_FALSE(problem.kept().is_materialized());
     EXPECT_EQ(*problem, sum_of(2));
 }
 

@@ -50,7 +50,7 @@ TEST_F(KeptWeightsTest, AWeightOfAProductHasFormsAndABiasHasOne) {
     EXPECT_EQ(all.readers(number(all, 0, b)), 1);
 }
 
-TEST_F(KeptWeightsTest, WhatIsMadeOfAWeightIsARivalOfTheWeight) {
+TEST_F(KeptWeightsTest, ADerivedValueIsAnotherFormOfTheWeight) {
     Graph& g = graph(3);
     const Tensor w = g.weight("w", DType::f32, {64}), v = g.weight("v", DType::f32, {64}), e = exp(w);
     g.output("y", x * e + w);

@@ -244,7 +244,7 @@ TEST(Cost, AMeasurementCountsAsWhatItSays) {
     EXPECT_GT(of("failed@1").seconds, 1) << "anything that runs is preferred";
     EXPECT_EQ(of("failed@1").time(), 0) << "nothing is known of its time";
     EXPECT_NE(of("failed@1").failure, "");
-    EXPECT_TRUE(of("censored@1").at_least && !of("ok@1").at_least);
+    EXPECT_TRUE(of("censored@1").is_lower_bound && !of("ok@1").is_lower_bound);
     EXPECT_FALSE(of("elsewhere@1").measured);
 }
 
@@ -280,7 +280,7 @@ TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {
     coarse.quality = 0;
     timings.record(exp, k.id, costs.environment, costs.policy, coarse);
     EXPECT_TRUE(estimate(k, exp, costs).measured);
-    costs.least_quality = 1;
+    costs.min_quality = 1;
     const Estimate near = estimate(k, exp, costs);
     EXPECT_FALSE(near.measured);
     EXPECT_DOUBLE_EQ(near.seconds, 3e-5);
@@ -300,11 +300,11 @@ TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {
     timings.record(log, k.id, costs.environment, costs.policy, late);
     EXPECT_FALSE(estimate(k, log, costs).measured);
     EXPECT_DOUBLE_EQ(estimate(k, log, costs).low, 4) << "its first run may have found its code cold";
-    costs.least_quality = 0;
+    costs.min_quality = 0;
     EXPECT_DOUBLE_EQ(estimate(k, log, costs).seconds, 6);
     late.status = TimingStatus::failed;
     const Problem sin = problem("sin | f32[256] -> f32[256]");
-    costs.least_quality = 1;
+    costs.min_quality = 1;
     timings.record(sin, k.id, costs.environment, costs.policy, late);
     EXPECT_TRUE(estimate(k, sin, costs).measured) << "it is not tried again";
 }

@@ -38,8 +38,8 @@ Kernel one_kernel(const char* id, FeatureSet needs = levels::baseline, bool by_m
 }
 
 const Kernel a = one_kernel("a@1"), b = one_kernel("b@1"), c = one_kernel("c@1", levels::baseline, true),
-             low_twin = one_kernel("cpu.avx2.mm@1", levels::avx2),
-             high_twin = one_kernel("cpu.avx512.mm@1", levels::avx512);
+             narrow_variant = one_kernel("cpu.avx2.mm@1", levels::avx2),
+             wide_variant = one_kernel("cpu.avx512.mm@1", levels::avx512);
 
 Calibration figures(double flops, double bandwidth) {
     Calibration made;
@@ -64,7 +64,7 @@ protected:
         folder = fs::path(CAIRN_BINARY_DIR) / "priors_test" / test->name();
         fs::remove_all(folder);
         fs::create_directories(folder);
-        kernels.kernels = {a, b, c, low_twin, high_twin};
+        kernels.kernels = {a, b, c, narrow_variant, wide_variant};
         source.environment = {environment({.name = "Here", .features = "avx2+avx512"}), ""};
         source.policy.threads = 2;
         source.features = levels::avx512;
@@ -195,21 +195,21 @@ TEST_F(PriorsTest, OfSeveralTheNearestThatHasTheCallCounts) {
 }
 
 TEST_F(PriorsTest, ALowerTwinIsNotFasterThanAHigherOneThatNobodyTimed) {
-    add({.name = "Old", .features = "avx2"}, {{low_twin, shape, 2e-5}});
+    add({.name = "Old", .features = "avx2"}, {{narrow_variant, shape, 2e-5}});
     read();
-    EXPECT_DOUBLE_EQ(seconds(low_twin), 2e-5) << "far below what its limits say";
-    EXPECT_LT(seconds(high_twin), 2e-5);
-    ASSERT_NE(expected(high_twin).from, nullptr);
-    EXPECT_EQ(*expected(high_twin).from, "Old, avx2, 2 threads");
-    add(theirs, {{low_twin, shape, 1e-3}, {high_twin, shape, 2e-3}});
+    EXPECT_DOUBLE_EQ(seconds(narrow_variant), 2e-5) << "far below what its limits say";
+    EXPECT_LT(seconds(wide_variant), 2e-5);
+    ASSERT_NE(expected(wide_variant).from, nullptr);
+    EXPECT_EQ(*expected(wide_variant).from, "Old, avx2, 2 threads");
+    add(theirs, {{narrow_variant, shape, 1e-3}, {wide_variant, shape, 2e-3}});
     read();
-    EXPECT_LT(seconds(low_twin), seconds(high_twin)) << "unless times of that level say so";
+    EXPECT_LT(seconds(narrow_variant), seconds(wide_variant)) << "unless times of that level say so";
 }
 
 TEST_F(PriorsTest, ALowerTwinIsNotFasterThanAHigherOneThatWasSlow) {
-    add(theirs, {{high_twin, shape, 5e-3}});
+    add(theirs, {{wide_variant, shape, 5e-3}});
     read();
-    EXPECT_GT(seconds(low_twin), 5e-3);
+    EXPECT_GT(seconds(narrow_variant), 5e-3);
 }
 
 TEST_F(PriorsTest, WhatWasSlowerThanOthersIsExpectedToBe) {

@@ -112,7 +112,7 @@ TEST(ReferenceCosts, AreAboveThoseOfAllOtherKernels) {
 
 // The overhead of a call dominates the smallest problems; it was measured, and a plain loop may be the fastest for
 // them.
-TEST(ReferenceCosts, AreAboveThoseOfOthersByTheShippedSeed) {
+TEST(ReferenceCosts, AreAboveThoseOfOthersByShippedTimings) {
     const TimingDb timings("", nullptr, {.shipped_timings = {CAIRN_BINARY_DIR "/share/cairn/shipped_timings.db"}});
     Comparison comparison;
     comparison.least_seconds = 2e-7;

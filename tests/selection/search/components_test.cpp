@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 /// A problem without presolve: each alternative is a choice of its own.
-Outcome by_parts(const SearchProblem& problem, std::size_t limit = 2'000'000, std::stop_token stop = {}) {
+Outcome by_components(const SearchProblem& problem, std::size_t limit = 2'000'000, std::stop_token stop = {}) {
     PathDag dag(true);
     PresolvedProblem presolved{problem, {}, no_sccs(problem)};
     for (int choice = 0; choice < problem.alternatives(); ++choice)
@@ -51,17 +51,17 @@ SearchProblem tree(int levels, double at_once) {
     return written(goals, {root});
 }
 
-TEST(Parts, ATreeTakesOnePartAGoal) {
-    const Outcome outcome = by_parts(tree(12, 0.5));
+TEST(Components, ATreeTakesOnePartAGoal) {
+    const Outcome outcome = by_components(tree(12, 0.5));
     ASSERT_TRUE(outcome.found);
     EXPECT_EQ(outcome.states, 8191U);
     EXPECT_EQ(outcome.cost, 0.5 * 1365 + 4096) << "1 + 4 + ... + 4^5 times at once, and every leaf";
     EXPECT_EQ(outcome.choices, 1365U + 4096U);
 }
 
-TEST(Parts, CostsOfPartsAddUp) {
-    EXPECT_EQ(by_parts(tree(2, 2.5)).cost, 2.5 + 4);
-    EXPECT_EQ(by_parts(tree(2, 3.5)).cost, 7);
+TEST(Components, CostsOfPartsAddUp) {
+    EXPECT_EQ(by_components(tree(2, 2.5)).cost, 2.5 + 4);
+    EXPECT_EQ(by_components(tree(2, 3.5)).cost, 7);
 }
 
 /// Goals that mostly need nearby goals; some provide others.
@@ -85,7 +85,7 @@ SearchProblem problem_of(std::uint32_t seed, int goals) {
     return written(made, {goals - 1, goals / 2, goals / 3});
 }
 
-TEST(Parts, TakeWhatTheWholeTakes) {
+TEST(Components, TakeWhatTheWholeTakes) {
     int fell_apart = 0;
     for (std::uint32_t seed = 0; seed < 300; ++seed) {
         const SearchProblem problem = problem_of(seed, 24);
@@ -98,7 +98,7 @@ TEST(Parts, TakeWhatTheWholeTakes) {
         for (const int root : problem.roots()) add_goal(roots, root, false);
         SearchLimits limits{0, 2'000'000, true, {}};
         const auto& exits = whole.solve(roots, limits);
-        const Outcome parts = by_parts(problem);
+        const Outcome parts = by_components(problem);
         ASSERT_TRUE(parts.found && limits.exact);
         EXPECT_EQ(parts.cost, exits.empty() ? INFINITY : dag.cost(exits[0].set)) << seed;
         fell_apart += parts.states < limits.states;
@@ -106,14 +106,14 @@ TEST(Parts, TakeWhatTheWholeTakes) {
     EXPECT_GT(fell_apart, 200);
 }
 
-TEST(Parts, WhatIsProvidedTwiceIsNoWay) {
+TEST(Components, WhatIsProvidedTwiceIsNoWay) {
     const WrittenGoals goals = {{}, {{1, {}, {0}}}, {{1, {}, {0}}}};
-    EXPECT_EQ(by_parts(written(goals, {0, 1, 2})).cost, INFINITY);
-    EXPECT_EQ(by_parts(written(goals, {0, 2})).cost, 1);
+    EXPECT_EQ(by_components(written(goals, {0, 1, 2})).cost, INFINITY);
+    EXPECT_EQ(by_components(written(goals, {0, 2})).cost, 1);
 }
 
-TEST(Parts, ThereAreLimitsAndAStop) {
-    EXPECT_FALSE(by_parts(tree(12, 0.5), 1000).found);
+TEST(Components, ThereAreLimitsAndAStop) {
+    EXPECT_FALSE(by_components(tree(12, 0.5), 1000).found);
     // Each goal may or may not need each of those below: no components.
     std::mt19937 random(1);
     WrittenGoals goals;
@@ -125,10 +125,10 @@ TEST(Parts, ThereAreLimitsAndAStop) {
                 if (random() % 8 == 0) ways.back().needs.push_back(need);
         }
     }
-    EXPECT_FALSE(by_parts(written(goals, {199})).found);
+    EXPECT_FALSE(by_components(written(goals, {199})).found);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_FALSE(by_parts(tree(2, 1), 1000, stop.get_token()).found);
+    EXPECT_FALSE(by_components(tree(2, 1), 1000, stop.get_token()).found);
 }
 
 }  // namespace

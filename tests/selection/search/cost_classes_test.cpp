@@ -15,15 +15,15 @@ namespace {
 
 TEST(CostClasses, ANameStandsForItsOriginal) {
     PathDag dag;
-    dag.rename({{0, 2}, {1, 3}});
-    dag.rename({{0, 4}, {1, 5}});
+    dag.add_renaming({{0, 2}, {1, 3}});
+    dag.add_renaming({{0, 4}, {1, 5}});
     EXPECT_EQ(originals_of(dag, 7), (std::vector<int>{0, 1, 0, 1, 0, 1, 6}));
 }
 
 TEST(CostClasses, WhatStandsForSeveralIsLikeNone) {
     PathDag dag;
-    dag.rename({{0, 2}, {1, 3}});
-    dag.rename({{1, 2}});
+    dag.add_renaming({{0, 2}, {1, 3}});
+    dag.add_renaming({{1, 2}});
     EXPECT_EQ(originals_of(dag, 4), (std::vector<int>{0, 1, 2, 1}));
 }
 

@@ -25,7 +25,7 @@ TEST(CutWidths, MayBeALittleWider) {
         borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
     EXPECT_EQ(borders.narrow(1).width, 1);
     EXPECT_EQ(borders.narrow(1).borders, (Places{1, 2, 4, 5, 6, 7}));
-    EXPECT_EQ(borders.narrow(1).across, (std::vector<int>{1, 2, 1, 2, 1, 2}));
+    EXPECT_EQ(borders.narrow(1).widths, (std::vector<int>{1, 2, 1, 2, 1, 2}));
 }
 
 TEST(CutWidths, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
@@ -33,7 +33,7 @@ TEST(CutWidths, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
     borders.pass(1, 7);
     EXPECT_EQ(borders.narrow().width, 1) << "nothing is needed across border 1";
     EXPECT_EQ(borders.narrow().borders, (Places{1, 2, 3, 4, 5, 6, 7}));
-    EXPECT_EQ(borders.narrow().across, (std::vector<int>{0, 1, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(borders.narrow().widths, (std::vector<int>{0, 1, 1, 1, 1, 1, 1}));
 }
 
 TEST(CutWidths, OfFewPlaces) {
@@ -53,17 +53,17 @@ TEST(CutWidths, CountWhatIsNeededAcross) {
                 all.emplace_back(random() % places, random() % places, static_cast<int>(random() % 3));
             borders.pass(first, last, weight);
         }
-        const auto across = [&](std::size_t border) {
+        const auto widths = [&](std::size_t border) {
             int sum = 0;
             for (const auto& [first, last, weight] : all)
                 if (first < border && border <= last) sum += weight;
             return sum;
         };
-        int fewest = across(places / 4);
-        for (std::size_t b = places / 4; b < places + 1 - places / 4; ++b) fewest = std::min(fewest, across(b));
+        int fewest = widths(places / 4);
+        for (std::size_t b = places / 4; b < places + 1 - places / 4; ++b) fewest = std::min(fewest, widths(b));
         Places expected;
         for (std::size_t b = 1; b < places; ++b)
-            if (across(b) <= fewest) expected.push_back(b);
+            if (widths(b) <= fewest) expected.push_back(b);
         EXPECT_EQ(borders.narrow().width, fewest) << "round " << round;
         EXPECT_EQ(borders.narrow().borders, expected) << "round " << round;
     }

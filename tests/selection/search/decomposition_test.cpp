@@ -14,7 +14,7 @@
 namespace cairn::search::test {
 namespace {
 
-TEST(Sides, CheapestPathsAreThoseOfTheWhole) {
+TEST(Decomposition, CheapestPathsAreThoseOfTheWhole) {
     expect_the_cheapest(
         [](const DecomposedProblem& decomposed) {
             return explore_decomposed(decomposed.problem, decomposed.subproblem_of);
@@ -22,7 +22,7 @@ TEST(Sides, CheapestPathsAreThoseOfTheWhole) {
         [](const Exploration& whole) { return whole.status; });
 }
 
-TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
+TEST(Decomposition, AreSearchedApartWhereTheWholeIsTooMuch) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const auto [problem, subproblem_of] = layers_of_forms(seed, 4, 5, 4, 3);
         ASSERT_EQ(fault_of_decomposition(problem, subproblem_of), "");
@@ -60,7 +60,7 @@ TEST(Sides, AreSearchedApartWhereTheWholeIsTooMuch) {
 
 /// Stacked subproblems, each a chain of goals of equal cost with a shared goal at its bottom; goals of other
 /// subproblems are above and below the longest.
-TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
+TEST(Decomposition, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
     for (int longest = 0; longest < 4; ++longest) {
         SearchProblem problem;
         std::vector<int> subproblem_of;
@@ -86,7 +86,7 @@ TEST(Sides, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
     }
 }
 
-TEST(Sides, ManyLayersAreSearchedAsTheWhole) {
+TEST(Decomposition, ManyLayersAreSearchedAsTheWhole) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const auto [problem, subproblem_of] = layered_decomposition(seed, 9 + static_cast<int>(seed % 11));
@@ -103,7 +103,7 @@ TEST(Sides, ManyLayersAreSearchedAsTheWhole) {
 }
 
 // Each of these seeds gives equal layers. Limits of presolve take effect below 160 of them.
-TEST(Sides, WorkGrowsNoFasterThanTheLayers) {
+TEST(Decomposition, WorkGrowsNoFasterThanTheLayers) {
     for (const bool is_alone : {false, true}) {
         const auto work = [&](int layers) {
             std::array<std::size_t, 3> sums{};
@@ -121,7 +121,7 @@ TEST(Sides, WorkGrowsNoFasterThanTheLayers) {
     }
 }
 
-TEST(Sides, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
+TEST(Decomposition, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
     const auto [problem, subproblem_of] = with_a_subproblem_too_large();
     const Exploration found = explore_decomposed(problem, subproblem_of);
     ASSERT_EQ(found.status, Status::found);
@@ -129,7 +129,7 @@ TEST(Sides, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
     EXPECT_TRUE(is_path(problem, found.dag.cheapest(found.paths).choices));
 }
 
-TEST(Sides, AnswerAStop) {
+TEST(Decomposition, AnswerAStop) {
     const auto [problem, subproblem_of] = layers_of_forms(9, 2, 6, 4, 3);
     std::stop_source source;
     source.request_stop();
@@ -138,7 +138,7 @@ TEST(Sides, AnswerAStop) {
     EXPECT_EQ(explore_decomposed(problem, subproblem_of, options).status, Status::stopped);
 }
 
-TEST(Sides, FaultsAreNamed) {
+TEST(Decomposition, FaultsAreNamed) {
     const SearchProblem problem = written({{{1, {}, {}}}, {{2, {0}, {}}}, {{3, {1}, {}}}}, {2});
     EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0, 0}), "");
     EXPECT_EQ(fault_of_decomposition(problem, std::vector<int>{shared, 0}), "not every goal has a subproblem");

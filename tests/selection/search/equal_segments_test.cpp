@@ -20,20 +20,21 @@ GoalFlags no_marks(const SearchProblem& problem) {
     return {none, none};
 }
 
-std::vector<std::size_t> likes(const SearchProblem& problem, const std::vector<int>& cuts, const GoalFlags& flags) {
+std::vector<std::size_t> equal_segments(const SearchProblem& problem, const std::vector<int>& cuts,
+                                        const GoalFlags& flags) {
     std::vector<std::size_t> found;
     for (const Segment& segment : segments_between(problem, cuts, flags)) found.push_back(segment.equal_to);
     return found;
 }
 
 // Goals 0 and 1, then two segments of two goals that depend on them.
-SearchProblem two_runs(const WrittenAlternative& first, const WrittenAlternative& second) {
+SearchProblem two_segments(const WrittenAlternative& first, const WrittenAlternative& second) {
     return written({{{1}}, {{1}}, {{3, {0}}}, {first, {5}}, {{3, {1}}}, {second, {5}}}, {3, 5});
 }
 
-TEST(Alike, StretchesAreEqualButForTheirNumbers) {
+TEST(EqualSegments, StretchesAreEqualButForTheirNumbers) {
     const std::vector<int> cuts{0, 2, 4, 6};
-    const SearchProblem problem = two_runs({2, {2, 0}}, {2, {4, 1}});
+    const SearchProblem problem = two_segments({2, {2, 0}}, {2, {4, 1}});
     const std::vector<Segment> segments = segments_between(problem, cuts, no_marks(problem));
     ASSERT_EQ(segments.size(), 3);
     EXPECT_EQ(segments[2].equal_to, 1);
@@ -42,8 +43,8 @@ TEST(Alike, StretchesAreEqualButForTheirNumbers) {
     EXPECT_EQ(segments[2].below, (std::vector<std::pair<int, int>>{{0, 1}}));
     const std::vector<std::size_t> differ{0, 1, 2};
     const auto of = [&](const WrittenAlternative& first, const WrittenAlternative& second) {
-        const SearchProblem other = two_runs(first, second);
-        return likes(other, cuts, no_marks(other));
+        const SearchProblem other = two_segments(first, second);
+        return equal_segments(other, cuts, no_marks(other));
     };
     EXPECT_EQ(of({2, {2, 0}}, {7, {4, 1}}), differ) << "in what one costs";
     EXPECT_EQ(of({2, {2, 0}}, {2, {1}}), differ) << "in what one needs";
@@ -54,21 +55,21 @@ TEST(Alike, StretchesAreEqualButForTheirNumbers) {
     EXPECT_EQ(of({2, {1}}, {2, {1}}), differ) << "1 stands for both";
 }
 
-TEST(Alike, StretchesAreOnlyEqualWhereTheirMarksAre) {
+TEST(EqualSegments, StretchesAreOnlyEqualWhereTheirMarksAre) {
     const std::vector<int> cuts{0, 2, 4, 6};
-    const SearchProblem problem = two_runs({2, {2, 0}}, {2, {4, 1}});
+    const SearchProblem problem = two_segments({2, {2, 0}}, {2, {4, 1}});
     GoalFlags flags = no_marks(problem);
     flags.inside[1] = 1;
-    EXPECT_EQ(likes(problem, cuts, flags)[2], 1) << "it is in another stretch";
+    EXPECT_EQ(equal_segments(problem, cuts, flags)[2], 1) << "it is in another stretch";
     flags.anywhere[1] = 1;
-    EXPECT_EQ(likes(problem, cuts, flags)[2], 2);
+    EXPECT_EQ(equal_segments(problem, cuts, flags)[2], 2);
     flags = no_marks(problem);
     flags.inside[5] = 1;
-    EXPECT_EQ(likes(problem, cuts, flags)[2], 2);
+    EXPECT_EQ(equal_segments(problem, cuts, flags)[2], 2);
 }
 
 /// A segment as text, independent of its numbers.
-std::string words_of(const SearchProblem& problem, const GoalFlags& flags, int low, int high) {
+std::string text_of(const SearchProblem& problem, const GoalFlags& flags, int low, int high) {
     std::set<int> below;
     const auto for_each_list = [&](const auto& visit) {
         for (int choice = problem.first(low); choice < problem.first(high); ++choice) {
@@ -97,7 +98,7 @@ std::string words_of(const SearchProblem& problem, const GoalFlags& flags, int l
     return words.str();
 }
 
-TEST(Alike, ThoseOfEqualWordsAreFound) {
+TEST(EqualSegments, ThoseOfEqualWordsAreFound) {
     int equal = 0, different = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         const SearchProblem problem = layered_decomposition(seed).problem;
@@ -111,7 +112,7 @@ TEST(Alike, ThoseOfEqualWordsAreFound) {
         for (std::size_t r = 0; r < segments.size(); ++r) {
             EXPECT_EQ(segments[r].low, cuts[r]);
             EXPECT_EQ(segments[r].high, cuts[r + 1]);
-            words.push_back(words_of(problem, flags, cuts[r], cuts[r + 1]));
+            words.push_back(text_of(problem, flags, cuts[r], cuts[r + 1]));
             const auto first = std::find(words.begin(), words.end(), words.back()) - words.begin();
             EXPECT_EQ(segments[r].equal_to, static_cast<std::size_t>(first)) << seed << ' ' << r;
             (segments[r].equal_to == r ? different : equal) += 1;

@@ -12,7 +12,7 @@ namespace cairn::search::test {
 namespace {
 
 // Two subproblems that prefer different forms: 0 costs 3 to keep and 1 costs 4.5. Together they take one.
-TEST(Apart, ASharedGoalIsPaidForOnce) {
+TEST(Lagrangian, ASharedGoalIsPaidForOnce) {
     const SearchProblem problem = written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}, {{3, {0}}, {1, {1}}}}, {2, 3});
     const std::vector<int> subproblem_of{shared, shared, 0, 1};
     const Exploration found = explore_lagrangian(problem, subproblem_of, {});
@@ -22,7 +22,7 @@ TEST(Apart, ASharedGoalIsPaidForOnce) {
     EXPECT_EQ(found.low, 7);
 }
 
-TEST(Apart, CheapestPathsAreThoseOfTheWhole) {
+TEST(Lagrangian, CheapestPathsAreThoseOfTheWhole) {
     expect_the_cheapest(
         [](const DecomposedProblem& decomposed) {
             return explore_lagrangian(decomposed.problem, decomposed.subproblem_of, {});
@@ -31,7 +31,7 @@ TEST(Apart, CheapestPathsAreThoseOfTheWhole) {
 }
 
 // Neither equal shares of equal layers nor separate shares prove a path; the joint search does.
-TEST(Apart, WhatNoSharesProveIsSearched) {
+TEST(Lagrangian, WhatNoSharesProveIsSearched) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto [problem, subproblem_of] = layers_without_a_form_for_all(seed, 6);
         const Exploration whole = explore(problem);
@@ -43,12 +43,12 @@ TEST(Apart, WhatNoSharesProveIsSearched) {
     }
 }
 
-TEST(Apart, IsCutWhereASideAloneIsTooMuch) {
+TEST(Lagrangian, IsCutWhereASideAloneIsTooMuch) {
     const auto [problem, subproblem_of] = with_a_subproblem_too_large();
     EXPECT_EQ(explore_lagrangian(problem, subproblem_of, {}).status, Status::too_large);
 }
 
-TEST(Apart, AnswersAStop) {
+TEST(Lagrangian, AnswersAStop) {
     const auto [problem, subproblem_of] = layers_of_forms(9, 2, 6, 4, 3);
     std::stop_source source;
     source.request_stop();

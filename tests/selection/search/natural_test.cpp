@@ -31,12 +31,12 @@ TEST(Natural, IsWrittenInDecimalDigitsAndReadBack) {
     EXPECT_EQ(power(10, 999).to_string(), "1" + std::string(999, '0'));
     for (int exponent = 0; exponent < 300; ++exponent)
         for (const Natural& number : {power(2, exponent), power(2, exponent) - 1, power(10, exponent)})
-            EXPECT_EQ(Natural::read(number.to_string()), number);
-    EXPECT_EQ(Natural::read("000"), Natural());
-    EXPECT_EQ(Natural::read("007"), Natural(7));
+            EXPECT_EQ(Natural::parse(number.to_string()), number);
+    EXPECT_EQ(Natural::parse("000"), Natural());
+    EXPECT_EQ(Natural::parse("007"), Natural(7));
     for (const char* text : {"", "-1", "+1", " 1", "1 ", "1.0", "0x10", "a", "12a"})
-        EXPECT_EQ(Natural::read(text), std::nullopt) << text;
-    EXPECT_EQ(Natural::read(std::string_view("1\0002", 3)), std::nullopt);
+        EXPECT_EQ(Natural::parse(text), std::nullopt) << text;
+    EXPECT_EQ(Natural::parse(std::string_view("1\0002", 3)), std::nullopt);
 }
 
 TEST(Natural, CountsAsPlainNumbersDo) {
@@ -46,7 +46,7 @@ TEST(Natural, CountsAsPlainNumbersDo) {
         EXPECT_EQ(Natural(a) + b, Natural(a + b));
         EXPECT_EQ(Natural(a) * b, Natural(a * b));
         EXPECT_EQ(Natural(std::max(a, b)) - std::min(a, b), Natural(std::max(a, b) - std::min(a, b)));
-        EXPECT_EQ(Natural(a).divided_by(b + 1), (std::pair<Natural, Natural>(a / (b + 1), a % (b + 1))));
+        EXPECT_EQ(Natural(a).divmod(b + 1), (std::pair<Natural, Natural>(a / (b + 1), a % (b + 1))));
         EXPECT_EQ(Natural(a) <=> Natural(b), a <=> b);
         EXPECT_EQ(Natural(a) == Natural(b), a == b);
         EXPECT_EQ(Natural(a).to_string(), std::to_string(a));
@@ -62,7 +62,7 @@ TEST(Natural, LargeOnesKeepTheLawsOfNumbers) {
         const Natural a = any(), b = any(), c = any() + 1;
         EXPECT_EQ((a + b) * c, a * c + b * c);
         EXPECT_EQ(a + b - b, a);
-        const auto [quotient, remainder] = a.divided_by(c);
+        const auto [quotient, remainder] = a.divmod(c);
         EXPECT_EQ(quotient * c + remainder, a);
         EXPECT_LT(remainder, c);
     }
@@ -91,7 +91,7 @@ TEST(Natural, WhatIsNoNaturalNumberIsRefused) {
     EXPECT_THROW(Natural(1) - 2, std::domain_error);
     EXPECT_THROW(Natural() - 1, std::domain_error);
     EXPECT_EQ(Natural() - 0, 0);
-    EXPECT_THROW(Natural(1).divided_by(0), std::domain_error);
+    EXPECT_THROW(Natural(1).divmod(0), std::domain_error);
     EXPECT_THROW(Natural::uniform_below(0, [] { return most; }), std::domain_error);
 }
 
@@ -128,7 +128,7 @@ TEST(Natural, AnyBelowIsFairBeyondAWord) {
     std::mt19937_64 random(3);
     int thirds[3] = {};
     for (int i = 0; i < 30'000; ++i) {
-        const Natural third = Natural::uniform_below(power(2, 64) * 3, std::ref(random)).divided_by(power(2, 64)).first;
+        const Natural third = Natural::uniform_below(power(2, 64) * 3, std::ref(random)).divmod(power(2, 64)).first;
         ++thirds[third == 0 ? 0 : third == 1 ? 1 : 2];
     }
     double chi_square = 0;

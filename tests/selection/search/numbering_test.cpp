@@ -45,7 +45,7 @@ TEST(Numbering, IsExactHoweverManyThereAre) {
     const Exploration found = all_of(independent(200, 10));
     const Numbering numbering(found.dag, found.paths);
     EXPECT_EQ(numbering.count().to_string(), "1" + std::string(200, '0'));
-    const Natural some = Natural::read("123456789" + std::string(180, '7')).value();
+    const Natural some = Natural::parse("123456789" + std::string(180, '7')).value();
     EXPECT_EQ(numbering.rank(numbering.unrank(some).value().choices), some);
     EXPECT_EQ(numbering.unrank(numbering.count()), std::nullopt);
     EXPECT_TRUE(numbering.unrank(numbering.count() - 1).has_value());
@@ -61,7 +61,7 @@ TEST(Numbering, CountsAClosedFormula) {
         const Exploration found = all_of(ladder(goals));
         EXPECT_EQ(Numbering(found.dag, found.paths).count(), count) << goals;
     }
-    EXPECT_GT(count, Natural::read("100000000000000000000"));
+    EXPECT_GT(count, Natural::parse("100000000000000000000"));
 }
 
 TEST(Numbering, OfNothingAndOfTheEmptyPath) {

@@ -90,7 +90,7 @@ TEST(PathDag, OneProductIsKeptWhereTheCheapestIsEnough) {
 TEST(PathDag, ChoicesStandForOthersWhereTheyAreRenamed) {
     PathDag dag;
     const PathSet layer = dag.product(dag.choice(0, 1), dag.choice(1, 2));
-    const int renaming = dag.rename({{1, 11}, {0, 10}});
+    const int renaming = dag.add_renaming({{1, 11}, {0, 10}});
     PathDag::Sum sum;
     dag.add(sum, layer, layer, renaming);
     const PathSet both = dag.set_of(sum);
@@ -119,7 +119,7 @@ TEST(PathDag, AllChoicesMayBeCalledSomethingElse) {
     PathDag dag;
     const PathSet layer = dag.product(dag.choice(0, 1), dag.choice(1, 2));
     PathDag::Sum sum;
-    dag.add(sum, layer, layer, dag.rename({{1, 3}, {0, 2}}));
+    dag.add(sum, layer, layer, dag.add_renaming({{1, 3}, {0, 2}}));
     const PathSet both = dag.set_of(sum);
     dag.rename_all({10, 20, 30, 40});
     EXPECT_EQ(dag.cheapest(both), (Path{6, {10, 20, 30, 40}}));

@@ -15,10 +15,10 @@ namespace {
 
 /// Matches 3 (with 0) and 2 (with 1) each need what the other provides; separately they cost more. Choices 0, 1, 2 3, 4
 /// 5.
-const WrittenGoals two_tiles = {{{5}}, {{5}}, {{1, {0}, {1}}, {4, {0}}}, {{1, {1}, {0}}, {4, {1}}}};
+const WrittenGoals two_matches = {{{5}}, {{5}}, {{1, {0}, {1}}, {4, {0}}}, {{1, {1}, {0}}, {4, {1}}}};
 
-TEST(Circles, AreFoundAmongChoices) {
-    const SearchProblem problem = written(two_tiles, {2, 3});
+TEST(Scc, AreFoundAmongChoices) {
+    const SearchProblem problem = written(two_matches, {2, 3});
     const auto among = [&](std::vector<int> choices) { return find_cycle(problem, choices); };
     EXPECT_GE(among({2, 4}), 0);
     EXPECT_LE(among({2, 4}), 1) << "each needs what the other provides";
@@ -27,8 +27,8 @@ TEST(Circles, AreFoundAmongChoices) {
     EXPECT_EQ(among({}), -1);
 }
 
-TEST(Circles, AreTheGoalsThatMayComeIntoThem) {
-    EXPECT_EQ(scc_of_goals(written(two_tiles, {})), (std::vector<int>{0, 0, -1, -1}));
+TEST(Scc, AreTheGoalsThatMayComeIntoThem) {
+    EXPECT_EQ(scc_of_goals(written(two_matches, {})), (std::vector<int>{0, 0, -1, -1}));
     EXPECT_EQ(scc_of_goals(written({{{1}}, {{1, {0}}}, {{1, {1}}}}, {})), (std::vector<int>{-1, -1, -1}));
     EXPECT_EQ(scc_of_goals(written({{{1}}, {{1}}, {{1, {0}, {1}}}}, {})), (std::vector<int>{-1, -1, -1}))
         << "what is provided leads no further back";
@@ -64,7 +64,7 @@ std::vector<std::vector<bool>> reached_from(const SearchProblem& problem) {
     return reached;
 }
 
-TEST(Circles, AreWhatIsReachedThereAndBack) {
+TEST(Scc, AreWhatIsReachedThereAndBack) {
     int in_circles = 0, several = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         RandomProblemOptions make;
@@ -90,19 +90,19 @@ TEST(Circles, AreWhatIsReachedThereAndBack) {
     EXPECT_GT(several, 5);
 }
 
-TEST(Circles, DoNotCountAsPaths) {
-    const Exploration found = explore(written(two_tiles, {2, 3}));
+TEST(Scc, DoNotCountAsPaths) {
+    const Exploration found = explore(written(two_matches, {2, 3}));
     const Path path = found.dag.cheapest(found.paths);
     EXPECT_EQ(path.cost, 10) << "one alternative with what it provides, its own need computed alone";
-    EXPECT_EQ(find_cycle(written(two_tiles, {2, 3}), path.choices), -1);
+    EXPECT_EQ(find_cycle(written(two_matches, {2, 3}), path.choices), -1);
     EXPECT_TRUE(found.exact);
 }
 
-TEST(Circles, ManyOfThemAreSolvedExactly) {
+TEST(Scc, ManyOfThemAreSolvedExactly) {
     SearchProblem problem;
     for (int pair = 0; pair < 40; ++pair) {
         const int base = problem.goals();
-        for (const auto& ways : two_tiles) {
+        for (const auto& ways : two_matches) {
             problem.add_goal();
             for (WrittenAlternative way : ways) {
                 for (int& goal : way.needs) goal += base;

@@ -10,7 +10,7 @@ namespace {
 
 bool any(int) { return true; }
 
-TEST(Pending, AStateHoldsEachGoalOnceHighestFirst) {
+TEST(SearchState, AStateHoldsEachGoalOnceHighestFirst) {
     State codes;
     add_goal(codes, 3, false);
     add_goal(codes, 7, false);
@@ -19,7 +19,7 @@ TEST(Pending, AStateHoldsEachGoalOnceHighestFirst) {
     EXPECT_EQ(codes, state({pending(7), pending(3), pending(0)}));
 }
 
-TEST(Pending, AProvidedGoalStaysProvided) {
+TEST(SearchState, AProvidedGoalStaysProvided) {
     State codes;
     add_goal(codes, 3, false);
     EXPECT_FALSE(is_provided(codes, 3));
@@ -32,7 +32,7 @@ TEST(Pending, AProvidedGoalStaysProvided) {
     EXPECT_FALSE(is_provided({}, 0));
 }
 
-TEST(Pending, AChoiceLeavesItsNeedsAndWhatItProvides) {
+TEST(SearchState, AChoiceLeavesItsNeedsAndWhatItProvides) {
     const SearchProblem problem = written({{{1}}, {{1}}, {{1, {0}, {1}}, {1, {1}}}}, {2});
     StateTransitions steps(problem, no_sccs(problem));
     State next;
@@ -49,7 +49,7 @@ TEST(Pending, AChoiceLeavesItsNeedsAndWhatItProvides) {
     EXPECT_EQ(next, state({pending(0)}));
 }
 
-TEST(Pending, NothingRestsOnItself) {
+TEST(SearchState, NothingRestsOnItself) {
     // 3 provides 0 and needs 1 or 2; 1 needs 0, 2 needs 1, each or not.
     const SearchProblem problem = written({{{1}}, {{1, {0}}, {1}}, {{1, {1}}, {1}}, {{1, {2}, {0}}}}, {3});
     const std::vector<int> sccs = scc_of_goals(problem);
@@ -66,7 +66,7 @@ TEST(Pending, NothingRestsOnItself) {
     EXPECT_EQ(after_2, state({provided(0)})) << "nothing it needs is pending";
 }
 
-TEST(Pending, APartKeepsWhatItsGoalsRestOn) {
+TEST(SearchState, APartKeepsWhatItsGoalsRestOn) {
     const SearchProblem problem = written({{{1}}, {{1, {0}}}, {{1, {1}, {0}}}, {{1}}}, {2, 3});
     const std::vector<int> sccs = scc_of_goals(problem);
     StateTransitions steps(problem, sccs);

@@ -18,12 +18,12 @@ Exploration every_path(const SearchProblem& problem) {
 }
 
 // Two subproblems that may each read one of two forms: 0 costs 3 to keep and 1 costs 4.5.
-const std::vector<int> two_sides{shared, shared, 0, 1};
+const std::vector<int> two_subproblems{shared, shared, 0, 1};
 SearchProblem two_forms() { return written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}, {{3, {0}}, {1, {1}}}}, {2, 3}); }
 
 TEST(Subproblems, EachSideAnswersForItself) {
     const SearchProblem problem = two_forms();
-    Subproblems subproblems(problem, two_sides);
+    Subproblems subproblems(problem, two_subproblems);
     ASSERT_TRUE(subproblems.add_all(every_path));
     subproblems.tie(true);
     ASSERT_EQ(subproblems.size(), 2u);
@@ -32,7 +32,7 @@ TEST(Subproblems, EachSideAnswersForItself) {
     RelaxedSolution all(2);
     for (std::size_t subproblem = 0; subproblem < 2; ++subproblem) subproblems.find_cheapest(subproblem, halves, all);
     EXPECT_EQ(all.costs, (std::vector<double>{2.5, 3.25}));
-    EXPECT_EQ(all.own_costs, (std::vector<double>{1, 1}));
+    EXPECT_EQ(all.unshared_costs, (std::vector<double>{1, 1}));
     EXPECT_EQ(all.cost(), 5.75);
     EXPECT_EQ(all.usage[0], (std::vector<double>{1, 0}));
     EXPECT_EQ(all.usage[1], (std::vector<double>{0, 1}));

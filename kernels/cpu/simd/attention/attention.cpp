@@ -21,7 +21,7 @@ bool add_unseen_values(const QueryTile& tile, const KeyValueView<Element>& kv, s
         const std::int64_t block = begin / plan.key_block, next = (block + 1) * plan.key_block;
         const std::int64_t behind = next < end ? next : end;
         if (tile.is_finite == nullptr || tile.is_finite[block] == std::byte{0}) {
-            add_values<1>(sums, plan, tile.scratch.no_weights, &same, kv.v + begin * kv.v_stride, kv.v_stride,
+            add_values<1>(sums, plan, tile.scratch.zero_weights, &same, kv.v + begin * kv.v_stride, kv.v_stride,
                           behind - begin);
             any = true;
         }
@@ -47,7 +47,7 @@ template <typename Element>
 void run_tile(QueryTile& tile, const KeyValueView<Element>& kv, std::int64_t from, std::int64_t to, bool few) {
     const std::int64_t stride = tile.plan.value_stride();
     clear_state(tile.state);
-    const std::int64_t first = tile.first_seen(from, to), seen = tile.last_seen(from, to);
+    const std::int64_t first = tile.first_visible(from, to), seen = tile.last_visible(from, to);
     float* const unseen = tile.scratch.unseen;
     bool any = false;
     const auto hide = [&](std::int64_t b, std::int64_t e) { any |= add_unseen_values(tile, kv, b, e, unseen); };
@@ -107,7 +107,7 @@ void finish(QueryTile& tile, const KeyValueView<Element>& kv) {
     float hidden = tile.plan.masked_score;
     for (std::int64_t row = 0; row < tile.rows; ++row) {
         if (tile.plan.adds_to_hidden && (row == 0 || !tile.same_mask || !tile.same_bias))
-            hidden = tile.plan.masked_score + most_added(tile, row);
+            hidden = tile.plan.masked_score + max_added(tile, row);
         if (!(tile.state.largest[row] - hidden > far))
             add_hidden_keys(tile, kv, row, tile.state.largest[row], tile.state.total[row]);
     }
@@ -180,7 +180,7 @@ struct AttentionCall {
     Team& team;
     const AttentionPlan& plan;
     FourAxes k, v;
-    std::int64_t in_group;  ///< query heads per key head
+    std::int64_t heads_per_group;  ///< query heads per key head
     FourAxes q, out, mask, bias;
     std::int64_t queries, keys, heads;  ///< key heads of all batches
     AttentionSplit cut;
@@ -197,16 +197,16 @@ struct AttentionCall {
           plan(*static_cast<const AttentionPlan*>(a.prepared)),
           k(a.inputs[1], 1),
           v(a.inputs[2], 1),
-          in_group(k.shape[1] == 0 ? 0 : FourAxes(a.inputs[0], 1).shape[1] / k.shape[1]),
-          q(a.inputs[0], in_group),
-          out(a.outputs[0], in_group),
+          heads_per_group(k.shape[1] == 0 ? 0 : FourAxes(a.inputs[0], 1).shape[1] / k.shape[1]),
+          q(a.inputs[0], heads_per_group),
+          out(a.outputs[0], heads_per_group),
           mask(plan.mask == AttentionMask::none ? FourAxes()
-                                                : axes_along_scores(a.inputs[3], plan.mask_of_pairs, in_group)),
-          bias(plan.has_bias ? axes_along_scores(a.inputs[4], true, in_group) : FourAxes()),
+                                                : axes_along_scores(a.inputs[3], plan.mask_of_pairs, heads_per_group)),
+          bias(plan.has_bias ? axes_along_scores(a.inputs[4], true, heads_per_group) : FourAxes()),
           queries(q.shape[2]),
           keys(k.shape[2]),
           heads(q.shape[0] * k.shape[1]),
-          cut(heads, queries * in_group, keys, lanes, tile_vectors * lanes, plan.key_block),
+          cut(heads, queries * heads_per_group, keys, lanes, tile_vectors * lanes, plan.key_block),
           few(cut.tiles == 1 && cut.rows <= few_rows),
           blocks((keys + plan.key_block - 1) / plan.key_block),
           scratch(plan, a.workspace + plan.bytes_per_member() * t.rank()),
@@ -239,7 +239,8 @@ struct AttentionCall {
     /// Calls f(row, offset of the row in an operand) for rows from `first` on of a key head.
     template <typename F>
     void each_row(const FourAxes& axes, std::int64_t head, std::int64_t first, std::int64_t rows, F f) const {
-        const std::int64_t group = in_group, by_head = axes.strides[1], by_query = axes.strides[2] - group * by_head;
+        const std::int64_t group = heads_per_group, by_head = axes.strides[1],
+                           by_query = axes.strides[2] - group * by_head;
         std::int64_t r = first % group, at = axes.query(head / k.shape[1], head % k.shape[1], r, first / group);
         for (std::int64_t row = 0; group == 1 && row < rows; ++row) f(row, at + row * axes.strides[2]);
         for (std::int64_t row = 0; group > 1 && row < rows; ++row, at += by_head) {
@@ -250,7 +251,7 @@ struct AttentionCall {
 
     /// Sets which keys each row may see by the causal rule and the window.
     void set_edges(QueryTile& tile, std::int64_t first) const {
-        const std::int64_t group = in_group, window = plan.window, all = keys, before = all - queries;
+        const std::int64_t group = heads_per_group, window = plan.window, all = keys, before = all - queries;
         const bool is_causal = plan.causal;
         const auto set = [&](std::int64_t row, std::int64_t t) {
             const std::int64_t own = t + 1 + before;  // the end of the keys up to its own
@@ -267,23 +268,22 @@ struct AttentionCall {
 
     /// The tile of rows from `first` on, of those that share a key head; the heads of a query are adjacent rows.
     QueryTile tile(std::int64_t head, std::int64_t first, float* state) {
-        const std::int64_t all = queries * in_group, rows = all - first < cut.rows ? all - first : cut.rows;
+        const std::int64_t all = queries * heads_per_group, rows = all - first < cut.rows ? all - first : cut.rows;
         QueryTile tile(plan, scratch, OnlineSoftmaxState(state, padded(rows)), rows, keys);
         each_row(q, head, first, rows,
                  [&, data = elements<const float>(args.inputs[0])](auto row, auto at) { tile.q[row] = data + at; });
         each_row(out, head, first, rows,
                  [&, data = elements<float>(args.outputs[0])](auto row, auto at) { tile.out[row] = data + at; });
         set_edges(tile, first);
-        const auto lay_beside = [&](const std::byte** to, const std::byte* data, const FourAxes& axes,
-                                    std::int64_t size) {
+        const auto set_rows = [&](const std::byte** to, const std::byte* data, const FourAxes& axes,
+                                  std::int64_t size) {
             each_row(axes, head, first, rows, [=](auto row, auto at) { to[row] = data + size * at; });
             return std::all_of(to, to + rows, [&](auto row) { return row == to[0]; });
         };
         tile.mask_stride = mask.strides[3], tile.bias_stride = bias.strides[3];
         if (plan.mask != AttentionMask::none)
-            tile.same_mask =
-                lay_beside(tile.mask, args.inputs[3].data, mask, plan.mask == AttentionMask::added ? 4 : 1);
-        if (plan.has_bias) tile.same_bias = lay_beside(tile.bias, args.inputs[4].data, bias, 4);
+            tile.same_mask = set_rows(tile.mask, args.inputs[3].data, mask, plan.mask == AttentionMask::added ? 4 : 1);
+        if (plan.has_bias) tile.same_bias = set_rows(tile.bias, args.inputs[4].data, bias, 4);
         if (cut.tiles > 1 && plan.may_hide()) tile.is_finite = is_finite + head * blocks;
         return tile;
     }
@@ -300,7 +300,7 @@ struct AttentionCall {
             for (std::int64_t block = first; block < last; ++block) {
                 const std::int64_t begin = block * plan.key_block, end = std::min(begin + plan.key_block, keys);
                 clear(sums, plan.value_stride());
-                add_values<1>(sums, plan, scratch.no_weights, &same, kv.v + begin * kv.v_stride, kv.v_stride,
+                add_values<1>(sums, plan, scratch.zero_weights, &same, kv.v + begin * kv.v_stride, kv.v_stride,
                               end - begin);
                 const bool all = sum_row(sums, plan.value_depth, [](F32 x) { return x; }) == 0.0f;
                 is_finite[item / pieces * blocks + block] = std::byte{all};

@@ -173,7 +173,7 @@ void add_keys_to_few(QueryTile& tile, const KeyValueView<Element>& kv, std::int6
 inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
 
 /// The largest of a row's `count` numbers; NaN if any is NaN.
-[[gnu::noinline]] inline float largest_in(const float* x, std::int64_t stride, std::int64_t count) {
+[[gnu::noinline]] inline float max_of_row(const float* x, std::int64_t stride, std::int64_t count) {
     F32 most = splat(-infinity);
     std::int64_t j = 0;
     for (; stride == 1 && j + lanes <= count; j += lanes) most = max(most, load(x + j));
@@ -183,9 +183,9 @@ inline float larger_of(float a, float b) { return a != a || b <= a ? a : b; }
 }
 
 /// An upper bound of what is added to any score of a row; NaN if any term is NaN.
-inline float most_added(const QueryTile& tile, std::int64_t row) {
+inline float max_added(const QueryTile& tile, std::int64_t row) {
     const auto most = [&](const std::byte* from, std::int64_t stride) {
-        return largest_in(reinterpret_cast<const float*>(from), stride, tile.keys);
+        return max_of_row(reinterpret_cast<const float*>(from), stride, tile.keys);
     };
     const bool has_mask = tile.plan.mask == AttentionMask::added;
     return (tile.plan.has_bias ? most(tile.bias[row], tile.bias_stride) : 0.0f) +

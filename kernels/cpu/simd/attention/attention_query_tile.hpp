@@ -20,7 +20,7 @@ struct KeyValueView {
 
 /// Scratch memory of a team member for its current tile.
 struct AttentionScratch {
-    float *queries, *scores, *state, *widened, *unseen, *mask_row, *no_weights;
+    float *queries, *scores, *state, *widened, *unseen, *mask_row, *zero_weights;
 
     AttentionScratch(const AttentionPlan& plan, std::byte* memory) {
         float* next = reinterpret_cast<float*>(memory);
@@ -35,8 +35,8 @@ struct AttentionScratch {
         widened = take(plan.widened_size());
         unseen = take(plan.value_stride());
         mask_row = take(plan.few_block());
-        no_weights = take(plan.few_block());
-        std::memset(no_weights, 0, static_cast<std::size_t>(plan.few_block()) * sizeof(float));
+        zero_weights = take(plan.few_block());
+        std::memset(zero_weights, 0, static_cast<std::size_t>(plan.few_block()) * sizeof(float));
     }
 };
 
@@ -71,9 +71,11 @@ struct QueryTile {
     float rescale[max_tile_rows];
 
     /// First key and end of the keys in [begin, end) that any row may see. Later rows begin and end later.
-    std::int64_t first_seen(std::int64_t begin, std::int64_t end) const { return std::clamp(key_begin[0], begin, end); }
-    std::int64_t last_seen(std::int64_t begin, std::int64_t end) const {
-        return std::clamp(key_end[rows - 1], first_seen(begin, end), end);
+    std::int64_t first_visible(std::int64_t begin, std::int64_t end) const {
+        return std::clamp(key_begin[0], begin, end);
+    }
+    std::int64_t last_visible(std::int64_t begin, std::int64_t end) const {
+        return std::clamp(key_end[rows - 1], first_visible(begin, end), end);
     }
 };
 

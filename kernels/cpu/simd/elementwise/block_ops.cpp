@@ -27,9 +27,9 @@ using MaskOf = std::conditional_t<std::is_same_v<Element, double>, I64, I32>;
 template <typename Element>
 inline constexpr int lanes_of = vec_lanes<NumberOf<Element>>;
 
-CAIRN_INLINE I32 truths_of(I32 mask) { return mask & 1; }
+CAIRN_INLINE I32 truth_values(I32 mask) { return mask & 1; }
 /// Truth values in the first lanes; the other lanes are unspecified.
-CAIRN_INLINE I32 truths_of(I64 mask) {
+CAIRN_INLINE I32 truth_values(I64 mask) {
     const I32 parts = std::bit_cast<I32>(mask & 1);
     constexpr int low = std::endian::native == std::endian::little ? 0 : 1;
     return shuffle<lanes>(parts, parts, [](int i) { return 2 * (i % (lanes / 2)) + low; });
@@ -48,7 +48,7 @@ CAIRN_INLINE void keep(void* r, std::int64_t i, VectorOf<Element> value, std::in
 template <typename Element>
 CAIRN_INLINE void keep(void* r, std::int64_t i, MaskOf<Element> mask, std::int64_t n) {
     std::uint8_t* const to = static_cast<std::uint8_t*>(r) + i;
-    store_bytes(to, truths_of(mask), n);
+    store_bytes(to, truth_values(mask), n);
 }
 
 template <typename Element, typename F>

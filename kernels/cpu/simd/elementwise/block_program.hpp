@@ -89,7 +89,7 @@ struct BlockOutput {
 
 /// An elementwise body as operations on blocks. Blocks 0 .. input_count - 1 hold the inputs.
 struct BlockProgram {
-    int input_count, output_count, op_count, constant_count, place_count;
+    int input_count, output_count, op_count, constant_count, block_count;
     std::int64_t block_bytes;  ///< bytes of one block
     bool in_memory_format;     ///< blocks hold all values in memory format; otherwise in their BlockType
     DType inputs[max_body_inputs];
@@ -97,7 +97,7 @@ struct BlockProgram {
     BlockConstant constants[max_body_values];
     BlockOp ops[max_body_ops];
 
-    std::int64_t bytes_per_member() const { return block_bytes * place_count; }
+    std::int64_t bytes_per_member() const { return block_bytes * block_count; }
 };
 
 }  // namespace cairn::kernels::cpu

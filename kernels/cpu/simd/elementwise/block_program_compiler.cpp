@@ -100,7 +100,7 @@ public:
         for (const DType dtype : source_.inputs) { values_.push_back(next_value(block_type_of(dtype))); }
         for (const Step& step : source_.steps) {
             if (Refusal no = add(step); !no.empty()) return no;
-            if (drafts_.size() > max_body_ops / 2 || slots_.size() > max_body_values) return "body too long";
+            if (virtual_ops_.size() > max_body_ops / 2 || slots_.size() > max_body_values) return "body too long";
         }
         for (std::size_t o = 0; o < outputs.size(); ++o) {
             const int r = source_.results[o];
@@ -126,7 +126,7 @@ private:
     }
     int emit(BlockOpcode code, BlockType slot, BlockType result, int a, int b = -1, int c = -1) {
         const int value = next_value(result);
-        drafts_.push_back({code, slot, {a, b, c}, value});
+        virtual_ops_.push_back({code, slot, {a, b, c}, value});
         return value;
     }
     BlockType slot(int value) const { return slots_[static_cast<std::size_t>(value)]; }
@@ -238,17 +238,17 @@ private:
     /// stays if the value is stored as f32 after a cast to f16. For a rounded input it is dropped only if that is the
     /// only result.
     int without_rounding(int value, bool is_only) {
-        const auto draft =
-            std::find_if(drafts_.begin(), drafts_.end(), [&](const VirtualOp& d) { return d.result == value; });
-        const bool is_rounded =
-            draft != drafts_.end() && ((draft->code == BlockOpcode::round_f16 && is_stored_as(value, DType::f16)) ||
-                                       (draft->code == BlockOpcode::round_bf16 && is_stored_as(value, DType::bf16)));
-        const bool is_read = std::any_of(drafts_.begin(), drafts_.end(), [&](const VirtualOp& d) {
+        const auto draft = std::find_if(virtual_ops_.begin(), virtual_ops_.end(),
+                                        [&](const VirtualOp& d) { return d.result == value; });
+        const bool is_rounded = draft != virtual_ops_.end() &&
+                                ((draft->code == BlockOpcode::round_f16 && is_stored_as(value, DType::f16)) ||
+                                 (draft->code == BlockOpcode::round_bf16 && is_stored_as(value, DType::bf16)));
+        const bool is_read = std::any_of(virtual_ops_.begin(), virtual_ops_.end(), [&](const VirtualOp& d) {
             return std::find(std::begin(d.operand), std::end(d.operand), value) != std::end(d.operand);
         });
         if (!is_rounded || is_read || (!is_only && draft->operand[0] < input_count())) return value;
         const int unrounded = draft->operand[0];
-        drafts_.erase(draft);
+        virtual_ops_.erase(draft);
         std::replace(values_.begin(), values_.end(), value, unrounded);
         return unrounded;
     }
@@ -303,8 +303,8 @@ private:
     /// Finds the last operation that reads each value, and the last that reads an input.
     void find_last_uses() {
         last_use_.assign(slots_.size(), -1);
-        for (std::size_t i = 0; i < drafts_.size(); ++i) {
-            for (const int operand : drafts_[i].operand) {
+        for (std::size_t i = 0; i < virtual_ops_.size(); ++i) {
+            for (const int operand : virtual_ops_[i].operand) {
                 if (operand < 0) continue;
                 last_use_[static_cast<std::size_t>(operand)] = static_cast<int>(i);
                 if (operand < input_count()) last_input_use_ = static_cast<int>(i);
@@ -315,7 +315,7 @@ private:
     /// Sets the blocks of the operands; those whose last use is operation `i` are appended to `freed`.
     void place_operands(std::size_t i, BlockOp& op, std::vector<int>& freed) const {
         for (int k = 0; k < 3; ++k) {
-            const int operand = drafts_[i].operand[k];
+            const int operand = virtual_ops_[i].operand[k];
             if (operand < 0) continue;
             op.operand[k] = static_cast<std::int16_t>(place_[static_cast<std::size_t>(operand)]);
             const bool dies = last_use_[static_cast<std::size_t>(operand)] == static_cast<int>(i);
@@ -324,8 +324,8 @@ private:
         }
     }
 
-    BlockOp place_draft(std::size_t i, std::size_t outputs) {
-        const VirtualOp& draft = drafts_[i];
+    BlockOp place_op(std::size_t i, std::size_t outputs) {
+        const VirtualOp& draft = virtual_ops_[i];
         BlockOp op{draft.code, draft.slot, {0, 0, 0}, 0, -1};
         std::vector<int> freed;
         place_operands(i, op, freed);
@@ -356,11 +356,11 @@ private:
             if (v < input_count() || is_constant(v)) place_[static_cast<std::size_t>(v)] = place_count_++;
         }
         body.op_count = 0;
-        for (std::size_t i = 0; i < drafts_.size(); ++i) body.ops[body.op_count++] = place_draft(i, outputs.size());
+        for (std::size_t i = 0; i < virtual_ops_.size(); ++i) body.ops[body.op_count++] = place_op(i, outputs.size());
         body.input_count = input_count();
         body.output_count = static_cast<int>(outputs.size());
         body.constant_count = static_cast<int>(constants_.size());
-        body.place_count = place_count_;
+        body.block_count = place_count_;
         body.in_memory_format = false;
         const auto is_wide = [](BlockType s) { return s == BlockType::f64 || s == BlockType::i64; };
         body.block_bytes = block_size * (std::any_of(slots_.begin(), slots_.end(), is_wide) ? 8 : 4);
@@ -381,10 +381,10 @@ private:
     std::vector<DType> dtypes_;  ///< of inputs and steps
     std::vector<int> values_;    ///< of inputs and steps: indices into slots_
     std::vector<BlockType> slots_;
-    std::vector<VirtualOp> drafts_;
+    std::vector<VirtualOp> virtual_ops_;
     std::vector<BlockConstant> constants_;  ///< `place` is the value until write()
     std::vector<int> result_values_;
-    std::vector<int> last_use_;  ///< per value: index into drafts_
+    std::vector<int> last_use_;  ///< per value: index into virtual_ops_
     int last_input_use_ = -1;
     std::vector<int> place_;  ///< block of each value
     std::vector<int> free_;   ///< blocks whose values are dead
@@ -428,7 +428,7 @@ double epilogue_flops(const Problem& problem, double efficiency) {
 
 BlockProgram identity_block_program(DType dtype) {
     BlockProgram body{};
-    body.input_count = body.output_count = body.place_count = 1;
+    body.input_count = body.output_count = body.block_count = 1;
     body.block_bytes = block_size * static_cast<std::int64_t>(std::max<std::size_t>(size_of(dtype), 4));
     body.inputs[0] = dtype;
     body.outputs[0] = {dtype, 0};
@@ -452,7 +452,7 @@ void keep_memory_format(const BodySteps& source, BlockProgram& body) {
             body.ops[0] = *op;
             body.outputs[0].place = op->result;
             body.op_count = 1;
-            body.place_count = 2;
+            body.block_count = 2;
             body.in_memory_format = true;
             return;
         }

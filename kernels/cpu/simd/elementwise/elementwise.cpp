@@ -146,7 +146,7 @@ void run_block(const MemberRun& pass, std::int64_t begin, std::int64_t n, bool o
     const BlockProgram& body = pass.body;
     std::byte* place[max_body_ops + max_body_inputs];
     bool written[max_body_outputs] = {};
-    for (int i = 0; i < body.place_count; ++i) place[i] = pass.block(i);
+    for (int i = 0; i < body.block_count; ++i) place[i] = pass.block(i);
     for (int i = 0; i < body.input_count; ++i) {
         if (pass.seen[i] == OperandAccess::constant) continue;
         const TensorArg& arg = pass.args.inputs[i];

@@ -33,7 +33,7 @@ Refusal accepts(const Problem& problem) {
 }
 
 /// Compiles the body that runs, with values in memory format where possible.
-Refusal body_that_runs(const Problem& problem, BlockProgram& body) {
+Refusal compile_body(const Problem& problem, BlockProgram& body) {
     const BodySteps source = body_steps(problem);
     Refusal no = compile_block_program(source, output_dtypes(problem), body);
     if (no.empty()) keep_memory_format(source, body);
@@ -42,13 +42,13 @@ Refusal body_that_runs(const Problem& problem, BlockProgram& body) {
 
 std::shared_ptr<const void> prepare(const Problem& problem, int) {
     auto body = std::make_shared<BlockProgram>();
-    if (const Refusal no = body_that_runs(problem, *body); !no.empty()) throw InternalError("elementwise", no);
+    if (const Refusal no = compile_body(problem, *body); !no.empty()) throw InternalError("elementwise", no);
     return body;
 }
 
 Dim workspace(const Problem& problem, int threads) {
     BlockProgram body;
-    if (!body_that_runs(problem, body).empty()) return 0;
+    if (!compile_body(problem, body).empty()) return 0;
     return Dim(body.bytes_per_member() * threads);
 }
 

@@ -191,7 +191,7 @@ void TileEpilogue::run(const OutputTile& part, void* const* blocks) noexcept {
     if (!has_started_) start();
     const int inputs = body_.input_count;
     std::byte* place[max_body_ops + max_body_inputs];
-    for (int i = 0; i < body_.place_count; ++i) place[i] = block(i);
+    for (int i = 0; i < body_.block_count; ++i) place[i] = block(i);
     for (int i = 0; i < given_; ++i) place[i] = static_cast<std::byte*>(blocks[i]);
     const bool are_rows_filled =
         filled_column_ == part.column && filled_width_ == part.width && filled_rows_ >= part.height;

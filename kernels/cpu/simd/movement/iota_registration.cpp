@@ -16,7 +16,7 @@ struct IotaPlan {
 };
 
 template <typename T, typename Convert>
-void count_up(std::byte* out, std::int64_t stride, std::int64_t n, Convert convert) noexcept {
+void fill_ascending(std::byte* out, std::int64_t stride, std::int64_t n, Convert convert) noexcept {
     T* to = reinterpret_cast<T*>(out);
     if (stride == 1) {
         for (std::int64_t i = 0; i < n; ++i) to[i] = convert(i);
@@ -27,9 +27,10 @@ void count_up(std::byte* out, std::int64_t stride, std::int64_t n, Convert conve
 
 /// Integers from `first` on, modulo 2^bits.
 template <typename Bits>
-void count_whole(std::byte* out, std::int64_t stride, std::int64_t n, std::int64_t first) noexcept {
+void count_integers(std::byte* out, std::int64_t stride, std::int64_t n, std::int64_t first) noexcept {
     const Bits from = static_cast<Bits>(first);
-    count_up<Bits>(out, stride, n, [from](std::int64_t i) { return static_cast<Bits>(from + static_cast<Bits>(i)); });
+    fill_ascending<Bits>(out, stride, n,
+                         [from](std::int64_t i) { return static_cast<Bits>(from + static_cast<Bits>(i)); });
 }
 
 /// Floats, rounded once. Converts from 32-bit integers if these hold all values, because that vectorises.
@@ -38,10 +39,11 @@ void count_floats(std::byte* out, std::int64_t stride, std::int64_t n, std::int6
                   Short of_short, Long of_long) noexcept {
     if (first >= -most && first <= most - n) {
         const auto from = static_cast<std::int32_t>(first);
-        count_up<T>(out, stride, n, [&](std::int64_t i) { return of_short(from + static_cast<std::int32_t>(i)); });
+        fill_ascending<T>(out, stride, n,
+                          [&](std::int64_t i) { return of_short(from + static_cast<std::int32_t>(i)); });
     } else {
         const auto from = static_cast<std::uint64_t>(first);
-        count_up<T>(out, stride, n, [&](std::int64_t i) {
+        fill_ascending<T>(out, stride, n, [&](std::int64_t i) {
             return of_long(static_cast<std::int64_t>(from + static_cast<std::uint64_t>(i)));
         });
     }
@@ -68,9 +70,9 @@ void fill(DType dtype, std::byte* out, std::int64_t stride, std::int64_t n, std:
             return count_floats<uint16_t>(
                 out, stride, n, first, exact, [](int32_t x) { return types::f32_to_bf16(static_cast<float>(x)); },
                 [](int64_t x) { return types::f64_to_bf16(types::i64_to_f64_odd(x)); });
-        case DType::i64: return count_whole<std::uint64_t>(out, stride, n, first);
-        case DType::i32: return count_whole<std::uint32_t>(out, stride, n, first);
-        default: return count_whole<std::uint8_t>(out, stride, n, first);
+        case DType::i64: return count_integers<std::uint64_t>(out, stride, n, first);
+        case DType::i32: return count_integers<std::uint32_t>(out, stride, n, first);
+        default: return count_integers<std::uint8_t>(out, stride, n, first);
     }
 }
 

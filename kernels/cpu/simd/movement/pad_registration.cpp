@@ -41,7 +41,7 @@ void run(const Args& args, Team& team) {
 }
 
 template <typename T>
-bool store_whole(std::byte* to, double value) {
+bool store_integer(std::byte* to, double value) {
     if (std::trunc(value) != value || value < static_cast<double>(std::numeric_limits<T>::lowest()) ||
         value >= std::ldexp(1.0, std::numeric_limits<T>::digits))
         return false;
@@ -62,11 +62,11 @@ bool encode(DType dtype, double value, std::byte* to) {
         case DType::f32: return store_number(to, static_cast<float>(value));
         case DType::f16: return store_number(to, types::f32_to_f16(types::f64_to_f32_odd(value)));
         case DType::bf16: return store_number(to, types::f32_to_bf16(types::f64_to_f32_odd(value)));
-        case DType::i64: return store_whole<std::int64_t>(to, value);
-        case DType::i32: return store_whole<std::int32_t>(to, value);
-        case DType::i8: return store_whole<std::int8_t>(to, value);
-        case DType::u8: return store_whole<std::uint8_t>(to, value);
-        case DType::boolean: return (value == 0 || value == 1) && store_whole<std::uint8_t>(to, value);
+        case DType::i64: return store_integer<std::int64_t>(to, value);
+        case DType::i32: return store_integer<std::int32_t>(to, value);
+        case DType::i8: return store_integer<std::int8_t>(to, value);
+        case DType::u8: return store_integer<std::uint8_t>(to, value);
+        case DType::boolean: return (value == 0 || value == 1) && store_integer<std::uint8_t>(to, value);
     }
     return false;
 }

@@ -213,13 +213,13 @@ public:
     void fold(const Op& op, Element* out, std::int64_t out_row, std::int64_t rows, std::int64_t columns) {
         if constexpr (sizeof(Element) == 4)
             if (columns >= 2 * lanes) {
-                for (std::int64_t i = 0; i < rows; ++i) fold_row(op, plane_ + i * pitch_, out + i * out_row, columns);
+                for (std::int64_t i = 0; i < rows; ++i) reduce_row(op, plane_ + i * pitch_, out + i * out_row, columns);
                 return;
             }
         // Narrow rows are computed in one run, including the positions between them.
         const std::int64_t n = (rows - 1) * pitch_ + columns;
         std::int64_t at = 0;
-        for (; at < n; at += 4 * lanes) fold_part<4>(op, plane_ + at, results_ + at);
+        for (; at < n; at += 4 * lanes) reduce_part<4>(op, plane_ + at, results_ + at);
         for (std::int64_t i = 0; i < rows; ++i) store_row(out + i * out_row, results_ + i * pitch_, columns);
     }
 
@@ -236,17 +236,17 @@ private:
         }
     }
     template <int vectors, typename Op>
-    CAIRN_INLINE void fold_part(const Op& op, const float* from, float* out) const {
+    CAIRN_INLINE void reduce_part(const Op& op, const float* from, float* out) const {
         F32 sum[vectors];
         sum_taps(op, from, sum);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) store(out + v * lanes, op.finish(sum[v]));
     }
     template <typename Op>
-    void fold_row(const Op& op, const float* from, float* out, std::int64_t n) const {
+    void reduce_row(const Op& op, const float* from, float* out, std::int64_t n) const {
         std::int64_t at = 0;
-        for (; at + 4 * lanes <= n; at += 4 * lanes) fold_part<4>(op, from + at, out + at);
-        for (; at + lanes <= n; at += lanes) fold_part<1>(op, from + at, out + at);
+        for (; at + 4 * lanes <= n; at += 4 * lanes) reduce_part<4>(op, from + at, out + at);
+        for (; at + lanes <= n; at += lanes) reduce_part<1>(op, from + at, out + at);
         if (at == n) return;
         F32 sum[1];
         sum_taps(op, from + at, sum);

@@ -34,7 +34,7 @@ struct ColumnByteArgMax {
         Result at(std::int64_t j) const { return {best[j], place[j]}; }
         const Out* out() const { return place; }
         const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return place; }
-        const Out* joined_groups(std::int64_t, std::int64_t) const { return place; }
+        const Out* combine_groups(std::int64_t, std::int64_t) const { return place; }
         void accumulate(StorageType, const T* const* runs, int rows, std::int64_t step, std::int64_t count,
                         std::int64_t ahead, bool are_first) {
             std::int64_t j = 0;

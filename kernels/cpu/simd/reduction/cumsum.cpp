@@ -114,7 +114,7 @@ struct CumsumJob {
 
 /// The initial sum: -0 for floats, which keeps the sign of a leading zero.
 template <typename A>
-constexpr A nothing = static_cast<A>(std::is_floating_point_v<A> ? -0.0 : 0.0);
+constexpr A initial_sum = static_cast<A>(std::is_floating_point_v<A> ? -0.0 : 0.0);
 
 /// Calls work(item) for this member's items of `cells` elements each.
 template <typename Work>
@@ -130,7 +130,7 @@ struct PrefetchDistance {
     std::int64_t x, y;
 
     template <typename T>
-    CAIRN_INLINE void ask(const T* from, const T* to) const {
+    CAIRN_INLINE void prefetch(const T* from, const T* to) const {
         __builtin_prefetch(from + x, 0, 2);
         __builtin_prefetch(to + y, 1, 2);
     }
@@ -146,7 +146,7 @@ CAIRN_INLINE void add_down(A* sums, const T* const* from, T* const* to, std::int
         std::memcpy(&sum, sums + j, sizeof sum);
 #pragma GCC unroll 4
         for (int k = 0; k < K; ++k) {
-            ahead.ask(from[k] + j, to[k] + j);
+            ahead.prefetch(from[k] + j, to[k] + j);
             L::store(to[k] + j, sum += L::load(from[k] + j));
         }
         std::memcpy(sums + j, &sum, sizeof sum);
@@ -159,7 +159,7 @@ template <typename T>
 void add_strip(const CumsumJob& job, ElementRuns<T>& runs, std::int64_t x, std::int64_t y, std::int64_t n) {
     using A = typename SumType<T>::Type;
     alignas(64) A sums[widest];
-    for (std::int64_t j = 0; j < n; ++j) sums[j] = nothing<A>;
+    for (std::int64_t j = 0; j < n; ++j) sums[j] = initial_sum<A>;
     constexpr std::int64_t rows_ahead = 2 * rows_at_once;
     const PrefetchDistance ahead{runs.is_usable_in_place(job.x_stride, n) ? rows_ahead * job.x_step : 0,
                                  runs.is_usable_in_place(job.y_stride, n) ? rows_ahead * job.y_step : 0};
@@ -209,9 +209,9 @@ struct LineGroup {
     std::int64_t x[most], y[most];
 
     /// Line by line: for fewer or shorter lines than pay for a transpose.
-    void add_each() {
+    void scan_each() {
         for (int r = 0; r < count; ++r) {
-            A sum = nothing<A>;
+            A sum = initial_sum<A>;
             for (std::int64_t i = 0; i < job.size; i += widest) {
                 const std::int64_t n = job.size - i < widest ? job.size - i : widest;
                 std::byte* place = job.y(y[r] + i * job.y_step);
@@ -223,8 +223,8 @@ struct LineGroup {
         }
     }
     /// In transposed squares. Lanes without a line repeat the last line.
-    void add_together() {
-        typename L::Sums sum = nothing<A> - typename L::Sums{};
+    void scan_transposed() {
+        typename L::Sums sum = initial_sum<A> - typename L::Sums{};
         const PrefetchDistance ahead{runs.is_usable_in_place(job.x_step, job.size) ? line_block : 0,
                                      runs.is_usable_in_place(job.y_step, job.size) ? line_block : 0};
         for (std::int64_t i = 0; i < job.size; i += line_block) {
@@ -239,12 +239,12 @@ struct LineGroup {
             }
             std::int64_t j = 0;
             for (; j + most <= n; j += most) {
-                for (int r = 0; r < most; ++r) ahead.ask(from[r] + j, to[r] + j);
+                for (int r = 0; r < most; ++r) ahead.prefetch(from[r] + j, to[r] + j);
                 add_square(
                     sum, [&](int r) __attribute__((always_inline)) { return from[r] + j; },
                     [&](int r) __attribute__((always_inline)) { return to[r] + j; });
             }
-            if (j < n) add_last(sum, from, to, j, n - j);
+            if (j < n) scan_tail(sum, from, to, j, n - j);
             for (int r = 0; r < count; ++r) runs.finish(r * line_block, job.y(y[r] + i * job.y_step), job.y_step, n);
         }
     }
@@ -263,7 +263,7 @@ private:
         for (int r = 0; r < most; ++r) L::store(to(r), cells[r]);
     }
     /// The n < most elements that fill no square.
-    static void add_last(typename L::Sums& sum, const T* const* from, T* const* to, std::int64_t at, std::int64_t n) {
+    static void scan_tail(typename L::Sums& sum, const T* const* from, T* const* to, std::int64_t at, std::int64_t n) {
         T square[most][most] = {};
         const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
         for (int r = 0; r < most; ++r) std::memcpy(square[r], from[r] + at, bytes);
@@ -274,7 +274,7 @@ private:
 };
 
 template <typename T>
-void add_up(const CumsumJob& job, Team& team) {
+void scan(const CumsumJob& job, Team& team) {
     if (job.columns > 0) return add_columns<T>(job, team);
     using Group = LineGroup<T>;
     ElementRuns<T> runs(job.dtype);
@@ -287,9 +287,9 @@ void add_up(const CumsumJob& job, Team& team) {
             group.y[r] = job.lines.offset(job.lines.y, first + r);
         }
         if (group.count <= Group::most / 4 || job.size < Group::most)
-            group.add_each();
+            group.scan_each();
         else
-            group.add_together();
+            group.scan_transposed();
     });
 }
 
@@ -299,13 +299,13 @@ void cumsum(const Args& args, Team& team) {
     const CumsumPlan& plan = *static_cast<const CumsumPlan*>(args.prepared);
     const CumsumJob job(args, plan);
     switch (plan.dtype) {
-        case DType::f64: return add_up<double>(job, team);
+        case DType::f64: return scan<double>(job, team);
         case DType::f32:
         case DType::f16:
-        case DType::bf16: return add_up<float>(job, team);
-        case DType::i64: return add_up<std::uint64_t>(job, team);
-        case DType::i32: return add_up<std::uint32_t>(job, team);
-        default: return add_up<std::uint8_t>(job, team);
+        case DType::bf16: return scan<float>(job, team);
+        case DType::i64: return scan<std::uint64_t>(job, team);
+        case DType::i32: return scan<std::uint32_t>(job, team);
+        default: return scan<std::uint8_t>(job, team);
     }
 }
 

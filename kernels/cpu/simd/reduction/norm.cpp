@@ -21,11 +21,11 @@ CAIRN_INLINE void moments_of_rows(const float* const* x, std::int64_t width, flo
     const float count = static_cast<float>(width);
     float mean[n]{}, squares[n];
     if constexpr (kind == Kind::layer) {
-        join_rows<n>(
+        reduce_rows<n>(
             mean, [&](int r) { return sum_lanes(x[r], width, [](F32 v) { return v; }); }, add);
         for (int r = 0; r < n; ++r) mean[r] /= count;
     }
-    join_rows<n>(
+    reduce_rows<n>(
         squares,
         [&](int r) {
             const F32 m = splat(mean[r]);
@@ -56,7 +56,7 @@ struct FloatRows {
         return widened(x, [&] { return reinterpret_cast<float*>(memory.at(taken) + place * row_bytes(width)); });
     }
     /// Row r of a batch.
-    const float* row_beside(int r, const Element* x) {
+    const float* batch_row(int r, const Element* x) {
         return widened(x, [&] { return beside + r * max_batched_row; });
     }
 
@@ -109,7 +109,7 @@ void norm_rows(const Args& args, Team& team, const AxisPlan& plan, MomentsOf mom
         const float* x[n];
         for (int r = 0; r < n; ++r) {
             const Element* const row = elements<const Element>(args.inputs[0]) + in.offset(first + r);
-            x[r] = n == 1 ? wide.row(0, row, first) : wide.row_beside(r, row);
+            x[r] = n == 1 ? wide.row(0, row, first) : wide.batch_row(r, row);
         }
         Moments found[n];
         moments(x, n, width, plan.eps, found);

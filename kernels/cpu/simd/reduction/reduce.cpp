@@ -112,8 +112,8 @@ template <typename Out>
 
 /// The reduction of elements [begin, end) of the row at `offset`.
 template <typename Reducer>
-[[gnu::noinline]] typename Reducer::Result fold_row(const ReduceJob& job, Source<typename Reducer::Element>& source,
-                                                    std::int64_t offset, std::int64_t begin, std::int64_t end) {
+[[gnu::noinline]] typename Reducer::Result reduce_row(const ReduceJob& job, Source<typename Reducer::Element>& source,
+                                                      std::int64_t offset, std::int64_t begin, std::int64_t end) {
     const ReduceLoopNest& walk = job.walk;
     typename Reducer::RowAccumulator row(begin);
     OffsetIterator steps{walk.folded};
@@ -134,7 +134,7 @@ template <typename Reducer>
 
 /// True if as many rows as there are lanes are reduced together. Vectors of bytes have too many lanes.
 template <typename Reducer>
-bool are_folded_together(const ReduceJob& job) {
+bool are_reduced_together(const ReduceJob& job) {
     using T = typename Reducer::Element;
     const ReduceLoopNest& walk = job.walk;
     if constexpr (sizeof(T) >= 4 && requires { &Reducer::reduce_adjacent_rows; })
@@ -148,7 +148,7 @@ template <typename Reducer>
 void reduce_rows(const ReduceJob& job, Team& team) {
     using T = typename Reducer::Element;
     const ReduceLoopNest& walk = job.walk;
-    const bool are_together = are_folded_together<Reducer>(job);
+    const bool are_together = are_reduced_together<Reducer>(job);
     Source<T> source(job.plan.input, walk.x_stride);
     const std::int64_t rows = walk.kept.total(), length = walk.terms > 0 ? walk.length : 0;
     const std::int64_t at_once = walk.terms < 8192 ? 8192 / (walk.terms > 0 ? walk.terms : 1) : 1;
@@ -170,7 +170,7 @@ void reduce_rows(const ReduceJob& job, Team& team) {
                                                       reinterpret_cast<const T*>(job.x(x + (i + j) * x_step)), x_step,
                                                       length, results + j);
                 for (; j < count; ++j)
-                    results[j] = Reducer::out(fold_row<Reducer>(job, source, x + (i + j) * x_step, 0, length));
+                    results[j] = Reducer::out(reduce_row<Reducer>(job, source, x + (i + j) * x_step, 0, length));
                 store_results(job, y + i * y_step, y_step, count, results);
             }
             row += n;
@@ -190,7 +190,7 @@ void reduce_row_pieces(const ReduceJob& job, Team& team) {
     for (std::int64_t chunk = team.next_chunk(); chunk < rows * pieces; chunk = team.next_chunk()) {
         const std::int64_t begin = chunk % pieces * piece_size;
         const std::int64_t end = begin + piece_size < walk.length ? begin + piece_size : walk.length;
-        results[chunk] = fold_row<Reducer>(job, source, walk.kept.offset(walk.kept.x, chunk / pieces), begin, end);
+        results[chunk] = reduce_row<Reducer>(job, source, walk.kept.offset(walk.kept.x, chunk / pieces), begin, end);
     }
     team.barrier();
     if (team.rank() != 0) return;
@@ -206,9 +206,9 @@ void reduce_row_pieces(const ReduceJob& job, Team& team) {
 
 /// Reduces n columns, the first of which begins at `offset`, over steps [begin, end).
 template <typename Reducer>
-[[gnu::noinline]] void fold_columns(const ReduceJob& job, Source<typename Reducer::Element>& source,
-                                    typename Reducer::ColumnAccumulator& columns, std::int64_t offset, std::int64_t n,
-                                    std::int64_t begin, std::int64_t end) {
+[[gnu::noinline]] void reduce_column_block(const ReduceJob& job, Source<typename Reducer::Element>& source,
+                                           typename Reducer::ColumnAccumulator& columns, std::int64_t offset,
+                                           std::int64_t n, std::int64_t begin, std::int64_t end) {
     const ReduceLoopNest& walk = job.walk;
     // Rows are prefetched several ahead: they may be too far apart for the hardware prefetcher.
     const int last = walk.folded.count - 1;
@@ -248,12 +248,12 @@ void reduce_columns(const ReduceJob& job, Team& team) {
         for (std::int64_t item = chunk * at_once; item < end; ++item) {
             const std::int64_t place = item / blocks, column = item % blocks * most;
             const std::int64_t n = walk.length - column < most ? walk.length - column : most;
-            fold_columns<Reducer>(job, source, columns,
-                                  walk.kept.offset(walk.kept.x, place) + column * walk.column_step, walk.span(n), 0,
-                                  walk.steps);
+            reduce_column_block<Reducer>(job, source, columns,
+                                         walk.kept.offset(walk.kept.x, place) + column * walk.column_step, walk.span(n),
+                                         0, walk.steps);
             store_results(job, walk.kept.offset(walk.kept.y, place) + column * walk.y_stride, walk.y_stride, n,
                           walk.window > 1   ? columns.windows(n, walk.window, walk.column_step)
-                          : walk.groups > 1 ? columns.joined_groups(n, walk.groups)
+                          : walk.groups > 1 ? columns.combine_groups(n, walk.groups)
                                             : columns.out());
         }
     }
@@ -273,8 +273,8 @@ void reduce_column_pieces(const ReduceJob& job, Team& team) {
     for (std::int64_t piece = team.next_chunk(); piece < pieces; piece = team.next_chunk())
         for (std::int64_t column = 0; column < width; column += block) {
             const std::int64_t n = width - column < block ? width - column : block;
-            fold_columns<Reducer>(job, source, columns, column * walk.x_stride, n, walk.steps * piece / pieces,
-                                  walk.steps * (piece + 1) / pieces);
+            reduce_column_block<Reducer>(job, source, columns, column * walk.x_stride, n, walk.steps * piece / pieces,
+                                         walk.steps * (piece + 1) / pieces);
             for (std::int64_t j = 0; j < n; ++j) results[piece * width + column + j] = columns.at(j);
         }
     team.barrier();
@@ -321,11 +321,11 @@ template <typename Reducer>
 void reduce(const ReduceJob& job, Team& team) {
     const ReduceLoopNest& walk = job.walk;
     if constexpr (sizeof(typename Reducer::Element) >= 4)
-        if (walk.planes > 0 && !(are_folded_together<Reducer>(job) && Reducer::are_rows(walk.length)))
+        if (walk.planes > 0 && !(are_reduced_together<Reducer>(job) && Reducer::are_rows(walk.length)))
             return reduce_short<Reducer>(job, team);
-    if (!walk.is_row && walk.has_cut_columns()) return reduce_column_pieces<Reducer>(job, team);
+    if (!walk.is_row && walk.splits_columns()) return reduce_column_pieces<Reducer>(job, team);
     if (!walk.is_row) return reduce_columns<Reducer>(job, team);
-    return walk.has_cut_rows() ? reduce_row_pieces<Reducer>(job, team) : reduce_rows<Reducer>(job, team);
+    return walk.splits_rows() ? reduce_row_pieces<Reducer>(job, team) : reduce_rows<Reducer>(job, team);
 }
 
 /// Integers are summed as unsigned numbers, which wrap.
@@ -351,10 +351,10 @@ bool reduce_bytes(const ReduceJob& job, Team& team) {
         case ReduceKind::argmax:
             if (!walk.is_row) {
                 using Places = ColumnByteArgMax<T>;
-                walk.has_cut_columns() ? reduce_column_pieces<Places>(job, team) : reduce_columns<Places>(job, team);
+                walk.splits_columns() ? reduce_column_pieces<Places>(job, team) : reduce_columns<Places>(job, team);
                 return true;
             }
-            if (walk.has_cut_rows() || walk.length == 0) return false;
+            if (walk.splits_rows() || walk.length == 0) return false;
             reduce_rows<ByteArgMax<T>>(job, team);
             return true;
         default: return false;

@@ -102,13 +102,13 @@ struct ReduceLoopNest {
         steps = folded.total();
     }
     /// True for adjacent columns that are split by rows; otherwise each member would read strips of distant rows.
-    bool has_cut_columns() const {
+    bool splits_columns() const {
         return kept.count == 0 && window == 1 && groups == 1 && x_stride == 1 && length >= min_cut_columns &&
                length <= max_cut_columns && steps >= 2 * rows_of_piece;
     }
 
     /// True for few long rows, which are split to get enough work to share.
-    bool has_cut_rows() const { return is_row && steps == 1 && length >= least_cut && kept.total() <= max_cut_rows; }
+    bool splits_rows() const { return is_row && steps == 1 && length >= least_cut && kept.total() <= max_cut_rows; }
 
     /// Number of adjacent elements that `results` results are computed from.
     std::int64_t span(std::int64_t results) const {

@@ -161,38 +161,38 @@ struct Reducer {
         const Out* windows(std::int64_t count, std::int64_t window, std::int64_t step) {
             if (step > 2) {
                 for (std::int64_t j = 0; j < count; ++j)
-                    joined_windows[j] =
+                    combined_windows[j] =
                         reduce_lanes(lanes_of(results + j * step, window), [](V x, V y) { return Op::combine(x, y); });
-                return joined_windows;
+                return combined_windows;
             }
             for (std::int64_t j = 0; j < count; j += n) {
                 const Element* at = results + j * step;
                 // Loads the vectors as they were just stored: a load across two stores would defeat store forwarding.
                 V all = vec_load(at);
-                if (step == 2) all = joined_pairs(all, vec_load(at + n));
+                if (step == 2) all = combine_pairs(all, vec_load(at + n));
                 for (std::int64_t k = step; k < window; ++k)
                     all = Op::combine(all, step == 1 ? vec_load(at + k) : load_every_second(at + k));
-                vec_store(joined_windows + j, all);
+                vec_store(combined_windows + j, all);
             }
-            return joined_windows;
+            return combined_windows;
         }
 
         /// Combines the `groups` repetitions of `count` adjacent columns.
-        const Out* joined_groups(std::int64_t count, std::int64_t groups) {
+        const Out* combine_groups(std::int64_t count, std::int64_t groups) {
             for (std::int64_t j = 0; j < count; j += n) {
                 V all = vec_load(results + j);
                 for (std::int64_t k = 1; k < groups; ++k) all = Op::combine(all, vec_load(results + k * count + j));
-                vec_store(joined_windows + j, all);
+                vec_store(combined_windows + j, all);
             }
-            return joined_windows;
+            return combined_windows;
         }
 
     private:
-        CAIRN_INLINE static V joined_pairs(V a, V b) {
+        CAIRN_INLINE static V combine_pairs(V a, V b) {
             return Op::combine(every_second<0, 1>(a, b), every_second<1, 1>(a, b));
         }
         // Vectors may extend past the last column.
-        alignas(64) Element results[max_columns + 3 * n], joined_windows[max_columns];
+        alignas(64) Element results[max_columns + 3 * n], combined_windows[max_columns];
 
         template <int rows, typename Load>
         CAIRN_INLINE static V joined(const Element* const* runs, Load load) {
@@ -334,7 +334,7 @@ struct ArgMax {
         Result at(std::int64_t j) const { return {best[j], place[j]}; }
         const Out* out() const { return place; }
         const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return place; }
-        const Out* joined_groups(std::int64_t, std::int64_t) const { return place; }
+        const Out* combine_groups(std::int64_t, std::int64_t) const { return place; }
         void accumulate(StorageType lies, const T* const* runs, int rows, std::int64_t step, std::int64_t count,
                         std::int64_t ahead, bool are_first) {
             if (are_first) start(count);

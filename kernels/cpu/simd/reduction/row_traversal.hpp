@@ -95,7 +95,7 @@ CAIRN_INLINE void share_row_batches(Team& team, std::int64_t count, std::int64_t
 }
 /// Computes the horizontal reduction of the vector `row(r)` for each of n rows.
 template <int n, typename Row, typename Join>
-CAIRN_INLINE void join_rows(float (&joined)[n], Row row, Join combine) {
+CAIRN_INLINE void reduce_rows(float (&joined)[n], Row row, Join combine) {
     if constexpr (n == 1) {
         joined[0] = reduce_lanes(row(0), combine);
     } else {
@@ -127,10 +127,10 @@ CAIRN_INLINE void store_some(Element* p, F32 x, std::int64_t count) {
 /// The tail of a row as one vector: the last `lanes` elements if the row has as many, overlapping the vector before.
 /// Overlapped elements are written twice, since stores of single lanes are slow. For a row that may be written in
 /// place, f(at) must therefore be evaluated before anything is written.
-struct RowEnd {
+struct RowTail {
     std::int64_t n, rest;
 
-    explicit RowEnd(std::int64_t width) : n(width), rest(width % lanes) {}
+    explicit RowTail(std::int64_t width) : n(width), rest(width % lanes) {}
     /// Evaluates f(at), where at(p) loads the tail of row p.
     template <typename F>
     CAIRN_INLINE F32 of(F f) const {
@@ -153,7 +153,7 @@ struct RowEnd {
 /// out[i] = f(at), where at(p) loads the elements of row p from i on.
 template <typename Element, typename F>
 CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
-    const RowEnd end(n);
+    const RowTail end(n);
     const F32 last = end.of(f);
     for (std::int64_t i = 0; i + lanes <= n; i += lanes) store(out + i, f([i](const auto* p) { return load(p + i); }));
     end.put(out, last);
@@ -163,7 +163,7 @@ CAIRN_INLINE void map_row(Element* out, std::int64_t n, F f) {
 /// partial sums are added every 32 vectors, so that small terms are not lost in a large sum.
 template <bool writes, typename Element, typename F>
 CAIRN_INLINE F32 sum_vectors([[maybe_unused]] float* out, const Element* x, std::int64_t n, F f) {
-    const RowEnd end(n);
+    const RowTail end(n);
     const F32 last = end.of([&](auto at) __attribute__((always_inline)) { return f(at(x)); });
     const auto vector = [&](std::int64_t i) __attribute__((always_inline)) {
         const F32 y = f(load(x + i));

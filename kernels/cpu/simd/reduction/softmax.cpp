@@ -13,20 +13,20 @@ template <typename Element, int n>
 struct RowBatch {
     Element* y[n];
     const Element* x[n];
-    float* held[n];
+    float* buffer[n];
     std::int64_t width;
 
-    CAIRN_INLINE void find_argmax(float (&largest)[n]) const {
-        join_rows<n>(
+    CAIRN_INLINE void find_max(float (&largest)[n]) const {
+        reduce_rows<n>(
             largest, [&](int r) { return max_lanes(x[r], width); }, larger);
     }
-    /// Sums of e^(x - from), which are optionally stored to `held`.
+    /// Sums of e^(x - from), which are optionally stored to `buffer`.
     template <bool holds>
     CAIRN_INLINE void find_sums(float (&sums)[n], const float (&from)[n]) const {
-        join_rows<n>(
+        reduce_rows<n>(
             sums,
             [&](int r) {
-                return sum_vectors<holds>(held[r], x[r], width,
+                return sum_vectors<holds>(buffer[r], x[r], width,
                                           [&](F32 v) { return exp_negative(v - splat(from[r])); });
             },
             add);
@@ -36,18 +36,18 @@ struct RowBatch {
 template <typename Element, int n>
 CAIRN_INLINE void softmax_rows(const RowBatch<Element, n>& rows) {
     float m[n], sums[n];
-    rows.find_argmax(m);
+    rows.find_max(m);
     rows.template find_sums<true>(sums, m);
     for (int r = 0; r < n; ++r) {
         const F32 factor = splat(1.0f / sums[r]);
-        map_row(rows.y[r], rows.width, [&](auto at) { return at(rows.held[r]) * factor; });
+        map_row(rows.y[r], rows.width, [&](auto at) { return at(rows.buffer[r]) * factor; });
     }
 }
 
 template <typename Element, int n>
 CAIRN_INLINE void log_softmax_rows(const RowBatch<Element, n>& rows) {
     float m[n], sums[n];
-    rows.find_argmax(m);
+    rows.find_max(m);
     rows.template find_sums<false>(sums, m);
     if constexpr (n == 1)
         sums[0] = log(splat(sums[0]))[0];
@@ -151,7 +151,7 @@ constexpr Stage log_softmax_stages[] = {{accumulate_max_and_sum, finish_log_soft
 
 /// Calls f(RowBatch) for all rows. The workspace holds a row of `kept` bytes for each member.
 template <typename Element, typename F>
-CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, std::int64_t kept, F f) {
+CAIRN_INLINE void for_each_batch(const Args& args, Team& team, const AxisPlan& plan, std::int64_t kept, F f) {
     const RowOffsets in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
     [[maybe_unused]] alignas(64) float beside[std::is_same_v<Element, float> ? 1 : lanes * max_batched_row];
@@ -163,9 +163,9 @@ CAIRN_INLINE void each_rows(const Args& args, Team& team, const AxisPlan& plan, 
             rows.y[r] = elements<Element>(args.outputs[0]) + out.offset(first + r);
             rows.x[r] = elements<const Element>(args.inputs[0]) + in.offset(first + r);
             if constexpr (std::is_same_v<Element, float>)
-                rows.held[r] = rows.y[r];
+                rows.buffer[r] = rows.y[r];
             else
-                rows.held[r] = n == 1 ? reinterpret_cast<float*>(memory.at(first)) : beside + r * max_batched_row;
+                rows.buffer[r] = n == 1 ? reinterpret_cast<float*>(memory.at(first)) : beside + r * max_batched_row;
         }
         f(rows);
     });
@@ -176,14 +176,14 @@ void softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnKernel work{nullptr, softmax_stages, streamed_softmax_stages};
     if (run_lane_parallel<Element>(args, team, plan, work)) return;
     const std::int64_t bytes = row_bytes(length_of(args.inputs[0], plan));
-    each_rows<Element>(args, team, plan, bytes, [](const auto& rows) { softmax_rows(rows); });
+    for_each_batch<Element>(args, team, plan, bytes, [](const auto& rows) { softmax_rows(rows); });
 }
 
 template <typename Element>
 void log_softmax_of(const Args& args, Team& team, const AxisPlan& plan) {
     const ColumnKernel work{nullptr, log_softmax_stages, log_softmax_stages};
     if (run_lane_parallel<Element>(args, team, plan, work)) return;
-    each_rows<Element>(args, team, plan, 0, [](const auto& rows) { log_softmax_rows(rows); });
+    for_each_batch<Element>(args, team, plan, 0, [](const auto& rows) { log_softmax_rows(rows); });
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ AxisRun axes_of(const Problem& problem, std::string_view name) {
 std::string_view name_of_axes(const Problem& problem) { return problem.attributes.has("axes") ? "axes" : "axis"; }
 
 /// True if a tensor with the shape of x can be traversed as x is.
-bool is_walkable(const TensorDesc& tensor, const AxisRun& run) {
+bool is_traversable(const TensorDesc& tensor, const AxisRun& run) {
     Dim stride;
     if (!is_one_axis(tensor, run.first, run.last, stride)) return false;
     return run.is_row ? stride == Dim(1) : is_last_contiguous(tensor);
@@ -104,7 +104,7 @@ Refusal needs_operands(const Problem& problem, DType dtype, std::size_t wide, st
             if (tensor.dtype != dtype) return "needs " + std::string(to_string(dtype));
             if (side == &problem.outputs || i < wide) {
                 if (tensor.shape != shape) return "needs operands of one shape";
-                if (!is_walkable(tensor, run))
+                if (!is_traversable(tensor, run))
                     return "needs a contiguous last axis, and axes that merge into one stride";
             } else {
                 if (tensor.shape != along || !tensor.is_dense()) return "needs contiguous gamma and beta of the axis";
