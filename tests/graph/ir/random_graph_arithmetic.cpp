@@ -74,18 +74,12 @@ bool RandomGraphBuilder::binary() {
 // exactly known where the result is NaN or infinite. The result is clamped.
 bool RandomGraphBuilder::any_formula() {
     static constexpr auto is_plain = [](const ir::OpInfo& row) {
-        return row.kind == ir::OpClass::elementwise && row.accepts != ir::DTypeSet::booleans &&
-               row.op != ir::Op::cast && row.op != ir::Op::where;
+        return row.kind == ir::OpClass::elementwise && has_floats(row.accepts) && row.op != ir::Op::cast &&
+               row.op != ir::Op::where;
     };
     std::vector<ir::OpInfo> rows;
     std::ranges::copy_if(ir::op_table(), std::back_inserter(rows), is_plain);
     const ir::OpInfo& row = random_.pick(rows);
-    if (!has_floats(row.accepts)) {
-        const Tensor of = random_.pick(integers_).tensor;
-        std::vector<Tensor> both = {of, 3 * of - static_cast<double>(random_.between(-8, 8))};
-        both.resize(static_cast<std::size_t>(row.min_operands));
-        return keep_integer(max(min(ir::apply(row.name, both, {}), 6), -6), 6);
-    }
     const auto known = exact_float();
     const BoundedValue x = known ? *known : leaf(any_shape(1, 3));
     const auto off_zero = [](const BoundedValue& item) { return item.tensor + std::ldexp(1.0, -(item.quantum + 1)); };
@@ -237,6 +231,17 @@ bool RandomGraphBuilder::product() {
                 x.exact() && y.exact() ? x.quantum + y.quantum : -1);
 }
 
+// Applies any elementwise op of integers alone. It draws no random number: other graphs stay as they were.
+bool RandomGraphBuilder::integer_formula(const BoundedValue& x, int scalar) {
+    std::vector<ir::OpInfo> rows;
+    std::ranges::copy_if(ir::op_table(), std::back_inserter(rows),
+                         [](const ir::OpInfo& row) { return row.accepts == ir::DTypeSet::integers; });
+    const ir::OpInfo& row = rows[integers_.size() / 3 % rows.size()];
+    std::vector<Tensor> operands = {x.tensor, 3 * x.tensor - static_cast<double>(scalar)};
+    operands.resize(static_cast<std::size_t>(row.min_operands));
+    return keep_integer(max(min(ir::apply(row.name, operands, {}), 6), -6), 6);
+}
+
 bool RandomGraphBuilder::integer_op() {
     const BoundedValue x = random_.pick(integers_);
     const Tensor& t = x.tensor;
@@ -246,7 +251,7 @@ bool RandomGraphBuilder::integer_op() {
         case 1: return keep_integer(t - scalar, x.limit + 5);
         case 2: return keep_integer(t * scalar, x.limit * 5);
         case 3: return keep_integer(t / scalar, x.limit);  // by zero too: that is 0
-        case 4: return keep_integer(-t, x.limit);
+        case 4: return integers_.size() % 3 == 0 ? integer_formula(x, scalar) : keep_integer(-t, x.limit);
         case 5: return keep_integer(abs(t), x.limit);
         case 6: return keep_integer(max(t, scalar), x.limit + 5);
         case 7: return keep_integer(min(t, scalar), x.limit + 5);

@@ -58,6 +58,7 @@ private:
     bool unary();
     bool binary();
     bool any_formula();
+    bool integer_formula(const BoundedValue& x, int scalar);
     bool with_scalar();
     bool compare();
     bool logic();
