@@ -363,7 +363,7 @@ TEST_F(PackedWeights, AFullDiskLeavesNothingBehind) {
     const std::vector<std::string> told = log_;
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     std::signal(SIGXFSZ, old);
-    EXPECT_THAT(told, ElementsAre(HasSubstr("not kept")));
+    EXPECT_THAT(told, ElementsAre(HasSubstr("not stored")));
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
     EXPECT_EQ(run(), full);
     EXPECT_THAT(log_, IsEmpty());
