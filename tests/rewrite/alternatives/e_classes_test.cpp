@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-using alternatives::EClasses, alternatives::Law, alternatives::EquivalenceLaws;
+using alternatives::EClasses, alternatives::Law, alternatives::Laws;
 
 // (x w) c, x (w c), and a reader of the first.
 struct ScaledProduct {
@@ -36,16 +36,16 @@ TEST(EClasses, ExpressionsAndTheirLaws) {
     classes.join(g.value.id(), g.other.id(), {Law::distributed});
     EXPECT_EQ(classes.value_of(g.other.id()), g.value.id());
     EXPECT_EQ(classes.expressions(g.value.id()).size(), 2u);
-    EXPECT_EQ(classes.laws_of(g.other.id()), EquivalenceLaws{Law::distributed});
+    EXPECT_EQ(classes.laws_of(g.other.id()), Laws{Law::distributed});
     EXPECT_TRUE(classes.laws_of(g.value.id()).empty());
-    EXPECT_EQ(classes.laws(), EquivalenceLaws{Law::distributed});
+    EXPECT_EQ(classes.laws(), Laws{Law::distributed});
     EXPECT_EQ(verify(*g.graph.data(), classes), "");
     EXPECT_EQ(to_string(*g.graph.data(), classes), "%5 = %6 distributed\n");
 }
 
 TEST(EClasses, VerifyNamesTheFault) {
     const ScaledProduct g;
-    const auto fault = [&](const Tensor& value, const Tensor& expression, EquivalenceLaws laws) {
+    const auto fault = [&](const Tensor& value, const Tensor& expression, Laws laws) {
         EClasses classes(*g.graph.data());
         classes.join(value.id(), expression.id(), laws);
         return verify(*g.graph.data(), classes);
@@ -99,15 +99,15 @@ TEST(EClasses, AValueHasARoundedFormOfEachDtype) {
     EXPECT_NE(verify(*g.data(), classes).find("is another of its dtype"), std::string::npos);
 }
 
-TEST(EquivalenceLaws, AreSets) {
-    EXPECT_EQ(to_string(EquivalenceLaws()), "exact");
-    EXPECT_EQ(to_string(EquivalenceLaws::all()), "distributed masked reassociated");
-    EXPECT_TRUE(EquivalenceLaws().holds_under({}));
-    EXPECT_TRUE(EquivalenceLaws{Law::masked}.holds_under(EquivalenceLaws::all()));
-    EXPECT_FALSE(EquivalenceLaws{Law::masked}.holds_under({Law::distributed}));
-    EXPECT_EQ(EquivalenceLaws{Law::masked} | EquivalenceLaws{Law::distributed}, EquivalenceLaws::of_definitions());
-    EXPECT_TRUE(EquivalenceLaws::of_definitions().holds_under(EquivalenceLaws::all()));
-    EXPECT_FALSE(EquivalenceLaws::of_definitions().has(Law::reassociated));
+TEST(Laws, AreSets) {
+    EXPECT_EQ(to_string(Laws()), "exact");
+    EXPECT_EQ(to_string(Laws::all()), "distributed masked reassociated");
+    EXPECT_TRUE(Laws().holds_under({}));
+    EXPECT_TRUE(Laws{Law::masked}.holds_under(Laws::all()));
+    EXPECT_FALSE(Laws{Law::masked}.holds_under({Law::distributed}));
+    EXPECT_EQ(Laws{Law::masked} | Laws{Law::distributed}, Laws::of_definitions());
+    EXPECT_TRUE(Laws::of_definitions().holds_under(Laws::all()));
+    EXPECT_FALSE(Laws::of_definitions().has(Law::reassociated));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(CheapestPaths, AMillionDearOnesFit) {
     for (int doubled = 0; doubled < 20; ++doubled)
         set = [&] {
             PathDag::Sum sum;
-            dag.add(sum, set, set, dag.rename({{0, 1}}));  // the names are irrelevant here
+            dag.add(sum, set, set, dag.add_renaming({{0, 1}}));  // the names are irrelevant here
             return dag.set_of(sum);
         }();
     const CheapestPaths cheapest(dag, set);
