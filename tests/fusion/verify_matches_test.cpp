@@ -32,7 +32,7 @@ TEST(Verify, ProposedMatchesComputeWhatTheyProvide) {
     EXPECT_EQ(fault_of(of_a_block()), "");
     for (const bool wild : {false, true})
         for (std::uint64_t seed = 0; seed < 60; ++seed)
-            EXPECT_EQ(fault_of(proposed(random_graph(seed, {.wild = wild}))), "") << seed << (wild ? " wild" : "");
+            EXPECT_EQ(fault_of(proposed(random_graph(seed, {.edge_values = wild}))), "") << seed << (wild ? " wild" : "");
 }
 
 TEST(Verify, FaultsAreFound) {

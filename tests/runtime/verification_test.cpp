@@ -133,7 +133,7 @@ TEST_F(VerificationTest, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
     const ExplainedBucket told = model.explain().buckets[0];
     ASSERT_EQ(told.errors.size(), 1U);
     EXPECT_TRUE(told.errors[0].verified);
-    EXPECT_EQ(told.errors[0].found, row.error);
+    EXPECT_EQ(told.errors[0].measured_error, row.error);
     EXPECT_FALSE(told.fell_back);
     EXPECT_NE(details(model.explain()).find(fmt::format(", found was {:.4g}", row.error)), std::string::npos);
     EXPECT_TRUE(is_inexact(model));

@@ -115,7 +115,7 @@ TEST_F(ExplainCommand, TracesARun) {
         end = event["ts"].get<double>() + event["dur"].get<double>();
     }
     for (const ExplainedInstruction& each : why.buckets[0].instructions)
-        if (!each.once) expected.push_back(each.chosen.kernel);
+        if (!each.at_bind) expected.push_back(each.chosen.kernel);
     EXPECT_EQ(kernels, expected);
     EXPECT_THAT(trace["traceEvents"][0]["args"]["name"].get<std::string>(), HasSubstr("N = 2"));
 }

@@ -16,7 +16,7 @@ ReportData four_pieces() {
     ReportData study;
     ExplainedBucket bucket;
     ExplainedInstruction once, each;
-    once.once = true;
+    once.at_bind = true;
     each.chosen.problem = "matmul | f32[4,4] f32[4,4] -> f32[4,4]";
     bucket.instructions.assign(10, each);
     bucket.instructions.insert(bucket.instructions.begin(), once);

@@ -85,7 +85,7 @@ TEST_F(PathsCommand, TellsSteps) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
         EXPECT_EQ(steps[i]["kernel"], expected[i].kernel);
         EXPECT_EQ(steps[i]["problem"], expected[i].problem);
-        EXPECT_EQ(steps[i]["once"], expected[i].once);
+        EXPECT_EQ(steps[i]["once"], expected[i].at_bind);
     }
     EXPECT_THAT(paths_with({"--best", "1", "--steps"}).out, testing::HasSubstr(expected[0].kernel));
 }

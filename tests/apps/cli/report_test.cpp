@@ -50,7 +50,7 @@ const ReportData& gpt2_report() {
         AlternativePath other;
         for (const ExplainedInstruction& each : made.run_bucket().instructions)
             other.steps.push_back(
-                {"", each.chosen.kernel, each.chosen.problem, each.chosen.seconds, false, each.once, ""});
+                {"", each.chosen.kernel, each.chosen.problem, each.chosen.seconds, false, each.at_bind, ""});
         other.steps.back().kernel = "cpu.other.kernel@1";
         made.runner_up = other;
         made.tuning = {{0, 1e-3, "a@1"}, {0.5, 2e-3, "b@1"}, {2, 4e-3, "c@1"}};
@@ -163,7 +163,7 @@ TEST(DataflowChart, HasARowAndABarForEachInstruction) {
     std::vector<int> number(study.run_bucket().instructions.size(), -1);
     int next = 0;
     for (std::size_t i = 0; i < number.size(); ++i)
-        if (!study.run_bucket().instructions[i].once) number[i] = next++;
+        if (!study.run_bucket().instructions[i].at_bind) number[i] = next++;
     for (const DataflowEdge& edge : dataflow_edges(study.run_bucket())) {
         const int from = number[static_cast<std::size_t>(edge.from)], to = number[static_cast<std::size_t>(edge.to)];
         far += from >= 0 && to >= 0 && to != from + 1;
