@@ -47,12 +47,12 @@ output "u" %7
 )",
      R"(
 %0 = input "x" : i64[N,3]
-%1 = input "z" : u8[3]
-%2 = constant 0 : i64[]
-%3 = broadcast %2 shape=(N,3) : i64[N,3]
+%1 = constant 0 : i64[]
+%2 = broadcast %1 shape=(N,3) : i64[N,3]
+%3 = input "z" : u8[3]
 output "y" %0
-output "z" %3
-output "u" %1
+output "z" %2
+output "u" %3
 )"},
     {"min_highest", R"(
 %0 = input "x" : f32[N,3]
