@@ -28,7 +28,7 @@ namespace cairn {
 inline bool is_reference(std::string_view kernel) noexcept { return kernel.find(".reference.") != kernel.npos; }
 
 /// True for the CPU, and for a device that has rates.
-inline bool is_available(std::span<const DeviceRates> devices, Device device) noexcept {
+inline bool has_device(std::span<const DeviceRates> devices, Device device) noexcept {
     return device == Device::cpu || std::any_of(devices.begin(), devices.end(),
                                                 [&](const DeviceRates& rates) { return rates.device == device; });
 }

@@ -143,7 +143,7 @@ private:
 
     /// Copies between devices run on the device that is not the CPU.
     void check_device(const Instruction& instruction, const Kernel& kernel) const {
-        if (!is_available(context_.kernels.devices, kernel.device))
+        if (!has_device(context_.kernels.devices, kernel.device))
             refuse(instruction, "is no kernel for a device of this context");
         const auto on = [&](const program::View& view) { return buffer(view.buffer).device; };
         bool is_touched = false;

@@ -47,7 +47,7 @@ bool any_widened_inputs(const KernelSet& kernels, FeatureSet features) {
 
 void check_device(const ir::Node& copy, const KernelSet& kernels) {
     const auto device = static_cast<Device>(copy.attributes.integer("device"));
-    if (!is_available(kernels.devices, device))
+    if (!has_device(kernels.devices, device))
         throw Error(ErrorKind::unsupported, "copy_to",
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
 }

@@ -9,9 +9,9 @@
 namespace cairn::runtime {
 namespace {
 
-/// Calls see(y, r) for each pair of elements.
-template <typename See>
-void for_each_pair(DType dtype, const ForEachSegment& for_each_segment, See visit) {
+/// Calls visit(y, r) for each pair of elements.
+template <typename Visit>
+void for_each_pair(DType dtype, const ForEachSegment& for_each_segment, Visit visit) {
     const std::size_t size = size_of(dtype);
     for_each_segment([&](const std::byte* got, const std::byte* wanted, std::size_t bytes) {
         for (std::size_t i = 0; i < bytes / size; ++i)

@@ -40,8 +40,8 @@ Used used_by(const runtime::ProgramSet& set) {
         for (const auto* section : {&bucket.program.bind, &bucket.program.run})
             for (const program::Instruction& instruction : *section) {
                 const bool is_copy = instruction.problem->definition == "copy_to";
-                const bool is_available = instruction.kernel.starts_with("cuda.");
-                ++(is_copy ? used.copies : is_available ? used.device : used.cpu);
+                const bool is_on_device = instruction.kernel.starts_with("cuda.");
+                ++(is_copy ? used.copies : is_on_device ? used.device : used.cpu);
             }
     return used;
 }

@@ -310,7 +310,7 @@ std::string half_size() { return windows("3,3", "1,1,1,1", "2,2", "1,1"); }
 
 /// Coverage for each dtype: padding on all sides and on some, padding larger than the image and the filter, strides and
 /// dilations, groups, one channel in few and in many filters, images of one element and empty ones, many taps; rows too
-/// long for one tile; taps so far apart that each has its own elements.
+/// long for one tile; dilations at which no two taps read a common element.
 std::vector<std::string> image_samples(const std::string& dtype) {
     const auto sample = [&](const std::string& windows, const std::string& x, const std::string& w,
                             const std::string& out) {

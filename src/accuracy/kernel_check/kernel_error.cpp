@@ -19,8 +19,8 @@ bool is_readable(const TensorDesc& tensor) { return GuardedTensor::supports_layo
 ErrorNorms error_norms(const interpreter::Value& got, const interpreter::Value& wanted) {
     if (got.shape != wanted.shape || got.dtype != wanted.dtype) return accuracy::infinite_error;
     if (!is_float(wanted.dtype)) return got.integers == wanted.integers ? ErrorNorms{} : accuracy::infinite_error;
-    const auto for_each_pair = [&](const auto& see) {
-        for (std::size_t i = 0; i < wanted.data.size(); ++i) see(got.data[i], wanted.data[i]);
+    const auto for_each_pair = [&](const auto& visit) {
+        for (std::size_t i = 0; i < wanted.data.size(); ++i) visit(got.data[i], wanted.data[i]);
     };
     return accuracy::error_norms(for_each_pair, [&](double y, double r) {
         return accuracy::is_same_number(y, r) || accuracy::is_overflow(y, r, wanted.dtype);

@@ -24,9 +24,9 @@ inline constexpr ErrorNorms infinite_error{std::numeric_limits<double>::infinity
 /// Equal, or both NaN.
 inline bool is_same_number(double y, double r) noexcept { return y == r || (std::isnan(y) && std::isnan(r)); }
 
-/// Computes the norms of the pairs that `for_each_pair(see)` passes to `see(y, r)`; it is called twice and must pass
-/// the same pairs. Pairs for which `is_same(y, r)` holds have no error. The result is infinite_error if one of another
-/// pair is not finite, or if squares of the numbers overflow f64.
+/// Computes the norms of the pairs that `for_each_pair(visit)` passes to `visit(y, r)`; it is called twice and must
+/// pass the same pairs. Pairs for which `is_same(y, r)` holds have no error. The result is infinite_error if one of
+/// another pair is not finite, or if squares of the numbers overflow f64.
 template <typename ForEachPair, typename IsSame>
 ErrorNorms error_norms(const ForEachPair& for_each_pair, const IsSame& is_same) {
     double error_squares = 0, squares = 0, count = 0;

@@ -161,7 +161,7 @@ Refusal KernelQueryCache::excluded_by_rule(const Kernel& kernel, const KernelQue
 
 /// By the kernel's own functions alone; rules, lock and timings are not consulted.
 bool KernelQueryCache::can_compute(const Kernel& kernel, const Problem& problem) const {
-    if (!features_.includes(kernel.needs) || !is_available(costs_.devices, kernel.device)) return false;
+    if (!features_.includes(kernel.needs) || !has_device(costs_.devices, kernel.device)) return false;
     Refusal refusal;
     call_kernel("accepts", refusal, [&] { refusal = kernel.accepts(problem); });
     if (refusal.empty()) refusal = redundant(kernel, problem);
@@ -309,7 +309,7 @@ KernelQuery::Answer& KernelQueryCache::answer(KernelQuery& query, const Kernel& 
     if (const FeatureSet missing = kernel.needs - features_; !missing.empty())
         answer.query_result.by = RefusedBy::features,
         answer.query_result.refusal = fmt::format("needs {}, in use is {}", to_string(missing), to_string(features_));
-    else if (!is_available(costs_.devices, kernel.device))
+    else if (!has_device(costs_.devices, kernel.device))
         answer.query_result.by = RefusedBy::device,
         answer.query_result.refusal = fmt::format("runs on {}", to_string(kernel.device));
     else

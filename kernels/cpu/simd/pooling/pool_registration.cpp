@@ -101,7 +101,7 @@ Cost cost(const Problem& problem) {
 
 /// Coverage for each dtype: padding on any side and larger than the image, strides and dilations, narrow and wide rows,
 /// more rows than one tile, one and three spatial axes, empty images. For f32 and f16 also rows too long for one tile,
-/// taps so far apart that each has its own elements, and windows with so many taps that a tile has few rows.
+/// dilations at which no two taps read a common element, and windows with many taps, for which a tile has few rows.
 std::vector<std::string> samples_of(const std::string& name, const std::string& more, const std::string& dtype) {
     const std::string least = dtype == "i8" ? "-128" : dtype == "u8" ? "0" : dtype == "i32" ? "-2147483648" : "-inf";
     const std::string padding_value = name == "image_max" ? least : "0";
