@@ -1,6 +1,8 @@
 #include "accuracy/kernel_check/oracle.hpp"
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 namespace cairn::kernel_check {
 namespace {
@@ -42,6 +44,17 @@ const std::vector<double>& Oracle::allowed(const Problem& problem, ReferenceCase
     for (std::size_t next = reference_case.allowed.size(); next < problem.outputs.size(); ++next)
         reference_case.allowed.push_back(allowed_errors(problem, definitions_, reference_case.expected, next));
     return reference_case.allowed[i];
+}
+
+const std::vector<double>& Oracle::allowed_with_roundoff(const Problem& problem, ReferenceCase& reference_case,
+                                                         std::size_t i) const {
+    for (std::size_t next = reference_case.roundoff.size(); next <= i; ++next) {
+        std::vector<double> errors = allowed(problem, reference_case, next);
+        const std::vector<double> roundoff = roundoff_errors(problem, definitions_, reference_case.expected, next);
+        for (std::size_t at = 0; at < roundoff.size(); ++at) errors[at] = std::max(errors[at], roundoff[at]);
+        reference_case.roundoff.push_back(std::move(errors));
+    }
+    return reference_case.roundoff[i];
 }
 
 }  // namespace cairn::kernel_check

@@ -26,7 +26,7 @@ struct Operands {
 struct ReferenceCase {
     Expected expected;
     Operands aligned, misaligned;
-    std::vector<std::vector<double>> allowed;  ///< of each output, computed on first request
+    std::vector<std::vector<double>> allowed, roundoff;  ///< of each output, computed on first request
 };
 
 class Oracle {
@@ -38,6 +38,10 @@ public:
     ReferenceCase& reference_case(const Problem& problem, SpecialValues special);
     /// The errors allowed for output `i` of `problem`.
     const std::vector<double>& allowed(const Problem& problem, ReferenceCase& reference_case, std::size_t i) const;
+    /// The larger of allowed() and the roundoff of each op: larger where terms of a composite cancel. Slow: for results
+    /// that allowed() refuses.
+    const std::vector<double>& allowed_with_roundoff(const Problem& problem, ReferenceCase& reference_case,
+                                                     std::size_t i) const;
     void forget() { reference_cases_.clear(); }
 
 private:

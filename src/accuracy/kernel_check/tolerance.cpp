@@ -3,11 +3,13 @@
 #include "accuracy/metric/float_limits.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/problem_graph.hpp"
+#include "graph/ir/scalar_cast.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <random>
 #include <utility>
 
 namespace cairn::kernel_check {
@@ -101,14 +103,23 @@ double term_count(const Problem& problem) {
     return in / std::max(1.0, static_cast<double>(element_count(problem.outputs[0].shape).constant()));
 }
 
+// One of the two numbers of the dtype around `number`; `number` itself if it is one.
+double round_either_way(DType dtype, double number, std::mt19937_64& random) {
+    const double nearest = ir::round_to(dtype, number);
+    const bool is_exact = nearest == number || !std::isfinite(nearest) || std::fabs(nearest) < smallest_normal(dtype);
+    if (is_exact || random() % 2 == 0) return nearest;
+    const double spacing = std::ldexp(2 * unit_roundoff(dtype), std::ilogb(nearest));
+    return nearest + std::copysign(spacing, number - nearest);
+}
+
 }  // namespace
 
 Expected evaluate_definition(const Problem& problem, std::span<const Definition> definitions,
-                             std::vector<interpreter::Value> inputs) {
+                             std::vector<interpreter::Value> inputs, const interpreter::Rounding& rounding) {
     const Graph graph = ir::problem_graph(problem, definitions);
     interpreter::Inputs given;
     for (std::size_t i = 0; i < inputs.size(); ++i) given.tensors["in" + std::to_string(i)] = inputs[i];
-    interpreter::Results results = interpreter::interpret(*graph.data(), given);
+    interpreter::Results results = interpreter::interpret(*graph.data(), given, rounding);
     Expected expected{std::move(inputs), {}};
     for (std::size_t i = 0; i < problem.outputs.size(); ++i)
         expected.outputs.push_back(results.outputs.at("out" + std::to_string(i)));
@@ -147,6 +158,23 @@ std::vector<double> allowed_errors(const Problem& problem, std::span<const Defin
         allowed.push_back((is_one_op ? 16 * eps * r : 64 * eps * (r + rms)) + moved[i] + floor);
     }
     return allowed;
+}
+
+std::vector<double> roundoff_errors(const Problem& problem, std::span<const Definition> definitions,
+                                    const Expected& expected, std::size_t output) {
+    constexpr int evaluations = 4, rounding_errors = 16;
+    const std::vector<double>& exact = expected.outputs[output].data;
+    std::vector<double> errors(exact.size(), 0);
+    std::mt19937_64 random;
+    const auto rounding = [&](DType dtype, double number) { return round_either_way(dtype, number, random); };
+    for (int evaluation = 0; evaluation < evaluations; ++evaluation) {
+        const std::vector<double> rounded =
+            evaluate_definition(problem, definitions, expected.inputs, rounding).outputs[output].data;
+        for (std::size_t i = 0; i < exact.size(); ++i)
+            if (const double error = std::fabs(rounded[i] - exact[i]); std::isfinite(error))
+                errors[i] = std::max(errors[i], rounding_errors * error);
+    }
+    return errors;
 }
 
 std::string first_difference(const interpreter::Value& got, const interpreter::Value& wanted,

@@ -15,9 +15,9 @@ struct Expected {
     std::vector<interpreter::Value> inputs, outputs;
 };
 
-/// Evaluates a Problem of constant sizes by its definition.
+/// Evaluates a Problem of constant sizes by its definition; interpreter::interpret() describes `rounding`.
 Expected evaluate_definition(const Problem& problem, std::span<const Definition> definitions,
-                             std::vector<interpreter::Value> inputs);
+                             std::vector<interpreter::Value> inputs, const interpreter::Rounding& rounding = nullptr);
 
 /// The allowed |y - r| of each element of output `output`:
 /// * products and sums: (terms + 16) eps sum |terms|, the sum computed in float64 over the absolute values of the
@@ -28,6 +28,14 @@ Expected evaluate_definition(const Problem& problem, std::span<const Definition>
 /// allowance. Infinite if a gated product is not finite: a gate that is nearly 0 is 0 in one dtype, and 0 * inf is NaN.
 std::vector<double> allowed_errors(const Problem& problem, std::span<const Definition> definitions,
                                    const Expected& expected, std::size_t output);
+
+/// The roundoff error of each element of output `output` where the definition is computed op by op in its dtypes,
+/// estimated by Monte Carlo arithmetic (Parker, 1997): 16 times the largest difference between the reference and a few
+/// evaluations that round every result of an op up or down at random. Large where terms cancel:
+///
+///     1 + erf(-3)   ->   about 16 * 2^-24, for a result of 2e-5
+std::vector<double> roundoff_errors(const Problem& problem, std::span<const Definition> definitions,
+                                    const Expected& expected, std::size_t output);
 
 /// Describes the first element whose error exceeds its allowance; empty if there is none. NaN must be NaN and infinity
 /// infinity, unless the allowance is infinite: then either is accepted.

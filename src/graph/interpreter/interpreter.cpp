@@ -16,7 +16,8 @@ std::string type_text(DType dtype, const Sizes& shape) { return to_string(dtype,
 
 class Interpreter {
 public:
-    Interpreter(const GraphData& graph, const Inputs& inputs) : graph_(graph), inputs_(inputs) {
+    Interpreter(const GraphData& graph, const Inputs& inputs, const Rounding& rounding = nullptr)
+        : graph_(graph), inputs_(inputs), rounding_(rounding) {
         for (const Symbols::Symbol& symbol : graph.symbols()->list()) {
             const auto it = inputs.sizes.find(symbol.name);
             if (it == inputs.sizes.end()) refuse_input(fmt::format("no value for the symbol {}", symbol.name));
@@ -34,6 +35,7 @@ public:
         for (NodeId id = 0; id < values.size(); ++id) {
             if (!wanted[id]) continue;
             values[id] = evaluate(id, values);
+            round(graph_.node(id), values[id]);
             for (const NodeId operand : graph_.node(id).operands)
                 if (--uses[operand] == 0 && !keep) values[operand] = {};
         }
@@ -60,6 +62,11 @@ private:
             case OpClass::transfer: break;
         }
         return e.operand(0);
+    }
+
+    void round(const Node& node, Value& value) const {
+        if (!rounding_ || is(node, OpClass::leaf)) return;
+        for (double& number : value.data) number = rounding_(value.dtype, number);
     }
 
     Value evaluate_leaf(const Evaluation& e) const {
@@ -93,13 +100,14 @@ private:
 
     const GraphData& graph_;
     const Inputs& inputs_;
+    const Rounding rounding_;
     std::vector<std::int64_t> symbol_values_;
 };
 
 }  // namespace
 
-Results interpret(const GraphData& graph, const Inputs& inputs) {
-    const std::vector<Value> values = Interpreter(graph, inputs).run(live_nodes(graph), false);
+Results interpret(const GraphData& graph, const Inputs& inputs, const Rounding& rounding) {
+    const std::vector<Value> values = Interpreter(graph, inputs, rounding).run(live_nodes(graph), false);
     Results results;
     for (const Output& output : graph.outputs()) results.outputs.emplace(output.name, values[output.node]);
     for (const StateInfo& state : graph.states()) results.states.emplace(state.name, values[state.latest]);

@@ -3,6 +3,7 @@
 #include "graph/ir/graph_data.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -34,8 +35,12 @@ struct Results {
     std::map<std::string, Value> states;  ///< the live part of each state after the run
 };
 
-/// Computes all outputs. Throws Error(argument) on a missing or misshapen input or an index out of range.
-Results interpret(const GraphData& graph, const Inputs& inputs);
+/// Rounds a computed number to a float dtype.
+using Rounding = std::function<double(DType dtype, double number)>;
+
+/// Computes all outputs. Throws Error(argument) on a missing or misshapen input or an index out of range. `rounding`,
+/// if given, is applied to every float that an op computes.
+Results interpret(const GraphData& graph, const Inputs& inputs, const Rounding& rounding = nullptr);
 
 /// A value with these elements, each rounded to dtype.
 Value make_value(DType dtype, std::vector<std::int64_t> shape, std::span<const double> elements);

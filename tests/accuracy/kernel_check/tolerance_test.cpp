@@ -78,6 +78,26 @@ TEST(Tolerance, OfIntegersAndNothingIsNone) {
     EXPECT_TRUE(allowed("relu | f32[0] -> f32[0]", {row({})}).empty());
 }
 
+/// The roundoff errors of the first output of a body.
+std::vector<double> roundoff(const std::string& text, std::vector<interpreter::Value> inputs) {
+    auto symbols = Symbols::create();
+    const Problem problem = parse_problem(text, *symbols);
+    return roundoff_errors(problem, {}, evaluate_definition(problem, {}, std::move(inputs)), 0);
+}
+
+TEST(Tolerance, RoundoffIsThatOfTheTermsWhichCancel) {
+    const auto errors = roundoff(
+        "elementwise {1=const(1):f32 2=erf(0):f32 3=add(2,1):f32} | f32[3] -> f32[3] results (3)", {row({-3, 0, 3})});
+    EXPECT_GT(errors[0], 8 * 0x1p-24) << "erf(-3) is nearly -1";
+    EXPECT_LT(errors[0], 32 * 0x1p-24);
+    EXPECT_EQ(errors[1], 0) << "1 + 0 is exact";
+    EXPECT_LT(errors[2], 4 * 16 * 0x1p-24);
+    EXPECT_EQ(roundoff("elementwise {1=const(0.5):f64 2=add(0,1):f64} | f64[1] -> f64[1] results (2)",
+                       {row({0.1}, DType::f64)})[0],
+              0)
+        << "the reference is computed in f64 itself";
+}
+
 std::string difference(double got, double wanted, double allowance = 0.5, DType dtype = DType::f32) {
     return first_difference(row({got}, dtype), row({wanted}, dtype), {allowance});
 }
