@@ -97,7 +97,7 @@ int check_mixed(Graph (*graph_of)(std::uint64_t), std::uint64_t begin, std::uint
 }
 
 TEST(DevicesReference, RandomGraphsMeanTheSameWhereverTheyRun) {
-    EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_graph(seed); }, 0, 150), 300);
+    EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_graph(seed); }, 0, 500), 1000);
 }
 
 TEST(DevicesReference, RandomModelsMeanTheSameWhereverTheyRun) {
@@ -232,6 +232,23 @@ TEST(Devices, ACopyToPinsAValue) {
     using enum Device;
     EXPECT_EQ(written, (std::vector<Device>{cpu, cuda, cpu, cpu})) << "sin, to the device, back, exp";
     EXPECT_THROW(compile(graph, Context()), Error);
+}
+
+// The copied value is read as a view of memory on its own device, and has to be made dense there.
+TEST(Devices, AViewOfAPinnedCopyIsComputed) {
+    for (const Device states : {Device::cpu, Device::cuda})
+        for (const Device pin : {Device::cpu, Device::cuda}) {
+            Graph graph("g");
+            const Dim c = graph.symbol("C", 2, 5), p = graph.symbol("P", 0, 3);
+            State state = graph.state("s", DType::f32, {p}, 0, 8);
+            const Tensor x = graph.input("x", DType::f32, {c});
+            const Tensor all = state.append(x);
+            const Tensor copied = copy_to(concat({all, x}, 0), pin);
+            graph.output("y", slice(copied, 0, Dim(0), floordiv(p + 2 * c + 1, Dim(2)), 2));
+            DeviceRates rates = quick();
+            if (states == Device::cpu) rates.flops = rates.bandwidth = 1e6;
+            check_mixed(graph, Context(with_device(rates)), 1);
+        }
 }
 
 TEST(Devices, AProgramForTwoIsSavedAndLoaded) {

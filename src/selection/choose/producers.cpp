@@ -134,28 +134,33 @@ void Producers::demand_output(NodeId node) {
 /// Adds the copies and packings that candidates need, copies of values that are a view in one expression and have
 /// memory in another, and what those depend on in turn; and the goals of keeping bound values.
 void Producers::add_conversions() {
-    std::set<Goal> wanted, kept;
+    std::set<Goal> seen, wanted, kept;
     const auto want = [&](const Goal& goal) {
-        wanted.insert(goal);
-        if (goal.transferred) wanted.insert(produced(goal));
+        for (const Goal& each : {goal, produced(goal)})
+            if (seen.insert(each).second) wanted.insert(each);
     };
-    for (const Goal& root : roots_) want(root);
-    for_each_goal([&](int number) {
-        const GoalEntry& entry = at(number);
-        if (bucket_.candidates.classes().expressions(entry.goal.value).size() > 1) want(entry.goal);
+    const auto want_operands = [&](const GoalEntry& entry) {
         for (const Producer* producer : entry.producers)
             for (const KernelOperand& operand : producer->candidate.operands)
                 if (const auto goal = goal_of(operand, bucket_.candidates);
                     goal && (operand.form != OperandForm::strided || goal->transferred || is_transfer_source(*goal)))
                     want(*goal);
+    };
+    for (const Goal& root : roots_) want(root);
+    for_each_goal([&](int number) {
+        const GoalEntry& entry = at(number);
+        if (bucket_.candidates.classes().expressions(entry.goal.value).size() > 1) want(entry.goal);
+        want_operands(entry);
     });
-    for (const Goal& goal : wanted) {
-        check_stop();
-        if (!goal.place.layout.empty())
-            add_all(goal, bucket_.candidates.of_packing(goal.value, goal.place.layout, goal.place.device));
-        else if (!goal.place.in_state)
-            add_copies(goal);
-    }
+    while (!wanted.empty())
+        for (const Goal& goal : std::exchange(wanted, {})) {
+            check_stop();
+            if (!goal.place.layout.empty())
+                add_all(goal, bucket_.candidates.of_packing(goal.value, goal.place.layout, goal.place.device));
+            else if (!goal.place.in_state)
+                add_copies(goal);
+            if (const auto number = find(goal)) want_operands(at(*number));
+        }
     for_each_goal([&](int number) {
         for (const Producer* producer : at(number).producers)
             for (const KernelOperand& operand : producer->candidate.operands)
