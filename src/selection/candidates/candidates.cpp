@@ -84,7 +84,11 @@ bool Candidates::is_available(NodeId node, Device device) const {
 }
 
 bool Candidates::is_transfer_source(NodeId node, Device device) const {
-    return is_available(node, device) || (bound_[node] && device == Device::cpu);
+    return is_available(node, device) || (is_bound_on_cpu(node) && device == Device::cpu);
+}
+
+bool Candidates::is_bound_on_cpu(NodeId node) const {
+    return bound_[node] && graph_->node(node).op != ir::Op::copy_to;
 }
 
 const Layout* Candidates::layout(std::string_view name) const noexcept {

@@ -99,9 +99,11 @@ public:
     bool can_be_viewed(ir::NodeId node, Device device) const;
     /// True if that memory exists whatever is selected: inputs, weights, constants and states.
     bool is_available(ir::NodeId node, Device device) const;
-    /// True if its value is on the device in any case and copied from there to others: inputs, and bound values, which
-    /// the CPU computes.
+    /// True if its value is on the device in any case and copied from there to others: inputs, and bound values
+    /// that the CPU computes.
     bool is_transfer_source(ir::NodeId node, Device device) const;
+    /// True for a bound value that the CPU computes: all but those that a copy_to pins.
+    bool is_bound_on_cpu(ir::NodeId node) const;
     /// A node's value as an operand on a device; `transferred` if it may have been copied there.
     KernelOperand operand_of(ir::NodeId node, OperandForm form, Device device) const;
     /// True if a node lies in the memory of another node or of a state.

@@ -25,7 +25,7 @@ KernelOperand Candidates::operand_of(NodeId node, OperandForm form, Device devic
     const bool is_viewable = form == OperandForm::strided;
     const NodeId lies = is_viewable ? views_[node].base : node;
     const ir::Node& memory = graph_->node(lies);
-    const bool stays = ir::is_given(memory) || bound_[lies] || (is_viewable && is_state_version(memory));
+    const bool stays = ir::is_given(memory) || is_bound_on_cpu(lies) || (is_viewable && is_state_version(memory));
     return {node,
             form,
             {},

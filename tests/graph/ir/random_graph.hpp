@@ -22,8 +22,7 @@ struct RandomGraphOptions {
     /// Composites of composites, sizes that shrink when a symbol grows, arithmetic of i8, u8, i32 and i64 that wraps,
     /// and outputs that are interior values or their first rows.
     bool edge_values = false;
-    bool devices =
-        false;  ///< copies to devices that this machine need not have: graphs to print and rewrite, not to run
+    bool devices = false;  ///< copies to the CPU and to a second device, and strided views of them
     /// Convolutions, pools, resizing, channel norms and sorts, and two more symbols, of up to 0..45, with sizes that
     /// are polynomials of them.
     bool spatial = false;
