@@ -199,14 +199,14 @@ TEST(House, ExecutorReachesNoMapNoMutexNoString) { EXPECT_KEPT(executor_allocati
 
 TEST(House, SlowExecutorsAreRefused) {
     const auto refused = [](const std::string& executor, const std::string& header) {
-        return executor_allocations({{"src/program/slots.hpp", header},
-                                     {"src/runtime/executor.cpp", executor},
-                                     {"src/runtime/executor.hpp", "#include \"program/slots.hpp\""},
+        return executor_allocations({{"src/device/cpu/parallel_region.cpp", executor},
+                                     {"src/device/cpu/parallel_region.hpp", "#include \"program/slots.hpp\""},
+                                     {"src/program/slots.hpp", header},
                                      {"src/runtime/state.cpp", "std::map<int, std::string> elsewhere;"}});
     };
     EXPECT_THAT(refused("std::vector<int> a; // std::map", "const char* s = \"std::string\";"), IsEmpty());
     EXPECT_THAT(refused("std::unordered_map<int, int> a;", ""),
-                ElementsAre(HasSubstr("executor.cpp:1: the executor reaches std::unordered_map")));
+                ElementsAre(HasSubstr("parallel_region.cpp:1: the executor reaches std::unordered_map")));
     EXPECT_THAT(refused("", "\nstd::mutex m;"), ElementsAre(HasSubstr("slots.hpp:2: the executor reaches std::mutex")));
     EXPECT_THAT(refused("", "#include <string>\n"), ElementsAre(HasSubstr("reaches <string>")));
     EXPECT_THAT(refused("std::lock_guard g(m); std :: string s;", ""),

@@ -3,7 +3,7 @@
 #include "cairn/context.hpp"
 #include "cairn/timing_db.hpp"
 #include "cairn/tuning.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -37,12 +37,13 @@ inline namespace v0 {
 
 /// State owned by a Context. Constructed in context.cpp; shared by the compiler, the autotuner and the runtime.
 struct Context::Impl {
-    explicit Impl(ContextOptions given) : options(std::move(given)), pool(options.threads) {}
+    Impl(ContextOptions given, std::unique_ptr<device::CpuBackend> cpu_backend)
+        : options(std::move(given)), cpu(std::move(cpu_backend)) {}
 
     ContextOptions options;
     FeatureSet features;  ///< in use
     KernelSet kernels;
-    device::ThreadPool pool;
+    std::unique_ptr<device::CpuBackend> cpu;
     std::unique_ptr<TimingDb> timings;
     std::mutex priors_mutex;
     std::shared_ptr<const selection::Priors> priors;  ///< null until a compile has read the shipped timings

@@ -1,6 +1,6 @@
 #include "cairn/compile.hpp"
 
-#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "autotune/policy/effort.hpp"
 #include "device/context_impl.hpp"
 #include "driver/compilation_cache.hpp"

@@ -3,7 +3,7 @@
 #include "cairn/kernels.hpp"
 #include "device/context_impl.hpp"
 #include "device/cpu/affinity.hpp"
-#include "device/cpu/cpu_features.hpp"
+#include "device/cpu/cpu_backend.hpp"
 #include "driver/validate_kernels.hpp"
 #include "graph/types/isa_levels.hpp"
 #include "graph/types/knobs.hpp"
@@ -36,8 +36,8 @@ void append(KernelSet& to, KernelSet from) {
     if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
 }
 
-FeatureSet features_in_use(const std::optional<FeatureSet>& asked) {
-    const FeatureSet here = device::detect_features();
+/// The enabled features, of those that the CPU has.
+FeatureSet features_in_use(const std::optional<FeatureSet>& asked, const FeatureSet& here) {
     if (!asked) return here;
     const auto refuse = [&](const std::string& fault) {
         throw Error(ErrorKind::argument, "context", "features " + to_string(*asked) + ": " + fault);
@@ -64,8 +64,9 @@ Context::Context(ContextOptions options) {
     if (options.threads < 1)
         throw Error(ErrorKind::argument, "context",
                     "threads must be at least 1, got " + std::to_string(options.threads));
-    impl_ = std::make_shared<Impl>(std::move(options));
-    impl_->features = features_in_use(impl_->options.features);
+    const int threads = options.threads;
+    impl_ = std::make_shared<Impl>(std::move(options), device::cpu_backend(threads));
+    impl_->features = features_in_use(impl_->options.features, impl_->cpu->features());
     KernelSet built_in = cpu_kernels();
     driver::validate_kernels(impl_->options.extra, built_in);
     append(impl_->kernels, impl_->options.extra);
@@ -78,7 +79,7 @@ Context::Context(ContextOptions options) {
             if (sink) sink(LogLevel::warning, line);
         },
         TimingDbOptions{impl_->options.shipped_timings, impl_->options.program});
-    if (impl_->pool.oversubscribed())
+    if (impl_->cpu->oversubscribed())
         impl_->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
 }
 
@@ -87,7 +88,7 @@ const std::shared_ptr<Context::Impl>& Context::impl() const {
     return impl_;
 }
 
-int Context::threads() const { return impl()->pool.size(); }
+int Context::threads() const { return impl()->cpu->threads(); }
 FeatureSet Context::features() const { return impl()->features; }
 const KernelSet& Context::kernels() const { return impl()->kernels; }
 

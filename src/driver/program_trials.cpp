@@ -84,8 +84,8 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
     const auto run_paired_trial = [&](const selection::Selections& best, const selection::Selections& challenger,
                                       double most, std::uint64_t seed) {
         const autotune::PairedTrial paired_trial(seen, best, challenger, make_program, select_options);
-        return paired_trial.fit_in_memory() ? paired_trial.run(context, most, seed, end)
-                                            : autotune::EliminationResult();
+        return paired_trial.fit_in_memory(context) ? paired_trial.run(context, most, seed, end)
+                                                   : autotune::EliminationResult();
     };
     autotune::ProgramTrialsOutcome trials =
         autotune::run_program_trials(std::move(covers), seen, run_paired_trial, select_options,

@@ -2,8 +2,8 @@
 
 #include "autotune/measurement/benchmark.hpp"
 #include "autotune/measurement/calibration_records.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "autotune/measurement/fingerprint.hpp"
-#include "autotune/measurement/team_clock.hpp"
 #include "autotune/policy/effort.hpp"
 #include "autotune/policy/tuner.hpp"
 #include "driver/replay.hpp"

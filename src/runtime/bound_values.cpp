@@ -1,7 +1,5 @@
 #include "runtime/bound_values.hpp"
 
-#include "device/cpu/pages.hpp"
-#include "runtime/executor.hpp"
 #include "runtime/run_fault.hpp"
 
 #include <fmt/format.h>
@@ -33,8 +31,6 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
     return to_string(shape);
 }
 
-std::size_t in_pages(std::size_t bytes) { return device::round_up(bytes, device::page_size()); }
-
 }  // namespace
 
 /// One bind in progress.
@@ -42,7 +38,7 @@ class Binding {
 public:
     Binding(const std::vector<std::shared_ptr<BoundProgram>>& programs, Context::Impl& context,
             const BindRequest& request)
-        : context_(context), request_(request), team_(context.pool.size(), context.pool.spin()) {
+        : context_(context), request_(request) {
         std::set<std::string> planned;
         for (const std::shared_ptr<BoundProgram>& bound : programs) {
             const LinkedProgram* program = &bound->linked;
@@ -100,7 +96,7 @@ private:
     /// One arena for all values that the same programs read, freed with the last of these programs. Each value starts
     /// at a page. With an arena per value, the last huge page of each would be half empty.
     struct SharedArena {
-        std::shared_ptr<device::Arena> memory;
+        std::shared_ptr<device::Memory> memory;
         std::size_t taken = 0;
     };
 
@@ -147,7 +143,8 @@ private:
         std::error_code unknown;
         if (!std::filesystem::exists(request_.packed->path, unknown)) return false;
         try {
-            std::vector<std::shared_ptr<const std::byte>> found = read_packed(*request_.packed, kept, context_.pool);
+            std::vector<std::shared_ptr<const std::byte>> found =
+                read_packed(*request_.packed, kept, context_.cpu->host_threads());
             std::size_t i = 0;
             for (const auto& [key, value] : retained_)
                 computed_.by_kind(*value.buffer)[value.buffer->name] = std::move(found[i++]);
@@ -163,7 +160,7 @@ private:
         for (const auto& [key, value] : retained_)
             data.push_back(computed_.by_kind(*value.buffer).at(value.buffer->name).get());
         try {
-            write_packed(*request_.packed, kept, data, context_.pool);
+            write_packed(*request_.packed, kept, data, context_.cpu->host_threads());
         } catch (const Error& error) {
             context_.log(LogLevel::warning, fmt::format("packed weights are not stored: {}", error.what()));
         }
@@ -228,25 +225,22 @@ private:
             args.push_back({computed_.find(buffer) + offset * linked.element_bytes, table.data() + linked.shape,
                             table.data() + linked.strides, linked.rank});
         }
-        device::Arena workspace;
+        std::unique_ptr<device::Memory> workspace;
         if (instruction.workspace >= 0) {
             const auto bytes =
                 static_cast<std::size_t>(buffer_of(*work.program, instruction.workspace).bytes.constant());
-            workspace = device::Arena::reserve(bytes);
-            workspace.touch(bytes, &context_.pool);
+            workspace = context_.cpu->reserve(bytes, device::MemoryUse::scratch);
+            workspace->touch(0, bytes);
         }
-        const KernelLaunch step{instruction.kernel->run,
-                                {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
-                                 workspace.data(), instruction.prepared.get()}};
-        ParallelRegion region;
-        region.steps = &step;
-        region.count = 1;
-        region.team = &team_;
-        team_.begin();
-        context_.pool.run(run_region, &region, &team_.barrier);
+        const device::KernelLaunch launch{
+            instruction.kernel->run,
+            {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
+             workspace == nullptr ? nullptr : workspace->data(), instruction.prepared.get()}};
+        device::Submission submission;
+        context_.cpu->record({&launch, 1})->run(submission);
         const auto at = static_cast<std::size_t>(&instruction - work.program->bind().data());
         const program::Program& program = work.program->program();
-        throw_fault(region, "bind", program, std::span(&program.bind[at], 1));
+        throw_fault(submission, {&launch, 1}, "bind", program, std::span(&program.bind[at], 1));
     }
 
     void allocate(const Buffer& buffer) {
@@ -257,14 +251,19 @@ private:
         SharedArena& room = stays ? arenas_[kept->second.readers] : own;
         if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(kept->second.readers) : bytes);
         if (bytes > room.memory->capacity() - room.taken) room = {memory_for(bytes), 0};
-        room.memory->touch(room.taken + bytes, &context_.pool);
+        room.memory->touch(0, room.taken + bytes);
         computed_.values.insert_or_assign(
             buffer.name, std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.taken));
         room.taken = std::min(room.taken + in_pages(bytes), room.memory->capacity());
     }
 
-    static std::shared_ptr<device::Arena> memory_for(std::size_t bytes) {
-        return std::make_shared<device::Arena>(device::Arena::reserve(bytes, device::ArenaOptions::suited_to(bytes)));
+    std::shared_ptr<device::Memory> memory_for(std::size_t bytes) {
+        return context_.cpu->reserve(bytes, device::MemoryUse::arena);
+    }
+
+    std::size_t in_pages(std::size_t bytes) const {
+        const std::size_t page = context_.cpu->page_bytes();
+        return (bytes + page - 1) / page * page;
     }
 
     /// Bytes of all bound values read by exactly these programs.
@@ -285,7 +284,6 @@ private:
     Context::Impl& context_;
     const BindRequest& request_;
     BoundMemory computed_;
-    device::TeamState team_;
     std::vector<Work> work_;
     std::map<std::string, int> uses_;
     std::map<std::string, Retained> retained_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/cpu/arena.hpp"
+#include "device/backend.hpp"
 #include "runtime/packed_file.hpp"
 #include "runtime/program_set.hpp"
 

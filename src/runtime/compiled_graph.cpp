@@ -171,7 +171,7 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
         if (bucket != instance.profiled_bucket || i >= profile.seconds.size()) continue;
         rows.back().seconds = profile.seconds[i];
         const std::size_t members = profile.spans.size() / profile.seconds.size();
-        for (const runtime::TimeSpan& span : std::span(profile.spans).subspan(i * members, members))
+        for (const device::TimeSpan& span : std::span(profile.spans).subspan(i * members, members))
             rows.back().threads.push_back({span.begin, span.end});
     }
     return rows;
@@ -186,7 +186,7 @@ std::string CompiledGraph::program() const {
 }
 
 std::int64_t CompiledGraph::arena_bytes_touched() const {
-    return static_cast<std::int64_t>(valid().instance.arena().touched_bytes());
+    return static_cast<std::int64_t>(valid().instance.arena().bytes);
 }
 
 }  // namespace cairn::inline v0

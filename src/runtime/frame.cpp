@@ -4,15 +4,8 @@
 #include "program/plan_memory.hpp"
 
 namespace cairn::runtime {
-namespace {
 
-// A barrier costs 0.1 to 0.6 us even if all threads are awake. One thread processes this many bytes in less time, so
-// sharing such an instruction gains nothing.
-constexpr std::int64_t small_bytes = 8192;
-
-}  // namespace
-
-Frame::Frame(const LinkedProgram& program) : program_(&program) {
+Frame::Frame(const LinkedProgram& program, device::Backend& backend) : program_(&program) {
     const auto& expressions = program.expressions();
     values_.resize(expressions.size());
     for (std::size_t i = 0; i < expressions.size(); ++i) {
@@ -34,23 +27,23 @@ Frame::Frame(const LinkedProgram& program) : program_(&program) {
         args_.push_back({nullptr, table_.data() + operand.shape, table_.data() + operand.strides, operand.rank});
     for (const LinkedInstruction& instruction : program.run()) {
         const TensorArg* first = args_.data() + instruction.first_operand;
-        steps_.push_back({instruction.kernel->run,
-                          {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr,
-                           instruction.prepared.get()}});
+        launches_.push_back({instruction.kernel->run,
+                             {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr,
+                              instruction.prepared.get()}});
     }
-    serial_steps_.resize(steps_.size());
+    commands_ = backend.record(launches_);
 }
 
-bool Frame::is_small(const LinkedInstruction& instruction) const noexcept {
+std::int64_t Frame::bytes_of(const LinkedInstruction& instruction) const noexcept {
     std::int64_t bytes = 0;
-    for (int i = 0; i < instruction.inputs + instruction.outputs && bytes <= small_bytes; ++i) {
+    for (int i = 0; i < instruction.inputs + instruction.outputs; ++i) {
         const LinkedOperand& operand = program_->operands()[static_cast<std::size_t>(instruction.first_operand + i)];
         std::int64_t of_operand = operand.element_bytes;
         for (int axis = 0; axis < operand.rank; ++axis)
             of_operand *= table_[static_cast<std::size_t>(operand.shape + axis)];
         bytes += of_operand;
     }
-    return bytes <= small_bytes;
+    return bytes;
 }
 
 void Frame::resize(std::span<const std::int64_t> symbol_values) {
@@ -67,8 +60,8 @@ void Frame::resize(std::span<const std::int64_t> symbol_values) {
     };
     arena_bytes_ = program::stack_storages<std::int64_t>(program_->program().plan, ends_, end_of);
     const auto& run = program_->run();
-    for (std::size_t i = run.size(); i-- > 0;)
-        serial_steps_[i] = !is_small(run[i]) ? 0 : i + 1 < run.size() ? serial_steps_[i + 1] + 1 : 1;
+    for (std::size_t i = 0; i < run.size(); ++i) launches_[i].bytes = bytes_of(run[i]);
+    commands_->update();
 }
 
 std::byte* Frame::address(const LinkedOperand& operand) const noexcept {
@@ -85,7 +78,8 @@ void Frame::set_pointers(std::span<std::byte* const> bases, std::byte* arena) no
     for (std::size_t i = 0; i < args_.size(); ++i) args_[i].data = address(program_->operands()[i]);
     const auto& run = program_->run();
     for (std::size_t i = 0; i < run.size(); ++i)
-        steps_[i].args.workspace = run[i].workspace >= 0 ? bases_[static_cast<std::size_t>(run[i].workspace)] : nullptr;
+        launches_[i].args.workspace =
+            run[i].workspace >= 0 ? bases_[static_cast<std::size_t>(run[i].workspace)] : nullptr;
 }
 
 TensorArg Frame::output(std::size_t i) const noexcept {

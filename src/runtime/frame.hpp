@@ -1,18 +1,20 @@
 #pragma once
 
-#include "runtime/executor.hpp"
+#include "device/backend.hpp"
 #include "runtime/program_set.hpp"
 
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace cairn::runtime {
 
-/// Sizes, pointers and steps of one program in one instance, at the symbol values last set. Changing sizes allocates
+/// Sizes, pointers and launches of one program in one instance, at the symbol values last set. Changing sizes allocates
 /// nothing: each distinct size is evaluated once, offsets follow from the frozen plan, pointers from the offsets.
 class Frame {
 public:
-    explicit Frame(const LinkedProgram& program);
+    /// `backend` runs the launches; both must outlive the frame.
+    Frame(const LinkedProgram& program, device::Backend& backend);
 
     /// Evaluates all sizes. `symbol_values` are in the order of the program's own symbols.
     void resize(std::span<const std::int64_t> symbol_values);
@@ -22,13 +24,10 @@ public:
     /// buffers are computed from `arena` unless the entry is set (an output in the caller's memory).
     void set_pointers(std::span<std::byte* const> bases, std::byte* arena) noexcept;
 
-    const std::vector<KernelLaunch>& steps() const noexcept { return steps_; }
-    /// ParallelRegion::serial_steps for the current sizes.
-    const std::int32_t* serial_steps() const noexcept { return serial_steps_.data(); }
-    /// True if one thread should run all steps.
-    bool is_small() const noexcept {
-        return serial_steps_.empty() || serial_steps_[0] == static_cast<std::int32_t>(serial_steps_.size());
-    }
+    /// The launches of all instructions of a run.
+    const std::vector<device::KernelLaunch>& launches() const noexcept { return launches_; }
+    /// Runs them at the current sizes and pointers.
+    device::CommandBuffer& commands() noexcept { return *commands_; }
     /// Output port `i` at the current sizes and pointers.
     TensorArg output(std::size_t i) const noexcept;
     std::int64_t value(int expression) const noexcept { return values_[static_cast<std::size_t>(expression)]; }
@@ -38,7 +37,7 @@ public:
 
 private:
     std::byte* address(const LinkedOperand& operand) const noexcept;
-    bool is_small(const LinkedInstruction& instruction) const noexcept;
+    std::int64_t bytes_of(const LinkedInstruction& instruction) const noexcept;
 
     const LinkedProgram* program_;
     std::vector<int> symbolic_;         // indices of the expressions that are not constant
@@ -48,8 +47,8 @@ private:
     std::vector<std::int64_t> offsets_, ends_;
     std::vector<std::byte*> bases_;  // per buffer
     std::vector<TensorArg> args_;
-    std::vector<KernelLaunch> steps_;
-    std::vector<std::int32_t> serial_steps_;
+    std::vector<device::KernelLaunch> launches_;
+    std::unique_ptr<device::CommandBuffer> commands_;
     std::int64_t arena_bytes_ = 0;
 };
 

@@ -31,7 +31,7 @@ private:
     std::atomic<bool>& running_;
 };
 
-/// Adapter of RunOptions to the callbacks of a ParallelRegion.
+/// Adapter of RunOptions to the callbacks of a Submission.
 struct RunCallbacks {
     const RunOptions* options;
     std::string_view phase;
@@ -92,29 +92,29 @@ bool Executable::resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact
     return buckets[bucket]->resolve(std::move(exact), errors);
 }
 
+static_assert(device::Memory::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
+
 Instance::Instance(std::shared_ptr<Executable> given)
     : executable(std::move(given)),
       solver(executable->set),
-      team_(executable->context.threads(), executable->context.impl()->pool.spin()) {
+      arena_(backend().reserve(executable->arena_bytes, device::MemoryUse::arena)) {
     for (const Symbols::Symbol& symbol : executable->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < executable->buckets.size(); ++b) {
         const bool is_fallback =
             executable->buckets[b]->status() == VerificationStatus::failed && !executable->has_narrow_states;
-        frames_.push_back(std::make_unique<BucketFrame>(executable->buckets[b]->active()));
+        frames_.push_back(std::make_unique<BucketFrame>(executable->buckets[b]->active(), backend()));
         frames_.back()->is_fallback = is_fallback;
         for (const program::StatePort& state : executable->set.buckets[b].program.states)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
-    static_assert(device::Arena::alignment % program::arena_alignment == 0, "a plan's offsets are aligned at any base");
-    arena_ = device::Arena::reserve(executable->arena_bytes, device::ArenaOptions::suited_to(executable->arena_bytes));
     const Program& first = executable->set.buckets[0].program;
     inputs.resize(executable->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(executable->set.inputs[i].desc.shape.size());
     input_memory_.resize(inputs.size());
     outputs.resize(first.outputs.size());
-    for (const program::StatePort& state : first.states) states.emplace_back(first, state);
+    for (const program::StatePort& state : first.states) states.emplace_back(first, state, backend());
 }
 
 Instance& Instance::require_idle(std::string_view part) {
@@ -203,10 +203,10 @@ void Instance::touch_states(const Frame& frame) {
         for (auto s = static_cast<std::size_t>(rank); s < states.size(); s += static_cast<std::size_t>(size))
             states[s].touch(rows(s));
     };
-    device::ThreadPool& pool = executable->context.impl()->pool;
+    device::HostThreads& threads = backend().host_threads();
     if (bytes == 0) return;
-    if (bytes < min_parallel_bytes || pool.size() == 1) return touch(0, 1);
-    pool.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
+    if (bytes < min_parallel_bytes || threads.size() == 1) return touch(0, 1);
+    threads.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
 }
 
 void Instance::set_pointers(BucketFrame& target, std::span<const StateSlot> state_slots,
@@ -225,7 +225,7 @@ void Instance::set_pointers(BucketFrame& target, std::span<const StateSlot> stat
         bases[static_cast<std::size_t>(port.view.buffer)] = static_cast<std::byte*>(const_cast<void*>(slot.data));
     }
     for (std::size_t s = 0; s < state_slots.size(); ++s)
-        bases[static_cast<std::size_t>(program.states[s].buffer)] = state_slots[s].memory.data();
+        bases[static_cast<std::size_t>(program.states[s].buffer)] = state_slots[s].memory->data();
     for (std::size_t o = 0; o < output_slots.size(); ++o)
         if (output_slots[o].data != nullptr && output_slots[o].is_direct)
             bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] =
@@ -237,8 +237,8 @@ BucketFrame& Instance::frame_of(int bucket_index) {
     const auto b = static_cast<std::size_t>(bucket_index);
     if (must_fall_back(b) && !frames_[b]->is_fallback) {
         const BucketPrograms& programs = *executable->buckets[b];
-        auto exact =
-            std::make_unique<BucketFrame>(executable->has_narrow_states ? programs.exact() : programs.active());
+        auto exact = std::make_unique<BucketFrame>(executable->has_narrow_states ? programs.exact() : programs.active(),
+                                                   backend());
         exact->is_fallback = true;
         frames_[b] = std::move(exact);
         if (bucket == bucket_index) bucket = -1;
@@ -256,7 +256,7 @@ void Instance::widen_states() {
     const Program& exact = *executable->set.buckets[0].exact;
     std::vector<StateSlot> widened;
     for (std::size_t s = 0; s < states.size(); ++s) {
-        StateSlot& slot = widened.emplace_back(exact, exact.states[s]);
+        StateSlot& slot = widened.emplace_back(exact, exact.states[s], backend());
         std::int64_t rows = 0;
         for (const SizeSlot& size : sizes)
             if (slot.port().axis >= 0 && size.name == slot.port().before.symbol()) rows = size.value;
@@ -281,45 +281,39 @@ BucketFrame& Instance::prepare(int bucket_index) {
     BucketFrame& target = frame_of(bucket_index);
     resize(target, bucket_index);
     check_states(target.frame);
-    arena_.touch(static_cast<std::size_t>(target.frame.arena_bytes()), &executable->context.impl()->pool);
+    const auto bytes = static_cast<std::size_t>(target.frame.arena_bytes());
+    arena_->touch(0, bytes);
+    arena_bytes_ = std::max(arena_bytes_, bytes);
     touch_states(target.frame);
     return target;
 }
 
-void Instance::reserve() { set_pointers(prepare(pick_bucket()), states, outputs, arena_.data()); }
+void Instance::reserve() { set_pointers(prepare(pick_bucket()), states, outputs, arena_->data()); }
 
-void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase, ParallelRegion& region) {
-    region.steps = frame.steps().data();
-    region.count = static_cast<std::int64_t>(frame.steps().size());
-    region.serial_steps = frame.serial_steps();
-    region.team = &team_;
+void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase,
+                       device::Submission& submission) {
+    const std::size_t count = frame.launches().size();
     if (options.profile) {
-        const std::size_t members =
-            frame.is_small() ? 1 : static_cast<std::size_t>(executable->context.impl()->pool.size());
-        profile.seconds.assign(frame.steps().size(), 0);
-        profile.spans.assign(frame.steps().size() * members, {});
-        region.seconds = profile.seconds.data();
-        region.spans = profile.spans.data();
-        region.began = now();
+        profile.seconds.assign(count, 0);
+        profile.spans.assign(count * static_cast<std::size_t>(frame.commands().threads()), {});
+        submission.seconds = profile.seconds.data();
+        submission.spans = profile.spans.data();
     }
-    RunCallbacks callbacks{&options, phase, region.count};
-    region.caller = &callbacks;
-    if (options.stop.stop_possible()) region.should_stop = RunCallbacks::should_stop;
-    if (options.progress) region.progress = RunCallbacks::progress;
-    team_.begin();
-    if (frame.is_small())
-        device::ThreadPool::run_alone(run_region, &region, &team_.barrier);
-    else
-        executable->context.impl()->pool.run(run_region, &region, &team_.barrier);
-    throw_fault(region, "run", frame.program().program(), frame.program().program().run);
-    if (region.stopped >= 0) throw Cancelled("run");
+    RunCallbacks callbacks{&options, phase, static_cast<std::int64_t>(count)};
+    submission.caller = &callbacks;
+    if (options.stop.stop_possible()) submission.should_stop = RunCallbacks::should_stop;
+    if (options.progress) submission.progress = RunCallbacks::progress;
+    frame.commands().run(submission);
+    const Program& program = frame.program().program();
+    throw_fault(submission, frame.launches(), "run", program, program.run);
+    if (submission.stopped >= 0) throw Cancelled("run");
 }
 
-/// Marks states as damaged if the region may have begun to overwrite live rows.
-void Instance::note_damage(const Frame& frame, const ParallelRegion& region) {
+/// Marks states as damaged if the run may have begun to overwrite live rows.
+void Instance::note_damage(const Frame& frame, const device::Submission& submission) {
     const LinkedProgram& linked = frame.program();
     for (const Overwrite& overwrite : linked.overwrites()) {
-        if (overwrite.instruction >= region.begun()) continue;
+        if (overwrite.instruction >= submission.begun()) continue;
         const auto s = static_cast<std::size_t>(overwrite.state);
         std::int64_t row = 0;
         if (const int grows = states[s].port().axis; grows >= 0) {
@@ -361,7 +355,7 @@ void Instance::resolve_outputs(const BucketFrame& target) {
         std::size_t bytes = size_of(executable->set.inputs[i].desc.dtype);
         for (const std::int64_t size : inputs[i].shape) bytes *= static_cast<std::size_t>(size);
         input_memory_[i] = {inputs[i].data, bytes};
-        if (input_memory_[i].overlaps({arena_.data(), arena_.touched_bytes()}))
+        if (input_memory_[i].overlaps(arena()))
             throw Error(ErrorKind::argument, "run",
                         fmt::format("the data of input \"{}\" overlaps a result of this object, which the run "
                                     "overwrites: copy it, or let set_output() put the result elsewhere",
@@ -386,7 +380,7 @@ void Instance::run(const RunOptions& options) {
     BucketFrame& first = prepare(active);
     bucket = -1;
     resolve_outputs(first);
-    set_pointers(first, states, outputs, arena_.data());
+    set_pointers(first, states, outputs, arena_->data());
     first.caller_outputs.check_views(first.frame, outputs);
     if (options.profile) profiled_bucket = -1;
     std::unique_ptr<ExactRun> exact;

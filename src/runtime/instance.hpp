@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/cpu/arena.hpp"
+#include "device/memory.hpp"
 #include "runtime/bucket_programs.hpp"
 #include "runtime/caller_outputs.hpp"
 #include "runtime/frame.hpp"
@@ -58,9 +58,9 @@ struct InputSlot {
 
 /// Program and frame of an instance for one bucket.
 struct BucketFrame {
-    explicit BucketFrame(std::shared_ptr<BoundProgram> given)
+    BucketFrame(std::shared_ptr<BoundProgram> given, device::Backend& backend)
         : program(std::move(given)),
-          frame(program->linked),
+          frame(program->linked, backend),
           caller_outputs(program->linked.program()),
           bases(program->linked.program().buffers.size()),
           symbol_values(program->linked.peak().at) {
@@ -78,13 +78,14 @@ struct BucketFrame {
 /// Times of the steps of a profiled run.
 struct Profile {
     std::vector<double> seconds;
-    std::vector<TimeSpan> spans;  ///< of all members, for each step
+    std::vector<device::TimeSpan> spans;  ///< of all threads, for each step
 };
 
 /// Reference run: the exact program on memory of its own, from the same inputs and states.
 struct ExactRun {
     std::unique_ptr<BucketFrame> bucket;
-    device::Arena arena;
+    std::unique_ptr<device::Memory> arena;
+    std::size_t arena_bytes = 0;  ///< of the arena: in use
     std::vector<StateSlot> states;
     Profile profile = {};
 };
@@ -118,8 +119,8 @@ public:
     /// The bucket that covers the sizes set.
     int pick_bucket() const;
     SizeSlot& size(std::string_view name);
-    const device::Arena& arena() const noexcept { return arena_; }
-    device::Arena& arena() noexcept { return arena_; }
+    /// The used part of the arena: as much as the runs so far have needed.
+    ByteRange arena() const noexcept { return {arena_->data(), arena_bytes_}; }
     /// The frame that ran last in a bucket, or would run.
     const BucketFrame& frame(int bucket) const { return *frames_[static_cast<std::size_t>(bucket)]; }
 
@@ -141,8 +142,9 @@ private:
     /// Sets all pointers. Outputs are in the arena, except for direct ones among `outputs`.
     void set_pointers(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
                       std::byte* arena) const;
-    void execute(Frame& frame, const RunOptions& options, std::string_view phase, ParallelRegion& region);
-    void note_damage(const Frame& frame, const ParallelRegion& region);
+    device::CpuBackend& backend() const noexcept { return *executable->context.impl()->cpu; }
+    void execute(Frame& frame, const RunOptions& options, std::string_view phase, device::Submission& submission);
+    void note_damage(const Frame& frame, const device::Submission& submission);
     void commit(const Frame& frame);
 
     // verification.cpp
@@ -159,8 +161,8 @@ private:
 
     std::vector<std::unique_ptr<BucketFrame>> frames_;
     std::vector<ByteRange> input_memory_;  // scratch
-    device::Arena arena_;
-    device::TeamState team_;
+    std::unique_ptr<device::Memory> arena_;
+    std::size_t arena_bytes_ = 0;  // of the arena: in use
 };
 
 }  // namespace cairn::runtime

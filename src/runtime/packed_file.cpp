@@ -1,6 +1,5 @@
 #include "runtime/packed_file.hpp"
 
-#include "device/cpu/arena.hpp"
 #include "runtime/packed_index.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@ namespace cairn::runtime {
 namespace {
 
 constexpr const char *weights_key = "cairn.packed_weights", *index_key = "cairn.packed_index";
-constexpr std::int64_t line = device::Arena::alignment;
+constexpr std::int64_t line = device::Memory::alignment;
 // Values up to this size are checked whenever the file is opened: they take few pages, which the run reads anyway.
 constexpr std::uint64_t small_value_bytes = std::uint64_t{64} << 10;
 
@@ -46,7 +45,7 @@ public:
     }
 
     /// Checks the values of at most `most` bytes. Returns a sentence for each run of changed blocks.
-    std::vector<std::string> changed(std::uint64_t most, device::ThreadPool* pool) const {
+    std::vector<std::string> changed(std::uint64_t most, device::HostThreads* threads) const {
         std::vector<ChecksumBlock> blocks;
         std::vector<const std::string*> names;
         for (const auto& [name, value] : index_.values) {
@@ -54,7 +53,7 @@ public:
             add_blocks({data_.at(name), value.bytes}, value, blocks);
             names.resize(blocks.size(), &name);
         }
-        const std::vector<std::uint64_t> checksums = checksums_of(blocks, pool);
+        const std::vector<std::uint64_t> checksums = checksums_of(blocks, threads);
         std::vector<std::string> faults;
         for (std::size_t b = 0; b < blocks.size(); ++b) {
             const bool is_reported = b > 0 && names[b] == names[b - 1] && checksums[b - 1] != blocks[b - 1].sum;
@@ -115,19 +114,19 @@ private:
 }  // namespace
 
 std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& packed, std::span<const PackedValue> wanted,
-                                                          device::ThreadPool& pool) {
+                                                          device::HostThreads& threads) {
     const OpenPacked file(packed.path, packed.weights);
     std::vector<std::shared_ptr<const std::byte>> found;
     for (const PackedValue& value : wanted) found.push_back(file.find(value));
     const std::vector<std::string> faults = packed.check_all
-                                                ? file.changed(std::numeric_limits<std::uint64_t>::max(), &pool)
+                                                ? file.changed(std::numeric_limits<std::uint64_t>::max(), &threads)
                                                 : file.changed(small_value_bytes, nullptr);
     if (!faults.empty()) refuse_packed(packed.path, "is damaged: " + faults.front());
     return found;
 }
 
 void write_packed(const PackedFile& packed, std::span<const PackedValue> values, std::span<const std::byte* const> data,
-                  device::ThreadPool& pool) {
+                  device::HostThreads& threads) {
     std::vector<NamedTensor> tensors;
     std::vector<std::vector<std::byte>> padded(values.size());
     PackedIndex index;
@@ -149,7 +148,7 @@ void write_packed(const PackedFile& packed, std::span<const PackedValue> values,
         offset += bytes;
         tensors.push_back({values[i].origin, view});
     }
-    const std::vector<std::uint64_t> checksums = checksums_of(blocks, &pool);
+    const std::vector<std::uint64_t> checksums = checksums_of(blocks, &threads);
     auto sum = checksums.begin();
     for (const PackedValue& kept : values) {
         PackedIndex::Value& value = index.values[kept.origin];

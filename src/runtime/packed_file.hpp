@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/compiled_graph.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,13 +23,13 @@ struct PackedValue {
 /// them is held. Checks what PackedFile documents. Throws Error(file) with the reason if the file is missing, damaged,
 /// made from other weights, or lacks one of them.
 std::vector<std::shared_ptr<const std::byte>> read_packed(const PackedFile& file, std::span<const PackedValue> wanted,
-                                                          device::ThreadPool& pool);
+                                                          device::HostThreads& threads);
 
 /// Verifies every byte of a file of packed weights. Returns the faults; empty if there are none.
 std::vector<std::string> verify_packed(const std::filesystem::path& file);
 
 /// Writes the values at `data` to a temporary file, which is then renamed. Throws Error(file).
 void write_packed(const PackedFile& file, std::span<const PackedValue> values, std::span<const std::byte* const> data,
-                  device::ThreadPool& pool);
+                  device::HostThreads& threads);
 
 }  // namespace cairn::runtime

@@ -86,7 +86,7 @@ void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& valu
     }
 }
 
-std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::ThreadPool* pool) {
+std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::HostThreads* threads) {
     struct Work {
         std::span<const ChecksumBlock> blocks;
         std::vector<std::uint64_t> checksums;
@@ -96,8 +96,8 @@ std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, d
         for (auto b = static_cast<std::size_t>(rank); b < all.size(); b += static_cast<std::size_t>(size))
             checksums[b] = xxh64(all[b].bytes);
     };
-    if (pool != nullptr)
-        pool->run(sum_part, &work);
+    if (threads != nullptr)
+        threads->run(sum_part, &work);
     else
         sum_part(&work, 0, 1);
     return std::move(work.checksums);

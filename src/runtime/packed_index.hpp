@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +45,7 @@ struct ChecksumBlock {
 
 /// Splits a value into blocks, with the checksums of `value`, or 0 if it has none.
 void add_blocks(std::span<const std::byte> bytes, const PackedIndex::Value& value, std::vector<ChecksumBlock>& blocks);
-/// Computes the checksums of all blocks, with the threads of a pool if there is one.
-std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::ThreadPool* pool);
+/// Computes the checksums of all blocks, with these threads if they are given.
+std::vector<std::uint64_t> checksums_of(std::span<const ChecksumBlock> blocks, device::HostThreads* threads);
 
 }  // namespace cairn::runtime

@@ -36,10 +36,10 @@ std::string operand_text(const Program& program, const Instruction& instruction,
     return fmt::format("{}\"{}\"", is_whole ? "" : "a view of ", buffer.name);
 }
 
-std::string failure_text(const device::Failure& failure, const ParallelRegion& region, const Program& program,
+std::string failure_text(const device::Failure& failure, const Args& args, const Program& program,
                          const Instruction& instruction) {
     if (failure.input < 0 || failure.input >= static_cast<int>(instruction.inputs.size())) return failure.reason;
-    const TensorArg& tensor = region.steps[region.failed].args.inputs[failure.input];
+    const TensorArg& tensor = args.inputs[failure.input];
     return fmt::format("{}: {}{} is {}", failure.reason, operand_text(program, instruction, failure.input),
                        index_text(tensor, failure.position), failure.value);
 }
@@ -60,16 +60,18 @@ std::string failure_text(const device::Failure& failure, const ParallelRegion& r
 
 }  // namespace
 
-void throw_fault(const ParallelRegion& region, std::string_view part, const Program& program,
-                 std::span<const Instruction> instructions) {
-    const std::int64_t at = region.failed;
+void throw_fault(const device::Submission& submission, std::span<const device::KernelLaunch> launches,
+                 std::string_view part, const Program& program, std::span<const Instruction> instructions) {
+    const std::int64_t at = submission.failed;
     if (at < 0) return;
     const Instruction& instruction = instructions[static_cast<std::size_t>(at)];
     const std::string prefix =
         fmt::format("instruction {}, {} by {}: ", at, instruction.problem->definition, instruction.kernel);
-    if (region.thrown) rethrow(region.thrown, part, prefix);
-    if (const device::Failure* failure = region.team->failure())
-        throw Error(ErrorKind::argument, part, prefix + failure_text(*failure, region, program, instruction));
+    if (submission.thrown) rethrow(submission.thrown, part, prefix);
+    if (submission.failure)
+        throw Error(ErrorKind::argument, part,
+                    prefix + failure_text(*submission.failure, launches[static_cast<std::size_t>(at)].args, program,
+                                          instruction));
 }
 
 }  // namespace cairn::runtime

@@ -50,8 +50,9 @@ bool any_non_finite(const std::byte* at, DType dtype, std::int64_t count) {
 
 }  // namespace
 
-StateSlot::StateSlot(const program::Program& program, const program::StatePort& port)
-    : memory(static_cast<std::size_t>(buffer_of(program, port).bytes.constant())),
+StateSlot::StateSlot(const program::Program& program, const program::StatePort& port, device::Backend& backend)
+    : memory(backend.reserve(static_cast<std::size_t>(buffer_of(program, port).bytes.constant()),
+                             device::MemoryUse::state)),
       port_(&port),
       buffer_(&buffer_of(program, port)) {
     if (buffer_->data.empty()) return;
@@ -71,22 +72,22 @@ std::int64_t StateSlot::row_bytes() const {
 }
 
 std::size_t StateSlot::untouched_bytes(std::int64_t rows) const {
-    if (port_->axis < 0) return touched_ == 0 ? memory.size() : 0;
+    if (port_->axis < 0) return touched_ == 0 ? memory->capacity() : 0;
     if (rows <= touched_) return 0;
     return static_cast<std::size_t>(stripes() * (std::min(capacity(), rows + rows_ahead) - touched_) * row_bytes());
 }
 
 void StateSlot::touch(std::int64_t rows) {
     if (port_->axis < 0) {
-        if (touched_ == 0) memory.touch(0, memory.size());
+        if (touched_ == 0) memory->touch(0, memory->capacity());
         touched_ = 1;
         return;
     }
     if (rows <= touched_) return;
     const std::int64_t end = std::min(capacity(), rows + rows_ahead);
     for (std::int64_t stripe = 0; stripe < stripes(); ++stripe)
-        memory.touch(static_cast<std::size_t>((stripe * capacity() + touched_) * row_bytes()),
-                     static_cast<std::size_t>((end - touched_) * row_bytes()));
+        memory->touch(static_cast<std::size_t>((stripe * capacity() + touched_) * row_bytes()),
+                      static_cast<std::size_t>((end - touched_) * row_bytes()));
     touched_ = end;
 }
 
@@ -115,14 +116,14 @@ void StateSlot::for_each_segment(std::span<const std::int64_t> live, F work) con
 void StateSlot::store(const std::byte* dense, std::span<const std::int64_t> live) {
     const DType shown_dtype = port_->live.dtype, own = desc().dtype;
     for_each_segment(live, [&](std::size_t from, std::size_t to, std::size_t count) {
-        copy_elements(memory.data() + to * size_of(own), own, dense + from * size_of(shown_dtype), shown_dtype, count);
+        copy_elements(memory->data() + to * size_of(own), own, dense + from * size_of(shown_dtype), shown_dtype, count);
     });
 }
 
 void StateSlot::load(std::byte* dense, std::span<const std::int64_t> live) const {
     const DType shown_dtype = port_->live.dtype, own = desc().dtype;
     for_each_segment(live, [&](std::size_t to, std::size_t from, std::size_t count) {
-        copy_elements(dense + to * size_of(shown_dtype), shown_dtype, memory.data() + from * size_of(own), own, count);
+        copy_elements(dense + to * size_of(shown_dtype), shown_dtype, memory->data() + from * size_of(own), own, count);
     });
 }
 
@@ -143,10 +144,10 @@ void StateSlot::copy(const StateSlot& other, std::int64_t rows) {
     touch(rows);
     const DType own = desc().dtype, others = other.desc().dtype;
     const auto take = [&](std::size_t first, std::size_t count) {
-        copy_elements(memory.data() + first * size_of(own), own, other.memory.data() + first * size_of(others), others,
-                      count);
+        copy_elements(memory->data() + first * size_of(own), own, other.memory->data() + first * size_of(others),
+                      others, count);
     };
-    if (port_->axis < 0) return take(0, memory.size() / size_of(own));
+    if (port_->axis < 0) return take(0, memory->capacity() / size_of(own));
     const std::int64_t row = row_bytes() / static_cast<std::int64_t>(size_of(own));
     for (std::int64_t stripe = 0; stripe < stripes() && rows > 0; ++stripe)
         take(static_cast<std::size_t>(stripe * capacity() * row), static_cast<std::size_t>(rows * row));
@@ -167,7 +168,7 @@ bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape
         const std::int64_t stride = desc().strides[axis].constant(), first = grows ? begin : 0;
         const std::int64_t last = grows ? end : live[axis].evaluate(symbol_values);
         if (axis + 1 == live.size())
-            return any_non_finite(memory.data() + (place + first * stride) * size, desc().dtype, last - first);
+            return any_non_finite(memory->data() + (place + first * stride) * size, desc().dtype, last - first);
         bool any = false;
         for (std::int64_t i = first; i < last && !any; ++i) any = self(self, axis + 1, place + i * stride);
         return any;
@@ -185,15 +186,15 @@ bool StateSlot::is_dense_as_declared(std::span<const std::int64_t> live) const {
 void StateSlot::clear(std::int64_t begin, std::int64_t end) {
     if (begin >= end) return;
     for (std::int64_t stripe = 0; stripe < stripes(); ++stripe)
-        std::memset(memory.data() + (stripe * capacity() + begin) * row_bytes(), 0,
+        std::memset(memory->data() + (stripe * capacity() + begin) * row_bytes(), 0,
                     static_cast<std::size_t>((end - begin) * row_bytes()));
 }
 
 void StateSlot::reset() {
     if (!buffer_->data.empty())
-        std::memcpy(memory.data(), buffer_->data.data(), buffer_->data.size());
+        std::memcpy(memory->data(), buffer_->data.data(), buffer_->data.size());
     else if (touched_ > 0)
-        std::memset(memory.data(), 0, memory.size());
+        std::memset(memory->data(), 0, memory->capacity());
 }
 
 }  // namespace cairn::runtime

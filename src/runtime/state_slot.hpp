@@ -1,10 +1,11 @@
 #pragma once
 
-#include "device/cpu/lazy_memory.hpp"
+#include "device/backend.hpp"
 #include "program/program.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace cairn::runtime {
 class StateSlot {
 public:
     /// `port` is one of `program`, which must outlive the slot. Throws Error(memory).
-    StateSlot(const program::Program& program, const program::StatePort& port);
+    StateSlot(const program::Program& program, const program::StatePort& port, device::Backend& backend);
 
     /// Prefaults `rows` rows of the growing axis, or all of a state of fixed size. Throws Error(memory) when the system
     /// has no more.
@@ -54,7 +55,7 @@ public:
     const TensorDesc& desc() const noexcept { return buffer_->desc; }
     std::int64_t capacity() const { return desc().shape[static_cast<std::size_t>(port_->axis)].constant(); }
 
-    device::LazyMemory memory;
+    std::unique_ptr<device::Memory> memory;
     bool damaged = false;               ///< a failed run has overwritten a part of it
     std::int64_t intact_rows = 0;       ///< if damaged: rows of the growing axis before the first overwritten one
     std::vector<std::int64_t> shape;    ///< shape last shown

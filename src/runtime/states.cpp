@@ -185,7 +185,7 @@ OutputView show_state(Instance& instance, std::size_t state, std::string_view pa
     OutputView view;
     view.dtype = port.live.dtype;
     view.shape = slot.shape;
-    view.data = slot.memory.data();
+    view.data = slot.memory->data();
     if (slot.is_dense_as_declared(slot.shape)) return view;
     std::size_t bytes = size_of(view.dtype);
     for (const std::int64_t size : slot.shape) bytes *= static_cast<std::size_t>(size);

@@ -12,23 +12,24 @@ namespace cairn::runtime {
 std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> program, int bucket_index,
                                               const RunOptions& options) {
     auto exact = std::make_unique<ExactRun>();
-    exact->bucket = std::make_unique<BucketFrame>(std::move(program));
+    exact->bucket = std::make_unique<BucketFrame>(std::move(program), backend());
     exact->bucket->is_fallback = true;
     resize(*exact->bucket, bucket_index);
     Frame& run = exact->bucket->frame;
-    exact->arena = device::Arena::reserve(executable->arena_bytes);
-    exact->arena.touch(static_cast<std::size_t>(run.arena_bytes()));
+    exact->arena = backend().reserve(executable->arena_bytes, device::MemoryUse::scratch);
+    exact->arena_bytes = static_cast<std::size_t>(run.arena_bytes());
+    exact->arena->touch(0, exact->arena_bytes);
     const program::Program& exact_program = run.program().program();
     for (std::size_t s = 0; s < states.size(); ++s) {
         const auto [before, after] = run.program().state_lengths()[s];
-        StateSlot& slot = exact->states.emplace_back(exact_program, exact_program.states[s]);
+        StateSlot& slot = exact->states.emplace_back(exact_program, exact_program.states[s], backend());
         slot.touch(run.value(after));
         slot.copy(states[s], run.value(before));
     }
-    set_pointers(*exact->bucket, exact->states, {}, exact->arena.data());
+    set_pointers(*exact->bucket, exact->states, {}, exact->arena->data());
     exact->bucket->caller_outputs.check_views(run, outputs);
-    ParallelRegion region;
-    execute(run, options, "verify", region);
+    device::Submission submission;
+    execute(run, options, "verify", submission);
     if (options.profile) std::swap(exact->profile, profile);
     return exact;
 }
@@ -39,14 +40,14 @@ bool Instance::run_active(int bucket_index, const RunOptions& options, const Exa
     std::vector<double> found;
     if (exact != nullptr)
         found.assign(executable->set.buckets[b].inexact.size(), std::numeric_limits<double>::infinity());
-    ParallelRegion region;
+    device::Submission submission;
     try {
-        execute(run, options, "run", region);
+        execute(run, options, "run", submission);
         if (exact != nullptr) found = errors(bucket_index, *exact);
     } catch (...) {
         // A kernel that fails where exact ones succeeded counts as an infinite error. Anything else is a failed run.
-        if (exact == nullptr || region.failed < 0) {
-            note_damage(run, region);
+        if (exact == nullptr || submission.failed < 0) {
+            note_damage(run, submission);
             throw;
         }
     }
@@ -98,17 +99,18 @@ double Instance::state_error(std::size_t state, const Frame& got, const ExactRun
     std::vector<std::byte> widened;
     return tensor_error(wanted, [&](const CompareSegment& compare) {
         y.for_each_segment(first, live, [&](std::size_t at, std::size_t bytes) {
-            if (stored == wanted) return compare(y.memory.data() + at, r.memory.data() + at, bytes);
+            if (stored == wanted) return compare(y.memory->data() + at, r.memory->data() + at, bytes);
             const std::size_t count = bytes / size_of(stored), size = size_of(wanted);
             widened.resize(count * size);
-            types::convert_floats(widened.data(), wanted, y.memory.data() + at, stored, count);
-            compare(widened.data(), r.memory.data() + at / size_of(stored) * size, count * size);
+            types::convert_floats(widened.data(), wanted, y.memory->data() + at, stored, count);
+            compare(widened.data(), r.memory->data() + at / size_of(stored) * size, count * size);
         });
     });
 }
 
 void Instance::fall_back(int bucket_index, ExactRun& exact) noexcept {
     std::swap(arena_, exact.arena);
+    std::swap(arena_bytes_, exact.arena_bytes);
     for (std::size_t s = 0; s < states.size(); ++s) states[s].swap_memory(exact.states[s]);
     std::swap(frames_[static_cast<std::size_t>(bucket_index)], exact.bucket);
     if (!exact.profile.seconds.empty()) std::swap(exact.profile, profile);

@@ -83,8 +83,8 @@ void CompiledRun::fill_states(const interpreter::Inputs& inputs) {
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
         const interpreter::Value& value = inputs.tensors.at(state.name);
         const std::vector<std::byte> bytes = to_bytes(value);
-        std::byte* base = instance_->states[s].memory.data();
-        std::fill_n(base, instance_->states[s].memory.size(), std::byte{0xff});
+        std::byte* base = instance_->states[s].memory->data();
+        std::fill_n(base, instance_->states[s].memory->capacity(), std::byte{0xff});
         const std::size_t element = size_of(value.dtype);
         const std::vector<std::int64_t> places = places_of(memory, value.shape);
         for (std::size_t i = 0; i < places.size(); ++i)
@@ -108,9 +108,15 @@ void CompiledRun::set(const interpreter::Inputs& inputs) {
     instance_->reserve();
 }
 
+/// Fills the used part of the arena with 0xff, which reads as NaN in every floating dtype.
+void CompiledRun::poison_arena() {
+    const runtime::ByteRange arena = instance_->arena();
+    if (arena.bytes > 0) std::memset(const_cast<void*>(arena.data), 0xff, arena.bytes);
+}
+
 interpreter::Results CompiledRun::run(const interpreter::Inputs& inputs, bool poison) {
     set(inputs);
-    if (poison) instance_->arena().poison(0, instance_->arena().touched_bytes());
+    if (poison) poison_arena();
     instance_->run({});
     return results(inputs);
 }
@@ -133,7 +139,7 @@ interpreter::Results CompiledRun::run_in_callers_memory(const interpreter::Input
         instance_->outputs[o].data = memory[o].data() + guard;
         instance_->outputs[o].bytes = memory[o].size() - 2 * guard;
     }
-    instance_->arena().poison(0, instance_->arena().touched_bytes());
+    poison_arena();
     instance_->run({});
     const auto is_untouched = [&](std::byte byte) { return byte == untouched; };
     for (std::size_t o = 0; o < memory.size(); ++o)
@@ -160,7 +166,7 @@ interpreter::Results CompiledRun::results(const interpreter::Inputs& inputs) con
         if (state.axis >= 0) live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
         std::vector<std::byte> bytes;
         for (const std::int64_t place : places_of(memory, live)) {
-            const std::byte* from = instance_->states[s].memory.data() + place;
+            const std::byte* from = instance_->states[s].memory->data() + place;
             bytes.insert(bytes.end(), from, from + size_of(memory.desc.dtype));
         }
         results.states[state.name] = from_bytes(memory.desc.dtype, live, bytes.data());

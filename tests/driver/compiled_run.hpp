@@ -31,6 +31,8 @@ private:
     interpreter::Results results(const interpreter::Inputs& inputs) const;
     void fill_states(const interpreter::Inputs& inputs);
     std::shared_ptr<runtime::Executable> executable_;
+    void poison_arena();
+
     std::unique_ptr<runtime::Instance> instance_;
     std::map<std::string, std::vector<std::byte>> weights_, tensors_;
 };

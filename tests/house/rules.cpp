@@ -191,7 +191,7 @@ Faults executor_allocations(const Tree& tree) {
                                                "stringstream",
                                                "regex"};
     std::set<std::string> reached;
-    for (const char* path : {"src/runtime/executor.hpp", "src/runtime/executor.cpp"})
+    for (const char* path : {"src/device/cpu/parallel_region.hpp", "src/device/cpu/parallel_region.cpp"})
         add_with_includes(tree, path, reached);
     Faults faults;
     for (const std::string& path : reached) {

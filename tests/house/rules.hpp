@@ -14,8 +14,8 @@ Faults foreign_includes_in_public_headers(const Tree& tree);
 /// what the file is for.
 Faults uninformative_names(const Tree& tree);
 
-/// src/runtime/executor.{hpp,cpp} and all project files that they include must not use std's maps, sets, mutexes,
-/// locks, strings, string streams or regexes: a run does not hash, lock or allocate.
+/// src/device/cpu/parallel_region.{hpp,cpp} and all project files that they include must not use std's maps, sets,
+/// mutexes, locks, strings, string streams or regexes: a run does not hash, lock or allocate.
 Faults executor_allocations(const Tree& tree);
 
 /// Some third-party headers may be included in one place only, tests and bench excepted: sqlite3.h in

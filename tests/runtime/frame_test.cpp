@@ -1,6 +1,8 @@
 #include "runtime/frame.hpp"
 
 #include "cairn/cairn.hpp"
+#include "device/context_impl.hpp"
+#include "device/cpu/cpu_command_buffer.hpp"
 #include "program/plan_memory.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "tests/graph/ir/random_graph.hpp"
@@ -18,7 +20,7 @@ struct Framed {
         : set(parse_program_set(
               compile(graph, context, {.disable = {"simplify", "fuse", "elementwise", "search"}}).program())),
           linked(set.buckets[0].program, context),
-          frame(linked) {}
+          frame(linked, *context.impl()->cpu) {}
 
     const program::Program& program() const { return linked.program(); }
     /// Address of a buffer in the arena.
@@ -35,7 +37,7 @@ struct Framed {
         frame.set_pointers(bases, arena.data());
     }
 
-    Context context;
+    Context context{{.threads = 2}};
     ProgramSet set;
     LinkedProgram linked;
     Frame frame;
@@ -43,8 +45,9 @@ struct Framed {
     std::vector<std::byte*> bases;
 };
 
-std::vector<std::int64_t> serial_steps(const Frame& frame) {
-    return {frame.serial_steps(), frame.serial_steps() + frame.steps().size()};
+std::vector<std::int64_t> serial_launches(Frame& frame) {
+    const auto serial = dynamic_cast<device::CpuCommandBuffer&>(frame.commands()).serial_launches();
+    return {serial.begin(), serial.end()};
 }
 
 using Stretches = std::vector<std::int64_t>;
@@ -81,7 +84,7 @@ TEST(Frame, OperandsHaveTheirSizesAndPlaces) {
     for (const std::int64_t size : {5, 0, 1, 64}) {
         framed.frame.resize({&size, 1});
         framed.set_pointers();
-        const KernelLaunch& step = framed.frame.steps().back();
+        const device::KernelLaunch& step = framed.frame.launches().back();
         EXPECT_TRUE(input == nullptr || input == step.args.inputs) << "nothing is computed again";
         input = step.args.inputs;
         EXPECT_EQ(std::vector<std::int64_t>(input->shape, input->shape + 2), (std::vector<std::int64_t>{2, size}));
@@ -102,7 +105,7 @@ TEST(Frame, AViewBeginsAtItsElement) {
     framed.frame.resize({});
     framed.set_pointers();
     const LinkedOperand& operand = framed.linked.operands()[0];
-    EXPECT_EQ(framed.frame.steps()[0].args.inputs[0].data,
+    EXPECT_EQ(framed.frame.launches()[0].args.inputs[0].data,
               framed.bases[static_cast<std::size_t>(operand.buffer)] + std::ptrdiff_t{3 * 4 * 4});
 }
 
@@ -119,7 +122,7 @@ TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
     framed.bases[buffer] = own;
     framed.frame.set_pointers(framed.bases, framed.arena.data());
     EXPECT_EQ(framed.frame.output(0).data, own);
-    EXPECT_EQ(framed.frame.steps()[0].args.outputs[0].data, own);
+    EXPECT_EQ(framed.frame.launches()[0].args.outputs[0].data, own);
     framed.bases[buffer] = nullptr;
     framed.frame.set_pointers(framed.bases, framed.arena.data());
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
@@ -131,16 +134,16 @@ TEST(Frame, SmallInstructionsMakeStretches) {
     const Tensor x = g.input("x", DType::f32, {n}), first = exp(x), total = sum(first, {0}), last = sqrt(total);
     g.output("y", last);
     Framed framed(g);
-    ASSERT_EQ(framed.frame.steps().size(), 3U);
+    ASSERT_EQ(framed.frame.launches().size(), 3U);
     const auto at = [&](std::int64_t size) {
         framed.frame.resize({&size, 1});
-        return serial_steps(framed.frame);
+        return serial_launches(framed.frame);
     };
     EXPECT_EQ(at(0), (Stretches{3, 2, 1}));
     EXPECT_EQ(at(1024), (Stretches{3, 2, 1})) << "8192 bytes in and out";
-    EXPECT_TRUE(framed.frame.is_small());
+    EXPECT_EQ(framed.frame.commands().threads(), 1);
     EXPECT_EQ(at(1025), (Stretches{0, 2, 1}));
-    EXPECT_FALSE(framed.frame.is_small());
+    EXPECT_EQ(framed.frame.commands().threads(), 2);
     EXPECT_EQ(at(2048), (Stretches{0, 0, 1})) << "with the sum's four bytes";
     EXPECT_EQ(at(1), (Stretches{3, 2, 1})) << "and small again";
 }
@@ -150,7 +153,7 @@ TEST(Frame, AProgramOfNothingIsSmall) {
     g.output("y", g.input("x", DType::f32, {4}));
     Framed framed(g);
     framed.frame.resize({});
-    EXPECT_TRUE(framed.frame.is_small());
+    EXPECT_EQ(framed.frame.commands().threads(), 1);
     EXPECT_EQ(framed.frame.arena_bytes(), 0);
     framed.set_pointers();
     EXPECT_EQ(framed.frame.output(0).data, framed.bases[static_cast<std::size_t>(framed.linked.outputs()[0].buffer)]);

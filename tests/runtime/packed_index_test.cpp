@@ -1,6 +1,7 @@
 #include "runtime/packed_index.hpp"
 
 #include "cairn/error.hpp"
+#include "device/cpu/thread_pool.hpp"
 #include "runtime/xxh64.hpp"
 
 #include <gtest/gtest.h>

@@ -7,8 +7,7 @@
 #include "accuracy/metric/float_limits.hpp"
 #include "cairn/check.hpp"
 #include "device/context_impl.hpp"
-#include "device/cpu/cpu_features.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/cpu/cpu_backend.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/types/knobs.hpp"
 
@@ -48,10 +47,11 @@ std::string error_bound_violation(double error_bound, const ErrorNorms& error_no
 // Checks one kernel and collects its report.
 class KernelChecker {
 public:
-    using Pools = std::vector<std::unique_ptr<device::ThreadPool>>;
+    /// The CPU with 1, 2, .. max_threads threads.
+    using Backends = std::vector<std::unique_ptr<device::CpuBackend>>;
 
-    KernelChecker(const KernelToCheck& request, Oracle& oracle, const Pools& pools)
-        : kernel_(at_default_setting(request.kernel)), options_(request.options), oracle_(oracle), pools_(pools) {
+    KernelChecker(const KernelToCheck& request, Oracle& oracle, const Backends& backends)
+        : kernel_(at_default_setting(request.kernel)), options_(request.options), oracle_(oracle), backends_(backends) {
         report_.kernel = kernel_.id;
     }
 
@@ -226,10 +226,10 @@ private:
             out[static_cast<std::size_t>(pair.output)].data = in[static_cast<std::size_t>(pair.input)].data;
 
         RunResult outcome;
-        device::ThreadPool& pool = *pools_[static_cast<std::size_t>((members == 0 ? threads : members) - 1)];
+        device::Backend& backend = *backends_[static_cast<std::size_t>((members == 0 ? threads : members) - 1)];
         outcome.fault = run_kernel({kernel_, test_case.variation.problem, test_case.sizes, in, out, threads,
                                     before.poison, options_.heap_calls},
-                                   pool);
+                                   backend);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             if (!inputs[i].guards_intact()) outcome.fault += " writes around input " + std::to_string(i);
             const bool is_shared = !shared.empty() && static_cast<std::size_t>(shared[0].input) == i;
@@ -250,32 +250,31 @@ private:
     const Kernel kernel_;
     const CheckOptions options_;
     Oracle& oracle_;
-    const Pools& pools_;
+    const Backends& backends_;
     KernelReport report_;
 };
 
-void need_features(const Kernel& kernel) {
-    const FeatureSet here = device::detect_features();
+void need_features(const Kernel& kernel, const device::Backend& backend) {
+    const FeatureSet here = backend.features();
     if (!here.includes(kernel.needs))
         throw Error(ErrorKind::unsupported, "check_kernel",
                     kernel.id + " needs " + to_string(kernel.needs - here) + ", this machine has " + to_string(here));
 }
 
-KernelChecker::Pools make_pools() {
-    KernelChecker::Pools pools;
-    for (int threads = 1; threads <= max_threads; ++threads)
-        pools.push_back(std::make_unique<device::ThreadPool>(threads));
-    return pools;
+KernelChecker::Backends make_backends() {
+    KernelChecker::Backends backends;
+    for (int threads = 1; threads <= max_threads; ++threads) backends.push_back(device::cpu_backend(threads));
+    return backends;
 }
 
 }  // namespace
 
 KernelReport check_calls(const KernelToCheck& kernel, std::span<const ProblemCall> calls,
                          std::span<const Definition> definitions) {
-    need_features(kernel.kernel);
-    const KernelChecker::Pools pools = make_pools();
+    const KernelChecker::Backends backends = make_backends();
+    need_features(kernel.kernel, *backends.front());
     Oracle oracle(definitions);
-    KernelChecker check(kernel, oracle, pools);
+    KernelChecker check(kernel, oracle, backends);
     for (const ProblemCall& call : calls) {
         check.check_on(call);
         oracle.forget();
@@ -285,13 +284,13 @@ KernelReport check_calls(const KernelToCheck& kernel, std::span<const ProblemCal
 
 std::vector<KernelReport> check_kernels(std::span<const KernelToCheck> kernels,
                                         std::span<const Definition> definitions) {
-    for (const KernelToCheck& request : kernels) need_features(request.kernel);
-    const KernelChecker::Pools pools = make_pools();
+    const KernelChecker::Backends backends = make_backends();
+    for (const KernelToCheck& request : kernels) need_features(request.kernel, *backends.front());
     Oracle oracle(definitions);
     std::vector<KernelChecker> checks;
     std::vector<std::string> samples;
     for (const KernelToCheck& request : kernels) {
-        checks.emplace_back(request, oracle, pools).need_samples();
+        checks.emplace_back(request, oracle, backends).need_samples();
         for (const std::string& sample : checks.back().samples())
             if (std::find(samples.begin(), samples.end(), sample) == samples.end()) samples.push_back(sample);
     }

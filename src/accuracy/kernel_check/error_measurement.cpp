@@ -30,10 +30,10 @@ std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& p
 }
 
 ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, double promised,
-                               std::span<const Definition> definitions, device::ThreadPool& pool) {
+                               std::span<const Definition> definitions, device::Backend& backend) {
     ErrorMeasurement figures{0, 0, promised, "uniform", to_string(compared)};
     try {
-        const kernel_check::ErrorNorms error_norms = kernel_check::error_norms(kernel, compared, definitions, pool);
+        const kernel_check::ErrorNorms error_norms = kernel_check::error_norms(kernel, compared, definitions, backend);
         figures.relative = error_norms.relative;
         figures.largest = error_norms.largest;
     } catch (...) { figures.relative = figures.largest = std::numeric_limits<double>::infinity(); }

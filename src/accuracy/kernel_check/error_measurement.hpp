@@ -2,7 +2,7 @@
 
 #include "cairn/kernel.hpp"
 #include "cairn/timing_db.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,6 +21,6 @@ std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& p
 /// Runs a kernel on such a problem and compares the results with the reference. The error is infinite if the kernel
 /// throws, or touches memory it must not.
 ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, double promised,
-                               std::span<const Definition> definitions, device::ThreadPool& pool);
+                               std::span<const Definition> definitions, device::Backend& backend);
 
 }  // namespace cairn::kernel_check

@@ -33,7 +33,7 @@ bool is_comparable(const Kernel& kernel, const Problem& problem) {
 }
 
 ErrorNorms error_norms(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
-                       device::ThreadPool& pool) {
+                       device::Backend& backend) {
     std::mt19937_64 random(1);
     RandomInputs inputs = random_inputs(problem, definitions, SpecialValues::none, random);
     std::vector<GuardedTensor> outputs;
@@ -41,7 +41,7 @@ ErrorNorms error_norms(const Kernel& kernel, const Problem& problem, std::span<c
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
     for (GuardedTensor& operand : inputs.tensors) in.push_back(operand.argument());
     for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
-    std::string fault = run_kernel({kernel, problem, {}, in, out, pool.size()}, pool);
+    std::string fault = run_kernel({kernel, problem, {}, in, out, backend.threads()}, backend);
     for (const GuardedTensor& output : outputs)
         if (!output.guards_intact()) fault += " writes around an output";
     if (!fault.empty()) throw InternalError("check_kernel", kernel.id + fault);

@@ -2,7 +2,7 @@
 
 #include "accuracy/metric/error_norms.hpp"
 #include "cairn/kernel.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 #include "graph/interpreter/interpreter.hpp"
 
 #include <span>
@@ -19,11 +19,11 @@ ErrorNorms error_norms(const interpreter::Value& got, const interpreter::Value& 
 /// False if the kernel packs, or an operand has a layout that is unknown here.
 bool is_comparable(const Kernel& kernel, const Problem& problem);
 
-/// Runs a kernel once on random operands, with all members of the pool, and compares it with its definition: the
+/// Runs a kernel once on random operands, with all threads of the backend, and compares it with its definition: the
 /// largest of each norm over its outputs. `problem` has constant sizes, is accepted and is_comparable(). Rethrows what
 /// the kernel throws; throws InternalError if it fails, or writes out of bounds.
 ErrorNorms error_norms(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
-                       device::ThreadPool& pool);
+                       device::Backend& backend);
 
 /// Number of operations (products, sums and others) that the reference needs for a Problem of constant sizes.
 double reference_operation_count(const Problem& problem, std::span<const Definition> definitions);

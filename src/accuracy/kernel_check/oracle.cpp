@@ -36,7 +36,7 @@ ReferenceCase& Oracle::reference_case(const Problem& problem, SpecialValues spec
         return operands_of(inputs.tensors, outputs, expected.inputs, poison, misalignment);
     };
     Operands aligned = laid_out(0xff, 0), misaligned = laid_out(0x3b, 1);
-    ReferenceCase made{std::move(expected), std::move(aligned), std::move(misaligned), {}};
+    ReferenceCase made{std::move(expected), std::move(aligned), std::move(misaligned), {}, {}};
     return reference_cases_.emplace(std::pair(text, special), std::move(made)).first->second;
 }
 

@@ -1,32 +1,13 @@
 #include "accuracy/kernel_check/run_kernel.hpp"
 
 #include "accuracy/kernel_check/guarded_tensor.hpp"
-#include "device/cpu/team.hpp"
 
+#include <exception>
 #include <memory>
 
 namespace cairn::kernel_check {
-namespace {
 
-struct Region {
-    const KernelCall& call;
-    const Args& args;
-    device::TeamState state;
-    std::int64_t heap_calls = 0;
-
-    static void run(void* context, int rank, int size) {
-        Region& region = *static_cast<Region*>(context);
-        Team team(rank, size, &region.state);
-        const auto count = region.call.heap_calls;
-        const std::int64_t before = count != nullptr ? count() : 0;
-        region.call.kernel.run(region.args, team);
-        if (rank == 0 && count != nullptr) region.heap_calls = count() - before;
-    }
-};
-
-}  // namespace
-
-std::string run_kernel(const KernelCall& call, device::ThreadPool& pool) {
+std::string run_kernel(const KernelCall& call, device::Backend& backend) {
     const Problem sized = at_sizes(call.problem, call.sizes);
     std::vector<std::int64_t> dims;
     for (const Attribute& attribute : sized.attributes)
@@ -39,13 +20,17 @@ std::string run_kernel(const KernelCall& call, device::ThreadPool& pool) {
         bytes = static_cast<std::size_t>(call.kernel.workspace(call.problem, call.threads).evaluate(call.sizes));
     GuardedWorkspace workspace(bytes, call.poison);
     const Args args{call.inputs.data(), call.outputs.data(), dims.data(), workspace.data(), prepared.get()};
-    Region region{call, args, {call.threads, std::chrono::nanoseconds(0)}};
-    region.state.begin();
-    pool.run(&Region::run, &region, &region.state.barrier);
+    const device::KernelLaunch launch{call.kernel.run, args};
+    const std::unique_ptr<device::CommandBuffer> commands = backend.record({&launch, 1});
+    device::Submission submission;
+    const std::int64_t before = call.heap_calls != nullptr ? call.heap_calls() : 0;
+    commands->run(submission);
+    const std::int64_t heap_calls = call.heap_calls != nullptr ? call.heap_calls() - before : 0;
+    if (submission.thrown) std::rethrow_exception(submission.thrown);
     std::string fault;
-    if (region.heap_calls != 0) fault += " makes " + std::to_string(region.heap_calls) + " heap calls";
+    if (heap_calls != 0) fault += " makes " + std::to_string(heap_calls) + " heap calls";
     if (!workspace.guards_intact()) fault += " writes around its workspace of " + std::to_string(bytes) + " bytes";
-    if (const device::Failure* failure = region.state.failure()) fault += std::string(" fails: ") + failure->reason;
+    if (submission.failure) fault += std::string(" fails: ") + submission.failure->reason;
     return fault;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 
 #include <cstdint>
 #include <span>
@@ -22,7 +22,7 @@ struct KernelCall {
     std::int64_t (*heap_calls)() noexcept = nullptr;
 };
 
-/// Runs it with all members of the pool. Describes violations of the kernel contract; empty if there are none.
-std::string run_kernel(const KernelCall& call, device::ThreadPool& pool);
+/// Runs it with all threads of the backend. Describes violations of the kernel contract; empty if there are none.
+std::string run_kernel(const KernelCall& call, device::Backend& backend);
 
 }  // namespace cairn::kernel_check

@@ -4,8 +4,6 @@
 #include "autotune/measurement/operands.hpp"
 #include "autotune/measurement/stopwatch.hpp"
 #include "autotune/measurement/timing_summary.hpp"
-#include "device/cpu/cpu_info.hpp"
-#include "device/cpu/free_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -58,9 +56,9 @@ public:
         : operands_(with_kernel_errors(*candidate.kernel,
                                        [&] {
                                            return Operands(*candidate.problem, *candidate.kernel, impl.kernels,
-                                                           impl.pool.size(), operand_memory_of(impl), cold, filling);
+                                                           impl.cpu->threads(), operand_memory_of(impl), cold, filling);
                                        })),
-          watch_(*candidate.kernel, operands_, impl.pool) {}
+          watch_(*candidate.kernel, operands_, *impl.cpu) {}
     PreparedCandidate(const PreparedCandidate&) = delete;
     PreparedCandidate& operator=(const PreparedCandidate&) = delete;
 
@@ -238,15 +236,16 @@ std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> fr
 }
 
 std::size_t rotation_bytes_of(const Context::Impl& impl) {
-    const double cache = impl.machine ? impl.machine->cache_bytes : static_cast<double>(device::cpu_info().l3_bytes);
-    return rotation_bytes_of(cache, device::free_memory());
+    const double cache =
+        impl.machine ? impl.machine->cache_bytes : static_cast<double>(impl.cpu->caches().shared_bytes);
+    return rotation_bytes_of(cache, impl.cpu->free_memory());
 }
 
 std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl) {
     if (impl.operand_memory == nullptr) {
-        const auto own = static_cast<std::size_t>(device::cpu_info().l2_bytes);
+        const auto own = static_cast<std::size_t>(impl.cpu->caches().private_bytes);
         impl.operand_memory =
-            std::make_shared<OperandMemory>(rotation_bytes_of(impl), own > 0 ? own : usual_private_cache);
+            std::make_shared<OperandMemory>(*impl.cpu, rotation_bytes_of(impl), own > 0 ? own : usual_private_cache);
     }
     return impl.operand_memory;
 }

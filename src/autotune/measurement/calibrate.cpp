@@ -1,23 +1,21 @@
 #include "autotune/measurement/calibrate.hpp"
 #include "autotune/measurement/benchmark.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "autotune/measurement/operand_memory.hpp"
 #include "autotune/measurement/peak_throughput.hpp"
-#include "autotune/measurement/team_clock.hpp"
 #include "autotune/measurement/timing_summary.hpp"
 #include "autotune/measurement/working_set_sweep.hpp"
 #include "cairn/tuning.hpp"
 #include "device/context_impl.hpp"
-#include "device/cpu/arena.hpp"
-#include "device/cpu/cpu_info.hpp"
-#include "device/cpu/free_memory.hpp"
-#include "device/cpu/team.hpp"
 #include "graph/types/unit_table.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,41 +54,33 @@ double clock_step() {
 /// Times work that all members of a team do at once, as kernels are timed.
 class Probe {
 public:
-    using Work = std::function<void(int rank, int size)>;
+    using Work = std::function<void(Team& team)>;
 
-    Probe(device::ThreadPool& pool, const std::stop_token& stop)
-        : pool_(pool), stop_(stop), team_(pool.size(), pool.spin()), clock_(pool.size()) {}
+    Probe(device::Backend& backend, const std::stop_token& stop) : backend_(backend), stop_(stop) {}
 
-    double time(Work work) {
+    double time(const Work& work) {
         if (stop_.stop_requested()) throw Cancelled("calibrate");
-        work_ = std::move(work);
-        team_.begin();
-        pool_.run(&Probe::run, this, &team_.barrier);
-        return clock_.seconds();
+        const auto run = [](const Args& args, Team& team) { (*static_cast<const Work*>(args.prepared))(team); };
+        std::optional<device::Failure> none;
+        return backend_.time({run, 1, [&] { return std::make_unique<Prepared>(&work); }}, none);
     }
     double least(int times, const Work& work) {
         double seconds = time(work);
         for (int i = 1; i < times; ++i) seconds = std::min(seconds, time(work));
         return seconds;
     }
-    device::TeamState& team() { return team_; }
-    int size() const { return pool_.size(); }
+    int size() const { return backend_.threads(); }
 
 private:
-    static void run(void* probe, int rank, int size) {
-        Probe& self = *static_cast<Probe*>(probe);
-        self.team_.next_instruction();
-        self.clock_.start(rank);
-        self.work_(rank, size);
-        self.clock_.stop(rank);
-        self.team_.next_instruction();
-    }
+    /// Arguments that hold the work to do.
+    struct Prepared final : device::CallArguments {
+        explicit Prepared(const Work* work) { args.prepared = work; }
+        const Args& next() noexcept override { return args; }
+        Args args{};
+    };
 
-    device::ThreadPool& pool_;
+    device::Backend& backend_;
     const std::stop_token& stop_;
-    device::TeamState team_;
-    autotune::TeamClock clock_;
-    Work work_;
 };
 
 /// Reads a region in several streams, each prefetched, as products read the columns of a weight: plain loads alone keep
@@ -115,9 +105,9 @@ std::uint64_t read(const std::byte* first, std::size_t bytes) {
 double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const Repetitions& repetitions) {
     std::atomic<std::uint64_t> kept = 0;
     const int times = bytes <= max_short_read_bytes ? repetitions.short_reads : repetitions.reads;
-    const double seconds = probe.least(times, [&](int rank, int size) {
-        const std::size_t part = bytes / static_cast<std::size_t>(size) / 64 * 64;
-        kept += read(memory + static_cast<std::size_t>(rank) * part, part);
+    const double seconds = probe.least(times, [&](const Team& team) {
+        const std::size_t part = bytes / static_cast<std::size_t>(team.size()) / 64 * 64;
+        kept += read(memory + static_cast<std::size_t>(team.rank()) * part, part);
     });
     return static_cast<double>(bytes) / seconds;
 }
@@ -126,13 +116,13 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
 std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl,
                                                         const Repetitions& repetitions) {
     double most = max_working_set;
-    if (const auto free = device::free_memory())
+    if (const auto free = impl.cpu->free_memory())
         most = std::min(most, static_cast<double>(*free) / free_memory_divisor);
-    device::Arena memory =
-        device::Arena::reserve(std::max(static_cast<std::size_t>(most), first), device::ArenaOptions::suited_to(first));
+    const std::unique_ptr<device::Memory> memory =
+        impl.cpu->reserve(std::max(static_cast<std::size_t>(most), first), device::MemoryUse::arena);
     return autotune::sweep_to_memory_plateau(static_cast<double>(first), most, [&](double bytes) {
-        memory.touch(static_cast<std::size_t>(bytes), &impl.pool);
-        return read_rate(probe, memory.data(), static_cast<std::size_t>(bytes), repetitions);
+        memory->touch(0, static_cast<std::size_t>(bytes));
+        return read_rate(probe, memory->data(), static_cast<std::size_t>(bytes), repetitions);
     });
 }
 
@@ -157,14 +147,14 @@ bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, 
     machine.bandwidth = rates.back().rate;
     machine.bandwidth_bytes = rates.back().bytes;
     machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
-    const auto reported = static_cast<double>(device::cpu_info().l3_bytes);
+    const auto reported = static_cast<double>(impl.cpu->caches().shared_bytes);
     machine.cache_bytes = memory->is_partly_filled() ? reported : autotune::effective_cache_bytes(rates, reported);
     return !memory->is_partly_filled();
 }
 
 /// Seconds of a block of rounds on a unit by all members, and their spread.
 Timing peak_block(Probe& probe, Unit unit, std::int64_t& rounds, int blocks, double least) {
-    const auto block = [&] { return probe.time([&](int, int) { autotune::run_peak_loop(unit, rounds); }); };
+    const auto block = [&] { return probe.time([&](Team&) { autotune::run_peak_loop(unit, rounds); }); };
     rounds = 1024;
     while (block() < least) rounds *= 2;
     std::vector<double> times;
@@ -182,7 +172,7 @@ void measure_peaks(Probe& probe, const Context::Impl& impl, Calibration& machine
         const Timing block =
             peak_block(probe, row.unit, rounds, repetitions.peak_blocks, is_f32 ? block_seconds : other_block_seconds);
         double& rate = rate_of(row);
-        rate = operations * static_cast<double>(rounds) * impl.pool.size() / block.min;
+        rate = operations * static_cast<double>(rounds) * impl.cpu->threads() / block.min;
         // A unit with more features can do all that a unit with fewer can.
         for (const UnitInfo& lower : unit_table)
             if (lower.arithmetic == row.arithmetic && row.needs.includes(lower.needs))
@@ -195,8 +185,8 @@ void measure_peaks(Probe& probe, const Context::Impl& impl, Calibration& machine
 
 /// Seconds of one barrier. Blocks are so short that some of them are not interrupted by the system.
 double barrier_seconds(Probe& probe, const Repetitions& repetitions) {
-    const auto wait_at_barriers = [&](int, int) {
-        for (int i = 0; i < barriers_per_block; ++i) probe.team().next_instruction();
+    const auto wait_at_barriers = [](Team& team) {
+        for (int i = 0; i < barriers_per_block; ++i) team.barrier();
     };
     return probe.least(repetitions.barrier_blocks, wait_at_barriers) / barriers_per_block;
 }
@@ -210,14 +200,14 @@ double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetit
     std::vector<std::uint64_t> values(members * part / sizeof(std::uint64_t));
     std::atomic<std::uint64_t> kept = 0;
     const auto least = [&](std::size_t away) {
-        return probe.least(repetitions.barrier_blocks, [&](int rank, int) {
-            const auto own = static_cast<std::size_t>(rank), read_from = (own + away) % members;
+        return probe.least(repetitions.barrier_blocks, [&](Team& team) {
+            const auto own = static_cast<std::size_t>(team.rank()), read_from = (own + away) % members;
             const std::span<std::uint64_t> written = std::span(values).subspan(own * values.size() / members, part / 8);
             for (int i = 0; i < rounds; ++i) {
                 for (std::uint64_t& value : written) ++value;
-                probe.team().next_instruction();
+                team.barrier();
                 kept += read(reinterpret_cast<const std::byte*>(values.data()) + read_from * part, part);
-                probe.team().next_instruction();
+                team.barrier();
             }
         }) / rounds;
     };
@@ -229,11 +219,11 @@ double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetit
 double cross_core_transfer_seconds(Probe& probe, const Repetitions& repetitions) {
     alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
     const auto least = [&](bool in_turns) {
-        const auto work = [&](int rank, int size) {
+        const auto work = [&](Team& team) {
             for (int i = 0; i < barriers_per_block; ++i) {
-                if (rank == (in_turns ? i % size : 0))
+                if (team.rank() == (in_turns ? i % team.size() : 0))
                     for (std::uint64_t& value : values) ++value;
-                probe.team().next_instruction();
+                team.barrier();
             }
         };
         return probe.least(repetitions.barrier_blocks, work) / barriers_per_block;
@@ -260,10 +250,10 @@ autotune::CalibrationRun calibrate_within(Context::Impl& impl, double seconds, c
     if (is_brief) filling.until = time_point_after(seconds / 2);
     Calibration machine;
     machine.timer_seconds = clock_step();
-    Probe probe(impl.pool, stop);
+    Probe probe(*impl.cpu, stop);
     measure_peaks(probe, impl, machine, repetitions);
     const bool is_whole = measure_bandwidth(probe, impl, machine, filling, repetitions);
-    if (impl.pool.size() > 1) {
+    if (impl.cpu->threads() > 1) {
         machine.barrier_seconds = barrier_seconds(probe, repetitions);
         machine.cross_core_transfer_seconds = cross_core_transfer_seconds(probe, repetitions);
         machine.cross_core_transfer_byte_seconds = cross_core_transfer_byte_seconds(probe, repetitions);

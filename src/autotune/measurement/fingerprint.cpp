@@ -1,16 +1,12 @@
 #include "autotune/measurement/fingerprint.hpp"
 
 #include "cairn/tuning.hpp"
-#include "device/cpu/affinity.hpp"
-#include "device/cpu/cpu_info.hpp"
-#include "device/cpu/topology.hpp"
 
 #include <fmt/format.h>
 
 #include <sys/utsname.h>
 
 #include <fstream>
-#include <optional>
 #include <string>
 
 #if defined(__GLIBC__)
@@ -41,12 +37,6 @@ std::string huge_pages() {
     return "unknown";
 }
 
-/// CPU quota of the control group, in CPUs.
-std::string quota() {
-    const std::optional<double> cpus = device::cgroup_quota();
-    return cpus ? fmt::format("{}", *cpus) : "none";
-}
-
 std::string c_library() {
 #if defined(__GLIBC__)
     return fmt::format("glibc {}", gnu_get_libc_version());
@@ -58,14 +48,9 @@ std::string c_library() {
 }  // namespace
 
 TimingEnvironment environment_of(const Context::Impl& context) {
-    const device::CpuInfo cpu = device::cpu_info();
     TimingEnvironment environment;
-    environment.hard = fmt::format(
-        "cairn {} | {} | {} | family {} model {} stepping {} | L1d {} L2 {} L3 {} | {} of {} | threads {} cpus {} "
-        "quota {} | {}",
-        version(), or_unknown(cpu.vendor), or_unknown(cpu.name), cpu.family, cpu.model, cpu.stepping, cpu.l1d_bytes,
-        cpu.l2_bytes, cpu.l3_bytes, to_string(context.features), to_string(cpu.features), context.pool.size(),
-        device::topology_of(device::affinity_mask()), quota(), or_unknown(context.kernels.build));
+    environment.hard = fmt::format("cairn {} | {} | {}", version(), context.cpu->fingerprint(context.features),
+                                   or_unknown(context.kernels.build));
     utsname system{};
     const bool known = uname(&system) == 0;
     environment.soft =

@@ -15,7 +15,6 @@
 namespace cairn::autotune {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t numbers = 8191;
 // Bytes filled between two checks of the clock: about 2 MB, whole patterns.
 constexpr std::size_t step = 128 * numbers * sizeof(std::uint16_t);
@@ -39,29 +38,31 @@ void repeat(const Pattern& table, std::byte* data, std::size_t bytes) {
         std::memcpy(data + at, table.data(), std::min(bytes - at, sizeof table));
 }
 
-/// Fills the bytes [from, to) of an arena, one step at a time.
-void fill_on(device::Arena& memory, std::size_t from, std::size_t to, const Pattern& table,
+/// Fills the bytes [from, to) of a region, one step at a time.
+void fill_on(device::Memory& memory, std::size_t from, std::size_t to, const Pattern& table,
              const std::stop_token& stop) {
     for (std::size_t at = from; at < to; at += step) {
         if (stop.stop_requested()) throw Cancelled("measure");
         const std::size_t end = std::min(at + step, to);
-        memory.touch(end);
+        memory.touch(0, end);
         repeat(table, memory.data() + at, end - at);
     }
 }
 
-device::Arena reserved(std::size_t bytes) { return device::Arena::reserve(bytes, {.huge_pages = bytes >= huge_page}); }
-
 }  // namespace
 
 void fill_with_pattern(std::byte* data, std::size_t bytes) { repeat(normal_numbers(), data, bytes); }
+
+OperandMemory::Region OperandMemory::reserved(std::size_t bytes) const {
+    return {backend_.reserve(bytes, device::MemoryUse::arena)};
+}
 
 void OperandMemory::fill_streamed(std::size_t least, const FillOptions& filling) {
     if (!is_partly_filled()) return;
     const Pattern table = normal_numbers();
     while (filled_ < streamed_.capacity() && (filled_ < least || std::chrono::steady_clock::now() < filling.until)) {
         const std::size_t end = std::min(filled_ + step, streamed_.capacity());
-        fill_on(streamed_, filled_, end, table, filling.stop);
+        fill_on(*streamed_.memory, filled_, end, table, filling.stop);
         filled_ = end;
     }
 }
@@ -74,15 +75,15 @@ void OperandMemory::reserve(std::size_t streamed, std::size_t kept, std::size_t 
     }
     if (streamed > 0) fill_streamed(streamed, filling);
     if (kept > kept_.capacity()) {
-        device::Arena longer = reserved(std::max(kept, 2 * kept_.capacity()));
-        fill_on(longer, 0, longer.capacity(), normal_numbers(), filling.stop);
+        Region longer = reserved(std::max(kept, 2 * kept_.capacity()));
+        fill_on(*longer.memory, 0, longer.capacity(), normal_numbers(), filling.stop);
         kept_ = std::move(longer);
     }
     if (written > written_.capacity()) {
-        device::Arena longer = device::Arena::reserve(std::max(written, 2 * written_.capacity()));
+        Region longer{backend_.reserve(std::max(written, 2 * written_.capacity()), device::MemoryUse::scratch)};
         for (std::size_t at = 0; at < longer.capacity(); at = std::min(at + step, longer.capacity())) {
             if (filling.stop.stop_requested()) throw Cancelled("measure");
-            longer.touch(std::min(at + step, longer.capacity()));
+            longer.memory->touch(0, std::min(at + step, longer.capacity()));
         }
         written_ = std::move(longer);
     }

@@ -1,9 +1,11 @@
 #pragma once
 
-#include "device/cpu/arena.hpp"
+#include "device/backend.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <stop_token>
 
 /// Memory that measured kernels read and write; filled once for all of them.
@@ -26,20 +28,24 @@ struct FillOptions {
 class OperandMemory {
 public:
     /// `rotation`: bytes of the ring, more than the caches hold; `private_cache`: bytes of a core's private caches.
-    OperandMemory(std::size_t rotation, std::size_t private_cache) : rotation(rotation), private_cache(private_cache) {}
+    /// The backend must outlive it.
+    OperandMemory(device::Backend& backend, std::size_t rotation, std::size_t private_cache)
+        : rotation(rotation), private_cache(private_cache), backend_(backend) {}
 
     /// Makes the regions at least this long. A streamed one gets the length of the rotation, of which as much is filled
     /// as time allows; the next call continues. A region that grows changes its address. Throws Error(memory),
     /// Cancelled.
     void reserve(std::size_t streamed, std::size_t kept, std::size_t written, const FillOptions& filling = {});
 
-    const device::Arena& streamed() const noexcept { return streamed_; }
+    std::span<std::byte> streamed() const noexcept { return {streamed_.data(), streamed_.capacity()}; }
     /// Bytes of the streamed region that are filled: the length of the ring.
     std::size_t filled_bytes() const noexcept { return filled_; }
     /// True if the ring is shorter than intended, so that caches may hold it.
     bool is_partly_filled() const noexcept { return filled_ < streamed_.capacity(); }
-    const device::Arena& kept() const noexcept { return kept_; }
-    const device::Arena& written() const noexcept { return written_; }
+    std::span<std::byte> kept() const noexcept { return {kept_.data(), kept_.capacity()}; }
+    std::span<std::byte> written() const noexcept { return {written_.data(), written_.capacity()}; }
+
+    device::Backend& backend() const noexcept { return backend_; }
 
     std::size_t rotation, private_cache;
     std::size_t cursor = 0;  ///< offset in the streamed region that the next call reads from
@@ -47,7 +53,17 @@ public:
 private:
     void fill_streamed(std::size_t least, const FillOptions& filling);
 
-    device::Arena streamed_, kept_, written_;
+    /// Memory of the backend, or none.
+    struct Region {
+        std::byte* data() const noexcept { return memory == nullptr ? nullptr : memory->data(); }
+        std::size_t capacity() const noexcept { return memory == nullptr ? 0 : memory->capacity(); }
+        std::unique_ptr<device::Memory> memory;
+    };
+
+    Region reserved(std::size_t bytes) const;
+
+    device::Backend& backend_;
+    Region streamed_, kept_, written_;
     std::size_t filled_ = 0;  // of the streamed region
 };
 

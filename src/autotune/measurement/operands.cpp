@@ -97,7 +97,7 @@ std::byte* Operands::base(Placement placement) const noexcept {
         case Placement::written: return memory_->written().data();
         case Placement::own: break;
     }
-    return own_.data();
+    return own_->data();
 }
 
 /// Weights of 8 bits may hold any bytes; other integers may be indices and get memory of their own.
@@ -138,13 +138,13 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
 
     streamed_bytes_ = used[0];
     memory_->reserve(used[0], used[1], used[2], filling);
-    own_ = device::Arena::reserve(used[3]);
-    own_.touch(used[3]);
+    own_ = memory_->backend().reserve(used[3], device::MemoryUse::scratch);
+    own_->touch(0, used[3]);
     const std::vector<std::int64_t> limits = integer_limits(problem, kernels.definitions);
     const bool hides = problem.attributes.has("hides") && problem.attributes.integer("hides") != 0;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         const TensorDesc& input = problem.inputs[i];
-        std::byte* const data = own_.data() + operands_[i].offset;
+        std::byte* const data = own_->data() + operands_[i].offset;
         if (input.dtype == DType::boolean)
             fill_booleans(data, bytes[i], input, hides);
         else if (operands_[i].placement == Placement::own)

@@ -47,7 +47,7 @@ private:
     bool cold_;
     std::size_t inputs_, streamed_bytes_ = 0;
     std::vector<Operand> operands_;  // inputs, then outputs
-    device::Arena own_;
+    std::unique_ptr<device::Memory> own_;
     std::size_t workspace_ = 0;  // offset in the written region
     std::vector<std::int64_t> dims_;
     std::shared_ptr<const void> prepared_;
@@ -55,11 +55,10 @@ private:
 
 /// The arguments of successive calls for one member of a team, each at the next place of the ring. Invalid once the
 /// OperandMemory grows.
-class RotatingArgs {
+class RotatingArgs final : public device::CallArguments {
 public:
     explicit RotatingArgs(const Operands& operands);
-    /// Arguments of the next call.
-    const Args& next() noexcept;
+    const Args& next() noexcept override;
 
 private:
     struct Streamed {

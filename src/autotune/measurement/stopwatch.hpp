@@ -1,32 +1,25 @@
 #pragma once
 
 #include "autotune/measurement/operands.hpp"
-#include "autotune/measurement/team_clock.hpp"
-#include "device/cpu/team.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/backend.hpp"
 
 #include <cstdint>
 
 namespace cairn::autotune {
 
-/// Times calls of one kernel as a program would make them: by all members of the pool, one call after another, with a
-/// barrier after each. The references must outlive it.
+/// Times calls of one kernel as a program would make them, one after another. The references must outlive it.
 class Stopwatch {
 public:
-    Stopwatch(const Kernel& kernel, const Operands& operands, device::ThreadPool& pool);
+    Stopwatch(const Kernel& kernel, const Operands& operands, device::Backend& backend)
+        : kernel_(kernel), operands_(operands), backend_(backend) {}
 
     /// Seconds of `calls` calls. Exceptions of the kernel become an Error that names it.
     double time(std::int64_t calls);
 
 private:
-    static void run(void* watch, int rank, int size);
-
     const Kernel& kernel_;
     const Operands& operands_;
-    device::ThreadPool& pool_;
-    device::TeamState team_;
-    TeamClock clock_;
-    std::int64_t calls_ = 1;
+    device::Backend& backend_;
 };
 
 }  // namespace cairn::autotune

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "cairn/compile.hpp"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 
 #include "autotune/policy/program_runner.hpp"
 #include "cairn/error.hpp"
-#include "device/cpu/free_memory.hpp"
 #include "selection/choose/challenger_covers.hpp"
 
 #include <algorithm>
@@ -46,8 +45,8 @@ PairedTrial::PairedTrial(std::span<const selection::Bucket> buckets, const selec
     kept_byte_seconds_[1] = std::max(kept_byte_seconds, 0.0);
 }
 
-bool PairedTrial::fit_in_memory() const {
-    const std::optional<std::int64_t> free = device::free_memory();
+bool PairedTrial::fit_in_memory(const Context& context) const {
+    const std::optional<std::int64_t> free = context.impl()->cpu->free_memory();
     return !free || bytes_read(programs_) <= max_memory_fraction * static_cast<double>(*free);
 }
 

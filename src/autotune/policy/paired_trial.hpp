@@ -1,7 +1,7 @@
 #pragma once
 
+#include "autotune/measurement/clock.hpp"
 #include "autotune/measurement/successive_elimination.hpp"
-#include "autotune/measurement/team_clock.hpp"
 #include "cairn/context.hpp"
 #include "program/program.hpp"
 #include "selection/choose/select.hpp"
@@ -25,7 +25,7 @@ public:
                 const selection::Options& options);
 
     /// True if the weights of both, in all their layouts, take at most half of the free memory.
-    bool fit_in_memory() const;
+    bool fit_in_memory(const Context& context) const;
     /// Runs both programs by the executor, in alternation (program_runner.hpp): all buckets, weighted as often as they
     /// run. If one keeps more bytes than the other, the price that selection gives these is added to its time. Each
     /// trial allocates memory of its own, so that addresses favour neither program. Throws Cancelled, Error(memory),

@@ -18,7 +18,7 @@ using program::BufferKind;
 
 /// Fills memory with floats between -1/64 and 1/64 (no sum of them overflows, and few are denormal); integers and
 /// booleans are 1, which is valid as an index wherever there are two rows.
-void fill_synthetic(device::Arena& memory, std::size_t bytes, DType dtype,
+void fill_synthetic(device::Memory& memory, std::size_t bytes, DType dtype,
                     const std::function<void()>& check_interrupt) {
     constexpr std::size_t stretch = 256;  // patterns between two checks for a stop
     constexpr std::size_t period = 4093;  // prime, so that the rows of a weight are not equal
@@ -36,24 +36,25 @@ void fill_synthetic(device::Arena& memory, std::size_t bytes, DType dtype,
     for (std::size_t at = 0; at < bytes; at += pattern.size()) {
         if (filled++ % stretch == 0) {
             check_interrupt();
-            memory.touch(std::min(at + stretch * pattern.size(), memory.capacity()));
+            memory.touch(0, std::min(at + stretch * pattern.size(), memory.capacity()));
         }
         std::memcpy(memory.data() + at, pattern.data(), std::min(pattern.size(), bytes - at));
     }
-    memory.touch(memory.capacity());
+    memory.touch(0, memory.capacity());
 }
 
 /// A synthetic weight that owns its memory: it is freed when the last reader releases it.
-InputView synthetic_weight(const Buffer& buffer, const std::function<void()>& check_interrupt) {
-    auto memory = std::make_unique<device::Arena>(
-        device::Arena::reserve(static_cast<std::size_t>(std::max<std::int64_t>(buffer.bytes.constant(), 1))));
+InputView synthetic_weight(const Buffer& buffer, device::Backend& backend,
+                           const std::function<void()>& check_interrupt) {
+    std::unique_ptr<device::Memory> memory = backend.reserve(
+        static_cast<std::size_t>(std::max<std::int64_t>(buffer.bytes.constant(), 1)), device::MemoryUse::scratch);
     fill_synthetic(*memory, static_cast<std::size_t>(buffer.bytes.constant()), buffer.desc.dtype, check_interrupt);
     InputView view;
     view.data = memory->data();
     view.dtype = buffer.desc.dtype;
     for (const Dim& size : buffer.desc.shape) view.shape.push_back(size.constant());
     view.owner = memory.release();
-    view.release = [](void* owner) { delete static_cast<device::Arena*>(owner); };
+    view.release = [](void* owner) { delete static_cast<device::Memory*>(owner); };
     return view;
 }
 
@@ -70,17 +71,18 @@ bool has_room(const program::Program& program, std::span<const std::int64_t> siz
 
 ProgramRunner::ProgramRunner(std::span<const program::Program* const> programs, const Context& context,
                              const std::stop_token& stop, autotune::Clock::time_point until)
-    : context_(context), stop_(stop), until_(until), team_(context.threads(), context.impl()->pool.spin()) {
+    : context_(context), stop_(stop), until_(until) {
+    device::Backend& backend = *context_.impl()->cpu;
     std::int64_t arena_bytes = 0;
     for (const program::Program* program : programs) {
         bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, stop));
         arena_bytes = std::max(arena_bytes, bound_.back()->linked.peak().bytes);
     }
     bind();
-    arena_ = device::Arena::reserve(static_cast<std::size_t>(arena_bytes));
+    arena_ = backend.reserve(static_cast<std::size_t>(arena_bytes), device::MemoryUse::scratch);
     for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)
-        prepared_.push_back(
-            {bound, runtime::Frame(bound->linked), std::vector<std::byte*>(bound->linked.program().buffers.size())});
+        prepared_.push_back({bound, runtime::Frame(bound->linked, backend),
+                             std::vector<std::byte*>(bound->linked.program().buffers.size())});
 }
 
 void ProgramRunner::check_interrupt() const {
@@ -95,25 +97,25 @@ void ProgramRunner::bind() {
         for (const Buffer& buffer : bound->linked.program().buffers)
             if (buffer.kind == BufferKind::weight) weights.emplace(buffer.name, &buffer);
     const WeightSource source = [&](std::string_view name) {
-        return synthetic_weight(*weights.find(name)->second, [this] { check_interrupt(); });
+        return synthetic_weight(*weights.find(name)->second, *context_.impl()->cpu, [this] { check_interrupt(); });
     };
     values_.bind(bound_, *context_.impl(), {source, nullptr, {}, stop_});
     until_ = autotune::Clock::time_point::max();
 }
 
 std::byte* ProgramRunner::memory_of(const Buffer& buffer, std::size_t bytes) {
-    device::Arena& memory = inputs_and_states_[(buffer.kind == BufferKind::state ? "s " : "i ") + buffer.name];
-    if (memory.capacity() < bytes || memory.data() == nullptr) {
-        memory = device::Arena::reserve(std::max<std::size_t>(bytes, 1));
-        fill_synthetic(memory, bytes, buffer.desc.dtype, [this] { check_interrupt(); });
+    auto& memory = inputs_and_states_[(buffer.kind == BufferKind::state ? "s " : "i ") + buffer.name];
+    if (memory == nullptr || memory->capacity() < bytes) {
+        memory = context_.impl()->cpu->reserve(std::max<std::size_t>(bytes, 1), device::MemoryUse::scratch);
+        fill_synthetic(*memory, bytes, buffer.desc.dtype, [this] { check_interrupt(); });
     }
-    return memory.data();
+    return memory->data();
 }
 
 void ProgramRunner::prepare(PreparedProgram& prepared, std::span<const std::int64_t> sizes) {
     const program::Program& program = prepared.bound->linked.program();
     prepared.frame.resize(sizes);
-    arena_.touch(static_cast<std::size_t>(prepared.frame.arena_bytes()));
+    arena_->touch(0, static_cast<std::size_t>(prepared.frame.arena_bytes()));
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         if (buffer.kind == BufferKind::input || buffer.kind == BufferKind::state)
@@ -121,7 +123,7 @@ void ProgramRunner::prepare(PreparedProgram& prepared, std::span<const std::int6
         else if (buffer.storage < 0)
             prepared.bases[b] = prepared.bound->memory.find(buffer);
     }
-    prepared.frame.set_pointers(prepared.bases, arena_.data());
+    prepared.frame.set_pointers(prepared.bases, arena_->data());
 }
 
 std::vector<std::vector<std::int64_t>> ProgramRunner::sizes_of(std::size_t index) const {
@@ -141,20 +143,11 @@ double ProgramRunner::seconds(std::size_t index, std::span<const std::int64_t> s
     PreparedProgram& prepared = prepared_[index];
     prepare(prepared, sizes);
     const program::Program& program = prepared.bound->linked.program();
-    device::ThreadPool& pool = context_.impl()->pool;
     const autotune::Clock::time_point begin = autotune::Clock::now();
     for (std::int64_t run = 0; run < runs; ++run) {
-        runtime::ParallelRegion region;
-        region.steps = prepared.frame.steps().data();
-        region.count = static_cast<std::int64_t>(prepared.frame.steps().size());
-        region.serial_steps = prepared.frame.serial_steps();
-        region.team = &team_;
-        team_.begin();
-        if (prepared.frame.is_small())
-            device::ThreadPool::run_alone(runtime::run_region, &region, &team_.barrier);
-        else
-            pool.run(runtime::run_region, &region, &team_.barrier);
-        runtime::throw_fault(region, "tune", program, program.run);
+        device::Submission submission;
+        prepared.frame.commands().run(submission);
+        runtime::throw_fault(submission, prepared.frame.launches(), "tune", program, program.run);
     }
     return autotune::seconds_since(begin);
 }

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "cairn/context.hpp"
-#include "device/cpu/arena.hpp"
-#include "device/cpu/team.hpp"
+#include "device/memory.hpp"
 #include "program/program.hpp"
 #include "runtime/bound_values.hpp"
 #include "runtime/frame.hpp"
@@ -54,9 +53,8 @@ private:
     std::vector<std::shared_ptr<runtime::BoundProgram>> bound_;
     std::vector<PreparedProgram> prepared_;
     runtime::BoundValues values_;
-    device::Arena arena_;
-    std::map<std::string, device::Arena> inputs_and_states_;  // inputs and states, by kind and name
-    device::TeamState team_;
+    std::unique_ptr<device::Memory> arena_;
+    std::map<std::string, std::unique_ptr<device::Memory>> inputs_and_states_;  // by kind and name
 };
 
 }  // namespace cairn::autotune

@@ -1,7 +1,7 @@
 #include "autotune/policy/tuner.hpp"
 
 #include "accuracy/kernel_check/error_measurement.hpp"
-#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "autotune/policy/exhaustive_tasks.hpp"
 #include "autotune/policy/knob_settings.hpp"
 #include "autotune/policy/task_priority.hpp"
@@ -327,7 +327,7 @@ private:
             impl.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);
         if (timing && timing->status == TimingStatus::failed) return;
         const ErrorMeasurement figures = kernel_check::measure_error(*call.kernel, *call.compared, call.promised,
-                                                                     impl.kernels.definitions, impl.pool);
+                                                                     impl.kernels.definitions, *impl.cpu);
         impl.timings->record_error(call.problem, call.kernel->id, environment_of(*call.kernel), figures);
         ++result_.compared;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/args.hpp"
+#include "device/command_buffer.hpp"
 #include "device/cpu/barrier.hpp"
 
 #include <atomic>
@@ -9,15 +10,7 @@
 
 namespace cairn::device {
 
-/// Why and where a kernel could not compute with its data: the arguments of Team::fail.
-struct Failure {
-    const char* reason = nullptr;
-    int input = -1;  ///< of the instruction; -1: unknown
-    std::int64_t position = 0, value = 0;
-};
-
-/// What the members of a Team share while a region runs; the executor owns one per instance and hands it to
-/// ThreadPool::run.
+/// What the members of a Team share while a region runs; a command buffer owns one and hands it to ThreadPool::run.
 ///
 ///     TeamState state(pool.size(), pool.spin());
 ///     state.begin();

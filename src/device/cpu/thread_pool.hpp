@@ -1,5 +1,6 @@
 #pragma once
 
+#include "device/backend.hpp"
 #include "device/cpu/barrier.hpp"
 #include "device/cpu/fork_guard.hpp"
 
@@ -35,18 +36,16 @@ struct PoolOptions {
 /// * Its threads block all signals: handlers of the host run on threads of the host.
 /// * After fork() the child has none of the threads: run() throws there, and destroying the pool does nothing. Create a
 ///   new pool in the child.
-class ThreadPool {
+class ThreadPool final : public HostThreads {
 public:
-    using Body = void (*)(void* context, int rank, int size);
-
     /// Throws Error(argument) unless 1 <= threads <= 4096, Error(memory) when the system grants no more threads.
     explicit ThreadPool(int threads, const PoolOptions& options = {});
     /// Joins its threads. No region may be running.
-    ~ThreadPool();
+    ~ThreadPool() override;
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    int size() const noexcept { return size_; }
+    int size() const noexcept override { return size_; }
     /// True if there are more threads than CPUs.
     bool oversubscribed() const noexcept { return oversubscribed_; }
     /// How long barriers in regions of this pool should spin; zero when oversubscribed.
@@ -59,7 +58,8 @@ public:
     /// and aborted when a member throws, so that the others leave too. A member leaves an aborted region by throwing
     /// RegionAborted; if nobody threw anything else, run() returns normally. Calling run() inside a region of the same
     /// pool throws InternalError.
-    void run(Body body, void* context, Barrier* barrier = nullptr);
+    void run(Body body, void* context, Barrier* barrier);
+    void run(Body body, void* context) override { run(body, context, nullptr); }
 
     /// Runs a region on the calling thread alone, as rank 0 of 1, whatever size() is: no thread wakes, and any number
     /// of host threads may do so at the same time.

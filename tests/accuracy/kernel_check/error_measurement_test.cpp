@@ -1,6 +1,7 @@
 #include "accuracy/kernel_check/error_measurement.hpp"
 
 #include "cairn/cairn.hpp"
+#include "device/cpu/cpu_backend.hpp"
 #include "tests/autotune/policy/inexact_product.hpp"
 
 #include <gtest/gtest.h>
@@ -29,8 +30,9 @@ TEST(ErrorMeasurementTest, WhatTheReferenceTakesLongForIsComparedAtSmallerSizes)
 
 ErrorMeasurement measured(const Kernel& kernel, int threads = 1) {
     const auto symbols = Symbols::create();
-    device::ThreadPool pool(threads);
-    return measure_error(kernel, parse_problem("matmul | f32[4,64] f32[64,32] -> f32[4,32]", *symbols), 5e-3, {}, pool);
+    const auto backend = device::cpu_backend(threads);
+    return measure_error(kernel, parse_problem("matmul | f32[4,64] f32[64,32] -> f32[4,32]", *symbols), 5e-3, {},
+                         *backend);
 }
 
 TEST(ErrorMeasurementTest, TheErrorIsThatAgainstTheDefinition) {

@@ -1,7 +1,7 @@
 #include "accuracy/kernel_check/kernel_error.hpp"
 
 #include "cairn/check.hpp"
-#include "device/cpu/thread_pool.hpp"
+#include "device/cpu/cpu_backend.hpp"
 
 #include <gtest/gtest.h>
 
@@ -86,11 +86,11 @@ Kernel negation() {
 }
 
 TEST(DistanceTest, AKernelIsComparedWithItsDefinition) {
-    device::ThreadPool pool(2);
+    const auto backend = device::cpu_backend(2);
     auto symbols = Symbols::create();
     const Problem problem = parse_problem("neg | f32[5,16] -> f32[5,16]", *symbols);
     off_by = 1e-2;
-    const ErrorNorms found = error_norms(negation(), problem, {}, pool);
+    const ErrorNorms found = error_norms(negation(), problem, {}, *backend);
     EXPECT_NEAR(found.relative, 1e-2, 1e-6);
     EXPECT_NEAR(found.largest, 1e-2, 1e-6) << "of elements above the root mean square";
     EXPECT_TRUE(is_comparable(negation(), problem));

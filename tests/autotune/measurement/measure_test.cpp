@@ -1,4 +1,4 @@
-#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "cairn/kernels.hpp"
 #include "cairn/tuning.hpp"
 #include "graph/types/knobs.hpp"
@@ -97,16 +97,6 @@ TEST(Measure, WhatAKernelThrowsIsAnErrorThatNamesIt) {
     EXPECT_EQ(measured(), "[measure] my.exp@1: out of memory");
     kernel.accepts = [](const Problem&) -> Refusal { throw std::runtime_error("broken"); };
     EXPECT_EQ(measured(), "[measure] my.exp@1: broken");
-}
-
-TEST(TeamClock, CountsWhatOthersDidBeforeAMemberCame) {
-    autotune::TeamClock clock(2);
-    clock.start(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    clock.stop(1);
-    clock.start(0);
-    clock.stop(0);
-    EXPECT_GE(clock.seconds(), 0.002);
 }
 
 }  // namespace

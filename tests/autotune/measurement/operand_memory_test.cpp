@@ -1,6 +1,7 @@
 #include "autotune/measurement/operand_memory.hpp"
 
 #include "cairn/error.hpp"
+#include "device/cpu/cpu_backend.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,20 +13,21 @@ namespace cairn::autotune {
 namespace {
 
 TEST(OperandMemory, StretchesGrowAndHoldThePattern) {
-    OperandMemory memory(1 << 20, 4096);
+    const auto cpu = device::cpu_backend(1);
+    OperandMemory memory(*cpu, 1 << 20, 4096);
     memory.reserve(0, 100, 0);
-    EXPECT_EQ(memory.streamed().capacity(), 0U);
-    EXPECT_EQ(memory.written().capacity(), 0U);
+    EXPECT_EQ(memory.streamed().size(), 0U);
+    EXPECT_EQ(memory.written().size(), 0U);
     memory.reserve(100, 100, 50);
-    EXPECT_GE(memory.streamed().capacity(), 1U << 20) << "caches are not to hold it";
+    EXPECT_GE(memory.streamed().size(), 1U << 20) << "caches are not to hold it";
     const std::byte* streamed = memory.streamed().data();
     memory.cursor = 64;
     memory.reserve(1 << 19, 5000, 50);
     EXPECT_EQ(memory.streamed().data(), streamed) << "long enough";
     EXPECT_EQ(memory.cursor, 64U);
-    EXPECT_GE(memory.kept().capacity(), 5000U);
+    EXPECT_GE(memory.kept().size(), 5000U);
     memory.reserve(3 << 20, 0, 0);
-    EXPECT_GE(memory.streamed().capacity(), 3U << 20);
+    EXPECT_GE(memory.streamed().size(), 3U << 20);
     EXPECT_EQ(memory.cursor, 0U);
     std::vector<std::byte> pattern(3 << 20);
     fill_with_pattern(pattern.data(), pattern.size());
@@ -34,7 +36,8 @@ TEST(OperandMemory, StretchesGrowAndHoldThePattern) {
 }
 
 TEST(OperandMemory, ARoundIsFilledAsFarAsThereIsTime) {
-    OperandMemory memory(32 << 20, 4096);
+    const auto cpu = device::cpu_backend(1);
+    OperandMemory memory(*cpu, 32 << 20, 4096);
     const FillOptions no_time{{}, std::chrono::steady_clock::time_point()};
     memory.reserve(3 << 20, 0, 0, no_time);
     EXPECT_GE(memory.filled_bytes(), 3U << 20) << "what a call needs";
@@ -43,7 +46,7 @@ TEST(OperandMemory, ARoundIsFilledAsFarAsThereIsTime) {
     const std::byte* const streamed = memory.streamed().data();
     memory.reserve(100, 0, 0);
     EXPECT_EQ(memory.streamed().data(), streamed) << "it goes on";
-    EXPECT_EQ(memory.filled_bytes(), memory.streamed().capacity());
+    EXPECT_EQ(memory.filled_bytes(), memory.streamed().size());
     EXPECT_FALSE(memory.is_partly_filled());
     std::vector<std::byte> pattern(memory.filled_bytes());
     fill_with_pattern(pattern.data(), pattern.size());
@@ -51,7 +54,8 @@ TEST(OperandMemory, ARoundIsFilledAsFarAsThereIsTime) {
 }
 
 TEST(OperandMemory, AStopEndsTheFilling) {
-    OperandMemory memory(64 << 20, 4096);
+    const auto cpu = device::cpu_backend(1);
+    OperandMemory memory(*cpu, 64 << 20, 4096);
     std::stop_source source;
     source.request_stop();
     EXPECT_THROW(memory.reserve(1, 0, 0, {source.get_token()}), Cancelled);

@@ -1,6 +1,7 @@
 #include "autotune/measurement/operands.hpp"
 
 #include "cairn/composites.hpp"
+#include "device/cpu/cpu_backend.hpp"
 #include "graph/types/half.hpp"
 #include "tests/autotune/database/problem.hpp"
 
@@ -37,11 +38,12 @@ std::vector<Definition> lookups() {
 struct Made {
     explicit Made(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
                   const std::vector<Layout>& layouts = {}, int threads = 1, bool cold = true)
-        : memory(std::make_shared<OperandMemory>(rotation, 8192)),
+        : memory(std::make_shared<OperandMemory>(*cpu, rotation, 8192)),
           operands(problem(text), kernel, {lookups(), layouts, {}}, threads, memory, cold),
           calls(operands),
           args(calls.next()) {}
 
+    std::unique_ptr<device::Backend> cpu = device::cpu_backend(1);
     std::shared_ptr<OperandMemory> memory;
     Operands operands;
     RotatingArgs calls;
@@ -144,7 +146,7 @@ TEST(Operands, WhatIsBoundIsStreamedAndTheRestStaysWhereItIs) {
     const char* text = "matmul | f32[4,16] f32[16,16]! -> f32[4,16]";  // 1024 bytes that are bound, and a cache line
                                                                        // between
     EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.places(), 1) << "nothing is bound";
-    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).memory->streamed().capacity(), 0U) << "so none is made";
+    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).memory->streamed().size(), 0U) << "so none is made";
     EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.places(), 1) << "hot";
     Made made(text, 1 << 20);
     EXPECT_EQ(made.operands.streamed_bytes(), 1088U);
@@ -160,7 +162,7 @@ TEST(Operands, WhatIsBoundIsStreamedAndTheRestStaysWhereItIs) {
     EXPECT_EQ(results.size(), 1U);
     ASSERT_EQ(bound.size(), static_cast<std::size_t>(made.operands.places())) << "all of it, however small the operand";
     EXPECT_EQ(*bound.begin(), made.memory->streamed().data());
-    EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().capacity());
+    EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().size());
     for (const std::byte* each : {*bound.begin(), *bound.rbegin()})
         EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second, 1, 0.4);
 }
@@ -190,7 +192,7 @@ TEST(Operands, LargeOnesWithGapsArePartsOfStatesAndStreamed) {
 TEST(Operands, WhatIsLargerThanTheRotationIsThereWhole) {
     const Made made("exp | f32[100000]! -> f32[100000]", 1 << 16);
     EXPECT_EQ(made.operands.places(), 1);
-    EXPECT_GE(made.memory->streamed().capacity(), 400000U);
+    EXPECT_GE(made.memory->streamed().size(), 400000U);
 }
 
 /// Distance in bytes from the first to the second operand.
@@ -233,7 +235,7 @@ TEST(Operands, AKernelFindsItsWorkspaceAndWhatItPrepared) {
     kernel.workspace = [](const Problem&, int threads) { return Dim(1000 * threads); };
     kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { return std::make_shared<int>(7); };
     const Made made("exp | f32[4] -> f32[4]", 0, kernel, {}, 3);
-    EXPECT_GE(made.memory->written().data() + made.memory->written().capacity() - made.args.workspace, 3000);
+    EXPECT_GE(made.memory->written().data() + made.memory->written().size() - made.args.workspace, 3000);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made.args.workspace) % 64, 0U);
     EXPECT_EQ(*static_cast<const int*>(made.args.prepared), 7);
     EXPECT_EQ(Made("exp | f32[4] -> f32[4]").args.prepared, nullptr);

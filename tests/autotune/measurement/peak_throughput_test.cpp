@@ -1,6 +1,6 @@
 #include "autotune/measurement/peak_throughput.hpp"
 
-#include "autotune/measurement/team_clock.hpp"
+#include "autotune/measurement/clock.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "graph/types/unit_table.hpp"
 

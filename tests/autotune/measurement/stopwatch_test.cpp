@@ -1,5 +1,6 @@
 #include "autotune/measurement/stopwatch.hpp"
 
+#include "device/cpu/cpu_backend.hpp"
 #include "tests/autotune/database/problem.hpp"
 #include "tests/errors/message.hpp"
 
@@ -31,11 +32,12 @@ TEST(Stopwatch, TimesAllCallsOfAllMembersAndReadsOn) {
     Kernel kernel;
     kernel.id = "my.exp@1";
     kernel.run = slow;
-    const auto memory = std::make_shared<OperandMemory>(1 << 16, 4096);
+    const auto cpu = device::cpu_backend(1);
+    const auto memory = std::make_shared<OperandMemory>(*cpu, 1 << 16, 4096);
     for (const int threads : {1, 2}) {
-        device::ThreadPool pool(threads);
+        const auto backend = device::cpu_backend(threads);
         const Operands operands(test::problem("exp | f32[16]! -> f32[16]"), kernel, {}, threads, memory, true);
-        Stopwatch watch(kernel, operands, pool);
+        Stopwatch watch(kernel, operands, *backend);
         runs = 0;
         seen.clear();
         EXPECT_GE(watch.time(3), 0.003);
@@ -52,10 +54,10 @@ TEST(Stopwatch, AfterAFailureItTimesAgain) {
         if (++runs == 2) team.fail("no");
     };
     runs = 0;
-    device::ThreadPool pool(1);
+    const auto backend = device::cpu_backend(1);
     const Operands operands(test::problem("exp | f32[16] -> f32[16]"), kernel, {}, 1,
-                            std::make_shared<OperandMemory>(0, 4096), true);
-    Stopwatch watch(kernel, operands, pool);
+                            std::make_shared<OperandMemory>(*backend, 0, 4096), true);
+    Stopwatch watch(kernel, operands, *backend);
     EXPECT_EQ(test::message([&] { watch.time(3); }), "[measure] my.exp@1: no");
     EXPECT_GT(watch.time(1), 0);
 }

@@ -80,7 +80,7 @@ TEST_F(PairedTrialTest, OnlyWhatDiffersIsRun) {
     ASSERT_TRUE(challenger);
     const PairedTrial both = paired_trial();
     EXPECT_EQ(made, (std::vector<std::size_t>{1, 1}));
-    EXPECT_TRUE(both.fit_in_memory());
+    EXPECT_TRUE(both.fit_in_memory(prepared.context));
     const autotune::EliminationResult result = both.run(prepared.context, 0.5, 1);
     EXPECT_EQ(result.winner, 1);
     ASSERT_EQ(result.candidates.size(), 2U);

@@ -1,4 +1,4 @@
-#include "runtime/executor.hpp"
+#include "device/cpu/parallel_region.hpp"
 
 #include "device/cpu/thread_pool.hpp"
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace cairn::runtime {
+namespace cairn::device {
 namespace {
 
 /// What a step records: how many members it had, and how often it ran.
@@ -25,16 +25,18 @@ void note(const Args& args, Team& team) {
 }
 
 struct Program {
-    explicit Program(std::size_t count) : seen(count), steps(count) {
+    explicit Program(std::size_t count) : seen(count), launches(count) {
         for (std::size_t i = 0; i < count; ++i)
-            steps[i] = {note, {nullptr, nullptr, nullptr, reinterpret_cast<std::byte*>(&seen[i]), nullptr}};
+            launches[i] = {note, {nullptr, nullptr, nullptr, reinterpret_cast<std::byte*>(&seen[i]), nullptr}};
     }
     std::vector<Record> seen;
-    std::vector<KernelLaunch> steps;
+    std::vector<KernelLaunch> launches;
 };
 
-void run(ParallelRegion& region, device::ThreadPool& pool, device::TeamState& team) {
-    region.team = &team;
+void run(Program& program, const std::int32_t* serial_launches, Submission& submission, ThreadPool& pool,
+         TeamState& team) {
+    submission.count = static_cast<std::int64_t>(program.launches.size());
+    ParallelRegion region{program.launches, serial_launches, team, submission};
     team.begin();
     pool.run([](void* r, int rank, int size) { run_team_member(*static_cast<ParallelRegion*>(r), rank, size); },
              &region, &team.barrier);
@@ -42,35 +44,32 @@ void run(ParallelRegion& region, device::ThreadPool& pool, device::TeamState& te
 
 TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
     for (const int threads : {1, 2, 5}) {
-        device::ThreadPool pool(threads);
-        device::TeamState team(threads, pool.spin());
-        for (const std::vector<std::int32_t>& serial_steps : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 0},
-                                                              {6, 5, 4, 3, 2, 1},
-                                                              {2, 1, 0, 0, 2, 1},
-                                                              {0, 2, 1, 0, 1, 0},
-                                                              {1, 0, 1, 0, 1, 0}}) {
+        ThreadPool pool(threads);
+        TeamState team(threads, pool.spin());
+        for (const std::vector<std::int32_t>& serial_launches : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 0},
+                                                                 {6, 5, 4, 3, 2, 1},
+                                                                 {2, 1, 0, 0, 2, 1},
+                                                                 {0, 2, 1, 0, 1, 0},
+                                                                 {1, 0, 1, 0, 1, 0}}) {
             Program program(6);
             for (int round = 1; round <= 50; ++round) {
                 std::vector<std::int64_t> told;
                 std::vector<double> seconds(6, -1);
-                ParallelRegion region;
-                region.steps = program.steps.data();
-                region.count = 6;
-                region.serial_steps = serial_steps.data();
-                region.seconds = seconds.data();
-                region.caller = &told;
-                region.progress = [](void* caller, std::int64_t done) {
+                Submission submission;
+                submission.seconds = seconds.data();
+                submission.caller = &told;
+                submission.progress = [](void* caller, std::int64_t done) {
                     static_cast<std::vector<std::int64_t>*>(caller)->push_back(done);
                 };
-                run(region, pool, team);
+                run(program, serial_launches.data(), submission, pool, team);
                 for (std::size_t i = 0; i < 6; ++i) {
-                    const int members = serial_steps[i] > 0 ? 1 : threads;
+                    const int members = serial_launches[i] > 0 ? 1 : threads;
                     ASSERT_EQ(program.seen[i].members, members) << i;
                     ASSERT_EQ(program.seen[i].calls, members * round) << i;
                     ASSERT_GE(seconds[i], 0) << i;
                 }
                 ASSERT_EQ(told, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
-                ASSERT_EQ(region.begun(), 6);
+                ASSERT_EQ(submission.begun(), 6);
             }
         }
     }
@@ -78,27 +77,24 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
 
 TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
     for (const int threads : {1, 2, 3})
-        for (const std::vector<std::int32_t>& serial_steps :
+        for (const std::vector<std::int32_t>& serial_launches :
              {std::vector<std::int32_t>{0, 0, 0, 0}, {4, 3, 2, 1}, {3, 2, 1, 0}, {0, 3, 2, 1}})
             for (std::int64_t at = 1; at <= 4; ++at) {
-                device::ThreadPool pool(threads);
-                device::TeamState team(threads, pool.spin());
+                ThreadPool pool(threads);
+                TeamState team(threads, pool.spin());
                 Program program(4);
                 struct Caller {
                     std::int64_t asked = 0, at = 0;
                 } caller{0, at};
-                ParallelRegion region;
-                region.steps = program.steps.data();
-                region.count = 4;
-                region.serial_steps = serial_steps.data();
-                region.caller = &caller;
-                region.should_stop = [](void* c) {
+                Submission submission;
+                submission.caller = &caller;
+                submission.should_stop = [](void* c) {
                     auto& self = *static_cast<Caller*>(c);
                     return ++self.asked == self.at;
                 };
-                run(region, pool, team);
-                EXPECT_EQ(region.stopped, at < 4 ? at : -1);
-                EXPECT_EQ(region.begun(), at);
+                run(program, serial_launches.data(), submission, pool, team);
+                EXPECT_EQ(submission.stopped, at < 4 ? at : -1);
+                EXPECT_EQ(submission.begun(), at);
                 for (std::int64_t i = 0; i < 4; ++i)
                     EXPECT_EQ(program.seen[static_cast<std::size_t>(i)].calls > 0, i < at) << i << " of " << at;
             }
@@ -106,19 +102,16 @@ TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
 
 TEST(Executor, AFailureInAStretchEndsAllMembers) {
     for (const int threads : {1, 2, 3}) {
-        device::ThreadPool pool(threads);
-        device::TeamState team(threads, pool.spin());
+        ThreadPool pool(threads);
+        TeamState team(threads, pool.spin());
         Program program(5);
-        program.steps[2].run = [](const Args&, Team& t) { t.fail("no"); };
-        const std::int32_t serial_steps[] = {0, 3, 2, 1, 0};
+        program.launches[2].run = [](const Args&, Team& t) { t.fail("no"); };
+        const std::int32_t serial_launches[] = {0, 3, 2, 1, 0};
         for (int round = 0; round < 50; ++round) {
-            ParallelRegion region;
-            region.steps = program.steps.data();
-            region.count = 5;
-            region.serial_steps = serial_steps;
-            run(region, pool, team);
-            ASSERT_EQ(region.failed, 2);
-            ASSERT_EQ(region.begun(), 3);
+            Submission submission;
+            run(program, serial_launches, submission, pool, team);
+            ASSERT_EQ(submission.failed, 2);
+            ASSERT_EQ(submission.begun(), 3);
             ASSERT_EQ(program.seen[3].calls, 0);
             ASSERT_NE(team.failure(), nullptr);
         }
@@ -126,4 +119,4 @@ TEST(Executor, AFailureInAStretchEndsAllMembers) {
 }
 
 }  // namespace
-}  // namespace cairn::runtime
+}  // namespace cairn::device

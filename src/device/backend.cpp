@@ -1,0 +1,12 @@
+#include "device/backend.hpp"
+
+namespace cairn::device {
+
+// Each interface has one function that is not inline: its vtable is then emitted here alone.
+Memory::~Memory() = default;
+CommandBuffer::~CommandBuffer() = default;
+CallArguments::~CallArguments() = default;
+Backend::~Backend() = default;
+HostThreads::~HostThreads() = default;
+
+}  // namespace cairn::device

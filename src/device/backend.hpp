@@ -1,0 +1,92 @@
+#pragma once
+
+#include "cairn/features.hpp"
+#include "device/command_buffer.hpp"
+#include "device/memory.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+/// The interface of the devices that programs run on. Rooms outside src/device use a device through it alone.
+namespace cairn::device {
+
+/// The arguments of successive calls of a kernel, made by the thread that asks.
+class CallArguments {
+public:
+    virtual ~CallArguments();
+    virtual const Args& next() noexcept = 0;
+};
+
+/// Calls of one kernel that are timed together.
+struct TimedCalls {
+    void (*run)(const Args& args, Team& team);
+    std::int64_t count = 1;
+    /// Called once by each thread, before the clock starts.
+    std::function<std::unique_ptr<CallArguments>()> arguments;
+};
+
+/// Sizes of a device's caches in bytes; 0: unknown or absent.
+struct CacheSizes {
+    std::int64_t private_bytes = 0;  ///< of one core
+    std::int64_t shared_bytes = 0;   ///< the last level
+};
+
+/// A device: its memory, and the means to run and time kernels on it. Thread-safe.
+class Backend {
+public:
+    Backend() = default;
+    virtual ~Backend();
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+
+    /// Reserves address space for `bytes`. Throws Error(memory) naming the bytes.
+    virtual std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse use) = 0;
+    /// Bytes of a page: memory is committed in whole pages.
+    virtual std::size_t page_bytes() const noexcept = 0;
+    /// Bytes that this process may still allocate on the device; empty if unknown.
+    virtual std::optional<std::int64_t> free_memory() const = 0;
+
+    /// Prepares launches to be run as one unit. The list must stay where it is as long as the command buffer lives.
+    virtual std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches) = 0;
+    /// Wall-clock seconds of the calls, one after another as a program makes them: from the first thread's start to the
+    /// last thread's end. Rethrows what the kernel throws; `failure` receives what it reports.
+    virtual double time(const TimedCalls& calls, std::optional<Failure>& failure) = 0;
+
+    /// Number of threads that a kernel is prepared for (Kernel::prepare, Kernel::workspace).
+    virtual int threads() const noexcept = 0;
+    /// The features that the device has.
+    virtual FeatureSet features() const = 0;
+    virtual CacheSizes caches() const = 0;
+    /// Everything about the device that changes times by more than noise, where `enabled` features are in use: a part
+    /// of the key of measured times.
+    virtual std::string fingerprint(const FeatureSet& enabled) const = 0;
+};
+
+/// The host's threads, for work that is not a kernel.
+class HostThreads {
+public:
+    using Body = void (*)(void* context, int rank, int size);
+
+    virtual ~HostThreads();
+    virtual int size() const noexcept = 0;
+    /// Calls `body(context, rank, size())` on all threads, the caller as rank 0, and returns when all have left.
+    /// Rethrows the first exception. Calls from several host threads take turns; a call from inside another throws
+    /// InternalError.
+    virtual void run(Body body, void* context) = 0;
+};
+
+/// The CPU as a device.
+class CpuBackend : public Backend {
+public:
+    /// The threads that its kernels run on.
+    virtual HostThreads& host_threads() noexcept = 0;
+    /// True if there are more threads than CPUs.
+    virtual bool oversubscribed() const noexcept = 0;
+};
+
+}  // namespace cairn::device

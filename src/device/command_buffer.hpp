@@ -1,0 +1,81 @@
+#pragma once
+
+#include "cairn/args.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <span>
+
+/// Kernel launches that a device runs as one unit.
+namespace cairn::device {
+
+/// One instruction, ready to run.
+struct KernelLaunch {
+    void (*run)(const Args& args, Team& team) = nullptr;
+    Args args = {};
+    /// Bytes of the operands at the current sizes: a launch of few bytes is not shared between threads.
+    std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Why and where a kernel could not compute with its data: the arguments of Team::fail.
+struct Failure {
+    const char* reason = nullptr;
+    int input = -1;  ///< of the instruction; -1: unknown
+    std::int64_t position = 0, value = 0;
+};
+
+/// Time span in which a thread worked on a launch, in seconds since the submission began.
+struct TimeSpan {
+    double begin = 0, end = 0;
+};
+
+/// One execution of a command buffer: what the caller wants to see, and the outcome.
+struct Submission {
+    double* seconds = nullptr;                    ///< time of each launch, filled in if not null
+    TimeSpan* spans = nullptr;                    ///< per launch, of CommandBuffer::threads(); filled in with `seconds`
+    bool (*should_stop)(void* caller) = nullptr;  ///< polled between launches, on the caller's thread; null: never
+    void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< called after each launch, on the caller's thread
+    void* caller = nullptr;
+
+    /// Outcome.
+    std::int64_t stopped = -1;  ///< number of launches complete when the caller wanted to stop; -1: it did not
+    std::int64_t reached = -1;  ///< the last launch that may have begun
+    std::int64_t count = 0;     ///< number of launches
+    std::atomic<std::int64_t> failed{-1};  ///< the launch whose kernel reported a failure or threw
+    std::exception_ptr thrown = {};        ///< exception of the first kernel that threw
+    std::optional<Failure> failure = {};   ///< first failure that a kernel reported
+
+    /// Number of launches that may have begun, counted from the first.
+    std::int64_t begun() const noexcept { return stopped >= 0 && failed < 0 ? stopped : std::min(reached + 1, count); }
+};
+
+/// Launches that a device runs one after another. The list is fixed when it is recorded; the arguments and the bytes of
+/// its launches may change between submissions.
+class CommandBuffer {
+public:
+    virtual ~CommandBuffer();
+    CommandBuffer(const CommandBuffer&) = delete;
+    CommandBuffer& operator=(const CommandBuffer&) = delete;
+
+    /// Must be called after KernelLaunch::bytes of a launch has changed.
+    virtual void update() = 0;
+    /// Number of threads that run the launches at their current sizes: 1 if all are too small to share.
+    virtual int threads() const noexcept = 0;
+    /// Runs all launches and returns when they are complete, one has failed, or the caller wanted to stop. Failures and
+    /// exceptions of kernels are in the outcome. For one host thread at a time.
+    virtual void run(Submission& submission) = 0;
+
+    std::span<const KernelLaunch> launches() const noexcept { return launches_; }
+
+protected:
+    explicit CommandBuffer(std::span<const KernelLaunch> launches) noexcept : launches_(launches) {}
+
+private:
+    std::span<const KernelLaunch> launches_;
+};
+
+}  // namespace cairn::device
