@@ -7,12 +7,13 @@
 namespace cairn::kernel_check {
 namespace {
 
-// Both bounds, low + 1, and sizes that are no multiple of a vector; at most 4096.
+// Both bounds, low + 1, and sizes that are no multiple of a vector; at most 4096, or the lower bound.
 std::vector<std::int64_t> values_of(const Symbols::Symbol& symbol) {
     std::set<std::int64_t> values;
     for (const std::int64_t value :
          {symbol.low, symbol.low + 1, std::int64_t{3}, std::int64_t{17}, std::int64_t{33}, symbol.high})
-        if (value >= symbol.low && value <= symbol.high) values.insert(std::min<std::int64_t>(value, 4096));
+        if (value >= symbol.low && value <= symbol.high)
+            values.insert(std::min(value, std::max<std::int64_t>(4096, symbol.low)));
     return {values.begin(), values.end()};
 }
 

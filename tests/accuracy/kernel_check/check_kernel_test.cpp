@@ -171,7 +171,8 @@ TEST(CheckKernel, SeesAFailure) { expect_fault<Fault::fails>("fails: no reason")
 
 /// A correct kernel for exp that accepts a range of sizes, and behaves differently at a size within it.
 KernelReport report_of_range(KernelFunction<Refusal(const Problem&)> accepts,
-                             KernelFunction<std::shared_ptr<const void>(const Problem&, int)> prepare = nullptr) {
+                             KernelFunction<std::shared_ptr<const void>(const Problem&, int)> prepare = nullptr,
+                             const std::string& sample = "exp | f32[N] -> f32[N] where N in 1..64") {
     Kernel kernel;
     kernel.id = "test.exp@1";
     kernel.definition = "exp";
@@ -183,7 +184,7 @@ KernelReport report_of_range(KernelFunction<Refusal(const Problem&)> accepts,
             reinterpret_cast<float*>(args.outputs[0].data)[i * args.outputs[0].strides[0]] =
                 std::exp(reinterpret_cast<const float*>(args.inputs[0].data)[i * args.inputs[0].strides[0]]);
     };
-    kernel.samples = {"exp | f32[N] -> f32[N] where N in 1..64"};
+    kernel.samples = {sample};
     return check_kernel(kernel, {}, {});
 }
 
@@ -197,6 +198,15 @@ TEST(CheckKernel, SeesASizeRefusedWithinAnAcceptedRange) {
     ASSERT_FALSE(found.faults.empty());
     EXPECT_NE(found.faults[0].find("accepts a range and refuses a size within it: it is unlucky"), std::string::npos);
     EXPECT_NE(found.faults[0].find("at exp | f32[13] -> f32[13]"), std::string::npos) << found.faults[0];
+}
+
+TEST(CheckKernel, CallsNothingOutsideTheRangeOfASample) {
+    const auto accepts = [](const Problem& problem) -> Refusal {
+        return is_f32(problem) && provably_le(5000, problem.inputs[0].shape[0]) ? "" : "needs 5000 f32";
+    };
+    const KernelReport found = report_of_range(accepts, nullptr, "exp | f32[N] -> f32[N] where N in 5000..5003");
+    EXPECT_TRUE(found.faults.empty()) << found.faults[0];
+    EXPECT_GE(found.runs, 3);
 }
 
 TEST(CheckKernel, SeesASizeThatCannotBePreparedWithinAnAcceptedRange) {
