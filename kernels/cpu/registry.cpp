@@ -34,6 +34,7 @@ std::vector<Kernel> kernel_list() {
     add_copies(kernels);
     add_gathers(kernels);
     add_scatter(kernels);
+    add_counting_sort(kernels);
     add_argsort(kernels);
     add_iota(kernels);
     add_pad(kernels);

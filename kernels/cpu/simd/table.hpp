@@ -38,6 +38,7 @@ void add_copies(std::vector<Kernel>& kernels);
 void add_gathers(std::vector<Kernel>& kernels);
 void add_scatter(std::vector<Kernel>& kernels);
 void add_argsort(std::vector<Kernel>& kernels);
+void add_counting_sort(std::vector<Kernel>& kernels);
 void add_iota(std::vector<Kernel>& kernels);
 void add_pad(std::vector<Kernel>& kernels);
 
