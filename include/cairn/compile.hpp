@@ -57,8 +57,8 @@ struct Split {
 struct CompileOptions {
     Mode mode = Mode::off;  ///< source of kernel times
     /// Wall-clock time for measuring, in addition to what a compile in Mode::cached takes. Measuring ends at most one
-    /// run of a kernel, or of a program, later. Default: 1 s for Mode::quick, 5 s for Mode::normal, unlimited for
-    /// Mode::exhaustive.
+    /// run of a kernel, or of a program, later, and later still where the calibration of a busy machine has taken more
+    /// than a quarter of it. Default: 1 s for Mode::quick, 5 s for Mode::normal, unlimited for Mode::exhaustive.
     std::optional<double> tune_seconds = {};
     /// Mode::normal and Mode::exhaustive: once all times are known, spends the remaining time on paired trials of whole
     /// programs that sums of kernel times hardly distinguish, on synthetic data. This takes memory for the weights of

@@ -286,8 +286,11 @@ void Stages::tune(std::vector<PreparedBucket>& buckets) {
         ~Release() { autotune::release_operand_memory(impl); }
     } const release{*context_.impl()};
     const Measuring measuring(measuring_);
-    const autotune::Budget budget{autotune::seconds_of(options_) - measuring_, options_.progress, options_.stop,
-                                  autotune::usual_hang_seconds, autotune::effort_of(options_.mode)};
+    // On a busy machine a calibration takes longer than its share; the rest of the budget stays for kernels.
+    const double seconds = autotune::seconds_of(options_),
+                 left = seconds - std::min(measuring_, max_calibration_share * seconds);
+    const autotune::Budget budget{left, options_.progress, options_.stop, autotune::usual_hang_seconds,
+                                  autotune::effort_of(options_.mode)};
     autotune::TuningResult profiled = autotune::run_tuner(selection_buckets(buckets), context_, costs_, select_options,
                                                           budget, autotune::measurer_of(context_));
     unmeasured_plan_ = std::move(profiled.plan);

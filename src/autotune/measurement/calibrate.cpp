@@ -39,6 +39,8 @@ constexpr std::size_t brief_working_set = 32 << 20;
 // The largest working set for the read bandwidth, and its limit as a fraction (1/4) of free memory.
 constexpr double max_working_set = 1 << 30;
 constexpr int free_memory_divisor = 4;
+// A calibration may take this many times as long as it should.
+constexpr double max_overrun = 2;
 
 double clock_step() {
     double step = 1;
@@ -112,28 +114,43 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
     return static_cast<double>(bytes) / seconds;
 }
 
-/// Reads growing working sets until the rate is that of memory alone. Their contents do not matter.
-std::vector<autotune::WorkingSetBandwidth> sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl,
-                                                        const Repetitions& repetitions) {
+/// Reads growing working sets until the rate is that of memory alone, or until the next one would end after `until`:
+/// each takes twice as long as the one before. Their contents do not matter.
+struct Sweep {
+    std::vector<autotune::WorkingSetBandwidth> rates;
+    bool is_whole = true;  // it was not ended for want of time
+};
+Sweep sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl, const Repetitions& repetitions,
+                   Clock::time_point until) {
     double most = max_working_set;
     if (const auto free = impl.cpu->free_memory())
         most = std::min(most, static_cast<double>(*free) / free_memory_divisor);
     const std::unique_ptr<device::Memory> memory =
         impl.cpu->reserve(std::max(static_cast<std::size_t>(most), first), device::MemoryUse::arena);
-    return autotune::sweep_to_memory_plateau(static_cast<double>(first), most, [&](double bytes) {
+    Sweep sweep;
+    Clock::time_point begun = Clock::now();
+    Clock::duration last{};
+    const auto rate_of = [&](double bytes) {
+        begun = Clock::now();
         memory->touch(0, static_cast<std::size_t>(bytes));
-        return read_rate(probe, memory->data(), static_cast<std::size_t>(bytes), repetitions);
-    });
+        const double rate = read_rate(probe, memory->data(), static_cast<std::size_t>(bytes), repetitions);
+        last = Clock::now() - begun;
+        return rate;
+    };
+    const auto has_time = [&] { return sweep.is_whole = Clock::now() + 2 * last <= until; };
+    sweep.rates = autotune::sweep_to_memory_plateau(static_cast<double>(first), most, rate_of, has_time);
+    return sweep;
 }
 
-/// Measures bandwidths and the cache size. True if the working set exceeded all caches; false if there was time to fill
-/// only a part.
+/// Measures bandwidths and the cache size. True if the working sets grew beyond all caches; false if there was no time
+/// for that.
 bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, const autotune::FillOptions& filling,
-                       const Repetitions& repetitions) {
+                       const Repetitions& repetitions, Clock::time_point until) {
     const auto memory = autotune::operand_memory_of(impl);
     memory->reserve(std::min(brief_working_set, memory->rotation), 0, 0, filling);
     const std::size_t all = memory->filled_bytes();
     const std::byte* const data = memory->streamed().data();
+    bool is_whole = !memory->is_partly_filled();
     std::vector<autotune::WorkingSetBandwidth> rates;
     for (std::size_t bytes = min_working_set; bytes < all; bytes *= 2)
         if (!memory->is_partly_filled() || rates.empty())
@@ -141,15 +158,16 @@ bool measure_bandwidth(Probe& probe, Context::Impl& impl, Calibration& machine, 
     if (memory->is_partly_filled()) {
         rates.push_back({static_cast<double>(all), read_rate(probe, data, all, repetitions)});
     } else {
-        const std::vector<autotune::WorkingSetBandwidth> beyond = sweep_beyond(all, probe, impl, repetitions);
-        rates.insert(rates.end(), beyond.begin(), beyond.end());
+        const Sweep beyond = sweep_beyond(all, probe, impl, repetitions, until);
+        rates.insert(rates.end(), beyond.rates.begin(), beyond.rates.end());
+        is_whole = beyond.is_whole;
     }
     machine.bandwidth = rates.back().rate;
     machine.bandwidth_bytes = rates.back().bytes;
     machine.cache_bandwidth = std::max(rates.front().rate, machine.bandwidth);
     const auto reported = static_cast<double>(impl.cpu->caches().shared_bytes);
     machine.cache_bytes = memory->is_partly_filled() ? reported : autotune::effective_cache_bytes(rates, reported);
-    return !memory->is_partly_filled();
+    return is_whole;
 }
 
 /// Seconds of a block of rounds on a unit by all members, and their spread.
@@ -248,11 +266,13 @@ autotune::CalibrationRun calibrate_within(Context::Impl& impl, double seconds, c
     const Repetitions& repetitions = is_brief ? brief : thorough;
     autotune::FillOptions filling{stop};
     if (is_brief) filling.until = time_point_after(seconds / 2);
+    // What is not cut short takes most of this time on a quiet machine.
+    const Clock::time_point until = time_point_after(max_overrun * std::max(seconds, autotune::thorough_seconds));
     Calibration machine;
     machine.timer_seconds = clock_step();
     Probe probe(*impl.cpu, stop);
     measure_peaks(probe, impl, machine, repetitions);
-    const bool is_whole = measure_bandwidth(probe, impl, machine, filling, repetitions);
+    const bool is_whole = measure_bandwidth(probe, impl, machine, filling, repetitions, until);
     if (impl.cpu->threads() > 1) {
         machine.barrier_seconds = barrier_seconds(probe, repetitions);
         machine.cross_core_transfer_seconds = cross_core_transfer_seconds(probe, repetitions);

@@ -23,9 +23,10 @@ double effective_cache_bytes(std::span<const WorkingSetBandwidth> rates, double 
 }
 
 std::vector<WorkingSetBandwidth> sweep_to_memory_plateau(double first, double most,
-                                                         const std::function<double(double)>& rate_of) {
+                                                         const std::function<double(double)>& rate_of,
+                                                         const std::function<bool()>& has_time) {
     std::vector<WorkingSetBandwidth> rates{{first, rate_of(first)}};
-    while (2 * rates.back().bytes <= most) {
+    while (2 * rates.back().bytes <= most && (!has_time || has_time())) {
         const double bytes = 2 * rates.back().bytes;
         rates.push_back({bytes, rate_of(bytes)});
         // Two steps, because one may be level by chance.

@@ -20,10 +20,12 @@ struct WorkingSetBandwidth {
 double effective_cache_bytes(std::span<const WorkingSetBandwidth> rates, double reported_bytes);
 
 /// Read rates of working sets that double from `first` bytes until the rate is within a twentieth of the two before it,
-/// which is the memory plateau, or the next would exceed `most` bytes. `rate_of` measures one, in bytes a second.
+/// which is the memory plateau, or the next would exceed `most` bytes, or `has_time` is false. `rate_of` measures one,
+/// in bytes a second.
 ///
 ///     a cache of 64 MB at 220 GB/s before memory at 37, first = 64 MB: reads 64, 128, 256, 512 MB and 1 GB
 std::vector<WorkingSetBandwidth> sweep_to_memory_plateau(double first, double most,
-                                                         const std::function<double(double bytes)>& rate_of);
+                                                         const std::function<double(double bytes)>& rate_of,
+                                                         const std::function<bool()>& has_time = nullptr);
 
 }  // namespace cairn::autotune

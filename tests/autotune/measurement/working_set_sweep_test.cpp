@@ -58,6 +58,12 @@ TEST(WorkingSetSweep, APlateauTakesTwoStepsAndMemoryIsNotExceeded) {
         << "two equal rates by chance";
     EXPECT_EQ(sweep_to_memory_plateau(64 * mb, 300 * mb, [](double bytes) { return 1 / bytes; }).back().bytes,
               256 * mb);
+    int steps = 0;
+    EXPECT_EQ(sweep_to_memory_plateau(
+                  64 * mb, 1024 * mb, [](double bytes) { return 1 / bytes; }, [&] { return ++steps < 3; })
+                  .size(),
+              3u)
+        << "while there is time";
     EXPECT_EQ(sweep_to_memory_plateau(64 * mb, 0, [](double) { return 37; }).size(), 1u) << "there is always one rate";
 }
 
