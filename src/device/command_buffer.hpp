@@ -28,15 +28,14 @@ struct Failure {
     std::int64_t position = 0, value = 0;
 };
 
-/// Time span in which a thread worked on a launch, in seconds since the submission began.
+/// Time span in which a thread worked on a launch, in seconds since the submission began; empty if it did not.
 struct TimeSpan {
     double begin = 0, end = 0;
 };
 
 /// One execution of a command buffer: what the caller wants to see, and the outcome.
 struct Submission {
-    double* seconds = nullptr;                    ///< time of each launch, filled in if not null
-    TimeSpan* spans = nullptr;                    ///< per launch, of CommandBuffer::threads(); filled in with `seconds`
+    TimeSpan* spans = nullptr;                    ///< per launch, of CommandBuffer::threads(); filled in if not null
     bool (*should_stop)(void* caller) = nullptr;  ///< polled between launches, on the caller's thread; null: never
     void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< called after each launch, on the caller's thread
     void* caller = nullptr;

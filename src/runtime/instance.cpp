@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace cairn::runtime {
 namespace {
@@ -43,6 +45,21 @@ struct RunCallbacks {
         run.options->progress({run.phase, done, run.total, {}, 0});
     }
 };
+
+/// Seconds from the end of the launch before to the end of each one: a launch ends when its last thread does. A
+/// thread's own clock would not do, as it may be asleep while others are launches ahead of the barrier it still has to
+/// leave.
+std::vector<double> seconds_of(std::span<const device::TimeSpan> spans, std::size_t launches) {
+    std::vector<double> seconds(launches, 0);
+    const std::size_t threads = launches == 0 ? 0 : spans.size() / launches;
+    double before = 0;
+    for (std::size_t i = 0; i < launches; ++i) {
+        double end = before;
+        for (const device::TimeSpan& span : spans.subspan(i * threads, threads)) end = std::max(end, span.end);
+        seconds[i] = end - std::exchange(before, end);
+    }
+    return seconds;
+}
 
 std::size_t index_of(const std::vector<program::Port>& ports, std::string_view name) {
     return static_cast<std::size_t>(
@@ -294,9 +311,7 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
                        device::Submission& submission) {
     const std::size_t count = frame.launches().size();
     if (options.profile) {
-        profile.seconds.assign(count, 0);
         profile.spans.assign(count * static_cast<std::size_t>(frame.commands().threads()), {});
-        submission.seconds = profile.seconds.data();
         submission.spans = profile.spans.data();
     }
     RunCallbacks callbacks{&options, phase, static_cast<std::int64_t>(count)};
@@ -304,6 +319,7 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
     if (options.stop.stop_possible()) submission.should_stop = RunCallbacks::should_stop;
     if (options.progress) submission.progress = RunCallbacks::progress;
     frame.commands().run(submission);
+    if (options.profile) profile.seconds = seconds_of(profile.spans, count);
     const Program& program = frame.program().program();
     throw_fault(submission, frame.launches(), "run", program, program.run);
     if (submission.stopped >= 0) throw Cancelled("run");

@@ -19,7 +19,6 @@ public:
 
     void run() {
         if (rank_ == 0) submission_.reached = 0;
-        if (submission_.seconds != nullptr && rank_ == 0) begun_ = now();
         for (std::int64_t i = 0; i < count_;) {
             const std::int64_t serial_count = serial_count_at(i), end = i + std::max<std::int64_t>(serial_count, 1);
             if (serial_count == 0) {
@@ -91,11 +90,6 @@ private:
     }
 
     void report_progress(std::int64_t i) {
-        if (submission_.seconds != nullptr) {
-            const double ended = now();
-            submission_.seconds[i] = ended - begun_;
-            begun_ = ended;
-        }
         if (submission_.progress != nullptr) submission_.progress(submission_.caller, i + 1);
     }
 
@@ -105,7 +99,6 @@ private:
     const std::int64_t count_;
     const int rank_;
     Team team_, solo_team_;
-    double begun_ = 0;
 };
 
 }  // namespace

@@ -54,9 +54,9 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
             Program program(6);
             for (int round = 1; round <= 50; ++round) {
                 std::vector<std::int64_t> told;
-                std::vector<double> seconds(6, -1);
+                std::vector<TimeSpan> spans(6 * static_cast<std::size_t>(threads), {-1, -1});
                 Submission submission;
-                submission.seconds = seconds.data();
+                submission.spans = spans.data();
                 submission.caller = &told;
                 submission.progress = [](void* caller, std::int64_t done) {
                     static_cast<std::vector<std::int64_t>*>(caller)->push_back(done);
@@ -66,7 +66,11 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
                     const int members = serial_launches[i] > 0 ? 1 : threads;
                     ASSERT_EQ(program.seen[i].members, members) << i;
                     ASSERT_EQ(program.seen[i].calls, members * round) << i;
-                    ASSERT_GE(seconds[i], 0) << i;
+                    for (int rank = 0; rank < threads; ++rank) {
+                        const TimeSpan& span =
+                            spans[i * static_cast<std::size_t>(threads) + static_cast<std::size_t>(rank)];
+                        ASSERT_EQ(span.end >= 0, rank < members) << i;
+                    }
                 }
                 ASSERT_EQ(told, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
                 ASSERT_EQ(submission.begun(), 6);
