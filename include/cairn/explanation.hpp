@@ -47,6 +47,10 @@ struct ExplainedKernel {
     /// kernel can be.
     bool ranked_last = false;
     bool is_lower_bound = false;  ///< the measurement was stopped early: `seconds` is a lower bound
+    /// The part of `seconds` that its arithmetic alone would take at the peak rate of its unit, and its bytes alone at
+    /// the rates of memory and caches, as calibrated. A call whose time is near the larger one is at the machine's
+    /// limit. 0 if the machine is not calibrated, or in a loaded program.
+    double arithmetic_seconds = 0, memory_seconds = 0;
     friend bool operator==(const ExplainedKernel&, const ExplainedKernel&) = default;
 };
 

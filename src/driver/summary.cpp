@@ -155,9 +155,49 @@ private:
         return verdict.measured ? "" : " est.";
     }
 
+    /// The share of the machine's limits that a call reaches: the larger of arithmetic and memory; 0: unknown.
+    static double reached(const ExplainedKernel& verdict) {
+        const double limit = std::max(verdict.arithmetic_seconds, verdict.memory_seconds);
+        return limit > 0 && verdict.seconds > 0 ? std::min(limit / verdict.seconds, 1.0) : 0;
+    }
+    static bool is_arithmetic(const ExplainedKernel& verdict) {
+        return verdict.arithmetic_seconds > verdict.memory_seconds;
+    }
+    /// True for a call whose time is that of starting it: waking threads, barriers.
+    static bool is_short(const ExplainedKernel& verdict) {
+        constexpr double max_seconds = 2e-5, max_share = 0.25;
+        return verdict.seconds < max_seconds && reached(verdict) < max_share;
+    }
+
+    /// `, 43 % of peak arithmetic`
+    static std::string limit_text(const ExplainedKernel& verdict) {
+        if (reached(verdict) <= 0) return {};
+        if (is_short(verdict)) return ", short";
+        return fmt::format(", {:.0f} % of {}", 100 * reached(verdict),
+                           is_arithmetic(verdict) ? "peak arithmetic" : "memory bandwidth");
+    }
+
+    /// What would make a fully measured program faster, by what limits its longest call.
+    std::string advice() const {
+        constexpr double near_limit = 0.6;
+        double of_short = 0;
+        for (const Calls& calls : calls_) of_short += is_short(calls.first().chosen) ? calls.seconds : 0;
+        if (of_short > bucket_.seconds / 2)
+            return "most of the time is short calls: fewer threads (--threads), or more rows in one run";
+        const ExplainedKernel& longest = calls_.front().first().chosen;
+        if (reached(longest) < near_limit)
+            return "the longest call is far from both limits: `cairn tune --mode exhaustive` tries more settings and "
+                   "programs; a kernel of your own may do better (docs/add_a_kernel.md)";
+        return is_arithmetic(longest)
+                   ? "the longest call is near peak arithmetic: a tolerance admits cheaper arithmetic (--tolerance)"
+                   : "the longest call is near the memory bandwidth: weights and states of 16 bits are read faster "
+                     "(store them so, or --tolerance)";
+    }
+
     void add_calls() {
-        add(fmt::format("what takes longest, equal calls together ({} a run, {} different)", count_text(runs_, "call"),
-                        calls_.size()));
+        add(fmt::format("what takes longest, equal calls together ({} a run, {} different){}",
+                        count_text(runs_, "call"), calls_.size(),
+                        is_calibrated() ? ", and the machine's limit that it comes closest to" : ""));
         for (std::size_t i = 0; i < std::min(calls_.size(), max_calls); ++i) add_call(calls_[i]);
         double rest = 0;
         for (std::size_t i = max_calls; i < calls_.size(); ++i) rest += calls_[i].seconds;
@@ -177,12 +217,20 @@ private:
         std::string text = fmt::format("  {:5.1f} %  {:>8}{} ", share(calls.seconds),
                                        driver::duration_text(calls.seconds), time_mark(first.chosen));
         if (calls.all.size() > 1) text += fmt::format(" {} x", calls.all.size());
-        text += fmt::format(" {} by {}{}", work_text(first), first.chosen.kernel,
-                            first.chosen.is_reference ? " (the plain kernel)" : "");
-        if (!names.empty()) text += ", \"" + driver::abbreviated_names(names, 2) + '"';
-        if (!read.empty()) text += ", reads " + driver::abbreviated_names(read, 2);
+        text += ' ' + work_text(first);
+        if (!names.empty()) text += " \"" + driver::abbreviated_names(names, 2) + '"';
         if (!where.empty()) text += " (" + driver::abbreviated_names(where, 1) + ')';
+        text += limit_text(first.chosen);
+        text += fmt::format(", by {}{}", first.chosen.kernel, first.chosen.is_reference ? " (a reference kernel)" : "");
+        if (!read.empty()) text += ", reads " + driver::abbreviated_names(read, 2);
         add(std::move(text));
+    }
+
+    /// True for differences that neither a reader nor a measurement can tell from 0.
+    bool is_negligible(double seconds) const { return std::abs(share(seconds)) < 0.05; }
+    bool is_calibrated() const {
+        return std::any_of(calls_.begin(), calls_.end(),
+                           [](const Calls& calls) { return calls.first().chosen.memory_seconds > 0; });
     }
 
     /// A program that differs from the selected one in the expression of one value, or in one kernel.
@@ -195,10 +243,11 @@ private:
 
     void list_alternatives(std::vector<OtherProgram>& others) const {
         for (const ExplainedValue& value : bucket_.values) {
+            if (value.at_bind) continue;
             const auto is_chosen = [](const ExplainedAlternative& way) { return way.chosen; };
             if (std::none_of(value.alternatives.begin(), value.alternatives.end(), is_chosen)) continue;
             for (const ExplainedAlternative& way : value.alternatives) {
-                if (way.chosen || !way.slower || way.best < 0) continue;
+                if (way.chosen || !way.slower || way.best < 0 || is_negligible(*way.slower + way.price)) continue;
                 const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
                 const std::string made =
                     fmt::format("{}{}{} by {}", value.name.empty() ? value.value : '"' + value.name + '"',
@@ -217,6 +266,7 @@ private:
             for (const ExplainedKernel& other_candidate : first.other_kernels) {
                 if (!other_candidate.refusal.empty() || !other_candidate.failure.empty()) continue;
                 const double more = other_candidate.seconds - first.chosen.seconds;
+                if (is_negligible(more)) continue;
                 const bool is_decided =
                     other_candidate.problem == first.chosen.problem && !other_candidate.note.empty();
                 OtherProgram other{
@@ -251,9 +301,12 @@ private:
         const auto next = std::min_element(slower, others.end(), is_less);
         add("runner-up: " + (next == others.end() ? "no other program was found" : text_of(*next)));
         std::stable_sort(others.begin(), slower, is_less);
-        const auto count = static_cast<std::size_t>(slower - others.begin());
+        const auto last = std::unique(others.begin(), slower, [&](const OtherProgram& a, const OtherProgram& b) {
+            return text_of(a) == text_of(b);  // of values of equal types in equal places
+        });
+        const auto count = static_cast<std::size_t>(last - others.begin());
         if (count == 0) return;
-        add(fmt::format("faster by summed kernel times, and not selected ({}):", count_text(count, "value")));
+        add(fmt::format("faster by summed kernel times, and not selected ({}):", count_text(count, "program")));
         for (std::size_t i = 0; i < std::min<std::size_t>(2, count); ++i) add("  " + text_of(others[i]));
     }
 
@@ -266,15 +319,17 @@ private:
             if (trial->won && trial->samples > 0) base /= trial->ratio;
             // If a challenger won, the line is about the incumbent that lost.
             const double ratio = trial->won ? base : trial->ratio * base;
+            const double scale = trial->ratio > 0 ? ratio / (trial->won ? 1 / trial->ratio : trial->ratio) : 1;
+            const double low = scale * (trial->won ? 1 / trial->high : trial->low),
+                         high = scale * (trial->won ? 1 / trial->low : trial->high);
             if (trial->samples > 0)
-                told.push_back(fmt::format("{:.3g}x ({} runs each{})", ratio, trial->samples,
-                                           trial->won ? ", the former incumbent" : ""));
+                told.push_back(fmt::format("{:.3g}x ({:.3g} to {:.3g}, {} runs)", ratio, low, high, trial->samples));
             else
                 told.push_back("inconclusive, so the selection of an unmeasured compile was kept");
         }
         std::reverse(told.begin(), told.end());
         const std::size_t most = std::min<std::size_t>(5, told.size());
-        add(fmt::format("program trials against this program: {}{}",
+        add(fmt::format("program trials, times as long as this program: {}{}",
                         fmt::join(std::span(told).subspan(told.size() - most), ", "),
                         told.size() > most ? fmt::format(", {} more", told.size() - most) : ""));
     }
@@ -376,6 +431,8 @@ private:
                 "{:.0f} % of the time is estimated: measure it by `cairn tune`, or Mode::normal and a timing "
                 "database (ContextOptions::command_line_defaults)",
                 estimated));
+        else if (is_calibrated())
+            add(advice());
         if (unknown_ > 0) add(count_text(unknown_, "call") + " without a time: the measurement failed");
         for (std::size_t i = 0; i < std::min<std::size_t>(2, explanation_.notes.size()); ++i)
             add(explanation_.notes[i]);

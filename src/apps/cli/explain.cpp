@@ -35,6 +35,8 @@ OutputRow row_of(const ExplainedKernel& verdict, std::string_view kind, const st
         return row;
     }
     row[verdict.is_lower_bound ? "at_least_ns" : "cost_ns"] = nanoseconds(verdict.seconds);
+    if (verdict.arithmetic_seconds > 0) row["arithmetic_ns"] = nanoseconds(verdict.arithmetic_seconds);
+    if (verdict.memory_seconds > 0) row["memory_ns"] = nanoseconds(verdict.memory_seconds);
     row["measured"] = verdict.measured;
     if (verdict.ranked_last) row["counts_last"] = true;
     if (!verdict.expected_from.empty()) row["expected_from"] = verdict.expected_from;

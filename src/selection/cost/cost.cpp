@@ -195,6 +195,7 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostM
     result.low = std::max(roofline.arithmetic, roofline.work * fit.factor / fit.uncertainty) + roofline.overhead;
     result.seconds = std::max(fitted, result.low);
     result.high = fit.uncertainty * result.seconds;
+    if (model.is_calibrated) result.arithmetic = roofline.arithmetic, result.memory = roofline.memory;
     if (model.timings != nullptr)
         if (const auto timing =
                 model.timings->find(problem.text(), kernel.id, environment_of(kernel, model), model.policy)) {
@@ -209,6 +210,7 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostM
                 Estimate known{counted, counted, counted, true};
                 known.bias = is_failed ? seconds : counted - seconds;
                 known.is_lower_bound = timing->status == TimingStatus::censored;
+                known.arithmetic = result.arithmetic, known.memory = result.memory;
                 if (is_failed) known.failure = timing->note.empty() ? "no reason is recorded" : timing->note;
                 if (!is_plain && !is_failed) known.note = "measured in few blocks: counted 10 % slower";
                 return known;
@@ -244,6 +246,8 @@ Estimate mean_estimate(const Kernel& kernel, std::span<const SizedProblem> sized
         mean.seconds += one.seconds / count;
         mean.low += one.low / count;
         mean.high += one.high / count;
+        mean.arithmetic += one.arithmetic / count;
+        mean.memory += one.memory / count;
         if (kernel.device == Device::cpu)
             mean.cross_core_transfer +=
                 cross_core_transfer_seconds(*problem, model.machine, model.policy.threads) / count;

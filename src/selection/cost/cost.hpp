@@ -40,6 +40,8 @@ struct Estimate {
     int failed_at = 0;            ///< index of the size that failed
     bool ranked_last = false;     ///< not measured while others are: taken only if nothing else can be
     bool is_lower_bound = false;  ///< the measurement was censored: `seconds` is a lower bound of the time
+    /// Time of the arithmetic alone at its peak rate, and of memory alone; 0 if the machine is not calibrated.
+    double arithmetic = 0, memory = 0;
     /// The time of a call, measured or expected: `seconds` without its bias; 0 if a measurement failed.
     double time() const noexcept { return failure.empty() ? seconds - bias : 0; }
 };

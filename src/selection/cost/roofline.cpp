@@ -139,7 +139,7 @@ Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& prob
         const bool is_link = kernel.definition == "copy_to";
         const double arithmetic = cost.flops / peak_of(cost.arithmetic, *device);
         const double memory = cost.bytes / (is_link ? 2 * device->link_bandwidth : device->bandwidth);
-        return {arithmetic, std::max(arithmetic / cost.efficiency, memory),
+        return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory),
                 is_link ? device->link_seconds : device->launch_seconds};
     }
     const Calibration& machine = limits.machine;
@@ -150,7 +150,7 @@ Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& prob
     if (family_of(kernel) != kernel.id)
         memory *= std::pow(isa_level_penalty,
                            std::max(halvings_below_512_bits(needs) - halvings_below_512_bits(limits.features), 0));
-    return {arithmetic, std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
+    return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
 }
 
 }  // namespace cairn::selection

@@ -19,6 +19,7 @@ struct Limits {
 /// The roofline of a call on its device, in seconds.
 struct Roofline {
     double arithmetic = 0;  ///< at the peak rate
+    double memory = 0;      ///< at the rates of memory and caches
     double work = 0;        ///< the longer of arithmetic at the kernel's efficiency and memory
     double overhead = 0;
     double seconds() const noexcept { return work + overhead; }

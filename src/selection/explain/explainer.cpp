@@ -40,11 +40,16 @@ double sort_key(const ExplainedKernel& verdict) {
 
 /// The reason why a cheaper alternative (by sums) was rejected, other than missing measurements.
 std::string rejection_reason(const Explanation& explanation, bool has_bounds, bool is_exact) {
-    double ratio = 1;
+    double ratio = 1, low = 1, high = 1;
     bool is_kept = false;
-    for (const ProgramTrial& trial : explanation.trials)
-        if (trial.won) ratio *= trial.ratio, is_kept = is_kept || trial.samples == 0;
-    if (ratio < 1) return fmt::format("slower as a whole program: {:.3g}x", 1 / ratio);
+    for (const ProgramTrial& trial : explanation.trials) {
+        if (!trial.won) continue;
+        ratio *= trial.ratio, low *= trial.low, high *= trial.high;
+        is_kept = is_kept || trial.samples == 0;
+    }
+    if (ratio < 1)
+        return fmt::format("slower as a whole program: {:.3g}x{}", 1 / ratio,
+                           high < 1 ? "" : fmt::format(", not significantly ({:.3g}x to {:.3g}x)", 1 / high, 1 / low));
     if (is_kept) return "program trials were inconclusive, and the expected gain is too small";
     if (has_bounds) return "its errors exceed the error budget";
     return is_exact ? "another program was requested" : "the search was cut off before it was found";
@@ -286,6 +291,8 @@ ExplainedKernel Explainer::verdict(const BucketRecord& record, const Request& as
     verdict.measured = estimate.measured && verdict.failure.empty();
     verdict.ranked_last = estimate.ranked_last;
     verdict.is_lower_bound = estimate.is_lower_bound;
+    verdict.arithmetic_seconds = estimate.arithmetic;
+    verdict.memory_seconds = estimate.memory;
     if (estimate.from != nullptr) verdict.expected_from = *estimate.from;
     verdict.note = estimate.note;
     verdict.error = error;

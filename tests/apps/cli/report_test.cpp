@@ -196,7 +196,7 @@ TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
     EXPECT_NO_THROW(elements_in(page));
     EXPECT_THAT(page, HasSubstr("<h2>Cheaper by sums</h2>"));
     EXPECT_THAT(page, HasSubstr("It was not selected: slower as a whole program: 1.03x. It keeps 1 MiB"));
-    EXPECT_THAT(page, HasSubstr("program trials against this program: 1.03x (12 runs each, the former incumbent)"));
+    EXPECT_THAT(page, HasSubstr("program trials, times as long as this program: 1.03x ("));
     EXPECT_THAT(page, HasSubstr("<h2>Summary</h2>"));
 }
 
