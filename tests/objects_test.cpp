@@ -64,7 +64,7 @@ void expect_kept(Wanted wanted, std::size_t least, Rule rule) {
 const auto is_object = [](const Built& item) { return item.kind == "object"; };
 const auto is_shared = [](const Built& item) { return item.kind == "shared"; };
 
-TEST(Objects, IsaObjectsExportTheirTableAlone) {
+TEST(Objects, IsaObjectsExportOnlyTheirTable) {
     expect_kept(is_isa, 1,
                 [](const Built& item) { return unexpected_exports(item.path, exported(item.path), item.kind); });
 }
@@ -84,7 +84,7 @@ Faults without_peak_loops(Faults faults) {
     return faults;
 }
 
-TEST(Objects, OnlyIsaObjectsHoldVectorCode) {
+TEST(Objects, OnlyIsaObjectsContainVectorCode) {
     expect_kept(is_object, 1,
                 [](const Built& item) { return without_peak_loops(vex_code(item.path, code(item.path))); });
     expect_kept([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
@@ -92,7 +92,7 @@ TEST(Objects, OnlyIsaObjectsHoldVectorCode) {
 }
 
 #if defined(__x86_64__)
-TEST(Objects, VectorCodeIsSeenWhereItIs) {
+TEST(Objects, DetectsVectorCodeOfIsaObjects) {
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
         EXPECT_FALSE(vex_code(item.path, code(item.path)).empty()) << item.path;
@@ -121,7 +121,7 @@ TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
     EXPECT_GE(levels, 2);
 }
 
-TEST(Objects, TilesMultiplyAsOftenAsTheyAreLarge) {
+TEST(Objects, TileCodeHasTheExpectedNumberOfMultiplyAdds) {
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
         std::map<std::string_view, int> seen;
@@ -154,11 +154,11 @@ TEST(Objects, CarelessObjectsAreRefused) {
 }
 #endif
 
-TEST(Objects, NothingIsAMutableGlobal) {
+TEST(Objects, NoObjectHasMutableGlobals) {
     expect_kept(is_object, 1, [](const Built& item) { return mutable_globals(item.path, symbols(item.path)); });
 }
 
-TEST(Objects, SharedLibrariesExportCairnAlone) {
+TEST(Objects, SharedLibrariesExportOnlyCairn) {
     expect_kept(is_shared, CAIRN_SHARED_BUILT, [](const Built& item) {
         return foreign_exports(item.path, output_of(CAIRN_NM " -P -D --defined-only '" + item.path + "'"));
     });

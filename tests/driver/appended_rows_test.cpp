@@ -165,7 +165,7 @@ TEST_P(AppendedRows, EqualTheInterpreterOnAllPaths) {
     EXPECT_EQ(computed > 0, GetParam().is_computed_there);
 }
 
-TEST_P(AppendedRows, SurviveAFile) {
+TEST_P(AppendedRows, AreKeptInASavedProgram) {
     const Graph g = graph();
     const Context context;
     const auto file = std::filesystem::path(CAIRN_BINARY_DIR) / ("appended_rows_" + std::string(GetParam().name));
@@ -197,7 +197,7 @@ TEST(AppendedRowsOfStates, OneInstructionComputesAndAppends) {
     EXPECT_EQ(to_string(first.outputs[0].offset), "6*P");
 }
 
-TEST(AppendedRowsOfStates, ExplanationsSayWhatComputesThem) {
+TEST(AppendedRowsOfStates, ExplanationsNameTheKernelThatComputesThem) {
     Model m;
     m.g.output("y", sum(m.rows("s").append(tanh(m.x)), {0}));
     const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
@@ -214,7 +214,7 @@ TEST(AppendedRowsOfStates, ExplanationsSayWhatComputesThem) {
 }
 
 // Rows beyond the length of a state are not part of it until the run has succeeded.
-TEST(AppendedRowsOfStates, ARunThatFailsLeavesStatesAsTheyWere) {
+TEST(AppendedRowsOfStates, AFailedRunLeavesStatesUnchanged) {
     Graph g;
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
     State s = g.state("s", DType::f32, {past, 2}, 0, 8);

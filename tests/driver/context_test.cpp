@@ -12,14 +12,14 @@
 namespace cairn {
 namespace {
 
-TEST(Context, TheQuotaIsThatOfTheCpusThatCount) {
+TEST(Context, TheQuotaIsThatOfTheUsableCpus) {
     const std::optional<double> quota = cpu_quota();
     EXPECT_EQ(quota, device::cgroup_quota());
     const int whole = quota ? std::max(1, static_cast<int>(*quota)) : device::affinity_cpus();
     EXPECT_EQ(usable_cpus(), std::min(whole, device::affinity_cpus()));
 }
 
-TEST(Context, ThreadCountsThatCannotBe) {
+TEST(Context, RefusesInvalidThreadCounts) {
     for (const int threads : {0, -1, 4097, 100000}) {
         ContextOptions options;
         options.threads = threads;
@@ -44,7 +44,7 @@ std::string refusal_of(const ContextOptions& options) {
     return {};
 }
 
-TEST(Context, FeaturesAreThoseAskedFor) {
+TEST(Context, FeaturesAreThoseRequested) {
     const FeatureSet here = device::detect_features();
     EXPECT_EQ(Context().features(), here);
     for (const FeatureSet asked : {FeatureSet(), levels::avx2 & here, here})
@@ -62,7 +62,7 @@ TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
     }
 }
 
-TEST(Context, FeaturesWithoutWhatTheyStandOnAreNamed) {
+TEST(Context, FeaturesWithoutTheirPrerequisitesAreNamed) {
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx512}}),
               "[context] features avx512: avx512 requires avx2, which is not among them");
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx2, Feature::avx512_vnni}}),

@@ -96,12 +96,12 @@ int check_mixed(Graph (*graph_of)(std::uint64_t), std::uint64_t begin, std::uint
     return mixed;
 }
 
-TEST(DevicesReference, RandomGraphsMeanTheSameWhereverTheyRun) {
+TEST(DevicesReference, RandomGraphsGiveEqualResultsOnAllDevices) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_graph(seed, {.devices = seed % 2 == 0}); }, 0, 400),
               800);
 }
 
-TEST(DevicesReference, RandomModelsMeanTheSameWhereverTheyRun) {
+TEST(DevicesReference, RandomModelsGiveEqualResultsOnAllDevices) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_model(seed); }, 0, 30), 60);
 }
 
@@ -114,7 +114,7 @@ Cost stated_cost(const Problem& problem) {
 }
 
 // A chain of ops, each faster on one device, with copies of any cost: as fast as the best of all 2^n placements.
-TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
+TEST(Devices, AChainRunsOnTheDevicesOfTheLowestCost) {
     using Op = Tensor (*)(const Operand&);
     const std::vector<std::pair<std::string, Op>> ops{{"exp", exp}, {"sin", sin},   {"cos", cos}, {"tanh", tanh},
                                                       {"abs", abs}, {"sqrt", sqrt}, {"log", log}};
@@ -185,7 +185,7 @@ std::pair<double, double> cost_and_low(const Graph& graph, const Context& contex
     return found;
 }
 
-TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
+TEST(Devices, NoAdditionalCopyBeatsTheReportedLowerBound) {
     int apart = 0, met = 0;
     std::mt19937_64 random(3);
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -201,7 +201,7 @@ TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
 
 DeviceRates quick() { return {Device::cuda, 1e15, 1e14, 1e-9, 1e13, 1e-9}; }
 
-TEST(Devices, StatesAreOnOneOfThemInAllBuckets) {
+TEST(Devices, AStateIsOnOneDeviceInAllBuckets) {
     models::Gpt2Config config;
     config.vocabulary = 512, config.positions = 64, config.width = 64, config.heads = 4, config.layers = 3,
     config.inner = 256;
@@ -260,7 +260,7 @@ TEST(Devices, AViewOfAPinnedCopyIsComputed) {
         }
 }
 
-TEST(Devices, AProgramForTwoIsSavedAndLoaded) {
+TEST(Devices, AProgramForTwoDevicesIsSavedAndLoaded) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4, 64});
     graph.output("y", matmul(x, graph.weight("w", DType::f32, {64, 64})));
@@ -278,7 +278,7 @@ TEST(Devices, AProgramForTwoIsSavedAndLoaded) {
     }
 }
 
-TEST(Devices, RatesMustBeRates) {
+TEST(Devices, RefuseInvalidRates) {
     const auto fault = [](const DeviceRates& rates) -> std::string {
         try {
             Context(with_device(rates));

@@ -81,7 +81,7 @@ double best_seconds(const ExplainedAlternative& way) {
     return way.kernels.at(static_cast<std::size_t>(way.best)).seconds;
 }
 
-TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
+TEST(Explanation, ContainsEveryKernelAndAlternativeOfASmallGraph) {
     const Context context = own_context();
     const Explanation told = compile(floor_of_exp(), context, without_groups).explain();
     EXPECT_TRUE(told.has_alternatives && told.is_exact);
@@ -126,7 +126,7 @@ TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
 }
 
 // The fused kernel is so slow that the ops are computed separately.
-TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
+TEST(Explanation, ReportsByHowMuchAFusedAlternativeIsSlower) {
     KernelSet set = floor_exp();
     set.kernels = {kernel_of<900>("my.fused@1", "floor_exp")};
     const Explanation told = compile(floor_of_exp(), own_context(set), without_groups).explain();
@@ -141,7 +141,7 @@ TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
                                 "run with floor_exp here takes +0.0008")));
 }
 
-TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
+TEST(Explanation, InstructionsReportTheirCrossCoreTransfers) {
     Graph g;
     const Dim n = g.symbol("N", 1, 8);
     const Tensor x = g.input("x", DType::f32, {n, 16}), w = g.weight("w", DType::f32, {16, 16});
@@ -170,7 +170,7 @@ TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
     EXPECT_THAT(written, testing::ElementsAre("output y"));
 }
 
-TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {
+TEST(Explanation, WhyNotReportsTheOutcomeOfAKernel) {
     const Explanation told = compile(floor_of_exp(), own_context(), without_groups).explain();
     const auto outcome = [&](std::string_view kernel) {
         const std::string text = why_not(told, kernel);
@@ -204,7 +204,7 @@ TEST(Explanation, MarksReferenceKernels) {
         HasSubstr(" s estimated, reference | exp | f32[256,256] -> f32[256,256] of exp (explanation_test.cpp:"));
 }
 
-TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
+TEST(Explanation, ReportsErrorsAndTolerances) {
     KernelSet set = floor_exp();
     set.kernels[1].error = [](const Problem&) { return 5e-3; };
     const Context context = own_context(set);
@@ -231,7 +231,7 @@ TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
                       HasSubstr("refused: its relative error is 0.005, the error budget of an output permits 0.001")));
 }
 
-TEST(Explanation, HasABucketForEachRangeAndTheSizesItIsJudgedAt) {
+TEST(Explanation, HasABucketForEachRangeWithItsRepresentativeSizes) {
     Graph g("ranges");
     g.output("y", floor(exp(g.input("x", DType::f32, {g.symbol("N", 1, 64), 4096}))));
     CompileOptions options = without_groups;
@@ -256,7 +256,7 @@ TEST(Explanation, HasABucketForEachRangeAndTheSizesItIsJudgedAt) {
                 AllOf(HasSubstr("N in 1..8: my.shy@1 "), HasSubstr("N in 9..64: my.shy@1 ")));
 }
 
-TEST(Explanation, OfALoadedProgramHoldsItsInstructionsAndSaysSo) {
+TEST(Explanation, OfALoadedProgramContainsOnlyItsInstructions) {
     const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "explained.cairn";
     const Context context = own_context();
     const CompiledGraph compiled = compile(floor_of_exp(), context, without_groups);
@@ -310,7 +310,7 @@ Expressions expressions_of(bool is_shared, std::vector<Split> splits = {}) {
     return found;
 }
 
-TEST(Explanation, TellsWhatAMergedProductGainsAndWhatItWouldLose) {
+TEST(Explanation, ReportsTheGainOrLossOfAMergedProduct) {
     const Expressions free = expressions_of(false), shared = expressions_of(true);
     RecordProperty("free", free.text);
     RecordProperty("shared", shared.text);
@@ -320,7 +320,7 @@ TEST(Explanation, TellsWhatAMergedProductGainsAndWhatItWouldLose) {
     EXPECT_GT(shared.slower, 0);
 }
 
-TEST(Explanation, WhatOtherBucketsKeepIsThere) {
+TEST(Explanation, AssumesTheKeptWeightsOfOtherBuckets) {
     const Expressions found = expressions_of(false, {{"T", {2}}});
     EXPECT_TRUE(found.merged) << found.text;
     EXPECT_GT(found.slower, 64 * 64 * 4 * 1e-9) << "a weight more is kept, and the merged one all the same";
@@ -396,7 +396,7 @@ TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
     EXPECT_THAT(details(told), HasSubstr("    2 x f32[")) << "equal layers are listed once";
 }
 
-TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
+TEST(Explanation, OfAnotherPathReportsBetterAlternatives) {
     const Paths alternatives = paths(floor_of_exp(), own_context(), without_groups);
     const Path dearest = *alternatives.most_expensive_first().begin();
     const Explanation told = dearest.compile().explain(), best = alternatives.cheapest().compile().explain();
@@ -455,7 +455,7 @@ protected:
     const Context context = own_context();
 };
 
-TEST_F(StoredTimes, AMeasurementThatFailedIsToldAsSuchAndNotAsATime) {
+TEST_F(StoredTimes, AFailedMeasurementIsReportedAsFailure) {
     for (const char* size : {"2", "8", "32"}) {
         const std::string at = size, problem = "floor_exp | f32[" + at + ",4096] -> f32[" + at + ",4096]";
         record("my.slow@1", problem, took(5e-6));
@@ -476,7 +476,7 @@ TEST_F(StoredTimes, AMeasurementThatFailedIsToldAsSuchAndNotAsATime) {
     EXPECT_THAT(why_not(told, ""), AllOf(HasSubstr("my.fast@1"), HasSubstr("my.shy@1"), HasSubstr("it is Sunday")));
 }
 
-TEST_F(StoredTimes, WhatACutTuneDidNotMeasureHasNoTimeButAnExpectedOne) {
+TEST_F(StoredTimes, CallsThatATruncatedTuneDidNotMeasureHaveExpectedTimes) {
     record("my.slow@1", "floor_exp | f32[256,256] -> f32[256,256]", took(5e-6));
     Graph g = floor_of_exp();
     g.output("z", floor(exp(g.input("u", DType::f32, {128, 512}))));
@@ -492,7 +492,7 @@ TEST_F(StoredTimes, WhatACutTuneDidNotMeasureHasNoTimeButAnExpectedOne) {
 }
 
 /// Adapters beside a weight: packing the merged weight costs more for its bytes than it saves in time.
-TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
+TEST(Explanation, ReportsTimeAndCostOfKeptBytesSeparately) {
     Graph g("adapters");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 256), 1024});
     const auto weight = [&](const char* name, int rows, int columns) {
@@ -520,7 +520,7 @@ TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
     EXPECT_GT(priced, 0);
 }
 
-TEST(Explanation, AStopCancels) {
+TEST(Explanation, AStopRequestCancels) {
     const CompiledGraph compiled = compile(floor_of_exp(), own_context(), without_groups);
     std::stop_source source;
     EXPECT_FALSE(compiled.explain(source.get_token()).buckets.empty());
@@ -529,7 +529,7 @@ TEST(Explanation, AStopCancels) {
     EXPECT_FALSE(compiled.explain().buckets.empty());
 }
 
-TEST(Explanation, OfADeepGraphTellsEachValue) {
+TEST(Explanation, OfADeepGraphReportsEachValue) {
     constexpr int depth = 20'000;
     Graph g("deep");
     Tensor x = g.input("x", DType::f32, {4});
@@ -543,7 +543,7 @@ TEST(Explanation, OfADeepGraphTellsEachValue) {
                 StartsWith("10000 x cpu.reference.neg@1 for f32[4] of neg (explanation_test.cpp:"));
 }
 
-TEST(Explanation, OfACutSearchSaysWhatIsKnown) {
+TEST(Explanation, OfATruncatedSearchReportsTheGap) {
     Explanation told;
     told.has_alternatives = true;
     EXPECT_EQ(details(told), "");
@@ -556,7 +556,7 @@ TEST(Explanation, OfACutSearchSaysWhatIsKnown) {
     EXPECT_EQ(details(told), "a search was cut off: there may be better programs" + end);
 }
 
-TEST(Explanation, OfAGraphThatComputesNothing) {
+TEST(Explanation, OfAGraphWithoutOpsIsEmpty) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {2}));
     const Explanation told = compile(g, Context()).explain();

@@ -145,7 +145,7 @@ class Stop : public testing::TestWithParam<bench::Family> {};
 
 // Measured in heap allocations, which most work makes: after a stop request at any point few allocations follow,
 // independently of the size of the graph, and few deallocations per node.
-TEST_P(Stop, IsAnsweredAfterLittleWork) {
+TEST_P(Stop, IsObservedAfterLittleWork) {
     const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 20);
     const Context with_patterns;
     compile(small, with_patterns);  // creates the patterns: as many for any graph, and all that the Context keeps
@@ -160,7 +160,7 @@ TEST_P(Stop, IsAnsweredAfterLittleWork) {
 INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
+TEST(StopRequest, IsObservedWhilePatternsAreBuilt) {
     stop_at_each(
         32, bench::build(bench::families[0], 10), [] { return Context(); },  // a new one, because a Context keeps its
                                                                              // patterns
@@ -168,7 +168,7 @@ TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
 }
 
 // A stage that gets a stop request when it begins is the last one to begin.
-TEST(StopRequest, IsAnsweredInEveryStage) {
+TEST(StopRequest, IsObservedInEveryStage) {
     const Graph graph = bench::build(bench::families[0], 300);
     int stages = 0;
     CompileOptions count;
@@ -197,7 +197,7 @@ Refusal ask_and_stop(const Problem&) {
 }
 
 // All problems differ, so that kernels are queried for each.
-TEST(StopRequest, IsAnsweredBetweenTwoMatches) {
+TEST(StopRequest, IsObservedBetweenTwoMatches) {
     Graph graph("g");
     for (int i = 1; i < 200; ++i) {
         const std::string name = std::to_string(i);
@@ -217,7 +217,7 @@ TEST(StopRequest, IsAnsweredBetweenTwoMatches) {
     EXPECT_EQ(asked, 5);
 }
 
-TEST(StopRequest, IsAnsweredByEachStageAlone) {
+TEST(StopRequest, IsObservedByEachStageFunction) {
     const Graph graph = bench::build(bench::families[0], 30);
     const Context context;
     std::stop_source source;

@@ -218,7 +218,7 @@ std::string refusal(const SavedFile& saved, const std::string& from, const std::
     return "it loads";
 }
 
-TEST(Load, SaysWhatDoesNotFit) {
+TEST(Load, ErrorsNameTheInconsistency) {
     const SavedFile saved;
     const auto says = [&](const std::string& from, const std::string& to, const std::string& reason) {
         const std::string message = refusal(saved, from, to);
@@ -248,7 +248,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 // Views of the input with another size, a larger stride or a larger offset: some sizes read beyond its end.
-TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
+TEST(Load, ViewsThatEndBeyondTheirBufferAreRefused) {
     CompileOptions options;
     options.disable = {"fuse", "elementwise"};
     const SavedFile saved(image_network(), options);
@@ -289,14 +289,14 @@ TEST(Load, ALengthBeyond64BitsIsRefused) {
     EXPECT_THROW(saved.load(text), Error);
 }
 
-TEST(Load, WhatCannotBeReadIsAnError) {
+TEST(Load, AnUnreadableFileIsAnError) {
     for (const std::filesystem::path& path : {std::filesystem::temp_directory_path(), std::filesystem::path("missing")})
         EXPECT_NE(test::message([&] { CompiledGraph::load(path, Context()); }).find("cannot read the compiled graph"),
                   std::string::npos)
             << path;
 }
 
-TEST(Load, TheFileAsItIsRuns) {
+TEST(Load, TheUnchangedFileLoadsAndRuns) {
     const SavedFile saved;
     std::mt19937 random(1);
     CompiledGraph compiled = saved.load(saved.text());

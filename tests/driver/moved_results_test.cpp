@@ -257,14 +257,14 @@ TEST(MovedResultsOfLayers, ExplanationsNameTheProductThatAppends) {
     EXPECT_EQ(appended, 2);
 }
 
-TEST(MovedResultsOfLayers, AnOutputIsTurnedAsItIsWritten) {
+TEST(MovedResultsOfLayers, ATransposedOutputIsWrittenInPlace) {
     HeadsBlock m;
     m.g.output("y", transpose(tanh(m.x), {2, 0, 1}));
     const program::Program program = cheapest_of(m.g);
     ASSERT_EQ(program.run.size(), 1U) << program::to_string(program);
 }
 
-TEST(MovedResultsOfLayers, ExplanationsSayWhatElseThereWas) {
+TEST(MovedResultsOfLayers, ExplanationsListTheAlternatives) {
     HeadsBlock m;
     m.g.output("y", m.merged(tanh(m.heads)));
     const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();

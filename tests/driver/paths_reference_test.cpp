@@ -73,9 +73,9 @@ int check(const Graph& graph, const Paths& ways, const Context& context, std::ui
 
 // In shards that run in parallel.
 constexpr std::uint64_t shards = 15, graphs_each = 10;
-class PathsMeaning : public testing::TestWithParam<std::uint64_t> {};
+class PathsReference : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(PathsMeaning, OfRandomGraphsAllMeanTheSame) {
+TEST_P(PathsReference, OfRandomGraphsGiveEqualResults) {
     const Context context;
     int runs = 0;
     for (std::uint64_t seed = GetParam(); seed < shards * graphs_each && !HasFailure(); seed += shards) {
@@ -85,7 +85,7 @@ TEST_P(PathsMeaning, OfRandomGraphsAllMeanTheSame) {
     EXPECT_GT(runs, static_cast<int>(graphs_each) * sampled);
 }
 
-TEST_P(PathsMeaning, OfModelsWithSeveralExpressionsAllMeanTheSame) {
+TEST_P(PathsReference, OfModelsWithSeveralExpressionsGiveEqualResults) {
     const Context context;
     int runs = 0;
     for (std::uint64_t seed = GetParam(); seed < shards * graphs_each && !HasFailure(); seed += shards) {
@@ -95,9 +95,9 @@ TEST_P(PathsMeaning, OfModelsWithSeveralExpressionsAllMeanTheSame) {
     EXPECT_GT(runs, static_cast<int>(graphs_each) * sampled);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, PathsMeaning, testing::Range<std::uint64_t>(0, shards));
+INSTANTIATE_TEST_SUITE_P(Shards, PathsReference, testing::Range<std::uint64_t>(0, shards));
 
-TEST(PathsMeaning, MostModelsHaveExpressionsAndAnExactSearch) {
+TEST(PathsReference, MostModelsHaveExpressionsAndAnExactSearch) {
     const Context context;
     constexpr int all = shards * graphs_each;
     int with_expressions = 0, exact = 0;

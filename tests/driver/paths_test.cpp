@@ -24,7 +24,7 @@ double seconds_of(const CompiledGraph& compiled) {
     return seconds;
 }
 
-TEST(Paths, TheCheapestIsWhatCompileChooses) {
+TEST(Paths, TheCheapestIsSelectedByCompile) {
     const Context context;
     int same = 0, exact = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -62,7 +62,7 @@ std::vector<double> costs_of(PathRange ways) {
     return costs;
 }
 
-TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
+TEST(Paths, EachHasANumberAndARank) {
     const Paths ways = paths(small_graph(), plain_context());
     const int count = std::stoi(ways.count());
     ASSERT_GT(count, 1);
@@ -87,7 +87,7 @@ TEST(Paths, EachHasANumberAndAPlaceInTheOrder) {
 }
 
 // Paths whose costs differ only in the last digits are in the order of cost().
-TEST(Paths, CostsAreInOrderToTheBit) {
+TEST(Paths, CostsAreExactlyOrdered) {
     const Context context;
     int same = 0, several = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -113,7 +113,7 @@ TEST(Paths, CostsAreInOrderToTheBit) {
     EXPECT_GT(same, 0) << "some cost the same";
 }
 
-TEST(Paths, AllKernelsAreAmongThem) {
+TEST(Paths, UseAllKernels) {
     const Paths ways = paths(small_graph(), Context());
     std::set<std::string> in_paths, in_programs;
     for (std::uint64_t seed = 0; seed < 200; ++seed)
@@ -122,7 +122,7 @@ TEST(Paths, AllKernelsAreAmongThem) {
     EXPECT_GT(in_paths.size(), 10U);
 }
 
-TEST(Paths, ASampleIsThatOfItsSeed) {
+TEST(Paths, ASampleIsDeterminedByItsSeed) {
     const Paths ways = paths(small_graph(), plain_context());
     std::mt19937_64 random(7), again(7);
     EXPECT_EQ(ways.sample(random), ways.sample(7));
@@ -137,7 +137,7 @@ TEST(Paths, ASampleIsThatOfItsSeed) {
     EXPECT_GT(drawn.size(), 1U);
 }
 
-TEST(Paths, TheTimeOfAPathIsThatOfItsSteps) {
+TEST(Paths, TheTimeOfAPathIsTheSumOfItsSteps) {
     const Paths ways = paths(small_graph(), Context(), {.splits = {{"N", {1, 8}, {100, 10, 1}}}});
     const std::map<std::string, double> weights = {{"N-1-1", 100}, {"N-2-8", 10}, {"N-9-64", 1}};
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -158,7 +158,7 @@ TEST(Paths, TheTimeOfAPathIsThatOfItsSteps) {
     }
 }
 
-TEST(Paths, EachBucketHasItsProgram) {
+TEST(Paths, EachBucketHasAProgramInAPath) {
     const Context context;
     const Paths ways = paths(small_graph(), context, {.splits = {{"N", {1, 8}}}});
     const std::vector<float> x = {1, 2, 3, 4, 5, 6}, w = {1, -1, 2, 0, 0, 3}, b = {1, 0};
@@ -178,7 +178,7 @@ TEST(Paths, EachBucketHasItsProgram) {
     }
 }
 
-TEST(Paths, AGraphThatComputesNothingHasOne) {
+TEST(Paths, AGraphWithoutOpsHasOnePath) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {2}));
     const Paths ways = paths(g, Context());
@@ -194,7 +194,7 @@ TEST(Paths, AGraphThatComputesNothingHasOne) {
     EXPECT_EQ(compiled.output("y").as<float>()[1], 4);
 }
 
-TEST(Paths, WithoutASearchOfThemIsWhatCompileMakesThen) {
+TEST(Paths, WithoutASearchThereIsTheOneOfCompile) {
     const CompileOptions options{.disable = {"search"}};
     const Context context;
     const Paths ways = paths(small_graph(), context, options);
@@ -202,7 +202,7 @@ TEST(Paths, WithoutASearchOfThemIsWhatCompileMakesThen) {
     EXPECT_EQ(ways.cheapest().compile().program(), compile(small_graph(), context, options).program());
 }
 
-TEST(Paths, OutliveWhatTheyWereMadeOf) {
+TEST(Paths, OutliveTheirGraphAndContext) {
     std::optional<Path> path;
     std::string before;
     {
@@ -215,7 +215,7 @@ TEST(Paths, OutliveWhatTheyWereMadeOf) {
     EXPECT_EQ(path->compile().program(), before);
 }
 
-TEST(Paths, MaybeUsedFromSeveralThreads) {
+TEST(Paths, CanBeUsedFromSeveralThreads) {
     const Paths ways = paths(small_graph(), Context());
     std::vector<std::string> texts(4);
     std::vector<std::thread> threads;
@@ -230,7 +230,7 @@ TEST(Paths, MaybeUsedFromSeveralThreads) {
     EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 1U);
 }
 
-TEST(Paths, ALineTellsEachStep) {
+TEST(Paths, PrintOneLinePerStep) {
     Graph g("one");
     const Tensor x = g.input("x", DType::f32, {2}), y = exp(x);
     const std::string line = std::to_string(__LINE__ - 1);
@@ -244,7 +244,7 @@ TEST(Paths, ALineTellsEachStep) {
         << text;
 }
 
-TEST(Paths, AStopCancels) {
+TEST(Paths, AStopRequestCancels) {
     std::stop_source source;
     CompileOptions options;
     options.stop = source.get_token();
@@ -265,7 +265,7 @@ TEST(Paths, AStopCancels) {
     EXPECT_THROW(paths(small_graph(), Context(), options), Cancelled);
 }
 
-TEST(Paths, ProgressMayAskAPathThatIsBeingCompiled) {
+TEST(Paths, CanBeQueriedByProgressDuringTheirCompilation) {
     std::optional<Path> path;
     std::size_t asked = 0;
     CompileOptions options;
@@ -277,7 +277,7 @@ TEST(Paths, ProgressMayAskAPathThatIsBeingCompiled) {
     EXPECT_EQ(asked, 2 * path->steps().size());
 }
 
-TEST(Paths, WhatCannotBeIsRefused) {
+TEST(Paths, InvalidRanksAreRefused) {
     const Paths ways = paths(small_graph(), plain_context());
     const std::string end = " is no number of a path: there are " + ways.count() + ", from 0 on";
     for (const std::string& rank : {std::string(), std::string("-1"), std::string("one"), ways.count()})
@@ -298,7 +298,7 @@ TEST(Paths, WhatCannotBeIsRefused) {
     EXPECT_EQ(range.begin(), range.end()) << "a range is gone through once";
 }
 
-TEST(Paths, WhatIsMovedFromIsRefused) {
+TEST(Paths, MovedFromObjectsAreRefused) {
     Paths ways = paths(small_graph(), plain_context());
     Path path = ways.cheapest();
     PathRange range = ways.cheapest_first();
@@ -320,7 +320,7 @@ TEST(Paths, WhatIsMovedFromIsRefused) {
     // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST(Paths, OneWhoseKernelCannotPrepareSaysSo) {
+TEST(Paths, APathWhoseKernelCannotPrepareIsAnError) {
     Kernel kernel;
     kernel.id = "own.exp@1";
     kernel.definition = "exp";
@@ -346,7 +346,7 @@ TEST(Paths, OneWhoseKernelCannotPrepareSaysSo) {
     EXPECT_GT(made, 0);
 }
 
-TEST(Paths, MeasuredTimesCountWhereTheModeReadsThem) {
+TEST(Paths, UseMeasuredTimesIfTheModeReadsThem) {
     const Context context;
     CompileOptions options;
     options.mode = Mode::normal;

@@ -76,7 +76,7 @@ void measure_something(const Graph& graph, const Context& context, unsigned seed
     }
 }
 
-TEST(Replay, ChoosesAgainWhatAnyTimesHaveChosen) {
+TEST(Replay, RepeatsASelectionMadeWithAnyTimes) {
     const std::filesystem::path lock = lock_file("random");
     const Context untimed;
     int changed = 0;
@@ -192,7 +192,7 @@ Graph three_lines(bool with_tail) {
     return g;
 }
 
-TEST(Replay, WhatIsAddedElsewhereIsNamed) {
+TEST(Replay, AnAddedCallIsNamed) {
     const std::filesystem::path lock = lock_file("edited");
     compile(three_lines(false), Context()).write_lock(lock);
     EXPECT_EQ(error_of_replay(three_lines(false), replaying(lock)), "");
@@ -256,7 +256,7 @@ TEST(Replay, AutomaticSplitsAreThoseOfTheLock) {
     EXPECT_NE(error_of_replay(graph, replaying(lock, options)), "") << "other ranges are other problems";
 }
 
-TEST(Replay, InexactKernelsAndNarrowStatesAreChosenAgain) {
+TEST(Replay, SelectsInexactKernelsAndNarrowStatesAgain) {
     const std::filesystem::path lock = lock_file("inexact");
     ContextOptions with;
     with.extra.kernels = {test::inexact_product()};

@@ -212,7 +212,7 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
 }
 
 // Beyond 64 bits a count wraps to the lowest integer; as a float each number is rounded once.
-TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
+TEST(SpecialValues, IntegersAtTheirLimits) {
     constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max(), first = -last - 1;
     constexpr std::int64_t half = (std::int64_t{1} << 60) + (std::int64_t{1} << 36);  // between two f32
     Graph g;

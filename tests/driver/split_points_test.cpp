@@ -54,7 +54,7 @@ std::vector<std::int64_t> bounds(const Graph& graph, const Context& context, Com
     return found.splits[0].upper_bounds;
 }
 
-TEST(SplitPoints, AreWhereTheBestProgramsChange) {
+TEST(SplitPoints, AreTheSizesAtWhichTheBestProgramChanges) {
     const Context two = test::context_with({exp_of_few_rows<16>()}),
                   three = test::context_with({exp_of_few_rows<16>(), exp_of_few_rows<256>()});
     using Bounds = std::vector<std::int64_t>;
@@ -68,7 +68,7 @@ TEST(SplitPoints, AreWhereTheBestProgramsChange) {
     EXPECT_EQ(bounds(exponentials(300, 1'000'000'000), two), Bounds{});
 }
 
-TEST(SplitPoints, AreFoundOfSeveralSymbols) {
+TEST(SplitPoints, AreFoundForSeveralSymbols) {
     Graph g("outer");
     const Dim n = g.symbol("N", 2, 1000), m = g.symbol("M", 2, 1000);
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
@@ -79,7 +79,7 @@ TEST(SplitPoints, AreFoundOfSeveralSymbols) {
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{32});
 }
 
-TEST(SplitPoints, LeaveNamedBoundsAlone) {
+TEST(SplitPoints, KeepGivenBounds) {
     Graph g("outer");
     const Dim n = g.symbol("N", 2, 1000), m = g.symbol("M", 2, 1000);
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
@@ -91,7 +91,7 @@ TEST(SplitPoints, LeaveNamedBoundsAlone) {
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{16});
 }
 
-TEST(SplitPoints, MakeProgramsThatRunAtAllSizes) {
+TEST(SplitPoints, GiveProgramsThatRunAtAllSizes) {
     const Graph graph = exponentials(1, 1024);
     CompileOptions options;
     options.splits = {Split::automatic("N")};

@@ -38,12 +38,12 @@ void expect_short(const Explanation& told) {
     }
 }
 
-TEST(Summary, HasFortyLinesAtMost) {
+TEST(Summary, HasAtMostFortyLines) {
     const Context context;
     for (std::uint64_t seed = 0; seed < 30; ++seed) expect_short(compile(random_model(seed), context).explain());
 }
 
-TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
+TEST(Summary, OfGpt2NamesTheSlowestLayers) {
     models::Gpt2Config config;
     config.layers = 6;
     const Explanation told =
@@ -76,7 +76,7 @@ TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
     EXPECT_TRUE(calls >= 5 && calls <= 10) << calls;
 }
 
-TEST(Summary, TellsWhatWasRefusedAndCouldBeAllowed) {
+TEST(Summary, ListsRefusalsThatOptionsCouldPermit) {
     Kernel loose;
     loose.id = "my.loose.exp@1";
     loose.definition = "exp";
@@ -100,7 +100,7 @@ TEST(Summary, TellsWhatWasRefusedAndCouldBeAllowed) {
     EXPECT_GT(refused, 0);
 }
 
-TEST(Summary, TellsOfWeightsThatAreReadInOtherFormsByTheirNames) {
+TEST(Summary, NamesWeightsThatAreReadInOtherLayouts) {
     Graph g("weights");
     const Tensor x = g.input("x", DType::f32, {128, 512});
     g.output("y", matmul(x, g.weight("projection", DType::f32, {512, 512})));

@@ -90,7 +90,7 @@ protected:
     const Context context = test::context_with({test::inexact_product()});
 };
 
-TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithTheReason) {
+TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithAReason) {
     const Graph graph = chain(1);
     CompiledGraph exact = compiled(graph, {});
     EXPECT_EQ(inexact_products(exact), 0);
@@ -106,7 +106,7 @@ TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithTheReason) {
     EXPECT_EQ(reason(narrow), "refused: its relative error is 0.005, the tolerance is 0.001\n");
 }
 
-TEST_F(OutputToleranceTest, AnErrorIsTakenByALooseOne) {
+TEST_F(OutputToleranceTest, ALooseToleranceAcceptsAnError) {
     const Graph graph = chain(1);
     CompiledGraph loose = compiled(graph, {.tolerance = Tolerance::relative(1e-2)});
     EXPECT_EQ(inexact_products(loose), 1);
@@ -120,7 +120,7 @@ TEST_F(OutputToleranceTest, AnErrorIsTakenByALooseOne) {
     EXPECT_LE(found.largest, 10 * promised);
 }
 
-TEST_F(OutputToleranceTest, ErrorsOnTheWayToAnOutputAddUp) {
+TEST_F(OutputToleranceTest, ErrorsThatContributeToAnOutputAddUp) {
     const Graph graph = chain(5);
     for (const int fitting : {1, 3, 5}) {
         const double limit = (fitting + 0.5) * promised;
@@ -133,7 +133,7 @@ TEST_F(OutputToleranceTest, ErrorsOnTheWayToAnOutputAddUp) {
     }
 }
 
-TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwn) {
+TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwnTolerance) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
@@ -149,7 +149,7 @@ TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwn) {
     EXPECT_EQ(inexact_products(compiled(graph, options)), 1);
 }
 
-TEST_F(OutputToleranceTest, EveryBucketKeepsIt) {
+TEST_F(OutputToleranceTest, EveryBucketIsWithinIt) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.splits = {{"N", {1, 8}}};
@@ -199,14 +199,14 @@ TEST_F(OutputToleranceTest, APathBeyondItIsCountedAndNotCompiled) {
     EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more alternative for each product";
 }
 
-TEST_F(OutputToleranceTest, WithoutASearchAllIsExact) {
+TEST_F(OutputToleranceTest, WithoutASearchEveryKernelIsExact) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
     options.disable = {"search"};
     EXPECT_EQ(inexact_products(compiled(chain(2), options)), 0);
 }
 
-TEST_F(OutputToleranceTest, WhatIsNoOutputIsRefused) {
+TEST_F(OutputToleranceTest, AnUnknownOutputIsRefused) {
     const auto refusal = [&](std::vector<OutputTolerance> own) -> std::string {
         CompileOptions options;
         options.output_tolerances = std::move(own);

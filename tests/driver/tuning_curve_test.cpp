@@ -25,7 +25,7 @@ Graph products(int count, std::int64_t width) {
     return g;
 }
 
-TEST(TuningCurve, IsToldByTheTuneAndByLaterStarts) {
+TEST(TuningCurve, IsReportedByTheTuneAndByLaterCompiles) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "tuning_curve_test.db";
     const Graph graph = products(2, 48);
     for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive}) {
@@ -55,7 +55,7 @@ TEST(TuningCurve, IsToldByTheTuneAndByLaterStarts) {
     }
 }
 
-TEST(TuningCurve, EndsAtWhatWasTaken) {
+TEST(TuningCurve, EndsAtTheTimeOfTheSelectedProgram) {
     const CompiledGraph compiled = compile(products(2, 48), Context(ContextOptions{.threads = 1}),
                                            {.mode = Mode::normal, .tune_seconds = 20, .run_program_trials = false});
     const Explanation why = compiled.explain();
@@ -94,7 +94,7 @@ TEST(TuningRun, EndsSoonAfterAStop) {
         }
 }
 
-TEST(TuningRun, CountsItsBudgetByMeasuringAlone) {
+TEST(TuningRun, SpendsItsBudgetOnMeasurementsOnly) {
     // A calibration, and trials of kernels of some milliseconds.
     const Graph graph = products(4, 256);
     for (const double budget : {0.1, 0.3, 1.0}) {

@@ -81,7 +81,7 @@ protected:
     const CompileOptions loose{.tolerance = Tolerance::relative(1e-2)};
 };
 
-TEST_F(VerificationCoversTest, IsTheOneThatExactChooses) {
+TEST_F(VerificationCoversTest, IsTheSelectionOfAnExactTolerance) {
     CompiledGraph model = compiled(products(1), loose), exact = compiled(products(1), {});
     ASSERT_TRUE(is_inexact(model));
     EXPECT_FALSE(is_inexact(exact));
@@ -91,7 +91,7 @@ TEST_F(VerificationCoversTest, IsTheOneThatExactChooses) {
     EXPECT_TRUE(model.verified_errors()[0].fell_back);
 }
 
-TEST_F(VerificationCoversTest, StandsBesideEachBucketThatIsInexact) {
+TEST_F(VerificationCoversTest, ExistsForEachInexactBucket) {
     CompileOptions options = loose;
     options.splits = {{"N", {1, 8}}};
     CompiledGraph model = compiled(products(2), options);
@@ -113,7 +113,7 @@ TEST_F(VerificationCoversTest, StandsBesideEachBucketThatIsInexact) {
     EXPECT_EQ(model.memory().verification, 0);
 }
 
-TEST_F(VerificationCoversTest, IsComparedWhereErrorsShowOnly) {
+TEST_F(VerificationCoversTest, IsComparedOnlyAtInexactOutputs) {
     CompileOptions options = loose;
     options.output_tolerances = {{"y0", Tolerance::exact()}};
     CompiledGraph model = compiled(products(2), options);
@@ -124,7 +124,7 @@ TEST_F(VerificationCoversTest, IsComparedWhereErrorsShowOnly) {
     EXPECT_TRUE(compiled(products(2), options).verified_errors().empty()) << "y1 is made of y0";
 }
 
-TEST_F(VerificationCoversTest, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
+TEST_F(VerificationCoversTest, PermitsAStateTheStrictestToleranceOfItsOutputs) {
     Graph g("g");
     const Dim past = g.symbol("P", 0, 7);
     State rows = g.state("rows", DType::f32, {past, inner}, 0, 8);
@@ -143,7 +143,7 @@ TEST_F(VerificationCoversTest, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
                   {"output \"sum\"", {6e-3, 5e-3}}, {"output \"next\"", {1, 1e-2}}, {"state \"rows\"", {6e-3, 5e-3}}}));
 }
 
-TEST_F(VerificationCoversTest, HasRoomWithinTheMemoryLimitOrIsAlone) {
+TEST_F(VerificationCoversTest, FitsTheMemoryLimitOrIsTheOnlyProgram) {
     const Graph graph = products(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
@@ -171,7 +171,7 @@ TEST_F(VerificationCoversTest, HasRoomWithinTheMemoryLimitOrIsAlone) {
     EXPECT_GT(none, 0);
 }
 
-TEST_F(VerificationCoversTest, StandsBesideACompiledPathToo) {
+TEST_F(VerificationCoversTest, ExistsForACompiledPath) {
     CompileOptions options = loose;
     options.disable = {"pack", "expand"};
     int seen = 0;
@@ -183,7 +183,7 @@ TEST_F(VerificationCoversTest, StandsBesideACompiledPathToo) {
     EXPECT_GT(seen, 0);
 }
 
-TEST_F(VerificationCoversTest, CostsNoMemoryOnceItHasBeenCompared) {
+TEST_F(VerificationCoversTest, IsFreedAfterTheComparison) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(products(1), loose), other = model.instance();
         run(model, amplified);

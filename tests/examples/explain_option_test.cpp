@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_P(ExplainOption, TellsInFortyLinesWhatTakesHowLong) {
+TEST_P(ExplainOption, SummarizesTimesInFortyLines) {
     const Outcome outcome = told({"--explain"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 40);
@@ -29,7 +29,7 @@ TEST_P(ExplainOption, TellsInFortyLinesWhatTakesHowLong) {
                                    HasSubstr("of the time is estimated: measure it by `cairn tune`")));
 }
 
-TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
+TEST_P(ExplainOption, ReportsTheOutcomeOfAKernelOrADefinition) {
     const Outcome definition = told({"--why-not", "layer_norm"});
     EXPECT_TRUE(succeeds(definition));
     EXPECT_THAT(definition.out, AllOf(HasSubstr("cpu.baseline.layer_norm.f32@4 for f32["), HasSubstr("taken, ")));
@@ -40,7 +40,7 @@ TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
                 AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, slower than ")));
 }
 
-TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
+TEST_P(ExplainOption, NamesTheClosestMatchOfADefinitionNeverProposed) {
     const Outcome outcome = told({"--why-not", "linear_swiglu"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out,
@@ -48,7 +48,7 @@ TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
                       testing::ContainsRegex("\nclosest match: .*linear_swiglu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
 }
 
-TEST_P(ExplainOption, RefusesAKernelThatThereIsNot) {
+TEST_P(ExplainOption, RefusesAnUnknownKernel) {
     EXPECT_TRUE(
         refuses(told({"--why-not", "layer_nrm"}), {"there is no kernel and no definition layer_nrm", "layer_norm"}));
 }

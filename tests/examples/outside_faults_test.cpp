@@ -50,7 +50,7 @@ protected:
     TempFolder temp;
 };
 
-TEST_F(OutsideFaults, TheReaderLeavesAfterTheFirstLine) {
+TEST_F(OutsideFaults, TheReaderClosesThePipeAfterTheFirstLine) {
     std::string texts;
     for (int i = 0; i < 5000; ++i) texts += "\"some words to be tokenized\"\n";
     const std::vector<std::string> tokenize{"--tokenizer", (temp / "gpt2").string(), "--input", "-"};
@@ -121,7 +121,7 @@ TEST_F(OutsideFaults, TimingDatabasesThatCannotBeUsed) {
     }
 }
 
-TEST_F(OutsideFaults, FailedRunsKeepTheTimings) {
+TEST_F(OutsideFaults, FailedRunsStoreTheirTimings) {
     const std::filesystem::path database = temp / "timings.db";
     record_one(database);
     ASSERT_TRUE(holds_it(database));

@@ -48,7 +48,7 @@ TEST_F(CallCacheTest, NodesOfOneDtypeAndShapeAreOfOneType) {
     EXPECT_EQ(types.count(), 6U);
 }
 
-TEST_F(CallCacheTest, AnOperandAloneIsJudgedByItsType) {
+TEST_F(CallCacheTest, AnOperandIsAcceptedByItsType) {
     EXPECT_TRUE(calls.accepts_operand(0, x));
     EXPECT_TRUE(calls.accepts_operand(0, y)) << "as x";
     EXPECT_FALSE(calls.accepts_operand(0, whole));
@@ -64,7 +64,7 @@ TEST_F(CallCacheTest, AreTheSameForOperandsOfTheSameTypes) {
     EXPECT_TRUE(calls.of(first).fits);
 }
 
-TEST_F(CallCacheTest, ADefinitionIsAskedOnceForEachNumber) {
+TEST_F(CallCacheTest, ADefinitionIsBuiltOnceForEachNumber) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     const fusion::FilledInstance* half = calls.filled(call, eps(0.5));
@@ -76,7 +76,7 @@ TEST_F(CallCacheTest, ADefinitionIsAskedOnceForEachNumber) {
     EXPECT_FALSE(calls.may_produce(call, thin));
 }
 
-TEST_F(CallCacheTest, ARefusedNumberIsNoFaultOfTheOperands) {
+TEST_F(CallCacheTest, ARefusedNumberDoesNotRejectTheOperands) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     EXPECT_EQ(calls.filled(call, eps(-1)), nullptr);
@@ -91,7 +91,7 @@ TEST_F(CallCacheTest, RefusedOperandsAreNotTriedWithFurtherNumbers) {
     EXPECT_EQ(asked, 2) << "with the number asked for, and with one that suits the pattern";
 }
 
-TEST_F(CallCacheTest, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
+TEST_F(CallCacheTest, OnlyTheFirstOfManyNumbersInConstantsAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     for (int i = 1; i <= 100; ++i) ASSERT_NE(calls.filled(call, eps(0.1 * i)), nullptr);
@@ -111,7 +111,7 @@ TEST_F(CallCacheTest, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
     EXPECT_TRUE(calls.filled(call, eps(1e300))->numbers.empty()) << "infinite in f32";
 }
 
-TEST_F(CallCacheTest, WholeNumbersGoIntoConstantsToo) {
+TEST_F(CallCacheTest, IntegersAreInsertedIntoConstants) {
     definition = {"test",
                   [this](std::span<const Tensor> operands, const Attributes& attributes) {
                       ++asked;
@@ -135,7 +135,7 @@ TEST_F(CallCacheTest, WholeNumbersGoIntoConstantsToo) {
               std::vector{1000.0});
 }
 
-TEST_F(CallCacheTest, NumbersThatGoElsewhereAreBuilt) {
+TEST_F(CallCacheTest, NumbersUsedOutsideConstantsAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     for (const auto& form : std::initializer_list<std::function<double(double)>>{
              [](double number) { return std::sqrt(number); }, [](double number) { return 1 + number; }}) {

@@ -52,12 +52,12 @@ std::size_t looks_as_at_each(const Graph& graph) {
 
 class MatchAllFamilies : public testing::TestWithParam<bench::Family> {};
 
-TEST_P(MatchAllFamilies, FindsWhatIsFoundAtEachNode) { looks_as_at_each(bench::build(GetParam(), 600)); }
+TEST_P(MatchAllFamilies, FindsTheMatchesOfEachNode) { looks_as_at_each(bench::build(GetParam(), 600)); }
 
 INSTANTIATE_TEST_SUITE_P(Families, MatchAllFamilies, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomGraphs) {
+TEST(MatchAll, FindsTheMatchesOfEachNodeOfRandomGraphs) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
         looks_as_at_each(random_graph(seed, {.steps = 60}));
@@ -67,7 +67,7 @@ TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomGraphs) {
 }
 
 // A match that ends here begins before the stretch.
-TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
+TEST(MatchAll, FindsMatchesLongerThanARepeatedSequence) {
     Definition sines;
     sines.name = "sines";
     sines.patterns = {"sines | f32[D]"};
@@ -87,7 +87,7 @@ TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
     for (std::size_t id = 0; id < found.size(); ++id) EXPECT_EQ(found[id].size(), id < 12 ? 0u : 1u) << id;
 }
 
-TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomLayers) {
+TEST(MatchAll, FindsTheMatchesOfEachNodeOfRandomLayers) {
     std::size_t looks = 0, nodes = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
@@ -100,7 +100,7 @@ TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomLayers) {
 }
 
 // Independent of the number of layers that follow.
-TEST(MatchAll, LooksAtTheFirstLayersOnly) {
+TEST(MatchAll, SearchesOnlyTheFirstLayers) {
     const auto looks = [](int nodes) {
         Graph graph("g");
         bench::layered(graph, graph.input("x", DType::f32, {8, 16}), nodes);

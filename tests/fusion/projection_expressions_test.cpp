@@ -77,7 +77,7 @@ TEST(Expressions, Linear) {
         });
 }
 
-TEST(Expressions, LinearOfATransposedWeightTakesTheTransposeAsItsOperand) {
+TEST(Expressions, LinearOfATransposedWeightReadsTheTranspose) {
     Graph g("g");
     const Tensors t = linear_operands(g);
     g.output("y", matmul(t[0], transpose(t[3], {1, 0})) + t[2]);

@@ -203,7 +203,7 @@ void run_bochs(const fs::path& folder) {
 
 class Bare : public testing::TestWithParam<Machine> {};
 
-TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
+TEST_P(Bare, KernelsEqualTheirEmulations) {
     const Machine& machine = GetParam();
     bare::clear_arena();
     const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.needs, machine.table, false});

@@ -206,7 +206,7 @@ TEST_P(Instructions, ScalesByPowersOfTwo) {
     }
 }
 
-TEST_P(Instructions, PartsTouchNothingElse) {
+TEST_P(Instructions, PartialLoadsAndStoresTouchNoOtherMemory) {
     if (table().load_part == nullptr) return;
     // The last elements of a page, whose neighbour is protected, would fault; poison values show other writes.
     for (int count = 0; count < table().lanes; ++count) {
@@ -231,7 +231,7 @@ double nearest(double x, int digits, int least, double most) {
     return std::fabs(rounded) > most ? std::copysign(std::numeric_limits<double>::infinity(), x) : rounded;
 }
 
-TEST_P(Instructions, F16ThereAndBack) {
+TEST_P(Instructions, F16RoundTrips) {
     if (table().from_f16 == nullptr) return;
     std::vector<std::uint16_t> halves(65536);
     for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
@@ -399,7 +399,7 @@ TEST_P(Instructions, TileProducts) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Instructions, testing::ValuesIn(machines()),
+INSTANTIATE_TEST_SUITE_P(Levels, Instructions, testing::ValuesIn(machines()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST_P(SimdAxis, SoftmaxOfSpecialLongColumns) {
 }
 
 // A variance combined from pieces, each with its own mean far from zero.
-TEST_P(SimdAxis, VariancesOfLongColumnsAreJoined) {
+TEST_P(SimdAxis, VariancesOfLongColumnsAreCombined) {
     const Sizes sizes{1, 1100, 20};
     SimdCase c("layer_norm axis=(1) eps=1e-05 | f32" + sizes.text() + " -> f32" + sizes.text());
     for (std::int64_t n = 0; n < sizes.inner; ++n)
@@ -203,7 +203,7 @@ TEST_P(SimdAxis, NarrowResultsAreRoundedOnce) {
 }
 
 // A column of equal values has that value as its mean, however its sum is rounded.
-TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
+TEST_P(SimdAxis, ColumnsOfEqualValuesNormalizeToZero) {
     const Sizes sizes{1, 300, 20};
     SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
     for (std::int64_t i = 0; i < c.inputs[0].size(); ++i) c.inputs[0].set(i, 1.1 + static_cast<double>(i % 20));
@@ -212,7 +212,7 @@ TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
 }
 
 // Elements that differ only in their last digits, along columns and short rows.
-TEST_P(SimdAxis, CloseElementsKeepTheirDigits) {
+TEST_P(SimdAxis, CloseElementsAreAccurate) {
     for (const Sizes& sizes : {Sizes{1, 3, 20}, Sizes{20, 3, 1}}) {
         SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
         for (std::int64_t n = 0; n < 20; ++n)
@@ -224,7 +224,7 @@ TEST_P(SimdAxis, CloseElementsKeepTheirDigits) {
     }
 }
 
-TEST_P(SimdAxis, ReductionsAcross) {
+TEST_P(SimdAxis, ReductionsAcrossColumns) {
     std::mt19937 random(4);
     for (const Sizes& sizes :
          {Sizes{2, 0, 5}, Sizes{1, 70, 7}, Sizes{3, 40, 64}, Sizes{1, 9, 1100}, Sizes{2, 33, 2500}, Sizes{600, 3, 9}})
@@ -252,7 +252,7 @@ TEST_P(SimdAxis, ReductionsAcross) {
         }
 }
 
-TEST(SimdAxisRows, RefusalsSayWhy) {
+TEST(SimdAxisRows, RefusalsHaveReasons) {
     const auto refusal = [&](const std::string& text) {
         const Problem problem = parse_problem(text, *Symbols::create());
         return find(kernels_of("baseline"), problem.definition).accepts(problem);

@@ -47,7 +47,7 @@ std::int32_t sum_of_bf16(std::int32_t sum, std::int32_t a, std::int32_t b) {
     return std::bit_cast<std::int32_t>(lane::dot_bf16(std::bit_cast<float>(sum), a, b));
 }
 
-class Trap : public testing::Test {
+class TrapAndEmulate : public testing::Test {
 protected:
     void SetUp() override { trap_missing_instructions(); }
     std::mt19937 random_{1};
@@ -158,7 +158,7 @@ void zmm_bf16_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
 }
 
 // Each CPU tests the forms whose registers it has.
-TEST_F(Trap, ComputesOnTheRegistersThatAreThere) {
+TEST_F(TrapAndEmulate, ComputesOnTheAvailableRegisters) {
     std::vector<void (*)(const Lanes&, const Lanes&, const Lanes&)> of_integers, of_bf16;
     if (device::detect_features().includes(levels::avx2)) {
         of_integers = {ymm_forms, operands_in_memory};
@@ -173,7 +173,7 @@ TEST_F(Trap, ComputesOnTheRegistersThatAreThere) {
     for (const auto form : of_bf16) form(sum, a, b);
 }
 
-TEST_F(Trap, TilesAreThoseOfTheManual) {
+TEST_F(TrapAndEmulate, TilesMatchTheManual) {
     struct alignas(64) {
         std::uint8_t bytes[64] = {1};
     } shapes;
@@ -198,7 +198,7 @@ TEST_F(Trap, TilesAreThoseOfTheManual) {
 }
 
 // The trap handles only the instructions it knows: any other ends the process as without it.
-TEST(TrapDeathTest, OtherIllegalInstructionsStayIllegal) {
+TEST(TrapAndEmulateDeathTest, OtherIllegalInstructionsStayIllegal) {
     EXPECT_EXIT(
         {
             trap_missing_instructions();

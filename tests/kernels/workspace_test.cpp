@@ -153,7 +153,7 @@ std::vector<std::string> stretched(const std::string& sample) {
     return all;
 }
 
-TEST(Workspace, OfEveryKernelIsBoundedAtItsSamplesMadeLarge) {
+TEST(Workspace, OfEveryKernelIsBoundedAtEnlargedSamples) {
     for (const Kernel& listed : cpu_kernels().kernels)
         for (const Kernel& kernel : all_settings(listed)) {
             if (!kernel.workspace || is_exception(kernel)) continue;

@@ -88,7 +88,7 @@ Graph table_and_rows() {
     return g;
 }
 
-TEST(PeakMemory, ARunAtAnySizeHasTheMemoryThatWasReported) {
+TEST(PeakMemory, ARunAtAnySizeFitsTheReportedMemory) {
     const CompileOptions options{.disable = {"fuse", "elementwise"}, .verify = true};
     CompiledGraph compiled = compile(table_and_rows(), Context(), options);
     const MemoryReport memory = compiled.memory();

@@ -17,7 +17,7 @@ namespace cairn::runtime {
 namespace {
 
 // In memory of its own, each value would end in a page, or in a huge page if it is large, that is half empty.
-TEST(BoundValues, ValuesThatRunsReadShareOneArena) {
+TEST(BoundValues, ValuesReadByRunsShareOneArena) {
     Graph g("g");
     Tensor h = g.input("x", DType::f32, {50, 64});
     for (const std::string name : {"a", "b", "c", "d"}) h = tanh(matmul(h, g.weight(name, DType::f32, {64, 64})));
@@ -54,7 +54,7 @@ TEST(BoundValues, ValuesThatRunsReadShareOneArena) {
     }
 }
 
-TEST(BoundValues, WhatAProgramAloneReadsGoesWithIt) {
+TEST(BoundValues, ValuesReadByOneProgramAreFreedWithIt) {
     const Context context;
     const std::vector<float> zeros(64 * 64);
     const WeightSource source = [&](std::string_view) {

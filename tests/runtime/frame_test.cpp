@@ -74,7 +74,7 @@ TEST(Frame, OffsetsAreThoseOfThePlanAtEverySize) {
     }
 }
 
-TEST(Frame, OperandsHaveTheirSizesAndPlaces) {
+TEST(Frame, OperandsHaveTheirSizesAndAddresses) {
     Graph g;
     const Dim n = g.symbol("N", 0, 64);
     const Tensor x = g.input("x", DType::f32, {n, 4});
@@ -109,7 +109,7 @@ TEST(Frame, AViewBeginsAtItsElement) {
               framed.bases[static_cast<std::size_t>(operand.buffer)] + std::ptrdiff_t{3 * 4 * 4});
 }
 
-TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
+TEST(Frame, AnOutputIsRedirectedToTheCallersMemoryAndBack) {
     Graph g;
     g.output("y", exp(g.input("x", DType::f32, {16})));
     Framed framed(g);
@@ -128,7 +128,7 @@ TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
 }
 
-TEST(Frame, SmallInstructionsMakeStretches) {
+TEST(Frame, SmallInstructionsFormSerialSequences) {
     Graph g;
     const Dim n = g.symbol("N", 0, 4096);
     const Tensor x = g.input("x", DType::f32, {n}), first = exp(x), total = sum(first, {0}), last = sqrt(total);
@@ -148,7 +148,7 @@ TEST(Frame, SmallInstructionsMakeStretches) {
     EXPECT_EQ(at(1), (Stretches{3, 2, 1})) << "and small again";
 }
 
-TEST(Frame, AProgramOfNothingIsSmall) {
+TEST(Frame, AnEmptyProgramNeedsOneThreadAndNoMemory) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {4}));
     Framed framed(g);

@@ -60,7 +60,7 @@ void expect_taken(DType dtype) {
     }
 }
 
-TEST(InputData, EachTypeIsTakenForItsDtypeAlone) {
+TEST(InputData, EachTypeIsAcceptedOnlyForItsDtype) {
     expect_taken<double>(DType::f64);
     expect_taken<float>(DType::f32);
     expect_taken<std::uint16_t>(DType::f16);
@@ -73,7 +73,7 @@ TEST(InputData, EachTypeIsTakenForItsDtypeAlone) {
     expect_taken<bool>(DType::boolean);
 }
 
-TEST(InputData, ComesFromAnyContiguousRange) {
+TEST(InputData, IsAcceptedFromAnyContiguousRange) {
     CompiledGraph model = doubles();
     std::vector<float> x(16, 3);
     float plain[8] = {5, 5, 5, 5, 5, 5, 5, 5};
@@ -94,7 +94,7 @@ TEST(InputData, ComesFromAnyContiguousRange) {
     EXPECT_EQ(first(), 2);
 }
 
-TEST(InputData, TheNumberOfElementsMayTellTheShape) {
+TEST(InputData, TheNumberOfElementsCanDetermineTheShape) {
     CompiledGraph model = doubles();
     const std::vector<float> x(24, 1);
     model.set("x", x);
@@ -131,7 +131,7 @@ TEST(InputData, TheLengthOfAStateIsKnown) {
     EXPECT_EQ(model.output("y").as<float>()[1], 14);
 }
 
-TEST(InputData, WrongCallsAreOneSentence) {
+TEST(InputData, WrongCallsGiveOneSentenceErrors) {
     CompiledGraph model = doubles();
     const std::vector<float> x(16);
     EXPECT_EQ(message([&] {
@@ -175,7 +175,7 @@ TEST(InputData, IsReadByEachRunUntilItIsSetAgain) {
     }
 }
 
-TEST(InputData, WhatFailsChangesNothing) {
+TEST(InputData, AFailedCallChangesNothing) {
     CompiledGraph model = doubles();
     std::vector<float> turned(16);
     for (std::size_t i = 0; i < 16; ++i) turned[i] = static_cast<float>(i);
@@ -212,7 +212,7 @@ TEST(InputData, WhatFailsChangesNothing) {
         for (std::size_t c = 0; c < 8; ++c) EXPECT_EQ(y[r * 8 + c], 2 * turned[c * 2 + r]);
 }
 
-TEST(InputData, BytesAreTakenAsTheyAre) {
+TEST(InputData, BytesAreAcceptedForAnyDtype) {
     CompiledGraph model = doubles();
     const std::vector<float> x(8, 3);
     const auto bytes = std::as_bytes(std::span(x));
@@ -225,7 +225,7 @@ TEST(InputData, BytesAreTakenAsTheyAre) {
     EXPECT_EQ(message([&] { model.set("x", none, {1, 8}); }), "[set] input \"x\" has no data");
 }
 
-TEST(InputData, AStridedViewOfTheCopyInUse) {
+TEST(InputData, AStridedViewOfTheCopyInUseIsAccepted) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {2, 2});
     g.output("y", x);

@@ -103,7 +103,7 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
 }
 
-TEST_F(PackedWeights, TheSecondStartAsksForNothing) {
+TEST_F(PackedWeights, TheSecondStartReadsNoWeights) {
     const std::vector<float> first = run();
     EXPECT_FALSE(asked_.empty());
     const std::string bytes = bytes_of(file());
@@ -116,7 +116,7 @@ TEST_F(PackedWeights, TheSecondStartAsksForNothing) {
     EXPECT_EQ(run(), first) << "what the file says is used";
 }
 
-TEST_F(PackedWeights, OtherWeightsMakeItAnew) {
+TEST_F(PackedWeights, OtherWeightsRebuildTheFile) {
     const std::vector<float> first = run();
     w_[5] += 1;
     const std::vector<float> second = run("v2");
@@ -128,7 +128,7 @@ TEST_F(PackedWeights, OtherWeightsMakeItAnew) {
 }
 
 // The file is refused if truncated at any size, or with any byte of the header changed.
-TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
+TEST_F(PackedWeights, ADamagedFileIsRebuilt) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
     std::uint64_t header = 0;
@@ -189,7 +189,7 @@ protected:
 
 // Bytes changed anywhere: with every byte checked, the results are right and the file is rewritten. Otherwise that
 // holds, as documented, for changes of the header, the index or a small value.
-TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
+TEST_F(LargePackedWeights, ChangedBytesAreDetected) {
     const std::vector<float> expected = run_large(false);
     const std::string whole = bytes_of(file());
     EXPECT_THAT(verify_checksums(file()), IsEmpty());
@@ -247,7 +247,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
     EXPECT_THAT(asked_, IsEmpty());
 }
 
-TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
+TEST_F(LargePackedWeights, ChangedBlocksAreNamed) {
     run_large(false);
     std::string bytes = bytes_of(file());
     bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 1);
@@ -263,7 +263,7 @@ TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
 }
 
 // A file is replaced by renaming: mapped contents stay unchanged, and each start sees one file or the other.
-TEST_F(PackedWeights, AFileThatIsReplacedWhileItIsMappedServesBoth) {
+TEST_F(PackedWeights, AFileReplacedWhileMappedServesBothReaders) {
     const std::vector<float> first = run();
     CompiledGraph model = compile(small_model(), context_);
     model.bind([this](std::string_view name) { return view_of(name); }, {file(), "v1"});
@@ -276,7 +276,7 @@ TEST_F(PackedWeights, AFileThatIsReplacedWhileItIsMappedServesBoth) {
     EXPECT_EQ(std::vector<float>(y.begin(), y.end()), first);
 }
 
-TEST_F(PackedWeights, TwoThatWriteAtOnceLeaveAWholeFile) {
+TEST_F(PackedWeights, ConcurrentWritersLeaveACompleteFile) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
     const Context quiet;
@@ -300,7 +300,7 @@ TEST_F(PackedWeights, TwoThatWriteAtOnceLeaveAWholeFile) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "partial files are left";
 }
 
-TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
+TEST_F(PackedWeights, AFileOfAnotherFormatIsRebuilt) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
     write_safetensors(file(), {});
@@ -341,7 +341,7 @@ TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
     EXPECT_EQ(bytes_of(file()), whole);
 }
 
-TEST_F(PackedWeights, WhereItCannotBeWrittenAllIsComputed) {
+TEST_F(PackedWeights, WithoutAWritableFileAllValuesAreComputed) {
     const std::vector<float> expected = run();
     for (const std::filesystem::path& path : {folder_ / "missing" / "m.packed", folder_.path()}) {
         EXPECT_EQ(run("v1", path), expected);
@@ -369,7 +369,7 @@ TEST_F(PackedWeights, AFullDiskLeavesNothingBehind) {
     EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(PackedWeights, ItsBeginningIsChecked) {
+TEST_F(PackedWeights, TheHeaderIsChecked) {
     CompiledGraph model = compile(small_model(), Context());
     const WeightSource none;
     EXPECT_THAT(message([&] { model.bind(none, PackedFile{}); }), HasSubstr("needs a path"));
@@ -379,7 +379,7 @@ TEST_F(PackedWeights, ItsBeginningIsChecked) {
 }
 
 // Instances and other graphs of the same weights read one file; a graph that needs another packed form rewrites it.
-TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
+TEST_F(PackedWeights, ProgramsThatNeedOtherLayoutsDoNotUseTheFile) {
     const std::vector<float> expected = run();
     std::vector<std::string> log;
     ContextOptions options;
@@ -411,7 +411,7 @@ Kernel floor_that_gives(const char* id) {
     return kernel;
 }
 
-TEST_F(PackedWeights, KernelsOfAnotherVersionMakeThemAnew) {
+TEST_F(PackedWeights, KernelsOfAnotherVersionRebuildTheFile) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {columns});
     const Tensor made = floor(g.weight("s", DType::f32, {columns}));
@@ -441,7 +441,7 @@ TEST_F(PackedWeights, KernelsOfAnotherVersionMakeThemAnew) {
     EXPECT_THAT(asked_, ElementsAre("s"));
 }
 
-TEST(Fingerprint, TellsContentsApart) {
+TEST(FileFingerprint, DistinguishesContents) {
     const TempFolder folder;
     std::vector<float> values(100'000, 1.0f);
     const auto write_at = [&](const std::string& name, std::vector<std::int64_t> shape) {

@@ -462,7 +462,7 @@ private:
 };
 
 // Calls in random order: each does what is documented or throws an Error, and results, if any, are right.
-TEST(RandomWalk, OnlyErrorsComeOutAndResultsAreRight) {
+TEST(RandomWalk, CallsThrowOnlyErrorAndResultsAreRight) {
     const Context one, again, two({.threads = 2}), two_again({.threads = 2});
     int runs = 0, loads = 0, damages = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {

@@ -112,7 +112,7 @@ protected:
     const Floats zeros = Floats(x.size(), 0);
 };
 
-TEST_F(VerificationTest, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
+TEST_F(VerificationTest, OfTheFirstRunIsReportedAndReleasesTheExactProgram) {
     CompiledGraph model = compiled(distance_to());
     ASSERT_TRUE(is_inexact(model));
     ASSERT_EQ(model.verified_errors().size(), 1U);
@@ -165,7 +165,7 @@ TEST_F(VerificationTest, CatchesAnErrorThatIsAmplifiedOnce) {
     EXPECT_EQ(after.verified_errors()[0].error, row.error);
 }
 
-TEST_F(VerificationTest, FindsOutputsInTheCallersMemory) {
+TEST_F(VerificationTest, ComparesOutputsInTheCallersMemory) {
     for (const bool amplified : {false, true})
         for (const bool over_input : {false, true}) {
             SCOPED_TRACE(std::to_string(amplified) + std::to_string(over_input));
@@ -184,7 +184,7 @@ TEST_F(VerificationTest, FindsOutputsInTheCallersMemory) {
         }
 }
 
-TEST_F(VerificationTest, OfEachBucketComparesWhatARunLeavesInAGrowingState) {
+TEST_F(VerificationTest, OfEachBucketComparesTheNewRowsOfAGrowingState) {
     CompiledGraph model = compiled(cache(), false, {{"T", {1}}}), exact = compiled(cache(), true, {{"T", {1}}});
     const Floats c(columns, 0);
     const auto told = [&] {
@@ -238,7 +238,7 @@ TEST_F(VerificationTest, ThatFailsInALaterBucketLeavesItsStatesExact) {
     }
 }
 
-TEST_F(VerificationTest, OfAGrowingStateLooksAtWhatIsNewThere) {
+TEST_F(VerificationTest, OfAGrowingStateComparesOnlyTheNewRows) {
     CompiledGraph model = compiled(cache());
     model.set_state("rows", random_floats(60 * columns, 8));
     run(model, random_floats(columns, 9), Floats(columns, 0));
@@ -249,7 +249,7 @@ TEST_F(VerificationTest, OfAGrowingStateLooksAtWhatIsNewThere) {
 }
 
 // An inexact and an exact kernel give different bound values.
-TEST_F(VerificationTest, SeesErrorsInBoundValues) {
+TEST_F(VerificationTest, DetectsErrorsInBoundValues) {
     Graph g("bound");
     const Tensor w = g.weight("w", DType::f32, {columns, columns});
     const Tensor product = matmul(g.input("x", DType::f32, {columns, columns}), w);
@@ -280,7 +280,7 @@ Graph recurrent() {
     return g;
 }
 
-TEST_F(VerificationTest, RunsOnAStateThatIsOverwrittenOnce) {
+TEST_F(VerificationTest, OfAnOverwrittenStateRunsOnce) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(recurrent()), exact = compiled(recurrent(), true);
         const Floats h = random_floats(columns, 5), in = random_floats(columns, 6), none(columns, 0);
@@ -298,7 +298,7 @@ TEST_F(VerificationTest, RunsOnAStateThatIsOverwrittenOnce) {
     }
 }
 
-TEST_F(VerificationTest, ThatIsStoppedChangesNothingAndComesAgain) {
+TEST_F(VerificationTest, ThatIsStoppedChangesNothingAndIsRepeated) {
     const Floats none(columns, 0), in = random_floats(columns, 7);
     for (const std::string phase : {"verify", "run"})
         for (const bool throws : {false, true}) {
@@ -337,7 +337,7 @@ TEST_F(VerificationTest, OfAKernelThatThrowsFallsBack) {
     for (const InstructionProfile& row : model.profile()) EXPECT_GT(row.seconds, 0) << row.kernel;
 }
 
-TEST_F(VerificationTest, TakesTheSameNaNForRight) {
+TEST_F(VerificationTest, AcceptsEqualNaN) {
     Floats bad = x;
     bad[3] = std::numeric_limits<float>::quiet_NaN();
     CompiledGraph model = compiled(distance_to());
@@ -361,7 +361,7 @@ TEST_F(VerificationTest, OfNoElementsFindsNoError) {
     EXPECT_EQ(model.verified_errors()[0].error, 0);
 }
 
-TEST_F(VerificationTest, HoldsIntegersToBeEqual) {
+TEST_F(VerificationTest, RequiresEqualIntegers) {
     Graph g("g");
     const Tensor product =
         matmul(g.input("x", DType::f32, {5, columns}), g.weight("w", DType::f32, {columns, columns}));
@@ -383,7 +383,7 @@ TEST_F(VerificationTest, HoldsIntegersToBeEqual) {
     }
 }
 
-TEST_F(VerificationTest, IsProfiledAsWhatRan) {
+TEST_F(VerificationTest, IsProfiledAsTheProgramThatRan) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(distance_to()), exact = compiled(distance_to(), true);
         const Floats c = amplified ? near_product(x) : zeros;
@@ -399,7 +399,7 @@ TEST_F(VerificationTest, IsProfiledAsWhatRan) {
     }
 }
 
-TEST_F(VerificationTest, ByManyInstancesAtOnceGivesRightResultsToAll) {
+TEST_F(VerificationTest, ByConcurrentInstancesGivesRightResultsToAll) {
     const Floats amplifying = near_product(x);
     CompiledGraph exact = compiled(distance_to(), true);
     const Floats right = run(exact, x, amplifying), harmless = run(exact, x, zeros);
@@ -438,7 +438,7 @@ TEST_F(VerificationTest, ByManyInstancesAtOnceGivesRightResultsToAll) {
 }
 
 // The status becomes passed during a run that then fails: an instance made in between supports both programs.
-TEST_F(VerificationTest, ThatEndsLateCountsForAllInstances) {
+TEST_F(VerificationTest, ThatEndsLateAppliesToAllInstances) {
     CompileOptions options{.tolerance = Tolerance::relative(allowed)};
     options.disable = {"pack"};  // products need a workspace then
     CompiledGraph late = bound(compile(distance_to(), context, options)), early = late.instance();
@@ -459,7 +459,7 @@ TEST_F(VerificationTest, ThatEndsLateCountsForAllInstances) {
     for (CompiledGraph* each : {&late, &early, between.data()}) EXPECT_EQ(run(*each, x, zeros), run(exact, x, zeros));
 }
 
-TEST_F(VerificationTest, ComesAgainWhereAProgramIsLoaded) {
+TEST_F(VerificationTest, IsRepeatedAfterLoading) {
     const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "verification.cairn";
     const Floats amplifying = near_product(x);
     CompiledGraph exact = compiled(distance_to(), true), model = compiled(distance_to());

@@ -25,7 +25,7 @@ std::string refusal(const Graph& graph, const std::vector<OutputTolerance>& own)
     return "";
 }
 
-TEST(ErrorBudgetTest, EachOutputHasItsOwnToleranceOrThatOfAll) {
+TEST(ErrorBudgetTest, EachOutputHasItsOwnOrTheCommonTolerance) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});
     graph.output("a", exp(x));
@@ -42,7 +42,7 @@ TEST(ErrorBudgetTest, EachOutputHasItsOwnToleranceOrThatOfAll) {
     EXPECT_EQ(refusal(graph, {own[0], own[0]}), "[tolerance] output \"b\" has two");
 }
 
-TEST(ErrorBudgetTest, AValueRoundedShowsWhereTheValueDoes) {
+TEST(ErrorBudgetTest, ARoundedValueInfluencesTheOutputsOfTheValue) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4}), read = exp(x), beside = sin(x),
                  narrow = cast(read, DType::bf16);
@@ -58,7 +58,7 @@ TEST(ErrorBudgetTest, AValueRoundedShowsWhereTheValueDoes) {
     EXPECT_EQ(influence.limit(narrow.id()), 1e-2);
 }
 
-TEST(ErrorBudgetTest, AValueShowsInWhatIsMadeOfIt) {
+TEST(ErrorBudgetTest, AValueInfluencesItsUsers) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});
     const Tensor both = exp(x), first = abs(both), second = neg(both);
@@ -76,7 +76,7 @@ TEST(ErrorBudgetTest, AValueShowsInWhatIsMadeOfIt) {
     EXPECT_EQ(influence.limit(neither.id()), endless);
 }
 
-TEST(ErrorBudgetTest, WhatOneExpressionIsMadeOfCounts) {
+TEST(ErrorBudgetTest, OperandsOfEveryExpressionInfluenceTheOutput) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4, 8});
     const Tensor w = graph.weight("w", DType::f32, {8, 8}), scale = graph.weight("c", DType::f32, {8});
@@ -89,7 +89,7 @@ TEST(ErrorBudgetTest, WhatOneExpressionIsMadeOfCounts) {
         EXPECT_TRUE(influence.influences(id, 0)) << "%" << id << " of\n" << to_string(Graph(expansion.graph));
 }
 
-TEST(ErrorBudgetTest, WhatARunLeavesInAStateShowsInALaterOne) {
+TEST(ErrorBudgetTest, AStateInfluencesOutputsOfLaterRuns) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});
     State seen = graph.state("seen", DType::f32, {4}), kept = graph.state("kept", DType::f32, {4});
@@ -108,7 +108,7 @@ TEST(ErrorBudgetTest, WhatARunLeavesInAStateShowsInALaterOne) {
 }
 
 // A long chain in which every value is an output: nodes visited for one budget are not visited again for the next.
-TEST(ErrorBudgetTest, TheLeastLimitsOfManyOutputsAndStatesTakeOneWalk) {
+TEST(ErrorBudgetTest, LimitsOfManyOutputsNeedOneTraversal) {
     Graph graph("g");
     constexpr std::size_t length = 500;
     Tensor x = graph.input("x", DType::f32, {4});

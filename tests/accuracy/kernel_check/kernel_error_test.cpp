@@ -19,7 +19,7 @@ interpreter::Value floats(std::vector<double> elements) {
     return {DType::f32, {count}, std::move(elements), {}};
 }
 
-TEST(DistanceTest, BothFiguresAreInRelationToWhatIsRight) {
+TEST(KernelErrorNorms, BothNormsAreRelativeToTheReference) {
     const ErrorNorms found = error_norms(floats({3, 4.5}), floats({3, 4}));
     EXPECT_NEAR(found.relative, 0.5 / 5, 1e-15);
     EXPECT_NEAR(found.largest, 0.5 / 4, 1e-15);
@@ -30,7 +30,7 @@ TEST(DistanceTest, BothFiguresAreInRelationToWhatIsRight) {
     EXPECT_EQ(error_norms(floats({0, 1e-30}), floats({0, 0})).combined(), endless);
 }
 
-TEST(DistanceTest, AFewElementsFarOffCountATenth) {
+TEST(KernelErrorNorms, AFewLargeErrorsCountATenth) {
     std::vector<double> right(10'000, 1), off = right;
     off[17] = 1.5;
     const ErrorNorms found = error_norms(floats(off), floats(right));
@@ -39,7 +39,7 @@ TEST(DistanceTest, AFewElementsFarOffCountATenth) {
     EXPECT_NEAR(found.combined(), 0.05, 1e-9);
 }
 
-TEST(DistanceTest, WhatIsNotFiniteMustBeTheSame) {
+TEST(KernelErrorNorms, NonFiniteElementsMustBeEqual) {
     const double nan = std::nan("");
     EXPECT_EQ(error_norms(floats({nan, endless, 1}), floats({nan, endless, 1})).combined(), 0);
     EXPECT_EQ(error_norms(floats({endless, 1}), floats({4e38, 1})).combined(), 0) << "too large for f32";
@@ -51,7 +51,7 @@ TEST(DistanceTest, WhatIsNotFiniteMustBeTheSame) {
         << "the root mean square is that of the numbers";
 }
 
-TEST(DistanceTest, IntegersAndShapesAreTheSameOrWrong) {
+TEST(KernelErrorNorms, IntegersAndShapesMustBeEqual) {
     const interpreter::Value one{DType::i32, {1}, {}, {1}}, two{DType::i32, {1}, {}, {2}};
     EXPECT_EQ(error_norms(one, one).combined(), 0);
     EXPECT_EQ(error_norms(two, one).combined(), endless);
@@ -85,7 +85,7 @@ Kernel negation() {
     return kernel;
 }
 
-TEST(DistanceTest, AKernelIsComparedWithItsDefinition) {
+TEST(KernelErrorNorms, AKernelIsComparedWithItsDefinition) {
     const auto backend = device::cpu_backend(2);
     auto symbols = Symbols::create();
     const Problem problem = parse_problem("neg | f32[5,16] -> f32[5,16]", *symbols);
@@ -106,7 +106,7 @@ std::string first_fault(double off, double promise) {
     return report.faults.empty() ? "" : report.faults.front();
 }
 
-TEST(DistanceTest, AKernelIsHeldToItsPromise) {
+TEST(KernelErrorNorms, AKernelMustBeWithinItsStatedError) {
     EXPECT_EQ(first_fault(1e-3, 2e-3), "");
     EXPECT_NE(first_fault(1e-3, 0).find("is wrong"), std::string::npos);
     EXPECT_NE(first_fault(1e-3, 5e-4).find("relative error 0.001, largest 0.001, stated 0.0005"), std::string::npos)
@@ -114,7 +114,7 @@ TEST(DistanceTest, AKernelIsHeldToItsPromise) {
     EXPECT_NE(first_fault(0, std::nan("")).find("states an invalid error bound"), std::string::npos);
 }
 
-TEST(DistanceTest, StepsAreThoseOfTheReference) {
+TEST(KernelErrorNorms, OperationsOfTheReferenceAreCounted) {
     auto symbols = Symbols::create();
     const auto steps = [&](const char* text) { return reference_operation_count(parse_problem(text, *symbols), {}); };
     EXPECT_GE(steps("matmul | f32[5,16] f32[16,3] -> f32[5,3]"), 5 * 16 * 3);

@@ -34,12 +34,12 @@ TEST_F(DbImportExport, TextIsWrittenAndReadBack) {
     EXPECT_THAT(files(), ElementsAre("other.db", "rows.jsonl", "timings.db"));
 }
 
-TEST_F(DbImportExport, TextComesFromStandardInput) {
+TEST_F(DbImportExport, TextIsReadFromStandardInput) {
     EXPECT_EQ(there({"import", "-"}, rows_here()).out, "10 rows added from standard input\n");
     EXPECT_EQ(text_of(other), rows_here());
 }
 
-TEST_F(DbImportExport, AFileThatIsThereIsKept) {
+TEST_F(DbImportExport, AnExistingFileIsNotOverwritten) {
     const std::string file = write("rows.jsonl", "mine");
     EXPECT_TRUE(refuses(db({"export", file}), {"rows.jsonl", "is there already"}));
     EXPECT_EQ(read_file(file), "mine");
@@ -50,7 +50,7 @@ TEST_F(DbImportExport, AFileThatIsThereIsKept) {
     EXPECT_THAT(files(), ElementsAre("rows.jsonl", "timings.db"));
 }
 
-TEST_F(DbImportExport, ARowThatIsWrongAddsNone) {
+TEST_F(DbImportExport, AnInvalidRowAddsNoRows) {
     const std::string file = write("bad.jsonl", rows_here() + "{\"row\":\"tim\n");
     const std::string before = rows_here();
     EXPECT_TRUE(refuses(db({"import", file}), {"line 11"}));
@@ -80,7 +80,7 @@ TEST_F(DbImportExport, MergeIsAUnion) {
     EXPECT_EQ(text_of(folder / "new.db"), rows_here());
 }
 
-TEST_F(DbImportExport, MergeRefusesWhatIsNoOther) {
+TEST_F(DbImportExport, MergeRefusesItselfAndInvalidFiles) {
     const std::string before = rows_here(), text = write("text", std::string(1000, 'x'));
     std::filesystem::create_symlink(path, folder / "link");
     EXPECT_TRUE(refuses(db({"merge", path.string()}), {"is the database itself"}));

@@ -60,7 +60,7 @@ TEST_F(DbInfo, MarksTheEnvironmentOfThisMachine) {
         EXPECT_EQ(row["here"], false) << "other features are another machine";
 }
 
-TEST_F(DbInfo, SessionsAreToldWhenAskedFor) {
+TEST_F(DbInfo, SessionsAreListedOnRequest) {
     EXPECT_TRUE(rows({"info"}, "session").empty());
     const auto sessions = rows({"info", "--sessions"}, "session");
     ASSERT_EQ(sessions.size(), 3u);
@@ -75,7 +75,7 @@ TEST_F(DbInfo, SessionsAreToldWhenAskedFor) {
                 HasSubstr("Z  a program with version " + std::string(version()) + ": "));
 }
 
-TEST_F(DbInfo, ChangesNothing) {
+TEST_F(DbInfo, DoesNotChangeTheDatabase) {
     const std::string before = text_of(path);
     EXPECT_TRUE(succeeds(db({"info"})));
     EXPECT_EQ(text_of(path), before);

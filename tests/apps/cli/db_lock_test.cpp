@@ -55,7 +55,7 @@ TEST_F(DbLock, IsReplayedWithoutTheDatabase) {
         cairn_command({"diff", graph, "--mode", "replay", "--lock", lock, "--mode-b", "replay", "--lock-b", lock})));
 }
 
-TEST_F(DbLock, TellsWhetherItFits) {
+TEST_F(DbLock, ReportsWhetherItMatches) {
     tune();
     ASSERT_TRUE(succeeds(locks({"--output", lock})));
     EXPECT_TRUE(succeeds(locks({"--check", lock})));
@@ -72,7 +72,7 @@ TEST_F(DbLock, TellsWhetherItFits) {
     EXPECT_TRUE(refuses(replays({"explain", changed}), {"does not fit graph"}));
 }
 
-TEST_F(DbLock, TakesTheOptionsOfACompile) {
+TEST_F(DbLock, AcceptsCompileOptions) {
     const Outcome split = locks({"--output", lock, "--mode", "off", "--split", "N=4", "--json"});
     EXPECT_EQ(digests(split).size(), 2u);
     EXPECT_FALSE(std::filesystem::exists(database)) << "estimates need none";
@@ -80,7 +80,7 @@ TEST_F(DbLock, TakesTheOptionsOfACompile) {
     EXPECT_EQ(rows_of(split, "lock")[0]["measured"], "0");
 }
 
-TEST_F(DbLock, RefusesWhatItCannotWrite) {
+TEST_F(DbLock, RefusesInvalidArguments) {
     EXPECT_TRUE(refuses(locks({"--output", lock}), {"no database", "times.db"}));
     tune();
     EXPECT_TRUE(refuses(locks({}), {"--output FILE or --check FILE"}));
@@ -100,7 +100,7 @@ TEST_F(DbLock, RefusesWhatItCannotWrite) {
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
 }
 
-TEST_F(DbLock, ModesAndLocksGoTogether) {
+TEST_F(DbLock, LocksNeedAMatchingMode) {
     temp.write("g.lock", "mine");
     const auto refused = [&](std::vector<std::string> words, std::vector<std::string> told) {
         words.insert(words.begin() + 1, graph);

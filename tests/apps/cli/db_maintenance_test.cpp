@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(DbMaintenance, CheckTellsThatAllIsWell) {
+TEST_F(DbMaintenance, CheckReportsNoFaults) {
     EXPECT_EQ(rows({"check"}, "check")[0]["faults"], "0");
     EXPECT_EQ(db({"check"}).out, path.string() + ": no faults\n");
 }
@@ -53,7 +53,7 @@ TEST_F(DbMaintenance, CheckFindsDamagedPages) {
     EXPECT_THAT(files(), ElementsAre("timings.db")) << "it is not set aside";
 }
 
-TEST_F(DbMaintenance, CollectsWhatCountsNoMore) {
+TEST_F(DbMaintenance, CollectsObsoleteRows) {
     EXPECT_EQ(removed({}), "0") << "younger than a month";
     EXPECT_EQ(removed({"--before", "2024-01-01"}), "0");
     EXPECT_EQ(removed({"--before", "0s"}), "1") << "the time with fewer samples";
@@ -90,7 +90,7 @@ TEST_F(DbMaintenance, ADryRunCountsAndChangesNothing) {
     EXPECT_NE(text_of(path), before);
 }
 
-TEST_F(DbMaintenance, CollectRefusesWhatFitsNothing) {
+TEST_F(DbMaintenance, CollectRefusesPatternsWithoutMatch) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"gc", "--keep-environment", "no*"}), {"no environment here matches no*"}));
     EXPECT_TRUE(refuses(db({"gc", "--keep-environment", ""}), {"pattern is empty"}));

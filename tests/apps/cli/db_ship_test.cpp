@@ -15,7 +15,7 @@ protected:
     std::string seed() const { return (folder / "shipped_timings.db").string(); }
 };
 
-TEST_F(DbShip, HoldsWhatCounts) {
+TEST_F(DbShip, ContainsTheBestRows) {
     const auto told = rows({"ship", seed()}, "ship");
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0]["file"], seed());
@@ -37,20 +37,20 @@ TEST_F(DbShip, OfSomeMachines) {
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "mine@1");
 }
 
-TEST_F(DbShip, HoldsRulesWhereTheyAreAskedFor) {
+TEST_F(DbShip, ContainsRulesOnRequest) {
     EXPECT_TRUE(succeeds(db({"ship", seed()})));
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).rules().size(), 0u);
     EXPECT_TRUE(succeeds(db({"ship", seed(), "--rules", "--force"})));
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).rules().size(), 1u);
 }
 
-TEST_F(DbShip, IsReadBesideADatabase) {
+TEST_F(DbShip, IsReadWithADatabase) {
     EXPECT_TRUE(succeeds(db({"ship", seed()})));
     const TimingDb beside(other, {}, {.shipped_timings = {seed()}});
     EXPECT_EQ(beside.find(exp_64, "k@1", machine, policy)->median, 2e-6);
 }
 
-TEST_F(DbShip, RefusesWhatItCannotWrite) {
+TEST_F(DbShip, RefusesInvalidArguments) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"ship"}), {"file", "required"}));
     EXPECT_TRUE(refuses(db({"ship", seed(), "--environment", "no*"}), {"no time here matches an environment no*"}));

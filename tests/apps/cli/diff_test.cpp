@@ -19,7 +19,7 @@ protected:
     std::string graph = temp.write("g.cairn", layer_text()).string();
 };
 
-TEST_F(DiffCommand, OfTheSameIsNothing) {
+TEST_F(DiffCommand, OfEqualProgramsIsEmpty) {
     const Outcome outcome = diff_with({graph});
     EXPECT_TRUE(succeeds(outcome));
     const auto rows = rows_of(outcome);
@@ -29,7 +29,7 @@ TEST_F(DiffCommand, OfTheSameIsNothing) {
     EXPECT_TRUE(succeeds(diff_with({})));
 }
 
-TEST_F(DiffCommand, OfOptionsTellsWhatTheyChange) {
+TEST_F(DiffCommand, OfOptionsReportsTheirEffect) {
     const Outcome outcome = diff_with({"--disable-b", "fuse"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.err, "");

@@ -24,7 +24,7 @@ protected:
     Explanation why = compile(parse_graph(layer_text()), Context()).explain();
 };
 
-TEST_F(ExplainCommand, SaysWhatTheLibrarySays) {
+TEST_F(ExplainCommand, PrintsTheExplanationOfTheLibrary) {
     const Outcome outcome = explained();
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_EQ(outcome.out, to_string(why));
@@ -32,13 +32,13 @@ TEST_F(ExplainCommand, SaysWhatTheLibrarySays) {
     EXPECT_EQ(explained({"--all"}).out, details(why));
 }
 
-TEST_F(ExplainCommand, IsAboutTheSizesThatAreNamed) {
+TEST_F(ExplainCommand, UsesTheGivenSizes) {
     EXPECT_THAT(explained({"--split", "N=2", "--size", "N=1"}).out, testing::StartsWith("layer, N in 1..2"));
     EXPECT_THAT(explained({"--split", "N=2", "--size", "N=5"}).out, testing::StartsWith("layer, N in 3..8"));
     EXPECT_EQ(explained({"--size", "N=5"}).err, "") << "no weights are made";
 }
 
-TEST_F(ExplainCommand, RowsTellTheTimeOfARunApartFromThePriceOfKeptBytes) {
+TEST_F(ExplainCommand, RowsReportTimeAndCostOfKeptBytesSeparately) {
     const auto rows = rows_of(explained({"--json"}), "alternative");
     std::size_t count = 0;
     for (const ExplainedValue& value : why.buckets[0].values)
@@ -78,7 +78,7 @@ TEST_F(ExplainCommand, AsRows) {
     EXPECT_EQ(other_kernels.size(), count);
 }
 
-TEST_F(ExplainCommand, WhyNotTellsOfAKernelAndOfWhatIsMissing) {
+TEST_F(ExplainCommand, WhyNotReportsKernelsAndMissingMatches) {
     EXPECT_EQ(explained({"--why-not", "softmax"}).out, why_not(why, "softmax"));
     EXPECT_EQ(explained({"--why-not"}).out, why_not(why, "")) << "all refusals";
     EXPECT_THAT(explained({"--why-not", "rms_norm"}).out, HasSubstr("closest match: rms_norm"));

@@ -61,7 +61,7 @@ TEST_F(PathsCommand, ListsTheCheapestInOrder) {
     EXPECT_EQ(listed({"--best", "0"}).size(), 0u);
 }
 
-TEST_F(PathsCommand, ResumesBehindARank) {
+TEST_F(PathsCommand, ContinuesAfterARank) {
     const auto all = listed({"--best", "12"}), first = listed({"--best", "5"});
     auto joined = first;
     for (const auto& row : listed({"--best", "7", "--resume", first.back()["rank"].get<std::string>()}))
@@ -77,7 +77,7 @@ TEST_F(PathsCommand, SamplesBySeed) {
     EXPECT_EQ(listed({"--sample", "1", "--best", "1"}).size(), 2u);
 }
 
-TEST_F(PathsCommand, TellsSteps) {
+TEST_F(PathsCommand, PrintsSteps) {
     const Outcome outcome = paths_with({"--best", "1", "--steps", "--json"});
     const auto steps = rows_of(outcome, "step");
     const std::vector<PathStep> expected = ways.cheapest().steps();
@@ -90,7 +90,7 @@ TEST_F(PathsCommand, TellsSteps) {
     EXPECT_THAT(paths_with({"--best", "1", "--steps"}).out, testing::HasSubstr(expected[0].kernel));
 }
 
-TEST_F(PathsCommand, RunsWhatItShows) {
+TEST_F(PathsCommand, RunsTheListedPaths) {
     const Outcome outcome = paths_with({"--best", "2", "--profile", "--json"});
     EXPECT_TRUE(succeeds(outcome, seeded_weights_line));
     for (const auto& row : rows_of(outcome, "path")) EXPECT_GT(row["run_ns"].get<double>(), 0) << row;

@@ -87,7 +87,7 @@ TEST(Checkpoint, AnUntiedFileHasBoth) {
                 AllOf(HasSubstr("lm_head.weight is missing"), HasSubstr("the file has 16 tensors")));
 }
 
-TEST(Checkpoint, WhatIsMissingIsNamedWithWhatIsThere) {
+TEST(Checkpoint, AMissingTensorIsNamedWithTheNearestNames) {
     TinyModel tiny = tiny_gpt2();
     tiny.tensor("transformer.ln_f.weight").name = "model.ln_f.weight";
     EXPECT_THAT(gpt2_fault(tiny), AllOf(HasSubstr("transformer.ln_f.weight is missing; the file has 16 tensors, the "

@@ -28,7 +28,7 @@ Context fresh_machine() {
     return Context(options);
 }
 
-TEST(ShippedTimings, IsWholeAndSmall) {
+TEST(ShippedTimings, AreCompleteAndSmall) {
     const TimingFile seed(shipped(), TimingFile::Use::read);
     const TimingFileInfo info = seed.info();
     EXPECT_TRUE(seed.check().empty());
@@ -43,7 +43,7 @@ TEST(ShippedTimings, IsWholeAndSmall) {
     EXPECT_EQ(info.times + info.calibrations, static_cast<std::int64_t>(times)) << "all of the text is in it";
 }
 
-TEST(ShippedTimings, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
+TEST(ShippedTimings, SelectLargeProductsOfGpt2AtTheFirstStart) {
     using Clock = std::chrono::steady_clock;
     const Context context = fresh_machine();
     CompileOptions options;

@@ -67,7 +67,7 @@ TEST(BpeMerge, EqualsTheSearchOnRandomTables) {
     }
 }
 
-TEST(BpeMerge, AMillionEqualTokensCostAtMostThreePairsEach) {
+TEST(BpeMerge, AMillionEqualTokensNeedAtMostThreePairsEach) {
     MergeTable table;
     for (std::int32_t token = 0; token < 20; ++token) table.add(token, token, {token, token + 1});
     Word word(std::size_t{1} << 20, 0);

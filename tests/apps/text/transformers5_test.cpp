@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, Transformers5,
                          testing::Values("gpt2", "gpt2_bos", "bert", "bert_clean", "bert_plain"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(CleanUp, TakesSpacesOut) {
+TEST(CleanUp, RemovesSpaces) {
     EXPECT_EQ(text::clean_up("i don ' t know , do you ? yes ! i ' m ."), "i don't know, do you? yes! i'm.");
     EXPECT_EQ(text::clean_up("a ' 'm n ' t  ."), "a''mn't .");
     EXPECT_EQ(text::clean_up(""), "");
@@ -38,7 +38,7 @@ TEST(CleanUp, TakesSpacesOut) {
 
 /// For all texts of these characters, cleaning the stream piece by piece gives the same result as cleaning the whole
 /// text.
-TEST(CleanUp, OfAStreamIsThatOfTheWhole) {
+TEST(CleanUp, OfAStreamEqualsThatOfTheText) {
     TokenizerFolder folder;
     folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\n'\nn\nt\n.\nm\n##t\nx\n");
     folder.write("tokenizer_config.json", R"({"clean_up_tokenization_spaces": true})");

@@ -46,7 +46,7 @@ protected:
     }
 };
 
-TEST_F(DatabaseFaults, WhatIsNoDatabaseIsSetAsideWithOneLine) {
+TEST_F(DatabaseFaults, AFileThatIsNoDatabaseIsQuarantinedWithOneLogLine) {
     for (const std::string& bytes : {std::string(8192, 'x'), std::string(8192, '\0'), std::string("SQLite format 3")}) {
         lines.clear();
         remove_with_companions();
@@ -60,7 +60,7 @@ TEST_F(DatabaseFaults, WhatIsNoDatabaseIsSetAsideWithOneLine) {
     }
 }
 
-TEST_F(DatabaseFaults, AnEmptyFileIsBegun) {
+TEST_F(DatabaseFaults, AnEmptyFileIsInitialized) {
     std::ofstream(path).flush();
     TimingDb db(path, log());
     add(db, "k@1");
@@ -69,7 +69,7 @@ TEST_F(DatabaseFaults, AnEmptyFileIsBegun) {
 }
 
 // The first access that finds the damage begins a new file with all rows except those on the page.
-TEST_F(DatabaseFaults, ADestroyedPageCostsTheRowsOnIt) {
+TEST_F(DatabaseFaults, ADamagedPageLosesOnlyItsRows) {
     constexpr int rows = 1000;
     const auto kernel = [](int i) { return "kernel" + std::to_string(i); };
     {
@@ -93,7 +93,7 @@ TEST_F(DatabaseFaults, ADestroyedPageCostsTheRowsOnIt) {
     EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
 }
 
-TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
+TEST_F(DatabaseFaults, AnUnusablePathIsReportedOnce) {
     std::ofstream(folder / "file") << "";
     for (const fs::path& bad : {folder / "file" / "timings.db", fs::path("/proc/nowhere/timings.db"), folder,
                                 folder / "missing" / "timings.db"}) {
@@ -113,7 +113,7 @@ TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
 }
 
 // File names that SQLite interprets in another sense if they have no path.
-TEST_F(DatabaseFaults, APathIsAPath) {
+TEST_F(DatabaseFaults, SpecialCharactersInAPathAreLiteral) {
     const fs::path before = fs::current_path();
     fs::current_path(folder);
     for (const char* const name :
@@ -258,7 +258,7 @@ protected:
     }
 };
 
-TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralThreads) {
+TEST_F(DamagedFile, IsQuarantinedOnceBySeveralThreads) {
     int found = 0;
     for (unsigned seed = 0; seed < 48; ++seed) {
         damage(seed);
@@ -291,7 +291,7 @@ TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralThreads) {
     EXPECT_GT(found, 20);
 }
 
-TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralProcesses) {
+TEST_F(DamagedFile, IsQuarantinedOnceBySeveralProcesses) {
     int found = 0;
     for (unsigned seed = 100; seed < 124; ++seed) {
         damage(seed);
@@ -317,7 +317,7 @@ TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralProcesses) {
     EXPECT_GT(found, 10);
 }
 
-TEST_F(DatabaseFaults, AFolderThatComesLaterGetsAllRows) {
+TEST_F(DatabaseFaults, AFolderCreatedLaterReceivesAllRows) {
     path = folder / "later" / "timings.db";
     TimingDb db(path, log());
     EXPECT_THAT(lines, ElementsAre(HasSubstr("there is no such folder")));
@@ -328,7 +328,7 @@ TEST_F(DatabaseFaults, AFolderThatComesLaterGetsAllRows) {
     EXPECT_EQ(lines.size(), 1U);
 }
 
-TEST_F(DatabaseFaults, ALockedFileTakesRowsLater) {
+TEST_F(DatabaseFaults, ALockedFileReceivesRowsLater) {
     TimingDb db(path, log());
     add(db, "before");
     {
@@ -348,7 +348,7 @@ TEST_F(DatabaseFaults, ALockedFileTakesRowsLater) {
     EXPECT_THAT(lines, ElementsAre(HasSubstr("new timings wait in memory")));
 }
 
-TEST_F(DatabaseFaults, TheEndWaitsForTheLock) {
+TEST_F(DatabaseFaults, TheDestructorWaitsForTheLock) {
     { const TimingDb db(path); }
     SqliteFile other(path, Access::read_write);
     auto db = std::make_unique<TimingDb>(path, log());
@@ -367,7 +367,7 @@ TEST_F(DatabaseFaults, TheEndWaitsForTheLock) {
     EXPECT_TRUE(file_has("k@1"));
 }
 
-TEST_F(DatabaseFaults, AFileThatIsMadeWhileItIsLockedIsNotGivenUp) {
+TEST_F(DatabaseFaults, AFileLockedDuringItsCreationIsRetried) {
     SqliteFile other(path, Access::read_write);
     auto lock = std::make_unique<Transaction>(other);
     TimingDb db(path, log());
@@ -381,7 +381,7 @@ TEST_F(DatabaseFaults, AFileThatIsMadeWhileItIsLockedIsNotGivenUp) {
     EXPECT_EQ(lines.size(), 1U);
 }
 
-TEST_F(DatabaseFaults, AFileDeletedWhileOpenIsMadeAgain) {
+TEST_F(DatabaseFaults, AFileDeletedWhileOpenIsCreatedAgain) {
     TimingDb db(path, log());
     add(db, "k@1");
     remove_with_companions();
@@ -395,7 +395,7 @@ TEST_F(DatabaseFaults, AFileDeletedWhileOpenIsMadeAgain) {
     EXPECT_THAT(lines, ElementsAre(HasSubstr("deleted or replaced")));
 }
 
-TEST_F(DatabaseFaults, DeletedAtTheEndTooAndBegunByAnother) {
+TEST_F(DatabaseFaults, AFileDeletedBeforeTheEndAndCreatedByAnotherKeepsAllRows) {
     auto db = std::make_unique<TimingDb>(path, log());
     add(*db, "mine");
     remove_with_companions();
@@ -407,7 +407,7 @@ TEST_F(DatabaseFaults, DeletedAtTheEndTooAndBegunByAnother) {
     EXPECT_TRUE(file_has("theirs"));
 }
 
-TEST_F(DatabaseFaults, WhoRecordedNothingMakesNoFileAgain) {
+TEST_F(DatabaseFaults, WithoutNewRowsADeletedFileIsNotCreatedAgain) {
     {
         const TimingDb db(path);
         remove_with_companions();
@@ -415,7 +415,7 @@ TEST_F(DatabaseFaults, WhoRecordedNothingMakesNoFileAgain) {
     EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(DatabaseFaults, AFullDiskTakesRowsLater) {
+TEST_F(DatabaseFaults, AFullDiskReceivesRowsLater) {
     Process child([&](const auto& say) {
         // With the signal ignored, writes beyond the limit fail as on a full disk.
         std::signal(SIGXFSZ, SIG_IGN);
@@ -441,7 +441,7 @@ TEST_F(DatabaseFaults, AFullDiskTakesRowsLater) {
     EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
 }
 
-TEST_F(DatabaseFaults, ADiskThatIsFullFromTheBeginning) {
+TEST_F(DatabaseFaults, ADiskThatIsFullFromTheStart) {
     Process child([&](const auto& say) {
         std::signal(SIGXFSZ, SIG_IGN);
         rlimit limit{};
@@ -510,14 +510,14 @@ TEST_F(ReadOnly, AFolder) {
     EXPECT_EQ(as_nobody(), "");
 }
 
-TEST_F(ReadOnly, WhileSomebodyElseWrites) {
+TEST_F(ReadOnly, WhileAnotherProcessWrites) {
     fs::permissions(folder, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
     TimingDb writer(path);
     add(writer, "more");
     EXPECT_EQ(as_nobody(), "");
 }
 
-TEST_F(ReadOnly, PermissionsAreLeftAlone) {
+TEST_F(ReadOnly, PermissionsAreUnchanged) {
     const auto mode = [&] {
         struct stat status {};
         return stat(path.c_str(), &status) == 0 ? status.st_mode & 0777u : 0u;
@@ -530,7 +530,7 @@ TEST_F(ReadOnly, PermissionsAreLeftAlone) {
     }
 }
 
-TEST_F(ReadOnly, WhatMayBeWrittenLaterIs) {
+TEST_F(ReadOnly, AFileThatBecomesWritableIsWritten) {
     if (geteuid() == 0) {
         fs::permissions(path, fs::perms::all);
         // Root may write any file, so the file is made unwritable by a schema that is too new.
@@ -550,7 +550,7 @@ TEST_F(ReadOnly, WhatMayBeWrittenLaterIs) {
     EXPECT_TRUE(file_has("k@2"));
 }
 
-TEST_F(ReadOnly, AFileReadAsItStandsIsReadAgainWhenItChanges) {
+TEST_F(ReadOnly, AnImmutableReadIsRepeatedWhenTheFileChanges) {
     fs::permissions(path, fs::perms::all);
     Database database(path, Access::read_only, log());
     // As in a folder where no lock can be held: only the file itself is read.

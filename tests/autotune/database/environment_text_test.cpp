@@ -18,7 +18,7 @@ EnvironmentText parsed(const std::string& hard) {
     return text.value_or(EnvironmentText());
 }
 
-TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
+TEST(EnvironmentTexts, FingerprintsAreParsed) {
     ContextOptions options;
     options.threads = 3;
     options.features = levels::avx2 & device::cpu_info().features;
@@ -33,13 +33,13 @@ TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
     EXPECT_EQ(text.build, context.kernels().build);
 }
 
-TEST(EnvironmentTexts, PeopleCallItByItsName) {
+TEST(EnvironmentTexts, HaveAReadableName) {
     EXPECT_EQ(short_name(parsed(test::environment({.features = "avx2+avx512", .threads = 2}))),
               "Twelve, avx2+avx512, 2 threads");
     EXPECT_EQ(short_name(parsed(test::environment({.name = "unknown", .threads = 1}))), "Maker, avx2, 1 thread");
 }
 
-TEST(EnvironmentTexts, OtherTextsAreNone) {
+TEST(EnvironmentTexts, OtherTextsAreRefused) {
     const std::string whole = test::environment({});
     EXPECT_TRUE(parse_environment(whole));
     for (const char* part : {"cairn ", " | Maker", "L2 ", "threads ", "avx2", "2097152"}) {
@@ -54,7 +54,7 @@ TEST(EnvironmentTexts, OtherTextsAreNone) {
               (FeatureSet{Feature::avx2, Feature::avx_vnni}));
 }
 
-TEST(EnvironmentTexts, NearerIsFirstTheFeaturesThenThreadsThenTheMakerAndTheCaches) {
+TEST(EnvironmentTexts, DistanceComparesFeaturesThenThreadsThenVendorAndCaches) {
     const EnvironmentText here = parsed(test::environment({}));
     // Each is farther away than the ones before.
     const std::vector<test::EnvironmentParts> far{{},

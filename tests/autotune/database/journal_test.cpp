@@ -40,7 +40,7 @@ protected:
     void expect_sound() const { EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty()); }
 };
 
-TEST_F(Processes, SixteenBeginAMissingFile) {
+TEST_F(Processes, SixteenCreateAMissingFile) {
     for (int round = 0; round < 5; ++round) {
         for (const char* tail : {"", "-wal", "-shm"}) fs::remove(path.string() + tail);
         EXPECT_EQ(add_at_once(16, 20), "");
@@ -65,7 +65,7 @@ bool compiles(const fs::path& path) {
     } catch (const std::exception&) { return false; }
 }
 
-TEST_F(Processes, WhileOneHoldsTheLockForFiveSeconds) {
+TEST_F(Processes, WaitWhileOneLocksForFiveSeconds) {
     constexpr std::chrono::seconds held{5};
     { const TimingDb db(path); }
     Process holder([&](const auto& say) {
@@ -89,7 +89,7 @@ TEST_F(Processes, WhileOneHoldsTheLockForFiveSeconds) {
     EXPECT_GT(times(), 4 * 20) << "and those of the compile";
 }
 
-TEST_F(Processes, EightMeetADamagedFile) {
+TEST_F(Processes, EightOpenADamagedFile) {
     for (int round = 0; round < 5; ++round) {
         for (const char* tail : {"", "-wal", "-shm"}) fs::remove(path.string() + tail);
         std::ofstream(path) << std::string(20000, '\x5a');
@@ -99,7 +99,7 @@ TEST_F(Processes, EightMeetADamagedFile) {
     }
 }
 
-TEST_F(Processes, FilesDeletedMeanwhileLoseNothing) {
+TEST_F(Processes, DeletedFilesLoseNoRows) {
     std::vector<Process> children;
     for (int p = 0; p < 4; ++p)
         children.emplace_back([&, p](const auto&) {
@@ -119,7 +119,7 @@ TEST_F(Processes, FilesDeletedMeanwhileLoseNothing) {
 }
 
 // Processes are killed at any moment: acknowledged rows are in the file, and the file is intact.
-TEST_F(Processes, TwoHundredAreKilled) {
+TEST_F(Processes, TwoHundredAreKilledWithoutDamage) {
     std::minstd_rand random(1);
     std::int64_t acknowledged = 0;
     for (int p = 0; p < 200; ++p) {
@@ -145,7 +145,7 @@ TEST_F(Processes, TwoHundredAreKilled) {
     expect_sound();
 }
 
-TEST_F(Processes, TwoInOneProcess) {
+TEST_F(Processes, TwoDatabasesInOneProcess) {
     TimingDb a(path, log()), b(path, log());
     std::vector<std::thread> threads;
     for (TimingDb* db : {&a, &b})

@@ -42,7 +42,7 @@ TEST(RowFaults, OfTimes) {
     EXPECT_EQ(fault([](Timing& t) { t = untimed(TimingStatus::censored, 0); }), "its bound is 0 s");
 }
 
-TEST(RowFaults, OfTheOthers) {
+TEST(RowFaults, OfOtherRows) {
     EXPECT_EQ(why_invalid(ErrorMeasurement{endless, 1, 1, "", ""}), "") << "as wrong as can be";
     EXPECT_EQ(why_invalid(ErrorMeasurement{-1, 1, 1, "", ""}), "its error is -1");
     EXPECT_EQ(why_invalid(ErrorMeasurement{1, std::nan(""), 1, "", ""}), "its error is nan");
@@ -66,7 +66,7 @@ TEST(RowOrder, QualityThenSamplesThenTime) {
 }
 
 // Invalid rows in the file are ignored, and do not hide valid ones.
-TEST_F(Rows, NonsenseInTheFileIsPassedOver) {
+TEST_F(Rows, InvalidTimesInTheFileAreSkipped) {
     for (const char* invalid_rows :
          {"median=-5", "median='abc'", "median=x'00ff'", "median=1e999", "status=77", "status='ok'", "samples=-1",
           "samples=99999999999", "inner=0", "quality=9", "p10=2", "min=0", "p90=0.5", "mad=-1", "bound='x'"}) {
@@ -92,7 +92,7 @@ TEST_F(Rows, NonsenseInTheFileIsPassedOver) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(Rows, SoIsThatOfTheOtherTables) {
+TEST_F(Rows, InvalidRowsOfOtherTablesAreSkipped) {
     {
         TimingDb db(path);
         db.record_error(test::problem(), "k@1", test::machine, test::figures(2e-2));

@@ -36,7 +36,7 @@ std::vector<FeatureSet> sets_of_this_machine() {
     return {levels::baseline, levels::avx2 & here, levels::avx512 & here, here};
 }
 
-TEST(Calibrate, MeasuresTheUnitsOfTheFeaturesInUseAndNoOthers) {
+TEST(Calibrate, MeasuresOnlyTheUnitsOfTheFeaturesInUse) {
     for (const FeatureSet features : sets_of_this_machine()) {
         const Calibration machine = calibrate(Context({.features = features}));
         for (const UnitInfo& row : unit_table) {
@@ -50,7 +50,7 @@ TEST(Calibrate, MeasuresTheUnitsOfTheFeaturesInUseAndNoOthers) {
     }
 }
 
-TEST(Calibrate, CodeThatNeedsMoreHasAPeakNoLower) {
+TEST(Calibrate, MoreFeaturesHaveNoLowerPeak) {
     const Calibration machine = calibrate(Context());
     const FeatureSet here = device::detect_features();
     for (const UnitInfo& high : unit_table)
@@ -62,13 +62,13 @@ TEST(Calibrate, CodeThatNeedsMoreHasAPeakNoLower) {
             }
 }
 
-TEST(Calibrate, ItsKernelsDoNotMatter) {
+TEST(Calibrate, DoesNotDependOnCustomKernels) {
     ContextOptions options;
     options.reference_only = true;
     EXPECT_GT(calibrate(Context(options)).flops, 1e8);
 }
 
-TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
+TEST(Calibrate, LaterMeasurementsStreamTwiceTheCacheSize) {
     const Context context;
     const Calibration machine = calibrate(context);
     EXPECT_GT(machine.cache_bytes, 0);
@@ -78,7 +78,7 @@ TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
     EXPECT_GE(rotation, autotune::rotation_bytes_of(machine.cache_bytes, 0)) << "little may be free";
 }
 
-TEST(Calibrate, ANearlyFullMachineMeasuresInLessMemory) {
+TEST(Calibrate, UsesLessMemoryOnANearlyFullMachine) {
     constexpr std::int64_t mb = 1 << 20;
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, std::nullopt), 200U * mb);
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 64'000 * mb), 200U * mb);

@@ -12,7 +12,7 @@ namespace {
 const TimingEnvironment here{"here", ""};
 Calibration machine() { return test::calibration(); }
 
-TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
+TEST(CalibrationRecords, AreFoundOnlyInTheirEnvironment) {
     TimingDb timings{""};
     EXPECT_FALSE(stored_calibration(timings, here, {}));
     record_calibration(timings, here, {}, {machine(), true});
@@ -39,7 +39,7 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     EXPECT_FALSE(stored_calibration(timings, here, {.threads = 2}));
 }
 
-TEST(Machine, WhatTakesNoTimeIsFoundAgainAsNone) {
+TEST(CalibrationRecords, TimesOfZeroAreFound) {
     Calibration alone = machine();
     alone.barrier_seconds = alone.cross_core_transfer_seconds = alone.cross_core_transfer_byte_seconds = 0;
     TimingDb timings{""};
@@ -51,7 +51,7 @@ TEST(Machine, WhatTakesNoTimeIsFoundAgainAsNone) {
     EXPECT_EQ(known->machine.cross_core_transfer_byte_seconds, 0);
 }
 
-TEST(Machine, ARateOfAnUnknownWorkingSetIsCoarse) {
+TEST(CalibrationRecords, ARateOfAnUnknownWorkingSetIsRecordedAsCoarse) {
     Calibration unknown = machine();
     unknown.bandwidth_bytes = 0;
     TimingDb timings{""};
@@ -62,7 +62,7 @@ TEST(Machine, ARateOfAnUnknownWorkingSetIsCoarse) {
     EXPECT_EQ(known->machine.bandwidth_bytes, 0);
 }
 
-TEST(Machine, ImpossibleFiguresAreNone) {
+TEST(CalibrationRecords, InvalidRatesAreNotFound) {
     for (double Calibration::*const figure : {&Calibration::bandwidth, &Calibration::cache_bandwidth}) {
         TimingDb timings{""};
         Calibration impossible = machine();
@@ -78,7 +78,7 @@ TEST(Machine, ImpossibleFiguresAreNone) {
     EXPECT_FALSE(stored_calibration(timings, here, {}));
 }
 
-TEST(Machine, WhatABriefCalibrationSaidGivesWayToAThoroughOne) {
+TEST(CalibrationRecords, AThoroughCalibrationReplacesABriefOne) {
     TimingDb timings{""};
     record_calibration(timings, here, {}, {machine(), true});
     Calibration other = machine();
@@ -94,7 +94,7 @@ TEST(Machine, WhatABriefCalibrationSaidGivesWayToAThoroughOne) {
     EXPECT_DOUBLE_EQ(stored_calibration(brief_first, here, {})->machine.bandwidth, 2e10);
 }
 
-TEST(Machine, IsMeasuredOnceAndFoundAgain) {
+TEST(CalibrationRecords, AreMeasuredOnceAndFound) {
     const Context context;
     const auto rows = [&] { return context.impl()->timings->unwritten(); };
     EXPECT_FALSE(calibration_of(context, here, {}, 0));

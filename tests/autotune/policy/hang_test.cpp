@@ -33,7 +33,7 @@ ContextOptions with_a_hanging_kernel(const std::filesystem::path& path) {
     return options;
 }
 
-TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) {
+TEST(HangingKernel, IsRecordedBeforeTheProcessEndsAndNotRunAgain) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "hang_test.db";
     std::filesystem::remove(path);
     Graph g("exp");

@@ -144,7 +144,7 @@ TEST(WithShippedTimings, AFirstStartChoosesNearlyAsAfterATune) {
     EXPECT_GT(regret_without, 5 * regret_with);
 }
 
-TEST(WithShippedTimings, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
+TEST(WithShippedTimings, ATruncatedTuneIsNeverWorseThanTheFirstStart) {
     const Graph graph = block();
     double spent = 0;
     for (int part = 10; part >= 0; --part) {
@@ -162,7 +162,7 @@ TEST(WithShippedTimings, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
     }
 }
 
-TEST(WithShippedTimings, AWhollyWrongSeedChangesNoTune) {
+TEST(WithShippedTimings, WrongShippedTimingsDoNotChangeATune) {
     const Graph graph = block();
     for (std::uint64_t number = 1; number <= 2; ++number) {
         WithShippedTimings alone(number, graph);
@@ -179,7 +179,7 @@ TEST(WithShippedTimings, AWhollyWrongSeedChangesNoTune) {
     }
 }
 
-TEST(WithShippedTimings, WhatIsMeasuredHereCountsForAllThatIsExpected) {
+TEST(WithShippedTimings, MeasurementsRescaleAllExpectedTimes) {
     WithShippedTimings seeded(1, block());
     seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p) / 100; });
     seeded.first_start();

@@ -45,7 +45,7 @@ TEST(Tuner, ASecondStartMeasuresNothing) {
     EXPECT_EQ(details(estimated.explain()).find(" s measured"), std::string::npos);
 }
 
-TEST(Tuner, TellsTheBestAsFarAsIsKnown) {
+TEST(Tuner, ReportsTheBestKnownTime) {
     std::vector<double> best;
     CompileOptions options;
     options.mode = Mode::normal;
@@ -61,7 +61,7 @@ TEST(Tuner, TellsTheBestAsFarAsIsKnown) {
 
 TEST(Tuner, NoBudgetMeansNoMeasurement) { EXPECT_EQ(tune_steps(Context(), Mode::normal, 0), 0); }
 
-TEST(Tuner, AStopKeepsWhatWasMeasured) {
+TEST(Tuner, AStopRequestKeepsMeasuredTimes) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "stopped_profile_test.db";
     std::filesystem::remove(path);
     {
@@ -142,7 +142,7 @@ protected:
     std::filesystem::path path;
 };
 
-TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
+TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndApplied) {
     const Kernel kernel = test::inexact_product();
     const Context context = this->context(kernel);
     store_times(context, kernel);
@@ -164,7 +164,7 @@ TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     EXPECT_FALSE(takes(compiled(this->context(kernel), Mode::cached, 0), kernel));
 }
 
-TEST_F(TunerOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
+TEST_F(TunerOfAProduct, AKernelBeyondItsStatedErrorIsNotSelectedAgain) {
     const Kernel kernel = test::lying_product();
     const std::string reason = "refused: it states an error of 0.0001, but 0.00";
     {

@@ -9,7 +9,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(Watchdog, TellsOnceOfWorkThatTakesTooLongFromAnotherThread) {
+TEST(Watchdog, ReportsSlowWorkOnceFromAnotherThread) {
     Watchdog dog(0.01);
     std::promise<std::thread::id> told;
     std::atomic<int> times = 0;
@@ -22,7 +22,7 @@ TEST(Watchdog, TellsOnceOfWorkThatTakesTooLongFromAnotherThread) {
     EXPECT_EQ(times, 1);
 }
 
-TEST(Watchdog, SaysNothingOfWorkThatEnds) {
+TEST(Watchdog, DoesNotReportWorkThatEnds) {
     std::atomic<int> times = 0;
     {
         Watchdog dog(3600);

@@ -9,7 +9,7 @@
 namespace cairn::device {
 namespace {
 
-TEST(CpuInfo, SameOnEveryCall) {
+TEST(CpuInfo, IsConstant) {
     const CpuInfo a = cpu_info(), b = cpu_info();
     EXPECT_EQ(a.vendor, b.vendor);
     EXPECT_EQ(a.name, b.name);
@@ -26,7 +26,7 @@ std::string told(const std::string& key) {
     return {};
 }
 
-TEST(CpuInfo, AgreesWithTheSystem) {
+TEST(CpuInfo, MatchesTheSystem) {
     const CpuInfo info = cpu_info();
     EXPECT_EQ(info.vendor, told("vendor_id"));
     EXPECT_EQ(info.name, told("model name"));

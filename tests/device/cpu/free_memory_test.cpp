@@ -12,12 +12,12 @@ protected:
 
 TEST_F(FreeMemory, NothingToRead) { EXPECT_EQ(bytes(), std::nullopt); }
 
-TEST_F(FreeMemory, WhatTheSystemCountsAsAvailable) {
+TEST_F(FreeMemory, IsTheAvailableMemoryOfTheSystem) {
     write("/proc/meminfo", "MemTotal:  2000 kB\nMemFree:   10 kB\nMemAvailable:  1000 kB\n");
     EXPECT_EQ(bytes(), 1000 * 1024);
 }
 
-TEST_F(FreeMemory, NoMoreThanIsLeftInAnyGroup) {
+TEST_F(FreeMemory, IsLimitedByEveryControlGroup) {
     write("/proc/meminfo", "MemAvailable:  1000 kB\n");
     unified("/a/b");
     write("/sys/fs/cgroup/a/b/memory.max", "max\n");

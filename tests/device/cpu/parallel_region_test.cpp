@@ -42,7 +42,7 @@ void run(Program& program, const std::int32_t* serial_launches, Submission& subm
              &region, &team.barrier);
 }
 
-TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
+TEST(ParallelRegion, OneThreadRunsASequenceOfSmallLaunches) {
     for (const int threads : {1, 2, 5}) {
         ThreadPool pool(threads);
         TeamState team(threads, pool.spin());
@@ -75,7 +75,7 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
     }
 }
 
-TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
+TEST(ParallelRegion, AStopRequestEndsAllMembersAfterTheSameLaunch) {
     for (const int threads : {1, 2, 3})
         for (const std::vector<std::int32_t>& serial_launches :
              {std::vector<std::int32_t>{0, 0, 0, 0}, {4, 3, 2, 1}, {3, 2, 1, 0}, {0, 3, 2, 1}})
@@ -100,7 +100,7 @@ TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
             }
 }
 
-TEST(Executor, AFailureInAStretchEndsAllMembers) {
+TEST(ParallelRegion, AFailureInASequenceEndsAllMembers) {
     for (const int threads : {1, 2, 3}) {
         ThreadPool pool(threads);
         TeamState team(threads, pool.spin());

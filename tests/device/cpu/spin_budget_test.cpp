@@ -19,7 +19,7 @@ struct Soon {
     bool operator()() const { return ++asked > 1; }
 };
 
-TEST(SpinBudget, ShrinksWhereSpinningIsInVain) {
+TEST(SpinBudget, ShrinksIfSpinningFails) {
     SpinBudget budget(microseconds(16), 8);
     std::vector<std::int64_t> seen;
     for (int i = 0; i < 5; ++i) {
@@ -29,7 +29,7 @@ TEST(SpinBudget, ShrinksWhereSpinningIsInVain) {
     EXPECT_EQ(seen, (std::vector<std::int64_t>{16000, 8000, 4000, 2000, 2000}));
 }
 
-TEST(SpinBudget, GrowsBackWhenASpinPays) {
+TEST(SpinBudget, GrowsIfSpinningSucceeds) {
     SpinBudget budget(microseconds(16), 8);
     for (int i = 0; i < 5; ++i) EXPECT_FALSE(budget.wait(never));
     EXPECT_EQ(budget.now(), SpinBudget::least);
@@ -37,7 +37,7 @@ TEST(SpinBudget, GrowsBackWhenASpinPays) {
     EXPECT_EQ(budget.now(), microseconds(16));
 }
 
-TEST(SpinBudget, WhatIsThereAtOnceTeachesNothing) {
+TEST(SpinBudget, AnImmediateSuccessChangesNothing) {
     SpinBudget budget(microseconds(16), 8);
     EXPECT_FALSE(budget.wait(never));
     EXPECT_TRUE(budget.wait([] { return true; }));
@@ -45,7 +45,7 @@ TEST(SpinBudget, WhatIsThereAtOnceTeachesNothing) {
 }
 
 // Counts how often the condition is checked: a full spin checks many times more often than a short one.
-TEST(SpinBudget, TriesAFullSpinNowAndThen) {
+TEST(SpinBudget, TriesAFullSpinPeriodically) {
     SpinBudget budget(microseconds(2000), 8);
     const auto looks = [&] {
         long count = 0;

@@ -58,7 +58,7 @@ TEST_P(TeamOf, BarrierWithinAnInstruction) {
     for (const int sum : sums) EXPECT_EQ(sum, 4950 * pool.size());
 }
 
-TEST_P(TeamOf, FailureEndsTheRegionForAllAndIsForgottenByTheNext) {
+TEST_P(TeamOf, AFailureEndsOnlyTheCurrentRegionForAllMembers) {
     ThreadPool pool(GetParam());
     TeamState state(pool.size(), pool.spin());
     for (int round = 0; round < 100; ++round) {

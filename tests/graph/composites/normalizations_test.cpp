@@ -67,7 +67,7 @@ TEST_F(Normalizations, LayerNormAndRmsNorm) {
     });
 }
 
-TEST_F(Normalizations, WithoutGammaOrBetaTheyAreOneAndZero) {
+TEST_F(Normalizations, GammaDefaultsToOneAndBetaToZero) {
     const auto normal = [](const Row& row, std::size_t j) {
         return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5);
     };

@@ -20,7 +20,7 @@ TEST(RandomGraph, IsTheSameForTheSameSeed) {
     EXPECT_NE(to_string(random_graph(7)), to_string(random_graph(8)));
 }
 
-TEST(RandomGraph, HoldsEveryOpAndStaysSane) {
+TEST(RandomGraph, ContainsEveryOpAndIsValid) {
     std::set<ir::Op> seen;
     int with_states = 0, with_symbols = 0;
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {
@@ -70,7 +70,7 @@ TEST(RandomGraph, StaysWithinItsErrorBound) {
 }
 
 // The ops of convolutions and pools, at sizes that are polynomials.
-TEST(RandomGraph, SpatialGraphsHoldConvolutionsPoolsAndSorts) {
+TEST(RandomGraph, SpatialGraphsContainConvolutionsPoolsAndSorts) {
     std::map<std::string, int> count;
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {
         const Graph graph = random_graph(seed, {.spatial = true});
@@ -94,7 +94,7 @@ TEST(RandomGraph, SpatialGraphsHoldConvolutionsPoolsAndSorts) {
     EXPECT_GT(count["size that is no symbol"], 200);
 }
 
-TEST(RandomGraph, DifferenceTellsTheFirstElement) {
+TEST(RandomGraph, DifferenceReportsTheFirstElement) {
     const double a[] = {1, 2, 3}, b[] = {1, 2.5, 4};
     EXPECT_EQ(difference(interpreter::make_value(DType::f32, {3}, a), interpreter::make_value(DType::f32, {3}, b), 0.1),
               "[1]: 2, expected 2.5");

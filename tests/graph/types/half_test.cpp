@@ -56,7 +56,7 @@ void compare(const Format& format, Encode encode, T value) {
     ASSERT_EQ(encode(value), format.encode(value)) << std::hexfloat << value;
 }
 
-TEST(Half, AllCodesDecodeExactlyAndComeBack) {
+TEST(Half, AllCodesDecodeExactlyAndRoundTrip) {
     for (int i = 0; i < 65536; ++i) {
         const auto code = static_cast<std::uint16_t>(i);
         const float half = types::f16_to_f32(code), brain = types::bf16_to_f32(code);

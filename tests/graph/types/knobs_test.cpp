@@ -41,7 +41,7 @@ TEST(Knobs, EachSettingIsAKernelOfItsOwn) {
     EXPECT_EQ(costs, (std::vector<std::string>{"1024 96", "1024 64", "1024 0", "512 96", "512 64", "512 0"}));
 }
 
-TEST(Knobs, AFurtherOneChangesNoId) {
+TEST(Knobs, AFurtherKnobChangesNoId) {
     Kernel more = kernel();
     more.knobs.insert(more.knobs.begin() + 1, {"rows", {192, 96}});
     const std::vector<Kernel> all = all_settings(more);
@@ -50,7 +50,7 @@ TEST(Knobs, AFurtherOneChangesNoId) {
             << before.id;
 }
 
-TEST(Knobs, AKernelWithoutIsOneAndASettingToo) {
+TEST(Knobs, AKernelWithoutKnobsHasOneSetting) {
     Kernel plain = kernel();
     plain.knobs.clear();
     EXPECT_EQ(all_settings(plain).size(), 1u);
@@ -72,14 +72,14 @@ TEST(Knobs, SettingsAreCounted) {
     EXPECT_EQ(count_settings(many), max_settings + 1);
 }
 
-TEST(Knobs, IdsAreReadApart) {
+TEST(Knobs, IdsAreSplitIntoKernelAndSetting) {
     EXPECT_EQ(without_setting("my.sum@1{depth=512,ahead=0}"), "my.sum@1");
     EXPECT_EQ(without_setting("my.sum@1"), "my.sum@1");
     EXPECT_TRUE(has_setting_suffix("my.sum@1{depth=512}"));
     EXPECT_FALSE(has_setting_suffix("my.sum@1"));
 }
 
-TEST(Knobs, AnIdThatIsNoneIsExplained) {
+TEST(Knobs, AnUnknownIdIsExplained) {
     KernelSet set;
     set.kernels = all_settings(kernel());
     set.kernels.emplace_back().id = "my.plain@1";
@@ -93,7 +93,7 @@ TEST(Knobs, AnIdThatIsNoneIsExplained) {
             std::string("my.sum@1 has no setting ") + wrong + ": ids name, in this order, the values that" + told);
 }
 
-TEST(Setting, HasAValueForEachKnobAndNoOther) {
+TEST(Setting, HasValuesOnlyForItsKnobs) {
     const Setting setting({{"depth", 512}});
     EXPECT_EQ(setting["depth"], 512);
     EXPECT_THROW(setting["width"], Error);
@@ -102,7 +102,7 @@ TEST(Setting, HasAValueForEachKnobAndNoOther) {
 }
 
 // Kernels share query results if their functions are equal.
-TEST(KernelFunction, IsEqualWhereItSaysTheSame) {
+TEST(KernelFunction, IsEqualIfItIgnoresTheSetting) {
     const std::vector<Kernel> some = all_settings(kernel()), same = all_settings(kernel());
     EXPECT_TRUE(some[1].cost == same[1].cost);
     EXPECT_FALSE(some[0].cost == some[1].cost);

@@ -9,7 +9,7 @@ namespace {
 
 using List = SmallVector<int, 4>;
 
-TEST(SmallVector, DoesWhatAVectorDoes) {
+TEST(SmallVector, BehavesLikeStdVector) {
     std::mt19937 random(1);
     List list;
     std::vector<int> expected;
@@ -46,7 +46,7 @@ TEST(SmallVector, DoesWhatAVectorDoes) {
     }
 }
 
-TEST(SmallVector, KeepsWhatItHoldsWhereverItGoes) {
+TEST(SmallVector, KeepsItsElementsWhenCopiedOrMoved) {
     for (int count = 0; count < 10; ++count) {
         std::vector<int> expected;
         for (int i = 0; i < count; ++i) expected.push_back(i);
@@ -66,7 +66,7 @@ TEST(SmallVector, KeepsWhatItHoldsWhereverItGoes) {
     }
 }
 
-TEST(SmallVector, TakesNoMemoryForFew) {
+TEST(SmallVector, StoresFewElementsInPlace) {
     const List few{1, 2, 3, 4}, more{1, 2, 3, 4, 5};
     const auto lies_in_itself = [](const List& list) {
         const auto* place = reinterpret_cast<const std::byte*>(list.data());

@@ -20,7 +20,7 @@ int touched(std::span<const std::byte> bytes) {
 
 // In files mapped with huge pages, which the system uses if it can, small tensors lie between large ones: a model's
 // biases. They are read again after the large ones were released.
-TEST(MappedFile, WhatLiesBesideBytesGivenBackBringsNoHugePages) {
+TEST(MappedFile, PagesNextToReleasedBytesLoadNoHugePages) {
     const test::TempFolder folder;
     constexpr std::size_t stretches = 8;
     const auto path = folder.write("weights", std::string(stretches * huge_page, '\1'));

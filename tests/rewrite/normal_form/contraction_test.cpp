@@ -12,7 +12,7 @@ Tensor flipped(T x) { return swap_axes(x, -1, -2); }
 Tensor column(T x) { return max_reduce(x, {-1}, true); }
 Tensor row(T x) { return max_reduce(x, {-2}, true); }
 
-TEST(NormalizeContraction, SameValuesHaveOneForm) {
+TEST(NormalizeContraction, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"a factor of each row of a sum", [](T x, T y, T) { return sum(x * column(y), {-1}, true); },
          [](T x, T y, T) { return column(y) * sum(x, {-1}, true); }},
@@ -38,7 +38,7 @@ TEST(NormalizeContraction, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeContraction, OtherValuesHaveOtherForms) {
+TEST(NormalizeContraction, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"a factor that varies", [](T x, T y, T) { return sum(x * y, {-1}, true); },
          [](T x, T y, T) { return y * sum(x, {-1}, true); }},
@@ -78,7 +78,7 @@ struct Bound {
     Tensor x, g, r, w, turned;
 };
 
-TEST(NormalizeContraction, WhatIsBoundStandsAtTheBoundSide) {
+TEST(NormalizeContraction, BoundFactorsMoveToTheBoundOperand) {
     for (const int columns : {1, 5})
         for (const Shape& rows : {Shape{}, Shape{1}, Shape{3}, Shape{2, 3}}) {
             const Bound b(columns, rows);
@@ -99,7 +99,7 @@ TEST(NormalizeContraction, WhatIsBoundStandsAtTheBoundSide) {
         }
 }
 
-TEST(NormalizeContraction, WhatIsGivenStays) {
+TEST(NormalizeContraction, InputFactorsAreNotMoved) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), r = g.input("r", DType::f32, {4});
     const Tensor w = g.weight("w", DType::f32, {4, 5}), given = g.input("given", DType::f32, {4, 5});
@@ -107,7 +107,7 @@ TEST(NormalizeContraction, WhatIsGivenStays) {
     EXPECT_FALSE(same_form(matmul(x * r, given), matmul(x, unsqueeze(r, -1) * given)));
 }
 
-TEST(NormalizeContraction, ABoundSumWithManyTermsStaysWhole) {
+TEST(NormalizeContraction, ABoundSumWithManyTermsIsNotExpanded) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {3, 4});
     const Tensor w = g.weight("w", DType::f32, {4, 4});
@@ -186,7 +186,7 @@ TEST(NormalizeContraction, ASumWithAColumnIsNotMultipliedOut) {
     EXPECT_TRUE(same_form(whole, matmul(column(c.y) + c.x, c.w), multiplied_out));
 }
 
-TEST(NormalizeContraction, PartsBesideEachOther) {
+TEST(NormalizeContraction, ConcatenatedParts) {
     for (const Shape& batch : {Shape{}, Shape{2}}) {
         Chain c(batch);
         const Tensor z = tanh(slice(c.y, -1, 0, 1)), tall = c.graph.weight("tall", DType::f32, {9, 5});
@@ -206,7 +206,7 @@ TEST(NormalizeContraction, PartsBesideEachOther) {
     }
 }
 
-TEST(NormalizeContraction, AChainWithoutEndHasFewTerms) {
+TEST(NormalizeContraction, ALongChainHasFewTerms) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {4, 4});
     for (int i = 0; i < 2000; ++i) x = matmul(x, g.weight("w" + std::to_string(i), DType::f32, {4, 4}));

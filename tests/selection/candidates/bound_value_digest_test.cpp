@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> origins(const Graph& graph) { return bound_value_digests(*graph.data()); }
 
-TEST(BoundValueDigest, AreOfWhatIsMadeOfWeightsAndConstantsAlone) {
+TEST(BoundValueDigest, ExistOnlyForValuesOfWeightsAndConstants) {
     Graph graph("g");
     const Dim n = graph.symbol("N", 1, 8);
     const Tensor x = graph.input("x", DType::f32, {4}), w = graph.weight("w", DType::f32, {4});
@@ -27,7 +27,7 @@ TEST(BoundValueDigest, AreOfWhatIsMadeOfWeightsAndConstantsAlone) {
 
 // Other ids, other run-time sizes, another graph: the same value. Another name, number, order or attribute: a different
 // one.
-TEST(BoundValueDigest, AreEqualWhereTheValueIsTheSame) {
+TEST(BoundValueDigest, AreEqualForEqualValues) {
     Graph one("one"), two("two");
     two.output("first", two.input("x", DType::f32, {9}) + 1.0);
     const auto weight = [](Graph& graph, const char* name) { return graph.weight(name, DType::f32, {4, 4}); };
@@ -41,7 +41,7 @@ TEST(BoundValueDigest, AreEqualWhereTheValueIsTheSame) {
     for (const Tensor& value : different) EXPECT_TRUE(others.insert(origins(one)[value.id()]).second) << value.id();
 }
 
-TEST(BoundValueDigest, StopWhenAsked) {
+TEST(BoundValueDigest, StopOnRequest) {
     Graph graph("g");
     graph.output("y", exp(graph.weight("w", DType::f32, {4})));
     std::stop_source source;

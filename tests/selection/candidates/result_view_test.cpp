@@ -36,7 +36,7 @@ protected:
 
 using Strides = std::vector<Dim>;
 
-TEST_F(ResultViewTest, RowsLieAsTheStateDoes) {
+TEST_F(ResultViewTest, RowsHaveTheStridesOfTheState) {
     rows.append(exp(x));
     const auto lies = lie("exp", false);
     ASSERT_TRUE(lies);
@@ -45,7 +45,7 @@ TEST_F(ResultViewTest, RowsLieAsTheStateDoes) {
     EXPECT_EQ(lies->moves, 0U);
 }
 
-TEST_F(ResultViewTest, WhatIsTransposedToBeRowsIsWrittenAcross) {
+TEST_F(ResultViewTest, TransposedRowsAreWrittenWithStrides) {
     heads.append(transpose(exp(reshape(x, {t, 2, 3})), {1, 0, 2}));
     const auto lies = lie("exp", false);
     ASSERT_TRUE(lies);
@@ -53,7 +53,7 @@ TEST_F(ResultViewTest, WhatIsTransposedToBeRowsIsWrittenAcross) {
     EXPECT_EQ(lies->strides, (Strides{3, 48, 1}));
 }
 
-TEST_F(ResultViewTest, AxesThatLieBehindOneAnotherMayBeMerged) {
+TEST_F(ResultViewTest, ConsecutiveAxesCanBeMerged) {
     State wide = g.state("wide", DType::f32, {past, 2, 3}, 0, 16);
     wide.append(reshape(exp(x), {t, 2, 3}));
     const auto lies = lie("exp", false);
@@ -71,7 +71,7 @@ TEST_F(ResultViewTest, HeadsAreMergedAsTheyAreWritten) {
     EXPECT_EQ(lies->moves, 0U);
 }
 
-TEST_F(ResultViewTest, AnOutputThatIsTurnedIsDense) {
+TEST_F(ResultViewTest, ATransposedOutputIsDense) {
     g.output("y", transpose(exp(x), {1, 0}));
     const auto lies = lie("exp", false);
     ASSERT_TRUE(lies);
@@ -80,7 +80,7 @@ TEST_F(ResultViewTest, AnOutputThatIsTurnedIsDense) {
 }
 
 // Of each row of six elements, three lie in the memory of one head and three in that of the other.
-TEST_F(ResultViewTest, WhatStridesCannotSayIsComputedInTheShapeOfTheRowsOrNotThere) {
+TEST_F(ResultViewTest, WithoutMatchingStridesTheShapeOfTheRowsIsRequired) {
     heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
     EXPECT_FALSE(lie("exp", false));
     const auto lies = lie("exp", true);
@@ -104,7 +104,7 @@ protected:
     }
 };
 
-TEST_F(ColumnsOfProducts, AreSeveralAxesBehindTheLeadingOnes) {
+TEST_F(ColumnsOfProducts, MayBeSeveralTrailingAxes) {
     heads.append(transpose(reshape(columns(x), {t, 2, 3}), {1, 0, 2}));
     const auto lies = lie();
     ASSERT_TRUE(lies);
@@ -112,7 +112,7 @@ TEST_F(ColumnsOfProducts, AreSeveralAxesBehindTheLeadingOnes) {
     EXPECT_EQ(lies->strides, (Strides{3, 48, 1}));
 }
 
-TEST_F(ColumnsOfProducts, LieAsTheStateDoes) {
+TEST_F(ColumnsOfProducts, HaveTheStridesOfTheState) {
     rows.append(columns(x));
     const auto lies = lie();
     ASSERT_TRUE(lies);
@@ -121,7 +121,7 @@ TEST_F(ColumnsOfProducts, LieAsTheStateDoes) {
 }
 
 // One row is split into heads by a reshape alone, which puts the row axis behind the head axis.
-TEST_F(ColumnsOfProducts, OfOneRowLieInTheHeadsToo) {
+TEST_F(ColumnsOfProducts, OfOneRowAreWrittenToHeads) {
     heads.append(reshape(columns(slice(x, 0, 0, 1)), {2, 1, 3}));
     const auto lies = lie();
     ASSERT_TRUE(lies);
@@ -130,12 +130,12 @@ TEST_F(ColumnsOfProducts, OfOneRowLieInTheHeadsToo) {
 }
 
 // There are as many rows as heads, so that shapes alone are ambiguous.
-TEST_F(ColumnsOfProducts, InAnotherOrderHaveNoSuchAxes) {
+TEST_F(ColumnsOfProducts, InAnotherOrderHaveNoResultView) {
     heads.append(reshape(transpose(columns(g.input("two", DType::f32, {2, 6})), {1, 0}), {2, 2, 3}));
     EXPECT_FALSE(lie());
 }
 
-TEST_F(ResultViewTest, OperandsAreSeenThroughTheMovements) {
+TEST_F(ResultViewTest, OperandsAreReadThroughTheMovements) {
     heads.append(transpose(reshape(exp(x), {t, 2, 3}), {1, 0, 2}));
     const fusion::Nodes moved = ending("exp").moved[0];
     EXPECT_EQ(strides_through(graph(), moved, 0, {6, 1}), (Strides{6, 1}));
@@ -145,14 +145,14 @@ TEST_F(ResultViewTest, OperandsAreSeenThroughTheMovements) {
     EXPECT_EQ(strides_through(graph(), moved, 1, {1, 0}), (Strides{1, 0, 0})) << "a column that is";
 }
 
-TEST_F(ResultViewTest, OperandsThatCannotBeSeenSoAreTold) {
+TEST_F(ResultViewTest, OperandsWithoutSuchStridesAreDetected) {
     State flat = g.state("flat", DType::f32, {past}, 0, 99);
     flat.append(reshape(exp(transpose(x, {1, 0})), {t * 6}));
     EXPECT_FALSE(strides_through(graph(), ending("exp").moved[0], 1, {1, 6}));
     EXPECT_EQ(strides_through(graph(), ending("exp").moved[0], 1, {t, 1}), (Strides{1}));
 }
 
-TEST_F(ResultViewTest, OnlyStatesThatAreWrittenOverAreReadLate) {
+TEST_F(ResultViewTest, OnlyOverwrittenStatesHaveLateReads) {
     const Tensor before = rows.read();
     rows.append(exp(slice(before, 0, 0, 0) + 1.0F));
     rows.append(sin(slice(fixed.read(), 0, 0, 1)));

@@ -23,7 +23,7 @@ protected:
     TensorDescInterner desc_interner;
 };
 
-TEST_F(ValueSignaturesTest, NodesDifferInNothingButTheirNumbers) {
+TEST_F(ValueSignaturesTest, NodesThatDifferOnlyInIdsAreEqual) {
     const Dim t = graph.symbol("T", 1, 9);
     const Tensor x = graph.input("x", DType::f32, {t, 4}), a = tanh(x), b = sin(a);
     const Tensor other_size = tanh(graph.input("z", DType::f32, {t, 5}));
@@ -45,7 +45,7 @@ TEST_F(ValueSignaturesTest, NodesDifferInNothingButTheirNumbers) {
     EXPECT_EQ(of.strided(a.id()), of.strided(b.id()));
 }
 
-TEST_F(ValueSignaturesTest, WhatIsWidenedShows) {
+TEST_F(ValueSignaturesTest, WidenedValuesAreDistinguished) {
     const auto widened = [&](const char* name, DType from) {
         return cast(tanh(graph.input(name, from, {4})), DType::f32);
     };
@@ -60,7 +60,7 @@ TEST_F(ValueSignaturesTest, WhatIsWidenedShows) {
     EXPECT_EQ(of.of_node(narrowed.id()), of.of_node(plain.id())) << "no kernel reads it as it is stored";
 }
 
-TEST_F(ValueSignaturesTest, ValuesShowAllTheirExpressions) {
+TEST_F(ValueSignaturesTest, ValuesIncludeAllTheirExpressions) {
     const Tensor x = graph.input("x", DType::f32, {4, 4});
     const Tensor a = tanh(x), b = sin(x), c = exp(x), view = transpose(neg(x), {1, 0}), last = neg(view);
     alternatives::EClasses classes(*graph.data());
@@ -73,7 +73,7 @@ TEST_F(ValueSignaturesTest, ValuesShowAllTheirExpressions) {
     EXPECT_EQ(of.of_value(c.id()), of.of_node(c.id()));
 }
 
-TEST_F(ValueSignaturesTest, StatesAreNotWhatTheyHold) {
+TEST_F(ValueSignaturesTest, StatesAreDistinguishedFromTheirValues) {
     State state = graph.state("s", DType::f32, {4});
     const Tensor read = state.read(), changed = state.assign(tanh(read)), plain = tanh(read);
     const alternatives::EClasses classes(*graph.data());

@@ -75,7 +75,7 @@ protected:
     int asked = 0;
 };
 
-TEST_F(MemoryConstrainedSelectionTest, WhatFitsAnywayIsWhatSelectChooses) {
+TEST_F(MemoryConstrainedSelectionTest, TheUnconstrainedSelectionIsUsedIfItFits) {
     make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
     const ConstrainedSelection found = within(101 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
@@ -83,7 +83,7 @@ TEST_F(MemoryConstrainedSelectionTest, WhatFitsAnywayIsWhatSelectChooses) {
     EXPECT_EQ(asked, 1);
 }
 
-TEST_F(MemoryConstrainedSelectionTest, WhatCannotFitSaysWhatTheLeastIs) {
+TEST_F(MemoryConstrainedSelectionTest, AnUnreachableLimitReportsTheLeastBytes) {
     make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
     const ConstrainedSelection found = within(2 * 4096 - 1);
     EXPECT_FALSE(found.selections || found.is_proved);
@@ -93,7 +93,7 @@ TEST_F(MemoryConstrainedSelectionTest, WhatCannotFitSaysWhatTheLeastIs) {
 
 // Two small gains for the bytes of a large one, which costs more per byte: no multiplier alone finds them (duality
 // gap).
-TEST_F(MemoryConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
+TEST_F(MemoryConstrainedSelectionTest, CoversWithinADualityGapAreFound) {
     make({{11e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
     const ConstrainedSelection found = within(121 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
@@ -102,7 +102,7 @@ TEST_F(MemoryConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
     EXPECT_NEAR(within(121 * 4096).selections->buckets[0].seconds, 10e-3, 1e-6) << "both small ones";
 }
 
-TEST_F(MemoryConstrainedSelectionTest, TheLeastCostOfAllThatFits) {
+TEST_F(MemoryConstrainedSelectionTest, FindsTheCheapestWithinTheLimit) {
     std::mt19937 random(3);
     std::uniform_real_distribution<double> gain(-0.5, 2);
     for (int round = 0; round < 25; ++round) {
@@ -132,7 +132,7 @@ TEST_F(MemoryConstrainedSelectionTest, TheLeastCostOfAllThatFits) {
     }
 }
 
-TEST_F(MemoryConstrainedSelectionTest, AStopIsHeard) {
+TEST_F(MemoryConstrainedSelectionTest, AStopRequestIsObserved) {
     make({{2e-3, 1e-3, 100}});
     std::stop_source source;
     source.request_stop();

@@ -31,7 +31,7 @@ protected:
     BucketSet programs;
 };
 
-TEST_F(NarrowCutsTest, WhatIsNeededBetweenBlocksTravels) {
+TEST_F(NarrowCutsTest, ValuesBetweenBlocksAreTransferable) {
     std::vector<Tensor> between{exp(graph.input("x", DType::f32, {4, 16}))};
     for (int i = 0; i < 6; ++i) between.push_back(block(between.back(), i));
     graph.output("y", between.back());
@@ -41,7 +41,7 @@ TEST_F(NarrowCutsTest, WhatIsNeededBetweenBlocksTravels) {
     EXPECT_EQ(transferable_values(bucket()), expected);
 }
 
-TEST_F(NarrowCutsTest, WhereManyValuesAreNeededNoneTravelsButOutputsAndCopies) {
+TEST_F(NarrowCutsTest, WithoutNarrowCutsOnlyOutputsAndCopiesAreTransferable) {
     std::vector<Tensor> side_by_side;
     for (int i = 0; i < 9; ++i) side_by_side.push_back(exp(graph.input("x" + std::to_string(i), DType::f32, {4})));
     for (int step = 0; step < 6; ++step)
@@ -58,7 +58,7 @@ TEST_F(NarrowCutsTest, WhereManyValuesAreNeededNoneTravelsButOutputsAndCopies) {
     EXPECT_EQ(transferable_values(bucket()), expected);
 }
 
-TEST_F(NarrowCutsTest, APlaceLiesBetweenTheWeightsOfTwoBlocks) {
+TEST_F(NarrowCutsTest, NarrowCutsSeparateTheWeightsOfBlocks) {
     Tensor x = graph.input("x", DType::f32, {4, 16});
     for (int i = 0; i < 6; ++i) x = block(x, i);
     graph.output("y", x);

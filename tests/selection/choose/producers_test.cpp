@@ -35,7 +35,7 @@ protected:
 
 Goal own(const Tensor& value) { return {value.id()}; }
 
-TEST_F(ProducersTest, AnOperandRestsOnTheMemoryItIsSeenIn) {
+TEST_F(ProducersTest, AnOperandDependsOnTheMemoryOfItsView) {
     State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
     const Tensor x = graph.input("x", DType::f32, {4, 6}), of_input = transpose(x, {1, 0}), made = exp(x),
                  view = transpose(made, {1, 0}), before = state.read(),
@@ -53,7 +53,7 @@ TEST_F(ProducersTest, AnOperandRestsOnTheMemoryItIsSeenIn) {
     EXPECT_EQ(goal(made, OperandForm::packed, "panel"), (Goal{made.id(), {false, "panel"}, false}));
 }
 
-TEST_F(ProducersTest, NeedsStandBeforeUsers) {
+TEST_F(ProducersTest, NeedsPrecedeUsers) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         graph = test::random_graph(seed);
         Producers all = producers();
@@ -67,7 +67,7 @@ TEST_F(ProducersTest, NeedsStandBeforeUsers) {
     }
 }
 
-TEST_F(ProducersTest, WhatARunReadsOfAWeightIsKeptAndWhatOnlyItsMakingReadsIsNot) {
+TEST_F(ProducersTest, OnlyWeightsReadByRunsAreKept) {
     const Tensor x = graph.input("x", DType::f32, {64, 64}), w = graph.weight("w", DType::f32, {64, 64}), e = exp(w);
     graph.output("y", matmul(x, w));
     graph.output("z", x + e);
@@ -85,7 +85,7 @@ TEST_F(ProducersTest, WhatARunReadsOfAWeightIsKeptAndWhatOnlyItsMakingReadsIsNot
     for (const int number : bound.order()) EXPECT_FALSE(bound.goal(number).kept) << to_string(bound.goal(number));
 }
 
-TEST_F(ProducersTest, WithoutASearchEachGoalHasOneWay) {
+TEST_F(ProducersTest, WithoutASearchEachGoalHasOneProducer) {
     graph.output("y", gelu(linear(graph.input("x", DType::f32, {3, 64}), graph.weight("w", DType::f32, {64, 64}))));
     Producers first = producers(Breadth::first);
     for (const int number : first.order())
@@ -93,7 +93,7 @@ TEST_F(ProducersTest, WithoutASearchEachGoalHasOneWay) {
     EXPECT_GT(producers().order().size(), first.order().size());
 }
 
-TEST_F(ProducersTest, Stop) {
+TEST_F(ProducersTest, StopsOnRequest) {
     graph.output("y", exp(graph.input("x", DType::f32, {4})));
     std::stop_source stop;
     stop.request_stop();

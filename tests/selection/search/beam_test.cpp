@@ -15,14 +15,14 @@ Places cheapest(const std::vector<double>& costs, std::size_t width) {
     return cheapest_places(costs.size(), width, [&](std::size_t place) { return costs[place]; });
 }
 
-TEST(Beam, FollowsTheCheapestAndOfEqualOnesTheFirst) {
+TEST(Beam, KeepsTheCheapestAndOfEqualOnesTheFirst) {
     EXPECT_EQ(cheapest({3, 1, 2, 1, 2}, 3), (Places{1, 3, 2}));
     EXPECT_EQ(cheapest({3, 1}, 5), (Places{1, 0}));
     EXPECT_EQ(cheapest({3, 1}, 0), Places{});
     EXPECT_EQ(cheapest({}, 2), Places{});
 }
 
-TEST(Beam, FollowsWhatASortLeavesInFront) {
+TEST(Beam, KeepsTheFirstStatesOfAStableSort) {
     std::mt19937 random(3);
     for (int round = 0; round < 500; ++round) {
         std::vector<double> costs(random() % 60);
@@ -37,7 +37,7 @@ TEST(Beam, FollowsWhatASortLeavesInFront) {
     }
 }
 
-TEST(Beam, IsNarrowerWhereStatesHaveManyGoals) {
+TEST(Beam, IsNarrowerForStatesWithManyGoals) {
     EXPECT_EQ(beam_width(100'000, 100'000), 512U);
     EXPECT_EQ(beam_width(1000, 16'000), 64U);
     EXPECT_EQ(beam_width(1000, 10'000'000), 1U);

@@ -72,7 +72,7 @@ TEST(Chain, IsNotCutWhereManyGoalsCross) {
     EXPECT_EQ(cuts_of(problem, no_sccs(problem), true), (std::vector<int>{0, 2 * count}));
 }
 
-TEST(Chain, AllPathsAreJoinedTwoByTwo) {
+TEST(Chain, AllPathsAreCombinedPairwise) {
     Options options;
     options.only_cheapest = false;
     const Exploration few = explore(steps(8), options), many = explore(steps(128), options);
@@ -110,7 +110,7 @@ TEST(Chain, WithoutGoalsThereIsOnePath) {
 
 // Any of fifteen goals may be provided across each border: so many states that only the cheapest are followed. With all
 // of them the DAG has 489772 sets, and the cost is the same.
-TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
+TEST(Chain, KeepsTheCheapestStatesAtWideCuts) {
     SearchProblem problem;
     const int count = 80, window = 15;
     for (int goal = 0; goal < count; ++goal) {

@@ -51,7 +51,7 @@ SearchProblem tree(int levels, double at_once) {
     return written(goals, {root});
 }
 
-TEST(Components, ATreeTakesOnePartAGoal) {
+TEST(Components, ATreeHasOneComponentPerGoal) {
     const Outcome outcome = by_components(tree(12, 0.5));
     ASSERT_TRUE(outcome.found);
     EXPECT_EQ(outcome.states, 8191U);
@@ -59,7 +59,7 @@ TEST(Components, ATreeTakesOnePartAGoal) {
     EXPECT_EQ(outcome.choices, 1365U + 4096U);
 }
 
-TEST(Components, CostsOfPartsAddUp) {
+TEST(Components, CostsOfComponentsAddUp) {
     EXPECT_EQ(by_components(tree(2, 2.5)).cost, 2.5 + 4);
     EXPECT_EQ(by_components(tree(2, 3.5)).cost, 7);
 }
@@ -85,7 +85,7 @@ SearchProblem problem_of(std::uint32_t seed, int goals) {
     return written(made, {goals - 1, goals / 2, goals / 3});
 }
 
-TEST(Components, TakeWhatTheWholeTakes) {
+TEST(Components, GiveThePathOfTheJointSearch) {
     int fell_apart = 0;
     for (std::uint32_t seed = 0; seed < 300; ++seed) {
         const SearchProblem problem = problem_of(seed, 24);
@@ -106,13 +106,13 @@ TEST(Components, TakeWhatTheWholeTakes) {
     EXPECT_GT(fell_apart, 200);
 }
 
-TEST(Components, WhatIsProvidedTwiceIsNoWay) {
+TEST(Components, AGoalProvidedTwiceIsImpossible) {
     const WrittenGoals goals = {{}, {{1, {}, {0}}}, {{1, {}, {0}}}};
     EXPECT_EQ(by_components(written(goals, {0, 1, 2})).cost, INFINITY);
     EXPECT_EQ(by_components(written(goals, {0, 2})).cost, 1);
 }
 
-TEST(Components, ThereAreLimitsAndAStop) {
+TEST(Components, ObserveLimitsAndStopRequests) {
     EXPECT_FALSE(by_components(tree(12, 0.5), 1000).found);
     // Each goal may or may not need each of those below: no components.
     std::mt19937 random(1);

@@ -19,7 +19,7 @@ TEST(CostShares, AreEqualAtFirst) {
     EXPECT_EQ(shares.of(1, 1), 5);
 }
 
-TEST(CostShares, MoveToWhoTakesTheGoal) {
+TEST(CostShares, MoveToTheSubproblemThatUsesTheGoal) {
     const std::vector<SharedGoal> goals{{4, {{0, 0}, {1, 0}}}};
     CostShares shares(goals, 2);
     // One is half above the mean, one half below: a step of 0.5 gains 2 * 0.5 * 0.5 for each unit of cost.
@@ -64,7 +64,7 @@ TEST(CostShares, OfEachGoalAddUpToItsCost) {
     }
 }
 
-TEST(CostShares, AreWholeForOneSideUnlessAnotherTakesTheGoal) {
+TEST(CostShares, AreMarginalForOneSubproblem) {
     const std::vector<SharedGoal> goals{{4, {{0, 0}, {1, 0}}}, {3, {{0, 1}, {1, 1}}}, {9, {{0, 2}, {1, 2}}}};
     CostShares shares(goals, 2);
     shares.set_marginal_shares(goals, 0, {{true, false, false}, {false, true, true}}, 9);

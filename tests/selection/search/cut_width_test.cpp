@@ -10,7 +10,7 @@ namespace {
 
 using Places = std::vector<std::size_t>;
 
-TEST(CutWidths, AreNarrowWhereLittleIsNeededAcross) {
+TEST(CutWidths, AreNarrowIfFewGoalsAreLive) {
     CutWidths borders(8);
     for (const auto& [first, last] : {std::pair{0, 3}, {1, 3}, {2, 3}, {3, 5}, {4, 5}, {5, 7}, {6, 7}})
         borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
@@ -19,7 +19,7 @@ TEST(CutWidths, AreNarrowWhereLittleIsNeededAcross) {
     EXPECT_EQ(narrow.borders, (Places{1, 4, 6}));
 }
 
-TEST(CutWidths, MayBeALittleWider) {
+TEST(CutWidths, NarrowCutsMayBeSlightlyWider) {
     CutWidths borders(8);
     for (const auto& [first, last] : {std::pair{0, 3}, {1, 3}, {2, 3}, {3, 5}, {4, 5}, {5, 7}, {6, 7}})
         borders.pass(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
@@ -28,7 +28,7 @@ TEST(CutWidths, MayBeALittleWider) {
     EXPECT_EQ(borders.narrow(1).widths, (std::vector<int>{1, 2, 1, 2, 1, 2}));
 }
 
-TEST(CutWidths, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
+TEST(CutWidths, TheMiddleHalfDeterminesTheNarrowWidth) {
     CutWidths borders(8);
     borders.pass(1, 7);
     EXPECT_EQ(borders.narrow().width, 1) << "nothing is needed across border 1";
@@ -36,13 +36,13 @@ TEST(CutWidths, OfTheEndsOnlyTheMiddleHalfSaysWhatIsNarrow) {
     EXPECT_EQ(borders.narrow().widths, (std::vector<int>{0, 1, 1, 1, 1, 1, 1}));
 }
 
-TEST(CutWidths, OfFewPlaces) {
+TEST(CutWidths, OfFewPositions) {
     EXPECT_EQ(CutWidths(0).narrow().borders, Places{});
     EXPECT_EQ(CutWidths(1).narrow().borders, Places{});
     EXPECT_EQ(CutWidths(2).narrow().borders, Places{1});
 }
 
-TEST(CutWidths, CountWhatIsNeededAcross) {
+TEST(CutWidths, CountLiveGoals) {
     std::mt19937 random(7);
     for (int round = 0; round < 300; ++round) {
         const std::size_t places = random() % 20;

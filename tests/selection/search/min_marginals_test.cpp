@@ -24,7 +24,7 @@ std::vector<std::optional<double>> costs_above(const SearchProblem& problem, con
     return all;
 }
 
-TEST(MinMarginals, OfAGoalWithTwoWays) {
+TEST(MinMarginals, OfAGoalWithTwoAlternatives) {
     SearchProblem problem;
     problem.add_goal();
     problem.add_alternative(2, {}, {});
@@ -39,7 +39,7 @@ TEST(MinMarginals, OfAGoalWithTwoWays) {
     EXPECT_EQ(costs_above(problem, found.dag, found.paths, other), (Costs{-2, -2, 0}));
 }
 
-TEST(MinMarginals, WhatNoPathHasCostsNothing) {
+TEST(MinMarginals, ChoicesOfNoPathHaveNoMarginal) {
     SearchProblem problem;
     problem.add_goal();
     problem.add_alternative(2, {}, {});
@@ -51,7 +51,7 @@ TEST(MinMarginals, WhatNoPathHasCostsNothing) {
     EXPECT_EQ(costs_above(problem, found.dag, found.paths, path)[0], std::nullopt);
 }
 
-TEST(MinMarginals, AgreeWithTryingAllPaths) {
+TEST(MinMarginals, AgreeWithBruteForce) {
     for_each_enumerated_problem([](const EnumeratedProblem& listed) {
         const auto& [seed, problem, all, found] = listed;
         const Path& from = all[seed % all.size()];

@@ -134,7 +134,7 @@ void look_at(const SearchProblem& problem, const std::vector<Path>& paths, Seen&
     }
 }
 
-TEST(Random, CountOrderAndNumbersAreThoseOfBruteForce) {
+TEST(Random, CountOrderAndNumbersMatchBruteForce) {
     Seen seen;
     std::mt19937_64 random(1);
     int looked_at = 0;
@@ -159,7 +159,7 @@ TEST(Random, CountOrderAndNumbersAreThoseOfBruteForce) {
     EXPECT_GT(seen.tied, 500);
 }
 
-TEST(Random, AnyPathIsAsLikelyAsAnother) {
+TEST(Random, SamplesAreUniform) {
     // Chi-square of 40 draws for each path, of each problem with some paths; and their sum over all problems.
     std::mt19937_64 random(20260101);
     double sum = 0, freedom = 0;
@@ -189,7 +189,7 @@ TEST(Random, AnyPathIsAsLikelyAsAnother) {
     EXPECT_NEAR(sum, freedom, 3.3 * std::sqrt(2 * freedom));
 }
 
-TEST(Random, TheOrderDoesNotDependOnHowASetIsMade) {
+TEST(Random, TheOrderDoesNotDependOnTheConstructionOfASet) {
     // Costs whose sums are not exact as doubles, each used repeatedly: the order of the same paths, built from shared
     // regions and from one region.
     int shared = 0, compared = 0;

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<int> list(std::span<const int> goals) { return {goals.begin(), goals.end()}; }
 
-TEST(SearchProblem, KeepsWhatItIsGiven) {
+TEST(SearchProblem, StoresItsGoalsAndAlternatives) {
     SearchProblem problem;
     EXPECT_EQ(problem.add_goal(), 0);
     EXPECT_EQ(problem.add_goal(), 1);
@@ -38,7 +38,7 @@ TEST(SearchProblem, KeepsWhatItIsGiven) {
     EXPECT_EQ(to_string(problem), "0:\n1: 2 (|)\n2: 7 (0 1|) 4 (0|1)\nroots 2\n");
 }
 
-TEST(SearchProblem, AnExcerptIsNumberedAnew) {
+TEST(SearchProblem, AnInducedProblemIsRenumbered) {
     const SearchProblem whole =
         written({{{1}}, {{2}, {3}}, {{4, {0}}}, {{5, {0}, {2}}, {6, {1}, {0}}, {7, {1}, {2}}}}, {3, 1, 0});
     const auto all = [](int) { return true; };
