@@ -50,7 +50,7 @@ std::string listed(const Faults& faults) {
 
 /// Expects `rule` to find no faults in the objects that satisfy `wanted`, and at least `least` such objects.
 template <typename Wanted, typename Rule>
-void expect_kept(Wanted wanted, std::size_t least, Rule rule) {
+void expect_no_faults(Wanted wanted, std::size_t least, Rule rule) {
     std::size_t count = 0;
     for (const Built& item : built()) {
         if (!wanted(item)) continue;
@@ -65,16 +65,16 @@ const auto is_object = [](const Built& item) { return item.kind == "object"; };
 const auto is_shared = [](const Built& item) { return item.kind == "shared"; };
 
 TEST(Objects, IsaObjectsExportOnlyTheirTable) {
-    expect_kept(is_isa, 1,
-                [](const Built& item) { return unexpected_exports(item.path, exported(item.path), item.kind); });
+    expect_no_faults(is_isa, 1,
+                     [](const Built& item) { return unexpected_exports(item.path, exported(item.path), item.kind); });
 }
 
 TEST(Objects, IsaObjectsHaveNoGroups) {
-    expect_kept(is_isa, 1, [](const Built& item) { return comdat_groups(item.path, groups(item.path)); });
+    expect_no_faults(is_isa, 1, [](const Built& item) { return comdat_groups(item.path, groups(item.path)); });
 }
 
 TEST(Objects, IsaObjectsRunNothingAtStart) {
-    expect_kept(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
+    expect_no_faults(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
 }
 
 /// Removes faults of the loops that measure the peak of each arithmetic unit. They are inline assembler, so the linker
@@ -85,10 +85,10 @@ Faults without_peak_loops(Faults faults) {
 }
 
 TEST(Objects, OnlyIsaObjectsContainVectorCode) {
-    expect_kept(is_object, 1,
-                [](const Built& item) { return without_peak_loops(vex_code(item.path, code(item.path))); });
-    expect_kept([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
-                [](const Built& item) { return vex_code(item.path, code(item.path)); });
+    expect_no_faults(is_object, 1,
+                     [](const Built& item) { return without_peak_loops(vex_code(item.path, code(item.path))); });
+    expect_no_faults([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
+                     [](const Built& item) { return vex_code(item.path, code(item.path)); });
 }
 
 #if defined(__x86_64__)
@@ -134,7 +134,7 @@ TEST(Objects, TileCodeHasTheExpectedNumberOfMultiplyAdds) {
 #endif
 
 TEST(Objects, LevelsUseTheirOwnInstructions) {
-    expect_kept(is_isa, 3, [](const Built& item) {
+    expect_no_faults(is_isa, 3, [](const Built& item) {
         return code_above_level(item.path, code(item.path), item.kind.substr(std::string_view("cairn_table_").size()));
     });
 }
@@ -155,11 +155,11 @@ TEST(Objects, CarelessObjectsAreRefused) {
 #endif
 
 TEST(Objects, NoObjectHasMutableGlobals) {
-    expect_kept(is_object, 1, [](const Built& item) { return mutable_globals(item.path, symbols(item.path)); });
+    expect_no_faults(is_object, 1, [](const Built& item) { return mutable_globals(item.path, symbols(item.path)); });
 }
 
 TEST(Objects, SharedLibrariesExportOnlyCairn) {
-    expect_kept(is_shared, CAIRN_SHARED_BUILT, [](const Built& item) {
+    expect_no_faults(is_shared, CAIRN_SHARED_BUILT, [](const Built& item) {
         return foreign_exports(item.path, output_of(CAIRN_NM " -P -D --defined-only '" + item.path + "'"));
     });
 }

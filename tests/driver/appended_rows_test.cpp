@@ -33,7 +33,7 @@ struct Model {
 struct Named {
     const char* name;
     std::function<void(Model&)> build;
-    bool is_computed_there = true;  ///< on some path the rows are computed in the state's memory
+    bool is_computed_in_place = true;  ///< on some path the rows are computed in the state's memory
     friend void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
 };
 
@@ -49,8 +49,8 @@ const Named models[] = {
     {"moved", [](Model& m) { m.g.output("y", m.heads("h").append(m.split(tanh(m.x) * 3.0F))); }},
     {"moved back",
      [](Model& m) {
-         const Tensor turned = tanh(transpose(m.x, {1, 0}));
-         m.g.output("y", m.rows("s").append(transpose(turned, {1, 0})));
+         const Tensor transposed = tanh(transpose(m.x, {1, 0}));
+         m.g.output("y", m.rows("s").append(transpose(transposed, {1, 0})));
      }},
     {"product",
      [](Model& m) {
@@ -162,7 +162,7 @@ TEST_P(AppendedRows, EqualTheInterpreterOnAllPaths) {
             ASSERT_EQ(fault(g, set, context), "") << path;
         }
     }
-    EXPECT_EQ(computed > 0, GetParam().is_computed_there);
+    EXPECT_EQ(computed > 0, GetParam().is_computed_in_place);
 }
 
 TEST_P(AppendedRows, AreKeptInASavedProgram) {
@@ -200,8 +200,8 @@ TEST(AppendedRowsOfStates, OneInstructionComputesAndAppends) {
 TEST(AppendedRowsOfStates, ExplanationsNameTheKernelThatComputesThem) {
     Model m;
     m.g.output("y", sum(m.rows("s").append(tanh(m.x)), {0}));
-    const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
-    const auto& values = told.buckets[0].values;
+    const Explanation explanation = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
+    const auto& values = explanation.buckets[0].values;
     const auto version = std::find_if(values.begin(), values.end(),
                                       [](const ExplainedValue& value) { return value.op == "state_append"; });
     ASSERT_NE(version, values.end());
@@ -210,7 +210,7 @@ TEST(AppendedRowsOfStates, ExplanationsNameTheKernelThatComputesThem) {
     EXPECT_TRUE(version->alternatives[0].chosen);
     EXPECT_EQ(version->alternatives[1].definition, "state_append");
     EXPECT_GT(version->alternatives[1].slower.value(), 0);
-    EXPECT_EQ(told.buckets[0].instructions[0].op, "state_append");
+    EXPECT_EQ(explanation.buckets[0].instructions[0].op, "state_append");
 }
 
 // Rows beyond the length of a state are not part of it until the run has succeeded.

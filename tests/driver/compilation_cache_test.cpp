@@ -42,8 +42,8 @@ protected:
 
     /// A loaded graph has its programs, but not the alternatives they were selected from.
     bool is_loaded(const CompiledGraph& compiled) const {
-        const std::string said = test::message([&] { compiled.write_lock(folder_ / "lock"); });
-        return said.find("a loaded graph does not record") != std::string::npos;
+        const std::string text = test::message([&] { compiled.write_lock(folder_ / "lock"); });
+        return text.find("a loaded graph does not record") != std::string::npos;
     }
 
     const TempFolder folder_;

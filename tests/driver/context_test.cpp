@@ -45,20 +45,21 @@ std::string refusal_of(const ContextOptions& options) {
 }
 
 TEST(Context, FeaturesAreThoseRequested) {
-    const FeatureSet here = device::detect_features();
-    EXPECT_EQ(Context().features(), here);
-    for (const FeatureSet asked : {FeatureSet(), levels::avx2 & here, here})
-        EXPECT_EQ(Context({.features = asked}).features(), asked);
+    const FeatureSet available = device::detect_features();
+    EXPECT_EQ(Context().features(), available);
+    for (const FeatureSet requested : {FeatureSet(), levels::avx2 & available, available})
+        EXPECT_EQ(Context({.features = requested}).features(), requested);
 }
 
 TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
-    const FeatureSet here = device::detect_features();
+    const FeatureSet available = device::detect_features();
     // No CPU has all of them.
     for (const Feature feature : {Feature::avx512_fp16, Feature::amx_int8}) {
-        const FeatureSet asked = here | implied_by(feature) | FeatureSet{feature};
-        if (asked == here) continue;
-        EXPECT_EQ(refusal_of({.features = asked}), "[context] features " + to_string(asked) + ": this CPU lacks " +
-                                                       to_string(asked - here) + ", it has " + to_string(here));
+        const FeatureSet requested = available | implied_by(feature) | FeatureSet{feature};
+        if (requested == available) continue;
+        EXPECT_EQ(refusal_of({.features = requested}), "[context] features " + to_string(requested) +
+                                                           ": this CPU lacks " + to_string(requested - available) +
+                                                           ", it has " + to_string(available));
     }
 }
 

@@ -61,9 +61,10 @@ DeviceRates random_rates(std::mt19937_64& random) {
 /// Runs and compares the programs of compile() and of some other paths; returns how many of them use both devices.
 int check_mixed(const Graph& graph, const Context& context, std::uint64_t seed) {
     std::vector<runtime::ProgramSet> programs{compiled(graph, context, {.verify = true})};
-    const Paths ways = paths(graph, context);
+    const Paths all_paths = paths(graph, context);
     std::mt19937_64 random(seed);
-    for (int i = 0; i < 6; ++i) programs.push_back(runtime::parse_program_set(ways.sample(random).compile().program()));
+    for (int i = 0; i < 6; ++i)
+        programs.push_back(runtime::parse_program_set(all_paths.sample(random).compile().program()));
     int mixed = 0;
     for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
         interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
@@ -146,16 +147,16 @@ TEST(Devices, AChainRunsOnTheDevicesOfTheLowestCost) {
         }
         graph.output("y", x);
         double best = std::numeric_limits<double>::infinity();
-        for (unsigned places = 0; places < 1U << names.size(); ++places) {
+        for (unsigned assignment = 0; assignment < 1U << names.size(); ++assignment) {
             double seconds = 0;
             bool before = false;
             for (std::size_t i = 0; i <= names.size(); ++i) {
-                const bool there = i < names.size() && (places >> i & 1U) != 0;
-                if (there != before) seconds += rates.link_seconds;
-                before = there;
+                const bool on_device = i < names.size() && (assignment >> i & 1U) != 0;
+                if (on_device != before) seconds += rates.link_seconds;
+                before = on_device;
                 if (i < names.size())
-                    seconds += there ? rates.launch_seconds + operations[names[i]] / rates.flops
-                                     : call + operations[names[i]] / cpu_rate;
+                    seconds += on_device ? rates.launch_seconds + operations[names[i]] / rates.flops
+                                         : call + operations[names[i]] / cpu_rate;
             }
             best = std::min(best, seconds);
         }

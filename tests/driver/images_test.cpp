@@ -57,9 +57,9 @@ public:
     std::string fault() {
         std::mt19937_64 random(1);
         const Context context({.threads = 2});
-        const Paths ways = paths(g, context, {.verify = true});
+        const Paths all_paths = paths(g, context, {.verify = true});
         for (int i = 0; i < 12; ++i) {
-            const Path path = ways.sample(random);
+            const Path path = all_paths.sample(random);
             const runtime::ProgramSet set = runtime::parse_program_set(path.compile().program());
             for (const std::int64_t batch : {0, 1, 2}) {
                 const interpreter::Inputs inputs = random_inputs(*g.data(), {{"B", batch}}, 17);

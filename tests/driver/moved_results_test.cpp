@@ -243,9 +243,9 @@ TEST(MovedResultsOfLayers, KeysAndValuesAreWrittenByTheirProduct) {
 TEST(MovedResultsOfLayers, ExplanationsNameTheProductThatAppends) {
     HeadsBlock m;
     m.g.output("y", m.projected(m.merged(m.attended("a"))));
-    const Explanation told = compile(m.g, Context(), {}).explain();
+    const Explanation explanation = compile(m.g, Context(), {}).explain();
     int appended = 0;
-    for (const ExplainedValue& value : told.buckets[0].values) {
+    for (const ExplainedValue& value : explanation.buckets[0].values) {
         if (value.op != "state_append") continue;
         ++appended;
         ASSERT_EQ(value.alternatives.size(), 2U);
@@ -267,8 +267,8 @@ TEST(MovedResultsOfLayers, ATransposedOutputIsWrittenInPlace) {
 TEST(MovedResultsOfLayers, ExplanationsListTheAlternatives) {
     HeadsBlock m;
     m.g.output("y", m.merged(tanh(m.heads)));
-    const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
-    const auto& values = told.buckets[0].values;
+    const Explanation explanation = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
+    const auto& values = explanation.buckets[0].values;
     const auto merged =
         std::find_if(values.begin(), values.end(), [](const ExplainedValue& value) { return value.op == "reshape"; });
     ASSERT_NE(merged, values.end());

@@ -56,8 +56,8 @@ protected:
     static void measure(const Context& context, const Graph& graph, F seconds_of) {
         const Explanation why = compile(graph, context).explain();
         for (const ExplainedValue& value : why.buckets[0].values)
-            for (const ExplainedAlternative& way : value.alternatives)
-                for (const ExplainedKernel& kernel : way.kernels) {
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                for (const ExplainedKernel& kernel : alternative.kernels) {
                     if (!kernel.refusal.empty()) continue;
                     Timing timing;
                     timing.samples = 5;

@@ -71,8 +71,8 @@ void measure_something(const Graph& graph, const Context& context, unsigned seed
             for (const ExplainedKernel& other_candidate : instruction.other_kernels) store(other_candidate);
         }
         for (const ExplainedValue& value : bucket.values)
-            for (const ExplainedAlternative& way : value.alternatives)
-                for (const ExplainedKernel& kernel : way.kernels) store(kernel);
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                for (const ExplainedKernel& kernel : alternative.kernels) store(kernel);
     }
 }
 

@@ -85,9 +85,9 @@ TEST_F(RoundedOperands, AreSelectedIfFasterAndWithinTolerance) {
     CompiledGraph model = compiled(block(), Tolerance::relative(2e-2)), exact = compiled(block(), Tolerance::exact());
     ASSERT_TRUE(is_narrow(model));
     EXPECT_FALSE(is_narrow(exact));
-    const ExplainedError told = error_of(model);
-    EXPECT_EQ(told.error, 2 * each);
-    EXPECT_EQ(told.tolerance, 2e-2);
+    const ExplainedError reported = error_of(model);
+    EXPECT_EQ(reported.error, 2 * each);
+    EXPECT_EQ(reported.tolerance, 2e-2);
     for (const std::int64_t rows : {1, 7, 100}) {
         const std::vector<float> y = run(model, rows), wanted = run(exact, rows);
         double difference = 0, square = 0;
@@ -122,11 +122,11 @@ TEST_F(RoundedOperands, AreExcludedByAnExactOutputOfTheirValue) {
 }
 
 TEST_F(RoundedOperands, AreRefusedByExactWithAReason) {
-    const std::string told = why_not(compiled(block(), Tolerance::exact()).explain(), "elementwise");
-    EXPECT_NE(told.find("for bf16[1,2,N,32]"), std::string::npos) << told;
-    EXPECT_NE(told.find("refused: its relative error is 0.003906, the error budget of an output permits none"),
+    const std::string reported = why_not(compiled(block(), Tolerance::exact()).explain(), "elementwise");
+    EXPECT_NE(reported.find("for bf16[1,2,N,32]"), std::string::npos) << reported;
+    EXPECT_NE(reported.find("refused: its relative error is 0.003906, the error budget of an output permits none"),
               std::string::npos)
-        << told;
+        << reported;
 }
 
 TEST_F(RoundedOperands, OneReadTwiceCountsOnceInTheBudget) {
@@ -240,8 +240,8 @@ TEST_F(RoundedOperands, RandomLayersAgreeWithinTheBound) {
         CompileOptions options;
         options.tolerance = Tolerance::relative(bound);
         options.verify = true;
-        const Paths ways = paths(g, context, options);
-        for (const Path& path : ways.cheapest_first() | std::views::take(4)) {
+        const Paths all_paths = paths(g, context, options);
+        for (const Path& path : all_paths.cheapest_first() | std::views::take(4)) {
             const CompiledGraph model = path.compile();
             narrow += is_narrow(model);
             const runtime::ProgramSet set = runtime::parse_program_set(model.program());

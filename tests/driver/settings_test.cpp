@@ -139,10 +139,10 @@ TEST_F(Settings, AppearInRunsSavedProgramsAndExplanations) {
     };
     EXPECT_EQ(run(program), 4);
     EXPECT_THAT(details(program.explain()), HasSubstr("my.exp@1{step=4}"));
-    const ExplainedInstruction told = program.explain().buckets[0].instructions[0];
-    EXPECT_TRUE(std::any_of(told.other_kernels.begin(), told.other_kernels.end(), [](const ExplainedKernel& each) {
-        return each.kernel == "my.exp@1" && each.measured;
-    })) << "the setting it was measured against";
+    const ExplainedInstruction explained = program.explain().buckets[0].instructions[0];
+    EXPECT_TRUE(std::any_of(explained.other_kernels.begin(), explained.other_kernels.end(),
+                            [](const ExplainedKernel& each) { return each.kernel == "my.exp@1" && each.measured; }))
+        << "the setting it was measured against";
     EXPECT_THAT(why_not(program.explain(), "my.exp@1"), HasSubstr("slower than my.exp@1{step=4}"));
     program.save(file("saved"));
     CompiledGraph loaded = CompiledGraph::load(file("saved"), test::context_with({kernel()}));

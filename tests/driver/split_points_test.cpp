@@ -16,7 +16,7 @@ namespace {
 
 Refusal accepts_any(const Problem&) { return {}; }
 
-void take_exp(const Args& args, Team& team) {
+void run_exp_of_few_rows(const Args& args, Team& team) {
     if (team.rank() != 0) return;
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
     for (std::int64_t r = 0; r < y.shape[0]; ++r)
@@ -32,7 +32,7 @@ Kernel exp_of_few_rows() {
     kernel.id = "test.few" + std::to_string(most) + ".exp.f32@1";
     kernel.definition = "exp";
     kernel.accepts = accepts_any;
-    kernel.run = take_exp;
+    kernel.run = run_exp_of_few_rows;
     kernel.cost = [](const Problem& problem) {
         const double flops = problem.outputs[0].shape[0].constant() <= most ? 1 : 1e12;
         return Cost{flops, 1, 1};

@@ -118,16 +118,16 @@ TEST_F(StateStorage, IsNarrowerIfFasterAndWithinTolerance) {
     const ExplainedError output = model.explain().buckets.at(0).errors.at(0);
     EXPECT_EQ(output.error, 2 * 0x1p-11);
     EXPECT_EQ(output.tolerance, 2e-3);
-    std::vector<std::string> told;
+    std::vector<std::string> verified_values;
     for (const VerifiedError& row : model.verified_errors()) {
-        told.push_back(row.value);
+        verified_values.push_back(row.value);
         EXPECT_FALSE(row.fell_back);
         ASSERT_TRUE(row.verified);
         EXPECT_GT(row.error, 0);
         EXPECT_LT(row.error, row.expected);
         EXPECT_EQ(row.allowed, 2e-3);
     }
-    EXPECT_EQ(told, (std::vector<std::string>{"output \"y\"", "state \"keys\"", "state \"values\""}));
+    EXPECT_EQ(verified_values, (std::vector<std::string>{"output \"y\"", "state \"keys\"", "state \"values\""}));
 }
 
 // Keys and values have another shape than the operands of attention, and fewer groups than heads.
@@ -316,7 +316,7 @@ TEST_F(StateStorage, ARunAllocatesNoMemory) {
     ASSERT_TRUE(is_narrow(model));
     const test::HeapCounter steps(-1);
     for (int i = 0; i < 3; ++i) model.run();
-    EXPECT_EQ(steps.taken(), 0);
+    EXPECT_EQ(steps.allocated(), 0);
 }
 
 // Instances are verified on their own threads; the first one beyond tolerance decides for all.

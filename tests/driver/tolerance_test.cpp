@@ -54,7 +54,7 @@ protected:
         return count;
     }
     static int inexact_products(const CompiledGraph& compiled) { return products_by(compiled, "test.bf16.matmul"); }
-    static bool tells(const CompiledGraph& compiled, const std::string& words) {
+    static bool explains(const CompiledGraph& compiled, const std::string& words) {
         return details(compiled.explain()).find(words) != std::string::npos;
     }
 
@@ -99,7 +99,7 @@ TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithAReason) {
         return text.substr(text.find(": ") + 2);
     };
     EXPECT_EQ(reason(exact), "refused: its relative error is 0.005, the tolerance is exact\n");
-    EXPECT_FALSE(tells(exact, "add up to"));
+    EXPECT_FALSE(explains(exact, "add up to"));
     EXPECT_LT(off(exact, graph, "y0").combined(), 1e-6);
     CompiledGraph narrow = compiled(graph, {.tolerance = Tolerance::relative(1e-3)});
     EXPECT_EQ(inexact_products(narrow), 0);
@@ -110,8 +110,8 @@ TEST_F(OutputToleranceTest, ALooseToleranceAcceptsAnError) {
     const Graph graph = chain(1);
     CompiledGraph loose = compiled(graph, {.tolerance = Tolerance::relative(1e-2)});
     EXPECT_EQ(inexact_products(loose), 1);
-    EXPECT_TRUE(tells(loose, "the errors of output \"y0\" add up to 0.005, allowed is 0.01")) << loose.explain();
-    EXPECT_TRUE(tells(loose, " s estimated, error 0.005 stated | matmul")) << loose.explain();
+    EXPECT_TRUE(explains(loose, "the errors of output \"y0\" add up to 0.005, allowed is 0.01")) << loose.explain();
+    EXPECT_TRUE(explains(loose, " s estimated, error 0.005 stated | matmul")) << loose.explain();
     const kernel_check::ErrorNorms found = off(loose, graph, "y0");
     RecordProperty("relative_error", std::to_string(found.relative));
     RecordProperty("largest_error", std::to_string(found.largest));
@@ -140,7 +140,7 @@ TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwnTolerance) {
     options.output_tolerances = {{"y1", Tolerance::exact()}};
     CompiledGraph found = compiled(graph, options);
     EXPECT_EQ(inexact_products(found), 1) << "behind y1 alone";
-    EXPECT_TRUE(tells(found, "the errors of output \"y1\" add up to 0, allowed is none")) << found.explain();
+    EXPECT_TRUE(explains(found, "the errors of output \"y1\" add up to 0, allowed is none")) << found.explain();
     EXPECT_LT(off(found, graph, "y1").combined(), 1e-6);
     options.tolerance = Tolerance::exact();
     options.output_tolerances = {{"y0", Tolerance::relative(1)}};

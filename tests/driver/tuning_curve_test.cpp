@@ -73,10 +73,10 @@ TEST(TuningRun, EndsSoonAfterAStop) {
         for (const Mode mode : {Mode::quick, Mode::exhaustive}) {
             std::stop_source source;
             using Clock = std::chrono::steady_clock;
-            Clock::time_point asked;
-            std::jthread asking([&] {
+            Clock::time_point requested;
+            std::jthread stopper([&] {
                 std::this_thread::sleep_for(std::chrono::milliseconds(wait));
-                asked = Clock::now();
+                requested = Clock::now();
                 source.request_stop();
             });
             bool cancelled = false;
@@ -85,9 +85,9 @@ TEST(TuningRun, EndsSoonAfterAStop) {
                         {.mode = mode, .tune_seconds = 600, .stop = source.get_token()});
             } catch (const Cancelled&) { cancelled = true; }
             const Clock::time_point ended = Clock::now();
-            asking.join();
+            stopper.join();
             if (!cancelled) continue;  // it ended before the stop
-            const double seconds = std::chrono::duration<double>(ended - asked).count();
+            const double seconds = std::chrono::duration<double>(ended - requested).count();
             std::printf("mode %d, asked after %d ms: ended %.1f ms later\n", static_cast<int>(mode), wait,
                         1e3 * seconds);
             EXPECT_LT(seconds, generous_seconds);

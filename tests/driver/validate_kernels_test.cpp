@@ -220,16 +220,16 @@ TEST(ValidateKernels, AnExceptionOfAKernelIsItsRefusal) {
 
 TEST(ValidateKernels, AnInvalidCostIsReplaced) {
     Kernel kernel = floor_kernel("my.floor@1");
-    constexpr double nan = NAN, endless = INFINITY;
-    static Cost told;
-    kernel.cost = [](const Problem&) { return told; };
+    constexpr double nan = NAN, infinity = INFINITY;
+    static Cost stated_cost;
+    kernel.cost = [](const Problem&) { return stated_cost; };
     for (const Cost& cost : {Cost{nan, 1, 1}, Cost{1, nan, 1}, Cost{1, 1, nan}, Cost{-1e12, 1, 1}, Cost{1, -1e12, 1},
-                             Cost{endless, 1, 1}, Cost{1, 1, 0}, Cost{1, 1, -1}, Cost{1, 1, 1e9}}) {
-        told = cost;
+                             Cost{infinity, 1, 1}, Cost{1, 1, 0}, Cost{1, 1, -1}, Cost{1, 1, 1e9}}) {
+        stated_cost = cost;
         const std::string text = explained(kernel);
         EXPECT_NE(text.find("its cost is invalid"), std::string::npos) << text;
     }
-    told = {1, 1, 1};
+    stated_cost = {1, 1, 1};
     EXPECT_EQ(explained(kernel).find("its cost is invalid"), std::string::npos);
 }
 

@@ -105,10 +105,10 @@ TEST_F(VerificationCoversTest, ExistsForEachInexactBucket) {
     for (const std::int64_t n : {1, 5, 20}) {
         EXPECT_GT(model.memory().verification, 0);
         run(model, false, n);
-        const MemoryReport there = model.memory({{"N", n}});
+        const MemoryReport report = model.memory({{"N", n}});
         const std::vector<std::pair<std::string_view, std::int64_t>> sizes{{"N", n}};
-        EXPECT_EQ(model.memory(sizes).arena, there.arena) << "sizes in a list made at run time";
-        EXPECT_EQ(there.verification, 0);
+        EXPECT_EQ(model.memory(sizes).arena, report.arena) << "sizes in a list made at run time";
+        EXPECT_EQ(report.verification, 0);
     }
     EXPECT_EQ(model.memory().verification, 0);
 }
@@ -135,10 +135,10 @@ TEST_F(VerificationCoversTest, PermitsAStateTheStrictestToleranceOfItsOutputs) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
     options.output_tolerances = {{"sum", Tolerance::relative(6e-3)}};
-    std::map<std::string, std::array<double, 2>> told;
+    std::map<std::string, std::array<double, 2>> limits;
     for (const VerifiedError& row : compiled(g, options).verified_errors())
-        told[row.value] = {row.allowed, row.expected};
-    EXPECT_EQ(told,
+        limits[row.value] = {row.allowed, row.expected};
+    EXPECT_EQ(limits,
               (std::map<std::string, std::array<double, 2>>{
                   {"output \"sum\"", {6e-3, 5e-3}}, {"output \"next\"", {1, 1e-2}}, {"state \"rows\"", {6e-3, 5e-3}}}));
 }
@@ -192,7 +192,7 @@ TEST_F(VerificationCoversTest, IsFreedAfterTheComparison) {
             run(*each, false);
             const test::HeapCounter steps(-1);
             for (int i = 0; i < 3; ++i) each->run();
-            EXPECT_EQ(steps.taken(), 0) << amplified;
+            EXPECT_EQ(steps.allocated(), 0) << amplified;
         }
     }
 }

@@ -118,8 +118,8 @@ TEST(VerifyKernels, ResultsMayDependOnTheNumberOfThreadsPreparedFor) {
 TEST(VerifyKernels, EveryFunctionThatCompilesVerifies) {
     const Context context = context_with({own_exp<Fault::ignores_output_strides>()});
     const Graph graph = appended();
-    const Paths ways = paths(graph, context, {.verify = true});
-    EXPECT_THAT(message([&] { (void)ways.cheapest().compile(); }), HasSubstr("[verify]"));
+    const Paths all_paths = paths(graph, context, {.verify = true});
+    EXPECT_THAT(message([&] { (void)all_paths.cheapest().compile(); }), HasSubstr("[verify]"));
 
     const std::filesystem::path file = std::filesystem::path(CAIRN_BINARY_DIR) / "verify_kernels.cairn";
     std::filesystem::remove(file);

@@ -125,12 +125,12 @@ TEST(DistilBertProgram, TheMaximumLengthOfTheTokenizerApplies) {
     TinyModel model = tiny_distilbert();
     model.files["tokenizer_config.json"] = R"({"tokenizer_class": "DistilBertTokenizer", "model_max_length": 5})";
     model.write(folder / "model");
-    const auto told = [&](std::vector<std::string> more) {
+    const auto warnings = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"--model", (folder / "model").string(), "a b c d"});
         return distilbert(more).err;
     };
-    EXPECT_EQ(told({}), "text 1 is truncated from 6 to 5 tokens\n");
-    EXPECT_EQ(told({"--max-length", "6"}), "");
+    EXPECT_EQ(warnings({}), "text 1 is truncated from 6 to 5 tokens\n");
+    EXPECT_EQ(warnings({"--max-length", "6"}), "");
 }
 
 /// The problem type in config.json determines the number printed with the most likely label.

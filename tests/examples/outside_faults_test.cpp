@@ -58,9 +58,9 @@ TEST_F(OutsideFaults, TheReaderClosesThePipeAfterTheFirstLine) {
     EXPECT_EQ(quiet.signal, SIGPIPE);
     EXPECT_EQ(quiet.err, "");
     EXPECT_FALSE(quiet.out.empty());
-    Outcome told =
+    Outcome failed =
         run(CAIRN_TOKENIZE, tokenize, {.input = texts, .output = Output::first_line, .ignores_sigpipe = true});
-    EXPECT_TRUE(refuses(told, {"the output cannot be written"}, quiet.out));
+    EXPECT_TRUE(refuses(failed, {"the output cannot be written"}, quiet.out));
 
     std::string ids;
     for (int i = 0; i < 40; ++i) ids += "[1, 2, 3]\n";
@@ -77,8 +77,8 @@ TEST_F(OutsideFaults, TheReaderClosesThePipeAfterTheFirstLine) {
     const Outcome killed = run(CAIRN_GPT2, arguments, {.output = Output::first_line});
     EXPECT_EQ(killed.signal, SIGPIPE);
     EXPECT_EQ(killed.err, "");
-    told = run(CAIRN_GPT2, arguments, {.output = Output::first_line, .ignores_sigpipe = true});
-    EXPECT_TRUE(refuses(told, {"the output cannot be written"}, killed.out));
+    failed = run(CAIRN_GPT2, arguments, {.output = Output::first_line, .ignores_sigpipe = true});
+    EXPECT_TRUE(refuses(failed, {"the output cannot be written"}, killed.out));
 }
 
 TEST_F(OutsideFaults, TheDiskIsFull) {

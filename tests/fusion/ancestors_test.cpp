@@ -58,9 +58,9 @@ TEST(Ancestors, IncludeThoseOfEveryExpression) {
     alternatives::EClasses classes(*graph.data());
     Ancestors alone(*graph.data(), classes, {});
     EXPECT_FALSE(alone.may_depend_on(user.id(), b.id()));
-    alternatives::EClasses joined(*graph.data());
-    joined.join(a.id(), other.id(), {});
-    Ancestors ancestors(*graph.data(), joined, {});
+    alternatives::EClasses merged(*graph.data());
+    merged.join(a.id(), other.id(), {});
+    Ancestors ancestors(*graph.data(), merged, {});
     EXPECT_TRUE(ancestors.may_depend_on(user.id(), b.id()));
     EXPECT_TRUE(ancestors.may_depend_on(user.id(), a.id()));
     EXPECT_FALSE(ancestors.may_depend_on(a.id(), b.id())) << "a node as it is";

@@ -83,20 +83,20 @@ TEST_F(InstanceCache, SizesOfZeroAndOneAreAccepted) {
 
 TEST_F(InstanceCache, EqualRequestsAreBuiltOnce) {
     fusion::InstanceCache known(symbols);
-    const auto ask = [&](const std::string& text, double factor = 2) {
+    const auto builds_for = [&](const std::string& text, double factor = 2) {
         built = 0;
         known.of(definition, operands(text), {{"factor", factor}});
         return built;
     };
-    EXPECT_EQ(ask("f32[N,4] f32[4]"), 1);
-    EXPECT_EQ(ask("f32[N,4] f32[4]"), 0);
-    EXPECT_EQ(ask("f32[N,4] f32[4]", 3), 1);
-    EXPECT_EQ(ask("f32[N,4] f32[4]", -1), 1);
-    EXPECT_EQ(ask("f32[N,4] f32[4]", -1), 0) << "a refusal is remembered too";
-    EXPECT_EQ(ask("f16[N,4] f16[4]"), 1);
-    EXPECT_EQ(ask("f32[5,4] f32[4]"), 1);
-    EXPECT_EQ(ask("f32[5,4]"), 1);
-    EXPECT_EQ(ask("f32[1,5,4] f32[4]"), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]"), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]"), 0);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]", 3), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]", -1), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]", -1), 0) << "a refusal is remembered too";
+    EXPECT_EQ(builds_for("f16[N,4] f16[4]"), 1);
+    EXPECT_EQ(builds_for("f32[5,4] f32[4]"), 1);
+    EXPECT_EQ(builds_for("f32[5,4]"), 1);
+    EXPECT_EQ(builds_for("f32[1,5,4] f32[4]"), 1);
     const Definition other = scale();
     built = 0;
     known.of(other, operands("f32[5,4]"), {{"factor", 2.0}});

@@ -32,10 +32,10 @@ TEST(FormFeatures, TermPositionsAreTheEnclosingSumsAndProducts) {
                  beta = g.input("beta", DType::f32, {4});
     const Tensor y = erf(x) * gamma + beta;
     const normal_form::NormalForms forms(*g.data());
-    const auto places = fusion::term_positions(forms.normalizer(), forms[y.id()].core);
+    const auto positions = fusion::term_positions(forms.normalizer(), forms[y.id()].core);
     const auto stands = [&](const Tensor& value, std::uint32_t path) {
-        return std::find(places.begin(), places.end(), fusion::TermPosition{forms[value.id()].core, path}) !=
-               places.end();
+        return std::find(positions.begin(), positions.end(), fusion::TermPosition{forms[value.id()].core, path}) !=
+               positions.end();
     };
     const std::uint32_t in_sum = 1, in_product_in_sum = 1 * 4 + 2;
     EXPECT_TRUE(stands(beta, in_sum));

@@ -254,7 +254,7 @@ private:
 // except for their numbers, max(6 x, -12 x), bounds that hide each other, and functions of rows that add a free number:
 // for those only numbers in the graph are tried.
 TEST(FreeNumbers, OfRandomFunctionsAreFound) {
-    constexpr std::uint64_t count = 400, most_missed = 5;
+    constexpr std::uint64_t count = 400, max_missed = 5;
     std::string missed;
     for (std::uint64_t seed = 1; seed <= count; ++seed) {
         const RandomFunction function(seed);
@@ -264,7 +264,7 @@ TEST(FreeNumbers, OfRandomFunctionsAreFound) {
             missed += fmt::format("{}: {}, {}: {}\n", seed, function.text(), fmt::join(function.numbers(), " "),
                                   first_line(found.text()));
     }
-    EXPECT_LE(std::count(missed.begin(), missed.end(), '\n'), static_cast<std::ptrdiff_t>(most_missed)) << missed;
+    EXPECT_LE(std::count(missed.begin(), missed.end(), '\n'), static_cast<std::ptrdiff_t>(max_missed)) << missed;
 }
 
 }  // namespace

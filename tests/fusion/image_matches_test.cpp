@@ -99,8 +99,8 @@ TEST_F(ImageMatchesTest, OfSumsWithoutPadding) {
 
 // Only pads in the definition's order and with one value are included; the match reads the result of the others.
 TEST_F(ImageMatchesTest, OnlyOfPaddingInOneOrder) {
-    const Tensor turned = pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2);
-    EXPECT_EQ(text(sum(window(window(turned, 2, 2), 3, 3), {4, 5}, true)),
+    const Tensor padded = pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2);
+    EXPECT_EQ(text(sum(window(window(padded, 2, 2), 3, 3), {4, 5}, true)),
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(1,0,0,0) stride=(1,1) dilation=(1,1) value=2 (%1)\n");
 }
 TEST_F(ImageMatchesTest, OnlyOfOnePaddingValue) {

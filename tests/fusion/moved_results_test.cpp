@@ -79,8 +79,8 @@ TEST_F(MovedResults, AValueAppendedTwiceHasTwoMovedForms) {
 
 // Merged heads: a reshape of a transpose is a copy.
 TEST_F(MovedResults, AResultOfACopyingReshapeIsWrittenToItsTarget) {
-    const Tensor turned = transpose(exp(g.input("z", DType::f32, {2, t, 3})), {1, 0, 2});
-    EXPECT_EQ(text(sin(reshape(turned, {t, 6}))),
+    const Tensor transposed = transpose(exp(g.input("z", DType::f32, {2, t, 3})), {1, 0, 2});
+    EXPECT_EQ(text(sin(reshape(transposed, {t, 6}))),
               "elementwise {1=exp(0):f32} results (1) (%4) -> (%7) over (%5, %6)\n"
               "exp (%4) -> (%7) over (%5, %6)\n");
 }

@@ -311,9 +311,9 @@ TEST(Propose, ADefinitionMayRefuseANumberAmongMany) {
     for (const fusion::Match& match : fusion::propose(*g.data(), definitions))
         if (match.definition == "minus") found.push_back(match.attributes.number("number"));
     std::sort(found.begin(), found.end());
-    std::vector<double> taken;
-    for (int i = 1; i <= 15; ++i) taken.push_back(i);
-    EXPECT_EQ(found, taken);
+    std::vector<double> accepted;
+    for (int i = 1; i <= 15; ++i) accepted.push_back(i);
+    EXPECT_EQ(found, accepted);
 }
 
 TEST(Propose, APatternThatItsDefinitionRejectsIsRefused) {

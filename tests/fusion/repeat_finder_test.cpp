@@ -119,12 +119,12 @@ std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
         if (!passed.repeats.pass(id)) continue;
         EXPECT_TRUE(same_kind(nodes[id], nodes[id - passed.repeats.shift()])) << "%" << id;
         if (id % 7 != 0) continue;
-        std::set<NodeId> places;
+        std::set<NodeId> counterparts;
         for (NodeId earlier = 0; earlier + passed.repeats.shift() <= id; ++earlier) {
             if (!passed.repeats.has_counterpart(earlier)) continue;
             const NodeId later = passed.repeats.counterpart_of(earlier);
             ++(earlier < passed.repeats.begin() ? before : inside);
-            EXPECT_TRUE(places.insert(later).second) << "%" << earlier;
+            EXPECT_TRUE(counterparts.insert(later).second) << "%" << earlier;
             EXPECT_TRUE(same_kind(nodes[earlier], nodes[later])) << "%" << earlier;
             for (std::size_t i = 0; i < nodes[earlier].operands.size(); ++i) {
                 const NodeId operand = nodes[earlier].operands[i];

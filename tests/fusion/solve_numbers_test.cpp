@@ -15,16 +15,17 @@ using fusion::CoefficientPair;
 using Numbers = std::span<const double>;
 
 /// Pairs of the values of functions for given numbers and for `wanted`.
-fusion::PairsOf pairs_of(std::vector<std::function<double(Numbers)>> places, std::vector<double> wanted) {
+fusion::PairsOf pairs_of(std::vector<std::function<double(Numbers)>> coefficients, std::vector<double> wanted) {
     return [=](Numbers numbers) {
         std::vector<CoefficientPair> pairs;
-        for (const auto& place : places) pairs.push_back({place(numbers), place(wanted)});
+        for (const auto& coefficient : coefficients) pairs.push_back({coefficient(numbers), coefficient(wanted)});
         return std::optional(pairs);
     };
 }
 
-void expect_solved(const std::vector<std::function<double(Numbers)>>& places, const std::vector<double>& wanted) {
-    const auto solved = fusion::solve_numbers(pairs_of(places, wanted), std::vector<double>(wanted.size(), 0x1p-7));
+void expect_solved(const std::vector<std::function<double(Numbers)>>& coefficients, const std::vector<double>& wanted) {
+    const auto solved =
+        fusion::solve_numbers(pairs_of(coefficients, wanted), std::vector<double>(wanted.size(), 0x1p-7));
     ASSERT_EQ(solved.size(), 1U);
     for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(solved[0][i], wanted[i], 1e-9 * std::fabs(wanted[i]));
 }

@@ -265,12 +265,12 @@ TEST(Panel, RefusalsHaveReasons) {
 
 // Sums of small integers are exact, and many are equal: the result is the first largest column, or the first NaN.
 TEST(Panel, ArgmaxReturnsTheFirstLargestColumn) {
-    constexpr std::int64_t depth = 3, most_rows = 200;
+    constexpr std::int64_t depth = 3, max_rows = 200;
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
     for (const std::int64_t columns : {1, 31, 33, 290}) {
         const auto at = [&](std::int64_t column) { return static_cast<std::size_t>(column % columns); };
         const auto count = static_cast<std::size_t>(columns);
-        std::vector<float> x(most_rows * depth), w(depth * count), packed((count + 31) / 32 * 32 * depth);
+        std::vector<float> x(max_rows * depth), w(depth * count), packed((count + 31) / 32 * 32 * depth);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 7 % 5) - 2);
         for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(static_cast<int>(i * i % 7) - 3);
         std::vector<std::vector<float>> biases(6, std::vector<float>(count));

@@ -48,7 +48,7 @@ struct Mask {
     enum class Kind { none, boolean, hiding, added } kind = Kind::none;
     std::int64_t shape[4] = {1, 1, 1, 1};
 
-    std::int64_t place(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t j) const {
+    std::int64_t index_of(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t j) const {
         std::int64_t index = 0, i = 0;
         for (const std::int64_t at : {b, h, t, j}) {
             index = index * shape[i] + (shape[i] == 1 ? 0 : at);
@@ -81,12 +81,12 @@ void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& m
             dot += c.inputs[0].get(((b * s.heads + h) * s.queries + t) * s.depth + d) *
                    c.inputs[1].get(((b * s.key_heads + g) * s.keys + j) * s.depth + d);
         }
-        const double mark = mask.kind == Mask::Kind::none ? 0 : c.inputs[3].get(mask.place(b, h, t, j));
+        const double mark = mask.kind == Mask::Kind::none ? 0 : c.inputs[3].get(mask.index_of(b, h, t, j));
         const bool is_added = mask.kind == Mask::Kind::added;
         const bool seen = mask.kind == Mask::Kind::boolean ? mark != 0 : is_added || mark == 0;
         const bool visible = (!causal || j <= t + s.keys - s.queries) && seen;
         double seen_score = before.cap > 0 ? before.cap * std::tanh(dot * 0.3 / before.cap) : dot * 0.3;
-        if (before.bias.kind != Mask::Kind::none) seen_score += c.inputs[4].get(before.bias.place(b, h, t, j));
+        if (before.bias.kind != Mask::Kind::none) seen_score += c.inputs[4].get(before.bias.index_of(b, h, t, j));
         const double added = is_added && (visible || before.adds_to_hidden) ? mark : 0;
         score[static_cast<std::size_t>(j)] = (visible ? seen_score : masked_score) + added;
         largest = std::max(largest, score[static_cast<std::size_t>(j)]);

@@ -83,10 +83,10 @@ TEST(SimdGather, ScattersTheLastRowOfEqualIndices) {
         for (int members = 1; members <= 3; ++members) {
             EXPECT_EQ(c.run(gathers("scatter"), members), "");
             for (std::int64_t at = 0; at < c.outputs[0].size(); ++at) {
-                const std::int64_t slab = at / (3 * size), place = at / 3 % size;
+                const std::int64_t slab = at / (3 * size), row = at / 3 % size;
                 double wanted = c.inputs[0].get(at);
                 for (std::int64_t i = 0; i < 90; ++i)
-                    if (i * 13 % 37 * (size / 37) == place) wanted = c.inputs[2].get((slab * 90 + i) * 3 + at % 3);
+                    if (i * 13 % 37 * (size / 37) == row) wanted = c.inputs[2].get((slab * 90 + i) * 3 + at % 3);
                 ASSERT_EQ(c.outputs[0].get(at), wanted) << text << " " << at;
             }
         }

@@ -51,9 +51,9 @@ TEST(Maximum, EqualsBruteForce) {
         ASSERT_EQ(found.legal, most.has_value()) << "round " << round;
         if (!most) continue;
         EXPECT_TRUE(found.bound == Wide(*most) && found.found == found.bound) << "round " << round;
-        std::int64_t there = 0;
-        for (const Dim& size : sizes) there += rounded(size.evaluate(found.at), quantity.unit);
-        EXPECT_EQ(there, *most) << "round " << round;
+        std::int64_t attained = 0;
+        for (const Dim& size : sizes) attained += rounded(size.evaluate(found.at), quantity.unit);
+        EXPECT_EQ(attained, *most) << "round " << round;
         const auto list = symbols->list();
         for (std::size_t s = 0; s < list.size(); ++s) inside += found.at[s] > list[s].low && found.at[s] < list[s].high;
         limited += !limits.empty();

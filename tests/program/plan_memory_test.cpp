@@ -64,7 +64,7 @@ TEST(PlanMemory, AStateIsNoLargerThanItsCapacity) {
 }
 
 /// Number of buffers in the largest storage.
-std::size_t most_shared(const Graph& graph, std::vector<std::string> disabled = {"fuse", "elementwise"}) {
+std::size_t max_shared(const Graph& graph, std::vector<std::string> disabled = {"fuse", "elementwise"}) {
     CompileOptions options;
     options.disable = std::move(disabled);
     const auto program = runtime::parse_program_set(compile(graph, Context(), options).program()).buckets[0].program;
@@ -79,22 +79,22 @@ TEST(PlanMemory, AChainIsComputedInPlaceAndAnInputIsReusedOnce) {
     const Tensor x = g.input("x", DType::f32, {64});
     const Tensor a = exp(x), b = sin(x);
     g.output("y", gelu(a * b));
-    EXPECT_GE(most_shared(g), 4U);
+    EXPECT_GE(max_shared(g), 4U);
 }
 
 TEST(PlanMemory, AValueReadLaterIsNotOverwritten) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {64}), a = exp(x), b = sin(a);
     g.output("y", b / max_reduce(a, {0}, true));
-    EXPECT_EQ(most_shared(g), 2U) << "the quotient over the sine";
+    EXPECT_EQ(max_shared(g), 2U) << "the quotient over the sine";
     Graph wider;
     wider.output("y", cast(exp(wider.input("x", DType::f32, {64})), DType::f64));
-    EXPECT_EQ(most_shared(wider), 1U) << "other bytes";
+    EXPECT_EQ(max_shared(wider), 1U) << "other bytes";
     Graph kept;
     const Tensor e = exp(kept.input("x", DType::f32, {64}));
     kept.output("e", e);
     kept.output("y", sin(e));
-    EXPECT_EQ(most_shared(kept), 1U) << "an output lasts until it has been read";
+    EXPECT_EQ(max_shared(kept), 1U) << "an output lasts until it has been read";
 }
 
 TEST(PlanMemory, InPlacePairsReferToExistingOperands) {

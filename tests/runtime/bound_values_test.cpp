@@ -42,13 +42,13 @@ TEST(BoundValues, ValuesReadByRunsShareOneArena) {
     std::map<std::string, std::int64_t> bytes_of;
     for (const program::Buffer& buffer : program.buffers)
         if (buffer.kind == program::BufferKind::bound) bytes_of[buffer.name] = buffer.bytes.constant();
-    std::map<std::uintptr_t, std::int64_t> lying;
+    std::map<std::uintptr_t, std::int64_t> resident;
     for (const auto& [name, value] : bound->memory.values)
-        lying[reinterpret_cast<std::uintptr_t>(value.get())] = bytes_of.at(name);
-    ASSERT_EQ(lying.size(), 5U);
-    EXPECT_GT(bytes_of.size(), lying.size()) << "something was only on its way";
-    std::uintptr_t next = lying.begin()->first;
-    for (const auto& [begin, bytes] : lying) {
+        resident[reinterpret_cast<std::uintptr_t>(value.get())] = bytes_of.at(name);
+    ASSERT_EQ(resident.size(), 5U);
+    EXPECT_GT(bytes_of.size(), resident.size()) << "something was only on its way";
+    std::uintptr_t next = resident.begin()->first;
+    for (const auto& [begin, bytes] : resident) {
         EXPECT_EQ(begin, next);
         next = begin + device::round_up(static_cast<std::size_t>(bytes), device::page_size());
     }
@@ -71,15 +71,15 @@ TEST(BoundValues, ValuesReadByOneProgramAreFreedWithIt) {
         return parse_program_set(compile(g, context).program());
     };
     const ProgramSet first = program_of({"both"}), second = program_of({"both", "alone"});
-    const auto stays = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
-    auto goes = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
-    BoundValues().bind({stays, goes}, *context.impl(), {source, nullptr, {}, {}});
-    ASSERT_EQ(stays->memory.values.size(), 1U);
-    ASSERT_EQ(goes->memory.values.size(), 2U);
+    const auto kept = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
+    auto released = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
+    BoundValues().bind({kept, released}, *context.impl(), {source, nullptr, {}, {}});
+    ASSERT_EQ(kept->memory.values.size(), 1U);
+    ASSERT_EQ(released->memory.values.size(), 2U);
     std::map<std::string, std::weak_ptr<const std::byte>> watched;
-    for (const auto& [name, value] : goes->memory.values) watched[name] = value;
-    goes.reset();
-    for (const auto& [name, value] : watched) EXPECT_EQ(value.expired(), !stays->memory.values.contains(name)) << name;
+    for (const auto& [name, value] : released->memory.values) watched[name] = value;
+    released.reset();
+    for (const auto& [name, value] : watched) EXPECT_EQ(value.expired(), !kept->memory.values.contains(name)) << name;
 }
 
 }  // namespace

@@ -106,12 +106,12 @@ TEST(CompiledGraph, AcceptsStridedInputsAndReleasesThem) {
     CompiledGraph model = compile(dense_layer(), Context());
     model.bind(layer.source());
     const std::vector<float> x = rows(2);
-    std::vector<float> turned(16);
+    std::vector<float> transposed(16);
     for (std::size_t r = 0; r < 2; ++r)
-        for (std::size_t c = 0; c < 8; ++c) turned[c * 2 + r] = x[r * 8 + c];
+        for (std::size_t c = 0; c < 8; ++c) transposed[c * 2 + r] = x[r * 8 + c];
     int released = 0;
     InputView view;
-    view.data = turned.data();
+    view.data = transposed.data();
     view.shape = {2, 8};
     view.strides = {1, 2};
     view.owner = &released;

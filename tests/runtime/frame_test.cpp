@@ -50,7 +50,7 @@ std::vector<std::int64_t> serial_launches(Frame& frame) {
     return {serial.begin(), serial.end()};
 }
 
-using Stretches = std::vector<std::int64_t>;
+using Sequences = std::vector<std::int64_t>;
 
 TEST(Frame, OffsetsAreThoseOfThePlanAtEverySize) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -139,13 +139,13 @@ TEST(Frame, SmallInstructionsFormSerialSequences) {
         framed.frame.resize({&size, 1});
         return serial_launches(framed.frame);
     };
-    EXPECT_EQ(at(0), (Stretches{3, 2, 1}));
-    EXPECT_EQ(at(1024), (Stretches{3, 2, 1})) << "8192 bytes in and out";
+    EXPECT_EQ(at(0), (Sequences{3, 2, 1}));
+    EXPECT_EQ(at(1024), (Sequences{3, 2, 1})) << "8192 bytes in and out";
     EXPECT_EQ(framed.frame.commands().threads(), 1);
-    EXPECT_EQ(at(1025), (Stretches{0, 2, 1}));
+    EXPECT_EQ(at(1025), (Sequences{0, 2, 1}));
     EXPECT_EQ(framed.frame.commands().threads(), 2);
-    EXPECT_EQ(at(2048), (Stretches{0, 0, 1})) << "with the sum's four bytes";
-    EXPECT_EQ(at(1), (Stretches{3, 2, 1})) << "and small again";
+    EXPECT_EQ(at(2048), (Sequences{0, 0, 1})) << "with the sum's four bytes";
+    EXPECT_EQ(at(1), (Sequences{3, 2, 1})) << "and small again";
 }
 
 TEST(Frame, AnEmptyProgramNeedsOneThreadAndNoMemory) {

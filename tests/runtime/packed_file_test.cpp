@@ -72,11 +72,11 @@ protected:
     /// `log_`.
     std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {},
                            bool check_all = false) {
-        asked_.clear();
+        requested_.clear();
         log_.clear();
         CompiledGraph model = compile(small_model(), context_);
         const WeightSource source = [this](std::string_view name) {
-            asked_.emplace_back(name);
+            requested_.emplace_back(name);
             return view_of(name);
         };
         model.bind(source, {path.empty() ? file() : path, weights, check_all});
@@ -88,7 +88,7 @@ protected:
 
     const TempFolder folder_;
     std::vector<float> w_, b_, s_, x_;
-    std::vector<std::string> asked_, log_;
+    std::vector<std::string> requested_, log_;
     const Context context_{{.log = [this](LogLevel level, std::string_view line) {
         log_.push_back((level == LogLevel::warning ? "warning: " : "") + std::string(line));
     }}};
@@ -105,11 +105,11 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
 
 TEST_F(PackedWeights, TheSecondStartReadsNoWeights) {
     const std::vector<float> first = run();
-    EXPECT_FALSE(asked_.empty());
+    EXPECT_FALSE(requested_.empty());
     const std::string bytes = bytes_of(file());
     EXPECT_GE(bytes.size(), static_cast<std::size_t>(width * columns * 4));
     EXPECT_EQ(run(), first);
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
     EXPECT_THAT(log_, IsEmpty());
     EXPECT_EQ(bytes_of(file()), bytes);
     w_.assign(w_.size(), 0.0f);
@@ -121,10 +121,10 @@ TEST_F(PackedWeights, OtherWeightsRebuildTheFile) {
     w_[5] += 1;
     const std::vector<float> second = run("v2");
     EXPECT_NE(second, first);
-    EXPECT_FALSE(asked_.empty());
+    EXPECT_FALSE(requested_.empty());
     EXPECT_THAT(log_, ElementsAre(HasSubstr("was made from other weights")));
     EXPECT_EQ(run("v2"), second);
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
 }
 
 // The file is refused if truncated at any size, or with any byte of the header changed.
@@ -159,12 +159,12 @@ TEST_F(PackedWeights, ADamagedFileIsRebuilt) {
 class LargePackedWeights : public PackedWeights {
 protected:
     std::vector<float> run_large(bool check_all) {
-        asked_.clear();
+        requested_.clear();
         log_.clear();
         CompiledGraph model = compile(large_model(), threads_);
         model.bind(
             [this](std::string_view name) {
-                asked_.emplace_back(name);
+                requested_.emplace_back(name);
                 InputView view;
                 view.data = values_.data() + (name == "w" ? 1 : name == "v" ? 2 : name == "b" ? 3 : 4);
                 if (name == "w") view.shape = {width, large_width};
@@ -236,7 +236,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreDetected) {
         }
         EXPECT_EQ(run_large(true), expected) << "byte " << first;
         EXPECT_THAT(log_, ElementsAre(HasSubstr("computed again"))) << "byte " << first;
-        EXPECT_FALSE(asked_.empty());
+        EXPECT_FALSE(requested_.empty());
         EXPECT_EQ(bytes_of(file()), whole) << "byte " << first;
         ++found;
     }
@@ -244,7 +244,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreDetected) {
     EXPECT_GT(promised, 60);
     EXPECT_EQ(run_large(true), expected);
     EXPECT_THAT(log_, IsEmpty());
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
 }
 
 TEST_F(LargePackedWeights, ChangedBlocksAreNamed) {
@@ -345,7 +345,7 @@ TEST_F(PackedWeights, WithoutAWritableFileAllValuesAreComputed) {
     const std::vector<float> expected = run();
     for (const std::filesystem::path& path : {folder_ / "missing" / "m.packed", folder_.path()}) {
         EXPECT_EQ(run("v1", path), expected);
-        EXPECT_FALSE(asked_.empty());
+        EXPECT_FALSE(requested_.empty());
         ASSERT_FALSE(log_.empty());
         EXPECT_THAT(log_.back(), HasSubstr("warning: packed weights are not stored"));
     }
@@ -360,10 +360,10 @@ TEST_F(PackedWeights, AFullDiskLeavesNothingBehind) {
     const rlimit small{4096, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::vector<float> full = run();
-    const std::vector<std::string> told = log_;
+    const std::vector<std::string> messages = log_;
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     std::signal(SIGXFSZ, old);
-    EXPECT_THAT(told, ElementsAre(HasSubstr("not stored")));
+    EXPECT_THAT(messages, ElementsAre(HasSubstr("not stored")));
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
     EXPECT_EQ(run(), full);
     EXPECT_THAT(log_, IsEmpty());
@@ -418,13 +418,13 @@ TEST_F(PackedWeights, KernelsOfAnotherVersionRebuildTheFile) {
     g.output("itself", x + made);
     g.output("behind", x * (-made));
     const auto first_of = [&](const Kernel& kernel) {
-        asked_.clear();
+        requested_.clear();
         ContextOptions options;
         options.extra.kernels = {kernel};
         CompiledGraph model = compile(g, Context(options), {.disable = {"elementwise", "simplify"}});
         model.bind(
             [this](std::string_view name) {
-                asked_.emplace_back(name);
+                requested_.emplace_back(name);
                 return view_of(name);
             },
             {file(), "v1"});
@@ -433,12 +433,12 @@ TEST_F(PackedWeights, KernelsOfAnotherVersionRebuildTheFile) {
         return std::pair(model.output("itself").as<float>()[0], model.output("behind").as<float>()[0]);
     };
     EXPECT_EQ(first_of(floor_that_gives<3>("own.floor@1")), std::pair(4.0f, -3.0f));
-    EXPECT_THAT(asked_, ElementsAre("s"));
+    EXPECT_THAT(requested_, ElementsAre("s"));
     EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@1")), std::pair(4.0f, -3.0f))
         << "an id identifies what is computed";
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
     EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@2")), std::pair(6.0f, -5.0f));
-    EXPECT_THAT(asked_, ElementsAre("s"));
+    EXPECT_THAT(requested_, ElementsAre("s"));
 }
 
 TEST(FileFingerprint, DistinguishesContents) {

@@ -46,7 +46,7 @@ CompiledGraph picture() {
     return compile(g, context(), {.splits = {{"h", {2}}}});
 }
 
-void expect_tells_sides(CompiledGraph model) {
+void expect_sides_are_solved(CompiledGraph model) {
     const std::vector<float> x(3 * 256 * 256, 2);
     for (const auto& [h, w] : {std::pair<std::int64_t, std::int64_t>{1, 2}, {3, 1}, {8, 8}, {2, 5}}) {
         model.set("x", x.data(), {1, 3, 32 * h, 32 * w});
@@ -56,15 +56,15 @@ void expect_tells_sides(CompiledGraph model) {
     }
 }
 
-TEST(SolveSizes, AMultipleOfASymbolDeterminesIt) { expect_tells_sides(picture()); }
+TEST(SolveSizes, AMultipleOfASymbolDeterminesIt) { expect_sides_are_solved(picture()); }
 
 TEST(SolveSizes, ALoadedProgramSolvesTheSame) {
     CompiledGraph again = reloaded(picture(), "solve_sizes.cairn");
     EXPECT_THAT(message([&] { again.set("x", std::vector<float>(3 * 100 * 32), {1, 3, 100, 32}); }), HasSubstr("32*h"));
-    expect_tells_sides(std::move(again));
+    expect_sides_are_solved(std::move(again));
 }
 
-TEST(SolveSizes, AnInstanceSolvesTheSame) { expect_tells_sides(picture().instance()); }
+TEST(SolveSizes, AnInstanceSolvesTheSame) { expect_sides_are_solved(picture().instance()); }
 
 TEST(SolveSizes, ASizeWithoutSolutionIsRefusedWithTheNearestValidSizes) {
     CompiledGraph model = picture();
@@ -375,7 +375,7 @@ void expect_round_trip(CompiledGraph& model, const RandomInputs& inputs, const s
 }
 
 TEST(SolveSizes, RandomShapesDetermineTheirSymbols) {
-    int all_told = 0;
+    int all_determined = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         RandomInputs inputs(seed);
         if (inputs.size() == 0) continue;
@@ -387,11 +387,11 @@ TEST(SolveSizes, RandomShapesDetermineTheirSymbols) {
             CompiledGraph once = i == 2 ? loaded.instance() : model.instance();
             expect_round_trip(once, inputs, values, i);
             const std::vector<bool> determined = inputs.determined(values);
-            all_told += std::count(determined.begin(), determined.end(), true) == 3 ? 1 : 0;
+            all_determined += std::count(determined.begin(), determined.end(), true) == 3 ? 1 : 0;
         }
         if (testing::Test::HasFailure()) return;
     }
-    EXPECT_GT(all_told, 20);
+    EXPECT_GT(all_determined, 20);
 }
 
 }  // namespace

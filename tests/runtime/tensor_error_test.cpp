@@ -15,10 +15,10 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// tensor_error() over segments of `stretch` elements.
 template <typename T>
-double off(DType dtype, const std::vector<T>& got, const std::vector<T>& wanted, std::size_t stretch = 100) {
+double off(DType dtype, const std::vector<T>& got, const std::vector<T>& wanted, std::size_t chunk = 100) {
     return tensor_error(dtype, [&](const CompareSegment& compare) {
-        for (std::size_t at = 0; at < got.size(); at += stretch) {
-            const std::size_t count = std::min(stretch, got.size() - at);
+        for (std::size_t at = 0; at < got.size(); at += chunk) {
+            const std::size_t count = std::min(chunk, got.size() - at);
             compare(reinterpret_cast<const std::byte*>(got.data() + at),
                     reinterpret_cast<const std::byte*>(wanted.data() + at), count * sizeof(T));
         }

@@ -130,11 +130,11 @@ TEST_F(VerificationTest, OfTheFirstRunIsReportedAndReleasesTheExactProgram) {
     EXPECT_GT(row.error, 1e-4) << "it is inexact indeed";
     EXPECT_LE(row.error, allowed);
     EXPECT_FALSE(row.fell_back);
-    const ExplainedBucket told = model.explain().buckets[0];
-    ASSERT_EQ(told.errors.size(), 1U);
-    EXPECT_TRUE(told.errors[0].verified);
-    EXPECT_EQ(told.errors[0].measured_error, row.error);
-    EXPECT_FALSE(told.fell_back);
+    const ExplainedBucket reported = model.explain().buckets[0];
+    ASSERT_EQ(reported.errors.size(), 1U);
+    EXPECT_TRUE(reported.errors[0].verified);
+    EXPECT_EQ(reported.errors[0].measured_error, row.error);
+    EXPECT_FALSE(reported.fell_back);
     EXPECT_NE(details(model.explain()).find(fmt::format(", found was {:.4g}", row.error)), std::string::npos);
     EXPECT_TRUE(is_inexact(model));
     EXPECT_EQ(model.memory().verification, 0);
@@ -187,14 +187,14 @@ TEST_F(VerificationTest, ComparesOutputsInTheCallersMemory) {
 TEST_F(VerificationTest, OfEachBucketComparesTheNewRowsOfAGrowingState) {
     CompiledGraph model = compiled(cache(), false, {{"T", {1}}}), exact = compiled(cache(), true, {{"T", {1}}});
     const Floats c(columns, 0);
-    const auto told = [&] {
+    const auto reported = [&] {
         std::map<std::string, bool> verified;
         for (const VerifiedError& row : model.verified_errors()) verified[row.bucket + ", " + row.value] = row.verified;
         return verified;
     };
     const std::string one = "T in 1..1, ", more = "T in 2..8, ", y = "output \"y\"", rows = "state \"rows\"";
-    EXPECT_EQ(told(), (std::map<std::string, bool>{
-                          {one + y, false}, {one + rows, false}, {more + y, false}, {more + rows, false}}));
+    EXPECT_EQ(reported(), (std::map<std::string, bool>{
+                              {one + y, false}, {one + rows, false}, {more + y, false}, {more + rows, false}}));
     for (int step = 0; step < 20; ++step) {
         const Floats new_x = random_floats((step == 0 || step == 7 ? 4 : 1) * columns, 10 + step);
         const Floats got = run(model, new_x, c), wanted = run(exact, new_x, c);
@@ -202,8 +202,8 @@ TEST_F(VerificationTest, OfEachBucketComparesTheNewRowsOfAGrowingState) {
         const Floats kept = floats(model.state("rows")), right = floats(exact.state("rows"));
         ASSERT_EQ(kept.size(), right.size());
         for (std::size_t i = 0; i < kept.size(); ++i) ASSERT_NEAR(kept[i], right[i], 0.05) << step;
-        EXPECT_EQ(told(), (std::map<std::string, bool>{
-                              {one + y, step > 0}, {one + rows, step > 0}, {more + y, true}, {more + rows, true}}));
+        EXPECT_EQ(reported(), (std::map<std::string, bool>{
+                                  {one + y, step > 0}, {one + rows, step > 0}, {more + y, true}, {more + rows, true}}));
     }
     for (const VerifiedError& row : model.verified_errors()) {
         EXPECT_FALSE(row.fell_back) << row.bucket << row.value;

@@ -13,7 +13,7 @@
 namespace cairn::accuracy {
 namespace {
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string refusal(const Graph& graph, const std::vector<OutputTolerance>& own) {
     try {
@@ -73,7 +73,7 @@ TEST(ErrorBudgetTest, AValueInfluencesItsUsers) {
     EXPECT_TRUE(influence.influences(first.id(), 0) && !influence.influences(first.id(), 1));
     EXPECT_EQ(influence.limit(both.id()), 1e-3);
     EXPECT_EQ(influence.limit(second.id()), 1e-2);
-    EXPECT_EQ(influence.limit(neither.id()), endless);
+    EXPECT_EQ(influence.limit(neither.id()), infinity);
 }
 
 TEST(ErrorBudgetTest, OperandsOfEveryExpressionInfluenceTheOutput) {
@@ -127,7 +127,7 @@ TEST(ErrorBudgetTest, LimitsOfManyOutputsNeedOneTraversal) {
     const alternatives::EClasses single(*graph.data());
     const ErrorInfluence influence(*graph.data(), single, bounds);
     for (std::size_t i = 0; i < length; ++i) {
-        double least = endless;
+        double least = infinity;
         for (std::size_t later = i; later < length; ++later) least = std::min(least, bounds[later].limit);
         EXPECT_EQ(influence.limit(values[i].id()), least) << i;
     }

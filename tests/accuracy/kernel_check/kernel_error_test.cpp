@@ -12,7 +12,7 @@
 namespace cairn::kernel_check {
 namespace {
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 interpreter::Value floats(std::vector<double> elements) {
     const auto count = static_cast<std::int64_t>(elements.size());
@@ -27,7 +27,7 @@ TEST(KernelErrorNorms, BothNormsAreRelativeToTheReference) {
     EXPECT_NEAR(error_norms(floats({1, 0}), floats({1, 1e-6})).largest, 1e-6 * std::sqrt(2), 1e-12)
         << "small elements are compared by the root mean square";
     EXPECT_EQ(error_norms(floats({3, 4}), floats({3, 4})).combined(), 0);
-    EXPECT_EQ(error_norms(floats({0, 1e-30}), floats({0, 0})).combined(), endless);
+    EXPECT_EQ(error_norms(floats({0, 1e-30}), floats({0, 0})).combined(), infinity);
 }
 
 TEST(KernelErrorNorms, AFewLargeErrorsCountATenth) {
@@ -41,12 +41,12 @@ TEST(KernelErrorNorms, AFewLargeErrorsCountATenth) {
 
 TEST(KernelErrorNorms, NonFiniteElementsMustBeEqual) {
     const double nan = std::nan("");
-    EXPECT_EQ(error_norms(floats({nan, endless, 1}), floats({nan, endless, 1})).combined(), 0);
-    EXPECT_EQ(error_norms(floats({endless, 1}), floats({4e38, 1})).combined(), 0) << "too large for f32";
-    EXPECT_EQ(error_norms(floats({nan}), floats({1})).combined(), endless);
-    EXPECT_EQ(error_norms(floats({1}), floats({nan})).combined(), endless);
-    EXPECT_EQ(error_norms(floats({endless}), floats({1})).combined(), endless);
-    EXPECT_EQ(error_norms(floats({endless}), floats({-endless})).combined(), endless);
+    EXPECT_EQ(error_norms(floats({nan, infinity, 1}), floats({nan, infinity, 1})).combined(), 0);
+    EXPECT_EQ(error_norms(floats({infinity, 1}), floats({4e38, 1})).combined(), 0) << "too large for f32";
+    EXPECT_EQ(error_norms(floats({nan}), floats({1})).combined(), infinity);
+    EXPECT_EQ(error_norms(floats({1}), floats({nan})).combined(), infinity);
+    EXPECT_EQ(error_norms(floats({infinity}), floats({1})).combined(), infinity);
+    EXPECT_EQ(error_norms(floats({infinity}), floats({-infinity})).combined(), infinity);
     EXPECT_NEAR(error_norms(floats({nan, nan, 2, 1e-6}), floats({nan, nan, 2, 0})).largest, 1e-6 / std::sqrt(2), 1e-12)
         << "the root mean square is that of the numbers";
 }
@@ -54,8 +54,8 @@ TEST(KernelErrorNorms, NonFiniteElementsMustBeEqual) {
 TEST(KernelErrorNorms, IntegersAndShapesMustBeEqual) {
     const interpreter::Value one{DType::i32, {1}, {}, {1}}, two{DType::i32, {1}, {}, {2}};
     EXPECT_EQ(error_norms(one, one).combined(), 0);
-    EXPECT_EQ(error_norms(two, one).combined(), endless);
-    EXPECT_EQ(error_norms(floats({1}), floats({1, 1})).combined(), endless);
+    EXPECT_EQ(error_norms(two, one).combined(), infinity);
+    EXPECT_EQ(error_norms(floats({1}), floats({1, 1})).combined(), infinity);
 }
 
 double off_by = 0, promised = 0;

@@ -155,9 +155,9 @@ TEST(Command, AClosedPipeEndsItWithoutMessage) {
     const Outcome killed = cairn_command(many, {.output = Output::first_line});
     EXPECT_EQ(killed.signal, SIGPIPE);
     EXPECT_EQ(killed.err, "");
-    const Outcome told = cairn_command(many, {.output = Output::first_line, .ignores_sigpipe = true});
-    EXPECT_TRUE(succeeds(told));
-    EXPECT_EQ(told.out, killed.out);
+    const Outcome ignored = cairn_command(many, {.output = Output::first_line, .ignores_sigpipe = true});
+    EXPECT_TRUE(succeeds(ignored));
+    EXPECT_EQ(ignored.out, killed.out);
     EXPECT_TRUE(refuses(cairn_command({"explain", graph}, {.output = Output::full_disk}), {"cannot be written"}));
 }
 

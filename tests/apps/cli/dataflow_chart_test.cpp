@@ -50,8 +50,8 @@ TEST(DataflowChart, LinesInOneLaneDoNotOverlap) {
     const std::vector<int> lanes = edge_columns(spans);
     for (std::size_t i = 0; i < spans.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) {
-            const bool meet = spans[i].from < spans[j].to && spans[j].from < spans[i].to;
-            if (meet && spans[i].from != spans[j].from) { EXPECT_NE(lanes[i], lanes[j]) << i << ' ' << j; }
+            const bool overlap = spans[i].from < spans[j].to && spans[j].from < spans[i].to;
+            if (overlap && spans[i].from != spans[j].from) { EXPECT_NE(lanes[i], lanes[j]) << i << ' ' << j; }
         }
 }
 

@@ -48,11 +48,11 @@ TEST_F(DbDiff, IsATableForReaders) {
 }
 
 TEST_F(DbDiff, InvalidTimesHaveNoRatio) {
-    Timing endless;
-    endless.status = TimingStatus::censored;
-    endless.bound = 2;
-    endless.quality = 3;
-    TimingDb(other).record(problem(exp_64), "k@1", machine, policy, endless);
+    Timing censored;
+    censored.status = TimingStatus::censored;
+    censored.bound = 2;
+    censored.quality = 3;
+    TimingDb(other).record(problem(exp_64), "k@1", machine, policy, censored);
     const auto found = rows({"diff", other}, "difference");
     EXPECT_EQ(found[1]["there_at_least_ns"], 2e9);
     EXPECT_FALSE(found[1].contains("ratio"));

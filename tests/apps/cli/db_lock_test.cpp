@@ -37,10 +37,10 @@ TEST_F(DbLock, IsReplayedWithoutTheDatabase) {
     const Outcome written = locks({"--output", lock, "--json"});
     const std::vector<std::string> chosen = digests(written);
     ASSERT_EQ(chosen.size(), 1u);
-    const auto told = rows_of(written, "lock");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["lock"], lock);
-    EXPECT_EQ(told[0]["measured"], told[0]["instructions"]);
+    const auto reported = rows_of(written, "lock");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["lock"], lock);
+    EXPECT_EQ(reported[0]["measured"], reported[0]["instructions"]);
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
     std::filesystem::remove(database);
     EXPECT_EQ(digests(replays({"explain", graph})), chosen);
@@ -65,10 +65,10 @@ TEST_F(DbLock, ReportsWhetherItMatches) {
         run(CAIRN_COMMAND, {"db", "lock", changed, "--check", lock, "--db", database, "--threads", "1", "--json"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.err, "");
-    const auto told = rows_of(outcome, "lock");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["ok"], false);
-    EXPECT_THAT(told[0]["reason"].get<std::string>(), HasSubstr("does not fit graph \"chosen\""));
+    const auto reported = rows_of(outcome, "lock");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["ok"], false);
+    EXPECT_THAT(reported[0]["reason"].get<std::string>(), HasSubstr("does not fit graph \"chosen\""));
     EXPECT_TRUE(refuses(replays({"explain", changed}), {"does not fit graph"}));
 }
 
@@ -102,10 +102,10 @@ TEST_F(DbLock, RefusesInvalidArguments) {
 
 TEST_F(DbLock, LocksNeedAMatchingMode) {
     temp.write("g.lock", "mine");
-    const auto refused = [&](std::vector<std::string> words, std::vector<std::string> told) {
+    const auto refused = [&](std::vector<std::string> words, std::vector<std::string> reported) {
         words.insert(words.begin() + 1, graph);
         words.insert(words.end(), {"--db", database});
-        EXPECT_TRUE(refuses(run(CAIRN_COMMAND, words), told));
+        EXPECT_TRUE(refuses(run(CAIRN_COMMAND, words), reported));
         EXPECT_FALSE(std::filesystem::exists(database));
     };
     for (const char* command : {"explain", "paths", "diff"}) {

@@ -58,7 +58,7 @@ TEST_F(DbQuery, PatternsSelectRows) {
 }
 
 TEST_F(DbQuery, HereMatchesThisMachine) {
-    add_time(path, "mine@1", 1e-6, here(1));
+    add_time(path, "mine@1", 1e-6, this_machine(1));
     EXPECT_THAT(kernels({"--environment", "here", "--threads", "1"}), ElementsAre("mine@1"));
     EXPECT_EQ(rows({"query", "--kernel", "mine@1", "--threads", "1"}, "time")[0]["here"], true);
 }
@@ -73,9 +73,9 @@ TEST_F(DbQuery, SelectsRowsSinceATime) {
 
 TEST_F(DbQuery, OfAProblemPrintsTheTimesInUse) {
     TimingPolicy as_compiled;
-    TimingDb(path).record(problem(exp_64), "k@4", here(1), as_compiled, timing(4e-6));
-    TimingDb(path).record(problem(exp_64), "k@4", here(1), as_compiled, timing(5e-6, 90));
-    TimingDb(path).record(problem(exp_64), "k@5", here(1), {1, false, "normal"}, timing(4e-6));
+    TimingDb(path).record(problem(exp_64), "k@4", this_machine(1), as_compiled, timing(4e-6));
+    TimingDb(path).record(problem(exp_64), "k@4", this_machine(1), as_compiled, timing(5e-6, 90));
+    TimingDb(path).record(problem(exp_64), "k@5", this_machine(1), {1, false, "normal"}, timing(4e-6));
     const auto found = rows({"query", exp_64, "--threads", "1"}, "time");
     ASSERT_EQ(found.size(), 1u) << "of this machine, as programs run";
     EXPECT_EQ(found[0]["kernel"], "k@4");

@@ -16,15 +16,15 @@ protected:
 };
 
 TEST_F(DbShip, ContainsTheBestRows) {
-    const auto told = rows({"ship", seed()}, "ship");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["file"], seed());
-    EXPECT_EQ(told[0]["environments"], "2");
+    const auto reported = rows({"ship", seed()}, "ship");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["file"], seed());
+    EXPECT_EQ(reported[0]["environments"], "2");
     const TimingFile file(seed(), TimingFile::Use::read);
     const std::vector<TimingRecord> times = file.query({.kernel = "k@1"});
     ASSERT_EQ(times.size(), 1u);
     EXPECT_EQ(times[0].timing.median, 2e-6) << "not the one with fewer samples";
-    EXPECT_EQ(told[0]["times"], std::to_string(file.info().times));
+    EXPECT_EQ(reported[0]["times"], std::to_string(file.info().times));
     EXPECT_EQ(read_file(seed())[18], 1) << "read without a log, so without a folder that can be written";
     EXPECT_THAT(files(), ElementsAre("shipped_timings.db", "timings.db"));
 }
@@ -32,7 +32,7 @@ TEST_F(DbShip, ContainsTheBestRows) {
 TEST_F(DbShip, OfSomeMachines) {
     EXPECT_EQ(rows({"ship", seed(), "--environment", "* B"}, "ship")[0]["times"], "1");
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "k@2");
-    add_time(path, "mine@1", 1e-6, here(1));
+    add_time(path, "mine@1", 1e-6, this_machine(1));
     EXPECT_TRUE(succeeds(db({"ship", seed(), "--environment", "here", "--threads", "1", "--force"})));
     EXPECT_EQ(TimingFile(seed(), TimingFile::Use::read).query()[0].kernel, "mine@1");
 }

@@ -22,14 +22,14 @@ protected:
 TEST_F(DbCommand, ContainsTheTimesOfTuning) {
     const Outcome first = tuned();
     EXPECT_TRUE(succeeds(first));
-    const auto told = rows_of(first, "tune");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["db"], database);
+    const auto reported = rows_of(first, "tune");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["db"], database);
     const auto buckets = rows_of(first, "bucket");
     ASSERT_EQ(buckets.size(), 1u);
     EXPECT_EQ(buckets[0]["measured"], buckets[0]["instructions"]);
     EXPECT_GT(buckets[0]["cost_ns"].get<double>(), 0);
-    const std::string measured = told[0]["measured"].get<std::string>();
+    const std::string measured = reported[0]["measured"].get<std::string>();
     EXPECT_GT(std::stoi(measured), 0);
 
     const auto info = rows_of(cairn_command({"db", "info", "--db", database, "--json"}), "db");

@@ -42,14 +42,14 @@ TEST_F(ExplainCommand, RowsReportTimeAndCostOfKeptBytesSeparately) {
     const auto rows = rows_of(explained({"--json"}), "alternative");
     std::size_t count = 0;
     for (const ExplainedValue& value : why.buckets[0].values)
-        for (const ExplainedAlternative& way : value.alternatives) {
+        for (const ExplainedAlternative& alternative : value.alternatives) {
             const auto& row = rows.at(count++);
-            EXPECT_EQ(row["taken"], way.chosen);
-            ASSERT_EQ(row.contains("slower_ns"), way.slower.has_value());
-            if (!way.slower) continue;
-            EXPECT_NEAR(row["slower_ns"].get<double>(), *way.slower * 1e9, 1e-3);
-            EXPECT_NEAR(row["price_ns"].get<double>(), way.price * 1e9, 1e-3);
-            EXPECT_EQ(row["more_bytes"].get<double>(), way.more_bytes);
+            EXPECT_EQ(row["taken"], alternative.chosen);
+            ASSERT_EQ(row.contains("slower_ns"), alternative.slower.has_value());
+            if (!alternative.slower) continue;
+            EXPECT_NEAR(row["slower_ns"].get<double>(), *alternative.slower * 1e9, 1e-3);
+            EXPECT_NEAR(row["price_ns"].get<double>(), alternative.price * 1e9, 1e-3);
+            EXPECT_EQ(row["more_bytes"].get<double>(), alternative.more_bytes);
         }
     EXPECT_EQ(rows.size(), count);
     EXPECT_GT(count, 2U);

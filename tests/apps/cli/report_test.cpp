@@ -176,11 +176,11 @@ TEST(AlternativesTable, ListsInstructionsOfOnlyOneProgram) {
     const ReportData& study = gpt2_report();
     const std::string table = alternatives_table(study, *study.runner_up, "runner-up");
     EXPECT_NO_THROW(elements_in(table));
-    const auto gone = elements_of(table, "td", "gone"), come = elements_of(table, "td", "come");
-    ASSERT_EQ(gone.size(), 1u);
-    ASSERT_EQ(come.size(), 1u);
-    EXPECT_THAT(come[0].text, HasSubstr("cpu.other.kernel@1 | "));
-    EXPECT_THAT(gone[0].text, HasSubstr(study.run_bucket().instructions.back().chosen.kernel));
+    const auto removed = elements_of(table, "td", "gone"), added = elements_of(table, "td", "come");
+    ASSERT_EQ(removed.size(), 1u);
+    ASSERT_EQ(added.size(), 1u);
+    EXPECT_THAT(added[0].text, HasSubstr("cpu.other.kernel@1 | "));
+    EXPECT_THAT(removed[0].text, HasSubstr(study.run_bucket().instructions.back().chosen.kernel));
     EXPECT_THAT(table, HasSubstr(time_text(study.run_bucket().seconds)));
 }
 

@@ -44,7 +44,7 @@ TEST(CleanUp, OfAStreamEqualsThatOfTheText) {
     folder.write("tokenizer_config.json", R"({"clean_up_tokenization_spaces": true})");
     const auto tokenizer = folder.load();
     EXPECT_TRUE(tokenizer->cleans_up());
-    std::size_t held_back = 0;
+    std::size_t bytes_at_end = 0;
     for (int number = 0; number < 7 * 7 * 7 * 7 * 7; ++number) {
         Ids ids;
         for (int rest = number, i = 0; i < 5; ++i, rest /= 7) ids.push_back(3 + rest % 7);
@@ -52,10 +52,10 @@ TEST(CleanUp, OfAStreamEqualsThatOfTheText) {
         std::string streamed;
         for (const std::int32_t id : ids) streamed += stream.push(id);
         const std::string end = stream.finish();
-        held_back += end.size();
+        bytes_at_end += end.size();
         ASSERT_EQ(streamed + end, tokenizer->decode(ids));
     }
-    EXPECT_LT(held_back, 7 * 7 * 7 * 7 * 7 * 6u);  // most of the text is emitted before its end
+    EXPECT_LT(bytes_at_end, 7 * 7 * 7 * 7 * 7 * 6u);  // most of the text is emitted before its end
 }
 
 }  // namespace

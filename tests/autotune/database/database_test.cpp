@@ -244,16 +244,19 @@ protected:
     }
     /// Describes what is wrong after openers have worked, each of which added a row of its own; `said`: the log lines
     /// of all.
-    std::string fault(const std::vector<std::string>& said, const std::vector<std::string>& own) const {
+    std::string fault(const std::vector<std::string>& messages, const std::vector<std::string>& own) const {
         std::string all;
-        for (const std::string& line : said) all += line + "; ";
-        const auto told = std::count_if(said.begin(), said.end(),
-                                        [](const std::string& line) { return line.find("set aside as") != line.npos; });
-        if (said.size() > 1 || told != static_cast<std::ptrdiff_t>(said.size())) return "said: " + all;
-        if (backups().size() != said.size()) return "backups: " + std::to_string(backups().size());
+        for (const std::string& line : messages) all += line + "; ";
+        const auto expected_messages = std::count_if(messages.begin(), messages.end(), [](const std::string& line) {
+            return line.find("set aside as") != line.npos;
+        });
+        if (messages.size() > 1 || expected_messages != static_cast<std::ptrdiff_t>(messages.size()))
+            return "said: " + all;
+        if (backups().size() != messages.size()) return "backups: " + std::to_string(backups().size());
         for (const std::string& kernel : own)
             if (!file_has(kernel)) return "lost: " + kernel + "; " + all;
-        if (!said.empty() && !TimingFile(path, TimingFile::Use::read).check().empty()) return "the new file is damaged";
+        if (!messages.empty() && !TimingFile(path, TimingFile::Use::read).check().empty())
+            return "the new file is damaged";
         return {};
     }
 };
@@ -296,20 +299,20 @@ TEST_F(DamagedFile, IsQuarantinedOnceBySeveralProcesses) {
     for (unsigned seed = 100; seed < 124; ++seed) {
         damage(seed);
         std::vector<std::string> own;
-        std::string said;
+        std::string messages;
         {
             std::vector<Process> processes;
             for (int i = 0; i < 3; ++i) {
                 own.push_back("own" + std::to_string(i));
-                processes.emplace_back([&](const auto& say) {
-                    TimingDb db(path, [&](std::string_view line) { say(std::string(line) + '\n'); });
+                processes.emplace_back([&](const auto& report) {
+                    TimingDb db(path, [&](std::string_view line) { report(std::string(line) + '\n'); });
                     work(db, own.back(), seed % 2 == 0);
                 });
             }
-            for (Process& process : processes) said += process.finish();
+            for (Process& process : processes) messages += process.finish();
         }
         lines.clear();
-        std::istringstream text(said);
+        std::istringstream text(messages);
         for (std::string line; std::getline(text, line);) lines.push_back(line);
         EXPECT_EQ(fault(lines, own), "") << "seed " << seed;
         found += lines.empty() ? 0 : 1;
@@ -416,7 +419,7 @@ TEST_F(DatabaseFaults, WithoutNewRowsADeletedFileIsNotCreatedAgain) {
 }
 
 TEST_F(DatabaseFaults, AFullDiskReceivesRowsLater) {
-    Process child([&](const auto& say) {
+    Process child([&](const auto& report) {
         // With the signal ignored, writes beyond the limit fail as on a full disk.
         std::signal(SIGXFSZ, SIG_IGN);
         TimingDb db(path, log());
@@ -428,13 +431,13 @@ TEST_F(DatabaseFaults, AFullDiskReceivesRowsLater) {
         setrlimit(RLIMIT_FSIZE, &limit);
         for (int i = 0; i < 50; ++i) add(db, "k" + std::to_string(i));
         for (int i = 0; i < 50; ++i)
-            if (!has(db, "k" + std::to_string(i))) say("a row is lost; ");
-        if (!has(db, "first")) say("the first row is lost; ");
-        if (db.unwritten() == 0) say("the disk was not full; ");
-        if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
+            if (!has(db, "k" + std::to_string(i))) report("a row is lost; ");
+        if (!has(db, "first")) report("the first row is lost; ");
+        if (db.unwritten() == 0) report("the disk was not full; ");
+        if (lines.size() != 1) report(std::to_string(lines.size()) + " lines; ");
         limit.rlim_cur = all;
         setrlimit(RLIMIT_FSIZE, &limit);
-        if (!db.flush()) say("it was not written; ");
+        if (!db.flush()) report("it was not written; ");
     });
     EXPECT_EQ(child.finish(), "");
     EXPECT_EQ(times(), 51);
@@ -442,7 +445,7 @@ TEST_F(DatabaseFaults, AFullDiskReceivesRowsLater) {
 }
 
 TEST_F(DatabaseFaults, ADiskThatIsFullFromTheStart) {
-    Process child([&](const auto& say) {
+    Process child([&](const auto& report) {
         std::signal(SIGXFSZ, SIG_IGN);
         rlimit limit{};
         getrlimit(RLIMIT_FSIZE, &limit);
@@ -450,12 +453,12 @@ TEST_F(DatabaseFaults, ADiskThatIsFullFromTheStart) {
         setrlimit(RLIMIT_FSIZE, &limit);
         TimingDb db(path, log());
         add(db, "k@1");
-        if (!has(db, "k@1")) say("a row is lost; ");
-        if (db.flush()) say("the disk was not full; ");
-        if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
+        if (!has(db, "k@1")) report("a row is lost; ");
+        if (db.flush()) report("the disk was not full; ");
+        if (lines.size() != 1) report(std::to_string(lines.size()) + " lines; ");
         limit.rlim_cur = all;
         setrlimit(RLIMIT_FSIZE, &limit);
-        if (!db.flush()) say("it was not written; ");
+        if (!db.flush()) report("it was not written; ");
     });
     EXPECT_EQ(child.finish(), "");
     EXPECT_TRUE(file_has("k@1"));
@@ -479,18 +482,18 @@ protected:
     }
     /// Describes what an unprivileged process finds wrong with a database that it may read but not write.
     std::string as_nobody() {
-        return Process([&](const auto& say) {
+        return Process([&](const auto& report) {
                    test::become_nobody();
                    TimingDb db(path, log());
-                   if (db.persistent()) say("it can be written; ");
-                   if (!has(db, "k@1")) say("it is not read; ");
+                   if (db.persistent()) report("it can be written; ");
+                   if (!has(db, "k@1")) report("it is not read; ");
                    add(db, "k@2");
                    add(db, "k@3");
-                   if (!has(db, "k@2") || !has(db, "k@1")) say("a row is lost; ");
-                   if (db.flush()) say("flush says it was written; ");
-                   if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
+                   if (!has(db, "k@2") || !has(db, "k@1")) report("a row is lost; ");
+                   if (db.flush()) report("flush says it was written; ");
+                   if (lines.size() != 1) report(std::to_string(lines.size()) + " lines; ");
                    TimingDb seed({}, log(), {.shipped_timings = {path}});
-                   if (!has(seed, "k@1") || lines.size() != 1) say("as shipped timings it is not read; ");
+                   if (!has(seed, "k@1") || lines.size() != 1) report("as shipped timings it is not read; ");
                })
             .finish();
     }

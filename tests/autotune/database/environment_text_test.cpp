@@ -55,7 +55,7 @@ TEST(EnvironmentTexts, OtherTextsAreRefused) {
 }
 
 TEST(EnvironmentTexts, DistanceComparesFeaturesThenThreadsThenVendorAndCaches) {
-    const EnvironmentText here = parsed(test::environment({}));
+    const EnvironmentText own = parsed(test::environment({}));
     // Each is farther away than the ones before.
     const std::vector<test::EnvironmentParts> far{{},
                                                   {.build = "other 1"},
@@ -69,10 +69,10 @@ TEST(EnvironmentTexts, DistanceComparesFeaturesThenThreadsThenVendorAndCaches) {
                                                   {.features = "avx2+avx512+avx512_vnni"},
                                                   {.features = "baseline"},
                                                   {.features = "amx_tile"}};
-    EXPECT_EQ(environment_distance(here, here), EnvironmentDistance());
+    EXPECT_EQ(environment_distance(own, own), EnvironmentDistance());
     for (std::size_t i = 1; i < far.size(); ++i)
-        EXPECT_LT(environment_distance(here, parsed(test::environment(far[i - 1]))),
-                  environment_distance(here, parsed(test::environment(far[i]))))
+        EXPECT_LT(environment_distance(own, parsed(test::environment(far[i - 1]))),
+                  environment_distance(own, parsed(test::environment(far[i]))))
             << i;
 }
 

@@ -34,9 +34,9 @@ protected:
         failed.status = TimingStatus::failed;
         failed.note = "out of memory";
         db.record(problem("exp | f32[4] -> f32[4]"), "k@3", machine, {1, false, "ones"}, failed);
-        ErrorMeasurement endless = figures(1);
-        endless.largest = std::numeric_limits<double>::infinity();
-        db.record_error(problem(), "k@1", machine, endless);
+        ErrorMeasurement infinite = figures(1);
+        infinite.largest = std::numeric_limits<double>::infinity();
+        db.record_error(problem(), "k@1", machine, infinite);
         db.record_error(problem(), "k@1", machine, figures(1e-3));
         db.record_choice("q", machine, policy, {"a", 0.9, 0.85, 0.95, 30});
         db.record_choice("q", machine, policy, {"b", 1.1, 1, 1.2, 30});

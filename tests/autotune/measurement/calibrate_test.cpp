@@ -32,8 +32,8 @@ TEST(Calibrate, MeasuresAMachine) {
 }
 
 std::vector<FeatureSet> sets_of_this_machine() {
-    const FeatureSet here = device::detect_features();
-    return {levels::baseline, levels::avx2 & here, levels::avx512 & here, here};
+    const FeatureSet available = device::detect_features();
+    return {levels::baseline, levels::avx2 & available, levels::avx512 & available, available};
 }
 
 TEST(Calibrate, MeasuresOnlyTheUnitsOfTheFeaturesInUse) {
@@ -52,10 +52,10 @@ TEST(Calibrate, MeasuresOnlyTheUnitsOfTheFeaturesInUse) {
 
 TEST(Calibrate, MoreFeaturesHaveNoLowerPeak) {
     const Calibration machine = calibrate(Context());
-    const FeatureSet here = device::detect_features();
+    const FeatureSet available = device::detect_features();
     for (const UnitInfo& high : unit_table)
         for (const UnitInfo& low : unit_table)
-            if (high.arithmetic == low.arithmetic && here.includes(high.needs) && high.needs.includes(low.needs) &&
+            if (high.arithmetic == low.arithmetic && available.includes(high.needs) && high.needs.includes(low.needs) &&
                 autotune::operations_per_iteration(high.unit) > 0) {
                 EXPECT_GE(machine.unit_flops[index_of(high.unit)], machine.unit_flops[index_of(low.unit)])
                     << high.name << ", " << low.name;

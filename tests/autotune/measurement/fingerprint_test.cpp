@@ -56,10 +56,10 @@ TEST(Fingerprint, DistinguishesThreadsAndFeatures) {
     EXPECT_THAT(of({.features = levels::baseline}).hard,
                 HasSubstr("| baseline of " + to_string(device::cpu_info().features) + " |"));
     EXPECT_THAT(of().hard, HasSubstr("| " + to_string(device::cpu_info().features) + " of "));
-    const FeatureSet here = device::cpu_info().features;
+    const FeatureSet available = device::cpu_info().features;
     for (const Feature feature : all_features) {
-        const FeatureSet less = here - FeatureSet{feature};
-        if (here.has(feature) && missing_prerequisites(less).empty()) {
+        const FeatureSet less = available - FeatureSet{feature};
+        if (available.has(feature) && missing_prerequisites(less).empty()) {
             EXPECT_NE(of({.features = less}).hard, of().hard) << to_string(feature);
         }
     }
@@ -137,9 +137,9 @@ TEST(Fingerprint, EveryPartIsInTheKey) {
 
 TEST(Fingerprint, IsReturnedByTimingEnvironment) {
     const Context context({.threads = 2});
-    const TimingEnvironment asked = timing_environment(context), own = environment_of(*context.impl());
-    EXPECT_EQ(asked.hard, own.hard);
-    EXPECT_EQ(asked.soft, own.soft);
+    const TimingEnvironment returned = timing_environment(context), own = environment_of(*context.impl());
+    EXPECT_EQ(returned.hard, own.hard);
+    EXPECT_EQ(returned.soft, own.soft);
 }
 
 TEST(Fingerprint, OtherPropertiesAreRecordedWithoutEffect) {

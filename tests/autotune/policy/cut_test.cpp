@@ -136,11 +136,11 @@ TEST(TruncatedTuning, NothingIsMeasuredAfterAStopRequest) {
 
 TEST(KernelThatDoesNotReturn, IsReportedAndCountsAsFailed) {
     std::mutex mutex;
-    std::string said;
+    std::string messages;
     ContextOptions options;
     options.log = [&](LogLevel, std::string_view line) {
         const std::scoped_lock lock(mutex);
-        said += line;
+        messages += line;
     };
     Kernel sleepy;
     sleepy.id = "my.exp@1";
@@ -169,8 +169,8 @@ TEST(KernelThatDoesNotReturn, IsReportedAndCountsAsFailed) {
         measurer.now};
     run_tuner(tuning.selected, context, tuning.costs, tuning.options, budget, looking);
     const std::scoped_lock lock(mutex);
-    EXPECT_NE(said.find("tune: my.exp@1 did not return within 0.05 s on exp | f32[4] -> f32[4]"), std::string::npos)
-        << said;
+    EXPECT_NE(messages.find("tune: my.exp@1 did not return within 0.05 s on exp | f32[4] -> f32[4]"), std::string::npos)
+        << messages;
     EXPECT_EQ(meanwhile, TimingStatus::failed) << "were the process ended now, the next would know";
 }
 

@@ -67,24 +67,24 @@ TEST_F(TrialRecordTest, DigestsDistinguishCoversSizesAndWeights) {
 }
 
 TEST_F(TrialRecordTest, TheKeyDoesNotDependOnMeasurements) {
-    const auto question = [&] { return name_of(programs.buckets(), options); };
+    const auto key_of_options = [&] { return name_of(programs.buckets(), options); };
     choose(2e-3, 1e-3);
-    const Digest asked = question();
+    const Digest key = key_of_options();
     choose(1e-3, 2e-3);
-    EXPECT_EQ(question(), asked);
+    EXPECT_EQ(key_of_options(), key);
     choose(1e-3, 2e-3, 2);
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
     choose(1e-3, 2e-3, 1, 9);
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
     choose(1e-3, 2e-3);
     options.seconds_per_kept_byte = 1e-12;
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
     options.seconds_per_kept_byte = 0;
     programs.clear();
     Graph graph("g");
     graph.output("z", exp(graph.input("u", DType::f32, {graph.symbol("N", 1, 8)})));
     programs.add(graph, kernels, costs, 1);
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
 }
 
 TEST_F(TrialRecordTest, ContainsTheBestAndTheRejected) {

@@ -44,8 +44,8 @@ TEST_F(FreeMemory, VersionOne) {
 }
 
 TEST_F(FreeMemory, OfThisProcess) {
-    const std::optional<std::int64_t> here = free_memory();
-    if (here) { EXPECT_GT(*here, 0); }
+    const std::optional<std::int64_t> free_bytes = free_memory();
+    if (free_bytes) { EXPECT_GT(*free_bytes, 0); }
 }
 
 }  // namespace

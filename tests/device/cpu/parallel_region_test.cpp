@@ -53,11 +53,11 @@ TEST(ParallelRegion, OneThreadRunsASequenceOfSmallLaunches) {
                                                                  {1, 0, 1, 0, 1, 0}}) {
             Program program(6);
             for (int round = 1; round <= 50; ++round) {
-                std::vector<std::int64_t> told;
+                std::vector<std::int64_t> observed;
                 std::vector<double> seconds(6, -1);
                 Submission submission;
                 submission.seconds = seconds.data();
-                submission.caller = &told;
+                submission.caller = &observed;
                 submission.progress = [](void* caller, std::int64_t done) {
                     static_cast<std::vector<std::int64_t>*>(caller)->push_back(done);
                 };
@@ -68,7 +68,7 @@ TEST(ParallelRegion, OneThreadRunsASequenceOfSmallLaunches) {
                     ASSERT_EQ(program.seen[i].calls, members * round) << i;
                     ASSERT_GE(seconds[i], 0) << i;
                 }
-                ASSERT_EQ(told, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
+                ASSERT_EQ(observed, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
                 ASSERT_EQ(submission.begun(), 6);
             }
         }
@@ -84,13 +84,13 @@ TEST(ParallelRegion, AStopRequestEndsAllMembersAfterTheSameLaunch) {
                 TeamState team(threads, pool.spin());
                 Program program(4);
                 struct Caller {
-                    std::int64_t asked = 0, at = 0;
+                    std::int64_t checks = 0, at = 0;
                 } caller{0, at};
                 Submission submission;
                 submission.caller = &caller;
                 submission.should_stop = [](void* c) {
                     auto& self = *static_cast<Caller*>(c);
-                    return ++self.asked == self.at;
+                    return ++self.checks == self.at;
                 };
                 run(program, serial_launches.data(), submission, pool, team);
                 EXPECT_EQ(submission.stopped, at < 4 ? at : -1);

@@ -15,8 +15,8 @@ constexpr auto never = [] { return false; };
 
 /// Becomes true at the second check, that is while spinning.
 struct Soon {
-    mutable int asked = 0;
-    bool operator()() const { return ++asked > 1; }
+    mutable int checks = 0;
+    bool operator()() const { return ++checks > 1; }
 };
 
 TEST(SpinBudget, ShrinksIfSpinningFails) {
@@ -47,7 +47,7 @@ TEST(SpinBudget, AnImmediateSuccessChangesNothing) {
 // Counts how often the condition is checked: a full spin checks many times more often than a short one.
 TEST(SpinBudget, TriesAFullSpinPeriodically) {
     SpinBudget budget(microseconds(2000), 8);
-    const auto looks = [&] {
+    const auto count_checks = [&] {
         long count = 0;
         EXPECT_FALSE(budget.wait([&] {
             ++count;
@@ -55,11 +55,11 @@ TEST(SpinBudget, TriesAFullSpinPeriodically) {
         }));
         return count;
     };
-    for (int i = 0; i < 10; ++i) looks();
+    for (int i = 0; i < 10; ++i) count_checks();
     EXPECT_EQ(budget.now(), SpinBudget::least);
-    long least = looks(), most = least;
+    long least = count_checks(), most = least;
     for (int i = 0; i < 40; ++i) {
-        const long now = looks();
+        const long now = count_checks();
         least = std::min(least, now);
         most = std::max(most, now);
     }
@@ -68,13 +68,13 @@ TEST(SpinBudget, TriesAFullSpinPeriodically) {
 
 TEST(SpinBudget, OfZeroNeverSpins) {
     SpinBudget budget(nanoseconds(0), 8);
-    int asked = 0;
+    int checks = 0;
     for (int i = 0; i < 20; ++i)
         EXPECT_FALSE(budget.wait([&] {
-            ++asked;
+            ++checks;
             return false;
         }));
-    EXPECT_EQ(asked, 20);
+    EXPECT_EQ(checks, 20);
 }
 
 }  // namespace

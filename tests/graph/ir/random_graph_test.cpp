@@ -77,15 +77,15 @@ TEST(RandomGraph, SpatialGraphsContainConvolutionsPoolsAndSorts) {
         const ir::GraphData& data = *graph.data();
         ASSERT_EQ(ir::verify(data), "") << to_string(graph);
         const auto live = ir::live_nodes(data);
-        std::map<std::string, int> here;
+        std::map<std::string, int> counts;
         for (ir::NodeId id = 0; id < data.nodes().size(); ++id) {
             const ir::Node& node = data.node(id);
             if (!live[id]) continue;
-            ++here[node.composite.empty() ? std::string(ir::info(node.op).name) : node.composite];
+            ++counts[node.composite.empty() ? std::string(ir::info(node.op).name) : node.composite];
             for (const Dim& size : node.shape)
-                if (!size.is_constant() && size.symbol().empty()) ++here["size that is no symbol"];
+                if (!size.is_constant() && size.symbol().empty()) ++counts["size that is no symbol"];
         }
-        for (const auto& [name, number] : here) ++count[name];
+        for (const auto& [name, number] : counts) ++count[name];
     }
     for (const char* name : {"conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "max_pool", "avg_pool", "topk",
                              "argsort", "cumsum", "batch_norm", "group_norm", "resize_linear", "upsample_nearest"})

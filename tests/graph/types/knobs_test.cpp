@@ -29,10 +29,10 @@ TEST(Knobs, EachSettingIsAKernelOfItsOwn) {
     std::vector<std::string> ids, costs;
     for (const Kernel& setting : all_settings(kernel())) {
         ids.push_back(setting.id);
-        const Cost said = setting.cost(Problem());
-        costs.push_back(std::to_string(static_cast<int>(said.flops)) + " " +
-                        std::to_string(static_cast<int>(said.bytes)));
-        EXPECT_EQ(setting.workspace(Problem(), 2), Dim(2 * static_cast<std::int64_t>(said.flops)));
+        const Cost stated = setting.cost(Problem());
+        costs.push_back(std::to_string(static_cast<int>(stated.flops)) + " " +
+                        std::to_string(static_cast<int>(stated.bytes)));
+        EXPECT_EQ(setting.workspace(Problem(), 2), Dim(2 * static_cast<std::int64_t>(stated.flops)));
         EXPECT_EQ(setting.accepts(Problem()), "");
     }
     EXPECT_EQ(ids,
@@ -86,11 +86,11 @@ TEST(Knobs, AnUnknownIdIsExplained) {
     EXPECT_EQ(explain_unknown_id("my.other@1", set), "there is no kernel my.other@1");
     EXPECT_EQ(explain_unknown_id("my.other@1{depth=512}", set), "there is no kernel my.other@1");
     EXPECT_EQ(explain_unknown_id("my.plain@1{depth=512}", set), "my.plain@1 has no knobs");
-    const std::string told = " are not the first, depth of 1024|512, ahead of 96|64|0";
+    const std::string suffix = " are not the first, depth of 1024|512, ahead of 96|64|0";
     for (const char* wrong : {"{depth=7}", "{depth=1024}", "{ahead=0,depth=512}", "{width=1}", "{depth=512", "{}"})
         EXPECT_EQ(
             explain_unknown_id(std::string("my.sum@1") + wrong, set),
-            std::string("my.sum@1 has no setting ") + wrong + ": ids name, in this order, the values that" + told);
+            std::string("my.sum@1 has no setting ") + wrong + ": ids name, in this order, the values that" + suffix);
 }
 
 TEST(Setting, HasValuesOnlyForItsKnobs) {

@@ -168,14 +168,14 @@ TEST(ProblemText, DamagedTextsAreParsedOrRefused) {
     for (int i = 0; i < 20000; ++i) {
         auto text = to_string(source.make());
         for (auto k = 1 + random() % 3; k > 0; --k) {
-            const auto place = random() % text.size();
+            const auto position = random() % text.size();
             const char byte = bytes[random() % bytes.size()];
             if (random() % 3 == 0) {
-                text.erase(place, 1 + random() % 4);
+                text.erase(position, 1 + random() % 4);
             } else if (random() % 2 == 0) {
-                text.insert(place, 1, byte);
+                text.insert(position, 1, byte);
             } else {
-                text[place] = byte;
+                text[position] = byte;
             }
             if (text.empty()) text = "|";
         }

@@ -26,8 +26,8 @@ TEST(ToleranceTest, ARelativeOneKeepsItsValue) {
 }
 
 TEST(ToleranceTest, AnInvalidErrorIsRefused) {
-    constexpr double endless = std::numeric_limits<double>::infinity();
-    for (const double wrong : {0.0, -0.0, -1e-3, std::numeric_limits<double>::quiet_NaN(), endless, -endless}) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const double wrong : {0.0, -0.0, -1e-3, std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
         try {
             Tolerance::relative(wrong);
             ADD_FAILURE() << wrong;

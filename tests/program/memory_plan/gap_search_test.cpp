@@ -14,16 +14,16 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(GapSearch, FindsTheLowestOrTheTightestGap) {
-    const auto place = [](std::int64_t bytes, GapFit fit) {
+    const auto lowest_offset = [](std::int64_t bytes, GapFit fit) {
         GapSearch gap(bytes, 4, fit);
         for (const auto& [offset, end] : {std::pair(0, 5), std::pair(16, 20), std::pair(24, 30)})
             if (gap.pass(offset, end)) break;
         return gap.place();
     };
-    EXPECT_EQ(place(4, GapFit::first), 8);
-    EXPECT_EQ(place(4, GapFit::best), 20);
-    EXPECT_EQ(place(8, GapFit::first), 8);
-    EXPECT_EQ(place(9, GapFit::first), 32) << "above all";
+    EXPECT_EQ(lowest_offset(4, GapFit::first), 8);
+    EXPECT_EQ(lowest_offset(4, GapFit::best), 20);
+    EXPECT_EQ(lowest_offset(8, GapFit::first), 8);
+    EXPECT_EQ(lowest_offset(9, GapFit::first), 32) << "above all";
 }
 
 TEST(PlacedBuffers, AreSortedByOffset) {

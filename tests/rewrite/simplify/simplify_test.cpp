@@ -170,26 +170,26 @@ TEST(Simplify, KeepsSourceLinesAndComposites) {
 }
 
 TEST(Simplify, VisitsUnchangedNodesOnce) {
-    static int looks;
+    static int visits;
     const simplify::Rule counting{"counting",
                                   "tanh(x) -> tanh(x)",
                                   "",
                                   simplify::Rounding::exact,
                                   Op::tanh,
                                   [](simplify::Rewriter&, ir::NodeId) -> std::optional<ir::NodeId> {
-                                      ++looks;
+                                      ++visits;
                                       return std::nullopt;
                                   }};
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("y", tanh(x));
-    looks = 0;
+    visits = 0;
     EXPECT_FALSE(simplify::simplify_with_rules(*g.data(), {&counting, 1}).changed);
-    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(visits, 1);
     tanh(sin(x));  // dead
-    looks = 0;
+    visits = 0;
     EXPECT_TRUE(simplify::simplify_with_rules(*g.data(), {&counting, 1}).changed);
-    EXPECT_EQ(looks, 2) << "once more for what is left";
+    EXPECT_EQ(visits, 2) << "once more for what is left";
 }
 
 // Checks the guarantees of simplify on one graph; returns the first fault, or nothing.

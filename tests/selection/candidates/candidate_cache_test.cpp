@@ -43,8 +43,8 @@ std::string queries_for(const Candidates& candidates, int match) {
 }
 
 struct Compared {
-    int found = 0;          ///< matches with candidates
-    std::size_t asked = 0;  ///< matches that kernels were queried for
+    int found = 0;            ///< matches with candidates
+    std::size_t queried = 0;  ///< matches that kernels were queried for
 };
 
 /// Compares the candidates of each match with those found when no other match was queried before.
@@ -107,7 +107,7 @@ TEST(CandidateCache, EqualsAnUncachedSearchInLayers) {
     const Compared few = compare(layers(4), cpu_kernels()), many = compare(layers(6), cpu_kernels());
     EXPECT_GT(few.found, 100);
     EXPECT_GT(many.found, few.found + 40);
-    EXPECT_EQ(many.asked, few.asked) << "further layers ask nothing";
+    EXPECT_EQ(many.queried, few.queried) << "further layers ask nothing";
     KernelSet kernels = cpu_kernels();
     kernels.devices.push_back({Device::cuda, 1e13, 1e12, 1e-6, 1e10, 1e-5});
     Kernel other;

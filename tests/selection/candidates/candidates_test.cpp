@@ -76,13 +76,13 @@ TEST_F(CandidatesTest, AKernelReadsStridedViewsOrDenseCopies) {
 
 TEST_F(CandidatesTest, DenseOperandsAreQueriedOnce) {
     const Tensor x = graph.input("x", DType::f32, {4}), y = exp(x);
-    static int asked;
-    asked = 0;
-    kernels.kernels = {kernel("no@1", "exp", [](const Problem&) -> Refusal { return ++asked, "no"; })};
+    static int queries;
+    queries = 0;
+    kernels.kernels = {kernel("no@1", "exp", [](const Problem&) -> Refusal { return ++queries, "no"; })};
     Candidates of = candidates();
     EXPECT_TRUE(of.of_match(match_of(y, "exp", {x.id()}), 0).empty());
     EXPECT_TRUE(of.of_match(match_of(y, "exp", {x.id()}), 1).empty());
-    EXPECT_EQ(asked, 1) << "equal problems are queried once";
+    EXPECT_EQ(queries, 1) << "equal problems are queried once";
 }
 
 TEST_F(CandidatesTest, BroadcastingHasStrideZero) {

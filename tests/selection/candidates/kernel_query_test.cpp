@@ -12,15 +12,15 @@
 namespace cairn::selection {
 namespace {
 
-int asked = 0, asked_for_workspace = 0;
+int accepts_calls = 0, workspace_calls = 0;
 
 Refusal accepts_short(const Problem& problem) {
-    ++asked;
+    ++accepts_calls;
     return problem.body.size() < 3 ? Refusal() : Refusal("too long");
 }
 
 Dim some_bytes(const Problem&, int) {
-    ++asked_for_workspace;
+    ++workspace_calls;
     return 64;
 }
 
@@ -48,7 +48,7 @@ protected:
             kernel.accepts = accepts_short;
             kernel.workspace = some_bytes;
         }
-        asked = asked_for_workspace = 0;
+        accepts_calls = workspace_calls = 0;
     }
     KernelQueryCache judge(FeatureSet features) const { return KernelQueryCache(kernels, features, costs, *symbols); }
 
@@ -73,8 +73,8 @@ TEST_F(KernelQueryCacheTest, AFunctionOfSeveralKernelsIsCalledOnce) {
     for (int round = 0; round < 2; ++round)
         for (const Kernel& kernel : kernels.kernels)
             EXPECT_EQ(judge.query_result(judge.query(sum_of(2)), kernel).refusal, "");
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(asked_for_workspace, 1);
+    EXPECT_EQ(accepts_calls, 1);
+    EXPECT_EQ(workspace_calls, 1);
 }
 
 TEST_F(KernelQueryCacheTest, ARefusalIsQueriedOnce) {
@@ -83,8 +83,8 @@ TEST_F(KernelQueryCacheTest, ARefusalIsQueriedOnce) {
     EXPECT_EQ(judge.query_result(query, kernels.kernels[0]).refusal, "too long");
     EXPECT_EQ(judge.query_result(query, kernels.kernels[1]).refusal, "too long");
     EXPECT_EQ(judge.query_result(query, kernels.kernels[2]).refusal, "needs avx512, in use is avx2");
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(asked_for_workspace, 0);
+    EXPECT_EQ(accepts_calls, 1);
+    EXPECT_EQ(workspace_calls, 0);
 }
 
 TEST_F(KernelQueryCacheTest, AReleasedProblemIsMaterializedOnDemand) {
@@ -122,11 +122,11 @@ TEST_F(KernelErrorTest, ExactRefusesAnErrorWithAReason) {
     KernelQueryCache judge = this->judge(levels::avx512);
     EXPECT_NE(query_result(judge, 1).refusal, "");
     EXPECT_EQ(query_result(judge, 2).refusal, "") << "which shares its accepts";
-    std::vector<std::pair<std::string, Refusal>> heard;
+    std::vector<std::pair<std::string, Refusal>> reported;
     judge.query(sum_of(2)).for_each_answer(
-        [&](const Kernel& kernel, const QueryResult& said) { heard.emplace_back(kernel.id, said.refusal); });
-    EXPECT_EQ(heard,
-              (decltype(heard){{kernels.kernels[1].id, query_result(judge, 1).refusal}, {kernels.kernels[2].id, ""}}))
+        [&](const Kernel& kernel, const QueryResult& result) { reported.emplace_back(kernel.id, result.refusal); });
+    EXPECT_EQ(reported, (decltype(reported){{kernels.kernels[1].id, query_result(judge, 1).refusal},
+                                            {kernels.kernels[2].id, ""}}))
         << "the others were not asked";
 }
 
@@ -212,7 +212,7 @@ TEST_F(KernelRuleTest, ABanRefusesMatchingKernels) {
 
 TEST_F(KernelRuleTest, ABanDoesNotRefuseKernelsThatShareAFunction) {
     EXPECT_EQ(refusals({{"test.baseline@1", "*", cairn::RuleAction::ban, ""}}), (Refusals{"banned by a rule", "", ""}));
-    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(accepts_calls, 1);
 }
 
 TEST_F(KernelRuleTest, APinRefusesOtherKernels) {

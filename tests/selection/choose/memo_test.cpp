@@ -34,7 +34,7 @@ protected:
     }
     static int number(const Memo& memo, const Goal& goal) {
         const auto it = std::find_if(memo.goals.begin(), memo.goals.end(),
-                                     [&](const Memo::Request& asked) { return asked.goal == goal; });
+                                     [&](const Memo::Request& request) { return request.goal == goal; });
         return it == memo.goals.end() ? -1 : static_cast<int>(it - memo.goals.begin());
     }
     static Goal own(const Tensor& value) { return {value.id(), {}, false}; }
@@ -163,12 +163,12 @@ TEST_F(MemoTest, LayoutsOfAWeightCostByTheByte) {
     const Memo m = memo(Breadth::cheapest, kernels.definitions);
     int forms = 0;
     for (std::size_t g = 0; g < m.goals.size(); ++g) {
-        const Memo::Request& asked = m.goals[g];
-        if (!asked.goal.kept) continue;
+        const Memo::Request& request = m.goals[g];
+        if (!request.goal.kept) continue;
         ++forms;
-        EXPECT_EQ(asked.goal.value, w.id());
-        EXPECT_EQ(asked.bytes, 64 * 64 * 4);
-        EXPECT_DOUBLE_EQ(m.problem.cost(m.problem.first(static_cast<int>(g))), asked.bytes * seconds_per_kept_byte);
+        EXPECT_EQ(request.goal.value, w.id());
+        EXPECT_EQ(request.bytes, 64 * 64 * 4);
+        EXPECT_DOUBLE_EQ(m.problem.cost(m.problem.first(static_cast<int>(g))), request.bytes * seconds_per_kept_byte);
         EXPECT_EQ(kernels_at(m, static_cast<int>(g)), Ids{"none"});
     }
     EXPECT_GE(forms, 2) << "as stored and in panels";
@@ -198,7 +198,7 @@ TEST_F(TwoBuckets, AKeptWeightIsOneGoalOfBoth) {
                second = memo_of(buckets().last(1), Breadth::cheapest);
     const auto kept_of = [](const Memo& m) {
         return std::count_if(m.goals.begin(), m.goals.end(),
-                             [](const Memo::Request& asked) { return asked.goal.kept; });
+                             [](const Memo::Request& request) { return request.goal.kept; });
     };
     EXPECT_GE(kept_of(first), layers);
     EXPECT_EQ(kept_of(both), kept_of(first));
@@ -211,11 +211,11 @@ TEST_F(TwoBuckets, GoalsOfBothAreNumberedInterleaved) {
     const Memo m = memo_of(buckets(), Breadth::cheapest);
     std::vector<int> lowest(buckets().size(), m.problem.goals()), highest(buckets().size(), -1);
     for (int g = 0; g < m.problem.goals(); ++g) {
-        const Memo::Request& asked = m.goals[static_cast<std::size_t>(g)];
-        if (asked.goal.kept) continue;
-        int& low = lowest[static_cast<std::size_t>(asked.bucket)];
+        const Memo::Request& request = m.goals[static_cast<std::size_t>(g)];
+        if (request.goal.kept) continue;
+        int& low = lowest[static_cast<std::size_t>(request.bucket)];
         low = std::min(low, g);
-        highest[static_cast<std::size_t>(asked.bucket)] = g;
+        highest[static_cast<std::size_t>(request.bucket)] = g;
     }
     EXPECT_LT(lowest[1], highest[0] / 2) << "the second begins long before the first ends";
     EXPECT_GT(highest[1], lowest[0]);
@@ -224,9 +224,9 @@ TEST_F(TwoBuckets, GoalsOfBothAreNumberedInterleaved) {
 TEST_F(TwoBuckets, RunsAreWeightedByFrequency) {
     const Memo m = memo_of(buckets(), Breadth::cheapest);
     for (int choice = 0; choice < m.problem.alternatives(); ++choice) {
-        const Memo::Request& asked = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
-        const Bucket& bucket = buckets()[static_cast<std::size_t>(asked.bucket)];
-        if (bucket.candidates.bound()[asked.goal.value]) continue;
+        const Memo::Request& request = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
+        const Bucket& bucket = buckets()[static_cast<std::size_t>(request.bucket)];
+        if (bucket.candidates.bound()[request.goal.value]) continue;
         EXPECT_DOUBLE_EQ(m.problem.cost(choice), m.candidate(choice).estimate.seconds * bucket.weight);
     }
 }

@@ -50,9 +50,9 @@ protected:
         programs.add(graph, kernels, costs);
     }
     ConstrainedSelection within(std::int64_t limit, const Options& options = {}) {
-        asked = 0;
+        bytes_calls = 0;
         return select_within_memory(
-            programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
+            programs.buckets(), limit, [&](const Selections& s) { return ++bytes_calls, bytes_of(s); }, options);
     }
     /// The least cost within the limit over all choices of packed weights, by brute force.
     double least_cost(std::int64_t limit) const {
@@ -72,7 +72,7 @@ protected:
 
     std::vector<OwnWeight> weights;
     BucketSet programs;
-    int asked = 0;
+    int bytes_calls = 0;
 };
 
 TEST_F(MemoryConstrainedSelectionTest, TheUnconstrainedSelectionIsUsedIfItFits) {
@@ -80,7 +80,7 @@ TEST_F(MemoryConstrainedSelectionTest, TheUnconstrainedSelectionIsUsedIfItFits) 
     const ConstrainedSelection found = within(101 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
     EXPECT_NEAR(found.selections->buckets[0].seconds, 2e-3, 1e-6);
-    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(bytes_calls, 1);
 }
 
 TEST_F(MemoryConstrainedSelectionTest, AnUnreachableLimitReportsTheLeastBytes) {
@@ -126,7 +126,7 @@ TEST_F(MemoryConstrainedSelectionTest, FindsTheCheapestWithinTheLimit) {
             const double seconds = found.selections->buckets[0].seconds;
             EXPECT_NEAR(seconds, least_cost(limit), 1e-2) << "round " << round << ", " << fifths;
             EXPECT_GE(seconds, last - 1e-2) << "fewer bytes take no less time";
-            EXPECT_LT(asked, 80);
+            EXPECT_LT(bytes_calls, 80);
             last = seconds;
         }
     }

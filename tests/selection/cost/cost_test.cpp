@@ -326,26 +326,26 @@ TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
 }
 
 TEST(Cost, CrossCoreTransferIsSeparateFromTheTime) {
-    CostModel here = source();
-    here.machine.cross_core_transfer_seconds = 5e-6;
+    CostModel costs_here = source();
+    costs_here.machine.cross_core_transfer_seconds = 5e-6;
     Kernel one = kernel(nullptr);
     const SizedProblem sized(problem("exp | f32[4] -> f32[4]"));
-    const Estimate all = mean_estimate(one, {&sized, 1}, here);
+    const Estimate all = mean_estimate(one, {&sized, 1}, costs_here);
     EXPECT_EQ(all.cross_core_transfer, 5e-6);
-    EXPECT_EQ(all.seconds, estimate(one, sized, here).seconds);
+    EXPECT_EQ(all.seconds, estimate(one, sized, costs_here).seconds);
     // Of the bytes that are not weights, half were written by the other of two threads.
-    here.machine.cross_core_transfer_byte_seconds = 1e-9;
-    here.policy.threads = 2;
+    costs_here.machine.cross_core_transfer_byte_seconds = 1e-9;
+    costs_here.policy.threads = 2;
     const SizedProblem wide(problem("add | f32[250] f32[250]! -> f32[250]"));
-    EXPECT_NEAR(mean_estimate(one, {&wide, 1}, here).cross_core_transfer, 5e-6 + 1000 * 1e-9, 1e-12);
+    EXPECT_NEAR(mean_estimate(one, {&wide, 1}, costs_here).cross_core_transfer, 5e-6 + 1000 * 1e-9, 1e-12);
     const SizedProblem both[] = {sized, wide};
-    EXPECT_NEAR(mean_estimate(one, both, here).cross_core_transfer, 5e-6 + (16 + 1000) / 2 * 1e-9, 1e-12);
+    EXPECT_NEAR(mean_estimate(one, both, costs_here).cross_core_transfer, 5e-6 + (16 + 1000) / 2 * 1e-9, 1e-12);
     // Bytes beyond the capacity of the caches always come from memory.
     const SizedProblem huge(problem("exp | f32[9999999] -> f32[9999999]"));
-    EXPECT_NEAR(mean_estimate(one, {&huge, 1}, here).cross_core_transfer, 5e-6 + (1 << 20) * 1e-9, 1e-9);
+    EXPECT_NEAR(mean_estimate(one, {&huge, 1}, costs_here).cross_core_transfer, 5e-6 + (1 << 20) * 1e-9, 1e-9);
     one.device = Device::cuda;
-    here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
-    EXPECT_EQ(mean_estimate(one, {&sized, 1}, here).cross_core_transfer, 0) << "threads of the CPU hand on";
+    costs_here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
+    EXPECT_EQ(mean_estimate(one, {&sized, 1}, costs_here).cross_core_transfer, 0) << "threads of the CPU hand on";
 }
 
 TEST(Cost, ATimeOfADeviceKernelBelongsToTheDevice) {

@@ -54,7 +54,7 @@ Calibration figures(double flops, double bandwidth) {
     return made;
 }
 
-const Calibration there = figures(1e10, 2e10), here = figures(4e10, 1e10);
+const Calibration other_rates = figures(1e10, 2e10), own_rates = figures(4e10, 1e10);
 
 /// Shipped timings of invented machines, and the cost model of this one.
 class PriorsTest : public testing::Test {
@@ -76,7 +76,7 @@ protected:
         const char* problem;
         double seconds;
     };
-    void add(const EnvironmentParts& parts, const std::vector<Row>& rows, const Calibration* machine = &there) {
+    void add(const EnvironmentParts& parts, const std::vector<Row>& rows, const Calibration* machine = &other_rates) {
         TimingDb db(folder / (parts.name + parts.features + ".db"));
         const TimingEnvironment theirs{environment(parts), ""};
         TimingPolicy policy = source.policy;
@@ -123,7 +123,7 @@ TEST_F(PriorsTest, TimesOfOtherMachinesAreExpectedForAnUnknownOne) {
 TEST_F(PriorsTest, ATimeIsScaledByTheLimitingResource) {
     add(theirs, {{a, shape, 3e-3}, {b, shape, 1e-3}, {c, shape, 2e-3}});
     read();
-    source.machine = here;
+    source.machine = own_rates;
     source.is_calibrated = true;
     EXPECT_NEAR(seconds(a), 3e-3 / 4, 1e-5);
     EXPECT_NEAR(seconds(b), 1e-3 / 4, 1e-5);
@@ -171,9 +171,9 @@ TEST_F(PriorsTest, ManyOwnTimesAtOtherSizesWeighMore) {
 
 TEST_F(PriorsTest, TheIntervalContainsThatWithoutPriors) {
     const Estimate alone = expected(a);
-    for (const double told : {1e-9, 1e-4, 10.}) {
+    for (const double seconds_of_other : {1e-9, 1e-4, 10.}) {
         fs::remove(folder / "Thereavx512.db");
-        add(theirs, {{a, shape, told}});
+        add(theirs, {{a, shape, seconds_of_other}});
         read();
         const Estimate with = expected(a);
         EXPECT_LE(with.low, alone.low);
@@ -218,7 +218,7 @@ TEST_F(PriorsTest, ACensoredKernelIsExpectedToBeSlower) {
     slow.status = TimingStatus::censored;
     slow.bound = 7e-3;
     const TimingEnvironment environment{test::environment(theirs), ""};
-    autotune::record_calibration(db, environment, source.policy, {there, true});
+    autotune::record_calibration(db, environment, source.policy, {other_rates, true});
     db.record(test::problem(shape), a.id, environment, source.policy, slow);
     slow.bound = 1e-9;
     db.record(test::problem(shape), b.id, environment, source.policy, slow);

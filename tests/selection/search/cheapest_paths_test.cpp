@@ -82,8 +82,8 @@ TEST(CheapestPaths, CostsOfAnySizeFit) {
 
 TEST(CheapestPaths, UnusedSetsMayHaveOverflowingCosts) {
     PathDag dag;
-    const PathSet dear = dag.choice(0, 1e300), dearer = dag.product(dear, dag.choice(1, 1e300));
-    dag.product(dearer, dag.choice(2, 1e300));
+    const PathSet expensive = dag.choice(0, 1e300), more_expensive = dag.product(expensive, dag.choice(1, 1e300));
+    dag.product(more_expensive, dag.choice(2, 1e300));
     const PathSet one = dag.choice(3, 1e-300), all = dag.product(one, dag.choice(4, 3e-300));
     const CheapestPaths cheapest(dag, all);
     EXPECT_EQ(cheapest.rounded(cheapest.cost(one)), 1e-300);

@@ -9,7 +9,7 @@ namespace {
 
 double sum_of(const CostShares& shares, const SharedGoal& goal) {
     double sum = 0;
-    for (const auto& [subproblem, place] : goal.at) sum += shares.of(subproblem, place);
+    for (const auto& [subproblem, position] : goal.at) sum += shares.of(subproblem, position);
     return sum;
 }
 
@@ -40,25 +40,25 @@ TEST(CostShares, OfEachGoalAddUpToItsCost) {
     for (int round = 0; round < 200; ++round) {
         const std::size_t subproblems = 1 + random() % 4;
         std::vector<SharedGoal> goals(1 + random() % 5);
-        std::vector<std::size_t> places(subproblems, 0);
+        std::vector<std::size_t> position_counts(subproblems, 0);
         for (SharedGoal& goal : goals) {
             goal.cost = static_cast<double>(random() % 5);
             for (std::size_t subproblem = 0; subproblem < subproblems; ++subproblem)
-                if (random() % 3 != 0) goal.at.emplace_back(subproblem, places[subproblem]++);
+                if (random() % 3 != 0) goal.at.emplace_back(subproblem, position_counts[subproblem]++);
         }
         CostShares shares(goals, subproblems);
         for (int step = 0; step < 6; ++step) {
             SharedGoalUsage usage;
             for (std::size_t subproblem = 0; subproblem < subproblems; ++subproblem) {
                 usage.emplace_back();
-                for (std::size_t place = 0; place < places[subproblem]; ++place)
+                for (std::size_t position = 0; position < position_counts[subproblem]; ++position)
                     usage.back().push_back(random() % 2 == 0);
             }
             shares.move(goals, usage, static_cast<double>(random() % 10));
             for (const SharedGoal& goal : goals) {
                 if (goal.at.empty()) continue;
                 EXPECT_NEAR(sum_of(shares, goal), goal.cost, 1e-12);
-                for (const auto& [subproblem, place] : goal.at) EXPECT_GE(shares.of(subproblem, place), 0);
+                for (const auto& [subproblem, position] : goal.at) EXPECT_GE(shares.of(subproblem, position), 0);
             }
         }
     }
@@ -82,8 +82,8 @@ TEST(CostShares, OfTiedGoalsMoveTogether) {
     EXPECT_TRUE(of_each.move(apart, {{1, 1}, {0.5, 0.5}}, 0.25));
     EXPECT_GT(of_tied.of(0, 0), 2);
     for (const std::size_t subproblem : {0, 1})
-        for (const std::size_t place : {0, 1})
-            EXPECT_DOUBLE_EQ(of_tied.of(subproblem, 0), of_each.of(subproblem, place));
+        for (const std::size_t position : {0, 1})
+            EXPECT_DOUBLE_EQ(of_tied.of(subproblem, 0), of_each.of(subproblem, position));
     of_tied.set_marginal_shares(tied, 0, {{1}, {0.5}}, 9);
     EXPECT_EQ(of_tied.of(0, 0), 2) << "the other side takes one of two";
 }

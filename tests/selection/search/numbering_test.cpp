@@ -28,8 +28,8 @@ SearchProblem independent(int count, int each) {
     std::vector<int> roots;
     for (int g = 0; g < count; ++g) {
         roots.push_back(g);
-        auto& ways = goals.emplace_back();
-        for (int a = 0; a < each; ++a) ways.push_back({static_cast<double>(a)});
+        auto& alternatives = goals.emplace_back();
+        for (int a = 0; a < each; ++a) alternatives.push_back({static_cast<double>(a)});
     }
     return written(goals, roots);
 }

@@ -56,10 +56,10 @@ TEST(Region, CostsAndProvidedGoalsArePartOfTheForm) {
 
 TEST(Region, TheOrderOfChoicesIsPartOfTheForm) {
     // Both sets of a product cost the same; the signature records which of them has the lower choice.
-    const auto signature = [](bool turned) {
+    const auto signature = [](bool swapped) {
         Given given(written({{{2}}}, {}));
         const PathSet low = given.dag.choice(3, 1), high = given.dag.choice(4, 1);
-        given.presolved.sets[0] = turned ? given.dag.product(high, low) : given.dag.product(low, high);
+        given.presolved.sets[0] = swapped ? given.dag.product(high, low) : given.dag.product(low, high);
         return given.form(0, 1).signature;
     };
     EXPECT_NE(signature(true), signature(false));

@@ -102,12 +102,12 @@ TEST(Scc, ManyOfThemAreSolvedExactly) {
     SearchProblem problem;
     for (int pair = 0; pair < 40; ++pair) {
         const int base = problem.goals();
-        for (const auto& ways : two_matches) {
+        for (const auto& goal_alternatives : two_matches) {
             problem.add_goal();
-            for (WrittenAlternative way : ways) {
-                for (int& goal : way.needs) goal += base;
-                for (int& goal : way.provides) goal += base;
-                problem.add_alternative(way.cost, way.needs, way.provides);
+            for (WrittenAlternative copy : goal_alternatives) {
+                for (int& goal : copy.needs) goal += base;
+                for (int& goal : copy.provides) goal += base;
+                problem.add_alternative(copy.cost, copy.needs, copy.provides);
             }
         }
         problem.add_root(base + 2);

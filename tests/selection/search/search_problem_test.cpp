@@ -45,16 +45,16 @@ TEST(SearchProblem, AnInducedProblemIsRenumbered) {
     const InducedProblem same = induced_problem(whole, all, all);
     EXPECT_EQ(to_string(same.problem), to_string(whole));
     EXPECT_EQ(same.choices, (std::vector<int>{0, 1, 2, 3, 4, 5, 6}));
-    std::vector<int> asked;
+    std::vector<int> queried;
     const InducedProblem some = induced_problem(
         whole, [](int goal) { return goal != 0; },
         [&](int choice) {
-            asked.push_back(choice);
+            queried.push_back(choice);
             return choice == 2 || choice == 6;
         });
     EXPECT_EQ(to_string(some.problem), "0: 3 (|)\n1:\n2: 7 (0|1)\nroots 2 0\n");
     EXPECT_EQ(some.choices, (std::vector<int>{2, 6}));
-    EXPECT_EQ(asked, (std::vector<int>{1, 2, 3, 4, 5, 6})) << "what no kept goal has is not asked for";
+    EXPECT_EQ(queried, (std::vector<int>{1, 2, 3, 4, 5, 6})) << "what no kept goal has is not asked for";
 }
 
 TEST(SearchProblem, FaultsAreNamed) {
