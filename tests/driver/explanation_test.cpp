@@ -498,7 +498,7 @@ TEST_F(StoredTimes, CallsThatATruncatedTuneDidNotMeasureHaveExpectedTimes) {
     EXPECT_THAT(to_string(explanation), HasSubstr("% of the time is estimated: measure it by `cairn tune`"));
 }
 
-/// Adapters beside a weight: packing the merged weight costs more for its bytes than it saves in time.
+/// Adapters of a weight: packing the merged weight costs more for its bytes than it saves in time.
 TEST(Explanation, ReportsTimeAndCostOfKeptBytesSeparately) {
     Graph g("adapters");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 256), 1024});

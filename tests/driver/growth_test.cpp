@@ -120,8 +120,8 @@ TEST_P(Growth, IsLinearOnASmallStack) {
 INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-/// Requests a stop at each of `places` points of a compile, measured by the heap allocations so far, each in a context
-/// from `context`. `look` gets the allocations and deallocations after the stop.
+/// Requests a stop at each of `stop_count` points of a compile, measured by the heap allocations so far, each in a
+/// context from `context`. `check` gets the allocations and deallocations after the stop.
 void stop_at_each(int stop_count, const Graph& graph, const std::function<Context()>& context,
                   const std::function<void(const test::HeapCounter&, int stop_index)>& check) {
     std::int64_t whole = 0;

@@ -201,7 +201,7 @@ TEST_F(RoundedOperands, ASecondContextAcceptsTheSavedFile) {
     EXPECT_EQ(run(loaded, 9), run(saved, 9));
 }
 
-/// Layers that attend to keys and values which are computed, sliced and merged in several ways.
+/// Layers that attend to keys and values which are computed, sliced and merged differently.
 Graph random_layers(std::uint64_t seed) {
     RandomGenerator random(seed);
     Graph g("layers");

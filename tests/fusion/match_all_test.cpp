@@ -66,7 +66,7 @@ TEST(MatchAll, FindsTheMatchesOfEachNodeOfRandomGraphs) {
     }
 }
 
-// A match that ends here begins before the stretch.
+// The match begins before the repeated sequence.
 TEST(MatchAll, FindsMatchesLongerThanARepeatedSequence) {
     Definition sines;
     sines.name = "sines";

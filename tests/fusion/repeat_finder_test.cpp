@@ -109,8 +109,8 @@ bool same_kind(const ir::Node& a, const ir::Node& b) {
 }
 
 /// Checks the counterparts of nodes by their operands: no two nodes have the same counterpart, and the operands of a
-/// counterpart are the counterparts of the operands. Returns how many nodes in stretches, and from before them, had
-/// one.
+/// counterpart are the counterparts of the operands. Returns how many nodes in repeated sequences, and from before
+/// them, had one.
 std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
     Passed passed(graph);
     const auto& nodes = passed.graph.data()->nodes();

@@ -208,7 +208,7 @@ TEST_P(SimdAttention, SpecialValuesMatchTheDefinition) {
             }
 }
 
-// For every key in turn one element of its value is not finite: queries that do not see the key get NaN there, whatever
+// For each key one element of its value is not finite: queries that do not see the key get NaN there, whatever
 // their number, their position in a tile and the key's.
 TEST_P(SimdAttention, NanOfAHiddenValueReachesEveryQuery) {
     for (const Shape4& s :

@@ -179,7 +179,7 @@ TEST_F(TrapAndEmulate, TilesMatchTheManual) {
     } shapes;
     for (const int tile : {1, 3, 6}) shapes.bytes[16 + 2 * tile] = 8, shapes.bytes[48 + tile] = 2;  // 2 rows of 8 bytes
     const std::int8_t a[2][8] = {{1, 2, 3, 4, 5, 6, 7, 8}, {-1, -1, -1, -1, 0, 0, 0, 100}};
-    // Row k / 4, place 4 n + k % 4: the columns 0..7 of k, and all ones.
+    // Row k / 4, position 4 n + k % 4: the columns 0..7 of k, and all ones.
     const std::int8_t b[2][8] = {{0, 1, 2, 3, 1, 1, 1, 1}, {4, 5, 6, 7, 1, 1, 1, 1}};
     std::int32_t c[2][2] = {{1000, 0}, {0, -7}};
     const long before = trapped_instructions();

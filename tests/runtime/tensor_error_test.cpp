@@ -13,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// tensor_error() over segments of `stretch` elements.
+/// tensor_error() over segments of `chunk` elements.
 template <typename T>
 double off(DType dtype, const std::vector<T>& got, const std::vector<T>& wanted, std::size_t chunk = 100) {
     return tensor_error(dtype, [&](const CompareSegment& compare) {

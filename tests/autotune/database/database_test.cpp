@@ -201,7 +201,7 @@ TEST_F(DatabaseFaults, APathThatNoFileCanHaveIsRefused) {
     fs::current_path(before);
 }
 
-/// A file with rows, damaged at a place that some openers find sooner than others.
+/// A file with rows, damaged at a position that some openers find sooner than others.
 class DamagedFile : public DatabaseFaults {
 protected:
     static constexpr int rows = 400;
@@ -212,7 +212,7 @@ protected:
         TimingDb db(folder / "good.db");
         for (int i = 0; i < rows; ++i) add(db, kernel(i));
     }
-    /// Overwrites pages, or single bytes, at places determined by the seed.
+    /// Overwrites pages, or single bytes, at offsets determined by the seed.
     void damage(unsigned seed) const {
         for (const fs::directory_entry& each : fs::directory_iterator(folder))
             if (each.path().filename() != "good.db") fs::remove(each.path());
@@ -242,8 +242,8 @@ protected:
             if (each.path().filename().string().ends_with(".corrupt")) names.push_back(each.path().filename());
         return names;
     }
-    /// Describes what is wrong after openers have worked, each of which added a row of its own; `said`: the log lines
-    /// of all.
+    /// Describes what is wrong after openers have worked, each of which added a row of its own; `messages`: the log
+    /// lines of all.
     std::string fault(const std::vector<std::string>& messages, const std::vector<std::string>& own) const {
         std::string all;
         for (const std::string& line : messages) all += line + "; ";

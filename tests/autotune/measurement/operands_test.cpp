@@ -34,7 +34,7 @@ std::vector<Definition> lookups() {
     return {embedding, lookup};
 }
 
-/// Operands and their memory, as seen by the first call.
+/// Operands and their memory, as passed to the first call.
 struct Made {
     explicit Made(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
                   const std::vector<Layout>& layouts = {}, int threads = 1, bool cold = true)

@@ -59,8 +59,8 @@ public:
     }
     double seconds(const selection::Selections& chosen) { return tuning.seconds(chosen, measurer); }
 
-    /// Time of a kernel on the other machine: its time here by the measurer, scaled by the ratio of the rooflines, and
-    /// 10 % of noise either way.
+    /// Time of a kernel on the other machine: its time on this machine by the measurer, scaled by the ratio of the
+    /// rooflines, and 10 % of noise either way.
     double rescaled_time(const Kernel& kernel, const Problem& problem) {
         std::uint64_t state = kernel.id.size() * 977 + digest(to_string(problem)).low;
         const double chance = static_cast<double>(autotune::splitmix64(state) >> 11) * 0x1p-53;
@@ -130,8 +130,8 @@ TEST(WithShippedTimings, AFirstStartChoosesNearlyAsAfterATune) {
             EXPECT_EQ(expected, all) << "each is expected from the other machine";
             EXPECT_EQ(seeded.context.impl()->timings->size(), 0U);
             const double with = seeded.seconds(chosen);
-            // A call may be bound by another resource there than here, which only a calibration shows: without one,
-            // shipped timings are better on average, not in every case.
+            // A call may be bound by another resource on the other machine than on this one, which only a calibration
+            // shows: without one, shipped timings are better on average, not in every case.
             if (is_calibrated) {
                 EXPECT_LE(with, 1.15 * seeded.best) << "machine " << number;
                 EXPECT_LT(with, seeded.without) << "machine " << number;
@@ -170,7 +170,7 @@ TEST(WithShippedTimings, WrongShippedTimingsDoNotChangeATune) {
         const double right = alone.seconds(alone.tuning.choose());
         EXPECT_LE(right, 1.03 * alone.best);
         WithShippedTimings seeded(number, graph);
-        // The shipped times are inverse to the times here.
+        // The shipped times are inverse to the times of this machine.
         seeded.write_shipped_timings(
             [&](const Kernel& k, const Problem& p) { return 1e-10 / seeded.measurer.time_of(k, p); });
         EXPECT_GT(seeded.seconds(seeded.first_start()), 1.2 * seeded.best) << "it is believed where nothing is known";

@@ -326,7 +326,7 @@ TEST(ThreadPool, WorkersBlockSignals) {
 TEST(ThreadPool, EveryMemberComputesInTheDefaultMode) {
     for (const int threads : {1, 2}) {
         const unsigned host = _mm_getcsr();
-        _mm_setcsr(host | 0x8040);  // subnormals to zero, both ways
+        _mm_setcsr(host | 0x8040);  // subnormal operands and results to zero
         ThreadPool pool(threads);
         volatile float tiny = 1e-39F;
         float doubled[2] = {1, 1};

@@ -150,7 +150,7 @@ TEST(WriteSafetensors, ALinkIsReplacedNotFollowed) {
     const TempFolder folder;
     const std::vector<float> values(1000);
     std::filesystem::create_symlink("/dev/full", folder / "full");
-    // The new file is created beside the name, never through the link.
+    // The new file is created next to the name, never through the link.
     write_safetensors(folder / "full", {tensor("a", DType::f32, {1000}, values.data())});
     EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "full")));
 }

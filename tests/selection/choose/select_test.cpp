@@ -19,7 +19,7 @@ Kernel kernel(std::string id, Cost (*cost)(const Problem&)) {
     return result;
 }
 
-/// exp(w) beside exp(x), a weight and an input of 4, and kernels that take one and two milliseconds.
+/// exp(w) and exp(x) of a weight and an input of 4, and kernels that take one and two milliseconds.
 class SelectTest : public testing::Test {
 protected:
     SelectTest() {

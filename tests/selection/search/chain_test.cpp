@@ -129,7 +129,7 @@ TEST(Chain, KeepsTheCheapestStatesAtWideCuts) {
     EXPECT_NEAR(found.dag.cost(found.paths), 0.79 * count, 1e-9);
     // Most transitions of a region and most states at a border are pruned.
     EXPECT_LT(found.dag.size(), 489'772u / 12);
-    // The work is estimated before the states are joined.
+    // The work is estimated before the states are combined.
     EXPECT_LT(found.border_work, (std::size_t{1} << 20) + count * 2048u);
 }
 

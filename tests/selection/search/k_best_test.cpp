@@ -66,7 +66,7 @@ TEST(KBestPaths, CostsAreComparedExactly) {
     // As doubles 0.1 + 0.2 is more than 0.3 and 0.1 + 0.7 less than 0.8; so are the exact sums of these doubles.
     EXPECT_EQ(order_of(written({{{0.1}}, {{0.2, {0}}, {0.3}}}, {1})), (std::vector<std::vector<int>>{{2}, {0, 1}}));
     EXPECT_EQ(order_of(written({{{0.1}}, {{0.7, {0}}, {0.8}}}, {1})), (std::vector<std::vector<int>>{{0, 1}, {2}}));
-    // A tiny cost beside a large one would be lost in a sum of doubles.
+    // A tiny cost added to a large one would be lost in a sum of doubles.
     EXPECT_EQ(order_of(written({{{2e-20}, {1e-20}}, {{1, {0}}}}, {1})),
               (std::vector<std::vector<int>>{{1, 2}, {0, 2}}));
 }
