@@ -14,7 +14,7 @@
 namespace cairn::test {
 namespace {
 
-/// workspace <= most_operands * (bytes of inputs and outputs) + threads * bytes_of_member.
+/// workspace <= operand_factor * (bytes of inputs and outputs) + threads * bytes_of_member.
 constexpr std::int64_t operand_factor = 3, bytes_of_member = 2 << 20;
 constexpr std::int64_t large = std::int64_t{1} << 20, max_elements = std::int64_t{1} << 36;
 
