@@ -64,7 +64,7 @@ public:
             if (each.chosen.measured) measured_ += each.chosen.seconds;
             unknown_ += each.chosen.failure.empty() ? 0 : 1;
             const std::string key = fmt::format("{}|{}|{}", each.chosen.kernel, each.chosen.problem, each.op);
-            const auto [it, fresh] = places_.try_emplace(key, calls_.size());
+            const auto [it, fresh] = call_indices_.try_emplace(key, calls_.size());
             if (fresh) calls_.emplace_back();
             Calls& calls = calls_[it->second];
             calls.all.push_back(&each);
@@ -195,17 +195,18 @@ private:
 
     void list_alternatives(std::vector<OtherProgram>& others) const {
         for (const ExplainedValue& value : bucket_.values) {
-            const auto is_chosen = [](const ExplainedAlternative& way) { return way.chosen; };
+            const auto is_chosen = [](const ExplainedAlternative& alternative) { return alternative.chosen; };
             if (std::none_of(value.alternatives.begin(), value.alternatives.end(), is_chosen)) continue;
-            for (const ExplainedAlternative& way : value.alternatives) {
-                if (way.chosen || !way.slower || way.best < 0) continue;
-                const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
+            for (const ExplainedAlternative& alternative : value.alternatives) {
+                if (alternative.chosen || !alternative.slower || alternative.best < 0) continue;
+                const ExplainedKernel& best = alternative.kernels[static_cast<std::size_t>(alternative.best)];
                 const std::string made =
                     fmt::format("{}{}{} by {}", value.name.empty() ? value.value : '"' + value.name + '"',
                                 origin_text(value.op, value.where),
-                                way.view.empty() ? "" : ", seen in " + way.definition, best.kernel);
-                OtherProgram other{*way.slower + way.price, *way.slower, way.more_bytes, best.measured, made};
-                if (other.is_faster()) other.text += ": " + way.decided_by;
+                                alternative.view.empty() ? "" : ", seen in " + alternative.definition, best.kernel);
+                OtherProgram other{*alternative.slower + alternative.price, *alternative.slower, alternative.more_bytes,
+                                   best.measured, made};
+                if (other.is_faster()) other.text += ": " + alternative.decided_by;
                 others.push_back(std::move(other));
             }
         }
@@ -359,9 +360,10 @@ private:
         }
         for (const ExplainedValue& value : bucket_.values)
             if (costly.contains({value.op, value.where}))
-                for (const ExplainedAlternative& way : value.alternatives)
-                    for (const ExplainedKernel& each : way.kernels)
-                        add_refusal(each, way.best < 0 && way.definition == value.op && !each.is_reference);
+                for (const ExplainedAlternative& alternative : value.alternatives)
+                    for (const ExplainedKernel& each : alternative.kernels)
+                        add_refusal(each,
+                                    alternative.best < 0 && alternative.definition == value.op && !each.is_reference);
         if (told.empty()) return;
         add("refusals for the longest calls:");
         for (std::size_t i = 0; i < std::min(most, told.size()); ++i) add(told[i]);
@@ -394,7 +396,7 @@ private:
     const std::size_t number_;
     std::map<int, std::vector<std::string>> sources_;  // of buffers made at bind
     std::vector<Calls> calls_;                         // longest first
-    std::map<std::string, std::size_t> places_;
+    std::map<std::string, std::size_t> call_indices_;
     std::size_t runs_ = 0, unknown_ = 0;
     double measured_ = 0;
     std::vector<std::string> lines_;

@@ -145,14 +145,14 @@ TEST(Operands, OtherIntegersAreSmall) {
 TEST(Operands, BoundOperandsAreStreamedAndOthersStayInPlace) {
     const char* text = "matmul | f32[4,16] f32[16,16]! -> f32[4,16]";  // 1024 bytes that are bound, and a cache line
                                                                        // between
-    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.places(), 1) << "nothing is bound";
+    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.position_count(), 1) << "nothing is bound";
     EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).memory->streamed().size(), 0U) << "so none is made";
-    EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.places(), 1) << "hot";
+    EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.position_count(), 1) << "hot";
     Made made(text, 1 << 20);
     EXPECT_EQ(made.operands.streamed_bytes(), 1088U);
-    EXPECT_EQ(made.operands.places(), (1 << 20) / 1088);
+    EXPECT_EQ(made.operands.position_count(), (1 << 20) / 1088);
     std::set<const std::byte*> free, bound, results;
-    for (std::int64_t call = 1; call < 2 * made.operands.places(); ++call) {
+    for (std::int64_t call = 1; call < 2 * made.operands.position_count(); ++call) {
         free.insert(made.args.inputs[0].data);
         bound.insert(made.args.inputs[1].data);
         results.insert(made.args.outputs[0].data);
@@ -160,7 +160,8 @@ TEST(Operands, BoundOperandsAreStreamedAndOthersStayInPlace) {
     }
     EXPECT_EQ(free.size(), 1U);
     EXPECT_EQ(results.size(), 1U);
-    ASSERT_EQ(bound.size(), static_cast<std::size_t>(made.operands.places())) << "all of it, however small the operand";
+    ASSERT_EQ(bound.size(), static_cast<std::size_t>(made.operands.position_count()))
+        << "all of it, however small the operand";
     EXPECT_EQ(*bound.begin(), made.memory->streamed().data());
     EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().size());
     for (const std::byte* each : {*bound.begin(), *bound.rbegin()})
@@ -175,8 +176,8 @@ TEST(Operands, TheNextKernelContinuesTheRotation) {
     const std::byte* at = calls.next().inputs[0].data;
     EXPECT_GE(at, first.memory->streamed().data() + 10 * 1088);
     EXPECT_LT(at, first.memory->streamed().data() + 10 * 1088 + second.streamed_bytes());
-    second.advance(second.places() - second.place());
-    EXPECT_EQ(second.place(), 0) << "around and around";
+    second.advance(second.position_count() - second.position());
+    EXPECT_EQ(second.position(), 0) << "around and around";
 }
 
 TEST(Operands, LargeStridedOperandsAreStreamedLikeStates) {
@@ -191,7 +192,7 @@ TEST(Operands, LargeStridedOperandsAreStreamedLikeStates) {
 
 TEST(Operands, OperandsLargerThanTheRotationAreComplete) {
     const Made made("exp | f32[100000]! -> f32[100000]", 1 << 16);
-    EXPECT_EQ(made.operands.places(), 1);
+    EXPECT_EQ(made.operands.position_count(), 1);
     EXPECT_GE(made.memory->streamed().size(), 400000U);
 }
 

@@ -75,7 +75,7 @@ Compared compare(const Graph& given, const KernelSet& kernels, Devices devices =
             found += expected.empty() ? 0 : 1;
         }
     }
-    return {found, shared->matches_asked()};
+    return {found, shared->queried_matches()};
 }
 
 TEST(CandidateCache, EqualsAnUncachedSearch) {

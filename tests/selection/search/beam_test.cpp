@@ -12,7 +12,7 @@ namespace {
 using Positions = std::vector<std::size_t>;
 
 Positions cheapest(const std::vector<double>& costs, std::size_t width) {
-    return cheapest_places(costs.size(), width, [&](std::size_t position) { return costs[position]; });
+    return cheapest_indices(costs.size(), width, [&](std::size_t position) { return costs[position]; });
 }
 
 TEST(Beam, KeepsTheCheapestAndOfEqualOnesTheFirst) {
