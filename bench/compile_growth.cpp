@@ -57,7 +57,7 @@ public:
               std::unique_lock lock(mutex_);
               for (double left = seconds; left > 0; left = seconds - 1e-3 * cpu_milliseconds(watched_) + begun_)
                   if (done_.wait_for(lock, std::chrono::duration<double>(left), [this] { return is_done_; })) return;
-              asked_ = cpu_milliseconds(watched_);
+              requested_at_ = cpu_milliseconds(watched_);
               source_.request_stop();
           }) {}
     ~StopTimer() {
@@ -69,7 +69,7 @@ public:
         thread_.join();
     }
     std::stop_token token() const { return source_.get_token(); }
-    double asked() const { return asked_; }
+    double requested_at() const { return requested_at_; }
 
 private:
     std::mutex mutex_;
@@ -78,7 +78,7 @@ private:
     bool is_done_ = false;
     clockid_t watched_;
     double begun_ = 1e-3 * cpu_milliseconds();
-    double asked_ = 0;
+    double requested_at_ = 0;
     std::thread thread_;
 };
 
@@ -102,7 +102,8 @@ void compile(Job& job) {
     try {
         cairn::compile(graph, context, options);
     } catch (const cairn::Cancelled&) {
-        std::printf("stopped in %s, %.0f ms after the request", stage.c_str(), cpu_milliseconds() - watch.asked());
+        std::printf("stopped in %s, %.0f ms after the request", stage.c_str(),
+                    cpu_milliseconds() - watch.requested_at());
         job.cancelled = true;
     } catch (const std::exception& error) {
         std::printf("%s", error.what());
@@ -133,7 +134,7 @@ void stop_at_moments(const cairn::bench::Family& family, int nodes, int moments)
             cairn::compile(graph, context, options);
             if (moment == 0) whole = cpu_milliseconds() - start;
         } catch (const cairn::Cancelled&) {
-            const double answer = cpu_milliseconds() - watch.asked();
+            const double answer = cpu_milliseconds() - watch.requested_at();
             worst[stage] = std::max(worst[stage], answer);
             if (answer > most) most = answer, when = 1e3 * seconds;
         }

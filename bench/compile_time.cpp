@@ -90,9 +90,9 @@ void next_path(benchmark::State& state) {
     const cairn::Context context;
     cairn::models::Gpt2Config config;
     config.layers = state.range(0);
-    const cairn::Paths ways =
+    const cairn::Paths all_paths =
         cairn::paths(cairn::models::gpt2_graph(config, cairn::models::gpt2_weights(config)), context);
-    cairn::PathRange range = ways.cheapest_first();
+    cairn::PathRange range = all_paths.cheapest_first();
     auto path = range.begin();
     for (auto _ : state) benchmark::DoNotOptimize(*++path);
 }

@@ -159,8 +159,8 @@ inline void parts(const Graph& graph, Tensor x, int nodes) {
         const auto weight = [&](const char* name, DType dtype, int rows, int columns) {
             return model.weight(name + std::to_string(i), dtype, {rows, columns});
         };
-        const Tensor taken = gather(cast(weight("t", DType::bf16, 9, 16), DType::f32), ids);
-        const Tensor y = matmul(concat({x, taken}, -1), weight("w", DType::f32, 32, 24));
+        const Tensor gathered = gather(cast(weight("t", DType::bf16, 9, 16), DType::f32), ids);
+        const Tensor y = matmul(concat({x, gathered}, -1), weight("w", DType::f32, 32, 24));
         const Tensor z = matmul(tanh(x + slice(y, -1, 0, 16)), weight("v", DType::f32, 16, 16));
         x = x + slice(exp(z), 0, 7, 8);
     }

@@ -46,7 +46,7 @@ public:
 
     void prepare() override {
         if (work_.kind == Workload::Kind::prefill) return model_.rewind();
-        if (model_.length() < work_.length) take_likeliest(forward(ids_));
+        if (model_.length() < work_.length) append_most_likely(forward(ids_));
         model_.rewind(work_.length);
     }
 
@@ -106,7 +106,7 @@ private:
     }
 
     /// Sets the next token of each row to the most likely one, by logits of the last or of all positions.
-    void take_likeliest(std::span<const float> logits) {
+    void append_most_likely(std::span<const float> logits) {
         const std::size_t row_size = logits.size() / next_.size();
         const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);
         for (std::size_t row = 0; row < next_.size(); ++row) {

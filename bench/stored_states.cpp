@@ -21,7 +21,7 @@ using namespace cairn;
 using Clock = std::chrono::steady_clock;
 
 constexpr double tolerance = 2e-2;
-constexpr int turns = 15;
+constexpr int rounds = 15;
 
 /// Compile options; a run with one token is weighted a hundred times as much as a longer one.
 CompileOptions options_of(double error, bool measure) {
@@ -43,14 +43,14 @@ std::string states_of(const CompiledGraph& compiled) {
 /// Median milliseconds of each of two steps, timed in alternation.
 std::array<double, 2> medians(const std::array<std::function<void()>, 2>& steps) {
     std::array<std::vector<double>, 2> all;
-    for (int turn = -1; turn < turns; ++turn)
+    for (int round = -1; round < rounds; ++round)
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const Clock::time_point begin = Clock::now();
             steps[i]();
-            if (turn >= 0) all[i].push_back(1e3 * std::chrono::duration<double>(Clock::now() - begin).count());
+            if (round >= 0) all[i].push_back(1e3 * std::chrono::duration<double>(Clock::now() - begin).count());
         }
     for (std::vector<double>& one : all) std::sort(one.begin(), one.end());
-    return {all[0][turns / 2], all[1][turns / 2]};
+    return {all[0][rounds / 2], all[1][rounds / 2]};
 }
 
 void print(std::int64_t length, const std::array<double, 2>& ms) {

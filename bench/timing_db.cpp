@@ -49,7 +49,7 @@ std::string lines_of(int first, int count) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const int rows = count > 1 ? std::atoi(arguments[1]) : 300'000, looks = 2000, batch = 20'000;
+    const int rows = count > 1 ? std::atoi(arguments[1]) : 300'000, lookups = 2000, batch = 20'000;
     const std::filesystem::path path = std::filesystem::temp_directory_path() / "cairn_bench_timings.db";
     for (const char* tail : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + tail);
     double adding = 0;
@@ -65,23 +65,23 @@ int main(int count, char** arguments) {
     std::optional<cairn::TimingDb> db;
     std::printf("open %.2f ms\n", 1e3 * seconds_of([&] { db.emplace(path); }));
     int found = 0;
-    const auto look = [&](const char* prefix) {
-        for (int i = 0; i < looks; ++i) {
+    const auto look_up = [&](const char* prefix) {
+        for (int i = 0; i < lookups; ++i) {
             const int at = static_cast<int>(static_cast<long long>(i) * 7919 % rows);
             found += db->find(problem_of(at % 1000 + 1), prefix + kernel_of(at), machine, {}).has_value() ? 1 : 0;
         }
     };
     const double making = seconds_of([&] {
-        for (int i = 0; i < looks; ++i) (void)cairn::to_string(problem_of(i % 1000 + 1));
+        for (int i = 0; i < lookups; ++i) (void)cairn::to_string(problem_of(i % 1000 + 1));
     });
-    std::printf("%d lookups, in microseconds each; %.1f of them go into making the problem:\n", looks,
-                1e6 * making / looks);
+    std::printf("%d lookups, in microseconds each; %.1f of them go into making the problem:\n", lookups,
+                1e6 * making / lookups);
     for (const char* prefix : {"", "absent."}) {
         std::printf("  %s: each on its own %.1f", *prefix == '\0' ? "there" : "not there",
-                    1e6 * seconds_of([&] { look(prefix); }) / looks);
+                    1e6 * seconds_of([&] { look_up(prefix); }) / lookups);
         const cairn::TimingDb::ReadSnapshot reading(*db);
-        std::printf(", in a reading %.1f", 1e6 * seconds_of([&] { look(prefix); }) / looks);
-        std::printf(", again %.1f\n", 1e6 * seconds_of([&] { look(prefix); }) / looks);
+        std::printf(", in a reading %.1f", 1e6 * seconds_of([&] { look_up(prefix); }) / lookups);
+        std::printf(", again %.1f\n", 1e6 * seconds_of([&] { look_up(prefix); }) / lookups);
     }
     const int recorded = 1000;
     cairn::Timing timing;

@@ -132,14 +132,14 @@ Tensors conv_of_windows(Operands operands, const Attributes&) {
     std::vector<int> order{0, 1};
     for (int i = 0; i < axes; ++i) order.push_back(2 + axes + i);
     for (int i = 0; i < axes; ++i) order.push_back(2 + i);
-    Dim taps = w.dim(1), places = 1;
+    Dim taps = w.dim(1), positions = 1;
     Shape shape{x.dim(0), w.dim(0)};
     for (int i = 2; i < 2 + axes; ++i) {
-        taps = taps * w.dim(i), places = places * x.dim(i);
+        taps = taps * w.dim(i), positions = positions * x.dim(i);
         shape.push_back(x.dim(i));
     }
     const Dim groups = floordiv(x.dim(1), w.dim(1));
-    const Tensor columns = reshape(transpose(x, order), {x.dim(0), groups, taps, places});
+    const Tensor columns = reshape(transpose(x, order), {x.dim(0), groups, taps, positions});
     return {reshape(matmul(reshape(w, {groups, floordiv(w.dim(0), groups), taps}), columns), shape)};
 }
 

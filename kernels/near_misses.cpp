@@ -71,10 +71,10 @@ Tensor masked_afterwards(T scores, Operands more, const Attributes&) {
 // it.
 Tensor masked_around_cast(T scores, Operands more, const Attributes& attributes) {
     const bool is_within = attributes.has("within");
-    const Tensor here = is_within ? cast(scores, DType::f32) : scores;
-    const Tensor masked = more[0].dtype() != DType::boolean ? here + more[0]
-                          : attributes.has("hides")         ? where(more[0], attributes.number("masked_score"), here)
-                                                            : where(more[0], here, attributes.number("masked_score"));
+    const Tensor widened = is_within ? cast(scores, DType::f32) : scores;
+    const Tensor masked = more[0].dtype() != DType::boolean ? widened + more[0]
+                          : attributes.has("hides")         ? where(more[0], attributes.number("masked_score"), widened)
+                                                    : where(more[0], widened, attributes.number("masked_score"));
     return cast(softmax(is_within ? masked : cast(masked, DType::f32)), scores.dtype());
 }
 

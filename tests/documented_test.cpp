@@ -15,7 +15,7 @@ Faults refused(const std::string& text) {
     return undocumented_names({{"include/cairn/a.hpp", "namespace cairn {\n" + text + "\n}\n"}});
 }
 
-TEST(Documented, EveryPublicName) {
+TEST(Documented, EveryPublicNameIsDocumented) {
     const Tree tree = read_tree(CAIRN_SOURCE_DIR);
     EXPECT_GT(count_public_names(tree), 100);
     std::string text;

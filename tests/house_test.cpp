@@ -26,21 +26,21 @@ std::string listed(const Faults& faults) {
     return text;
 }
 
-#define EXPECT_KEPT(rule)                              \
+#define EXPECT_NO_FAULTS(rule)                         \
     do {                                               \
         const Faults faults = rule(house());           \
         EXPECT_TRUE(faults.empty()) << listed(faults); \
     } while (false)
 
-TEST(House, TreeIsRead) {
+TEST(House, ReadsTheTree) {
     EXPECT_GT(house().size(), 20u);
     EXPECT_FALSE(resolve(house(), "cairn/error.hpp", "src").empty());
     EXPECT_FALSE(resolve(house(), "tests/house/tree.hpp", "tests").empty());
 }
 
-TEST(House, IncludesFollowTheArrows) { EXPECT_KEPT(forbidden_includes); }
+TEST(House, IncludesFollowTheArrows) { EXPECT_NO_FAULTS(forbidden_includes); }
 
-TEST(House, ArrowsThatAreNotDrawnAreRefused) {
+TEST(House, ForbiddenIncludesAreRefused) {
     const auto refused = [](const char* path, const char* include) {
         Tree tree = {{"include/cairn/error.hpp", ""},          {"include/cairn/models/gpt2.hpp", ""},
                      {"include/cairn/text/bpe.hpp", ""},       {"include/cairn/types.hpp", ""},
@@ -89,23 +89,23 @@ TEST(House, ArrowsThatAreNotDrawnAreRefused) {
     EXPECT_THAT(refused("tests/graph/ir/a_test.cpp", "b_test.cpp"), ElementsAre(HasSubstr("no file \"b_test.cpp\"")));
 }
 
-TEST(House, ArrowsHaveNoRing) {
+TEST(House, ArrowsHaveNoCycle) {
     // Topological sort: repeatedly removes rooms that see none of the remaining ones.
     PermittedIncludes left = permitted_includes();
     for (bool moved = true; moved;) {
         moved = false;
         for (auto it = left.begin(); it != left.end();) {
-            bool sees_none = true;
-            for (const auto& seen : it->second) sees_none = sees_none && !left.contains(seen);
-            it = sees_none ? (moved = true, left.erase(it)) : std::next(it);
+            bool has_no_dependence = true;
+            for (const auto& seen : it->second) has_no_dependence = has_no_dependence && !left.contains(seen);
+            it = has_no_dependence ? (moved = true, left.erase(it)) : std::next(it);
         }
     }
     EXPECT_TRUE(left.empty()) << left.begin()->first << " is in a ring";
 }
 
-TEST(House, FoldersAndFilesHaveNoRing) { EXPECT_KEPT(cycles); }
+TEST(House, FoldersAndFilesHaveNoCycle) { EXPECT_NO_FAULTS(cycles); }
 
-TEST(House, RingsAreRefused) {
+TEST(House, CyclesAreRefused) {
     const Tree folders = {
         {"src/a/x.hpp", "#include \"b/y.hpp\""}, {"src/a/z.hpp", ""}, {"src/b/y.hpp", "#include \"a/z.hpp\""}};
     EXPECT_THAT(cycles(folders), ElementsAre(HasSubstr("src/a > src/b > src/a")));
@@ -116,7 +116,7 @@ TEST(House, RingsAreRefused) {
     EXPECT_THAT(cycles(inner), IsEmpty());
 }
 
-TEST(House, LinksFollowTheArrows) { EXPECT_KEPT(wrong_room_declarations); }
+TEST(House, LinksFollowTheArrows) { EXPECT_NO_FAULTS(wrong_room_declarations); }
 
 TEST(House, WrongLinksAreRefused) {
     const auto refused = [](const char* build, const char* include = "") {
@@ -141,7 +141,7 @@ TEST(House, WrongLinksAreRefused) {
                 ElementsAre(HasSubstr("target_link_libraries")));
 }
 
-TEST(House, LayoutPageIsTrue) { EXPECT_KEPT(layout_page_faults); }
+TEST(House, LayoutPageMatchesTheTree) { EXPECT_NO_FAULTS(layout_page_faults); }
 
 TEST(House, WrongLayoutPageIsRefused) {
     std::string page = "`src/graph/ir/`\n## Arrows\n";
@@ -162,7 +162,7 @@ TEST(House, WrongLayoutPageIsRefused) {
     EXPECT_THAT(layout_page_faults({}), ElementsAre(HasSubstr("is not there")));
 }
 
-TEST(House, FilesAreShort) { EXPECT_KEPT(long_files); }
+TEST(House, FilesAreShort) { EXPECT_NO_FAULTS(long_files); }
 
 TEST(House, LongFilesAreRefused) {
     std::string text;
@@ -172,7 +172,7 @@ TEST(House, LongFilesAreRefused) {
                 ElementsAre(HasSubstr("src/graph/ir/a.cpp: 601 lines")));
 }
 
-TEST(House, FaceIncludesTheStandardLibraryOnly) { EXPECT_KEPT(foreign_includes_in_public_headers); }
+TEST(House, FaceIncludesTheStandardLibraryOnly) { EXPECT_NO_FAULTS(foreign_includes_in_public_headers); }
 
 TEST(House, ForeignIncludesInFaceAreRefused) {
     const auto refused = [](const std::string& line) {
@@ -186,16 +186,16 @@ TEST(House, ForeignIncludesInFaceAreRefused) {
     EXPECT_THAT(refused("#include <vector>\n#include \"cairn/types.hpp\"\n// #include <unistd.h>\n"), IsEmpty());
 }
 
-TEST(House, NamesSaySomething) { EXPECT_KEPT(uninformative_names); }
+TEST(House, NamesAreInformative) { EXPECT_NO_FAULTS(uninformative_names); }
 
-TEST(House, EmptyNamesAreRefused) {
+TEST(House, UninformativeNamesAreRefused) {
     for (const char* path : {"src/utils/a.cpp", "src/graph/ir/common.hpp", "src/graph/ir/string_helpers.cpp",
                              "include/cairn/core.hpp", "src/device/memory_manager.hpp", "tests/common/a.cpp"})
         EXPECT_EQ(uninformative_names({{path, ""}}).size(), 1u) << path;
     EXPECT_THAT(uninformative_names({{"src/graph/ir/score.cpp", ""}, {"src/graph/ir/commonest.cpp", ""}}), IsEmpty());
 }
 
-TEST(House, ExecutorReachesNoMapNoMutexNoString) { EXPECT_KEPT(executor_allocations); }
+TEST(House, ExecutorUsesNoMapMutexOrString) { EXPECT_NO_FAULTS(executor_allocations); }
 
 TEST(House, SlowExecutorsAreRefused) {
     const auto refused = [](const std::string& executor, const std::string& header) {
@@ -213,9 +213,9 @@ TEST(House, SlowExecutorsAreRefused) {
                 ElementsAre(HasSubstr("lock_guard"), HasSubstr("string")));
 }
 
-TEST(House, LibrariesStayInTheirRooms) { EXPECT_KEPT(misplaced_library_includes); }
+TEST(House, LibrariesAreIncludedOnlyByTheirRooms) { EXPECT_NO_FAULTS(misplaced_library_includes); }
 
-TEST(House, LibrariesOutOfPlaceAreRefused) {
+TEST(House, MisplacedLibraryIncludesAreRefused) {
     EXPECT_EQ(misplaced_library_includes({{"src/autotune/policy/a.cpp", "#include <sqlite3.h>"}}).size(), 1u);
     EXPECT_EQ(misplaced_library_includes({{"kernels/cpu/simd/a.cpp", "#include <Eigen/Core>"}}).size(), 1u);
     EXPECT_EQ(
@@ -230,9 +230,9 @@ TEST(House, LibrariesOutOfPlaceAreRefused) {
                 IsEmpty());
 }
 
-TEST(House, InstructionsStandBesideTheirTwins) { EXPECT_KEPT(misplaced_instructions); }
+TEST(House, InstructionsAreNextToTheirEmulations) { EXPECT_NO_FAULTS(misplaced_instructions); }
 
-TEST(House, InstructionsOutOfPlaceAreRefused) {
+TEST(House, MisplacedInstructionsAreRefused) {
     for (const char* code : {"x = _mm256_sqrt_ps(x);", "asm(\"nop\");", "__m512i x;",
                              "#if defined(__AVX512F__)\n#endif", "__builtin_ia32_pause();", "#include <immintrin.h>"})
         EXPECT_EQ(misplaced_instructions({{"kernels/cpu/simd/a.cpp", code}}).size(), 1u) << code;
@@ -243,13 +243,13 @@ TEST(House, InstructionsOutOfPlaceAreRefused) {
 }
 
 TEST(House, NoTestIsSkipped) {
-    EXPECT_KEPT(skipped_tests);
+    EXPECT_NO_FAULTS(skipped_tests);
     EXPECT_EQ(skipped_tests({{"tests/graph/ir/a_test.cpp", "GTEST_SKIP() << 1;"}}).size(), 1u);
 }
 
-TEST(House, HostIsSacred) { EXPECT_KEPT(host_process_effects); }
+TEST(House, HostProcessIsNotAffected) { EXPECT_NO_FAULTS(host_process_effects); }
 
-TEST(House, TouchingTheHostIsRefused) {
+TEST(House, EffectsOnTheHostProcessAreRefused) {
     const auto refused = [](const std::string& code) { return host_process_effects({{"src/graph/ir/a.cpp", code}}); };
     for (const char* code : {"std::abort();", "exit(1);", "std::cout << 1;", "printf(\"x\");", "std::getenv(\"HOME\");",
                              "fprintf(stderr, \"\");", "assert(x);", "fmt::print(\"x\");", "#include <iostream>",
@@ -262,9 +262,9 @@ TEST(House, TouchingTheHostIsRefused) {
                 IsEmpty());
 }
 
-TEST(House, NothingIsForgotten) { EXPECT_KEPT(missing_declarations); }
+TEST(House, SourcesAreListedInBuildFiles) { EXPECT_NO_FAULTS(missing_declarations); }
 
-TEST(House, ForgottenLinesAreRefused) {
+TEST(House, UnlistedSourcesAreRefused) {
     EXPECT_THAT(missing_declarations({{"src/graph/ir/CMakeLists.txt", "cairn_room(ir SOURCES a.cpp)"},
                                       {"src/graph/ir/a.cpp", ""},
                                       {"src/graph/ir/b.cpp", ""},
@@ -273,7 +273,7 @@ TEST(House, ForgottenLinesAreRefused) {
                             HasSubstr("src/graph/ir/b.hpp: lacks #pragma once")));
 }
 
-TEST(House, NoSwitchOverOpsHasADefault) { EXPECT_KEPT(defaults_over_ops); }
+TEST(House, NoSwitchOverOpsHasADefault) { EXPECT_NO_FAULTS(defaults_over_ops); }
 
 TEST(House, DefaultsOverOpsAreRefused) {
     const auto refused = [](const std::string& code) {
@@ -291,7 +291,7 @@ TEST(House, DefaultsOverOpsAreRefused) {
     EXPECT_THAT(defaults_over_ops({{"tests/a.cpp", "switch (op) { default: break; }"}}), IsEmpty());
 }
 
-TEST(House, PageOnOpsIsTrue) { EXPECT_KEPT(op_page_faults); }
+TEST(House, PageOnOpsMatchesTheSources) { EXPECT_NO_FAULTS(op_page_faults); }
 
 TEST(House, WrongPagesOnOpsAreRefused) {
     const auto refused = [](const File& more) {
@@ -318,7 +318,7 @@ TEST(House, WrongPagesOnOpsAreRefused) {
     EXPECT_THAT(op_page_faults({}), ElementsAre(HasSubstr("is not there")));
 }
 
-TEST(House, WhatDecidesIsTested) {
+TEST(House, SourcesWithDecisionsAreTested) {
     const Faults faults = untested_sources(house(), covered_elsewhere());
     EXPECT_TRUE(faults.empty()) << listed(faults);
 }

@@ -50,7 +50,7 @@ std::string listed(const Faults& faults) {
 
 /// Expects `rule` to find no faults in the objects that satisfy `wanted`, and at least `least` such objects.
 template <typename Wanted, typename Rule>
-void expect_kept(Wanted wanted, std::size_t least, Rule rule) {
+void expect_no_faults(Wanted wanted, std::size_t least, Rule rule) {
     std::size_t count = 0;
     for (const Built& item : built()) {
         if (!wanted(item)) continue;
@@ -64,17 +64,17 @@ void expect_kept(Wanted wanted, std::size_t least, Rule rule) {
 const auto is_object = [](const Built& item) { return item.kind == "object"; };
 const auto is_shared = [](const Built& item) { return item.kind == "shared"; };
 
-TEST(Objects, IsaObjectsExportTheirTableAlone) {
-    expect_kept(is_isa, 1,
-                [](const Built& item) { return unexpected_exports(item.path, exported(item.path), item.kind); });
+TEST(Objects, IsaObjectsExportOnlyTheirTable) {
+    expect_no_faults(is_isa, 1,
+                     [](const Built& item) { return unexpected_exports(item.path, exported(item.path), item.kind); });
 }
 
 TEST(Objects, IsaObjectsHaveNoGroups) {
-    expect_kept(is_isa, 1, [](const Built& item) { return comdat_groups(item.path, groups(item.path)); });
+    expect_no_faults(is_isa, 1, [](const Built& item) { return comdat_groups(item.path, groups(item.path)); });
 }
 
 TEST(Objects, IsaObjectsRunNothingAtStart) {
-    expect_kept(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
+    expect_no_faults(is_isa, 1, [](const Built& item) { return initialisers(item.path, sections(item.path)); });
 }
 
 /// Removes faults of the loops that measure the peak of each arithmetic unit. They are inline assembler, so the linker
@@ -84,15 +84,15 @@ Faults without_peak_loops(Faults faults) {
     return faults;
 }
 
-TEST(Objects, OnlyIsaObjectsHoldVectorCode) {
-    expect_kept(is_object, 1,
-                [](const Built& item) { return without_peak_loops(vex_code(item.path, code(item.path))); });
-    expect_kept([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
-                [](const Built& item) { return vex_code(item.path, code(item.path)); });
+TEST(Objects, OnlyIsaObjectsContainVectorCode) {
+    expect_no_faults(is_object, 1,
+                     [](const Built& item) { return without_peak_loops(vex_code(item.path, code(item.path))); });
+    expect_no_faults([](const Built& item) { return item.kind == "cairn_table_baseline"; }, 1,
+                     [](const Built& item) { return vex_code(item.path, code(item.path)); });
 }
 
 #if defined(__x86_64__)
-TEST(Objects, VectorCodeIsSeenWhereItIs) {
+TEST(Objects, DetectsVectorCodeOfIsaObjects) {
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
         EXPECT_FALSE(vex_code(item.path, code(item.path)).empty()) << item.path;
@@ -121,7 +121,7 @@ TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
     EXPECT_GE(levels, 2);
 }
 
-TEST(Objects, TilesMultiplyAsOftenAsTheyAreLarge) {
+TEST(Objects, TileCodeHasTheExpectedNumberOfMultiplyAdds) {
     for (const Built& item : built()) {
         if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
         std::map<std::string_view, int> seen;
@@ -134,7 +134,7 @@ TEST(Objects, TilesMultiplyAsOftenAsTheyAreLarge) {
 #endif
 
 TEST(Objects, LevelsUseTheirOwnInstructions) {
-    expect_kept(is_isa, 3, [](const Built& item) {
+    expect_no_faults(is_isa, 3, [](const Built& item) {
         return code_above_level(item.path, code(item.path), item.kind.substr(std::string_view("cairn_table_").size()));
     });
 }
@@ -154,12 +154,12 @@ TEST(Objects, CarelessObjectsAreRefused) {
 }
 #endif
 
-TEST(Objects, NothingIsAMutableGlobal) {
-    expect_kept(is_object, 1, [](const Built& item) { return mutable_globals(item.path, symbols(item.path)); });
+TEST(Objects, NoObjectHasMutableGlobals) {
+    expect_no_faults(is_object, 1, [](const Built& item) { return mutable_globals(item.path, symbols(item.path)); });
 }
 
-TEST(Objects, SharedLibrariesExportCairnAlone) {
-    expect_kept(is_shared, CAIRN_SHARED_BUILT, [](const Built& item) {
+TEST(Objects, SharedLibrariesExportOnlyCairn) {
+    expect_no_faults(is_shared, CAIRN_SHARED_BUILT, [](const Built& item) {
         return foreign_exports(item.path, output_of(CAIRN_NM " -P -D --defined-only '" + item.path + "'"));
     });
 }

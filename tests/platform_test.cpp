@@ -24,9 +24,9 @@ std::string preprocess(const std::string& flags) {
 
 std::string as_if(const std::string& macros) { return preprocess("-std=c++20 -U__clang__ " + macros); }
 
-TEST(Platform, ThisOneIsSupported) { EXPECT_EQ(preprocess("-std=c++20"), ""); }
+TEST(Platform, CurrentPlatformIsSupported) { EXPECT_EQ(preprocess("-std=c++20"), ""); }
 
-TEST(Platform, WhatIsNeededIsSaid) {
+TEST(Platform, ErrorsNameTheRequirements) {
     using testing::HasSubstr;
     EXPECT_THAT(as_if("-U__GNUC__ -D__GNUC__=11"), HasSubstr("Cairn needs gcc 12 or later"));
     EXPECT_THAT(as_if("-U__GNUC__ -D_MSC_VER=1940"), HasSubstr("gcc 12 or later, or clang 16 or later"));
@@ -37,7 +37,7 @@ TEST(Platform, WhatIsNeededIsSaid) {
     EXPECT_THAT(as_if("-U__BYTE_ORDER__ -D__BYTE_ORDER__=4321"), HasSubstr("64-bit little-endian"));
 }
 
-TEST(Platform, TheOldestCompilersThatDoAreNotRefused) {
+TEST(Platform, OldestSupportedCompilersAreAccepted) {
     EXPECT_EQ(as_if("-U__GNUC__ -D__GNUC__=12"), "");
     EXPECT_EQ(as_if("-D__clang__=1 -U__clang_major__ -D__clang_major__=16"), "");
 }

@@ -29,7 +29,7 @@ def weights(golden, model):
         made = values(tensor["index"], tensor["shape"], listed["kinds"][tensor["kind"]])
         flat = made.reshape(-1)
         if flat[:4].tolist() != tensor["first4"] or float(flat[-1]) != tensor["last"]:
-            raise SystemExit(f"the recipe does not make {tensor['name']}")
+            raise SystemExit(f"the generator does not reproduce {tensor['name']}")
         yield tensor["name"], made
 
 

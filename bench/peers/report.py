@@ -127,7 +127,7 @@ def picture(results):
         x0, y0 = (number % columns) * (panel_width + 20) + 10, (number // columns) * height + 10
         ranked = [(engine, found) for engine, found in results.ranked(work) if found.is_ranked()]
         limit = results.limit(work)
-        # Bars are clipped at three times the best time; the number beside a bar is exact.
+        # Bars are clipped at three times the best time; the number next to a bar is exact.
         most = min(max(found.best for _, found in ranked), 3 * ranked[0][1].best) if ranked else 1
         scale = (panel_width - label - 75) / most
         rows.append(f'<text x="{x0}" y="{y0 + 14}" class="title">{escape(workloads.WORKS[work][0])}</text>')
@@ -153,7 +153,7 @@ def picture(results):
 def text_of(results, name, image, threads):
     versions = ", ".join(f"{workloads.ENGINES[engine]} {found.version}" for engine in results.engines
                          if (found := next((f for (_, e), f in results.found.items() if e == engine and f.failed is None), None)) and found.version)
-    lines = [f"# Cairn beside its peers: {name}", "",
+    lines = [f"# Cairn compared with its peers: {name}", "",
              f"{threads} threads, f32, {len(results.rounds)} interleaved round{'' if len(results.rounds) == 1 else 's'}; [how](../peers/README.md). {versions}.", "",
              f"![times]({image})", "", *summary(results), "", "Bold: the fastest. The highest rates calibrated in these rounds: "
              f"{results.flops / 1e9:.0f} GFLOP/s, {results.bandwidth / 1e9:.1f} GB/s.", ""]
@@ -163,11 +163,11 @@ def text_of(results, name, image, threads):
             found = results.found.get((work, engine))
             if found is not None and found.failed is None and len(found.plans) > 1:
                 lines += [f"{workloads.ENGINES[engine]} ran {len(found.plans)} different plans.", ""]
-    lines += ["## Calibration", "", "| round | peak GFLOP/s | read GB/s | turns disturbed |", "|---|---:|---:|---:|"]
+    lines += ["## Calibration", "", "| round | peak GFLOP/s | read GB/s | disturbed measurements |", "|---|---:|---:|---:|"]
     for number in results.rounds:
         rates = [(row["peak_flops_per_second"] / 1e9, row["read_bytes_per_second"] / 1e9) for row in results.rows
                  if row["round"] == number and "peak_flops_per_second" in row]
-        disturbed = sum(1 for row in results.rows if row["round"] == number and row.get("disturbance", 0) > workloads.MOST_DISTURBANCE)
+        disturbed = sum(1 for row in results.rows if row["round"] == number and row.get("disturbance", 0) > workloads.MAX_DISTURBANCE)
         if rates:
             flops, reads = sorted(rate[0] for rate in rates), sorted(rate[1] for rate in rates)
             lines.append(f"| {number} | {flops[0]:.0f} to {flops[-1]:.0f} | {reads[0]:.1f} to {reads[-1]:.1f} | {disturbed} |")
@@ -183,7 +183,7 @@ def show_in_readme(readme, results, page, image, name, threads):
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     verdicts = [f"- {workloads.WORKS[work][0]}: {verdict}" for work in results.works if (verdict := results.verdict(work))]
-    middle = ["", f"{name}, {threads} threads, f32, same weights, same inputs, in turns ([all of it]({page}), [how](bench/peers/README.md)):", "",
+    middle = ["", f"{name}, {threads} threads, f32, same weights, same inputs, interleaved ([all results]({page}), [how](bench/peers/README.md)):", "",
               *summary(results), "", *verdicts, "", f"![times]({image})", ""]
     readme.write_text(before + BEGIN + "\n".join(middle) + END + after, encoding="utf-8")
 
@@ -192,7 +192,7 @@ def write(rows, root, options):
     """Writes the page, the plot and the part of README.md. Returns the path of the page."""
     results = Results(rows)
     if not results.rows:
-        raise SystemExit("no turn has been timed")
+        raise SystemExit("nothing has been timed")
     name, slug = machine()
     folder = root / "bench" / "results"
     folder.mkdir(exist_ok=True)

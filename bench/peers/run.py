@@ -2,7 +2,7 @@
 """Benchmarks Cairn against other engines with the same weights, in alternation. bench/peers/README.md describes the method.
 
     bench/peers/run.py                          # everything: preparation, tuning, five rounds, the page
-    bench/peers/run.py --prepare                # only the preparation, which may run beside other work
+    bench/peers/run.py --prepare                # only the preparation, which may run while the machine is busy
     bench/peers/run.py --resume --seconds 60    # continues for about a minute; exit code 3 while work remains
 """
 import argparse
@@ -32,18 +32,18 @@ SOURCES = ("prepare.py", "recipe.py", "torch_models.py", "workloads.py")
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--turn-seconds", type=float, default=2, help="of timed iterations, of each turn")
+    parser.add_argument("--turn-seconds", type=float, default=2, help="of timed iterations in each measurement")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--budget", type=float, default=60, help="seconds for a tune of Cairn")
-    parser.add_argument("--cap", type=float, default=240, help="seconds that a turn may take in all")
-    parser.add_argument("--engines", default=",".join(workloads.ENGINES), help="some of them")
-    parser.add_argument("--works", default=",".join(workloads.WORKS), help="some of them")
+    parser.add_argument("--cap", type=float, default=240, help="maximum seconds of a measurement")
+    parser.add_argument("--engines", default=",".join(workloads.ENGINES), help="names, separated by commas")
+    parser.add_argument("--works", default=",".join(workloads.WORKS), help="names, separated by commas")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "peers")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begins no turn after so long")
-    parser.add_argument("--resume", action="store_true", help="keeps the turns that are done")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="starts no measurement after so many seconds")
+    parser.add_argument("--resume", action="store_true", help="keeps the measurements that are done")
     parser.add_argument("--prepare", action="store_true", help="ends before timing")
-    parser.add_argument("--page", action="store_true", help="only writes the page of the turns that are done")
+    parser.add_argument("--page", action="store_true", help="only writes the page of the measurements that are done")
     options = parser.parse_args()
     options.engines, options.works = options.engines.split(","), options.works.split(",")
     for given, known in ((options.engines, workloads.ENGINES), (options.works, workloads.WORKS)):
@@ -159,7 +159,7 @@ def relative_error(logits, reference):
 KEPT = ("version", "iterations_ns", "peak_resident_bytes", "plan", "instructions", "needed_flops", "needed_bytes", "features")
 
 
-def turn(options, number, engine, work):
+def run_measurement(options, number, engine, work):
     row = {"round": number, "engine": engine, "work": work}
     with tempfile.TemporaryDirectory() as folder:
         logits = pathlib.Path(folder) / "logits"
@@ -180,7 +180,7 @@ def turn(options, number, engine, work):
 
 
 def calibrate(options):
-    """Measures the machine's peak and bandwidth now."""
+    """Measures the machine's peak and bandwidth."""
     out, _, _ = run_capped([options.build / "bench" / "model_bench", "--calibrate", "--threads", options.threads, "--json"], options.cap)
     return json.loads(out)
 
@@ -191,19 +191,19 @@ def disturbance(row, peak):
 
 
 def undisturbed_turn(options, number, engine, work, peak):
-    """Measures, and repeats at most twice while the disturbance exceeds MOST_DISTURBANCE. Returns the least disturbed row."""
+    """Measures, and repeats at most twice while the disturbance exceeds MAX_DISTURBANCE. Returns the least disturbed row."""
     if workloads.is_start(work):
-        turn(options, number, engine, work)  # loads the files into the page cache
+        run_measurement(options, number, engine, work)  # loads the files into the page cache
     best = None
     for _ in range(3):
-        row = turn(options, number, engine, work) | calibrate(options)
+        row = run_measurement(options, number, engine, work) | calibrate(options)
         if "failed" in row:
             return row
         peak = max(peak, row["peak_flops_per_second"])
         row["disturbance"] = disturbance(row, peak)
         if best is None or row["disturbance"] < best["disturbance"]:
             best = row
-        if row["disturbance"] <= workloads.MOST_DISTURBANCE:
+        if row["disturbance"] <= workloads.MAX_DISTURBANCE:
             break
     return best
 
@@ -249,7 +249,7 @@ def told(row):
     time_of = (row["start_ns"] - row["interpreter_ns"]) if workloads.is_start(row["work"]) else min(row["iterations_ns"])
     text = f"{time_of / 1e6:9.2f} ms  error {row['error']:.1e}"
     text += f"  peak {row['peak_flops_per_second'] / 1e9:.0f} GFLOP/s, read {row['read_bytes_per_second'] / 1e9:.1f} GB/s"
-    return text + ("  disturbed" if row["disturbance"] > workloads.MOST_DISTURBANCE else "")
+    return text + ("  disturbed" if row["disturbance"] > workloads.MAX_DISTURBANCE else "")
 
 
 def main():
@@ -258,7 +258,7 @@ def main():
     rows_file = options.folder / "rows.jsonl"
     if not options.page:
         if not (options.build / "bench" / "model_bench").exists():
-            raise SystemExit(f"{options.build}/bench/model_bench is not there: build the preset release first")
+            raise SystemExit(f"{options.build}/bench/model_bench does not exist: build the preset release first")
         install(options.folder)
         prepare(options.folder)
         if options.prepare:
@@ -272,7 +272,7 @@ def main():
         peak = max((row.get("peak_flops_per_second", 0) for row in rows), default=0) or calibrate(options)["peak_flops_per_second"]
         for number, engine, work in left:
             if time.monotonic() - begin > options.seconds:
-                print(f"{len(left)} turns left: call it again with --resume", flush=True)
+                print(f"{len(left)} measurements left: call it again with --resume", flush=True)
                 return 3
             first = tune if engine == "cairn-tuned" else keep
             row = first(options, work) if number == 0 else undisturbed_turn(options, number, engine, work, peak)
@@ -282,7 +282,7 @@ def main():
             left = left[1:]
             peak = max(peak, row.get("peak_flops_per_second", 0))
     if not rows_file.exists():
-        raise SystemExit(f"{rows_file} is not there: nothing has been timed")
+        raise SystemExit(f"{rows_file} does not exist: nothing has been timed")
     print(report.write(read_rows(rows_file), ROOT, options))
     return 0
 

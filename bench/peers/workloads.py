@@ -3,7 +3,7 @@
 WORKS = {
     "gpt2-prefill-128": ("GPT-2 124M, prompt of 128 tokens", "gpt2", ["--work", "prefill", "--length", "128"]),
     "gpt2-prefill-512": ("GPT-2 124M, prompt of 512 tokens", "gpt2", ["--work", "prefill", "--length", "512"]),
-    "gpt2-decode-128": ("GPT-2 124M, a token behind 128", "gpt2", ["--work", "decode", "--length", "128"]),
+    "gpt2-decode-128": ("GPT-2 124M, a token after 128", "gpt2", ["--work", "decode", "--length", "128"]),
     "distilbert-1x128": ("DistilBERT, 1 text of 128 tokens", "distilbert", ["--work", "classify", "--length", "128"]),
     "distilbert-8x128": ("DistilBERT, 8 texts of 128 tokens", "distilbert",
                          ["--work", "classify", "--length", "128", "--batch", "8"]),
@@ -24,7 +24,7 @@ ENGINES = {
     "ctranslate2": "CTranslate2",
 }
 
-MOST_DISTURBANCE = 0.15
+MAX_DISTURBANCE = 0.15
 
 
 def is_start(work):

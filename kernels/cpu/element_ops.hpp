@@ -80,7 +80,7 @@ struct ElementOp {
     constexpr bool on_booleans() const noexcept {
         return dtypes == ElementDtypes::any || dtypes == ElementDtypes::booleans;
     }
-    bool takes(DType dtype) const noexcept {
+    bool supports(DType dtype) const noexcept {
         return is_float(dtype) ? on_floats() : is_integer(dtype) ? on_integers() : on_booleans();
     }
     DType result_of(DType dtype) const noexcept { return result == ElementResult::same ? dtype : DType::boolean; }

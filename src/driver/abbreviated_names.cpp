@@ -62,22 +62,22 @@ std::string abbreviated_names(const std::vector<std::string>& names, std::size_t
         if (group.empty()) order.push_back(parts.texts);
         group.push_back(std::move(parts));
     }
-    std::vector<std::string> told;
+    std::vector<std::string> abbreviated;
     for (const auto& texts : order) {
         const std::vector<Parts>& group = groups.at(texts);
         if (std::string range = as_range(group); !range.empty()) {
-            told.push_back(std::move(range));
+            abbreviated.push_back(std::move(range));
             continue;
         }
         for (const Parts& parts : group) {
-            std::string& name = told.emplace_back();
+            std::string& name = abbreviated.emplace_back();
             for (std::size_t i = 0; i < parts.texts.size(); ++i)
                 name += parts.texts[i] + (i < parts.numbers.size() ? parts.numbers[i] : "");
         }
     }
     std::string text;
-    for (std::size_t i = 0; i < std::min(most, told.size()); ++i) text += (i == 0 ? "" : ", ") + told[i];
-    if (told.size() > most) text += fmt::format(" and {} more", told.size() - most);
+    for (std::size_t i = 0; i < std::min(most, abbreviated.size()); ++i) text += (i == 0 ? "" : ", ") + abbreviated[i];
+    if (abbreviated.size() > most) text += fmt::format(" and {} more", abbreviated.size() - most);
     return text;
 }
 

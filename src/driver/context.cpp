@@ -37,17 +37,17 @@ void append(KernelSet& to, KernelSet from) {
 }
 
 /// The enabled features, of those that the CPU has.
-FeatureSet features_in_use(const std::optional<FeatureSet>& asked, const FeatureSet& here) {
-    if (!asked) return here;
+FeatureSet features_in_use(const std::optional<FeatureSet>& requested, const FeatureSet& available) {
+    if (!requested) return available;
     const auto refuse = [&](const std::string& fault) {
-        throw Error(ErrorKind::argument, "context", "features " + to_string(*asked) + ": " + fault);
+        throw Error(ErrorKind::argument, "context", "features " + to_string(*requested) + ": " + fault);
     };
     for (const Feature feature : all_features)
-        if (const FeatureSet missing = implied_by(feature) - *asked; asked->has(feature) && !missing.empty())
+        if (const FeatureSet missing = implied_by(feature) - *requested; requested->has(feature) && !missing.empty())
             refuse(std::string(to_string(feature)) + " requires " + to_string(missing) + ", which is not among them");
-    if (const FeatureSet lacking = *asked - here; !lacking.empty())
-        refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(here));
-    return *asked;
+    if (const FeatureSet lacking = *requested - available; !lacking.empty())
+        refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(available));
+    return *requested;
 }
 
 /// Kernels of a Context that has reference kernels only.

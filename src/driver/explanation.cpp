@@ -50,66 +50,71 @@ std::string cost_of(const ExplainedKernel& verdict, bool is_loaded = false) {
 }
 
 /// ` of linear (app.cpp:9)`
-std::string place_text(const std::string& op, const std::string& where) {
+std::string location_text(const std::string& op, const std::string& where) {
     return fmt::format("{}{}{}{}{}", op.empty() ? "" : " of ", op, where.empty() ? "" : " (", where,
                        where.empty() ? "" : ")");
 }
 
 /// ` of linear (app.cpp:9), "scores"`
-std::string value_place(const ExplainedValue& value) {
-    return place_text(value.op, value.where) + (value.name.empty() ? "" : ", \"" + value.name + '"');
+std::string value_location(const ExplainedValue& value) {
+    return location_text(value.op, value.where) + (value.name.empty() ? "" : ", \"" + value.name + '"');
 }
 
 /// `linear`, `slice of linear`
-std::string alternative_name(const ExplainedAlternative& way) {
-    return way.view.empty() ? way.definition : fmt::format("{} of {}", way.view, way.definition);
+std::string alternative_name(const ExplainedAlternative& alternative) {
+    return alternative.view.empty() ? alternative.definition
+                                    : fmt::format("{} of {}", alternative.view, alternative.definition);
 }
 
 /// Prefix of the problem's text: `slice of linear, distributed | `.
-std::string expression_of(const ExplainedAlternative& way) {
+std::string expression_of(const ExplainedAlternative& alternative) {
     std::vector<std::string> parts;
-    if (!way.view.empty()) parts.push_back(alternative_name(way));
-    if (way.laws != "exact") parts.push_back(way.laws);
+    if (!alternative.view.empty()) parts.push_back(alternative_name(alternative));
+    if (alternative.laws != "exact") parts.push_back(alternative.laws);
     return parts.empty() ? "" : joined(parts) + " | ";
 }
 
-std::string alternative_text(const ExplainedAlternative& way) {
-    const std::string verdict = way.chosen      ? "taken"
-                                : way.slower    ? fmt::format("{:+.3g} s", *way.slower)
-                                : way.best >= 0 ? "not followed"
-                                                : "in no program";
+std::string alternative_text(const ExplainedAlternative& alternative) {
+    const std::string verdict = alternative.chosen      ? "taken"
+                                : alternative.slower    ? fmt::format("{:+.3g} s", *alternative.slower)
+                                : alternative.best >= 0 ? "not followed"
+                                                        : "in no program";
     std::string text = fmt::format("      {:<13} ", verdict);
-    if (way.more_bytes != 0)
-        text += fmt::format("({} {} kept, which counts {:+.3g} s) ", driver::size_text(std::abs(way.more_bytes)),
-                            way.more_bytes > 0 ? "more" : "less", way.price);
-    if (!way.decided_by.empty())
-        text += way.slower ? fmt::format("(faster by summed kernel times, {}) ", way.decided_by)
-                           : fmt::format("({}) ", way.decided_by);
-    if (way.best >= 0) {
-        const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
-        return text + fmt::format("{} {} | {}{}\n", best.kernel, cost_of(best), expression_of(way), best.problem);
+    if (alternative.more_bytes != 0)
+        text +=
+            fmt::format("({} {} kept, which counts {:+.3g} s) ", driver::size_text(std::abs(alternative.more_bytes)),
+                        alternative.more_bytes > 0 ? "more" : "less", alternative.price);
+    if (!alternative.decided_by.empty())
+        text += alternative.slower ? fmt::format("(faster by summed kernel times, {}) ", alternative.decided_by)
+                                   : fmt::format("({}) ", alternative.decided_by);
+    if (alternative.best >= 0) {
+        const ExplainedKernel& best = alternative.kernels[static_cast<std::size_t>(alternative.best)];
+        return text +
+               fmt::format("{} {} | {}{}\n", best.kernel, cost_of(best), expression_of(alternative), best.problem);
     }
-    text += expression_of(way) + way.definition;
-    for (const ExplainedKernel& each : way.kernels) text += fmt::format("\n{:22}{} {}", "", each.kernel, cost_of(each));
+    text += expression_of(alternative) + alternative.definition;
+    for (const ExplainedKernel& each : alternative.kernels)
+        text += fmt::format("\n{:22}{} {}", "", each.kernel, cost_of(each));
     return text + '\n';
 }
 
 std::string value_text(const ExplainedValue& value) {
     const bool is_needed = std::any_of(value.alternatives.begin(), value.alternatives.end(),
-                                       [](const ExplainedAlternative& way) { return way.chosen; });
+                                       [](const ExplainedAlternative& alternative) { return alternative.chosen; });
     if (value.alternatives.size() < 2 || !is_needed) return {};
-    std::string text = fmt::format("{}{}{}\n", value.value, value_place(value), value.at_bind ? ", once" : "");
-    for (const ExplainedAlternative& way : value.alternatives) text += alternative_text(way);
+    std::string text = fmt::format("{}{}{}\n", value.value, value_location(value), value.at_bind ? ", once" : "");
+    for (const ExplainedAlternative& alternative : value.alternatives) text += alternative_text(alternative);
     return text;
 }
 
 std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     std::string text;
-    std::set<std::string> told;
+    std::set<std::string> reported;
     for (const auto& [chosen, other_kernels, at_bind, op, where, reads, writes, names] : bucket.instructions) {
-        text += fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), at_bind ? " once" : "",
-                            chosen.problem, place_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
-        if (!told.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
+        text +=
+            fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), at_bind ? " once" : "",
+                        chosen.problem, location_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
+        if (!reported.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
         for (const ExplainedKernel& other_candidate : other_kernels)
             text += fmt::format("    {:<44} {}{}\n", other_candidate.kernel, cost_of(other_candidate),
                                 other_candidate.refusal.empty() && other_candidate.problem != chosen.problem
@@ -187,38 +192,39 @@ std::set<std::string> matching_kernels(const Explanation& explanation, std::stri
     std::vector<std::pair<std::size_t, std::string>> nearest;
     for (const std::string& known : names) nearest.emplace_back(distance(name, known), known);
     std::sort(nearest.begin(), nearest.end());
-    std::vector<std::string> told;
-    for (std::size_t i = 0; i < std::min(most, nearest.size()); ++i) told.push_back(nearest[i].second);
+    std::vector<std::string> reported;
+    for (std::size_t i = 0; i < std::min(most, nearest.size()); ++i) reported.push_back(nearest[i].second);
     throw Error(ErrorKind::argument, "why_not",
-                fmt::format("there is no kernel and no definition {}: the nearest are {}", name, joined(told)));
+                fmt::format("there is no kernel and no definition {}: the nearest are {}", name, joined(reported)));
 }
 
 /// The outcome of one kernel of an alternative.
-std::string outcome(const ExplainedValue& value, const ExplainedAlternative& way, std::size_t kernel) {
-    const ExplainedKernel& verdict = way.kernels[kernel];
+std::string outcome(const ExplainedValue& value, const ExplainedAlternative& alternative, std::size_t kernel) {
+    const ExplainedKernel& verdict = alternative.kernels[kernel];
     if (!verdict.refusal.empty()) return cost_of(verdict);
-    const bool is_best = way.best == static_cast<int>(kernel);
-    if (way.chosen && is_best) return "taken, " + cost_of(verdict);
+    const bool is_best = alternative.best == static_cast<int>(kernel);
+    if (alternative.chosen && is_best) return "taken, " + cost_of(verdict);
     std::string text = cost_of(verdict);
-    if (!is_best && way.best >= 0) {
-        const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
+    if (!is_best && alternative.best >= 0) {
+        const ExplainedKernel& best = alternative.kernels[static_cast<std::size_t>(alternative.best)];
         const double more = verdict.failure.empty() ? verdict.seconds - best.seconds : 0;
         text += !verdict.failure.empty() ? ""
                 : more > 0               ? fmt::format(", slower than {} by {:.3g} s", best.kernel, more)
                                          : fmt::format(", no faster than {}", best.kernel);
     }
-    if (way.chosen) return text;
+    if (alternative.chosen) return text;
     const auto chosen = std::find_if(value.alternatives.begin(), value.alternatives.end(),
                                      [](const ExplainedAlternative& each) { return each.chosen; });
     text += chosen == value.alternatives.end()
                 ? ", but the value is not needed: it is fused, or another expression is used"
                 : ", but the value is computed by " + alternative_name(*chosen);
-    if (!way.slower) return text + fmt::format("; no program with {} here was found", alternative_name(way));
-    text += fmt::format("; a run with {} here takes {:+.3g} s", alternative_name(way), *way.slower);
-    if (way.more_bytes != 0)
-        text += fmt::format(" and keeps {} {}", driver::size_text(std::abs(way.more_bytes)),
-                            way.more_bytes > 0 ? "more" : "less");
-    return way.decided_by.empty() ? text : text + ", " + way.decided_by;
+    if (!alternative.slower)
+        return text + fmt::format("; no program with {} here was found", alternative_name(alternative));
+    text += fmt::format("; a run with {} here takes {:+.3g} s", alternative_name(alternative), *alternative.slower);
+    if (alternative.more_bytes != 0)
+        text += fmt::format(" and keeps {} {}", driver::size_text(std::abs(alternative.more_bytes)),
+                            alternative.more_bytes > 0 ? "more" : "less");
+    return alternative.decided_by.empty() ? text : text + ", " + alternative.decided_by;
 }
 
 /// The outcomes of these kernels in a bucket.
@@ -226,12 +232,12 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
                   const std::string& prefix, CountedLines& lines) {
     bool any = false;
     for (const ExplainedValue& value : bucket.values)
-        for (const ExplainedAlternative& way : value.alternatives)
-            for (std::size_t k = 0; k < way.kernels.size() && way.view.empty(); ++k) {
-                if (!kernels.contains(way.kernels[k].kernel)) continue;
+        for (const ExplainedAlternative& alternative : value.alternatives)
+            for (std::size_t k = 0; k < alternative.kernels.size() && alternative.view.empty(); ++k) {
+                if (!kernels.contains(alternative.kernels[k].kernel)) continue;
                 any = true;
-                lines.add(fmt::format("{}{} for {}{}: {}\n", prefix, way.kernels[k].kernel, value.value,
-                                      value_place(value), outcome(value, way, k)));
+                lines.add(fmt::format("{}{} for {}{}: {}\n", prefix, alternative.kernels[k].kernel, value.value,
+                                      value_location(value), outcome(value, alternative, k)));
             }
     if (any) return;
     // Copies and packings are not alternatives of a value.
@@ -257,11 +263,11 @@ std::string all_refusals(const Explanation& explanation) {
     for (const ExplainedBucket& bucket : explanation.buckets) {
         const std::string ranges = runtime::to_string(bucket.ranges);
         for (const ExplainedValue& value : bucket.values)
-            for (const ExplainedAlternative& way : value.alternatives)
-                for (const ExplainedKernel& each : way.kernels)
-                    if (way.view.empty() && !(each.refusal.empty() && each.failure.empty()))
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                for (const ExplainedKernel& each : alternative.kernels)
+                    if (alternative.view.empty() && !(each.refusal.empty() && each.failure.empty()))
                         lines.add(fmt::format("{}{}{} for {}{}: {}\n", ranges, ranges.empty() ? "" : ": ", each.kernel,
-                                              value.value, value_place(value), cost_of(each)));
+                                              value.value, value_location(value), cost_of(each)));
     }
     if (!lines.empty()) return lines.lines("");
     return explanation.has_alternatives ? "nothing was refused\n"

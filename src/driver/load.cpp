@@ -200,10 +200,11 @@ private:
             for (std::size_t i = 0; i < instruction.inputs.size(); ++i) {
                 if (storage(instruction.inputs[i].buffer) != written) continue;
                 const TensorDesc &from = instruction.problem->inputs[i], &to = instruction.problem->outputs[o];
-                const bool said = std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const InPlace& pair) {
-                    return pair.input == static_cast<int>(i) && pair.output == static_cast<int>(o);
-                });
-                shared = shared || !said || from.dtype != to.dtype || from.shape != to.shape ||
+                const bool is_declared =
+                    std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const InPlace& pair) {
+                        return pair.input == static_cast<int>(i) && pair.output == static_cast<int>(o);
+                    });
+                shared = shared || !is_declared || from.dtype != to.dtype || from.shape != to.shape ||
                          from.strides != to.strides || !(instruction.inputs[i].offset == instruction.outputs[o].offset);
             }
             if (shared) refuse(instruction, "writes into the memory of another operand of");

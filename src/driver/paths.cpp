@@ -36,15 +36,15 @@ struct PathSpace {
     PathSpace(const PathSpace&) = delete;
     PathSpace& operator=(const PathSpace&) = delete;
 
-    const selection::Memo::Request& asked(int choice) const {
+    const selection::Memo::Request& request(int choice) const {
         return memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
     }
     const selection::Candidate& candidate(int choice) const { return memo.candidate(choice); }
     const driver::PreparedBucket& bucket_of(int choice) const {
-        return buckets[static_cast<std::size_t>(asked(choice).bucket)];
+        return buckets[static_cast<std::size_t>(request(choice).bucket)];
     }
     /// True for work that is done once, when weights are bound.
-    bool is_bound(int choice) const { return bucket_of(choice).candidates->bound()[asked(choice).goal.value]; }
+    bool is_bound(int choice) const { return bucket_of(choice).candidates->bound()[request(choice).goal.value]; }
 
     Graph graph;
     Context context;
@@ -206,7 +206,7 @@ double Path::seconds() const {
     const PathSpace& all = space();
     Sum sum;
     for (const int choice : choices_)
-        if (!all.asked(choice).goal.kept && !all.is_bound(choice)) {
+        if (!all.request(choice).goal.kept && !all.is_bound(choice)) {
             // Costs that the selection adds so that a call is taken last are not time.
             const selection::Estimate& estimate = all.candidate(choice).estimate;
             sum.add((estimate.time() + estimate.cross_core_transfer) * all.bucket_of(choice).cut.weight);
@@ -218,7 +218,7 @@ double Path::kept_bytes() const {
     const PathSpace& all = space();
     double bytes = all.memo.always_kept_bytes;
     for (const int choice : choices_)
-        if (all.asked(choice).goal.kept) bytes += all.asked(choice).bytes;
+        if (all.request(choice).goal.kept) bytes += all.request(choice).bytes;
     return bytes;
 }
 

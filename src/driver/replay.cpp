@@ -24,7 +24,7 @@ namespace {
 // Number of problems that are listed.
 constexpr std::size_t max_listed = 6;
 
-std::string told(const std::vector<std::string>& problems) {
+std::string problem_list(const std::vector<std::string>& problems) {
     std::string text;
     for (std::size_t p = 0; p < std::min(problems.size(), max_listed); ++p) text += "\n    " + problems[p];
     if (problems.size() > max_listed) text += fmt::format("\n    and {} more", problems.size() - max_listed);
@@ -198,8 +198,8 @@ std::string lock_difference(const program::Lock& lock, const Graph& graph, const
         if (!wanted.contains(problem)) unused.push_back(problem);
     std::string text = fmt::format("the lock {} does not fit graph \"{}\"", options.lock.string(), graph.name());
     if (lock.selection_key == digest_of(graph, options)) text += fmt::format(": {}", reason);
-    if (!missing.empty()) text += "; it has no calls for these problems:" + told(missing);
-    if (!unused.empty()) text += "\nit has calls for these problems, which do not occur:" + told(unused);
+    if (!missing.empty()) text += "; it has no calls for these problems:" + problem_list(missing);
+    if (!unused.empty()) text += "\nit has calls for these problems, which do not occur:" + problem_list(unused);
     return text;
 }
 

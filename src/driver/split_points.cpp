@@ -115,12 +115,12 @@ private:
     /// The bucket in which this symbol's range begins where it ends in bucket `b`; all other ranges are equal.
     std::optional<std::size_t> neighbour(std::size_t b, const std::string& symbol, std::int64_t end) const {
         for (std::size_t other = 0; other < buckets_.size(); ++other) {
-            const auto meets = [&](const runtime::Range& low, const runtime::Range& high) {
+            const auto adjoins = [&](const runtime::Range& low, const runtime::Range& high) {
                 if (low.symbol != symbol) return low.low == high.low && low.high == high.high;
                 return low.high == end && high.low == end + 1;
             };
             const auto &low = buckets_[b].cut.ranges, &high = buckets_[other].cut.ranges;
-            if (std::equal(low.begin(), low.end(), high.begin(), high.end(), meets)) return other;
+            if (std::equal(low.begin(), low.end(), high.begin(), high.end(), adjoins)) return other;
         }
         return std::nullopt;
     }

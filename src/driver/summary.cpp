@@ -64,7 +64,7 @@ public:
             if (each.chosen.measured) measured_ += each.chosen.seconds;
             unknown_ += each.chosen.failure.empty() ? 0 : 1;
             const std::string key = fmt::format("{}|{}|{}", each.chosen.kernel, each.chosen.problem, each.op);
-            const auto [it, fresh] = places_.try_emplace(key, calls_.size());
+            const auto [it, fresh] = call_indices_.try_emplace(key, calls_.size());
             if (fresh) calls_.emplace_back();
             Calls& calls = calls_[it->second];
             calls.all.push_back(&each);
@@ -244,17 +244,19 @@ private:
     void list_alternatives(std::vector<OtherProgram>& others) const {
         for (const ExplainedValue& value : bucket_.values) {
             if (value.at_bind) continue;
-            const auto is_chosen = [](const ExplainedAlternative& way) { return way.chosen; };
+            const auto is_chosen = [](const ExplainedAlternative& alternative) { return alternative.chosen; };
             if (std::none_of(value.alternatives.begin(), value.alternatives.end(), is_chosen)) continue;
-            for (const ExplainedAlternative& way : value.alternatives) {
-                if (way.chosen || !way.slower || way.best < 0 || is_negligible(*way.slower + way.price)) continue;
-                const ExplainedKernel& best = way.kernels[static_cast<std::size_t>(way.best)];
+            for (const ExplainedAlternative& alternative : value.alternatives) {
+                if (alternative.chosen || !alternative.slower || alternative.best < 0) continue;
+                if (is_negligible(*alternative.slower + alternative.price)) continue;
+                const ExplainedKernel& best = alternative.kernels[static_cast<std::size_t>(alternative.best)];
                 const std::string made =
                     fmt::format("{}{}{} by {}", value.name.empty() ? value.value : '"' + value.name + '"',
                                 origin_text(value.op, value.where),
-                                way.view.empty() ? "" : ", seen in " + way.definition, best.kernel);
-                OtherProgram other{*way.slower + way.price, *way.slower, way.more_bytes, best.measured, made};
-                if (other.is_faster()) other.text += ": " + way.decided_by;
+                                alternative.view.empty() ? "" : ", seen in " + alternative.definition, best.kernel);
+                OtherProgram other{*alternative.slower + alternative.price, *alternative.slower, alternative.more_bytes,
+                                   best.measured, made};
+                if (other.is_faster()) other.text += ": " + alternative.decided_by;
                 others.push_back(std::move(other));
             }
         }
@@ -314,7 +316,7 @@ private:
     void add_trials() {
         if (explanation_.trials.empty()) return;
         double base = 1;  // time of the incumbent of that trial divided by the selected program's
-        std::vector<std::string> told;
+        std::vector<std::string> lines;
         for (auto trial = explanation_.trials.rbegin(); trial != explanation_.trials.rend(); ++trial) {
             if (trial->won && trial->samples > 0) base /= trial->ratio;
             // If a challenger won, the line is about the incumbent that lost.
@@ -323,15 +325,15 @@ private:
             const double low = scale * (trial->won ? 1 / trial->high : trial->low),
                          high = scale * (trial->won ? 1 / trial->low : trial->high);
             if (trial->samples > 0)
-                told.push_back(fmt::format("{:.3g}x ({:.3g} to {:.3g}, {} runs)", ratio, low, high, trial->samples));
+                lines.push_back(fmt::format("{:.3g}x ({:.3g} to {:.3g}, {} runs)", ratio, low, high, trial->samples));
             else
-                told.push_back("inconclusive, so the selection of an unmeasured compile was kept");
+                lines.push_back("inconclusive, so the selection of an unmeasured compile was kept");
         }
-        std::reverse(told.begin(), told.end());
-        const std::size_t most = std::min<std::size_t>(5, told.size());
+        std::reverse(lines.begin(), lines.end());
+        const std::size_t most = std::min<std::size_t>(5, lines.size());
         add(fmt::format("program trials, times as long as this program: {}{}",
-                        fmt::join(std::span(told).subspan(told.size() - most), ", "),
-                        told.size() > most ? fmt::format(", {} more", told.size() - most) : ""));
+                        fmt::join(std::span(lines).subspan(lines.size() - most), ", "),
+                        lines.size() > most ? fmt::format(", {} more", lines.size() - most) : ""));
     }
 
     struct Work {
@@ -392,15 +394,15 @@ private:
     /// themselves are added if only a reference kernel was left, or if no kernel accepts a definition that was matched.
     void add_refusals() {
         constexpr std::size_t most = 6;
-        std::vector<std::string> told;
+        std::vector<std::string> lines;
         const auto add_refusal = [&](const ExplainedKernel& verdict, bool matters) {
             const bool is_liftable = verdict.refused_by == RefusedBy::tolerance ||
                                      verdict.refused_by == RefusedBy::rule || verdict.refused_by == RefusedBy::lock;
             if (!verdict.failure.empty())
-                add_unique(told, fmt::format("  {} for {}: failed when it was measured {}", verdict.kernel,
+                add_unique(lines, fmt::format("  {} for {}: failed when it was measured {}", verdict.kernel,
                                              definition_of(verdict), verdict.failure));
             else if (!verdict.refusal.empty() && (is_liftable || (matters && verdict.refused_by == RefusedBy::kernel)))
-                add_unique(told, fmt::format("  {} for {}: {}; {}", verdict.kernel, definition_of(verdict),
+                add_unique(lines, fmt::format("  {} for {}: {}; {}", verdict.kernel, definition_of(verdict),
                                              verdict.refusal, advice_on(verdict)));
         };
         std::set<std::pair<std::string, std::string>> costly;
@@ -414,13 +416,14 @@ private:
         }
         for (const ExplainedValue& value : bucket_.values)
             if (costly.contains({value.op, value.where}))
-                for (const ExplainedAlternative& way : value.alternatives)
-                    for (const ExplainedKernel& each : way.kernels)
-                        add_refusal(each, way.best < 0 && way.definition == value.op && !each.is_reference);
-        if (told.empty()) return;
+                for (const ExplainedAlternative& alternative : value.alternatives)
+                    for (const ExplainedKernel& each : alternative.kernels)
+                        add_refusal(each,
+                                    alternative.best < 0 && alternative.definition == value.op && !each.is_reference);
+        if (lines.empty()) return;
         add("refusals for the longest calls:");
-        for (std::size_t i = 0; i < std::min(most, told.size()); ++i) add(told[i]);
-        if (told.size() > most) add(fmt::format("  and {} more", told.size() - most));
+        for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) add(lines[i]);
+        if (lines.size() > most) add(fmt::format("  and {} more", lines.size() - most));
     }
 
     void add_notes() {
@@ -451,7 +454,7 @@ private:
     const std::size_t number_;
     std::map<int, std::vector<std::string>> sources_;  // of buffers made at bind
     std::vector<Calls> calls_;                         // longest first
-    std::map<std::string, std::size_t> places_;
+    std::map<std::string, std::size_t> call_indices_;
     std::size_t runs_ = 0, unknown_ = 0;
     double measured_ = 0;
     std::vector<std::string> lines_;

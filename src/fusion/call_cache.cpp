@@ -159,12 +159,12 @@ std::vector<ConstantForHole> CallCache::constants_for_holes_of(const TypedCall& 
     std::vector<ConstantForHole> constants_for_holes;
     if (with_others == nullptr || !same_but_numbers(with_sentinels, *with_others)) return {};
     for (NodeId id = 0; id < with_sentinels.graph->nodes().size(); ++id) {
-        const ir::Node &node = with_sentinels.graph->node(id), &beside = with_others->graph->node(id);
-        if (node.op != ir::Op::constant || *node.values == *beside.values) continue;
+        const ir::Node &node = with_sentinels.graph->node(id), &variant = with_others->graph->node(id);
+        if (node.op != ir::Op::constant || *node.values == *variant.values) continue;
         const auto holds = [&](const Hole& hole) {
             const double factor = node.values->front() / hole.sentinel;
             return (is_float(node.dtype) || factor == 1) &&
-                   ir::round_to(node.dtype, factor * other(hole)) == beside.values->front();
+                   ir::round_to(node.dtype, factor * other(hole)) == variant.values->front();
         };
         const auto hole = std::find_if(pattern_.holes.begin(), pattern_.holes.end(), holds);
         if (!node.shape.empty() || hole == pattern_.holes.end()) return {};

@@ -218,10 +218,10 @@ void add_table_numbers(Matcher& matcher, const Pattern& pattern, std::span<const
         for (const Table& made : tables_of(*instance->graph))
             for (const RegionPair& region_pair : region_pairs)
                 for (const NodeId id : matcher.region_from(region_pair.graph).nodes) {
-                    const auto* there = values_of(matcher.graph(), id);
-                    if (there == nullptr || there->size() != made->size()) continue;
+                    const auto* node_values = values_of(matcher.graph(), id);
+                    if (node_values == nullptr || node_values->size() != made->size()) continue;
                     const DType dtype = matcher.graph().node(id).dtype;
-                    add_number(numbers[i], base_of(*there, *made, log_base, dtype), dtype);
+                    add_number(numbers[i], base_of(*node_values, *made, log_base, dtype), dtype);
                 }
     }
 }
@@ -241,15 +241,15 @@ void add_whole_numbers(Matcher& matcher, const Pattern& pattern, std::span<const
             hole.put(number, attributes);
             return matcher.instances().of(*pattern.definition, operands, attributes);
         };
-        const auto &here = built_with(hole.sentinel), &beside = built_with(hole.sentinel + apart);
-        if (!here || !beside) return;
-        const auto made = comparisons_in(matcher.normalizer(), *here),
-                   moved = comparisons_in(matcher.normalizer(), *beside);
+        const auto &at_sentinel = built_with(hole.sentinel), &shifted = built_with(hole.sentinel + apart);
+        if (!at_sentinel || !shifted) return;
+        const auto made = comparisons_in(matcher.normalizer(), *at_sentinel),
+                   moved = comparisons_in(matcher.normalizer(), *shifted);
         for (std::size_t c = 0; c < std::min(made.size(), moved.size()); ++c) {
             const std::optional<double> step = made[c].distance_to(moved[c]);
             if (!step || *step == 0) continue;
-            for (const PositionComparison& there : under) {
-                const std::optional<double> distance = made[c].distance_to(there);
+            for (const PositionComparison& comparison : under) {
+                const std::optional<double> distance = made[c].distance_to(comparison);
                 if (!distance) continue;
                 const double number = hole.sentinel + *distance / *step * apart;
                 if (std::trunc(number) == number && std::fabs(number) < 0x1p53 && built_with(number))

@@ -28,13 +28,13 @@ bool is_feature(ir::Op op) {
 }
 
 void add_positions(const Normalizer& normalizer, TermId core, std::uint32_t path, std::uint32_t depth,
-                   std::vector<TermPosition>& places) {
+                   std::vector<TermPosition>& positions) {
     const Term& term = normalizer.term(core);
     if (depth == max_depth || (term.kind != TermKind::sum && term.kind != TermKind::product)) return;
     path = path * 4 + (term.kind == TermKind::sum ? 1 : 2);
     for (const ScaledTerm& part : term.parts) {
-        places.push_back({part.core, path});
-        add_positions(normalizer, part.core, path, depth + 1, places);
+        positions.push_back({part.core, path});
+        add_positions(normalizer, part.core, path, depth + 1, positions);
     }
 }
 
@@ -67,9 +67,9 @@ std::string feature_name(std::size_t bit) {
 }
 
 std::vector<TermPosition> term_positions(const Normalizer& normalizer, TermId core) {
-    std::vector<TermPosition> places;
-    add_positions(normalizer, core, 0, 0, places);
-    return places;
+    std::vector<TermPosition> positions;
+    add_positions(normalizer, core, 0, 0, positions);
+    return positions;
 }
 
 }  // namespace cairn::fusion

@@ -209,9 +209,9 @@ bool FusionGroups::is_read_inside(NodeId value, const Group& group) const {
         for (const NodeId operand : graph_.node(inside[i]).operands) {
             const auto at = std::lower_bound(inside.begin(), inside.end(), operand);
             if (at == inside.end() || *at != operand) continue;
-            const auto place = static_cast<std::size_t>(at - inside.begin());
-            ++uses[place];
-            depends_on_value[i] = depends_on_value[i] || depends_on_value[place];
+            const auto index = static_cast<std::size_t>(at - inside.begin());
+            ++uses[index];
+            depends_on_value[i] = depends_on_value[i] || depends_on_value[index];
         }
     }
     for (std::size_t i = 0; i < inside.size(); ++i)

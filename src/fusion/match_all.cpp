@@ -20,15 +20,15 @@ public:
 
     void pass(NodeId node) {
         const bool repeats = repeats_.pass(node);
-        NodeTrace& look = traces_.emplace_back();
+        NodeTrace& trace = traces_.emplace_back();
         if (repeats && may_repeat(node - repeats_.shift())) {
             const NodeId earlier = node - repeats_.shift();
-            look.found = traces_[earlier].found;
-            for (Matcher::FoundMatch& find : look.found)
+            trace.found = traces_[earlier].found;
+            for (Matcher::FoundMatch& find : trace.found)
                 for (NodeId& operand : find.operands) operand = repeats_.counterpart_of(operand);
-            look.is_repeated = matcher_.match_like(node, look.found, matches[earlier], matches[node]);
+            trace.is_repeated = matcher_.match_like(node, trace.found, matches[earlier], matches[node]);
         }
-        if (!look.is_repeated) static_cast<Matcher::MatchTrace&>(look) = matcher_.match_at(node, matches[node]);
+        if (!trace.is_repeated) static_cast<Matcher::MatchTrace&>(trace) = matcher_.match_at(node, matches[node]);
     }
 
     std::vector<std::vector<Match>> matches;  ///< by node
@@ -43,9 +43,9 @@ private:
     /// another one in this stretch was checked then, and its operands have advanced with it.
     bool may_repeat(NodeId earlier) const {
         const auto has_counterpart = [&](NodeId id) { return repeats_.has_counterpart(id); };
-        const NodeTrace& look = traces_[earlier];
-        return earlier >= repeats_.begin() && std::all_of(look.at.begin(), look.at.end(), has_counterpart) &&
-               std::all_of(look.found.begin(), look.found.end(), [&](const Matcher::FoundMatch& find) {
+        const NodeTrace& trace = traces_[earlier];
+        return earlier >= repeats_.begin() && std::all_of(trace.at.begin(), trace.at.end(), has_counterpart) &&
+               std::all_of(trace.found.begin(), trace.found.end(), [&](const Matcher::FoundMatch& find) {
                    return std::all_of(find.operands.begin(), find.operands.end(), has_counterpart);
                });
     }

@@ -167,7 +167,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const alternatives::ECl
     if (!match.attributes.has("columns")) return {};
     const std::vector<Dim>& first = match.attributes.dims("columns");
     const Nodes computed = match.computed();
-    const auto is_as_told = [&](std::size_t i) {
+    const auto matches_claim = [&](std::size_t i) {
         const ir::Node& node = graph.node(computed[i]);
         if (match.results[i] != match.results[0]) return false;
         if (i == 0) return first[0] == Dim(0);
@@ -177,7 +177,7 @@ std::string fault_in_columns(const ir::GraphData& graph, const alternatives::ECl
     if (match.attributes.size() != 1 || first.size() != computed.size() || match.results.size() != computed.size())
         return "has columns that do not fit its outputs";
     for (std::size_t i = 0; i < computed.size(); ++i)
-        if (!is_as_told(i)) return fmt::format("does not compute %{}", computed[i]);
+        if (!matches_claim(i)) return fmt::format("does not compute %{}", computed[i]);
     return {};
 }
 

@@ -72,11 +72,11 @@ std::vector<Matcher::PatternSignature> Matcher::signatures_among(std::span<const
                                                                  const ir::GraphData& graph) {
     std::vector<PatternSignature> result;
     const std::size_t axes = axes_in(graph);
-    const auto there = summed_axes(graph);
+    const auto graph_axes = summed_axes(graph);
     for (const Pattern& pattern : patterns) {
         const auto wanted = summed_axes(*pattern.skeleton.graph);
         if (pattern.max_axes > axes || !std::all_of(wanted.begin(), wanted.end(), [&](const auto& list) {
-                return std::find(there.begin(), there.end(), list) != there.end();
+                return std::find(graph_axes.begin(), graph_axes.end(), list) != graph_axes.end();
             }))
             continue;
         const NodeId root = pattern.skeleton.outputs[pattern.main_output];

@@ -58,9 +58,9 @@ std::map<NodeId, Moves> moved_values(const ir::GraphData& graph, const alternati
 }
 
 /// True if the elements are in another order there; reshapes alone keep the order.
-bool turns(const ir::GraphData& graph, const Destination& to) {
-    const auto is_turn = [&](NodeId move) { return graph.node(move).op == Op::transpose; };
-    return is_turn(to.node) || std::any_of(to.moves.begin(), to.moves.end(), is_turn);
+bool transposes(const ir::GraphData& graph, const Destination& to) {
+    const auto is_transpose = [&](NodeId move) { return graph.node(move).op == Op::transpose; };
+    return is_transpose(to.node) || std::any_of(to.moves.begin(), to.moves.end(), is_transpose);
 }
 
 /// By the value that may be written there.
@@ -72,7 +72,7 @@ Destinations destinations_of(const ir::GraphData& graph, const alternatives::ECl
     const auto add = [&](NodeId node) {
         for (auto& [value, moves] : moved_values(graph, classes, node)) {
             Destination to{node, moves};
-            const bool differs = graph.node(node).op == Op::state_append || turns(graph, to);
+            const bool differs = graph.node(node).op == Op::state_append || transposes(graph, to);
             if (differs && known.emplace(value, classes.value_of(node)).second)
                 destinations[value].push_back(std::move(to));
         }

@@ -111,23 +111,23 @@ void set_signature(Pattern& pattern) {
         const std::uint64_t mark = op_bit(node.op);
         if (normal_form::is_opaque(node.op) && (kept & mark) == 0) pattern.absent_ops |= mark;
     }
-    const std::vector<TermPosition> places = term_positions(normalizer, root);
+    const std::vector<TermPosition> positions = term_positions(normalizer, root);
     for (const ir::NodeId input : pattern.skeleton.inputs) {
         pattern.paths.emplace_back();
-        for (const TermPosition& place : places)
-            if (place.core == core_of(input)) pattern.paths.back().push_back(place.path);
+        for (const TermPosition& position : positions)
+            if (position.core == core_of(input)) pattern.paths.back().push_back(position.path);
     }
 }
 
 // Replaces a free axis in the text by each axis in turn, from the last; operands with more than one axis get new sizes
 // for the axes after it. An axis that need not be written is left out if it is the last.
 std::vector<std::string> with_axes(const std::string& text) {
-    constexpr std::string_view not_told = "(-1)";
+    constexpr std::string_view omitted = "(-1)";
     for (const std::string_view open : {" axis=?", " axes=?"}) {
         const std::size_t at = text.find(open);
         if (at == std::string::npos) continue;
-        const bool may_miss = text.compare(at + open.size(), not_told.size(), not_told) == 0;
-        const std::size_t length = open.size() + (may_miss ? not_told.size() : 0);
+        const bool may_miss = text.compare(at + open.size(), omitted.size(), omitted) == 0;
+        const std::size_t length = open.size() + (may_miss ? omitted.size() : 0);
         std::vector<std::string> texts;
         std::string behind;
         for (int axis = 1; axis <= static_cast<int>(max_axes); ++axis) {
@@ -138,9 +138,9 @@ std::vector<std::string> with_axes(const std::string& text) {
                 if (is_wide) written.insert(end, behind);
                 end = written.find(']', end + 1 + (is_wide ? behind.size() : 0));
             }
-            const bool is_told = axis > 1 || !may_miss;
-            texts.push_back(
-                written.replace(at, length, is_told ? fmt::format("{}({})", open.substr(0, 6), -axis) : std::string()));
+            const bool is_given = axis > 1 || !may_miss;
+            texts.push_back(written.replace(
+                at, length, is_given ? fmt::format("{}({})", open.substr(0, 6), -axis) : std::string()));
             behind += fmt::format(",I{}", axis);
         }
         return texts;
@@ -161,10 +161,10 @@ std::vector<std::string> with_operands(std::string text) {
 }
 
 // The text with, or without, the first axes that may be missing (`f32[R?,D]`).
-std::string with_first_axes(std::string text, bool are_there) {
+std::string with_first_axes(std::string text, bool keeps_axes) {
     for (std::size_t at = text.find("?,"); at != std::string::npos; at = text.find("?,")) {
-        const std::size_t begin = are_there ? at : text.rfind('[', at) + 1;
-        text.erase(begin, at + (are_there ? 1 : 2) - begin);
+        const std::size_t begin = keeps_axes ? at : text.rfind('[', at) + 1;
+        text.erase(begin, at + (keeps_axes ? 1 : 2) - begin);
     }
     return text;
 }
@@ -195,7 +195,7 @@ Pattern read(const Definition& definition, const std::string& text, bool has_fir
 
 // True if both patterns are matched at the same places with operands of the same dtypes, so that one finds what the
 // other does.
-bool look_alike(const Pattern& a, const Pattern& b) {
+bool are_equivalent(const Pattern& a, const Pattern& b) {
     const std::vector<TensorDesc>&of_a = a.problem.inputs, &of_b = b.problem.inputs;
     if (!std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
                     [](const TensorDesc& x, const TensorDesc& y) { return x.dtype == y.dtype; }))
@@ -232,7 +232,7 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
             static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
         set_signature(pattern);
         if (std::any_of(patterns.begin() + static_cast<std::ptrdiff_t>(first), patterns.end(),
-                        [&](const Pattern& other) { return look_alike(other, pattern); }))
+                        [&](const Pattern& other) { return are_equivalent(other, pattern); }))
             continue;
         // Built here and not on demand: a pattern is read by many threads.
         for (ir::NodeId id = 0; id < pattern.skeleton.graph->nodes().size(); ++id) pattern.regions->from(id);

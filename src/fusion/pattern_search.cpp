@@ -65,14 +65,15 @@ private:
         const auto is_partner = [&](NodeId id) {
             return matcher_.op_bit_of(id) == wanted && graph_.node(id).operands.size() == mark.operands.size();
         };
-        std::span<const NodeId> there = matcher_.region_from(region_pair.graph).nodes;
+        std::span<const NodeId> region_nodes = matcher_.region_from(region_pair.graph).nodes;
         // Factors that do not vary along a summed axis may be outside the sum.
-        if (std::none_of(there.begin(), there.end(), is_partner)) there = matcher_.region_from(root_).nodes;
+        if (std::none_of(region_nodes.begin(), region_nodes.end(), is_partner))
+            region_nodes = matcher_.region_from(root_).nodes;
         paired_.push_back(nodes[next]);
-        for (const NodeId candidate : there) {
+        for (const NodeId candidate : region_nodes) {
             if (!is_partner(candidate)) continue;
             align_operands(mark, matcher_.operands(candidate), at, next);
-            if (mark.op == ir::Op::matmul && is_transposed(candidate, there) && !done())
+            if (mark.op == ir::Op::matmul && is_transposed(candidate, region_nodes) && !done())
                 align_operands(mark, std::array{matcher_.operands(candidate)[1], matcher_.operands(candidate)[0]}, at,
                                next);
             if (done()) break;
@@ -138,11 +139,11 @@ private:
         const NodeId input = pattern_.skeleton.inputs[index];
         const std::size_t leaf = pattern_.layout_hashes->of((*pattern_.forms)[input].core);
         for (const RegionPair& region_pair : region_pairs_) {
-            const std::span<const NodeId> there = pattern_.regions->from(region_pair.skeleton).nodes;
-            if (!contains(there, input)) continue;
+            const std::span<const NodeId> region_nodes = pattern_.regions->from(region_pair.skeleton).nodes;
+            if (!contains(region_nodes, input)) continue;
             regions.push_back(matcher_.region_from(region_pair.graph).nodes);
-            if (narrowest == 0 || there.size() < narrowest) {
-                narrowest = there.size();
+            if (narrowest == 0 || region_nodes.size() < narrowest) {
+                narrowest = region_nodes.size();
                 std::swap(regions.front(), regions.back());
             }
             if (pattern_.layout_hashes->of((*pattern_.forms)[region_pair.skeleton].core) == leaf)
@@ -195,7 +196,7 @@ private:
     OperandMask choose_operand(const std::vector<std::vector<NodeId>>& choices, std::vector<NodeId>& operands) {
         const std::size_t index = operands.size(), bound = calls_.sizes().bound();
         if (index == choices.size()) return guess(operands);
-        const OperandMask here = operand_bit(index);
+        const OperandMask bit = operand_bit(index);
         OperandMask blame = 0;
         std::vector<NodeId> hopeless;
         for (const NodeId id : choices[index]) {
@@ -207,10 +208,10 @@ private:
             const OperandMask wrong = bind(index, id) ? choose_operand(choices, operands) : all_operands;
             operands.pop_back();
             calls_.sizes().rollback(bound);
-            if ((wrong & here) == 0) hopeless.push_back(id);
+            if ((wrong & bit) == 0) hopeless.push_back(id);
             blame |= wrong;
         }
-        return blame & ~here;
+        return blame & ~bit;
     }
 
     OperandMask guess(const std::vector<NodeId>& operands) {
@@ -224,11 +225,11 @@ private:
         for (const Attributes& known : known_attributes) {
             last = attempt(operands, call, known);
             if (found_.size() > before) return all_operands;
-            const bool tells_of_others =
+            const bool blames_others =
                 std::none_of(pattern_.holes.begin(), pattern_.holes.end(),
                              [&](const Hole& hole) { return is_neutral(hole.number_in(known)); });
-            if (tells_of_others && (last.blame & number_bit) == 0) return last.blame;
-            if (!tells_of_others) last.unknown.reset();
+            if (blames_others && (last.blame & number_bit) == 0) return last.blame;
+            if (!blames_others) last.unknown.reset();
         }
         if (!numbers_) numbers_ = candidate_numbers(matcher_, pattern_, region_pairs_);
         // Numbers that leave something out do not show whether other numbers would give the value.
@@ -260,7 +261,7 @@ private:
 
     // Tries the numbers for which the form computed from the operands equals the root's; once for each choice of
     // operands. `held`: the numbers in the graph, for each hole.
-    bool solve(std::span<const NodeId> operands, TypedCall& call, std::span<const std::vector<double>> held) {
+    bool solve(std::span<const NodeId> operands, TypedCall& call, std::span<const std::vector<double>> fixed) {
         if (std::exchange(is_solved_, true)) return false;
         Attributes attributes = pattern_.problem.attributes;
         const auto put = [&](std::span<const double> numbers) {
@@ -278,15 +279,15 @@ private:
             std::vector<double> start;
             for (const Hole& hole : pattern_.holes) start.push_back(hole.sentinel * scale);
             for (const std::vector<double>& numbers : solve_numbers(pairs_of, std::move(start)))
-                if (try_signs(operands, call, numbers, held)) return true;
+                if (try_signs(operands, call, numbers, fixed)) return true;
         }
         return false;
     }
 
     // The shortest number that rounds to the solution. A solution has the rounding errors of f64, so for f64 the number
     // in the graph is taken instead, if there is one.
-    double written_or_shortest(double solved, std::span<const double> held, DType dtype) {
-        for (const double number : held)
+    double written_or_shortest(double solved, std::span<const double> fixed, DType dtype) {
+        for (const double number : fixed)
             if (dtype == DType::f64 && Normalizer::close(std::fabs(number), std::fabs(solved), dtype))
                 return std::copysign(number, solved);
         return shortest_within_rounding(matcher_, solved, dtype);
@@ -295,7 +296,7 @@ private:
     // Tries both signs of these numbers: an even function does not depend on the sign, and for a negative number the
     // result may differ from that for the positive numbers of the solver.
     bool try_signs(std::span<const NodeId> operands, TypedCall& call, const std::vector<double>& numbers,
-                   std::span<const std::vector<double>> held) {
+                   std::span<const std::vector<double>> fixed) {
         constexpr std::size_t max_signs = 3;
         const std::size_t before = found_.size();
         const DType dtype = graph_.node(root_).dtype;
@@ -303,7 +304,7 @@ private:
         for (std::size_t signs = 0; signs < std::size_t{1} << std::min(numbers.size(), max_signs); ++signs)
             for (const bool is_short : {true, false}) {
                 for (std::size_t i = 0; i < numbers.size(); ++i) {
-                    const double number = is_short ? written_or_shortest(numbers[i], held[i], dtype) : numbers[i];
+                    const double number = is_short ? written_or_shortest(numbers[i], fixed[i], dtype) : numbers[i];
                     pattern_.holes[i].put(i < max_signs && (signs >> i) % 2 != 0 ? -number : number, attributes);
                 }
                 attempt(operands, call, attributes);

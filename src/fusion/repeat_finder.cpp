@@ -23,16 +23,16 @@ bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == s
 
 }  // namespace
 
-bool RepeatFinder::PairTable::join(std::uint32_t later, std::uint32_t earlier, std::uint32_t stretch) {
+bool RepeatFinder::PairTable::join(std::uint32_t later, std::uint32_t earlier, std::uint32_t sequence) {
     Partner &forth = later_[earlier], &back = earlier_[later];
-    const bool is_new = forth.stretch != stretch && back.stretch != stretch;
-    if (is_new) forth = {stretch, later}, back = {stretch, earlier};
-    return forth.stretch == stretch && forth.other == later && back.stretch == stretch && back.other == earlier;
+    const bool is_new = forth.sequence != sequence && back.sequence != sequence;
+    if (is_new) forth = {sequence, later}, back = {sequence, earlier};
+    return forth.sequence == sequence && forth.other == later && back.sequence == sequence && back.other == earlier;
 }
 
-std::optional<std::uint32_t> RepeatFinder::PairTable::later(std::uint32_t earlier, std::uint32_t stretch) const {
+std::optional<std::uint32_t> RepeatFinder::PairTable::later(std::uint32_t earlier, std::uint32_t sequence) const {
     const Partner& entry = later_[earlier];
-    return entry.stretch == stretch ? std::optional(entry.other) : std::nullopt;
+    return entry.sequence == sequence ? std::optional(entry.other) : std::nullopt;
 }
 
 RepeatFinder::RepeatFinder(const ir::GraphData& graph, const alternatives::EClasses& classes,
@@ -54,7 +54,7 @@ bool RepeatFinder::pass(NodeId id) {
     if (shift_ == 0 && !is_new) {
         begin_ = id;
         shift_ = id - last->second;
-        ++stretch_;
+        ++sequence_;
         if (!repeats(id)) shift_ = 0;
     }
     last->second = id;
@@ -96,20 +96,20 @@ bool RepeatFinder::same_node(NodeId a, NodeId b) const {
 // operand from before corresponds to one that is the same or computed alike.
 bool RepeatFinder::corresponds(NodeId later, NodeId earlier) {
     if (later >= begin_ - shift_ && later - earlier == shift_) return true;
-    int looks = 0;
-    return computed_alike(later, earlier, looks);
+    int comparisons = 0;
+    return computed_equally(later, earlier, comparisons);
 }
 
-bool RepeatFinder::computed_alike(NodeId later, NodeId earlier, int& looks) {
-    if (nodes_.later(earlier, stretch_) == later) return true;
-    if (later >= begin_ || earlier >= begin_ - shift_ || ++looks > max_comparisons) return false;
+bool RepeatFinder::computed_equally(NodeId later, NodeId earlier, int& comparisons) {
+    if (nodes_.later(earlier, sequence_) == later) return true;
+    if (later >= begin_ || earlier >= begin_ - shift_ || ++comparisons > max_comparisons) return false;
     if (later == earlier) return record_shared(later);
     if (!same_node(later, earlier)) return false;
     const auto& operands = graph_.node(later).operands;
     const auto& before = graph_.node(earlier).operands;
     return std::equal(operands.begin(), operands.end(), before.begin(), before.end(),
-                      [&](NodeId a, NodeId b) { return computed_alike(a, b, looks); }) &&
-           nodes_.join(later, earlier, stretch_);
+                      [&](NodeId a, NodeId b) { return computed_equally(a, b, comparisons); }) &&
+           nodes_.join(later, earlier, sequence_);
 }
 
 // All values from which a shared value is computed are shared.
@@ -118,8 +118,8 @@ bool RepeatFinder::record_shared(NodeId value) {
     while (!open_.empty()) {
         const NodeId at = open_.back();
         open_.pop_back();
-        if (nodes_.later(at, stretch_) == at) continue;
-        if (shares_left_ == 0 || !nodes_.join(at, at, stretch_)) return false;
+        if (nodes_.later(at, sequence_) == at) continue;
+        if (shares_left_ == 0 || !nodes_.join(at, at, sequence_)) return false;
         --shares_left_;
         open_.insert(open_.end(), graph_.node(at).operands.begin(), graph_.node(at).operands.end());
     }
@@ -138,7 +138,7 @@ bool RepeatFinder::same_terms(NodeId id) {
                                  return same_form(x, y);
                              });
         const bool same_leaf = a.kind != TermKind::leaf || (a.node == id && b.node == id - shift_);
-        if (!is_same || !same_leaf || !terms_.join(first + i, before + i, stretch_)) return false;
+        if (!is_same || !same_leaf || !terms_.join(first + i, before + i, sequence_)) return false;
     }
     return same_form(forms_[id], forms_[id - shift_]);
 }
@@ -152,17 +152,17 @@ bool RepeatFinder::same_form(const ScaledTerm& a, const ScaledTerm& b) {
         return std::min(term.parts.size(), normal_form::max_flattened_parts + 1);
     };
     const bool is_inside = a.core >= terms_before(begin_);
-    if (is_inside) return terms_.later(b.core, stretch_) == a.core;
+    if (is_inside) return terms_.later(b.core, sequence_) == a.core;
     return x.kind == y.kind && x.op == y.op && x.dtype == y.dtype && x.shape == y.shape && parts(x) == parts(y) &&
-           terms_.join(a.core, b.core, stretch_);
+           terms_.join(a.core, b.core, sequence_);
 }
 
 bool RepeatFinder::has_counterpart(NodeId earlier) const {
-    return earlier >= begin_ || nodes_.later(earlier, stretch_);
+    return earlier >= begin_ || nodes_.later(earlier, sequence_);
 }
 
 NodeId RepeatFinder::counterpart_of(NodeId earlier) const {
-    return earlier >= begin_ ? earlier + shift_ : *nodes_.later(earlier, stretch_);
+    return earlier >= begin_ ? earlier + shift_ : *nodes_.later(earlier, sequence_);
 }
 
 }  // namespace cairn::fusion

@@ -46,12 +46,12 @@ private:
     public:
         explicit PairTable(std::size_t size) : later_(size), earlier_(size) {}
         /// False if either has another counterpart.
-        bool join(std::uint32_t later, std::uint32_t earlier, std::uint32_t stretch);
-        std::optional<std::uint32_t> later(std::uint32_t earlier, std::uint32_t stretch) const;
+        bool join(std::uint32_t later, std::uint32_t earlier, std::uint32_t sequence);
+        std::optional<std::uint32_t> later(std::uint32_t earlier, std::uint32_t sequence) const;
 
     private:
         struct Partner {
-            std::uint32_t stretch = 0, other = 0;
+            std::uint32_t sequence = 0, other = 0;
         };
         std::vector<Partner> later_, earlier_;
     };
@@ -62,7 +62,7 @@ private:
     bool same_terms(ir::NodeId id);
     bool same_form(const normal_form::ScaledTerm& a, const normal_form::ScaledTerm& b);
     bool corresponds(ir::NodeId later, ir::NodeId earlier);
-    bool computed_alike(ir::NodeId later, ir::NodeId earlier, int& looks);
+    bool computed_equally(ir::NodeId later, ir::NodeId earlier, int& comparisons);
     bool record_shared(ir::NodeId value);
     normal_form::TermId terms_before(ir::NodeId id) const { return forms_.terms_before(id); }
 
@@ -70,7 +70,7 @@ private:
     const alternatives::EClasses& classes_;
     const normal_form::NormalForms& forms_;
     ir::NodeId begin_ = 0, shift_ = 0;  // shift 0: no stretch
-    std::uint32_t stretch_ = 0;
+    std::uint32_t sequence_ = 0;
     std::size_t shares_left_;
     PairTable nodes_, terms_;
     std::vector<ir::NodeId> open_;                                     // scratch

@@ -123,9 +123,9 @@ private:
         CoefficientPair outer{1, 1};
         for (std::size_t i = 0; i < inner.size(); ++i) {
             CoefficientPair pair = inner[i];
-            const bool is_taken_out = is_linear && (i == 0 || y.op == ir::Op::matmul) && std::isnormal(pair.made) &&
-                                      std::isnormal(pair.wanted);
-            if (is_taken_out) {
+            const bool is_factored_out = is_linear && (i == 0 || y.op == ir::Op::matmul) && std::isnormal(pair.made) &&
+                                         std::isnormal(pair.wanted);
+            if (is_factored_out) {
                 outer.made *= std::fabs(pair.made);
                 outer.wanted *= std::fabs(pair.wanted);
                 pair = {std::copysign(1.0, pair.made), std::copysign(1.0, pair.wanted)};
@@ -198,9 +198,9 @@ std::optional<Table> sampled(const PairsOf& pairs_of, const std::vector<double>&
         for (const int step : {1, 2}) {
             std::vector<double> moved = numbers;
             moved[i] *= 1 << step;
-            const auto there = pairs_of(moved);
-            if (!there || there->size() != pairs.size()) return std::nullopt;
-            for (std::size_t at = 0; at < pairs.size(); ++at) table[i][at].value[step] = (*there)[at].made;
+            const auto moved_pairs = pairs_of(moved);
+            if (!moved_pairs || moved_pairs->size() != pairs.size()) return std::nullopt;
+            for (std::size_t at = 0; at < pairs.size(); ++at) table[i][at].value[step] = (*moved_pairs)[at].made;
         }
     }
     return table;

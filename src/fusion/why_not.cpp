@@ -45,9 +45,9 @@ Miss miss_by_form(Matcher& matcher, std::span<const NodeId> nodes, const std::ve
     Miss nearest{nodes.front(), {}};
     std::uint64_t missing = ~std::uint64_t{0};
     for (const NodeId node : nodes) {
-        const std::uint64_t there = features.of(matcher.forms()[node].core);
+        const std::uint64_t available = features.of(matcher.forms()[node].core);
         for (const Pattern& pattern : patterns) {
-            const std::uint64_t lacks = pattern.features & ~there;
+            const std::uint64_t lacks = pattern.features & ~available;
             if (std::popcount(lacks) < std::popcount(missing)) missing = lacks, nearest.node = node;
         }
     }

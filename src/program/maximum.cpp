@@ -42,7 +42,7 @@ public:
             result_.bound = part.bound;
             const bool decided = options_.enough > -detail::infinity &&
                                  (part.bound <= options_.enough || (result_.legal && result_.found > options_.enough));
-            if (decided || looked_at_ >= options_.boxes) return result_;
+            if (decided || visited_ >= options_.boxes) return result_;
             open.pop();
             Box lower = part.box, upper = part.box;
             const std::size_t split = widest(part.box);
@@ -58,7 +58,7 @@ public:
 
 private:
     void examine(Box box, std::priority_queue<Part>& open) {
-        ++looked_at_;
+        ++visited_;
         if (!narrow(box)) return;
         try_points(box);
         if (box.is_point()) return;
@@ -240,7 +240,7 @@ private:
     std::vector<bool> rounds_;  // per size: whether it may not be a multiple of the unit
     std::vector<Wide> sizes_;   // scratch
     Maximum result_;
-    int looked_at_ = 0;
+    int visited_ = 0;
 };
 
 }  // namespace

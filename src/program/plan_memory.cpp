@@ -207,9 +207,10 @@ void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptio
     // If some buffers shrink as others grow, the arena may be largest at sizes between the samples.
     const PeakMemory peak = peak_memory_of(program);
     if (std::find(samples.begin(), samples.end(), peak.at) != samples.end()) return;
-    const memory_plan::PackingProblem there = planner_problem(program, {peak.at});
-    if (peak.found <=
-        memory_plan::align_up(memory_plan::lower_bounds(there, memory_plan::LiveIntervals(there))[0], arena_alignment))
+    const memory_plan::PackingProblem problem_at_peak = planner_problem(program, {peak.at});
+    if (peak.found <= memory_plan::align_up(
+                          memory_plan::lower_bounds(problem_at_peak, memory_plan::LiveIntervals(problem_at_peak))[0],
+                          arena_alignment))
         return;
     const MemoryPlan first = program.plan;
     samples.push_back(peak.at);

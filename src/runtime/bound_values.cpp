@@ -69,7 +69,7 @@ public:
     /// The weights and bound values that a program's runs read.
     BoundMemory memory_of(const LinkedProgram& program) const {
         BoundMemory memory;
-        const auto take = [&](const LinkedOperand& operand) {
+        const auto add_operand = [&](const LinkedOperand& operand) {
             const Buffer& buffer = buffer_of(program, operand.buffer);
             if (!is_shared_by_name(buffer)) return;
             const auto it = computed_.by_kind(buffer).find(buffer.name);
@@ -77,8 +77,8 @@ public:
         };
         for (const LinkedInstruction& instruction : program.run())
             for (int i = 0; i < instruction.inputs; ++i)
-                take(program.operands()[static_cast<std::size_t>(instruction.first_operand + i)]);
-        for (const LinkedOperand& port : program.outputs()) take(port);
+                add_operand(program.operands()[static_cast<std::size_t>(instruction.first_operand + i)]);
+        for (const LinkedOperand& port : program.outputs()) add_operand(port);
         return memory;
     }
 
@@ -97,7 +97,7 @@ private:
     /// at a page. With an arena per value, the last huge page of each would be half empty.
     struct SharedArena {
         std::shared_ptr<device::Memory> memory;
-        std::size_t taken = 0;
+        std::size_t used = 0;
     };
 
     void compute() {
@@ -250,11 +250,11 @@ private:
         SharedArena own;
         SharedArena& room = stays ? arenas_[kept->second.readers] : own;
         if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(kept->second.readers) : bytes);
-        if (bytes > room.memory->capacity() - room.taken) room = {memory_for(bytes), 0};
-        room.memory->touch(0, room.taken + bytes);
+        if (bytes > room.memory->capacity() - room.used) room = {memory_for(bytes), 0};
+        room.memory->touch(0, room.used + bytes);
         computed_.values.insert_or_assign(
-            buffer.name, std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.taken));
-        room.taken = std::min(room.taken + in_pages(bytes), room.memory->capacity());
+            buffer.name, std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.used));
+        room.used = std::min(room.used + in_pages(bytes), room.memory->capacity());
     }
 
     std::shared_ptr<device::Memory> memory_for(std::size_t bytes) {

@@ -15,13 +15,13 @@ using program::Program;
 
 /// Index of a tensor's element as text, from its position in row-major order: `[0,1]`.
 std::string index_text(const TensorArg& tensor, std::int64_t position) {
-    std::vector<std::int64_t> place(static_cast<std::size_t>(tensor.rank), 0);
-    for (std::size_t axis = place.size(); axis-- > 0;) {
+    std::vector<std::int64_t> index(static_cast<std::size_t>(tensor.rank), 0);
+    for (std::size_t axis = index.size(); axis-- > 0;) {
         if (tensor.shape[axis] == 0) break;
-        place[axis] = position % tensor.shape[axis];
+        index[axis] = position % tensor.shape[axis];
         position /= tensor.shape[axis];
     }
-    return fmt::format("[{}]", fmt::join(place, ","));
+    return fmt::format("[{}]", fmt::join(index, ","));
 }
 
 /// The user's name of an operand, if there is one, else its number.

@@ -28,7 +28,7 @@ std::string type_text(const GivenSize& given) {
 }
 
 /// `64 on axis 2`, `384 elements`.
-std::string place_text(const GivenSize& given, std::int64_t size) {
+std::string location_text(const GivenSize& given, std::int64_t size) {
     return given.axis == GivenSize::elements ? fmt::format("{} elements", size)
                                              : fmt::format("{} on axis {}", size, given.axis);
 }
@@ -133,14 +133,14 @@ std::string SizeSolver::fault(std::size_t symbol) const {
         if (const GivenSize& given = gathered_[e];
             detail::solve({&equations_[e], 1}, unknown(symbol)).count == SolutionCount::none)
             return fmt::format("{}, got {}, which is {} for no {} in {}..{}{}{}", type_text(given),
-                               place_text(given, given.size), expression_text(given), name.name, name.low, name.high,
+                               location_text(given, given.size), expression_text(given), name.name, name.low, name.high,
                                others_text(given, symbol),
                                suggestion_text(detail::nearest_attainable(equations_[e], unknown(symbol))));
     const GivenSize &first = gathered_.front(), &last = gathered_.back();
     const std::string of_last = first.desc == last.desc ? "" : fmt::format(" of {} \"{}\"", last.kind, last.name);
     return fmt::format("{}, got {} and {}{}, which are {} and {} for no {} in {}..{}", type_text(first),
-                       place_text(first, first.size), place_text(last, last.size), of_last, expression_text(first),
-                       expression_text(last), name.name, name.low, name.high);
+                       location_text(first, first.size), location_text(last, last.size), of_last,
+                       expression_text(first), expression_text(last), name.name, name.low, name.high);
 }
 
 std::string SizeSolver::check() const {
@@ -150,7 +150,7 @@ std::string SizeSolver::check() const {
         if (given.axis == GivenSize::elements || count_unknown(given, unknown) > 0) continue;
         const std::int64_t wanted = factors_of(given).front().evaluate(values_);
         if (wanted != given.size)
-            return fmt::format("{}, got {}, expected {} = {}{}", type_text(given), place_text(given, given.size),
+            return fmt::format("{}, got {}, expected {} = {}{}", type_text(given), location_text(given, given.size),
                                expression_text(given), wanted, others_text(given, none));
     }
     return {};
@@ -163,7 +163,7 @@ std::string SizeSolver::ambiguity(std::size_t symbol) {
     if (solution.count != SolutionCount::several) return {};
     const GivenSize& given = gathered_.front();
     return fmt::format("{} \"{}\" has {}, which is {} for {} = {} and for {}", given.kind, given.name,
-                       place_text(given, given.size), expression_text(given), symbols_[symbol].name, solution.value,
+                       location_text(given, given.size), expression_text(given), symbols_[symbol].name, solution.value,
                        solution.second);
 }
 

@@ -104,9 +104,9 @@ void StateSlot::for_each_segment(std::span<const std::int64_t> live, F work) con
     const auto count = static_cast<std::size_t>(elements);
     std::vector<std::int64_t> index(outer, 0);
     for (std::size_t dense = 0;; dense += count) {
-        std::int64_t place = 0;
-        for (std::size_t axis = 0; axis < outer; ++axis) place += index[axis] * desc().strides[axis].constant();
-        work(dense, static_cast<std::size_t>(place), count);
+        std::int64_t offset = 0;
+        for (std::size_t axis = 0; axis < outer; ++axis) offset += index[axis] * desc().strides[axis].constant();
+        work(dense, static_cast<std::size_t>(offset), count);
         std::size_t axis = outer;
         while (axis > 0 && ++index[axis - 1] == live[axis - 1]) index[--axis] = 0;
         if (axis == 0) return;
@@ -143,14 +143,14 @@ void StateSlot::for_each_segment(std::int64_t first, std::span<const std::int64_
 void StateSlot::copy(const StateSlot& other, std::int64_t rows) {
     touch(rows);
     const DType own = desc().dtype, others = other.desc().dtype;
-    const auto take = [&](std::size_t first, std::size_t count) {
+    const auto copy_part = [&](std::size_t first, std::size_t count) {
         copy_elements(memory->data() + first * size_of(own), own, other.memory->data() + first * size_of(others),
                       others, count);
     };
-    if (port_->axis < 0) return take(0, memory->capacity() / size_of(own));
+    if (port_->axis < 0) return copy_part(0, memory->capacity() / size_of(own));
     const std::int64_t row = row_bytes() / static_cast<std::int64_t>(size_of(own));
     for (std::int64_t stripe = 0; stripe < stripes() && rows > 0; ++stripe)
-        take(static_cast<std::size_t>(stripe * capacity() * row), static_cast<std::size_t>(rows * row));
+        copy_part(static_cast<std::size_t>(stripe * capacity() * row), static_cast<std::size_t>(rows * row));
 }
 
 void StateSlot::swap_memory(StateSlot& other) noexcept {
@@ -163,14 +163,14 @@ void StateSlot::swap_memory(StateSlot& other) noexcept {
 bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
                                std::span<const std::int64_t> symbol_values) const {
     const auto size = static_cast<std::int64_t>(size_of(desc().dtype));
-    const auto in = [&](const auto& self, std::size_t axis, std::int64_t place) -> bool {
+    const auto in = [&](const auto& self, std::size_t axis, std::int64_t offset) -> bool {
         const bool grows = static_cast<int>(axis) == port_->axis;
         const std::int64_t stride = desc().strides[axis].constant(), first = grows ? begin : 0;
         const std::int64_t last = grows ? end : live[axis].evaluate(symbol_values);
         if (axis + 1 == live.size())
-            return any_non_finite(memory->data() + (place + first * stride) * size, desc().dtype, last - first);
+            return any_non_finite(memory->data() + (offset + first * stride) * size, desc().dtype, last - first);
         bool any = false;
-        for (std::int64_t i = first; i < last && !any; ++i) any = self(self, axis + 1, place + i * stride);
+        for (std::int64_t i = first; i < last && !any; ++i) any = self(self, axis + 1, offset + i * stride);
         return any;
     };
     return in(in, 0, 0);
@@ -178,9 +178,9 @@ bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape
 
 bool StateSlot::is_dense_as_declared(std::span<const std::int64_t> live) const {
     if (is_stored_narrow()) return false;
-    int stretches = 0;
-    for_each_segment(live, [&](std::size_t, std::size_t, std::size_t) { ++stretches; });
-    return stretches <= 1;
+    int segments = 0;
+    for_each_segment(live, [&](std::size_t, std::size_t, std::size_t) { ++segments; });
+    return segments <= 1;
 }
 
 void StateSlot::clear(std::int64_t begin, std::int64_t end) {

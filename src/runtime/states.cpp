@@ -50,7 +50,7 @@ void assign_size(SizeSlot& slot, std::int64_t value) {
 
 /// Sets the bare symbols of a state's shape from its contents. Returns the fault, if any.
 std::string assign_sizes(const Instance& instance, const StateContents& contents, std::vector<SizeSlot>& sizes,
-                         std::vector<bool>& taken) {
+                         std::vector<bool>& is_set) {
     const StatePort& port = instance.states[contents.state].port();
     const Shape& live = port.live.shape;
     const std::string begin =
@@ -61,13 +61,13 @@ std::string assign_sizes(const Instance& instance, const StateContents& contents
         if (live[axis].is_constant() && live[axis].constant() != given) return begin;
         for (std::size_t s = 0; s < sizes.size(); ++s) {
             if (sizes[s].name != live[axis].symbol()) continue;
-            if (taken[s] && sizes[s].value != given)
+            if (is_set[s] && sizes[s].value != given)
                 return fmt::format("{}: {} is {} in another state", begin, sizes[s].name, sizes[s].value);
             const std::int64_t most = max_length_of(instance, sizes[s]);
             if (given < sizes[s].low || given > most)
                 return fmt::format("{}: {} = {} is not in {}..{}", begin, sizes[s].name, given, sizes[s].low, most);
             assign_size(sizes[s], given);
-            taken[s] = true;
+            is_set[s] = true;
         }
     }
     return {};
@@ -76,7 +76,7 @@ std::string assign_sizes(const Instance& instance, const StateContents& contents
 /// Solves for the symbols that the other sizes of the contents determine, after the bare ones. A symbol with several
 /// solutions keeps its value. Returns the fault, if any.
 std::string solve_sizes(const Instance& instance, const std::vector<StateContents>& contents,
-                        std::vector<SizeSlot>& sizes, const std::vector<bool>& taken) {
+                        std::vector<SizeSlot>& sizes, const std::vector<bool>& is_set) {
     const std::vector<int>& positions = instance.executable->symbol_of[0];
     std::vector<Symbols::Symbol> symbols;
     std::size_t axes = 0;
@@ -89,7 +89,7 @@ std::string solve_sizes(const Instance& instance, const std::vector<StateContent
     for (std::size_t s = 0; s < positions.size(); ++s) {
         const auto position = static_cast<std::size_t>(positions[s]);
         const SizeSlot& slot = sizes[position];
-        if (taken[position] || slot.is_state_length || slot.low == slot.high) solver.set_known(s, slot.value);
+        if (is_set[position] || slot.is_state_length || slot.low == slot.high) solver.set_known(s, slot.value);
     }
     for (const StateContents& each : contents) {
         const StatePort& port = instance.states[each.state].port();
@@ -134,13 +134,13 @@ bool overflows_storage(const StateSlot& slot, const StateContents& contents) {
 std::vector<SizeSlot> sizes_with(const Instance& instance, const std::vector<StateContents>& contents,
                                  std::string& fault) {
     std::vector<SizeSlot> sizes = instance.sizes;
-    std::vector<bool> taken(sizes.size(), false);
+    std::vector<bool> is_set(sizes.size(), false);
     const auto add = [&](const std::string& text) {
         if (!text.empty()) fault += (fault.empty() ? "" : "; ") + text;
     };
-    for (const StateContents& each : contents) add(assign_sizes(instance, each, sizes, taken));
+    for (const StateContents& each : contents) add(assign_sizes(instance, each, sizes, is_set));
     if (!fault.empty()) return sizes;
-    add(solve_sizes(instance, contents, sizes, taken));
+    add(solve_sizes(instance, contents, sizes, is_set));
     if (!fault.empty()) return sizes;
     const std::vector<std::int64_t> values = port_values(instance, sizes);
     for (const StateContents& each : contents) {

@@ -126,7 +126,7 @@ pid_t left_behind(bool awake) {
     return pid;
 }
 
-TEST(BusyProcess, EndsWithAMakerThatIsKilled) {
+TEST(BusyProcess, EndsWithAKilledParent) {
     if (!has_two_cpus()) return expect_refused();
     for (const bool awake : {false, true}) {
         const pid_t pid = left_behind(awake);

@@ -32,7 +32,7 @@ TEST(GoldenRows, SentencesWithoutTheirPadding) {
     EXPECT_EQ(bundled.ids[0].size(), 6u);
 }
 
-TEST(GoldenRows, FilesThatAreNone) {
+TEST(GoldenRows, InvalidFiles) {
     const cairn::test::TempFolder folder;
     EXPECT_THROW(golden_text(folder / "missing.json"), cairn::Error);
     for (const char* text :

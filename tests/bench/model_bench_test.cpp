@@ -75,7 +75,7 @@ TEST(ModelBench, PrefillOfSeveralTextsAndAllLogits) {
     EXPECT_EQ(all["logits"], "all");
 }
 
-TEST(ModelBench, DecodeAloneAndInBatches) {
+TEST(ModelBench, DecodeWithAndWithoutBatches) {
     for (const char* batch : {"1", "3"}) {
         const json all =
             bench_of({"--model", "gpt2", "--work", "decode", "--length", "9", "--batch", batch, "--iterations", "4"});
@@ -84,7 +84,7 @@ TEST(ModelBench, DecodeAloneAndInBatches) {
     }
 }
 
-TEST(ModelBench, ClassifyAloneAndInBatches) {
+TEST(ModelBench, ClassifyWithAndWithoutBatches) {
     for (const char* batch : {"1", "8"}) {
         const json all = bench_of({"--model", "distilbert", "--length", "13", "--batch", batch, "--iterations", "2"});
         expect_whole(all, 2);
@@ -93,7 +93,7 @@ TEST(ModelBench, ClassifyAloneAndInBatches) {
     }
 }
 
-TEST(ModelBench, TellsWhereTheTimeGoes) {
+TEST(ModelBench, ProfilesByKernel) {
     const json all = bench_of({"--model", "gpt2", "--length", "9", "--iterations", "1", "--threads", "2", "--profile"});
     int instructions = 0;
     double seconds = 0;
@@ -132,7 +132,7 @@ TEST(ModelBench, KeepsAModelReady) {
     }
 }
 
-TEST(ModelBench, GoesOnForSeconds) {
+TEST(ModelBench, RunsForTheGivenSeconds) {
     const json all = bench_of({"--model", "distilbert", "--length", "1", "--iterations", "1", "--seconds", "0.05"});
     double total = 0;
     for (const double time : all["iterations_ns"]) total += time;
@@ -152,7 +152,7 @@ TEST(ModelBench, TunesWithinABudgetIntoAFile) {
     }
 }
 
-TEST(ModelBench, IsATableToo) {
+TEST(ModelBench, PrintsATable) {
     const Outcome outcome = model_bench({"--model", "gpt2", "--length", "4", "--mode", "off", "--iterations", "2"});
     EXPECT_TRUE(succeeds(outcome));
     for (const char* part : {"gpt2, prefill of 4, batch 1, last logits", "of 2 iterations", "limit", "GFLOP/s", "plan",
@@ -160,7 +160,7 @@ TEST(ModelBench, IsATableToo) {
         EXPECT_THAT(outcome.out, HasSubstr(part));
 }
 
-TEST(ModelBench, BesideABusyProcess) {
+TEST(ModelBench, WithABusyProcess) {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
@@ -190,7 +190,7 @@ TEST(ModelBench, CalibratesOnly) {
     EXPECT_THAT(model_bench({"--calibrate"}).out, testing::MatchesRegex("peak [0-9.]+ GFLOP/s, read [0-9.]+ GB/s\n"));
 }
 
-TEST(ModelBench, WrongInputIsOneSentence) {
+TEST(ModelBench, WrongInputGivesAOneSentenceError) {
     const auto expect_refused = [](const std::vector<std::string>& arguments, const std::vector<std::string>& words) {
         EXPECT_TRUE(refuses(model_bench(arguments), words)) << testing::PrintToString(arguments);
     };

@@ -25,14 +25,14 @@ MinimumWork of(const Workload& work, const cairn::models::Gpt2Config& config) {
     return gpt2_minimum_work(work, config, gpt2_weights(config));
 }
 
-TEST(ModelMinimumWork, OfAllLogitsAreAllProducts) {
+TEST(ModelMinimumWork, OfAllLogitsIncludesAllProducts) {
     const Workload work{.kind = Workload::Kind::prefill, .length = 3, .batch = 2, .all_logits = true};
     double layer = product(3, 6, 18) + product(3, 6, 6) + product(3, 6, 10) + product(3, 10, 6);
     for (const int keys : {1, 2, 3}) layer += 2 * product(1, 6, keys);  // scores and weighted values of all heads
     EXPECT_EQ(of(work, small_gpt2()).flops, 2 * (2 * layer + product(3, 6, 11)));
 }
 
-TEST(ModelMinimumWork, OfLastLogitsTheLastLayerOwesOnePosition) {
+TEST(ModelMinimumWork, OfLastLogitsIncludesOnePositionOfTheLastLayer) {
     const Workload work{.kind = Workload::Kind::prefill, .length = 3};
     double first = product(3, 6, 18) + product(3, 6, 6) + product(3, 6, 10) + product(3, 10, 6);
     for (const int keys : {1, 2, 3}) first += 2 * product(1, 6, keys);
@@ -41,7 +41,7 @@ TEST(ModelMinimumWork, OfLastLogitsTheLastLayerOwesOnePosition) {
     EXPECT_EQ(of(work, small_gpt2()).flops, first + last + product(1, 6, 11));
 }
 
-TEST(ModelMinimumWork, OfATokenAreAllWeightsAndTheKeysAndValuesBefore) {
+TEST(ModelMinimumWork, OfATokenIncludesAllWeightsAndEarlierKeysAndValues) {
     const Workload work{.kind = Workload::Kind::decode, .length = 5};
     const auto config = small_gpt2();
     const double layer =
@@ -57,7 +57,7 @@ TEST(ModelMinimumWork, OfATokenAreAllWeightsAndTheKeysAndValuesBefore) {
     EXPECT_EQ(needs.bytes, 4 * (weights + 2 * 2 * 5 * 6));
 }
 
-TEST(ModelMinimumWork, TablesCountInTheRowsLookedUp) {
+TEST(ModelMinimumWork, OfTablesIncludesOnlyTheRowsRead) {
     cairn::models::Gpt2Config tied = small_gpt2(), apart = tied;
     apart.tied = false;
     const auto bytes = [&](std::int64_t length, const auto& config) {

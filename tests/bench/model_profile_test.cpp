@@ -10,7 +10,7 @@ cairn::InstructionProfile instruction(std::string kernel, std::string problem, d
     return {std::move(kernel), std::move(problem), seconds, 0, std::move(threads)};
 }
 
-TEST(ModelProfile, AddsUpWhatRunsOneKernelOnOneProblem) {
+TEST(ModelProfile, GroupsByKernelAndProblem) {
     // Each group has its median of the three iterations; idle time is that of all iterations.
     std::vector<std::vector<cairn::InstructionProfile>> iterations;
     for (const double scale : {1.0, 4.0, 2.0})
@@ -28,7 +28,7 @@ TEST(ModelProfile, AddsUpWhatRunsOneKernelOnOneProblem) {
     EXPECT_EQ(kinds[1].idle, 0);
 }
 
-TEST(ModelProfile, OfNothingIsEmpty) { EXPECT_TRUE(group_by_kernel({}).empty()); }
+TEST(ModelProfile, OfNoInstructionsIsEmpty) { EXPECT_TRUE(group_by_kernel({}).empty()); }
 
 }  // namespace
 }  // namespace bench

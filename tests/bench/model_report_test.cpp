@@ -13,7 +13,7 @@ cairn::Calibration machine(double flops, double bandwidth) {
     return result;
 }
 
-TEST(RooflineLimit, IsTheLargerOfTheTwoAtTheBetterRates) {
+TEST(RooflineLimit, IsTheMaximumOfBothTimesAtTheBetterRates) {
     const RooflineLimit limit = roofline_limit({.flops = 400, .bytes = 100}, machine(100, 20), machine(200, 10));
     EXPECT_EQ(limit.compute_seconds, 2);
     EXPECT_EQ(limit.read_seconds, 5);
@@ -21,7 +21,7 @@ TEST(RooflineLimit, IsTheLargerOfTheTwoAtTheBetterRates) {
     EXPECT_EQ(roofline_limit({.flops = 4000, .bytes = 100}, machine(100, 20), machine(200, 10)).seconds(), 20);
 }
 
-TEST(RooflineLimit, OfWhatFitsInACacheIsByItsRate) {
+TEST(RooflineLimit, OfCachedDataUsesTheCacheBandwidth) {
     cairn::Calibration cached = machine(100, 10);
     cached.cache_bytes = 100;
     cached.cache_bandwidth = 50;
@@ -29,13 +29,13 @@ TEST(RooflineLimit, OfWhatFitsInACacheIsByItsRate) {
     EXPECT_EQ(roofline_limit({.flops = 1, .bytes = 101}, cached, machine(1, 1)).read_seconds, 10.1);
 }
 
-TEST(Median, IsOfAnOddNumberTheMiddleOne) {
+TEST(Median, OfAnOddNumberIsTheMiddleOne) {
     EXPECT_EQ(median({3, 1, 2}), 2);
     EXPECT_EQ(median({7}), 7);
     EXPECT_THROW(median({}), cairn::Error);
 }
 
-TEST(ModelReport, TellsTheSameTwice) {
+TEST(ModelReport, TextAndJsonReportTheSameResults) {
     Report report;
     report.model = "m";
     report.mode = "off";

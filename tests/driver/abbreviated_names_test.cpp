@@ -7,7 +7,7 @@
 namespace cairn {
 namespace {
 
-TEST(AbbreviatedNames, TellNamesThatDifferInOneNumberAsOne) {
+TEST(AbbreviatedNames, MergeNamesThatDifferInOneNumber) {
     EXPECT_EQ(driver::abbreviated_names({"h.0.w", "h.1.w", "h.2.w", "x"}), "h.0..2.w, x");
     EXPECT_EQ(driver::abbreviated_names({"h.2.w", "h.11.w", "h.9.w"}), "h.2..11.w") << "by value, not by letters";
     EXPECT_EQ(driver::abbreviated_names({"layer 3 attention"}), "layer 3 attention");
@@ -15,7 +15,7 @@ TEST(AbbreviatedNames, TellNamesThatDifferInOneNumberAsOne) {
     EXPECT_EQ(driver::abbreviated_names({}), "");
 }
 
-TEST(AbbreviatedNames, TellSomeOfMany) {
+TEST(AbbreviatedNames, ListTheFirstOfManyNames) {
     EXPECT_EQ(driver::abbreviated_names({"a", "b", "c", "d"}), "a, b, c and 1 more");
     EXPECT_EQ(driver::abbreviated_names({"a1.1", "a1.2", "a2.1"}, 2), "a1.1, a1.2 and 1 more") << "two numbers differ";
 }

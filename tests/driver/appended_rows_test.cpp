@@ -33,7 +33,7 @@ struct Model {
 struct Named {
     const char* name;
     std::function<void(Model&)> build;
-    bool is_computed_there = true;  ///< on some path the rows are computed in the state's memory
+    bool is_computed_in_place = true;  ///< on some path the rows are computed in the state's memory
     friend void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
 };
 
@@ -49,8 +49,8 @@ const Named models[] = {
     {"moved", [](Model& m) { m.g.output("y", m.heads("h").append(m.split(tanh(m.x) * 3.0F))); }},
     {"moved back",
      [](Model& m) {
-         const Tensor turned = tanh(transpose(m.x, {1, 0}));
-         m.g.output("y", m.rows("s").append(transpose(turned, {1, 0})));
+         const Tensor transposed = tanh(transpose(m.x, {1, 0}));
+         m.g.output("y", m.rows("s").append(transpose(transposed, {1, 0})));
      }},
     {"product",
      [](Model& m) {
@@ -162,10 +162,10 @@ TEST_P(AppendedRows, EqualTheInterpreterOnAllPaths) {
             ASSERT_EQ(fault(g, set, context), "") << path;
         }
     }
-    EXPECT_EQ(computed > 0, GetParam().is_computed_there);
+    EXPECT_EQ(computed > 0, GetParam().is_computed_in_place);
 }
 
-TEST_P(AppendedRows, SurviveAFile) {
+TEST_P(AppendedRows, AreKeptInASavedProgram) {
     const Graph g = graph();
     const Context context;
     const auto file = std::filesystem::path(CAIRN_BINARY_DIR) / ("appended_rows_" + std::string(GetParam().name));
@@ -197,11 +197,11 @@ TEST(AppendedRowsOfStates, OneInstructionComputesAndAppends) {
     EXPECT_EQ(to_string(first.outputs[0].offset), "6*P");
 }
 
-TEST(AppendedRowsOfStates, ExplanationsSayWhatComputesThem) {
+TEST(AppendedRowsOfStates, ExplanationsNameTheKernelThatComputesThem) {
     Model m;
     m.g.output("y", sum(m.rows("s").append(tanh(m.x)), {0}));
-    const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
-    const auto& values = told.buckets[0].values;
+    const Explanation explanation = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
+    const auto& values = explanation.buckets[0].values;
     const auto version = std::find_if(values.begin(), values.end(),
                                       [](const ExplainedValue& value) { return value.op == "state_append"; });
     ASSERT_NE(version, values.end());
@@ -210,11 +210,11 @@ TEST(AppendedRowsOfStates, ExplanationsSayWhatComputesThem) {
     EXPECT_TRUE(version->alternatives[0].chosen);
     EXPECT_EQ(version->alternatives[1].definition, "state_append");
     EXPECT_GT(version->alternatives[1].slower.value(), 0);
-    EXPECT_EQ(told.buckets[0].instructions[0].op, "state_append");
+    EXPECT_EQ(explanation.buckets[0].instructions[0].op, "state_append");
 }
 
 // Rows beyond the length of a state are not part of it until the run has succeeded.
-TEST(AppendedRowsOfStates, ARunThatFailsLeavesStatesAsTheyWere) {
+TEST(AppendedRowsOfStates, AFailedRunLeavesStatesUnchanged) {
     Graph g;
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
     State s = g.state("s", DType::f32, {past, 2}, 0, 8);

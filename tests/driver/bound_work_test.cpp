@@ -42,7 +42,7 @@ std::set<std::string> read_in_runs(const Program& program) {
     return names;
 }
 
-TEST(BoundWork, NoRunCastsMovesOrPacksAWeight) {
+TEST(BoundWork, RunsDoNotCastMoveOrPackWeights) {
     const runtime::ProgramSet set = compiled(small_config(3), models::Logits::last, Context());
     ASSERT_EQ(set.buckets.size(), 3U);
     int bound_instructions = 0, run_instructions = 0;
@@ -62,7 +62,7 @@ TEST(BoundWork, NoRunCastsMovesOrPacksAWeight) {
     EXPECT_GT(run_instructions, 0);
 }
 
-TEST(BoundWork, ATransposedOrConvertedWeightIsMadeOnce) {
+TEST(BoundWork, ATransposedOrConvertedWeightIsComputedOnce) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8, 64});
     const Tensor w = g.weight("w", DType::f16, {32, 64}), v = g.weight("v", DType::f16, {16, 64});
@@ -93,7 +93,7 @@ std::pair<std::int64_t, std::int64_t> packed_and_other_bytes(const Program& prog
 }
 
 // A 16-bit weight is packed in its storage dtype and never cast, also together with the table of a tied embedding.
-TEST(BoundWork, StoredHalvesStayHalves) {
+TEST(BoundWork, WeightsStoredInHalfPrecisionAreNotWidened) {
     constexpr std::int64_t width = 256, inner = 1024, vocabulary = 4096;
     for (const DType stored : {DType::f16, DType::bf16}) {
         Graph g("g");
@@ -118,7 +118,7 @@ TEST(BoundWork, StoredHalvesStayHalves) {
 
 // Logits of all positions are a large product, for which packing pays. The embedding then reads its rows from the
 // packed weight, and the weight is not kept as stored.
-TEST(BoundWork, ATiedEmbeddingIsReadOutOfThePackedForm) {
+TEST(BoundWork, ATiedEmbeddingIsReadFromThePackedLayout) {
     const runtime::ProgramSet set = compiled(small_config(1), models::Logits::all, Context());
     const Program& program = set.buckets.back().program;
     std::string packed;
@@ -146,7 +146,7 @@ Cost one_row_cost(const Problem& problem) {
 }
 
 // Two kernels for the product of one weight, each with another layout: the bucket that runs more often decides.
-TEST(BoundWork, TheFormThatServesAllBucketsBestByTheirWeightsIsKept) {
+TEST(BoundWork, TheLayoutWithTheLowestWeightedTimeIsKept) {
     ContextOptions own;
     own.extra.layouts = {{"other", [](const TensorDesc& plain) { return element_count(plain.shape) * Dim(4); }, ""}};
     const auto add = [&](std::string id, std::string definition, Cost (*cost)(const Problem&)) -> Kernel& {

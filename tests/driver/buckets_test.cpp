@@ -28,7 +28,8 @@ Graph two_sizes() {
 
 std::vector<std::string> names(const Graph& graph, const std::vector<Split>& splits) {
     std::vector<std::string> all;
-    for (const driver::BucketRanges& cut : driver::bucket_ranges_of(*graph.data(), splits)) all.push_back(driver::bucket_name(cut.ranges));
+    for (const driver::BucketRanges& cut : driver::bucket_ranges_of(*graph.data(), splits))
+        all.push_back(driver::bucket_name(cut.ranges));
     return all;
 }
 
@@ -48,7 +49,7 @@ std::string fault_of(const Graph& graph, const Split& split) {
     }
 }
 
-TEST(Buckets, RangesFollowOneAnotherAndCoverAll) {
+TEST(Buckets, RangesAreConsecutiveAndCoverAll) {
     const Graph g = two_sizes();
     EXPECT_THAT(names(g, {}), ElementsAre(""));
     EXPECT_THAT(names(g, {{"T", {1, 12}}}), ElementsAre("T-1-1", "T-2-12", "T-13-32"));
@@ -57,14 +58,14 @@ TEST(Buckets, RangesFollowOneAnotherAndCoverAll) {
                 ElementsAre("T-1-12_N-2-3", "T-1-12_N-4-9", "T-13-32_N-2-3", "T-13-32_N-4-9"));
 }
 
-TEST(Buckets, BoundsBeyondTheRangeOrTwiceThereCutNothing) {
+TEST(Buckets, BoundsOutOfRangeOrRepeatedAddNoBucket) {
     const Graph g = two_sizes();
     EXPECT_THAT(names(g, {{"T", {32}}}), ElementsAre("T-1-32"));
     EXPECT_THAT(names(g, {{"T", {5, 100, 200}}}), ElementsAre("T-1-5", "T-6-32"));
     EXPECT_THAT(names(g, {{"N", {-3, 0, 1, 4, 4}}}), ElementsAre("N-2-4", "N-5-9"));
 }
 
-TEST(Buckets, WeightsAreThoseOfTheirParts) {
+TEST(Buckets, WeightsAreTheSumsOfTheirParts) {
     const Graph g = two_sizes();
     EXPECT_THAT(weights(g, {{"T", {1, 12}}}), ElementsAre(1, 1, 1));
     EXPECT_THAT(weights(g, {{"T", {1, 12}, {100, 10, 2}}}), ElementsAre(100, 10, 2));

@@ -28,7 +28,7 @@ private:
     std::optional<std::string> before_;
 };
 
-TEST(CommandLineDefaults, HasAllUsableCpusAndTheUsersDatabase) {
+TEST(CommandLineDefaults, UseAllUsableCpusAndTheUsersDatabase) {
     const TempFolder temp;
     const std::string cache = (temp / "cache").string(), home = (temp / "home").string();
     const Variable xdg("XDG_CACHE_HOME", cache.c_str()), at_home("HOME", home.c_str());
@@ -41,7 +41,7 @@ TEST(CommandLineDefaults, HasAllUsableCpusAndTheUsersDatabase) {
     EXPECT_EQ(Context(options).threads(), usable_cpus());
 }
 
-TEST(CommandLineDefaults, FallsBackToTheHomeFolderAndToNoDatabase) {
+TEST(CommandLineDefaults, FallBackToTheHomeFolderAndToNoDatabase) {
     const TempFolder temp;
     const std::string home = (temp / "home").string();
     const Variable xdg("XDG_CACHE_HOME", "");
@@ -53,7 +53,7 @@ TEST(CommandLineDefaults, FallsBackToTheHomeFolderAndToNoDatabase) {
     EXPECT_TRUE(ContextOptions::command_line_defaults().timing_db.empty());
 }
 
-TEST(CommandLineDefaults, AContextOfItsOwnReadsNone) {
+TEST(CommandLineDefaults, DoNotApplyToAPlainContext) {
     const TempFolder temp;
     const std::string cache = (temp / "cache").string();
     const Variable xdg("XDG_CACHE_HOME", cache.c_str());

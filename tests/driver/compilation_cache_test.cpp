@@ -42,15 +42,15 @@ protected:
 
     /// A loaded graph has its programs, but not the alternatives they were selected from.
     bool is_loaded(const CompiledGraph& compiled) const {
-        const std::string said = test::message([&] { compiled.write_lock(folder_ / "lock"); });
-        return said.find("a loaded graph does not record") != std::string::npos;
+        const std::string text = test::message([&] { compiled.write_lock(folder_ / "lock"); });
+        return text.find("a loaded graph does not record") != std::string::npos;
     }
 
     const TempFolder folder_;
     std::vector<std::string> log_;
 };
 
-TEST_F(CompilationCacheTest, IsLoadedTheNextTime) {
+TEST_F(CompilationCacheTest, IsLoadedByTheNextCompile) {
     const CompiledGraph first = made({});
     EXPECT_FALSE(is_loaded(first));
     const CompiledGraph second = made({});
@@ -60,7 +60,7 @@ TEST_F(CompilationCacheTest, IsLoadedTheNextTime) {
     EXPECT_EQ(CompiledGraph::load(file(), Context()).program(), first.program()) << "by load() too";
 }
 
-TEST_F(CompilationCacheTest, IsNotTakenForAnythingElse) {
+TEST_F(CompilationCacheTest, IsLoadedOnlyForAnEqualKey) {
     Wanted other[12];
     other[1].width = 25;
     other[2].context.threads = 2;
@@ -82,7 +82,7 @@ TEST_F(CompilationCacheTest, IsNotTakenForAnythingElse) {
     }
 }
 
-TEST_F(CompilationCacheTest, IsMadeAnewWhereItIsDamaged) {
+TEST_F(CompilationCacheTest, IsRebuiltIfDamaged) {
     const std::string text = made({}).program();
     std::string whole;
     {
@@ -106,7 +106,7 @@ TEST_F(CompilationCacheTest, IsMadeAnewWhereItIsDamaged) {
 }
 
 // The digest covers the whole file.
-TEST_F(CompilationCacheTest, IsRefusedWhereverBytesHaveChanged) {
+TEST_F(CompilationCacheTest, IsRefusedIfAnyByteHasChanged) {
     made({});
     EXPECT_THAT(verify_checksums(file()), IsEmpty());
     std::string whole;
@@ -138,7 +138,7 @@ TEST_F(CompilationCacheTest, IsNeverRequired) {
     EXPECT_THAT(log_.back(), HasSubstr("the compiled graph is not kept"));
 }
 
-TEST_F(CompilationCacheTest, IsLeftAloneWhereStagesAreDumped) {
+TEST_F(CompilationCacheTest, IsNotUsedIfStagesAreDumped) {
     made({});
     Wanted wanted;
     wanted.options.dump_stages = folder_ / "stages";

@@ -20,17 +20,17 @@ std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
 }
 
 /// Byte offset of each element of a state's live part, in row-major order.
-std::vector<std::int64_t> places_of(const program::Buffer& memory, const std::vector<std::int64_t>& live) {
-    std::vector<std::int64_t> places{0};
+std::vector<std::int64_t> offsets_of(const program::Buffer& memory, const std::vector<std::int64_t>& live) {
+    std::vector<std::int64_t> offsets{0};
     for (std::size_t axis = 0; axis < live.size(); ++axis) {
         std::vector<std::int64_t> finer;
-        for (const std::int64_t place : places)
+        for (const std::int64_t offset : offsets)
             for (std::int64_t i = 0; i < live[axis]; ++i)
-                finer.push_back(place + i * memory.desc.strides[axis].constant() *
-                                            static_cast<std::int64_t>(size_of(memory.desc.dtype)));
-        places = std::move(finer);
+                finer.push_back(offset + i * memory.desc.strides[axis].constant() *
+                                             static_cast<std::int64_t>(size_of(memory.desc.dtype)));
+        offsets = std::move(finer);
     }
-    return places;
+    return offsets;
 }
 
 }  // namespace
@@ -86,9 +86,9 @@ void CompiledRun::fill_states(const interpreter::Inputs& inputs) {
         std::byte* base = instance_->states[s].memory->data();
         std::fill_n(base, instance_->states[s].memory->capacity(), std::byte{0xff});
         const std::size_t element = size_of(value.dtype);
-        const std::vector<std::int64_t> places = places_of(memory, value.shape);
-        for (std::size_t i = 0; i < places.size(); ++i)
-            std::memcpy(base + places[i], bytes.data() + i * element, element);
+        const std::vector<std::int64_t> offsets = offsets_of(memory, value.shape);
+        for (std::size_t i = 0; i < offsets.size(); ++i)
+            std::memcpy(base + offsets[i], bytes.data() + i * element, element);
     }
 }
 
@@ -165,8 +165,8 @@ interpreter::Results CompiledRun::results(const interpreter::Inputs& inputs) con
         std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
         if (state.axis >= 0) live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
         std::vector<std::byte> bytes;
-        for (const std::int64_t place : places_of(memory, live)) {
-            const std::byte* from = instance_->states[s].memory->data() + place;
+        for (const std::int64_t offset : offsets_of(memory, live)) {
+            const std::byte* from = instance_->states[s].memory->data() + offset;
             bytes.insert(bytes.end(), from, from + size_of(memory.desc.dtype));
         }
         results.states[state.name] = from_bytes(memory.desc.dtype, live, bytes.data());

@@ -153,7 +153,7 @@ TEST(CompositePairs, EqualTheInterpreter) {
         for (const RowComposite& inner : rows_of_numbers) expect_pair(outer, inner, context);
 }
 
-TEST(CompositePairs, OfChannelsAndArrangementsEqualTheInterpreter) {
+TEST(CompositePairs, OfChannelsAndLayoutsEqualTheInterpreter) {
     const Context context;
     for (const RowComposite& other : others) {
         for (const RowComposite& row : rows_of_numbers) {
@@ -164,7 +164,7 @@ TEST(CompositePairs, OfChannelsAndArrangementsEqualTheInterpreter) {
     }
 }
 
-TEST(CompositePairs, OfWhatJumpsEqualTheInterpreter) {
+TEST(CompositePairs, OfDiscontinuousCompositesEqualTheInterpreter) {
     const Context context;
     for (const RowComposite& jump : jumps) {
         for (const RowComposite& outer : rows_of_numbers) expect_pair(outer, jump, context);

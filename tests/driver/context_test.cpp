@@ -12,14 +12,14 @@
 namespace cairn {
 namespace {
 
-TEST(Context, TheQuotaIsThatOfTheCpusThatCount) {
+TEST(Context, TheQuotaIsThatOfTheUsableCpus) {
     const std::optional<double> quota = cpu_quota();
     EXPECT_EQ(quota, device::cgroup_quota());
     const int whole = quota ? std::max(1, static_cast<int>(*quota)) : device::affinity_cpus();
     EXPECT_EQ(usable_cpus(), std::min(whole, device::affinity_cpus()));
 }
 
-TEST(Context, ThreadCountsThatCannotBe) {
+TEST(Context, RefusesInvalidThreadCounts) {
     for (const int threads : {0, -1, 4097, 100000}) {
         ContextOptions options;
         options.threads = threads;
@@ -44,25 +44,26 @@ std::string refusal_of(const ContextOptions& options) {
     return {};
 }
 
-TEST(Context, FeaturesAreThoseAskedFor) {
-    const FeatureSet here = device::detect_features();
-    EXPECT_EQ(Context().features(), here);
-    for (const FeatureSet asked : {FeatureSet(), levels::avx2 & here, here})
-        EXPECT_EQ(Context({.features = asked}).features(), asked);
+TEST(Context, FeaturesAreThoseRequested) {
+    const FeatureSet available = device::detect_features();
+    EXPECT_EQ(Context().features(), available);
+    for (const FeatureSet requested : {FeatureSet(), levels::avx2 & available, available})
+        EXPECT_EQ(Context({.features = requested}).features(), requested);
 }
 
 TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
-    const FeatureSet here = device::detect_features();
+    const FeatureSet available = device::detect_features();
     // No CPU has all of them.
     for (const Feature feature : {Feature::avx512_fp16, Feature::amx_int8}) {
-        const FeatureSet asked = here | implied_by(feature) | FeatureSet{feature};
-        if (asked == here) continue;
-        EXPECT_EQ(refusal_of({.features = asked}), "[context] features " + to_string(asked) + ": this CPU lacks " +
-                                                       to_string(asked - here) + ", it has " + to_string(here));
+        const FeatureSet requested = available | implied_by(feature) | FeatureSet{feature};
+        if (requested == available) continue;
+        EXPECT_EQ(refusal_of({.features = requested}), "[context] features " + to_string(requested) +
+                                                           ": this CPU lacks " + to_string(requested - available) +
+                                                           ", it has " + to_string(available));
     }
 }
 
-TEST(Context, FeaturesWithoutWhatTheyStandOnAreNamed) {
+TEST(Context, FeaturesWithoutTheirPrerequisitesAreNamed) {
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx512}}),
               "[context] features avx512: avx512 requires avx2, which is not among them");
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx2, Feature::avx512_vnni}}),

@@ -61,9 +61,10 @@ DeviceRates random_rates(std::mt19937_64& random) {
 /// Runs and compares the programs of compile() and of some other paths; returns how many of them use both devices.
 int check_mixed(const Graph& graph, const Context& context, std::uint64_t seed) {
     std::vector<runtime::ProgramSet> programs{compiled(graph, context, {.verify = true})};
-    const Paths ways = paths(graph, context);
+    const Paths all_paths = paths(graph, context);
     std::mt19937_64 random(seed);
-    for (int i = 0; i < 6; ++i) programs.push_back(runtime::parse_program_set(ways.sample(random).compile().program()));
+    for (int i = 0; i < 6; ++i)
+        programs.push_back(runtime::parse_program_set(all_paths.sample(random).compile().program()));
     int mixed = 0;
     for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
         interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
@@ -96,12 +97,12 @@ int check_mixed(Graph (*graph_of)(std::uint64_t), std::uint64_t begin, std::uint
     return mixed;
 }
 
-TEST(DevicesReference, RandomGraphsMeanTheSameWhereverTheyRun) {
+TEST(DevicesReference, RandomGraphsGiveEqualResultsOnAllDevices) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_graph(seed, {.devices = seed % 2 == 0}); }, 0, 400),
               800);
 }
 
-TEST(DevicesReference, RandomModelsMeanTheSameWhereverTheyRun) {
+TEST(DevicesReference, RandomModelsGiveEqualResultsOnAllDevices) {
     EXPECT_GT(check_mixed([](std::uint64_t seed) { return random_model(seed); }, 0, 30), 60);
 }
 
@@ -114,7 +115,7 @@ Cost stated_cost(const Problem& problem) {
 }
 
 // A chain of ops, each faster on one device, with copies of any cost: as fast as the best of all 2^n placements.
-TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
+TEST(Devices, AChainRunsOnTheDevicesOfTheLowestCost) {
     using Op = Tensor (*)(const Operand&);
     const std::vector<std::pair<std::string, Op>> ops{{"exp", exp}, {"sin", sin},   {"cos", cos}, {"tanh", tanh},
                                                       {"abs", abs}, {"sqrt", sqrt}, {"log", log}};
@@ -146,16 +147,16 @@ TEST(Devices, AChainIsPutWhereItsStepsAndCopiesCostLeast) {
         }
         graph.output("y", x);
         double best = std::numeric_limits<double>::infinity();
-        for (unsigned places = 0; places < 1U << names.size(); ++places) {
+        for (unsigned assignment = 0; assignment < 1U << names.size(); ++assignment) {
             double seconds = 0;
             bool before = false;
             for (std::size_t i = 0; i <= names.size(); ++i) {
-                const bool there = i < names.size() && (places >> i & 1U) != 0;
-                if (there != before) seconds += rates.link_seconds;
-                before = there;
+                const bool on_device = i < names.size() && (assignment >> i & 1U) != 0;
+                if (on_device != before) seconds += rates.link_seconds;
+                before = on_device;
                 if (i < names.size())
-                    seconds += there ? rates.launch_seconds + operations[names[i]] / rates.flops
-                                     : call + operations[names[i]] / cpu_rate;
+                    seconds += on_device ? rates.launch_seconds + operations[names[i]] / rates.flops
+                                         : call + operations[names[i]] / cpu_rate;
             }
             best = std::min(best, seconds);
         }
@@ -185,7 +186,7 @@ std::pair<double, double> cost_and_low(const Graph& graph, const Context& contex
     return found;
 }
 
-TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
+TEST(Devices, NoAdditionalCopyBeatsTheReportedLowerBound) {
     int apart = 0, met = 0;
     std::mt19937_64 random(3);
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -201,7 +202,7 @@ TEST(Devices, NoCopyOfAnyValueWouldBeatTheBoundThatIsTold) {
 
 DeviceRates quick() { return {Device::cuda, 1e15, 1e14, 1e-9, 1e13, 1e-9}; }
 
-TEST(Devices, StatesAreOnOneOfThemInAllBuckets) {
+TEST(Devices, AStateIsOnOneDeviceInAllBuckets) {
     models::Gpt2Config config;
     config.vocabulary = 512, config.positions = 64, config.width = 64, config.heads = 4, config.layers = 3,
     config.inner = 256;
@@ -260,7 +261,7 @@ TEST(Devices, AViewOfAPinnedCopyIsComputed) {
         }
 }
 
-TEST(Devices, AProgramForTwoIsSavedAndLoaded) {
+TEST(Devices, AProgramForTwoDevicesIsSavedAndLoaded) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4, 64});
     graph.output("y", matmul(x, graph.weight("w", DType::f32, {64, 64})));
@@ -278,7 +279,7 @@ TEST(Devices, AProgramForTwoIsSavedAndLoaded) {
     }
 }
 
-TEST(Devices, RatesMustBeRates) {
+TEST(Devices, RefuseInvalidRates) {
     const auto fault = [](const DeviceRates& rates) -> std::string {
         try {
             Context(with_device(rates));

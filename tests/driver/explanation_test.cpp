@@ -69,25 +69,26 @@ std::size_t kernels_for(const Context& context, std::string_view definition) {
                       [&](const Kernel& kernel) { return kernel.definition == definition; }));
 }
 
-const ExplainedAlternative& way_by(const ExplainedValue& value, const std::string& definition) {
-    const auto it =
-        std::find_if(value.alternatives.begin(), value.alternatives.end(),
-                     [&](const ExplainedAlternative& way) { return way.view.empty() && way.definition == definition; });
+const ExplainedAlternative& alternative_by(const ExplainedValue& value, const std::string& definition) {
+    const auto it = std::find_if(value.alternatives.begin(), value.alternatives.end(),
+                                 [&](const ExplainedAlternative& alternative) {
+                                     return alternative.view.empty() && alternative.definition == definition;
+                                 });
     EXPECT_NE(it, value.alternatives.end()) << definition;
     return *it;
 }
 
-double best_seconds(const ExplainedAlternative& way) {
-    return way.kernels.at(static_cast<std::size_t>(way.best)).seconds;
+double best_seconds(const ExplainedAlternative& alternative) {
+    return alternative.kernels.at(static_cast<std::size_t>(alternative.best)).seconds;
 }
 
-TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
+TEST(Explanation, ContainsEveryKernelAndAlternativeOfASmallGraph) {
     const Context context = own_context();
-    const Explanation told = compile(floor_of_exp(), context, without_groups).explain();
-    EXPECT_TRUE(told.has_alternatives && told.is_exact);
-    EXPECT_EQ(told.kernels.size(), context.kernels().kernels.size());
-    ASSERT_EQ(told.buckets.size(), 1U);
-    const ExplainedBucket& bucket = told.buckets[0];
+    const Explanation explanation = compile(floor_of_exp(), context, without_groups).explain();
+    EXPECT_TRUE(explanation.has_alternatives && explanation.is_exact);
+    EXPECT_EQ(explanation.kernels.size(), context.kernels().kernels.size());
+    ASSERT_EQ(explanation.buckets.size(), 1U);
+    const ExplainedBucket& bucket = explanation.buckets[0];
     EXPECT_TRUE(bucket.ranges.empty() && bucket.errors.empty());
     ASSERT_EQ(bucket.instructions.size(), 1U);
     const ExplainedInstruction& only = bucket.instructions[0];
@@ -126,28 +127,28 @@ TEST(Explanation, HoldsEveryKernelAndEveryWayOfASmallGraph) {
 }
 
 // The fused kernel is so slow that the ops are computed separately.
-TEST(Explanation, TellsByHowMuchAFusedWayLoses) {
+TEST(Explanation, ReportsByHowMuchAFusedAlternativeIsSlower) {
     KernelSet set = floor_exp();
     set.kernels = {kernel_of<900>("my.fused@1", "floor_exp")};
-    const Explanation told = compile(floor_of_exp(), own_context(set), without_groups).explain();
-    const ExplainedBucket& bucket = told.buckets[0];
+    const Explanation explanation = compile(floor_of_exp(), own_context(set), without_groups).explain();
+    const ExplainedBucket& bucket = explanation.buckets[0];
     ASSERT_EQ(bucket.instructions.size(), 2U);
-    const ExplainedAlternative& fused = way_by(bucket.values.at(1), "floor_exp");
+    const ExplainedAlternative& fused = alternative_by(bucket.values.at(1), "floor_exp");
     EXPECT_FALSE(fused.chosen);
     EXPECT_NEAR(fused.slower.value(), best_seconds(fused) - bucket.seconds, 1e-15);
-    EXPECT_THAT(why_not(told, "my.fused@1"),
+    EXPECT_THAT(why_not(explanation, "my.fused@1"),
                 AllOf(HasSubstr("for f32[256,256] of floor (explanation_test.cpp:"),
                       HasSubstr("): 0.0009 s estimated, but the value is computed by floor; a "
                                 "run with floor_exp here takes +0.0008")));
 }
 
-TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
+TEST(Explanation, InstructionsReportTheirCrossCoreTransfers) {
     Graph g;
     const Dim n = g.symbol("N", 1, 8);
     const Tensor x = g.input("x", DType::f32, {n, 16}), w = g.weight("w", DType::f32, {16, 16});
     g.output("y", softmax(matmul(softmax(x, -1), w), -1));
-    const Explanation told = compile(g, Context()).explain();
-    const ExplainedBucket& bucket = told.buckets.at(0);
+    const Explanation explanation = compile(g, Context()).explain();
+    const ExplainedBucket& bucket = explanation.buckets.at(0);
     std::map<int, std::size_t> maker;
     std::set<std::string> read, written;
     for (std::size_t i = 0; i < bucket.instructions.size(); ++i) {
@@ -170,10 +171,10 @@ TEST(Explanation, InstructionsTellWhatTheyHandToOneAnother) {
     EXPECT_THAT(written, testing::ElementsAre("output y"));
 }
 
-TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {
-    const Explanation told = compile(floor_of_exp(), own_context(), without_groups).explain();
+TEST(Explanation, WhyNotReportsTheOutcomeOfAKernel) {
+    const Explanation explanation = compile(floor_of_exp(), own_context(), without_groups).explain();
     const auto outcome = [&](std::string_view kernel) {
-        const std::string text = why_not(told, kernel);
+        const std::string text = why_not(explanation, kernel);
         return text.substr(text.find("): ") + 3);
     };
     EXPECT_EQ(outcome("my.fast@1"), "taken, 1.03e-06 s estimated\n");
@@ -182,29 +183,31 @@ TEST(Explanation, WhyNotTellsWhatCameOfAKernel) {
     EXPECT_THAT(outcome("cpu.reference.exp@1"),
                 HasSubstr(", but the value is not needed: it is fused, or another expression is used; a "
                           "run with exp here takes +"));
-    EXPECT_EQ(std::ranges::count(why_not(told, "floor_exp"), '\n'), 3) << "each kernel of the definition";
-    EXPECT_EQ(why_not(told, "softmax"), "never proposed: no softmax was matched in the graph or its e-classes\n");
-    EXPECT_THAT(message([&] { why_not(told, "my.slwo@1"); }),
+    EXPECT_EQ(std::ranges::count(why_not(explanation, "floor_exp"), '\n'), 3) << "each kernel of the definition";
+    EXPECT_EQ(why_not(explanation, "softmax"),
+              "never proposed: no softmax was matched in the graph or its e-classes\n");
+    EXPECT_THAT(message([&] { why_not(explanation, "my.slwo@1"); }),
                 StartsWith("[why_not] there is no kernel and no definition my.slwo@1: the nearest are my.slow@1, "));
-    EXPECT_THAT(message([&] { why_not(told, "floor_ex"); }), HasSubstr("the nearest are floor_exp, floor, "));
+    EXPECT_THAT(message([&] { why_not(explanation, "floor_ex"); }), HasSubstr("the nearest are floor_exp, floor, "));
     const Explanation lower =
         compile(floor_of_exp(), Context({.features = levels::baseline}), without_groups).explain();
     EXPECT_THAT(why_not(lower, "cpu.avx2.exp@2"), EndsWith("): refused: needs avx2, in use is baseline\n"));
 }
 
 TEST(Explanation, MarksReferenceKernels) {
-    const Explanation told = compile(floor_of_exp(), Context({.reference_only = true}), without_groups).explain();
-    ASSERT_EQ(told.buckets[0].instructions.size(), 2U);
-    for (const ExplainedInstruction& each : told.buckets[0].instructions) {
+    const Explanation explanation =
+        compile(floor_of_exp(), Context({.reference_only = true}), without_groups).explain();
+    ASSERT_EQ(explanation.buckets[0].instructions.size(), 2U);
+    for (const ExplainedInstruction& each : explanation.buckets[0].instructions) {
         EXPECT_TRUE(each.chosen.is_reference);
         EXPECT_TRUE(each.other_kernels.empty());
     }
     EXPECT_THAT(
-        details(told),
+        details(explanation),
         HasSubstr(" s estimated, reference | exp | f32[256,256] -> f32[256,256] of exp (explanation_test.cpp:"));
 }
 
-TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
+TEST(Explanation, ReportsErrorsAndTolerances) {
     KernelSet set = floor_exp();
     set.kernels[1].error = [](const Problem&) { return 5e-3; };
     const Context context = own_context(set);
@@ -231,50 +234,50 @@ TEST(Explanation, TellsErrorsAndWhatIsAllowed) {
                       HasSubstr("refused: its relative error is 0.005, the error budget of an output permits 0.001")));
 }
 
-TEST(Explanation, HasABucketForEachRangeAndTheSizesItIsJudgedAt) {
+TEST(Explanation, HasABucketForEachRangeWithItsRepresentativeSizes) {
     Graph g("ranges");
     g.output("y", floor(exp(g.input("x", DType::f32, {g.symbol("N", 1, 64), 4096}))));
     CompileOptions options = without_groups;
     options.splits = {{"N", {8}, {100, 1}}};
-    const Explanation told = compile(g, own_context(), options).explain();
-    ASSERT_EQ(told.buckets.size(), 2U);
+    const Explanation explanation = compile(g, own_context(), options).explain();
+    ASSERT_EQ(explanation.buckets.size(), 2U);
     using Ranges = std::vector<ExplainedBucket::Range>;
-    EXPECT_EQ(told.buckets[0].ranges, (Ranges{{"N", 1, 8}}));
-    EXPECT_EQ(told.buckets[1].ranges, (Ranges{{"N", 9, 64}}));
+    EXPECT_EQ(explanation.buckets[0].ranges, (Ranges{{"N", 1, 8}}));
+    EXPECT_EQ(explanation.buckets[1].ranges, (Ranges{{"N", 9, 64}}));
     const auto at = [](std::int64_t n) { return std::vector<std::pair<std::string, std::int64_t>>{{"N", n}}; };
-    EXPECT_EQ(told.buckets[0].sizes, (decltype(told.buckets[0].sizes){at(1), at(3), at(6)}));
-    for (const ExplainedBucket& bucket : told.buckets) {
+    EXPECT_EQ(explanation.buckets[0].sizes, (decltype(explanation.buckets[0].sizes){at(1), at(3), at(6)}));
+    for (const ExplainedBucket& bucket : explanation.buckets) {
         ASSERT_EQ(bucket.values.size(), 2U);
         const double apart =
-            best_seconds(bucket.values[0].alternatives[0]) + best_seconds(way_by(bucket.values[1], "floor"));
-        EXPECT_NEAR(way_by(bucket.values[1], "floor").slower.value(), apart - bucket.seconds, 1e-15)
+            best_seconds(bucket.values[0].alternatives[0]) + best_seconds(alternative_by(bucket.values[1], "floor"));
+        EXPECT_NEAR(alternative_by(bucket.values[1], "floor").slower.value(), apart - bucket.seconds, 1e-15)
             << "of one run, however often the bucket runs";
     }
-    EXPECT_THAT(details(told),
+    EXPECT_THAT(details(explanation),
                 StartsWith("bucket N in 1..8, evaluated at N = 1 and N = 3 and N = 6: 1.03e-06 s a run\n"));
-    EXPECT_THAT(why_not(told, "my.shy@1"),
+    EXPECT_THAT(why_not(explanation, "my.shy@1"),
                 AllOf(HasSubstr("N in 1..8: my.shy@1 "), HasSubstr("N in 9..64: my.shy@1 ")));
 }
 
-TEST(Explanation, OfALoadedProgramHoldsItsInstructionsAndSaysSo) {
+TEST(Explanation, OfALoadedProgramContainsOnlyItsInstructions) {
     const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "explained.cairn";
     const Context context = own_context();
     const CompiledGraph compiled = compile(floor_of_exp(), context, without_groups);
     compiled.save(path);
-    const Explanation told = CompiledGraph::load(path, context).explain(), whole = compiled.explain();
-    EXPECT_FALSE(told.has_alternatives);
-    EXPECT_EQ(told.kernels, whole.kernels);
-    ASSERT_EQ(told.buckets.size(), 1U);
-    EXPECT_TRUE(told.buckets[0].values.empty());
-    ASSERT_EQ(told.buckets[0].instructions.size(), 1U);
-    EXPECT_EQ(told.buckets[0].instructions[0].chosen, whole.buckets[0].instructions[0].chosen);
-    EXPECT_TRUE(told.buckets[0].instructions[0].other_kernels.empty());
-    EXPECT_THAT(details(told), AllOf(HasSubstr(" 1.03e-06 s expected | "), HasSubstr("loaded from a file")));
-    EXPECT_THAT(why_not(told, "my.fast@1"), HasSubstr(": taken, "));
+    const Explanation explanation = CompiledGraph::load(path, context).explain(), whole = compiled.explain();
+    EXPECT_FALSE(explanation.has_alternatives);
+    EXPECT_EQ(explanation.kernels, whole.kernels);
+    ASSERT_EQ(explanation.buckets.size(), 1U);
+    EXPECT_TRUE(explanation.buckets[0].values.empty());
+    ASSERT_EQ(explanation.buckets[0].instructions.size(), 1U);
+    EXPECT_EQ(explanation.buckets[0].instructions[0].chosen, whole.buckets[0].instructions[0].chosen);
+    EXPECT_TRUE(explanation.buckets[0].instructions[0].other_kernels.empty());
+    EXPECT_THAT(details(explanation), AllOf(HasSubstr(" 1.03e-06 s expected | "), HasSubstr("loaded from a file")));
+    EXPECT_THAT(why_not(explanation, "my.fast@1"), HasSubstr(": taken, "));
     std::stop_source source;
     source.request_stop();
     EXPECT_THROW(CompiledGraph::load(path, context).explain(source.get_token()), Cancelled);
-    EXPECT_EQ(why_not(told, "my.slow@1"), "not taken; a loaded program does not record why\n");
+    EXPECT_EQ(why_not(explanation, "my.slow@1"), "not taken; a loaded program does not record why\n");
 }
 
 /// Explanation of q, k and v as slices of a merged product and as separate products.
@@ -297,20 +300,20 @@ Expressions expressions_of(bool is_shared, std::vector<Split> splits = {}) {
     }
     CompileOptions options;
     options.splits = std::move(splits);
-    const Explanation told = compile(g, Context(), options).explain();
-    Expressions found{false, 0, details(told)};
-    for (const ExplainedValue& value : told.buckets[0].values)
-        for (const ExplainedAlternative& way : value.alternatives) {
-            if (way.view != "slice") continue;
-            found.merged = way.chosen;
-            const ExplainedAlternative& own = way_by(value, "matmul");
-            const ExplainedAlternative& other = way.chosen ? own : way;
+    const Explanation explanation = compile(g, Context(), options).explain();
+    Expressions found{false, 0, details(explanation)};
+    for (const ExplainedValue& value : explanation.buckets[0].values)
+        for (const ExplainedAlternative& alternative : value.alternatives) {
+            if (alternative.view != "slice") continue;
+            found.merged = alternative.chosen;
+            const ExplainedAlternative& own = alternative_by(value, "matmul");
+            const ExplainedAlternative& other = alternative.chosen ? own : alternative;
             found.slower = other.slower.value() + other.price;
         }
     return found;
 }
 
-TEST(Explanation, TellsWhatAMergedProductGainsAndWhatItWouldLose) {
+TEST(Explanation, ReportsTheGainOrLossOfAMergedProduct) {
     const Expressions free = expressions_of(false), shared = expressions_of(true);
     RecordProperty("free", free.text);
     RecordProperty("shared", shared.text);
@@ -320,15 +323,15 @@ TEST(Explanation, TellsWhatAMergedProductGainsAndWhatItWouldLose) {
     EXPECT_GT(shared.slower, 0);
 }
 
-TEST(Explanation, WhatOtherBucketsKeepIsThere) {
+TEST(Explanation, AssumesTheKeptWeightsOfOtherBuckets) {
     const Expressions found = expressions_of(false, {{"T", {2}}});
     EXPECT_TRUE(found.merged) << found.text;
     EXPECT_GT(found.slower, 64 * 64 * 4 * 1e-9) << "a weight more is kept, and the merged one all the same";
 }
 
 /// Invariants of every explanation of an exact selection.
-void expect_consistent(const Explanation& told) {
-    for (const ExplainedBucket& bucket : told.buckets) {
+void expect_consistent(const Explanation& explanation) {
+    for (const ExplainedBucket& bucket : explanation.buckets) {
         double seconds = 0;
         for (const ExplainedInstruction& each : bucket.instructions) {
             EXPECT_EQ(each.chosen.refusal, "");
@@ -339,17 +342,17 @@ void expect_consistent(const Explanation& told) {
         EXPECT_NEAR(bucket.seconds, seconds, 1e-12 * seconds);
         for (const ExplainedValue& value : bucket.values) {
             for (std::size_t w = 0; w < value.alternatives.size(); ++w) {
-                const ExplainedAlternative& way = value.alternatives[w];
+                const ExplainedAlternative& alternative = value.alternatives[w];
                 std::set<std::string> kernels;
-                for (const ExplainedKernel& each : way.kernels) EXPECT_TRUE(kernels.insert(each.kernel).second);
+                for (const ExplainedKernel& each : alternative.kernels) EXPECT_TRUE(kernels.insert(each.kernel).second);
                 const auto more = [](const ExplainedAlternative& each) { return each.slower.value_or(0) + each.price; };
-                EXPECT_GE(more(way), -1e-12 * seconds) << way.definition;
-                EXPECT_EQ(way.decided_by, "") << way.definition;
-                EXPECT_TRUE(w == 0 || value.alternatives[w - 1].chosen || !way.slower ||
-                            more(value.alternatives[w - 1]) <= more(way));
-                if (!way.chosen) continue;
-                EXPECT_EQ(way.slower, 0.0);
-                const ExplainedKernel& best = way.kernels.at(static_cast<std::size_t>(way.best));
+                EXPECT_GE(more(alternative), -1e-12 * seconds) << alternative.definition;
+                EXPECT_EQ(alternative.decided_by, "") << alternative.definition;
+                EXPECT_TRUE(w == 0 || value.alternatives[w - 1].chosen || !alternative.slower ||
+                            more(value.alternatives[w - 1]) <= more(alternative));
+                if (!alternative.chosen) continue;
+                EXPECT_EQ(alternative.slower, 0.0);
+                const ExplainedKernel& best = alternative.kernels.at(static_cast<std::size_t>(alternative.best));
                 EXPECT_TRUE(std::any_of(bucket.instructions.begin(), bucket.instructions.end(),
                                         [&](const ExplainedInstruction& each) { return each.chosen == best; }))
                     << best.kernel << ' ' << best.problem;
@@ -362,20 +365,20 @@ TEST(Explanation, OfRandomModelsIsConsistent) {
     const Context context;
     int exact = 0, compiled = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-        const Explanation told = compile(random_model(seed), context).explain();
+        const Explanation explanation = compile(random_model(seed), context).explain();
         ++compiled;
-        if (!told.is_exact) continue;
+        if (!explanation.is_exact) continue;
         ++exact;
-        expect_consistent(told);
+        expect_consistent(explanation);
     }
     EXPECT_GT(2 * exact, compiled);
     models::Gpt2Config config;
     config.layers = 6;
-    const Explanation told =
+    const Explanation explanation =
         compile(models::gpt2_graph(config, models::gpt2_weights(config)), context, {.splits = {{"T", {1, 12}}}})
             .explain();
-    EXPECT_TRUE(told.is_exact);
-    expect_consistent(told);
+    EXPECT_TRUE(explanation.is_exact);
+    expect_consistent(explanation);
 }
 
 TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
@@ -383,31 +386,32 @@ TEST(Explanation, IsTheSameFromEachInstanceInAnyThread) {
     config.layers = 2;
     const CompiledGraph compiled =
         compile(models::gpt2_graph(config, models::gpt2_weights(config)), Context(), {.splits = {{"T", {1, 12}}}});
-    const Explanation told = compiled.explain();
+    const Explanation explanation = compiled.explain();
     std::vector<std::thread> threads;
     std::vector<int> same(4, 0);
     for (int& each : same)
-        threads.emplace_back([&] { each = compiled.instance().explain() == told && compiled.explain() == told; });
+        threads.emplace_back(
+            [&] { each = compiled.instance().explain() == explanation && compiled.explain() == explanation; });
     for (std::thread& thread : threads) thread.join();
     EXPECT_THAT(same, testing::Each(1));
     std::ostringstream out;
-    out << told;
-    EXPECT_EQ(out.str(), to_string(told));
-    EXPECT_THAT(details(told), HasSubstr("    2 x f32[")) << "equal layers are listed once";
+    out << explanation;
+    EXPECT_EQ(out.str(), to_string(explanation));
+    EXPECT_THAT(details(explanation), HasSubstr("    2 x f32[")) << "equal layers are listed once";
 }
 
-TEST(Explanation, OfAnotherPathTellsWhatIsBetter) {
+TEST(Explanation, OfAnotherPathReportsBetterAlternatives) {
     const Paths alternatives = paths(floor_of_exp(), own_context(), without_groups);
     const Path dearest = *alternatives.most_expensive_first().begin();
-    const Explanation told = dearest.compile().explain(), best = alternatives.cheapest().compile().explain();
-    const double gained = told.buckets[0].seconds - best.buckets[0].seconds;
+    const Explanation explanation = dearest.compile().explain(), best = alternatives.cheapest().compile().explain();
+    const double gained = explanation.buckets[0].seconds - best.buckets[0].seconds;
     EXPECT_GT(gained, 1e-6);
-    const ExplainedAlternative& better = way_by(told.buckets[0].values.at(1), "floor_exp");
+    const ExplainedAlternative& better = alternative_by(explanation.buckets[0].values.at(1), "floor_exp");
     EXPECT_LT(better.slower.value(), 0);
     EXPECT_EQ(better.decided_by, "another program was requested");
-    EXPECT_THAT(details(told), HasSubstr("faster by summed kernel times, another program was requested"));
+    EXPECT_THAT(details(explanation), HasSubstr("faster by summed kernel times, another program was requested"));
     for (const ExplainedValue& value : best.buckets[0].values)
-        for (const ExplainedAlternative& way : value.alternatives) EXPECT_GE(way.slower.value(), 0);
+        for (const ExplainedAlternative& alternative : value.alternatives) EXPECT_GE(alternative.slower.value(), 0);
 }
 
 /// A context whose database contains the recorded times, for floor_exp and the ops it consists of.
@@ -435,9 +439,9 @@ protected:
         return compile(graph, context, options).explain();
     }
     /// No call takes 0.01 s; a larger number is not a time.
-    static void expect_times_only(const Explanation& told) {
+    static void expect_times_only(const Explanation& explanation) {
         constexpr double longest = 1e-2;
-        for (const ExplainedBucket& bucket : told.buckets) {
+        for (const ExplainedBucket& bucket : explanation.buckets) {
             EXPECT_LT(bucket.seconds, longest);
             for (const ExplainedInstruction& each : bucket.instructions) {
                 EXPECT_LT(each.chosen.seconds, longest);
@@ -445,54 +449,57 @@ protected:
                     EXPECT_LT(other_candidate.seconds, longest) << other_candidate.kernel;
             }
             for (const ExplainedValue& value : bucket.values)
-                for (const ExplainedAlternative& way : value.alternatives) {
-                    EXPECT_LT(std::abs(way.slower.value_or(0)), longest) << way.definition;
-                    EXPECT_LT(std::abs(way.price), longest) << way.definition;
-                    for (const ExplainedKernel& each : way.kernels) EXPECT_LT(each.seconds, longest) << each.kernel;
+                for (const ExplainedAlternative& alternative : value.alternatives) {
+                    EXPECT_LT(std::abs(alternative.slower.value_or(0)), longest) << alternative.definition;
+                    EXPECT_LT(std::abs(alternative.price), longest) << alternative.definition;
+                    for (const ExplainedKernel& each : alternative.kernels)
+                        EXPECT_LT(each.seconds, longest) << each.kernel;
                 }
         }
     }
     const Context context = own_context();
 };
 
-TEST_F(StoredTimes, AMeasurementThatFailedIsToldAsSuchAndNotAsATime) {
+TEST_F(StoredTimes, AFailedMeasurementIsReportedAsFailure) {
     for (const char* size : {"2", "8", "32"}) {
         const std::string at = size, problem = "floor_exp | f32[" + at + ",4096] -> f32[" + at + ",4096]";
         record("my.slow@1", problem, took(5e-6));
         record("my.fast@1", problem, at == "8" ? failed("it broke") : took(1e-6));
     }
-    const Explanation told = explained(ranged());
-    expect_times_only(told);
-    const ExplainedInstruction& only = told.buckets[0].instructions.at(0);
+    const Explanation explanation = explained(ranged());
+    expect_times_only(explanation);
+    const ExplainedInstruction& only = explanation.buckets[0].instructions.at(0);
     EXPECT_EQ(only.chosen.kernel, "my.slow@1");
     const auto fast = std::find_if(only.other_kernels.begin(), only.other_kernels.end(),
                                    [](const ExplainedKernel& each) { return each.kernel == "my.fast@1"; });
     ASSERT_NE(fast, only.other_kernels.end());
     EXPECT_EQ(fast->failure, "at N = 8: it broke");
     EXPECT_TRUE(fast->seconds == 0 && !fast->measured && fast->refusal.empty());
-    EXPECT_THAT(details(told), HasSubstr("no time: failed when it was measured at N = 8: it broke"));
-    EXPECT_THAT(to_string(told), HasSubstr("my.fast@1 for floor_exp: failed when it was measured at N = 8: it broke"));
-    EXPECT_THAT(why_not(told, "my.fast@1"), HasSubstr("failed when it was measured at N = 8"));
-    EXPECT_THAT(why_not(told, ""), AllOf(HasSubstr("my.fast@1"), HasSubstr("my.shy@1"), HasSubstr("it is Sunday")));
+    EXPECT_THAT(details(explanation), HasSubstr("no time: failed when it was measured at N = 8: it broke"));
+    EXPECT_THAT(to_string(explanation),
+                HasSubstr("my.fast@1 for floor_exp: failed when it was measured at N = 8: it broke"));
+    EXPECT_THAT(why_not(explanation, "my.fast@1"), HasSubstr("failed when it was measured at N = 8"));
+    EXPECT_THAT(why_not(explanation, ""),
+                AllOf(HasSubstr("my.fast@1"), HasSubstr("my.shy@1"), HasSubstr("it is Sunday")));
 }
 
-TEST_F(StoredTimes, WhatACutTuneDidNotMeasureHasNoTimeButAnExpectedOne) {
+TEST_F(StoredTimes, CallsThatATruncatedTuneDidNotMeasureHaveExpectedTimes) {
     record("my.slow@1", "floor_exp | f32[256,256] -> f32[256,256]", took(5e-6));
     Graph g = floor_of_exp();
     g.output("z", floor(exp(g.input("u", DType::f32, {128, 512}))));
-    const Explanation told = explained(g);
-    expect_times_only(told);
+    const Explanation explanation = explained(g);
+    expect_times_only(explanation);
     std::size_t unmeasured = 0;
-    for (const ExplainedInstruction& each : told.buckets[0].instructions)
+    for (const ExplainedInstruction& each : explanation.buckets[0].instructions)
         for (const ExplainedKernel& other_candidate : each.other_kernels)
             unmeasured += other_candidate.ranked_last ? 1 : 0;
     EXPECT_GT(unmeasured, 0U);
-    EXPECT_THAT(details(told), HasSubstr("not measured although others are: ranked last"));
-    EXPECT_THAT(to_string(told), HasSubstr("% of the time is estimated: measure it by `cairn tune`"));
+    EXPECT_THAT(details(explanation), HasSubstr("not measured although others are: ranked last"));
+    EXPECT_THAT(to_string(explanation), HasSubstr("% of the time is estimated: measure it by `cairn tune`"));
 }
 
-/// Adapters beside a weight: packing the merged weight costs more for its bytes than it saves in time.
-TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
+/// Adapters of a weight: packing the merged weight costs more for its bytes than it saves in time.
+TEST(Explanation, ReportsTimeAndCostOfKeptBytesSeparately) {
     Graph g("adapters");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 256), 1024});
     const auto weight = [&](const char* name, int rows, int columns) {
@@ -503,24 +510,24 @@ TEST(Explanation, TellsTheTimeOfARunApartFromThePriceOfKeptBytes) {
     const Context context;
     int priced = 0;
     for (const double price : {1e-9, 0.0}) {
-        const Explanation told =
+        const Explanation explanation =
             compile(g, context, {.splits = {{"N", {1}}}, .seconds_per_kept_byte = price}).explain();
-        for (const ExplainedBucket& bucket : told.buckets)
+        for (const ExplainedBucket& bucket : explanation.buckets)
             for (const ExplainedValue& value : bucket.values)
-                for (const ExplainedAlternative& way : value.alternatives) {
+                for (const ExplainedAlternative& alternative : value.alternatives) {
                     // Work done at bind counts a thousandth.
-                    EXPECT_NEAR(way.price, way.more_bytes * price, 1e-4) << details(told);
-                    if (way.slower) { EXPECT_LT(std::abs(*way.slower), 20 * bucket.seconds); }
-                    if (way.more_bytes < 1e6 || price == 0) continue;
+                    EXPECT_NEAR(alternative.price, alternative.more_bytes * price, 1e-4) << details(explanation);
+                    if (alternative.slower) { EXPECT_LT(std::abs(*alternative.slower), 20 * bucket.seconds); }
+                    if (alternative.more_bytes < 1e6 || price == 0) continue;
                     ++priced;
-                    EXPECT_GT(way.price, 1e-3);
-                    EXPECT_THAT(details(told), HasSubstr(" MB more kept, which counts +"));
+                    EXPECT_GT(alternative.price, 1e-3);
+                    EXPECT_THAT(details(explanation), HasSubstr(" MB more kept, which counts +"));
                 }
     }
     EXPECT_GT(priced, 0);
 }
 
-TEST(Explanation, AStopCancels) {
+TEST(Explanation, AStopRequestCancels) {
     const CompiledGraph compiled = compile(floor_of_exp(), own_context(), without_groups);
     std::stop_source source;
     EXPECT_FALSE(compiled.explain(source.get_token()).buckets.empty());
@@ -529,39 +536,40 @@ TEST(Explanation, AStopCancels) {
     EXPECT_FALSE(compiled.explain().buckets.empty());
 }
 
-TEST(Explanation, OfADeepGraphTellsEachValue) {
+TEST(Explanation, OfADeepGraphReportsEachValue) {
     constexpr int depth = 20'000;
     Graph g("deep");
     Tensor x = g.input("x", DType::f32, {4});
     for (int i = 0; i < depth; ++i) x = i % 2 == 0 ? cumsum(x, -1) : -x;
     g.output("y", x);
-    const Explanation told = compile(g, Context({.reference_only = true}), without_groups).explain();
-    EXPECT_TRUE(told.is_exact);
-    EXPECT_EQ(told.buckets[0].instructions.size(), static_cast<std::size_t>(depth));
-    EXPECT_EQ(told.buckets[0].values.size(), static_cast<std::size_t>(depth));
-    EXPECT_THAT(why_not(told, "neg"),
+    const Explanation explanation = compile(g, Context({.reference_only = true}), without_groups).explain();
+    EXPECT_TRUE(explanation.is_exact);
+    EXPECT_EQ(explanation.buckets[0].instructions.size(), static_cast<std::size_t>(depth));
+    EXPECT_EQ(explanation.buckets[0].values.size(), static_cast<std::size_t>(depth));
+    EXPECT_THAT(why_not(explanation, "neg"),
                 StartsWith("10000 x cpu.reference.neg@1 for f32[4] of neg (explanation_test.cpp:"));
 }
 
-TEST(Explanation, OfACutSearchSaysWhatIsKnown) {
-    Explanation told;
-    told.has_alternatives = true;
-    EXPECT_EQ(details(told), "");
-    told.is_exact = false;
+TEST(Explanation, OfATruncatedSearchReportsTheGap) {
+    Explanation explanation;
+    explanation.has_alternatives = true;
+    EXPECT_EQ(details(explanation), "");
+    explanation.is_exact = false;
     const std::string end = ", and alternatives may cost less than stated\n";
-    EXPECT_EQ(details(told), "a search was cut off: these programs are the best" + end) << "that of one value was";
-    told.optimality_gap = 0.00034;
-    EXPECT_EQ(details(told), "a search was cut off: no programs are better by more than 0.034 %" + end);
-    told.optimality_gap = 1;
-    EXPECT_EQ(details(told), "a search was cut off: there may be better programs" + end);
+    EXPECT_EQ(details(explanation), "a search was cut off: these programs are the best" + end)
+        << "that of one value was";
+    explanation.optimality_gap = 0.00034;
+    EXPECT_EQ(details(explanation), "a search was cut off: no programs are better by more than 0.034 %" + end);
+    explanation.optimality_gap = 1;
+    EXPECT_EQ(details(explanation), "a search was cut off: there may be better programs" + end);
 }
 
-TEST(Explanation, OfAGraphThatComputesNothing) {
+TEST(Explanation, OfAGraphWithoutOpsIsEmpty) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {2}));
-    const Explanation told = compile(g, Context()).explain();
-    EXPECT_TRUE(told.buckets.at(0).instructions.empty() && told.buckets[0].values.empty());
-    EXPECT_EQ(details(told), "bucket: 0 s a run\n");
+    const Explanation explanation = compile(g, Context()).explain();
+    EXPECT_TRUE(explanation.buckets.at(0).instructions.empty() && explanation.buckets[0].values.empty());
+    EXPECT_EQ(details(explanation), "bucket: 0 s a run\n");
 }
 
 }  // namespace

@@ -120,24 +120,24 @@ TEST_P(Growth, IsLinearOnASmallStack) {
 INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-/// Requests a stop at each of `places` points of a compile, measured by the heap allocations so far, each in a context
-/// from `context`. `look` gets the allocations and deallocations after the stop.
-void stop_at_each(int places, const Graph& graph, const std::function<Context()>& context,
-                  const std::function<void(const test::HeapCounter&, int place)>& look) {
+/// Requests a stop at each of `stop_count` points of a compile, measured by the heap allocations so far, each in a
+/// context from `context`. `check` gets the allocations and deallocations after the stop.
+void stop_at_each(int stop_count, const Graph& graph, const std::function<Context()>& context,
+                  const std::function<void(const test::HeapCounter&, int stop_index)>& check) {
     std::int64_t whole = 0;
-    for (int place = 0; place <= places; ++place) {
+    for (int stop_index = 0; stop_index <= stop_count; ++stop_index) {
         std::stop_source source;
         CompileOptions options;
         options.stop = source.get_token();
         const Context its = context();
-        const test::HeapCounter clock(place == 0 ? -1 : whole * place / (places + 1), source);
-        if (place == 0) {
+        const test::HeapCounter clock(stop_index == 0 ? -1 : whole * stop_index / (stop_count + 1), source);
+        if (stop_index == 0) {
             compile(graph, its);
-            whole = clock.taken();
+            whole = clock.allocated();
             continue;
         }
-        EXPECT_THROW(compile(graph, its, options), Cancelled) << place;
-        look(clock, place);
+        EXPECT_THROW(compile(graph, its, options), Cancelled) << stop_index;
+        check(clock, stop_index);
     }
 }
 
@@ -145,30 +145,32 @@ class Stop : public testing::TestWithParam<bench::Family> {};
 
 // Measured in heap allocations, which most work makes: after a stop request at any point few allocations follow,
 // independently of the size of the graph, and few deallocations per node.
-TEST_P(Stop, IsAnsweredAfterLittleWork) {
+TEST_P(Stop, IsObservedAfterLittleWork) {
     const Graph graph = bench::build(GetParam(), 1000), small = bench::build(GetParam(), 20);
     const Context with_patterns;
     compile(small, with_patterns);  // creates the patterns: as many for any graph, and all that the Context keeps
     stop_at_each(
         16, graph, [&] { return with_patterns; },
-        [&](const test::HeapCounter& clock, int place) {
-            EXPECT_LE(clock.taken_after(), 10'000) << place;
-            EXPECT_LE(clock.returned_after(), 32 * static_cast<std::int64_t>(graph.size())) << place;
+        [&](const test::HeapCounter& clock, int stop_index) {
+            EXPECT_LE(clock.allocated_after(), 10'000) << stop_index;
+            EXPECT_LE(clock.returned_after(), 32 * static_cast<std::int64_t>(graph.size())) << stop_index;
         });
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Stop, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(StopRequest, IsAnsweredWhilePatternsAreMade) {
+TEST(StopRequest, IsObservedWhilePatternsAreBuilt) {
     stop_at_each(
         32, bench::build(bench::families[0], 10), [] { return Context(); },  // a new one, because a Context keeps its
                                                                              // patterns
-        [](const test::HeapCounter& clock, int place) { EXPECT_LE(clock.taken_after(), 10'000) << place; });
+        [](const test::HeapCounter& clock, int stop_index) {
+            EXPECT_LE(clock.allocated_after(), 10'000) << stop_index;
+        });
 }
 
 // A stage that gets a stop request when it begins is the last one to begin.
-TEST(StopRequest, IsAnsweredInEveryStage) {
+TEST(StopRequest, IsObservedInEveryStage) {
     const Graph graph = bench::build(bench::families[0], 300);
     int stages = 0;
     CompileOptions count;
@@ -189,35 +191,35 @@ TEST(StopRequest, IsAnsweredInEveryStage) {
 }
 
 std::stop_source kernel_stop;
-int asked = 0;
+int query_count = 0;
 
-Refusal ask_and_stop(const Problem&) {
-    if (++asked == 5) kernel_stop.request_stop();
+Refusal query_and_stop(const Problem&) {
+    if (++query_count == 5) kernel_stop.request_stop();
     return {};
 }
 
 // All problems differ, so that kernels are queried for each.
-TEST(StopRequest, IsAnsweredBetweenTwoMatches) {
+TEST(StopRequest, IsObservedBetweenTwoMatches) {
     Graph graph("g");
     for (int i = 1; i < 200; ++i) {
         const std::string name = std::to_string(i);
         graph.output("y" + name, tanh(graph.input("x" + name, DType::f32, {i})));
     }
     kernel_stop = {};
-    asked = 0;
+    query_count = 0;
     ContextOptions with_kernel;
     Kernel& kernel = with_kernel.extra.kernels.emplace_back();
     kernel.id = "test.asked.tanh.f32@1";
     kernel.definition = "tanh";
-    kernel.accepts = ask_and_stop;
+    kernel.accepts = query_and_stop;
     kernel.run = [](const Args&, Team&) {};
     CompileOptions options;
     options.stop = kernel_stop.get_token();
     EXPECT_THROW(compile(graph, Context(with_kernel), options), Cancelled);
-    EXPECT_EQ(asked, 5);
+    EXPECT_EQ(query_count, 5);
 }
 
-TEST(StopRequest, IsAnsweredByEachStageAlone) {
+TEST(StopRequest, IsObservedByEachStageFunction) {
     const Graph graph = bench::build(bench::families[0], 30);
     const Context context;
     std::stop_source source;

@@ -20,9 +20,9 @@ HeapCounter::HeapCounter(std::int64_t stop_after, std::stop_source source)
 HeapCounter::~HeapCounter() { watching = nullptr; }
 
 void HeapCounter::take() noexcept {
-    ++taken_;
-    if (stopped_) ++taken_after_;
-    if (taken_ != stop_after_) return;
+    ++allocated_;
+    if (stopped_) ++allocated_after_;
+    if (allocated_ != stop_after_) return;
     stopped_ = true;
     source_.request_stop();
 }

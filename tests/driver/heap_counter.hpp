@@ -16,16 +16,16 @@ public:
     HeapCounter& operator=(const HeapCounter&) = delete;
 
     /// Allocations so far.
-    std::int64_t taken() const noexcept { return taken_; }
+    std::int64_t allocated() const noexcept { return allocated_; }
     /// Allocations and deallocations since the stop.
-    std::int64_t taken_after() const noexcept { return taken_after_; }
+    std::int64_t allocated_after() const noexcept { return allocated_after_; }
     std::int64_t returned_after() const noexcept { return returned_after_; }
 
     void take() noexcept;
     void give_back() noexcept;
 
 private:
-    std::int64_t stop_after_, taken_ = 0, taken_after_ = 0, returned_after_ = 0;
+    std::int64_t stop_after_, allocated_ = 0, allocated_after_ = 0, returned_after_ = 0;
     bool stopped_ = false;
     std::stop_source source_;
 };

@@ -57,9 +57,9 @@ public:
     std::string fault() {
         std::mt19937_64 random(1);
         const Context context({.threads = 2});
-        const Paths ways = paths(g, context, {.verify = true});
+        const Paths all_paths = paths(g, context, {.verify = true});
         for (int i = 0; i < 12; ++i) {
-            const Path path = ways.sample(random);
+            const Path path = all_paths.sample(random);
             const runtime::ProgramSet set = runtime::parse_program_set(path.compile().program());
             for (const std::int64_t batch : {0, 1, 2}) {
                 const interpreter::Inputs inputs = random_inputs(*g.data(), {{"B", batch}}, 17);
@@ -107,7 +107,7 @@ TEST(ImageNetworks, ABlockOfMobileNetIsTwoInstructions) {
 }
 
 // A value that another instruction also reads is computed once.
-TEST(ImageNetworks, AConvolutionThatIsReadTwiceIsMadeOnce) {
+TEST(ImageNetworks, AConvolutionWithTwoReadersIsComputedOnce) {
     Network n;
     const Tensor x = n.filtered(n.image(4), 4, 3, {.padding = 1});
     n.g.output("y", relu(x));
@@ -116,7 +116,7 @@ TEST(ImageNetworks, AConvolutionThatIsReadTwiceIsMadeOnce) {
     EXPECT_EQ(n.fault(), "");
 }
 
-TEST(ImageNetworks, PoolsPadNothing) {
+TEST(ImageNetworks, PoolsNeedNoPadding) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
         Network n(dtype);
         const Tensor x = n.image(3);
@@ -127,7 +127,7 @@ TEST(ImageNetworks, PoolsPadNothing) {
     }
 }
 
-TEST(ImageNetworks, PoolsOfWholeNumbersPadNothing) {
+TEST(ImageNetworks, IntegerPoolsNeedNoPadding) {
     for (const DType dtype : {DType::i8, DType::u8, DType::i32}) {
         Network n(dtype);
         n.g.output("y", max_pool(n.image(3), 3, {.stride = 2, .padding = 1}));
@@ -136,7 +136,7 @@ TEST(ImageNetworks, PoolsOfWholeNumbersPadNothing) {
     }
 }
 
-TEST(ImageNetworks, RowsPadNothing) {
+TEST(ImageNetworks, OneDimensionalLayersNeedNoPadding) {
     Network n;
     const Tensor x = n.g.input("x", DType::f32, {n.g.symbol("B", 0, 2), 3, 50});
     const Tensor w = n.g.weight("w", DType::f32, {8, 3, 5}), b = n.g.weight("b", DType::f32, {8});
@@ -146,7 +146,7 @@ TEST(ImageNetworks, RowsPadNothing) {
     EXPECT_EQ(n.fault(), "");
 }
 
-TEST(ImageNetworks, PoolsOfThreeAxesPadNothing) {
+TEST(ImageNetworks, PoolsOfThreeAxesNeedNoPadding) {
     Network n;
     const Tensor x = n.g.input("x", DType::f32, {n.g.symbol("B", 0, 2), 3, 5, 8, 9});
     n.g.output("y", max_pool(x, 3, {.stride = 2, .padding = 1}));
@@ -155,7 +155,7 @@ TEST(ImageNetworks, PoolsOfThreeAxesPadNothing) {
     EXPECT_EQ(n.fault(), "");
 }
 
-TEST(ImageNetworks, NarrowFloatsAreFilteredAsTheyAre) {
+TEST(ImageNetworks, NarrowFloatsAreConvolvedWithoutCasts) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
         Network n(dtype);
         n.g.output("y", n.convolved(n.image(4), 8, 3, {.padding = 1}));

@@ -37,7 +37,7 @@ bool makes_logits(const program::Program& program) {
     });
 }
 
-TEST(LargestColumn, IsFoundWithoutLogits) {
+TEST(LargestColumn, IsComputedWithoutStoringLogits) {
     Decoder decoder;
     decoder.g.output("next", argmax(decoder.logits, -1));
     const Context context({.threads = 2});
@@ -55,7 +55,7 @@ TEST(LargestColumn, IsFoundWithoutLogits) {
     }
 }
 
-TEST(LargestColumn, IsLookedForInLogitsThatAreWantedToo) {
+TEST(LargestColumn, IsComputedFromLogitsThatAreOutputs) {
     Decoder decoder;
     decoder.g.output("next", argmax(decoder.logits, -1));
     decoder.g.output("logits", decoder.logits);

@@ -162,9 +162,9 @@ private:
         const auto to = tokens(line, numbers), from = tokens(other, numbers);
         if (to.empty() || from.empty()) return;
         const auto [source, size] = from[below(from.size())];
-        const std::string taken = other.substr(source, size);
+        const std::string copied = other.substr(source, size);
         const auto [at, length] = to[below(to.size())];
-        line.replace(at, length, taken);
+        line.replace(at, length, copied);
     }
 
     std::mt19937 random_;
@@ -218,20 +218,20 @@ std::string refusal(const SavedFile& saved, const std::string& from, const std::
     return "it loads";
 }
 
-TEST(Load, SaysWhatDoesNotFit) {
+TEST(Load, ErrorsNameTheInconsistency) {
     const SavedFile saved;
-    const auto says = [&](const std::string& from, const std::string& to, const std::string& reason) {
+    const auto expect_refusal = [&](const std::string& from, const std::string& to, const std::string& reason) {
         const std::string message = refusal(saved, from, to);
         EXPECT_NE(message.find(reason), std::string::npos) << from << " -> " << to << ": " << message;
     };
-    says("# bucket T 1 1", "# bucket T 1 0", "a bucket covers no value of T");
-    says("# bucket T 1 1", "# bucket T 1 2", "a bucket covers T in 1..2, its program does not");
-    says("# bucket T 5 8", "# bucket T 5 7", "some sizes have no bucket");
-    says("# bucket T 1 1", "# bucket U 1 1", "unknown symbol U");
-    says("input \"x\" 0", "input \"z\" 0", "input z has buffer 0 of another kind or name");
-    says(" life 1 ", " life -2 ", "has the live interval -2");
-    says(" workspace -1 ", " workspace -2 ", "names buffer -2");
-    says("state \"k\" 0", "state \"k\" 1", "state k has buffer 1 of another kind or name");
+    expect_refusal("# bucket T 1 1", "# bucket T 1 0", "a bucket covers no value of T");
+    expect_refusal("# bucket T 1 1", "# bucket T 1 2", "a bucket covers T in 1..2, its program does not");
+    expect_refusal("# bucket T 5 8", "# bucket T 5 7", "some sizes have no bucket");
+    expect_refusal("# bucket T 1 1", "# bucket U 1 1", "unknown symbol U");
+    expect_refusal("input \"x\" 0", "input \"z\" 0", "input z has buffer 0 of another kind or name");
+    expect_refusal(" life 1 ", " life -2 ", "has the live interval -2");
+    expect_refusal(" workspace -1 ", " workspace -2 ", "names buffer -2");
+    expect_refusal("state \"k\" 0", "state \"k\" 1", "state k has buffer 1 of another kind or name");
 }
 
 TEST(Load, ViewsOfSymbolicImagesAreProvedToBeWithin) {
@@ -241,14 +241,14 @@ TEST(Load, ViewsOfSymbolicImagesAreProvedToBeWithin) {
     EXPECT_NO_THROW(saved.load(saved.text()));
 }
 
-std::string joined(const std::vector<std::string>& lines) {
+std::string joined_lines(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + '\n';
     return text;
 }
 
 // Views of the input with another size, a larger stride or a larger offset: some sizes read beyond its end.
-TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
+TEST(Load, ViewsThatEndBeyondTheirBufferAreRefused) {
     CompileOptions options;
     options.disable = {"fuse", "elementwise"};
     const SavedFile saved(image_network(), options);
@@ -264,15 +264,15 @@ TEST(Load, ViewsThatEndBehindTheirBufferAreRefused) {
             if (from < type + 8) continue;
             changed[at] = line;
             changed[at].replace(from, length, std::to_string(std::stoll(line.substr(from, length)) + 1));
-            EXPECT_THROW(saved.load(joined(changed)), Error) << changed[at];
+            EXPECT_THROW(saved.load(joined_lines(changed)), Error) << changed[at];
         }
         changed[at] = line;
         changed[at].insert(offset + 6, "1 + ");
-        std::string message = test::message([&] { saved.load(joined(changed)); });
+        std::string message = test::message([&] { saved.load(joined_lines(changed)); });
         EXPECT_NE(message.find("may access memory after buffer 0"), std::string::npos) << changed[at] << message;
         changed[at] = line;
         changed[at].insert(line.find(')', strides), " + 1");
-        message = test::message([&] { saved.load(joined(changed)); });
+        message = test::message([&] { saved.load(joined_lines(changed)); });
         EXPECT_NE(message.find("may access memory after buffer 0"), std::string::npos) << changed[at] << message;
     }
     EXPECT_GT(views, 1);
@@ -289,14 +289,14 @@ TEST(Load, ALengthBeyond64BitsIsRefused) {
     EXPECT_THROW(saved.load(text), Error);
 }
 
-TEST(Load, WhatCannotBeReadIsAnError) {
+TEST(Load, AnUnreadableFileIsAnError) {
     for (const std::filesystem::path& path : {std::filesystem::temp_directory_path(), std::filesystem::path("missing")})
         EXPECT_NE(test::message([&] { CompiledGraph::load(path, Context()); }).find("cannot read the compiled graph"),
                   std::string::npos)
             << path;
 }
 
-TEST(Load, TheFileAsItIsRuns) {
+TEST(Load, TheUnchangedFileLoadsAndRuns) {
     const SavedFile saved;
     std::mt19937 random(1);
     CompiledGraph compiled = saved.load(saved.text());

@@ -101,7 +101,7 @@ TEST(MemoryLimit, TradesTimeForBytes) {
     EXPECT_THROW(outcome(context, least - 1), Error);
 }
 
-TEST(MemoryLimit, ThatIsWideEnoughChangesNothing) {
+TEST(MemoryLimit, ThatIsLargeEnoughChangesNothing) {
     const Context context;
     const Outcome free = outcome(context, {}), limited = outcome(context, free.bytes);
     EXPECT_EQ(limited.bytes, free.bytes);

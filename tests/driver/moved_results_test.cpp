@@ -243,9 +243,9 @@ TEST(MovedResultsOfLayers, KeysAndValuesAreWrittenByTheirProduct) {
 TEST(MovedResultsOfLayers, ExplanationsNameTheProductThatAppends) {
     HeadsBlock m;
     m.g.output("y", m.projected(m.merged(m.attended("a"))));
-    const Explanation told = compile(m.g, Context(), {}).explain();
+    const Explanation explanation = compile(m.g, Context(), {}).explain();
     int appended = 0;
-    for (const ExplainedValue& value : told.buckets[0].values) {
+    for (const ExplainedValue& value : explanation.buckets[0].values) {
         if (value.op != "state_append") continue;
         ++appended;
         ASSERT_EQ(value.alternatives.size(), 2U);
@@ -257,18 +257,18 @@ TEST(MovedResultsOfLayers, ExplanationsNameTheProductThatAppends) {
     EXPECT_EQ(appended, 2);
 }
 
-TEST(MovedResultsOfLayers, AnOutputIsTurnedAsItIsWritten) {
+TEST(MovedResultsOfLayers, ATransposedOutputIsWrittenInPlace) {
     HeadsBlock m;
     m.g.output("y", transpose(tanh(m.x), {2, 0, 1}));
     const program::Program program = cheapest_of(m.g);
     ASSERT_EQ(program.run.size(), 1U) << program::to_string(program);
 }
 
-TEST(MovedResultsOfLayers, ExplanationsSayWhatElseThereWas) {
+TEST(MovedResultsOfLayers, ExplanationsListTheAlternatives) {
     HeadsBlock m;
     m.g.output("y", m.merged(tanh(m.heads)));
-    const Explanation told = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
-    const auto& values = told.buckets[0].values;
+    const Explanation explanation = compile(m.g, Context(), {.disable = {"elementwise"}}).explain();
+    const auto& values = explanation.buckets[0].values;
     const auto merged =
         std::find_if(values.begin(), values.end(), [](const ExplainedValue& value) { return value.op == "reshape"; });
     ASSERT_NE(merged, values.end());

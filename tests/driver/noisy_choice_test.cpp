@@ -37,7 +37,7 @@ void make_noisy(selection::Memo& memo, unsigned seed, bool in_each_layer) {
 
 class NoisySelectionTest : public testing::TestWithParam<int> {};
 
-TEST_P(NoisySelectionTest, IsNearlyTheBestThereCanBe) {
+TEST_P(NoisySelectionTest, IsNearlyOptimal) {
     const Context context;
     models::Gpt2Config config;
     config.layers = 12;
@@ -68,7 +68,7 @@ TEST_P(NoisySelectionTest, IsNearlyTheBestThereCanBe) {
     RecordProperty("exact_together", together.exact ? 1 : 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, NoisySelectionTest, testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, NoisySelectionTest, testing::Range(0, 12));
 
 }  // namespace
 }  // namespace cairn

@@ -32,12 +32,12 @@ std::vector<Trial> trials_of(const Graph& graph, std::uint64_t seed) {
 constexpr int sampled = 16, best = 4, worst = 4;
 
 /// Random paths, the cheapest and the most expensive ones.
-std::vector<Path> some_of(const Paths& ways, std::uint64_t seed) {
+std::vector<Path> some_of(const Paths& all_paths, std::uint64_t seed) {
     std::vector<Path> chosen;
     std::mt19937_64 random(seed);
-    for (int i = 0; i < sampled; ++i) chosen.push_back(ways.sample(random));
-    for (const Path& path : ways.cheapest_first() | std::views::take(best)) chosen.push_back(path);
-    for (const Path& path : ways.most_expensive_first() | std::views::take(worst)) chosen.push_back(path);
+    for (int i = 0; i < sampled; ++i) chosen.push_back(all_paths.sample(random));
+    for (const Path& path : all_paths.cheapest_first() | std::views::take(best)) chosen.push_back(path);
+    for (const Path& path : all_paths.most_expensive_first() | std::views::take(worst)) chosen.push_back(path);
     return chosen;
 }
 
@@ -52,17 +52,17 @@ std::optional<runtime::ProgramSet> program_of(const Path& path) {
 }
 
 /// Checks some paths and returns the number of paths run.
-int check(const Graph& graph, const Paths& ways, const Context& context, std::uint64_t seed) {
-    EXPECT_EQ(ways.is_exact(), ways.not_searched().empty());
+int check(const Graph& graph, const Paths& all_paths, const Context& context, std::uint64_t seed) {
+    EXPECT_EQ(all_paths.is_exact(), all_paths.not_searched().empty());
     const std::vector<Trial> trials = trials_of(graph, seed);
     int runs = 0;
-    for (const Path& path : some_of(ways, seed)) {
-        EXPECT_EQ(ways.at(ways.rank(path)), path) << seed;
+    for (const Path& path : some_of(all_paths, seed)) {
+        EXPECT_EQ(all_paths.at(all_paths.rank(path)), path) << seed;
         const auto program = program_of(path);
         if (!program) continue;
         for (const Trial& trial : trials) {
             EXPECT_EQ(difference(CompiledRun(*program, context, trial.inputs).run(trial.inputs), trial.expected), "")
-                << "seed " << seed << ", path " << ways.rank(path) << '\n'
+                << "seed " << seed << ", path " << all_paths.rank(path) << '\n'
                 << path << to_string(graph);
             ++runs;
         }
@@ -73,9 +73,9 @@ int check(const Graph& graph, const Paths& ways, const Context& context, std::ui
 
 // In shards that run in parallel.
 constexpr std::uint64_t shards = 15, graphs_each = 10;
-class PathsMeaning : public testing::TestWithParam<std::uint64_t> {};
+class PathsReference : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(PathsMeaning, OfRandomGraphsAllMeanTheSame) {
+TEST_P(PathsReference, OfRandomGraphsGiveEqualResults) {
     const Context context;
     int runs = 0;
     for (std::uint64_t seed = GetParam(); seed < shards * graphs_each && !HasFailure(); seed += shards) {
@@ -85,7 +85,7 @@ TEST_P(PathsMeaning, OfRandomGraphsAllMeanTheSame) {
     EXPECT_GT(runs, static_cast<int>(graphs_each) * sampled);
 }
 
-TEST_P(PathsMeaning, OfModelsWithSeveralExpressionsAllMeanTheSame) {
+TEST_P(PathsReference, OfModelsWithSeveralExpressionsGiveEqualResults) {
     const Context context;
     int runs = 0;
     for (std::uint64_t seed = GetParam(); seed < shards * graphs_each && !HasFailure(); seed += shards) {
@@ -95,17 +95,17 @@ TEST_P(PathsMeaning, OfModelsWithSeveralExpressionsAllMeanTheSame) {
     EXPECT_GT(runs, static_cast<int>(graphs_each) * sampled);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, PathsMeaning, testing::Range<std::uint64_t>(0, shards));
+INSTANTIATE_TEST_SUITE_P(Shards, PathsReference, testing::Range<std::uint64_t>(0, shards));
 
-TEST(PathsMeaning, MostModelsHaveExpressionsAndAnExactSearch) {
+TEST(PathsReference, MostModelsHaveExpressionsAndAnExactSearch) {
     const Context context;
     constexpr int all = shards * graphs_each;
     int with_expressions = 0, exact = 0;
     for (int seed = 0; seed < all; ++seed) {
         const Graph graph = random_model(static_cast<std::uint64_t>(seed));
-        const Paths ways = paths(graph, context);
-        with_expressions += paths(graph, context, {.disable = {"expand"}}).count() != ways.count();
-        exact += ways.is_exact();
+        const Paths all_paths = paths(graph, context);
+        with_expressions += paths(graph, context, {.disable = {"expand"}}).count() != all_paths.count();
+        exact += all_paths.is_exact();
     }
     EXPECT_GT(with_expressions, all / 2);
     EXPECT_GT(exact, all / 2);

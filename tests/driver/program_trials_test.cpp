@@ -35,9 +35,9 @@ Graph moody() {
     return g;
 }
 
-class WholePrograms : public testing::Test {
+class CompileWithProgramTrials : public testing::Test {
 protected:
-    WholePrograms() {
+    CompileWithProgramTrials() {
         std::filesystem::remove(path());
         exponentials_run = 0;
     }
@@ -56,8 +56,8 @@ protected:
     static void measure(const Context& context, const Graph& graph, F seconds_of) {
         const Explanation why = compile(graph, context).explain();
         for (const ExplainedValue& value : why.buckets[0].values)
-            for (const ExplainedAlternative& way : value.alternatives)
-                for (const ExplainedKernel& kernel : way.kernels) {
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                for (const ExplainedKernel& kernel : alternative.kernels) {
                     if (!kernel.refusal.empty()) continue;
                     Timing timing;
                     timing.samples = 5;
@@ -86,7 +86,7 @@ protected:
     static bool is_moody(const CompiledGraph& graph) { return graph.program().find("test.moody") != std::string::npos; }
 };
 
-TEST_F(WholePrograms, WhoIsFasterAsAWholeIsTakenAndRemembered) {
+TEST_F(CompileWithProgramTrials, TheFasterProgramIsSelectedAndRecorded) {
     {
         const Context with = context();
         measure(with);
@@ -132,7 +132,7 @@ Graph product() {
     return g;
 }
 
-TEST_F(WholePrograms, InconclusiveTrialsKeepTheUnmeasuredPlan) {
+TEST_F(CompileWithProgramTrials, InconclusiveTrialsKeepTheUnmeasuredPlan) {
     const auto compiled_product = [](const Context& context, Mode mode) {
         CompileOptions options;
         options.mode = mode;
@@ -164,7 +164,7 @@ TEST_F(WholePrograms, InconclusiveTrialsKeepTheUnmeasuredPlan) {
     EXPECT_EQ(why.trials[0].samples, 0);
 }
 
-TEST_F(WholePrograms, NothingIsRunWithoutTimeOrLeave) {
+TEST_F(CompileWithProgramTrials, NoTrialRunsWithoutTimeOrPermission) {
     const Context with = context();
     measure(with);
     EXPECT_TRUE(is_moody(compiled(with, Mode::normal, 0)));
@@ -172,7 +172,7 @@ TEST_F(WholePrograms, NothingIsRunWithoutTimeOrLeave) {
     EXPECT_EQ(exponentials_run, 0);
 }
 
-TEST_F(WholePrograms, AnAnswerStandsForItsQuestionAlone) {
+TEST_F(CompileWithProgramTrials, AResultAppliesOnlyToTheSameOptions) {
     const Context with = context();
     measure(with);
     EXPECT_FALSE(is_moody(compiled(with, Mode::normal)));

@@ -69,7 +69,7 @@ TEST(RandomGraphs, OfSixteenBitFloatsEqualTheInterpreterWithAnyKernels) {
         }
 }
 
-TEST(RandomGraphs, TheReferenceKernelsAloneSuffice) {
+TEST(RandomGraphs, ReferenceKernelsComputeAllOps) {
     ContextOptions options;
     options.reference_only = true;
     const Context context(options);

@@ -71,12 +71,12 @@ void measure_something(const Graph& graph, const Context& context, unsigned seed
             for (const ExplainedKernel& other_candidate : instruction.other_kernels) store(other_candidate);
         }
         for (const ExplainedValue& value : bucket.values)
-            for (const ExplainedAlternative& way : value.alternatives)
-                for (const ExplainedKernel& kernel : way.kernels) store(kernel);
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                for (const ExplainedKernel& kernel : alternative.kernels) store(kernel);
     }
 }
 
-TEST(Replay, ChoosesAgainWhatAnyTimesHaveChosen) {
+TEST(Replay, RepeatsASelectionMadeWithAnyTimes) {
     const std::filesystem::path lock = lock_file("random");
     const Context untimed;
     int changed = 0;
@@ -192,7 +192,7 @@ Graph three_lines(bool with_tail) {
     return g;
 }
 
-TEST(Replay, WhatIsAddedElsewhereIsNamed) {
+TEST(Replay, AnAddedCallIsNamed) {
     const std::filesystem::path lock = lock_file("edited");
     compile(three_lines(false), Context()).write_lock(lock);
     EXPECT_EQ(error_of_replay(three_lines(false), replaying(lock)), "");
@@ -256,7 +256,7 @@ TEST(Replay, AutomaticSplitsAreThoseOfTheLock) {
     EXPECT_NE(error_of_replay(graph, replaying(lock, options)), "") << "other ranges are other problems";
 }
 
-TEST(Replay, InexactKernelsAndNarrowStatesAreChosenAgain) {
+TEST(Replay, SelectsInexactKernelsAndNarrowStatesAgain) {
     const std::filesystem::path lock = lock_file("inexact");
     ContextOptions with;
     with.extra.kernels = {test::inexact_product()};

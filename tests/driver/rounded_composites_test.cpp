@@ -96,7 +96,7 @@ TEST(RoundedComposites, AreTheKernelsOfTheirDtype) {
         }
 }
 
-TEST(RoundedComposites, AreFoundWithTheirCastsWrittenOut) {
+TEST(RoundedComposites, AreMatchedWithExplicitCasts) {
     for (const DType dtype : {DType::f16, DType::bf16})
         for (const Case& test : cases) {
             if (test.definition == std::string("image_mean")) continue;  // casts windows, not the image

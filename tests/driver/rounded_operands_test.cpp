@@ -81,13 +81,13 @@ std::vector<float> run(CompiledGraph& model, std::int64_t rows) {
     return {y.begin(), y.end()};
 }
 
-TEST_F(RoundedOperands, AreTakenWhereTheTimesSaySoAndThereIsRoom) {
+TEST_F(RoundedOperands, AreSelectedIfFasterAndWithinTolerance) {
     CompiledGraph model = compiled(block(), Tolerance::relative(2e-2)), exact = compiled(block(), Tolerance::exact());
     ASSERT_TRUE(is_narrow(model));
     EXPECT_FALSE(is_narrow(exact));
-    const ExplainedError told = error_of(model);
-    EXPECT_EQ(told.error, 2 * each);
-    EXPECT_EQ(told.tolerance, 2e-2);
+    const ExplainedError reported = error_of(model);
+    EXPECT_EQ(reported.error, 2 * each);
+    EXPECT_EQ(reported.tolerance, 2e-2);
     for (const std::int64_t rows : {1, 7, 100}) {
         const std::vector<float> y = run(model, rows), wanted = run(exact, rows);
         double difference = 0, square = 0;
@@ -102,17 +102,17 @@ TEST_F(RoundedOperands, AreTakenWhereTheTimesSaySoAndThereIsRoom) {
     EXPECT_FALSE(model.explain().buckets[0].fell_back);
 }
 
-TEST_F(RoundedOperands, AreWrittenByWhatComputesThem) {
+TEST_F(RoundedOperands, AreWrittenByTheirProducers) {
     const auto program = runtime::parse_program_set(compiled(block(), Tolerance::relative(2e-2)).program());
     EXPECT_EQ(program.buckets[0].program.run.size(), 3U) << "keys, values, attention";
 }
 
-TEST_F(RoundedOperands, AreKeptOutByATightBound) {
+TEST_F(RoundedOperands, AreExcludedByATightTolerance) {
     EXPECT_FALSE(is_narrow(compiled(block(), Tolerance::relative(1.9 * each))));
     EXPECT_TRUE(is_narrow(compiled(block(), Tolerance::relative(2 * each))));
 }
 
-TEST_F(RoundedOperands, AreKeptOutByAnExactOutputOfThemAlone) {
+TEST_F(RoundedOperands, AreExcludedByAnExactOutputOfTheirValue) {
     Block b;
     b.g.output("y", b.y);
     b.g.output("beside", sum(b.x, {-1}));
@@ -121,15 +121,15 @@ TEST_F(RoundedOperands, AreKeptOutByAnExactOutputOfThemAlone) {
     EXPECT_FALSE(is_narrow(compiled(b.g, Tolerance::relative(2e-2), {{"keys", Tolerance::exact()}})));
 }
 
-TEST_F(RoundedOperands, ExactSaysWhyNot) {
-    const std::string told = why_not(compiled(block(), Tolerance::exact()).explain(), "elementwise");
-    EXPECT_NE(told.find("for bf16[1,2,N,32]"), std::string::npos) << told;
-    EXPECT_NE(told.find("refused: its relative error is 0.003906, the error budget of an output permits none"),
+TEST_F(RoundedOperands, AreRefusedByExactWithAReason) {
+    const std::string reported = why_not(compiled(block(), Tolerance::exact()).explain(), "elementwise");
+    EXPECT_NE(reported.find("for bf16[1,2,N,32]"), std::string::npos) << reported;
+    EXPECT_NE(reported.find("refused: its relative error is 0.003906, the error budget of an output permits none"),
               std::string::npos)
-        << told;
+        << reported;
 }
 
-TEST_F(RoundedOperands, OneThatIsReadTwiceCountsOnce) {
+TEST_F(RoundedOperands, OneReadTwiceCountsOnceInTheBudget) {
     Block b;
     b.g.output("y", b.y + attention(b.x * 0.5F, b.keys, b.values));
     const CompiledGraph model = compiled(b.g, Tolerance::relative(2e-2));
@@ -144,7 +144,7 @@ Graph two_blocks() {
     return b.g;
 }
 
-TEST_F(RoundedOperands, EachValueCounts) {
+TEST_F(RoundedOperands, EachValueCountsInTheBudget) {
     EXPECT_EQ(error_of(compiled(two_blocks(), Tolerance::relative(4 * each))).error, 4 * each);
     EXPECT_EQ(error_of(compiled(two_blocks(), Tolerance::relative(3 * each))).error, 2 * each);
 }
@@ -193,7 +193,7 @@ TEST_F(RoundedOperands, BoundValuesAreSharedWithBucketsThatRoundNothing) {
     EXPECT_EQ(kernels[0], kernels[1]) << "one kernel for both";
 }
 
-TEST_F(RoundedOperands, ASecondContextKnowsTheFileAgain) {
+TEST_F(RoundedOperands, ASecondContextAcceptsTheSavedFile) {
     const auto file = std::filesystem::path(CAIRN_BINARY_DIR) / "rounded_operands";
     CompiledGraph saved = compiled(block(), Tolerance::relative(2e-2));
     saved.save(file);
@@ -201,7 +201,7 @@ TEST_F(RoundedOperands, ASecondContextKnowsTheFileAgain) {
     EXPECT_EQ(run(loaded, 9), run(saved, 9));
 }
 
-/// Layers that attend to keys and values which are computed, sliced and merged in several ways.
+/// Layers that attend to keys and values which are computed, sliced and merged differently.
 Graph random_layers(std::uint64_t seed) {
     RandomGenerator random(seed);
     Graph g("layers");
@@ -240,8 +240,8 @@ TEST_F(RoundedOperands, RandomLayersAgreeWithinTheBound) {
         CompileOptions options;
         options.tolerance = Tolerance::relative(bound);
         options.verify = true;
-        const Paths ways = paths(g, context, options);
-        for (const Path& path : ways.cheapest_first() | std::views::take(4)) {
+        const Paths all_paths = paths(g, context, options);
+        for (const Path& path : all_paths.cheapest_first() | std::views::take(4)) {
             const CompiledGraph model = path.compile();
             narrow += is_narrow(model);
             const runtime::ProgramSet set = runtime::parse_program_set(model.program());

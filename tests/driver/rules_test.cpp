@@ -36,7 +36,7 @@ protected:
     ContextOptions options;
 };
 
-TEST_F(RulesOfADatabase, ABanIsKeptAndExplained) {
+TEST_F(RulesOfADatabase, ABanIsAppliedAndExplained) {
     const std::string first = kernel_of(compiled());
     ASSERT_NE(first, "");
     TimingDb(options.timing_db).add_rule({first, "matmul | *", RuleAction::ban, "slow on our machines"});
@@ -49,7 +49,7 @@ TEST_F(RulesOfADatabase, ABanIsKeptAndExplained) {
     EXPECT_EQ(kernel_of(compiled()), first);
 }
 
-TEST_F(RulesOfADatabase, APinOfASeedIsKeptAndExplained) {
+TEST_F(RulesOfADatabase, APinOfShippedTimingsIsAppliedAndExplained) {
     const std::string first = kernel_of(compiled());
     const std::filesystem::path shipped = folder / "shipped_timings.db";
     TimingDb(shipped).add_rule({"*.reference.*", "*", RuleAction::pin, "to compare with"});
@@ -59,7 +59,7 @@ TEST_F(RulesOfADatabase, APinOfASeedIsKeptAndExplained) {
     EXPECT_THAT(why_not(pinned.explain(), first), HasSubstr("a rule pins cpu.reference.matmul"));
 }
 
-TEST_F(RulesOfADatabase, WhereAllAreBannedTheErrorSaysSo) {
+TEST_F(RulesOfADatabase, AnErrorReportsThatAllKernelsAreBanned) {
     TimingDb(options.timing_db).add_rule({"*", "matmul | *", RuleAction::ban, "we do no products"});
     try {
         compiled();
@@ -70,7 +70,7 @@ TEST_F(RulesOfADatabase, WhereAllAreBannedTheErrorSaysSo) {
     }
 }
 
-TEST_F(RulesOfADatabase, TheProgramsNameStandsInItsSessions) {
+TEST_F(RulesOfADatabase, SessionsContainTheNameOfTheProgram) {
     options.program = "rules_test";
     const Context context(options);
     Graph g;

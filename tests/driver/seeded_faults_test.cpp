@@ -70,7 +70,7 @@ void expect_all_caught(int wanted, const std::function<bool(Subject&, std::mt199
     EXPECT_EQ(caught, wanted);
 }
 
-TEST(SeededFaults, ADroppedOrderingEdgeIsCaught) {
+TEST(SeededFaults, DetectsADroppedOrderingEdge) {
     // The relation is transitively reduced: no edge is implied by others, so removing one leaves two live storages
     // unordered.
     expect_all_caught(
@@ -87,7 +87,7 @@ TEST(SeededFaults, ADroppedOrderingEdgeIsCaught) {
         [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
-TEST(SeededFaults, AShrunkLifeIsCaught) {
+TEST(SeededFaults, DetectsAShortenedLiveInterval) {
     // A live interval begins and ends with an instruction that uses the storage: a shorter one misses a use.
     expect_all_caught(
         60,
@@ -104,7 +104,7 @@ TEST(SeededFaults, AShrunkLifeIsCaught) {
         [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
-TEST(SeededFaults, ADroppedOrderOfInstructionsIsCaught) {
+TEST(SeededFaults, DetectsADroppedDependenceOfInstructions) {
     // An instruction moved before the one whose result it reads.
     expect_all_caught(
         50,
@@ -124,7 +124,7 @@ TEST(SeededFaults, ADroppedOrderOfInstructionsIsCaught) {
         [](Subject& s, std::uint64_t) { return judge_plan(s.program()); });
 }
 
-TEST(SeededFaults, SharedStorageOfTwoLiveValuesIsCaught) {
+TEST(SeededFaults, DetectsSharedStorageOfTwoLiveValues) {
     // The second value is written while the first is still live.
     expect_all_caught(
         40,
@@ -169,7 +169,7 @@ Subject transparent(const Context& context) {
     return {g, std::move(set)};
 }
 
-TEST(SeededFaults, WrongConstantsAndBoundsAreCaughtByRunning) {
+TEST(SeededFaults, WrongConstantsAndBoundsAreDetectedByRunning) {
     const Context context;
     ASSERT_EQ(([&] {
                   Subject s = transparent(context);

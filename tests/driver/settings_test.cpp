@@ -72,7 +72,7 @@ protected:
     const Context context = test::context_with({kernel({1, 2, 4, 8})});
 };
 
-TEST_F(Settings, TheFirstCountsUnlessAStoredTimeSaysThatAnotherIsBetter) {
+TEST_F(Settings, TheFirstIsChosenUnlessAStoredTimeFavoursAnother) {
     EXPECT_EQ(chosen(compiled()), "my.exp@1") << "nothing is known";
     record("my.exp@1{step=4}", 1e-9);
     EXPECT_EQ(chosen(compiled()), "my.exp@1") << "measured competes with measured";
@@ -85,7 +85,7 @@ TEST_F(Settings, TheFirstCountsUnlessAStoredTimeSaysThatAnotherIsBetter) {
 }
 
 // The setting accepts all sizes, and is only left out where it is redundant: accepts() must not refuse it.
-TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
+TEST_F(Settings, ARedundantSettingIsNeverChosen) {
     Kernel own = kernel();
     own.redundant = [](const Problem&, const Setting& setting) -> Refusal {
         return setting["step"] == 4 ? "four steps are one" : "";
@@ -105,7 +105,7 @@ TEST_F(Settings, OneThatRepeatsTheFirstIsNotChosenHoweverFast) {
         }
 }
 
-TEST(Prepared, IsWhatAllInstructionsWithOneProblemShare) {
+TEST(Prepared, IsSharedByInstructionsWithEqualProblems) {
     static int count;
     count = 0;
     Kernel own = kernel();
@@ -126,7 +126,7 @@ TEST(Prepared, IsWhatAllInstructionsWithOneProblemShare) {
     EXPECT_EQ(count, 2) << "two instructions of four elements, one of five";
 }
 
-TEST_F(Settings, AreRunSavedAndExplained) {
+TEST_F(Settings, AppearInRunsSavedProgramsAndExplanations) {
     record("my.exp@1", 2e-9);
     record("my.exp@1{step=4}", 1e-9);
     CompiledGraph program = compiled();
@@ -139,10 +139,10 @@ TEST_F(Settings, AreRunSavedAndExplained) {
     };
     EXPECT_EQ(run(program), 4);
     EXPECT_THAT(details(program.explain()), HasSubstr("my.exp@1{step=4}"));
-    const ExplainedInstruction told = program.explain().buckets[0].instructions[0];
-    EXPECT_TRUE(std::any_of(told.other_kernels.begin(), told.other_kernels.end(), [](const ExplainedKernel& each) {
-        return each.kernel == "my.exp@1" && each.measured;
-    })) << "the setting it was measured against";
+    const ExplainedInstruction explained = program.explain().buckets[0].instructions[0];
+    EXPECT_TRUE(std::any_of(explained.other_kernels.begin(), explained.other_kernels.end(),
+                            [](const ExplainedKernel& each) { return each.kernel == "my.exp@1" && each.measured; }))
+        << "the setting it was measured against";
     EXPECT_THAT(why_not(program.explain(), "my.exp@1"), HasSubstr("slower than my.exp@1{step=4}"));
     program.save(file("saved"));
     CompiledGraph loaded = CompiledGraph::load(file("saved"), test::context_with({kernel()}));
@@ -165,7 +165,7 @@ TEST_F(Settings, AreNamedInLocks) {
     EXPECT_THROW(compile(graph(), test::context_with({kernel({1, 2})}), replay), Error);
 }
 
-TEST_F(Settings, RulesAreAboutAllOfThemOrOne) {
+TEST_F(Settings, RulesApplyToAllOrOne) {
     const auto with = [&](const std::string& pattern, RuleAction verdict) {
         TimingDb& rules = *context.impl()->timings;
         rules.add_rule({pattern, "*", verdict, ""});

@@ -23,11 +23,11 @@ struct NamedContext {
 const std::vector<NamedContext>& all_contexts() {
     static const std::vector<NamedContext> all = [] {
         const Context two({.threads = 2});
-        const FeatureSet here = two.features();
+        const FeatureSet available = two.features();
         return std::vector<NamedContext>{{"reference", Context({.reference_only = true})},
                                          {"baseline", Context({.features = levels::baseline})},
-                                         {"avx2", Context({.features = levels::avx2 & here})},
-                                         {"avx512", Context({.features = levels::avx512 & here})},
+                                         {"avx2", Context({.features = levels::avx2 & available})},
+                                         {"avx512", Context({.features = levels::avx512 & available})},
                                          {"two threads", two}};
     }();
     return all;
@@ -182,9 +182,9 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
     constexpr std::size_t width = 37;
     std::vector<double> rows;
     for (const double value : values)
-        for (const std::size_t place : {std::size_t{0}, std::size_t{35}, width})
+        for (const std::size_t position : {std::size_t{0}, std::size_t{35}, width})
             for (std::size_t i = 0; i < width; ++i)
-                rows.push_back(i == place || place == width ? value : static_cast<double>(i % 7) / 8);
+                rows.push_back(i == position || position == width ? value : static_cast<double>(i % 7) / 8);
     const auto count = static_cast<std::int64_t>(rows.size() / width);
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {count, 37}),
@@ -212,7 +212,7 @@ TEST(SpecialValues, RowsOfCompositesAndReductions) {
 }
 
 // Beyond 64 bits a count wraps to the lowest integer; as a float each number is rounded once.
-TEST(SpecialValues, CountsAtTheEndsOfTheIntegers) {
+TEST(SpecialValues, IntegersAtTheirLimits) {
     constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max(), first = -last - 1;
     constexpr std::int64_t half = (std::int64_t{1} << 60) + (std::int64_t{1} << 36);  // between two f32
     Graph g;
@@ -249,9 +249,9 @@ std::vector<double> each_result(DType dtype, float input, Tensor (*work)(const T
 
 // An elementwise group computes f16 in f32 and rounds its result; f32 overflows at the step that exceeds its range.
 TEST(SpecialValues, StepsOfAGroupAreRoundedToF32) {
-    const auto there_and_back = [](const Tensor& h) { return (h + 1024) - h; };
-    EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {}), testing::Each(1024));
-    EXPECT_THAT(each_result(DType::f16, 0.3F, there_and_back, {"elementwise"}), testing::Each(1023.5));
+    const auto add_and_subtract = [](const Tensor& h) { return (h + 1024) - h; };
+    EXPECT_THAT(each_result(DType::f16, 0.3F, add_and_subtract, {}), testing::Each(1024));
+    EXPECT_THAT(each_result(DType::f16, 0.3F, add_and_subtract, {"elementwise"}), testing::Each(1023.5));
     const auto too_large = [](const Tensor& x) { return x * 3e38F / 3e38F; };
     for (const DType dtype : {DType::f32, DType::bf16})
         EXPECT_THAT(each_result(dtype, 3e38F, too_large, {}), testing::Each(infinity));

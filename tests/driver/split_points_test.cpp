@@ -16,7 +16,7 @@ namespace {
 
 Refusal accepts_any(const Problem&) { return {}; }
 
-void take_exp(const Args& args, Team& team) {
+void run_exp_of_few_rows(const Args& args, Team& team) {
     if (team.rank() != 0) return;
     const TensorArg &x = args.inputs[0], &y = args.outputs[0];
     for (std::int64_t r = 0; r < y.shape[0]; ++r)
@@ -32,7 +32,7 @@ Kernel exp_of_few_rows() {
     kernel.id = "test.few" + std::to_string(most) + ".exp.f32@1";
     kernel.definition = "exp";
     kernel.accepts = accepts_any;
-    kernel.run = take_exp;
+    kernel.run = run_exp_of_few_rows;
     kernel.cost = [](const Problem& problem) {
         const double flops = problem.outputs[0].shape[0].constant() <= most ? 1 : 1e12;
         return Cost{flops, 1, 1};
@@ -54,7 +54,7 @@ std::vector<std::int64_t> bounds(const Graph& graph, const Context& context, Com
     return found.splits[0].upper_bounds;
 }
 
-TEST(SplitPoints, AreWhereTheBestProgramsChange) {
+TEST(SplitPoints, AreTheSizesAtWhichTheBestProgramChanges) {
     const Context two = test::context_with({exp_of_few_rows<16>()}),
                   three = test::context_with({exp_of_few_rows<16>(), exp_of_few_rows<256>()});
     using Bounds = std::vector<std::int64_t>;
@@ -68,7 +68,7 @@ TEST(SplitPoints, AreWhereTheBestProgramsChange) {
     EXPECT_EQ(bounds(exponentials(300, 1'000'000'000), two), Bounds{});
 }
 
-TEST(SplitPoints, AreFoundOfSeveralSymbols) {
+TEST(SplitPoints, AreFoundForSeveralSymbols) {
     Graph g("outer");
     const Dim n = g.symbol("N", 2, 1000), m = g.symbol("M", 2, 1000);
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
@@ -79,7 +79,7 @@ TEST(SplitPoints, AreFoundOfSeveralSymbols) {
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{32});
 }
 
-TEST(SplitPoints, LeaveNamedBoundsAlone) {
+TEST(SplitPoints, KeepGivenBounds) {
     Graph g("outer");
     const Dim n = g.symbol("N", 2, 1000), m = g.symbol("M", 2, 1000);
     g.output("y", exp(g.input("x", DType::f32, {n, m})));
@@ -91,7 +91,7 @@ TEST(SplitPoints, LeaveNamedBoundsAlone) {
     EXPECT_EQ(found.splits[1].upper_bounds, std::vector<std::int64_t>{16});
 }
 
-TEST(SplitPoints, MakeProgramsThatRunAtAllSizes) {
+TEST(SplitPoints, GiveProgramsThatRunAtAllSizes) {
     const Graph graph = exponentials(1, 1024);
     CompileOptions options;
     options.splits = {Split::automatic("N")};

@@ -24,7 +24,7 @@ Graph small_graph() {
 
 using test::message;
 
-TEST(Stages, EachOneIsDumpedInOrder) {
+TEST(Stages, AreDumpedInOrder) {
     const std::filesystem::path folder = std::filesystem::path(CAIRN_BINARY_DIR) / "dumped_stages";
     std::filesystem::remove_all(folder);
     CompileOptions options;
@@ -64,7 +64,7 @@ TEST(Stages, AnUnknownNameIsRefused) {
     EXPECT_EQ(message([] { compile(Graph("empty"), Context()); }), "[compile] graph \"empty\" has no output");
 }
 
-TEST(Stages, ACopyToADeviceThatIsNotThereIsRefused) {
+TEST(Stages, ACopyToAMissingDeviceIsRefused) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("here", copy_to(x, Device::cpu) + 1);
@@ -75,7 +75,7 @@ TEST(Stages, ACopyToADeviceThatIsNotThereIsRefused) {
               "[copy_to] device cuda is not available in this library (stages_test.cpp:" + line + ")");
 }
 
-TEST(Stages, ATimeForTuningThatIsNoneIsRefused) {
+TEST(Stages, AnInvalidTuningTimeIsRefused) {
     const Graph graph = small_graph();
     for (const double seconds :
          {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
@@ -85,7 +85,7 @@ TEST(Stages, ATimeForTuningThatIsNoneIsRefused) {
     }
 }
 
-TEST(Stages, APriceOfAByteThatIsNoneIsRefused) {
+TEST(Stages, AnInvalidCostOfAKeptByteIsRefused) {
     for (const double price : {-1e-12, std::numeric_limits<double>::infinity(), std::nan("")})
         EXPECT_EQ(message([&] {
                       compile(small_graph(), Context(), {.seconds_per_kept_byte = price});
@@ -118,7 +118,7 @@ Kernel product_for(bool one_row) {
 }
 
 // A weight for which the layout as stored is fastest for one row, and the packed one for many.
-TEST(Stages, ThePriceOfAByteDecidesHowManyFormsAreKept) {
+TEST(Stages, TheCostOfAKeptByteDecidesHowManyLayoutsAreKept) {
     Graph graph("forms");
     graph.output("y", matmul(graph.input("x", DType::f32, {graph.symbol("N", 1, 512), 256}),
                              graph.weight("w", DType::f32, {256, 256})));
@@ -135,7 +135,7 @@ TEST(Stages, ThePriceOfAByteDecidesHowManyFormsAreKept) {
     EXPECT_EQ(kept(1e-3), bytes);
 }
 
-TEST(Stages, AStopCancelsBetweenThem) {
+TEST(Stages, AStopRequestCancelsBetweenStages) {
     std::stop_source source;
     CompileOptions options;
     options.stop = source.get_token();
@@ -149,7 +149,7 @@ TEST(Stages, AStopCancelsBetweenThem) {
 }
 
 // Its layers are equal, and the programs of three buckets share the layouts of its weights.
-TEST(Stages, Gpt2IsChosenExactly) {
+TEST(Stages, Gpt2IsSelectedExactly) {
     const std::filesystem::path folder = std::filesystem::path(CAIRN_BINARY_DIR) / "dumped_gpt2_stages";
     models::Gpt2Config config;
     for (const std::int64_t layers : {6, 12, 24}) {

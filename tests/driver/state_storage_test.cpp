@@ -79,7 +79,7 @@ protected:
     std::mt19937 random{1};
 };
 
-TEST_F(StateStorage, NarrowerStatesAreThoseTheTolerancesHaveRoomFor) {
+TEST_F(StateStorage, NarrowsTheStatesThatTheTolerancesPermit) {
     const Graph graph = cached_attention();
     const auto dtypes = [&](const CompileOptions& options) {
         std::vector<DType> found;
@@ -102,7 +102,7 @@ TEST_F(StateStorage, NarrowerStatesAreThoseTheTolerancesHaveRoomFor) {
     EXPECT_EQ(dtypes(options), DTypes{});
 }
 
-TEST_F(StateStorage, IsNarrowerWhereThatIsFasterAndThereIsRoom) {
+TEST_F(StateStorage, IsNarrowerIfFasterAndWithinTolerance) {
     CompiledGraph exact = compiled(Tolerance::exact()), tight = compiled(Tolerance::relative(1e-4)), model = narrow();
     EXPECT_FALSE(is_narrow(exact));
     EXPECT_FALSE(is_narrow(tight));
@@ -118,20 +118,20 @@ TEST_F(StateStorage, IsNarrowerWhereThatIsFasterAndThereIsRoom) {
     const ExplainedError output = model.explain().buckets.at(0).errors.at(0);
     EXPECT_EQ(output.error, 2 * 0x1p-11);
     EXPECT_EQ(output.tolerance, 2e-3);
-    std::vector<std::string> told;
+    std::vector<std::string> verified_values;
     for (const VerifiedError& row : model.verified_errors()) {
-        told.push_back(row.value);
+        verified_values.push_back(row.value);
         EXPECT_FALSE(row.fell_back);
         ASSERT_TRUE(row.verified);
         EXPECT_GT(row.error, 0);
         EXPECT_LT(row.error, row.expected);
         EXPECT_EQ(row.allowed, 2e-3);
     }
-    EXPECT_EQ(told, (std::vector<std::string>{"output \"y\"", "state \"keys\"", "state \"values\""}));
+    EXPECT_EQ(verified_values, (std::vector<std::string>{"output \"y\"", "state \"keys\"", "state \"values\""}));
 }
 
 // Keys and values have another shape than the operands of attention, and fewer groups than heads.
-TEST_F(StateStorage, IsNarrowerBehindViewsToo) {
+TEST_F(StateStorage, IsNarrowerBehindViews) {
     Graph g("views");
     const Dim past = g.symbol("P", 0, capacity - 1), t = g.symbol("T", 1, 8);
     State keys = g.state("keys", DType::f32, {past, heads * depth}, 0, capacity),
@@ -164,7 +164,7 @@ TEST_F(StateStorage, IsNarrowerBehindViewsToo) {
     }
 }
 
-TEST_F(StateStorage, UsersSeeStatesAsTheyDeclaredThem) {
+TEST_F(StateStorage, IsConvertedToTheDeclaredDtypeForUsers) {
     CompiledGraph exact = compiled(Tolerance::exact()), model = narrow();
     run({&exact, &model}, 8);
     const OutputView keys = model.state("keys");
@@ -198,7 +198,7 @@ TEST_F(StateStorage, UsersSeeStatesAsTheyDeclaredThem) {
     EXPECT_EQ(model.state("keys").shape[2], 1);
 }
 
-TEST_F(StateStorage, OfASavedProgramIsTheSame) {
+TEST_F(StateStorage, OfASavedProgramIsUnchanged) {
     CompiledGraph model = narrow({{"T", {1}}});
     const auto path = file_of("program.cairn");
     model.save(path);
@@ -213,7 +213,7 @@ TEST_F(StateStorage, OfASavedProgramIsTheSame) {
 }
 
 // Numbers that f16 cannot represent.
-TEST_F(StateStorage, AllBucketsFallBackTogetherAndStatesStayWhatTheyAre) {
+TEST_F(StateStorage, OfAllBucketsFallsBackTogetherAndKeepsContents) {
     CompiledGraph exact = compiled(Tolerance::exact(), {{"T", {1}}}), model = narrow({{"T", {1}}}),
                   other = model.instance(), exact_other = exact.instance();
     ASSERT_TRUE(is_narrow(model));
@@ -258,7 +258,7 @@ TEST_F(StateStorage, AllBucketsFallBackTogetherAndStatesStayWhatTheyAre) {
 }
 
 // The largest f16 is 65504.
-TEST_F(StateStorage, WhatItCannotHoldMakesItFallBack) {
+TEST_F(StateStorage, FallsBackOnUnrepresentableValues) {
     for (const float value : {65504.0F, 1e5F, -1e9F, std::numeric_limits<float>::infinity(), 0.0F}) {
         CompiledGraph model = narrow(), exact = compiled(Tolerance::exact()), other = model.instance();
         run({&model, &exact, &other}, 3);
@@ -279,7 +279,7 @@ TEST_F(StateStorage, WhatItCannotHoldMakesItFallBack) {
 }
 
 // Even after many runs within tolerance.
-TEST_F(StateStorage, ARunThatAppendsWhatItCannotHoldIsMadeAgain) {
+TEST_F(StateStorage, RepeatsARunThatAppendsUnrepresentableValues) {
     CompiledGraph exact = compiled(Tolerance::exact(), {{"T", {1}}}), model = narrow({{"T", {1}}}),
                   other = model.instance(), exact_other = exact.instance();
     for (const std::int64_t rows : {7, 1, 1, 3}) {
@@ -307,7 +307,7 @@ TEST_F(StateStorage, ARunThatAppendsWhatItCannotHoldIsMadeAgain) {
     }
 }
 
-TEST_F(StateStorage, ARunTakesNoMemory) {
+TEST_F(StateStorage, ARunAllocatesNoMemory) {
     CompiledGraph model = narrow();
     const std::vector<float> x(heads * 4 * depth, 0.25F);
     model.set("x", x, {1, heads, 4, depth});
@@ -316,11 +316,11 @@ TEST_F(StateStorage, ARunTakesNoMemory) {
     ASSERT_TRUE(is_narrow(model));
     const test::HeapCounter steps(-1);
     for (int i = 0; i < 3; ++i) model.run();
-    EXPECT_EQ(steps.taken(), 0);
+    EXPECT_EQ(steps.allocated(), 0);
 }
 
 // Instances are verified on their own threads; the first one beyond tolerance decides for all.
-TEST_F(StateStorage, InstancesFallBackWhileOthersRun) {
+TEST_F(StateStorage, OfInstancesFallsBackWhileOthersRun) {
     for (int round = 0; round < 10; ++round) {
         CompiledGraph model = narrow({{"T", {1}}});
         std::vector<CompiledGraph> instances;

@@ -71,7 +71,7 @@ std::vector<float> results(CompiledGraph& compiled, DType stored) {
 
 class StoredWeights : public testing::TestWithParam<DType> {};
 
-TEST_P(StoredWeights, TakeHalfTheBytesOfTheSameNumbers) {
+TEST_P(StoredWeights, UseHalfTheBytesOfEqualWeights) {
     const Context context;
     CompileOptions options;
     options.splits = {{"T", {1, 12}}};
@@ -90,7 +90,7 @@ TEST_P(StoredWeights, TakeHalfTheBytesOfTheSameNumbers) {
     EXPECT_EQ(results(loaded, GetParam()), wanted);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfABit, StoredWeights, testing::Values(DType::f16, DType::bf16),
+INSTANTIATE_TEST_SUITE_P(HalfDtypes, StoredWeights, testing::Values(DType::f16, DType::bf16),
                          [](const auto& info) { return std::string(to_string(info.param)); });
 
 }  // namespace

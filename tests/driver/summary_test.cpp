@@ -29,29 +29,29 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-void expect_short(const Explanation& told) {
-    for (std::size_t b = 0; b < told.buckets.size(); ++b) {
-        const std::vector<std::string> lines = lines_of(summary(told, b));
+void expect_short(const Explanation& explanation) {
+    for (std::size_t b = 0; b < explanation.buckets.size(); ++b) {
+        const std::vector<std::string> lines = lines_of(summary(explanation, b));
         EXPECT_LE(lines.size(), 40U);
         EXPECT_GE(lines.size(), 4U);
         for (const std::string& line : lines) EXPECT_LE(line.size(), 160U) << line;
     }
 }
 
-TEST(Summary, HasFortyLinesAtMost) {
+TEST(Summary, HasAtMostFortyLines) {
     const Context context;
     for (std::uint64_t seed = 0; seed < 30; ++seed) expect_short(compile(random_model(seed), context).explain());
 }
 
-TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
+TEST(Summary, OfGpt2NamesTheSlowestLayers) {
     models::Gpt2Config config;
     config.layers = 6;
-    const Explanation told =
+    const Explanation explanation =
         compile(models::gpt2_graph(config, models::gpt2_weights(config)), Context(), {.splits = {{"T", {1, 12}}}})
             .explain();
-    ASSERT_EQ(told.buckets.size(), 3U);
-    expect_short(told);
-    const std::string text = summary(told, 0);
+    ASSERT_EQ(explanation.buckets.size(), 3U);
+    expect_short(explanation);
+    const std::string text = summary(explanation, 0);
     EXPECT_THAT(text, StartsWith("gpt2, T in 1..1"));
     EXPECT_THAT(text,
                 AllOf(HasSubstr("a run, 0 % of it measured"), HasSubstr("other sizes: "),
@@ -60,8 +60,8 @@ TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
                       HasSubstr("\"logits\""), HasSubstr("transformer.wte.weight"), HasSubstr("runner-up: +"),
                       HasSubstr("packed once for their kernels: "), HasSubstr("`cairn tune`"), HasSubstr("--why-not")));
     EXPECT_THAT(text, Not(HasSubstr("e-0"))) << "units people read";
-    EXPECT_EQ(to_string(told), summary(told, 2)) << "of the bucket that takes longest";
-    EXPECT_THAT(message([&] { summary(told, 3); }), HasSubstr("there is no bucket 3: there are 3"));
+    EXPECT_EQ(to_string(explanation), summary(explanation, 2)) << "of the bucket that takes longest";
+    EXPECT_THAT(message([&] { summary(explanation, 3); }), HasSubstr("there is no bucket 3: there are 3"));
     // The largest calls come first.
     double last = 1e9;
     int calls = 0;
@@ -76,7 +76,7 @@ TEST(Summary, OfGpt2SaysWhatIsSlowInWordsOfItsUser) {
     EXPECT_TRUE(calls >= 5 && calls <= 10) << calls;
 }
 
-TEST(Summary, TellsWhatWasRefusedAndCouldBeAllowed) {
+TEST(Summary, ListsRefusalsThatOptionsCouldPermit) {
     Kernel loose;
     loose.id = "my.loose.exp@1";
     loose.definition = "exp";
@@ -86,21 +86,21 @@ TEST(Summary, TellsWhatWasRefusedAndCouldBeAllowed) {
     Graph g("loose");
     g.output("y", exp(name(g.input("x", DType::f32, {256, 256}), "pixels")));
     const Context context = context_with({loose});
-    const Explanation told = compile(g, context).explain();
+    const Explanation explanation = compile(g, context).explain();
     EXPECT_THAT(
-        to_string(told),
+        to_string(explanation),
         AllOf(HasSubstr("refusals for the longest calls:"),
               HasSubstr("my.loose.exp@1 for exp: its relative error is 0.005, the tolerance is exact; allow it by "
                         "CompileOptions::tolerance (--tolerance)")));
     int refused = 0;
-    for (const ExplainedValue& value : told.buckets[0].values)
-        for (const ExplainedAlternative& way : value.alternatives)
-            for (const ExplainedKernel& each : way.kernels)
+    for (const ExplainedValue& value : explanation.buckets[0].values)
+        for (const ExplainedAlternative& alternative : value.alternatives)
+            for (const ExplainedKernel& each : alternative.kernels)
                 if (each.kernel == "my.loose.exp@1") refused += each.refused_by == RefusedBy::tolerance ? 1 : 0;
     EXPECT_GT(refused, 0);
 }
 
-TEST(Summary, TellsOfWeightsThatAreReadInOtherFormsByTheirNames) {
+TEST(Summary, NamesWeightsThatAreReadInOtherLayouts) {
     Graph g("weights");
     const Tensor x = g.input("x", DType::f32, {128, 512});
     g.output("y", matmul(x, g.weight("projection", DType::f32, {512, 512})));

@@ -37,7 +37,7 @@ Explanation explained(const Context& context, Mode mode = Mode::cached) {
     return compile(small(), context, {.mode = mode}).explain();
 }
 
-TEST(TimingNotes, TimesOfAnotherNumberOfThreadsAreCalledThat) {
+TEST(TimingNotes, NameTimesOfAnotherNumberOfThreads) {
     const TempFolder temp;
     const std::filesystem::path database = temp / "t.db";
     record(with_threads(2, database));
@@ -52,7 +52,7 @@ TEST(TimingNotes, TimesOfAnotherNumberOfThreadsAreCalledThat) {
     EXPECT_THAT(explained(with_threads(2, database)).notes, testing::IsEmpty());
 }
 
-TEST(TimingNotes, WithoutTimesThereIsNothingToSay) {
+TEST(TimingNotes, AreEmptyWithoutTimes) {
     const TempFolder temp;
     EXPECT_THAT(explained(with_threads(1, temp / "t.db")).notes, testing::IsEmpty());
     EXPECT_THAT(explained(Context()).notes, testing::IsEmpty());

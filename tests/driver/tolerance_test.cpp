@@ -54,7 +54,7 @@ protected:
         return count;
     }
     static int inexact_products(const CompiledGraph& compiled) { return products_by(compiled, "test.bf16.matmul"); }
-    static bool tells(const CompiledGraph& compiled, const std::string& words) {
+    static bool explains(const CompiledGraph& compiled, const std::string& words) {
         return details(compiled.explain()).find(words) != std::string::npos;
     }
 
@@ -90,7 +90,7 @@ protected:
     const Context context = test::context_with({test::inexact_product()});
 };
 
-TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithTheReason) {
+TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithAReason) {
     const Graph graph = chain(1);
     CompiledGraph exact = compiled(graph, {});
     EXPECT_EQ(inexact_products(exact), 0);
@@ -99,19 +99,19 @@ TEST_F(OutputToleranceTest, ExactRefusesAnInexactKernelWithTheReason) {
         return text.substr(text.find(": ") + 2);
     };
     EXPECT_EQ(reason(exact), "refused: its relative error is 0.005, the tolerance is exact\n");
-    EXPECT_FALSE(tells(exact, "add up to"));
+    EXPECT_FALSE(explains(exact, "add up to"));
     EXPECT_LT(off(exact, graph, "y0").combined(), 1e-6);
     CompiledGraph narrow = compiled(graph, {.tolerance = Tolerance::relative(1e-3)});
     EXPECT_EQ(inexact_products(narrow), 0);
     EXPECT_EQ(reason(narrow), "refused: its relative error is 0.005, the tolerance is 0.001\n");
 }
 
-TEST_F(OutputToleranceTest, AnErrorIsTakenByALooseOne) {
+TEST_F(OutputToleranceTest, ALooseToleranceAcceptsAnError) {
     const Graph graph = chain(1);
     CompiledGraph loose = compiled(graph, {.tolerance = Tolerance::relative(1e-2)});
     EXPECT_EQ(inexact_products(loose), 1);
-    EXPECT_TRUE(tells(loose, "the errors of output \"y0\" add up to 0.005, allowed is 0.01")) << loose.explain();
-    EXPECT_TRUE(tells(loose, " s estimated, error 0.005 stated | matmul")) << loose.explain();
+    EXPECT_TRUE(explains(loose, "the errors of output \"y0\" add up to 0.005, allowed is 0.01")) << loose.explain();
+    EXPECT_TRUE(explains(loose, " s estimated, error 0.005 stated | matmul")) << loose.explain();
     const kernel_check::ErrorNorms found = off(loose, graph, "y0");
     RecordProperty("relative_error", std::to_string(found.relative));
     RecordProperty("largest_error", std::to_string(found.largest));
@@ -120,7 +120,7 @@ TEST_F(OutputToleranceTest, AnErrorIsTakenByALooseOne) {
     EXPECT_LE(found.largest, 10 * promised);
 }
 
-TEST_F(OutputToleranceTest, ErrorsOnTheWayToAnOutputAddUp) {
+TEST_F(OutputToleranceTest, ErrorsThatContributeToAnOutputAddUp) {
     const Graph graph = chain(5);
     for (const int fitting : {1, 3, 5}) {
         const double limit = (fitting + 0.5) * promised;
@@ -133,14 +133,14 @@ TEST_F(OutputToleranceTest, ErrorsOnTheWayToAnOutputAddUp) {
     }
 }
 
-TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwn) {
+TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwnTolerance) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
     options.output_tolerances = {{"y1", Tolerance::exact()}};
     CompiledGraph found = compiled(graph, options);
     EXPECT_EQ(inexact_products(found), 1) << "behind y1 alone";
-    EXPECT_TRUE(tells(found, "the errors of output \"y1\" add up to 0, allowed is none")) << found.explain();
+    EXPECT_TRUE(explains(found, "the errors of output \"y1\" add up to 0, allowed is none")) << found.explain();
     EXPECT_LT(off(found, graph, "y1").combined(), 1e-6);
     options.tolerance = Tolerance::exact();
     options.output_tolerances = {{"y0", Tolerance::relative(1)}};
@@ -149,7 +149,7 @@ TEST_F(OutputToleranceTest, AnOutputMayHaveItsOwn) {
     EXPECT_EQ(inexact_products(compiled(graph, options)), 1);
 }
 
-TEST_F(OutputToleranceTest, EveryBucketKeepsIt) {
+TEST_F(OutputToleranceTest, EveryBucketIsWithinIt) {
     const Graph graph = chain(3);
     CompileOptions options;
     options.splits = {{"N", {1, 8}}};
@@ -199,14 +199,14 @@ TEST_F(OutputToleranceTest, APathBeyondItIsCountedAndNotCompiled) {
     EXPECT_EQ(compiled + refused, (exact + 1) * (exact + 1)) << "one more alternative for each product";
 }
 
-TEST_F(OutputToleranceTest, WithoutASearchAllIsExact) {
+TEST_F(OutputToleranceTest, WithoutASearchEveryKernelIsExact) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
     options.disable = {"search"};
     EXPECT_EQ(inexact_products(compiled(chain(2), options)), 0);
 }
 
-TEST_F(OutputToleranceTest, WhatIsNoOutputIsRefused) {
+TEST_F(OutputToleranceTest, AnUnknownOutputIsRefused) {
     const auto refusal = [&](std::vector<OutputTolerance> own) -> std::string {
         CompileOptions options;
         options.output_tolerances = std::move(own);

@@ -25,7 +25,7 @@ Graph products(int count, std::int64_t width) {
     return g;
 }
 
-TEST(TuningCurve, IsToldByTheTuneAndByLaterStarts) {
+TEST(TuningCurve, IsReportedByTheTuneAndByLaterCompiles) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "tuning_curve_test.db";
     const Graph graph = products(2, 48);
     for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive}) {
@@ -55,7 +55,7 @@ TEST(TuningCurve, IsToldByTheTuneAndByLaterStarts) {
     }
 }
 
-TEST(TuningCurve, EndsAtWhatWasTaken) {
+TEST(TuningCurve, EndsAtTheTimeOfTheSelectedProgram) {
     const CompiledGraph compiled = compile(products(2, 48), Context(ContextOptions{.threads = 1}),
                                            {.mode = Mode::normal, .tune_seconds = 20, .run_program_trials = false});
     const Explanation why = compiled.explain();
@@ -73,10 +73,10 @@ TEST(TuningRun, EndsSoonAfterAStop) {
         for (const Mode mode : {Mode::quick, Mode::exhaustive}) {
             std::stop_source source;
             using Clock = std::chrono::steady_clock;
-            Clock::time_point asked;
-            std::jthread asking([&] {
+            Clock::time_point requested;
+            std::jthread stopper([&] {
                 std::this_thread::sleep_for(std::chrono::milliseconds(wait));
-                asked = Clock::now();
+                requested = Clock::now();
                 source.request_stop();
             });
             bool cancelled = false;
@@ -85,16 +85,16 @@ TEST(TuningRun, EndsSoonAfterAStop) {
                         {.mode = mode, .tune_seconds = 600, .stop = source.get_token()});
             } catch (const Cancelled&) { cancelled = true; }
             const Clock::time_point ended = Clock::now();
-            asking.join();
+            stopper.join();
             if (!cancelled) continue;  // it ended before the stop
-            const double seconds = std::chrono::duration<double>(ended - asked).count();
+            const double seconds = std::chrono::duration<double>(ended - requested).count();
             std::printf("mode %d, asked after %d ms: ended %.1f ms later\n", static_cast<int>(mode), wait,
                         1e3 * seconds);
             EXPECT_LT(seconds, generous_seconds);
         }
 }
 
-TEST(TuningRun, CountsItsBudgetByMeasuringAlone) {
+TEST(TuningRun, SpendsItsBudgetOnMeasurementsOnly) {
     // A calibration, and trials of kernels of some milliseconds.
     const Graph graph = products(4, 256);
     for (const double budget : {0.1, 0.3, 1.0}) {

@@ -56,12 +56,12 @@ std::string refusal(const KernelSet& extra) {
     return "";
 }
 
-TEST(CheckKernels, AGoodSetAndTheBuiltInOneAreTaken) {
+TEST(ValidateKernels, AcceptsAValidSetAndTheBuiltInSet) {
     EXPECT_EQ(refusal(good()), "");
     EXPECT_NO_THROW(driver::validate_kernels(cpu_kernels(), {}));
 }
 
-TEST(CheckKernels, NonsenseIsRefusedByName) {
+TEST(ValidateKernels, InvalidKernelsAreRefusedByName) {
     struct Case {
         std::function<void(KernelSet&)> spoil;
         std::string message;
@@ -166,7 +166,7 @@ TEST(CheckKernels, NonsenseIsRefusedByName) {
     }
 }
 
-TEST(CheckKernels, WhatAKernelNeedsIsNamedWithAllThatItStandsOn) {
+TEST(ValidateKernels, NeededFeaturesAreNamedWithTheirPrerequisites) {
     KernelSet set = good();
     set.kernels[0].needs = {Feature::avx2, Feature::avx512_vnni};
     EXPECT_EQ(refusal(set), "[context] kernel my.floor@1 needs avx2+avx512_vnni without avx512, which that requires");
@@ -174,7 +174,7 @@ TEST(CheckKernels, WhatAKernelNeedsIsNamedWithAllThatItStandsOn) {
     EXPECT_EQ(refusal(set), "") << "it may need what this CPU lacks";
 }
 
-TEST(CheckKernels, APatternMayLeaveOperandsOut) {
+TEST(ValidateKernels, APatternMayOmitOperands) {
     KernelSet set = good();
     set.definitions[0].patterns = {"my_first | f32[N] f32[N]?"};
     EXPECT_EQ(refusal(set), "");
@@ -194,7 +194,7 @@ std::string explained(const Kernel& kernel, Mode mode = Mode::off) {
     return details(compile(g, Context(options), compiling).explain());
 }
 
-TEST(CheckKernels, WhatAKernelThrowsIsItsRefusal) {
+TEST(ValidateKernels, AnExceptionOfAKernelIsItsRefusal) {
     Kernel kernel = floor_kernel("my.floor@1");
     const auto refused = [&](const std::string& reason) {
         for (const Mode mode : {Mode::off, Mode::normal}) {
@@ -218,22 +218,22 @@ TEST(CheckKernels, WhatAKernelThrowsIsItsRefusal) {
     refused("its prepare failed: boom");
 }
 
-TEST(CheckKernels, ACostThatIsNoCostIsNotCountedWith) {
+TEST(ValidateKernels, AnInvalidCostIsReplaced) {
     Kernel kernel = floor_kernel("my.floor@1");
-    constexpr double nan = NAN, endless = INFINITY;
-    static Cost told;
-    kernel.cost = [](const Problem&) { return told; };
+    constexpr double nan = NAN, infinity = INFINITY;
+    static Cost stated_cost;
+    kernel.cost = [](const Problem&) { return stated_cost; };
     for (const Cost& cost : {Cost{nan, 1, 1}, Cost{1, nan, 1}, Cost{1, 1, nan}, Cost{-1e12, 1, 1}, Cost{1, -1e12, 1},
-                             Cost{endless, 1, 1}, Cost{1, 1, 0}, Cost{1, 1, -1}, Cost{1, 1, 1e9}}) {
-        told = cost;
+                             Cost{infinity, 1, 1}, Cost{1, 1, 0}, Cost{1, 1, -1}, Cost{1, 1, 1e9}}) {
+        stated_cost = cost;
         const std::string text = explained(kernel);
         EXPECT_NE(text.find("its cost is invalid"), std::string::npos) << text;
     }
-    told = {1, 1, 1};
+    stated_cost = {1, 1, 1};
     EXPECT_EQ(explained(kernel).find("its cost is invalid"), std::string::npos);
 }
 
-TEST(CheckKernels, AKernelThatThrowsWhenMeasuredIsNotChosen) {
+TEST(ValidateKernels, AKernelThatThrowsWhenMeasuredIsNotChosen) {
     Kernel kernel = floor_kernel("my.floor@1");
     kernel.cost = [](const Problem&) -> Cost { return {1, 1, 1}; };
     kernel.run = [](const Args&, Team&) { throw std::runtime_error("boom"); };

@@ -81,7 +81,7 @@ protected:
     const CompileOptions loose{.tolerance = Tolerance::relative(1e-2)};
 };
 
-TEST_F(VerificationCoversTest, IsTheOneThatExactChooses) {
+TEST_F(VerificationCoversTest, IsTheSelectionOfAnExactTolerance) {
     CompiledGraph model = compiled(products(1), loose), exact = compiled(products(1), {});
     ASSERT_TRUE(is_inexact(model));
     EXPECT_FALSE(is_inexact(exact));
@@ -91,7 +91,7 @@ TEST_F(VerificationCoversTest, IsTheOneThatExactChooses) {
     EXPECT_TRUE(model.verified_errors()[0].fell_back);
 }
 
-TEST_F(VerificationCoversTest, StandsBesideEachBucketThatIsInexact) {
+TEST_F(VerificationCoversTest, ExistsForEachInexactBucket) {
     CompileOptions options = loose;
     options.splits = {{"N", {1, 8}}};
     CompiledGraph model = compiled(products(2), options);
@@ -105,15 +105,15 @@ TEST_F(VerificationCoversTest, StandsBesideEachBucketThatIsInexact) {
     for (const std::int64_t n : {1, 5, 20}) {
         EXPECT_GT(model.memory().verification, 0);
         run(model, false, n);
-        const MemoryReport there = model.memory({{"N", n}});
+        const MemoryReport report = model.memory({{"N", n}});
         const std::vector<std::pair<std::string_view, std::int64_t>> sizes{{"N", n}};
-        EXPECT_EQ(model.memory(sizes).arena, there.arena) << "sizes in a list made at run time";
-        EXPECT_EQ(there.verification, 0);
+        EXPECT_EQ(model.memory(sizes).arena, report.arena) << "sizes in a list made at run time";
+        EXPECT_EQ(report.verification, 0);
     }
     EXPECT_EQ(model.memory().verification, 0);
 }
 
-TEST_F(VerificationCoversTest, IsComparedWhereErrorsShowOnly) {
+TEST_F(VerificationCoversTest, IsComparedOnlyAtInexactOutputs) {
     CompileOptions options = loose;
     options.output_tolerances = {{"y0", Tolerance::exact()}};
     CompiledGraph model = compiled(products(2), options);
@@ -124,7 +124,7 @@ TEST_F(VerificationCoversTest, IsComparedWhereErrorsShowOnly) {
     EXPECT_TRUE(compiled(products(2), options).verified_errors().empty()) << "y1 is made of y0";
 }
 
-TEST_F(VerificationCoversTest, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
+TEST_F(VerificationCoversTest, PermitsAStateTheStrictestToleranceOfItsOutputs) {
     Graph g("g");
     const Dim past = g.symbol("P", 0, 7);
     State rows = g.state("rows", DType::f32, {past, inner}, 0, 8);
@@ -135,15 +135,15 @@ TEST_F(VerificationCoversTest, AllowsAStateWhatTheStrictestOfItsOutputsIs) {
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
     options.output_tolerances = {{"sum", Tolerance::relative(6e-3)}};
-    std::map<std::string, std::array<double, 2>> told;
+    std::map<std::string, std::array<double, 2>> limits;
     for (const VerifiedError& row : compiled(g, options).verified_errors())
-        told[row.value] = {row.allowed, row.expected};
-    EXPECT_EQ(told,
+        limits[row.value] = {row.allowed, row.expected};
+    EXPECT_EQ(limits,
               (std::map<std::string, std::array<double, 2>>{
                   {"output \"sum\"", {6e-3, 5e-3}}, {"output \"next\"", {1, 1e-2}}, {"state \"rows\"", {6e-3, 5e-3}}}));
 }
 
-TEST_F(VerificationCoversTest, HasRoomWithinTheMemoryLimitOrIsAlone) {
+TEST_F(VerificationCoversTest, FitsTheMemoryLimitOrIsTheOnlyProgram) {
     const Graph graph = products(3);
     CompileOptions options;
     options.tolerance = Tolerance::relative(1);
@@ -171,7 +171,7 @@ TEST_F(VerificationCoversTest, HasRoomWithinTheMemoryLimitOrIsAlone) {
     EXPECT_GT(none, 0);
 }
 
-TEST_F(VerificationCoversTest, StandsBesideACompiledPathToo) {
+TEST_F(VerificationCoversTest, ExistsForACompiledPath) {
     CompileOptions options = loose;
     options.disable = {"pack", "expand"};
     int seen = 0;
@@ -183,7 +183,7 @@ TEST_F(VerificationCoversTest, StandsBesideACompiledPathToo) {
     EXPECT_GT(seen, 0);
 }
 
-TEST_F(VerificationCoversTest, CostsNoMemoryOnceItHasBeenCompared) {
+TEST_F(VerificationCoversTest, IsFreedAfterTheComparison) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(products(1), loose), other = model.instance();
         run(model, amplified);
@@ -192,7 +192,7 @@ TEST_F(VerificationCoversTest, CostsNoMemoryOnceItHasBeenCompared) {
             run(*each, false);
             const test::HeapCounter steps(-1);
             for (int i = 0; i < 3; ++i) each->run();
-            EXPECT_EQ(steps.taken(), 0) << amplified;
+            EXPECT_EQ(steps.allocated(), 0) << amplified;
         }
     }
 }

@@ -70,7 +70,7 @@ Graph elementwise(std::int64_t most) {
     return g;
 }
 
-TEST(VerifyKernels, ARightKernelPasses) {
+TEST(VerifyKernels, ACorrectKernelPasses) {
     const Context context = context_with({own_exp<Fault::none>()});
     for (const Graph& graph : {appended(), elementwise(200)})
         EXPECT_THAT(compile(graph, context, {.verify = true}).program(), HasSubstr("own.exp.f32@1"));
@@ -101,7 +101,7 @@ TEST(VerifyKernels, SeveralSizesOfASymbolAreTried) {
                 HasSubstr("is wrong"));
 }
 
-TEST(VerifyKernels, WhatIsComputedOnceIsVerifiedToo) {
+TEST(VerifyKernels, TheBindSectionIsVerified) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {200}) * exp(g.weight("w", DType::f32, {200})));
     EXPECT_THAT(message([&] {
@@ -115,11 +115,11 @@ TEST(VerifyKernels, ResultsMayDependOnTheNumberOfThreadsPreparedFor) {
     EXPECT_NO_THROW(compile(elementwise(50), context_with({own_exp<Fault::depends_on_threads>()}), {.verify = true}));
 }
 
-TEST(VerifyKernels, EveryWayToACompiledGraphVerifies) {
+TEST(VerifyKernels, EveryFunctionThatCompilesVerifies) {
     const Context context = context_with({own_exp<Fault::ignores_output_strides>()});
     const Graph graph = appended();
-    const Paths ways = paths(graph, context, {.verify = true});
-    EXPECT_THAT(message([&] { (void)ways.cheapest().compile(); }), HasSubstr("[verify]"));
+    const Paths all_paths = paths(graph, context, {.verify = true});
+    EXPECT_THAT(message([&] { (void)all_paths.cheapest().compile(); }), HasSubstr("[verify]"));
 
     const std::filesystem::path file = std::filesystem::path(CAIRN_BINARY_DIR) / "verify_kernels.cairn";
     std::filesystem::remove(file);
@@ -130,7 +130,7 @@ TEST(VerifyKernels, EveryWayToACompiledGraphVerifies) {
     std::filesystem::remove(file);
 }
 
-TEST(VerifyKernels, StopsWhenAsked) {
+TEST(VerifyKernels, StopsOnRequest) {
     std::stop_source stopped;
     const Context context = context_with({own_exp<Fault::none>()});
     CompileOptions options{.verify = true, .stop = stopped.get_token()};
@@ -141,7 +141,7 @@ TEST(VerifyKernels, StopsWhenAsked) {
 }
 
 /// The definition computes an index that may be out of range for generated operands.
-TEST(VerifyKernels, WhatCannotBeCheckedIsLogged) {
+TEST(VerifyKernels, UncheckedKernelsAreLogged) {
     std::string log;
     ContextOptions options;
     options.log = [&](LogLevel, std::string_view line) { log += line; };

@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(WhyNot, OfAValueThatAProgramHolds) {
+TEST(WhyNot, OfAGivenTensor) {
     const Context context;
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 8});
@@ -19,7 +19,7 @@ TEST(WhyNot, OfAValueThatAProgramHolds) {
     EXPECT_THAT(unknown, testing::HasSubstr(", layer_norm, "));
 }
 
-TEST(WhyNot, OfAGraphNamesTheValueThatComesNearest) {
+TEST(WhyNot, OfAGraphNamesTheClosestValue) {
     const Context context;
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 8});

@@ -14,7 +14,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(OwnKernel, PassesItsChecks) {
+TEST(CustomKernel, PassesItsChecks) {
     const std::vector<KernelReport> reports = check_kernels(Context({.extra = own_kernels()}), {.only_extra = true});
     ASSERT_EQ(reports.size(), 1U);
     EXPECT_EQ(reports[0].kernel, "own.softplus.f32@1");
@@ -40,13 +40,13 @@ std::vector<float> appended(const Context& context) {
     return {rows.begin(), rows.end()};
 }
 
-TEST(OwnKernel, WritesTheRowsOfAStateAsBuiltInKernelsDo) {
+TEST(CustomKernel, WritesTheRowsOfAStateAsBuiltInKernelsDo) {
     const std::vector<float> own = appended(Context({.extra = own_kernels()})), built_in = appended(Context());
     ASSERT_EQ(own.size(), 8U);
     for (std::size_t i = 0; i < own.size(); ++i) EXPECT_FLOAT_EQ(own[i], built_in[i]) << i;
 }
 
-TEST(OwnKernel, EveryKernelThatIsShownIsChecked) {
+TEST(CustomKernel, EveryKernelOfTheExampleIsChecked) {
     int shown = 0;
     for (const char* folder : {"examples", "docs"})
         for (const auto& entry :

@@ -106,7 +106,7 @@ TEST(DistilBertProgram, OneSentenceAndTheEmptyOne) {
     EXPECT_EQ(nothing.out, "");
 }
 
-TEST(DistilBertProgram, ATextThatIsCutIsNamed) {
+TEST(DistilBertProgram, ATruncatedTextIsNamed) {
     std::string longer;
     for (int i = 0; i < 200; ++i) longer += "good ";
     const std::string cut_at_128 = "text 2 is truncated from 202 to 128 tokens\n";
@@ -120,21 +120,21 @@ TEST(DistilBertProgram, ATextThatIsCutIsNamed) {
     EXPECT_EQ(same.err, "");
 }
 
-TEST(DistilBertProgram, TheLengthThatTheTokenizerStatesIsKept) {
+TEST(DistilBertProgram, TheMaximumLengthOfTheTokenizerApplies) {
     const TempFolder folder;
     TinyModel model = tiny_distilbert();
     model.files["tokenizer_config.json"] = R"({"tokenizer_class": "DistilBertTokenizer", "model_max_length": 5})";
     model.write(folder / "model");
-    const auto told = [&](std::vector<std::string> more) {
+    const auto warnings = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"--model", (folder / "model").string(), "a b c d"});
         return distilbert(more).err;
     };
-    EXPECT_EQ(told({}), "text 1 is truncated from 6 to 5 tokens\n");
-    EXPECT_EQ(told({"--max-length", "6"}), "");
+    EXPECT_EQ(warnings({}), "text 1 is truncated from 6 to 5 tokens\n");
+    EXPECT_EQ(warnings({"--max-length", "6"}), "");
 }
 
 /// The problem type in config.json determines the number printed with the most likely label.
-TEST(DistilBertProgram, LabelsThatDoNotExcludeOneAnotherHaveProbabilitiesOfTheirOwn) {
+TEST(DistilBertProgram, MultiLabelModelsHaveIndependentProbabilities) {
     const TempFolder folder;
     const auto printed = [&](const char* problem_type) {
         TinyModel model = tiny_distilbert();

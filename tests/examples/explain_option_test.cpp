@@ -14,14 +14,14 @@ using testing::StartsWith;
 
 class ExplainOption : public testing::TestWithParam<const char*> {
 protected:
-    static Outcome told(std::vector<std::string> arguments) {
+    static Outcome run_program(std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), {"--mode", "off", "--no-progress", "--threads", "1"});
         return run(GetParam(), arguments);
     }
 };
 
-TEST_P(ExplainOption, TellsInFortyLinesWhatTakesHowLong) {
-    const Outcome outcome = told({"--explain"});
+TEST_P(ExplainOption, SummarizesTimesInFortyLines) {
+    const Outcome outcome = run_program({"--explain"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 40);
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("a run, 0 % of it measured"), HasSubstr("what takes longest"),
@@ -29,28 +29,28 @@ TEST_P(ExplainOption, TellsInFortyLinesWhatTakesHowLong) {
                                    HasSubstr("of the time is estimated: measure it by `cairn tune`")));
 }
 
-TEST_P(ExplainOption, TellsWhatCameOfAKernelOrOfADefinition) {
-    const Outcome definition = told({"--why-not", "layer_norm"});
+TEST_P(ExplainOption, ReportsTheOutcomeOfAKernelOrADefinition) {
+    const Outcome definition = run_program({"--why-not", "layer_norm"});
     EXPECT_TRUE(succeeds(definition));
     EXPECT_THAT(definition.out, AllOf(HasSubstr("cpu.baseline.layer_norm.f32@4 for f32["), HasSubstr("taken, ")));
     EXPECT_THAT(definition.out, testing::Not(HasSubstr("closest match")));
-    const Outcome kernel = told({"--why-not", "cpu.reference.matmul@1"});
+    const Outcome kernel = run_program({"--why-not", "cpu.reference.matmul@1"});
     EXPECT_TRUE(succeeds(kernel));
     EXPECT_THAT(kernel.out,
                 AllOf(HasSubstr("cpu.reference.matmul@1 for f32["), HasSubstr(", reference, slower than ")));
 }
 
-TEST_P(ExplainOption, NamesTheNearestMissOfWhatWasNeverProposed) {
-    const Outcome outcome = told({"--why-not", "linear_swiglu"});
+TEST_P(ExplainOption, NamesTheClosestMatchOfADefinitionNeverProposed) {
+    const Outcome outcome = run_program({"--why-not", "linear_swiglu"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out,
                 AllOf(StartsWith("never proposed: no linear_swiglu was matched"),
                       testing::ContainsRegex("\nclosest match: .*linear_swiglu.* \\([a-z0-9_]+.cpp:[0-9]+\\)\n$")));
 }
 
-TEST_P(ExplainOption, RefusesAKernelThatThereIsNot) {
-    EXPECT_TRUE(
-        refuses(told({"--why-not", "layer_nrm"}), {"there is no kernel and no definition layer_nrm", "layer_norm"}));
+TEST_P(ExplainOption, RefusesAnUnknownKernel) {
+    EXPECT_TRUE(refuses(run_program({"--why-not", "layer_nrm"}),
+                        {"there is no kernel and no definition layer_nrm", "layer_norm"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, ExplainOption, testing::Values(CAIRN_GPT2, CAIRN_DISTILBERT),

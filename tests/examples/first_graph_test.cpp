@@ -3,7 +3,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(FirstGraphProgram, PrintsWhatTheReadmeShows) {
+TEST(FirstGraphProgram, PrintsTheOutputInTheReadme) {
     const Outcome result = run(CAIRN_FIRST_GRAPH, {});
     EXPECT_TRUE(succeeds(result));
     const std::string readme = read_file(std::string(CAIRN_SOURCE_DIR) + "/README.md");

@@ -27,7 +27,7 @@ std::string ids_line(const json& ids) {
     return line;
 }
 
-TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsAreTheReferences) {
+TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsMatchTheReference) {
     std::string prompts;
     for (const json& c : golden_cases())
         prompts += (prompts.empty() ? c.at("ids") : json{{"ids", c.at("ids")}}).dump() + "\n";
@@ -51,7 +51,7 @@ TEST(Gpt2Program, LogitsAndGreedyIdsOfAllPromptsAreTheReferences) {
     }
 }
 
-TEST(Gpt2Program, APromptIsPrintedAndGoneOnFrom) {
+TEST(Gpt2Program, APromptIsPrintedAndContinued) {
     const json& c = golden_cases()[0];
     const auto prompt = c.at("prompt").get<std::string>();
     const Outcome result = gpt2({"--prompt", prompt, "--tokens", "48", "--greedy", "--print-ids"});
@@ -78,7 +78,7 @@ TEST(Gpt2Program, EqualSeedsGiveEqualText) {
 }
 
 /// Random weights generate invalid UTF-8 sequences; the program must still print valid UTF-8.
-TEST(Gpt2Program, WhateverIsSampledIsPrintedAsUtf8) {
+TEST(Gpt2Program, AnySampledTextIsPrintedAsUtf8) {
     const TempFolder folder;
     tiny_gpt2().write(folder / "model");
     std::string prompts;
@@ -91,7 +91,7 @@ TEST(Gpt2Program, WhateverIsSampledIsPrintedAsUtf8) {
     EXPECT_NE(result.out.find("\xEF\xBF\xBD"), std::string::npos) << "no byte was chosen that is no text";
 }
 
-TEST(Gpt2Program, ThePassageIsAsLikelyAsTheReferenceSays) {
+TEST(Gpt2Program, TheLikelihoodOfThePassageMatchesTheReference) {
     const json passage = golden("shakespeare_gpt2.json").at("passage");
     const TempFolder folder;
     const Outcome result = gpt2({"--score", folder.write("passage", passage.at("text").get<std::string>()).string()});

@@ -12,7 +12,7 @@ namespace {
 using testing::ContainsRegex;
 using testing::StartsWith;
 
-TEST(Help, TellsDefaults) {
+TEST(Help, ShowsDefaults) {
     // CLI11 prints `=1` or ` [1]`, depending on its version.
     const auto expect_default = [](const Outcome& help, const std::string& option, const std::string& value) {
         EXPECT_TRUE(succeeds(help));
@@ -34,7 +34,7 @@ TEST(Help, TellsDefaults) {
     EXPECT_TRUE(succeeds(run(CAIRN_TOKENIZE, {"--help"})));
 }
 
-TEST(Version, IsTheLibrarysAndNeedsNothingElse) {
+TEST(Version, IsThatOfTheLibraryAndNeedsNoOtherOption) {
     for (const char* program : {CAIRN_GPT2, CAIRN_DISTILBERT, CAIRN_TOKENIZE}) {
         const Outcome outcome = run(program, {"--version"});
         EXPECT_TRUE(succeeds(outcome)) << program;
@@ -43,7 +43,7 @@ TEST(Version, IsTheLibrarysAndNeedsNothingElse) {
     }
 }
 
-TEST(WithoutTokenizerFiles, Gpt2GoesOnFromIds) {
+TEST(WithoutTokenizerFiles, Gpt2ContinuesFromIds) {
     const TempFolder folder;
     TinyModel model = tiny_gpt2();
     for (const char* name : {"vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json"})

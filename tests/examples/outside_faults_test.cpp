@@ -50,7 +50,7 @@ protected:
     TempFolder temp;
 };
 
-TEST_F(OutsideFaults, TheReaderLeavesAfterTheFirstLine) {
+TEST_F(OutsideFaults, TheReaderClosesThePipeAfterTheFirstLine) {
     std::string texts;
     for (int i = 0; i < 5000; ++i) texts += "\"some words to be tokenized\"\n";
     const std::vector<std::string> tokenize{"--tokenizer", (temp / "gpt2").string(), "--input", "-"};
@@ -58,9 +58,9 @@ TEST_F(OutsideFaults, TheReaderLeavesAfterTheFirstLine) {
     EXPECT_EQ(quiet.signal, SIGPIPE);
     EXPECT_EQ(quiet.err, "");
     EXPECT_FALSE(quiet.out.empty());
-    Outcome told =
+    Outcome failed =
         run(CAIRN_TOKENIZE, tokenize, {.input = texts, .output = Output::first_line, .ignores_sigpipe = true});
-    EXPECT_TRUE(refuses(told, {"the output cannot be written"}, quiet.out));
+    EXPECT_TRUE(refuses(failed, {"the output cannot be written"}, quiet.out));
 
     std::string ids;
     for (int i = 0; i < 40; ++i) ids += "[1, 2, 3]\n";
@@ -77,8 +77,8 @@ TEST_F(OutsideFaults, TheReaderLeavesAfterTheFirstLine) {
     const Outcome killed = run(CAIRN_GPT2, arguments, {.output = Output::first_line});
     EXPECT_EQ(killed.signal, SIGPIPE);
     EXPECT_EQ(killed.err, "");
-    told = run(CAIRN_GPT2, arguments, {.output = Output::first_line, .ignores_sigpipe = true});
-    EXPECT_TRUE(refuses(told, {"the output cannot be written"}, killed.out));
+    failed = run(CAIRN_GPT2, arguments, {.output = Output::first_line, .ignores_sigpipe = true});
+    EXPECT_TRUE(refuses(failed, {"the output cannot be written"}, killed.out));
 }
 
 TEST_F(OutsideFaults, TheDiskIsFull) {
@@ -121,7 +121,7 @@ TEST_F(OutsideFaults, TimingDatabasesThatCannotBeUsed) {
     }
 }
 
-TEST_F(OutsideFaults, FailedRunsKeepTheTimings) {
+TEST_F(OutsideFaults, FailedRunsStoreTheirTimings) {
     const std::filesystem::path database = temp / "timings.db";
     record_one(database);
     ASSERT_TRUE(holds_it(database));

@@ -45,7 +45,7 @@ TEST(SaveGraph, WeightsKeepTheDtypeTheyAreStoredIn) {
     EXPECT_NE(read_file(path).find("= weight \"transformer.wte.weight\" : f16["), std::string::npos);
 }
 
-TEST(SaveGraph, WhatCannotBeWrittenIsRefused) {
+TEST(SaveGraph, UnwritablePathsAreRefused) {
     const TempFolder temp;
     const std::string path = (temp / "no/graph.cairn").string();
     EXPECT_TRUE(refuses(run(CAIRN_GPT2, {"--synthetic", "--save-graph", path}), {"cannot write", "graph.cairn"}));

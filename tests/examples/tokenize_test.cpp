@@ -64,7 +64,7 @@ TEST(TokenizeProgram, SpecialTokensOnRequestOnly) {
 }
 
 /// A tokenizer.json with the contents of vocab.json and merges.txt, as the reference implementation writes it.
-TEST(TokenizeProgram, ATokenizerJsonGivesTheSame) {
+TEST(TokenizeProgram, ATokenizerJsonGivesEqualIds) {
     const std::filesystem::path source = std::string(CAIRN_SOURCE_DIR) + "/examples/models/shakespeare-gpt2";
     std::vector<std::string> merges = lines_of(read_file(source / "merges.txt"));
     if (!merges.empty() && merges.front().starts_with("#version")) merges.erase(merges.begin());

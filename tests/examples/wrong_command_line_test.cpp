@@ -19,7 +19,7 @@ void refuse_all(const std::string& program, const std::vector<std::string>& alwa
     }
 }
 
-TEST(WrongCommandLine, WhatTheModelProgramsShare) {
+TEST(WrongCommandLine, OptionsOfAllModelPrograms) {
     const std::vector<Case> cases = {
         {{"--nonsense"}, {"--nonsense"}},
         {{"--two\nlines"}, {"--two"}},
@@ -128,7 +128,7 @@ TEST(WrongCommandLine, Tokenize) {
                 {{"--tokenizer", folder, "--input", "/tmp"}, {"/tmp"}}});
 }
 
-TEST(WrongCommandLine, HelpIsNoFault) {
+TEST(WrongCommandLine, HelpIsNotAnError) {
     for (const char* program : {CAIRN_GPT2, CAIRN_DISTILBERT, CAIRN_TOKENIZE}) {
         const Outcome result = run(program, {"--help"});
         EXPECT_TRUE(succeeds(result)) << program;

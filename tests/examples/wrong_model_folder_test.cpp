@@ -39,7 +39,7 @@ private:
     int made_ = 0;
 };
 
-TEST_F(WrongModelFolder, TheTinyModelsAreSound) {
+TEST_F(WrongModelFolder, TheTinyModelsAreValid) {
     tiny_gpt2().write(temp / "gpt2");
     tiny_distilbert().write(temp / "distilbert");
     const std::vector<std::string> common{"--mode", "off", "--no-progress", "--threads", "1", "--model"};
@@ -53,7 +53,7 @@ TEST_F(WrongModelFolder, TheTinyModelsAreSound) {
     EXPECT_TRUE(label.out.starts_with("NO ") || label.out.starts_with("YES ")) << label.out;
 }
 
-TEST_F(WrongModelFolder, ConfigsThatAreNoConfig) {
+TEST_F(WrongModelFolder, InvalidConfigs) {
     const auto config_text = [](const std::string& text) {
         return [text](TinyModel& model) { model.files["config.json"] = text; };
     };
@@ -126,7 +126,7 @@ TEST_F(WrongModelFolder, TokenizerFiles) {
     refuse(CAIRN_DISTILBERT, tiny_distilbert(), {longer, {"token id 31 is not in the vocabulary of 31"}}, "more");
 }
 
-TEST_F(WrongModelFolder, WeightsThatAreCutOff) {
+TEST_F(WrongModelFolder, TruncatedWeights) {
     const std::string whole = tiny_gpt2().weights();
     for (const std::size_t size :
          {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{100}, whole.size() / 2, whole.size() - 1})
@@ -144,7 +144,7 @@ TEST_F(WrongModelFolder, WeightsThatAreCutOff) {
                         {"is not a regular file"}));
 }
 
-TEST_F(WrongModelFolder, WeightsThatLie) {
+TEST_F(WrongModelFolder, InconsistentWeightHeaders) {
     constexpr const char* name = "model.safetensors";
     for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40, ~std::uint64_t{0}})
         refuse_both(
@@ -195,7 +195,7 @@ TEST_F(WrongModelFolder, MissingAndMisshapenTensorsAreAllNamed) {
            {all_but_one, {"distilbert.embeddings.word_embeddings.weight is missing", "classifier.weight is missing"}});
 }
 
-TEST_F(WrongModelFolder, NumbersThatAreNone) {
+TEST_F(WrongModelFolder, NonFiniteWeights) {
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         const auto in = [bad](const char* tensor) {
             return [=](TinyModel& model) { model.tensor(tensor).values[0] = bad; };

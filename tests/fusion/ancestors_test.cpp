@@ -19,7 +19,7 @@ bool rests_on(const ir::GraphData& graph, ir::NodeId node, ir::NodeId ancestor) 
     return rests[node];
 }
 
-TEST(Ancestors, AreToldExactlyInSmallGraphs) {
+TEST(Ancestors, AreExactInSmallGraphs) {
     int resting = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Graph built = test::random_graph(seed);
@@ -37,7 +37,7 @@ TEST(Ancestors, AreToldExactlyInSmallGraphs) {
     EXPECT_GT(resting, 1000);
 }
 
-TEST(Ancestors, BehindManyOthersMayBeThere) {
+TEST(Ancestors, AreConservativeInLargeGraphs) {
     Graph graph("g");
     const Tensor other = graph.input("other", DType::f32, {2});
     Tensor x = graph.input("x", DType::f32, {2});
@@ -51,22 +51,22 @@ TEST(Ancestors, BehindManyOthersMayBeThere) {
     EXPECT_FALSE(ancestors.may_depend_on(chain[10], chain[11]));
 }
 
-TEST(Ancestors, AreThoseOfAnyExpression) {
+TEST(Ancestors, IncludeThoseOfEveryExpression) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {2}), y = graph.input("y", DType::f32, {2});
     const Tensor a = tanh(x), b = sin(y), other = exp(b), user = neg(a);
     alternatives::EClasses classes(*graph.data());
     Ancestors alone(*graph.data(), classes, {});
     EXPECT_FALSE(alone.may_depend_on(user.id(), b.id()));
-    alternatives::EClasses joined(*graph.data());
-    joined.join(a.id(), other.id(), {});
-    Ancestors ancestors(*graph.data(), joined, {});
+    alternatives::EClasses merged(*graph.data());
+    merged.join(a.id(), other.id(), {});
+    Ancestors ancestors(*graph.data(), merged, {});
     EXPECT_TRUE(ancestors.may_depend_on(user.id(), b.id()));
     EXPECT_TRUE(ancestors.may_depend_on(user.id(), a.id()));
     EXPECT_FALSE(ancestors.may_depend_on(a.id(), b.id())) << "a node as it is";
 }
 
-TEST(Ancestors, StopWhenAsked) {
+TEST(Ancestors, StopOnRequest) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {2});
     const Tensor y = tanh(x);

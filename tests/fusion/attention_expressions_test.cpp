@@ -455,7 +455,7 @@ TEST(Expressions, AttentionWithAKeyMask) {
         });
 }
 
-TEST(Expressions, HiddenByInfinity) {
+TEST(Expressions, AttentionMaskedByInfinity) {
     for (const bool is_added : {false, true}) {
         Graph g("g");
         const Tensors t = operands(g);

@@ -88,7 +88,7 @@ TEST(AxisExpressions, NormsOverSeveralAxes) {
     EXPECT_EQ(of_other({1, 2}, {2, 3, 4}), "none") << "not centred";
 }
 
-TEST(AxisExpressions, MeansOfAll) {
+TEST(AxisExpressions, MeansOverAllAxes) {
     for (const std::string name : {"mean", "variance"})
         for (const bool keepdims : {false, true})
             for (int rank = 1; rank <= 5; ++rank) {

@@ -11,7 +11,7 @@ namespace {
 const std::vector<Step> half_of_sum{
     {"const", {}, DType::f32, 0.5}, {"add", {0, 1}, DType::f32, 0}, {"mul", {3, 2}, DType::f32, 0}};
 
-TEST(BodyBuilder, GiveBackTheStepsTheyWereMadeOf) {
+TEST(BodyBuilder, ReturnsTheStepsOfABody) {
     const Body body(half_of_sum);
     EXPECT_EQ(body.size(), 3u);
     EXPECT_EQ(body.steps(), half_of_sum);
@@ -22,7 +22,7 @@ TEST(BodyBuilder, GiveBackTheStepsTheyWereMadeOf) {
     EXPECT_EQ(Body(std::vector<Step>()), Body());
 }
 
-TEST(BodyBuilder, AreMadeStepByStepEqualOnesEqual) {
+TEST(BodyBuilder, EqualStepsGiveEqualBodies) {
     BodyBuilder bodies;
     const auto made = [&](double number) {
         bodies.constant(DType::f32, number);
@@ -51,7 +51,7 @@ TEST(BodyBuilder, DefinitionsAreStepsByName) {
     EXPECT_EQ(Body(of_two).steps(), of_two);
 }
 
-TEST(BodyBuilder, NumbersAreComparedToTheBit) {
+TEST(BodyBuilder, NumbersAreComparedBitwise) {
     const auto of = [](double number) { return Body(std::vector<Step>{{"const", {}, DType::f32, number}}); };
     const double nan = std::numeric_limits<double>::quiet_NaN();
     EXPECT_FALSE(of(0.0) == of(-0.0));
@@ -60,7 +60,7 @@ TEST(BodyBuilder, NumbersAreComparedToTheBit) {
     EXPECT_TRUE(std::isnan(of(nan).back().number));
 }
 
-TEST(BodyBuilder, DtypesAndOperandsTellThemApart) {
+TEST(BodyBuilder, DtypesAndOperandsDistinguishBodies) {
     const auto of = [](DType dtype, std::vector<int> operands) {
         return Body(std::vector<Step>{{"sub", std::move(operands), dtype, 0}});
     };

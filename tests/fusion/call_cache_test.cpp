@@ -14,11 +14,11 @@ namespace {
 /// how often it is built.
 class CallCacheTest : public testing::Test {
 protected:
-    CallCacheTest() { asked = 0; }
+    CallCacheTest() { builds = 0; }
     Definition scaled_minus() {
         return {"test",
                 [this](std::span<const Tensor> operands, const Attributes& attributes) {
-                    ++asked;
+                    ++builds;
                     if (operands[0].shape().back() == Dim(1) || attributes.number("eps") < 0)
                         throw Error(ErrorKind::argument, "test", "refused");
                     return std::vector<Tensor>{operands[0] * operands[1] - attributes.number("eps")};
@@ -27,7 +27,7 @@ protected:
     }
     Attributes eps(double number) { return {{"eps", number}}; }
 
-    int asked = 0;
+    int builds = 0;
     Definition definition = scaled_minus();
     std::vector<fusion::Pattern> patterns = fusion::make_patterns({&definition, 1});
     Graph g{"g"};
@@ -48,7 +48,7 @@ TEST_F(CallCacheTest, NodesOfOneDtypeAndShapeAreOfOneType) {
     EXPECT_EQ(types.count(), 6U);
 }
 
-TEST_F(CallCacheTest, AnOperandAloneIsJudgedByItsType) {
+TEST_F(CallCacheTest, AnOperandIsAcceptedByItsType) {
     EXPECT_TRUE(calls.accepts_operand(0, x));
     EXPECT_TRUE(calls.accepts_operand(0, y)) << "as x";
     EXPECT_FALSE(calls.accepts_operand(0, whole));
@@ -64,19 +64,19 @@ TEST_F(CallCacheTest, AreTheSameForOperandsOfTheSameTypes) {
     EXPECT_TRUE(calls.of(first).fits);
 }
 
-TEST_F(CallCacheTest, ADefinitionIsAskedOnceForEachNumber) {
+TEST_F(CallCacheTest, ADefinitionIsBuiltOnceForEachNumber) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     const fusion::FilledInstance* half = calls.filled(call, eps(0.5));
     ASSERT_NE(half, nullptr);
     EXPECT_EQ(calls.filled(call, eps(0.5)), half);
     EXPECT_NE(calls.filled(call, eps(0.25)), half);
-    EXPECT_EQ(asked, 2);
+    EXPECT_EQ(builds, 2);
     EXPECT_TRUE(calls.may_produce(call, y));
     EXPECT_FALSE(calls.may_produce(call, thin));
 }
 
-TEST_F(CallCacheTest, ARefusedNumberIsNoFaultOfTheOperands) {
+TEST_F(CallCacheTest, ARefusedNumberDoesNotRejectTheOperands) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     EXPECT_EQ(calls.filled(call, eps(-1)), nullptr);
@@ -88,33 +88,33 @@ TEST_F(CallCacheTest, RefusedOperandsAreNotTriedWithFurtherNumbers) {
     const ir::NodeId operands[] = {thin, one};
     fusion::TypedCall& call = calls.of(operands);
     for (int i = 0; i < 10; ++i) EXPECT_EQ(calls.filled(call, eps(i)), nullptr);
-    EXPECT_EQ(asked, 2) << "with the number asked for, and with one that suits the pattern";
+    EXPECT_EQ(builds, 2) << "with the number asked for, and with one that suits the pattern";
 }
 
-TEST_F(CallCacheTest, OfManyNumbersInConstantsTheFirstAloneAreBuilt) {
+TEST_F(CallCacheTest, OnlyTheFirstOfManyNumbersInConstantsAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     fusion::TypedCall& call = calls.of(operands);
     for (int i = 1; i <= 100; ++i) ASSERT_NE(calls.filled(call, eps(0.1 * i)), nullptr);
-    EXPECT_LE(asked, 6) << "and with two numbers that show where they go";
+    EXPECT_LE(builds, 6) << "and with two numbers that show where they go";
     const fusion::FilledInstance* last = calls.filled(call, eps(10));
     ASSERT_EQ(last->numbers.size(), 1U);
     EXPECT_EQ(last->instance->graph->node(last->numbers[0].constant).op, ir::Op::constant);
     EXPECT_EQ(std::fabs(last->numbers[0].value), 10);
-    const int before = asked;
+    const int before = builds;
     const fusion::FilledInstance* exact_instance = calls.exact_instance(call, eps(10));
     EXPECT_TRUE(exact_instance->numbers.empty());
     EXPECT_EQ(*exact_instance->instance->graph->node(last->numbers[0].constant).values,
               std::vector{last->numbers[0].value});
     EXPECT_EQ(calls.filled(call, eps(10)), exact_instance);
     EXPECT_EQ(calls.exact_instance(call, eps(10)), exact_instance);
-    EXPECT_EQ(asked, before + 1);
+    EXPECT_EQ(builds, before + 1);
     EXPECT_TRUE(calls.filled(call, eps(1e300))->numbers.empty()) << "infinite in f32";
 }
 
-TEST_F(CallCacheTest, WholeNumbersGoIntoConstantsToo) {
+TEST_F(CallCacheTest, IntegersAreInsertedIntoConstants) {
     definition = {"test",
                   [this](std::span<const Tensor> operands, const Attributes& attributes) {
-                      ++asked;
+                      ++builds;
                       return std::vector<Tensor>{where(operands[0] < attributes.dims("bound")[0], operands[0],
                                                        operands[0] * attributes.dims("bound")[0])};
                   },
@@ -125,9 +125,9 @@ TEST_F(CallCacheTest, WholeNumbersGoIntoConstantsToo) {
     const ir::NodeId operands[] = {whole};
     fusion::TypedCall& call = others.of(operands);
     const auto bound = [](std::int64_t number) { return Attributes{{"bound", std::vector<Dim>{number}}}; };
-    asked = 0;
+    builds = 0;
     for (int i = 1; i <= 100; ++i) ASSERT_NE(others.filled(call, bound(i)), nullptr);
-    EXPECT_LE(asked, 6);
+    EXPECT_LE(builds, 6);
     const fusion::FilledInstance* last = others.filled(call, bound(1000));
     ASSERT_EQ(last->numbers.size(), 1U) << "one constant serves both ops";
     EXPECT_EQ(last->numbers[0].value, 1000);
@@ -135,7 +135,7 @@ TEST_F(CallCacheTest, WholeNumbersGoIntoConstantsToo) {
               std::vector{1000.0});
 }
 
-TEST_F(CallCacheTest, NumbersThatGoElsewhereAreBuilt) {
+TEST_F(CallCacheTest, NumbersUsedOutsideConstantsAreBuilt) {
     const ir::NodeId operands[] = {x, row};
     for (const auto& form : std::initializer_list<std::function<double(double)>>{
              [](double number) { return std::sqrt(number); }, [](double number) { return 1 + number; }}) {

@@ -39,7 +39,7 @@ protected:
     Definition definition = scale();
 };
 
-TEST_F(InstanceCache, AreTheDefinitionSimplifiedOnSuchOperands) {
+TEST_F(InstanceCache, ContainTheSimplifiedDefinition) {
     const auto made = instance("f32[N,4] f32[4]");
     ASSERT_TRUE(made);
     EXPECT_EQ(made->inputs.size(), 2U);
@@ -50,7 +50,7 @@ TEST_F(InstanceCache, AreTheDefinitionSimplifiedOnSuchOperands) {
     for (const ir::Node& node : of_one->graph->nodes()) EXPECT_NE(node.op, ir::Op::mul);
 }
 
-TEST_F(InstanceCache, EachNodeTellsWhatItIsComputedFrom) {
+TEST_F(InstanceCache, EachNodeRecordsTheOperandsItDependsOn) {
     const auto made = instance("f32[4] f32[4]");
     const auto first = fusion::operand_bit(0), second = fusion::operand_bit(1);
     EXPECT_EQ(made->reads[made->inputs[0]], first);
@@ -65,7 +65,7 @@ TEST_F(InstanceCache, ManyOperandsShareABit) {
     EXPECT_EQ(fusion::operand_bit(1000) & fusion::number_bit, 0U);
 }
 
-TEST_F(InstanceCache, WhatTheDefinitionRefusesIsNothing) {
+TEST_F(InstanceCache, RefusedOperandsHaveNoInstance) {
     EXPECT_FALSE(instance("f32[4] f32[4]", -1));
     EXPECT_FALSE(instance("f32[4] f32[5]")) << "shapes that do not broadcast";
     EXPECT_FALSE(instance("f32[4] bool[4]"));
@@ -76,34 +76,34 @@ TEST_F(InstanceCache, WhatTheDefinitionRefusesIsNothing) {
     EXPECT_THROW(instance("f32[4]"), InternalError) << "a fault of ours is no refusal";
 }
 
-TEST_F(InstanceCache, EmptyAndSingleSizesAreOperandsLikeOthers) {
+TEST_F(InstanceCache, SizesOfZeroAndOneAreAccepted) {
     EXPECT_TRUE(instance("f32[0,4] f32[4]"));
     EXPECT_TRUE(instance("f32[] f32[1]"));
 }
 
-TEST_F(InstanceCache, EqualQuestionsAreBuiltOnce) {
+TEST_F(InstanceCache, EqualRequestsAreBuiltOnce) {
     fusion::InstanceCache known(symbols);
-    const auto ask = [&](const std::string& text, double factor = 2) {
+    const auto builds_for = [&](const std::string& text, double factor = 2) {
         built = 0;
         known.of(definition, operands(text), {{"factor", factor}});
         return built;
     };
-    EXPECT_EQ(ask("f32[N,4] f32[4]"), 1);
-    EXPECT_EQ(ask("f32[N,4] f32[4]"), 0);
-    EXPECT_EQ(ask("f32[N,4] f32[4]", 3), 1);
-    EXPECT_EQ(ask("f32[N,4] f32[4]", -1), 1);
-    EXPECT_EQ(ask("f32[N,4] f32[4]", -1), 0) << "a refusal is remembered too";
-    EXPECT_EQ(ask("f16[N,4] f16[4]"), 1);
-    EXPECT_EQ(ask("f32[5,4] f32[4]"), 1);
-    EXPECT_EQ(ask("f32[5,4]"), 1);
-    EXPECT_EQ(ask("f32[1,5,4] f32[4]"), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]"), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]"), 0);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]", 3), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]", -1), 1);
+    EXPECT_EQ(builds_for("f32[N,4] f32[4]", -1), 0) << "a refusal is remembered too";
+    EXPECT_EQ(builds_for("f16[N,4] f16[4]"), 1);
+    EXPECT_EQ(builds_for("f32[5,4] f32[4]"), 1);
+    EXPECT_EQ(builds_for("f32[5,4]"), 1);
+    EXPECT_EQ(builds_for("f32[1,5,4] f32[4]"), 1);
     const Definition other = scale();
     built = 0;
     known.of(other, operands("f32[5,4]"), {{"factor", 2.0}});
     EXPECT_EQ(built, 1);
 }
 
-TEST_F(InstanceCache, ListsOfSizesAreToldApart) {
+TEST_F(InstanceCache, ListsOfSizesAreDistinguished) {
     definition.build = [](std::span<const Tensor> operands, const Attributes& attributes) -> std::vector<Tensor> {
         ++built;
         return {operands[0] * static_cast<double>(attributes.size())};

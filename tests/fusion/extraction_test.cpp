@@ -113,7 +113,7 @@ TEST(Extraction, PassesOverViews) {
 }
 
 // gelu(x w + b + (x down) up 0.5) is one kernel on x (w + down up 0.5), whichever of the three terms is added last.
-TEST(Extraction, WhatAdaptsALayerIsPartOfItsWeight) {
+TEST(Extraction, AnAdapterIsMergedIntoTheWeightOfItsLayer) {
     for (const bool bias_last : {false, true}) {
         Graph g("g");
         const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 8});
@@ -132,7 +132,7 @@ TEST(Extraction, WhatAdaptsALayerIsPartOfItsWeight) {
     }
 }
 
-TEST(Extraction, DefinitionsAreFoundOnEachExpression) {
+TEST(Extraction, DefinitionsAreMatchedOnEachExpression) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 1, 4), 4});
     g.output("y", gelu((matmul(x, g.weight("w", DType::f32, {4, 5})) + g.weight("b", DType::f32, {5})) * 0.5));
@@ -142,7 +142,7 @@ TEST(Extraction, DefinitionsAreFoundOnEachExpression) {
     EXPECT_EQ(e.found_matches("fused matmul add gelu"), (std::vector<std::string>{"x, w*, b*"}));
 }
 
-TEST(Extraction, TheBlocksOfATransformer) {
+TEST(Extraction, FindsTheBlocksOfATransformer) {
     Graph g("g");
     const auto weight = [&](const std::string& name, Shape shape) {
         return g.weight(name, DType::f32, std::move(shape));
@@ -167,7 +167,7 @@ TEST(Extraction, TheBlocksOfATransformer) {
 }
 
 // Elementwise groups that could contain the biases leave the sums to the merged product.
-TEST(Extraction, GroupsReadWhatIsSpelledInSeveralWays) {
+TEST(Extraction, GroupsReadValuesWithSeveralExpressions) {
     Graph g("g");
     const auto weight = [&](const std::string& name, Shape shape) {
         return g.weight(name, DType::f32, std::move(shape));
@@ -201,7 +201,7 @@ TEST(Extraction, GroupsReadValues) {
 }
 
 // gamma may depend on the sum in another expression: then one kernel cannot compute the sum and read gamma.
-TEST(Extraction, NothingWaitsForItselfInAnyExpression) {
+TEST(Extraction, NoMatchDependsOnItselfInAnyExpression) {
     const auto count_with = [](bool joins) {
         Graph g("g");
         const Tensor x = g.input("x", DType::f32, {3, 4}), y = g.input("y", DType::f32, {3, 4}), sum = x + y;

@@ -73,7 +73,7 @@ Found found_of(const Function& function, std::vector<double> numbers, DType dtyp
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-TEST(FreeNumbers, AFactorIsFoundBehindWhatItMovesThrough) {
+TEST(FreeNumbers, AFactorIsFoundThroughOtherOps) {
     const std::vector<std::pair<const char*, Function>> functions{
         {"relu(x s)", [](T x, Numbers s) { return relu(x * s[0]); }},
         {"relu(x) s", [](T x, Numbers s) { return relu(x) * s[0]; }},
@@ -99,7 +99,7 @@ TEST(FreeNumbers, AFactorIsFoundBehindWhatItMovesThrough) {
         }
 }
 
-TEST(FreeNumbers, ANegativeFactorIsOneOfItsOwn) {
+TEST(FreeNumbers, NegativeFactorsAreFoundWithTheirSign) {
     for (const double s : {-2.0, -0.1}) {
         EXPECT_EQ(first_line(found_of([](T x, Numbers n) { return relu(x * n[0]); }, {s}).text()),
                   fmt::format("test s0={} x", s));
@@ -116,7 +116,7 @@ TEST(FreeNumbers, ANegativeFactorIsOneOfItsOwn) {
         EXPECT_GT(match.attributes.number("s0"), 0) << "of x times a negative number";
 }
 
-TEST(FreeNumbers, AnAddendOrAnExponentIsTakenWhole) {
+TEST(FreeNumbers, AnAddendOrExponentIsMatchedEntirely) {
     for (const double s : {0.25, 3.0, -1.5}) {
         for (const auto& [text, function] : std::vector<std::pair<const char*, Function>>{
                  {"relu(x + s)", [](T x, Numbers n) { return max(x + n[0], 0); }},
@@ -143,7 +143,7 @@ TEST(FreeNumbers, SeveralAreFoundTogether) {
 }
 
 // A value that is needed in any case may also be the operand.
-TEST(FreeNumbers, TheMatchBehindTheFactorStays) {
+TEST(FreeNumbers, TheMatchOnTheScaledOperandIsKept) {
     Graph g("g");
     const Tensor scaled = g.input("x", DType::f32, {g.symbol("N", 1, 9), 4}) * 0.25;
     g.output("y", relu(scaled));
@@ -152,7 +152,7 @@ TEST(FreeNumbers, TheMatchBehindTheFactorStays) {
               "test s0=0.25 x\ntest s0=1 (computed)\n");
 }
 
-TEST(FreeNumbers, OfNarrowFloatsAreWrittenShort) {
+TEST(FreeNumbers, OfNarrowFloatsAreShortened) {
     for (const DType dtype : {DType::f16, DType::bf16})
         EXPECT_EQ(first_line(found_of([](T x, Numbers n) { return relu(x * n[0]); }, {0.1}, dtype).text()),
                   "test s0=0.1 x");
@@ -254,7 +254,7 @@ private:
 // except for their numbers, max(6 x, -12 x), bounds that hide each other, and functions of rows that add a free number:
 // for those only numbers in the graph are tried.
 TEST(FreeNumbers, OfRandomFunctionsAreFound) {
-    constexpr std::uint64_t count = 400, most_missed = 5;
+    constexpr std::uint64_t count = 400, max_missed = 5;
     std::string missed;
     for (std::uint64_t seed = 1; seed <= count; ++seed) {
         const RandomFunction function(seed);
@@ -264,7 +264,7 @@ TEST(FreeNumbers, OfRandomFunctionsAreFound) {
             missed += fmt::format("{}: {}, {}: {}\n", seed, function.text(), fmt::join(function.numbers(), " "),
                                   first_line(found.text()));
     }
-    EXPECT_LE(std::count(missed.begin(), missed.end(), '\n'), static_cast<std::ptrdiff_t>(most_missed)) << missed;
+    EXPECT_LE(std::count(missed.begin(), missed.end(), '\n'), static_cast<std::ptrdiff_t>(max_missed)) << missed;
 }
 
 }  // namespace

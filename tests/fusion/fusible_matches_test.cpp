@@ -31,7 +31,7 @@ std::vector<std::string> epilogues(const Graph& graph) {
 
 using List = std::vector<std::string>;
 
-TEST(FusibleMatches, AnythingByElementFollowsAProduct) {
+TEST(FusibleMatches, AnyElementwiseOpFusesWithAProduct) {
     Operands o;
     const Tensor active = gelu(o.product() + o.b), is_positive = o.r > 0.0;
     const Tensor scaled = where(is_positive, active * 0.5, o.r);
@@ -39,7 +39,7 @@ TEST(FusibleMatches, AnythingByElementFollowsAProduct) {
     EXPECT_EQ(epilogues(o.g), (List{"fused matmul add const const gelu gt mul where tanh add cast"}));
 }
 
-TEST(FusibleMatches, AStepReadsItsOperandOnceAndStandsForItsOwnOps) {
+TEST(FusibleMatches, ACompositeStepReplacesItsOps) {
     Operands o;
     o.g.output("y", silu(o.product()) * o.r);
     EXPECT_EQ(epilogues(o.g), (List{"fused matmul silu mul"}));
@@ -60,20 +60,20 @@ TEST(FusibleMatches, AProductIsNeverComputedTwice) {
     EXPECT_EQ(epilogues(o.g), List{});
 }
 
-TEST(FusibleMatches, OneProductBeginsABodyAndOthersAreRead) {
+TEST(FusibleMatches, OneProductIsTheAnchorAndOthersAreOperands) {
     Operands o;
     o.g.output("y", tanh(o.product() + matmul(o.x, o.g.weight("v", DType::f32, {4, 5}))));
     EXPECT_EQ(epilogues(o.g), (List{"fused matmul add tanh"}));
 }
 
-TEST(FusibleMatches, ProductsOfTwoBatchesAreNone) {
+TEST(FusibleMatches, ProductsOfTwoBatchedOperandsAreNotFused) {
     Operands o;
     const Tensor a = o.g.input("a", DType::f32, {2, 3, 4}), c = o.g.input("c", DType::f32, {2, 4, 5});
     o.g.output("y", tanh(matmul(a, c)));
     EXPECT_EQ(epilogues(o.g), List{});
 }
 
-TEST(FusibleMatches, AViewOfAProductIsOne) {
+TEST(FusibleMatches, AViewOfAProductIsAnAnchor) {
     Operands o;
     const Tensor x = o.g.input("z", DType::f32, {2, 3, 4});
     o.g.output("y", tanh(reshape(matmul(reshape(x, {6, 4}), o.w), {2, 3, 5}) + o.b) + 1);

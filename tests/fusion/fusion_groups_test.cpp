@@ -23,7 +23,7 @@ ir::NodeId output_of(const Proposed& proposed, std::string_view name) {
     throw std::out_of_range("no such output");
 }
 
-TEST(FusionGroups, AChainIsOnePass) {
+TEST(FusionGroups, AChainIsOneGroup) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8, 4}), b = g.weight("b", DType::f32, {4});
     g.output("y", tanh((x + b) * 0.3));
@@ -36,7 +36,7 @@ TEST(FusionGroups, AChainIsOnePass) {
     EXPECT_EQ(fault_in_matches(p, 1), "");
 }
 
-TEST(FusionGroups, ComparisonsChoicesLogicAndCastsBelongToIt) {
+TEST(FusionGroups, ContainComparisonsSelectionsLogicAndCasts) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8}), z = g.input("z", DType::f32, {8});
     const Tensor both = x < z && !(z > 0.5);
@@ -61,7 +61,7 @@ TEST(FusionGroups, StopAtOtherOps) {
     EXPECT_EQ(p.graph->node(groups[0].inputs[1]).op, ir::Op::max_reduce);
 }
 
-TEST(FusionGroups, WhatIsSmallAndDearIsNotComputedAgain) {
+TEST(FusionGroups, DoNotRecomputeSmallExpensiveOperands) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8, 4}), v = g.input("v", DType::f32, {8, 1});
     g.output("dear", x * rsqrt(v + 0.25));
@@ -71,7 +71,7 @@ TEST(FusionGroups, WhatIsSmallAndDearIsNotComputedAgain) {
     EXPECT_EQ(groups_at(p, output_of(p, "cheap"))[0].body.size(), 3u);
 }
 
-TEST(FusionGroups, SharedValuesAreRecomputedOrTheBorderOrAnOutput) {
+TEST(FusionGroups, SharedValuesAreRecomputedReadOrProvided) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8, 4}), z = g.input("z", DType::f32, {8, 4});
     const Tensor s = x + z;
@@ -92,7 +92,7 @@ TEST(FusionGroups, SharedValuesAreRecomputedOrTheBorderOrAnOutput) {
 }
 
 // m depends on s, and the group reads m: if s were an output of the group, the group would depend on itself.
-TEST(FusionGroups, NeverWaitForThemselves) {
+TEST(FusionGroups, NeverDependOnThemselves) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8, 4}), z = g.input("z", DType::f32, {8, 4});
     const Tensor s = x + z;
@@ -101,7 +101,7 @@ TEST(FusionGroups, NeverWaitForThemselves) {
     for (const fusion::Match& match : groups_at(p, output_of(p, "y"))) EXPECT_EQ(match.outputs.size(), 1u);
 }
 
-TEST(FusionGroups, KeepTheirLimits) {
+TEST(FusionGroups, StayWithinTheirLimits) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8});
     Tensor longest = x, widest = x;
@@ -119,7 +119,7 @@ TEST(FusionGroups, KeepTheirLimits) {
     EXPECT_EQ(groups_at(p, output_of(p, "wide"))[0].inputs.size(), 16u);
 }
 
-TEST(FusionGroups, EndWhereAChainMustBeCutAndAnywhereElse) {
+TEST(FusionGroups, SplitLongChains) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {8}), z = g.input("z", DType::f32, {8});
     Tensor chain = x, mixed = x;

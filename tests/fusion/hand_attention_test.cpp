@@ -220,7 +220,7 @@ TEST(HandWrittenExpressions, AttentionWithCappedScores) {
 }
 
 // T5, ALiBi: a bias for each head plus a mask; no node holds their sum.
-TEST(HandWrittenExpressions, AttentionWithABiasBesideAMask) {
+TEST(HandWrittenExpressions, AttentionWithABiasAndAMask) {
     for (int mask = 1; mask < masks; ++mask)
         for (const bool of_keys : {false, true})
             for (const int heads : {1, 4, 8})

@@ -134,7 +134,7 @@ const std::vector<Windowed>& windowed() {
     return all;
 }
 
-TEST(HandWrittenExpressions, WindowsBesideMasksAndBiases) {
+TEST(HandWrittenExpressions, WindowsWithMasksAndBiases) {
     for (const auto& [name, attributes, operands, build, dtype] : windowed()) {
         Layer layer(dtype);
         layer.g.output("y", build(layer));

@@ -43,7 +43,7 @@ TEST_F(ImageMatchesTest, OfConvolutions) {
               "image_conv2d kernel=(3,2) padding=(1,0,2,1) stride=(1,2) dilation=(1,2) value=0 (x, w)\n");
 }
 
-TEST_F(ImageMatchesTest, OfConvolutionsAndWhatFollowsThem) {
+TEST_F(ImageMatchesTest, OfConvolutionsWithEpilogues) {
     const Tensor w = g.weight("w", DType::f32, {6, 4, 3, 2}), b = g.weight("b", DType::f32, {6, 1, 1});
     EXPECT_EQ(text(gelu(conv2d(x, w, {.padding = {1, 0}}) + b)),
               "image_conv2d kernel=(3,2) padding=(1,0,1,0) stride=(1,1) dilation=(1,1) value=0 (x, w)\n"
@@ -53,7 +53,7 @@ TEST_F(ImageMatchesTest, OfConvolutionsAndWhatFollowsThem) {
               "4=add(2,3):f32 5=gelu(4):f32} results (x, w, b)\n");
 }
 
-TEST_F(ImageMatchesTest, OfSinglePlaces) {
+TEST_F(ImageMatchesTest, OfPointwiseConvolutions) {
     const Tensor w = g.weight("w", DType::f32, {6, 4, 1, 1});
     EXPECT_EQ(text(relu(conv2d(x, w))),
               "image_conv2d kernel=(1,1) padding=(0,0,0,0) stride=(1,1) dilation=(1,1) value=0 (x, w)\n"
@@ -84,7 +84,7 @@ TEST_F(ImageMatchesTest, OfPools) {
               "image_max axes=(-2,-1) kernel=(3,3) padding=(1,1,1,1) stride=(2,2) dilation=(1,1) value=-inf (x)\n");
 }
 
-TEST_F(ImageMatchesTest, OfMeansInWhichPaddingCounts) {
+TEST_F(ImageMatchesTest, OfMeansThatIncludePadding) {
     const std::string all = text(avg_pool(x, {2, 3}, {.stride = 1, .padding = {1, 0}, .count_padding = true}));
     EXPECT_NE(all.find("image_mean axes=(-2,-1) keepdims=(0) kernel=(2,3) padding=(1,0,1,0) stride=(1,1) "
                        "dilation=(1,1) value=0 (x)\n"),
@@ -98,12 +98,12 @@ TEST_F(ImageMatchesTest, OfSumsWithoutPadding) {
 }
 
 // Only pads in the definition's order and with one value are included; the match reads the result of the others.
-TEST_F(ImageMatchesTest, OnlyOfPadsInOneOrder) {
-    const Tensor turned = pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2);
-    EXPECT_EQ(text(sum(window(window(turned, 2, 2), 3, 3), {4, 5}, true)),
+TEST_F(ImageMatchesTest, OnlyOfPaddingInOneOrder) {
+    const Tensor padded = pad(pad(x, 3, 0, 1, 2), 2, 1, 0, 2);
+    EXPECT_EQ(text(sum(window(window(padded, 2, 2), 3, 3), {4, 5}, true)),
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(1,0,0,0) stride=(1,1) dilation=(1,1) value=2 (%1)\n");
 }
-TEST_F(ImageMatchesTest, OnlyOfOneNumberOutside) {
+TEST_F(ImageMatchesTest, OnlyOfOnePaddingValue) {
     const Tensor both = pad(pad(x, 2, 0, 1, 2), 3, 1, 1, 0);
     EXPECT_EQ(text(sum(window(window(both, 2, 2), 3, 3), {4, 5}, true)),
               "image_sum axes=(-2,-1) kernel=(2,3) padding=(0,1,0,1) stride=(1,1) dilation=(1,1) value=0 (%1)\n");
@@ -117,7 +117,7 @@ TEST_F(ImageMatchesTest, NotOfWindowsOfChannels) {
 }
 TEST_F(ImageMatchesTest, NotOfWindowsOfOneAxis) { EXPECT_EQ(text(sum(window(x, 3, 3), {4}, true)), ""); }
 
-TEST_F(ImageMatchesTest, AnotherReadingIsAFault) {
+TEST_F(ImageMatchesTest, DetectsAWrongMatch) {
     g.output("y", max_pool(x, 3, {.stride = 2, .padding = 1}));
     const Proposed made = proposed(g);
     for (const std::string name : {"kernel", "padding", "stride", "dilation"}) {

@@ -38,7 +38,7 @@ struct Matched {
 
 /// The number of nodes at which definitions were searched, the others being found as repetitions. Expects the same
 /// matches as a search at each node.
-std::size_t looks_as_at_each(const Graph& graph) {
+std::size_t expect_matches_of_each_node(const Graph& graph) {
     const Matched matched(graph);
     fusion::Matcher each = matched.matcher(), all = matched.matcher();
     const auto found = fusion::match_all(all);
@@ -52,22 +52,22 @@ std::size_t looks_as_at_each(const Graph& graph) {
 
 class MatchAllFamilies : public testing::TestWithParam<bench::Family> {};
 
-TEST_P(MatchAllFamilies, FindsWhatIsFoundAtEachNode) { looks_as_at_each(bench::build(GetParam(), 600)); }
+TEST_P(MatchAllFamilies, FindsTheMatchesOfEachNode) { expect_matches_of_each_node(bench::build(GetParam(), 600)); }
 
 INSTANTIATE_TEST_SUITE_P(Families, MatchAllFamilies, testing::ValuesIn(bench::families),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomGraphs) {
+TEST(MatchAll, FindsTheMatchesOfEachNodeOfRandomGraphs) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);
-        looks_as_at_each(random_graph(seed, {.steps = 60}));
-        looks_as_at_each(random_model(seed));
+        expect_matches_of_each_node(random_graph(seed, {.steps = 60}));
+        expect_matches_of_each_node(random_model(seed));
         if (HasFailure()) break;
     }
 }
 
-// A match that ends here begins before the stretch.
-TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
+// The match begins before the repeated sequence.
+TEST(MatchAll, FindsMatchesLongerThanARepeatedSequence) {
     Definition sines;
     sines.name = "sines";
     sines.patterns = {"sines | f32[D]"};
@@ -87,21 +87,21 @@ TEST(MatchAll, FindsWhatIsLongerThanWhatRepeats) {
     for (std::size_t id = 0; id < found.size(); ++id) EXPECT_EQ(found[id].size(), id < 12 ? 0u : 1u) << id;
 }
 
-TEST(MatchAll, FindsWhatIsFoundAtEachNodeOfRandomLayers) {
-    std::size_t looks = 0, nodes = 0;
+TEST(MatchAll, FindsTheMatchesOfEachNodeOfRandomLayers) {
+    std::size_t search_count = 0, nodes = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         const Graph graph = random_layers(seed, 20);
-        looks += looks_as_at_each(graph);
+        search_count += expect_matches_of_each_node(graph);
         nodes += graph.size();
         if (HasFailure()) break;
     }
-    EXPECT_LT(looks, nodes);
+    EXPECT_LT(search_count, nodes);
 }
 
 // Independent of the number of layers that follow.
-TEST(MatchAll, LooksAtTheFirstLayersOnly) {
-    const auto looks = [](int nodes) {
+TEST(MatchAll, SearchesOnlyTheFirstLayers) {
+    const auto search_count = [](int nodes) {
         Graph graph("g");
         bench::layered(graph, graph.input("x", DType::f32, {8, 16}), nodes);
         const Matched matched(graph);
@@ -109,7 +109,7 @@ TEST(MatchAll, LooksAtTheFirstLayersOnly) {
         fusion::match_all(matcher);
         return matcher.searches();
     };
-    EXPECT_LE(looks(6000), looks(2400) + 20);
+    EXPECT_LE(search_count(6000), search_count(2400) + 20);
 }
 
 }  // namespace

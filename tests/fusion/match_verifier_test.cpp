@@ -32,7 +32,7 @@ struct Labelled {
     alternatives::Expansion expansion;
 };
 
-TEST(MatchVerifier, NamesTheFewestLaws) {
+TEST(MatchVerifier, ReportsTheFewestLaws) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), w = g.weight("w", DType::f32, {4, 5});
     g.output("y", gelu(linear(x, w, g.weight("b", DType::f32, {5})) * 0.3));
@@ -68,7 +68,7 @@ Graph convolution_of_kernel_one() {
     return g;
 }
 
-TEST(MatchVerifier, HoldsInGraphsThatWereNotSimplified) {
+TEST(MatchVerifier, ProvesMatchesInUnsimplifiedGraphs) {
     const Graph g = convolution_of_kernel_one();
     const alternatives::EClasses classes(*g.data());
     fusion::MatchVerifier proof(*g.data(), classes, definitions());

@@ -36,40 +36,40 @@ protected:
     Tensor split(const Tensor& value) const { return transpose(reshape(value, {t, 2, 3}), {1, 0, 2}); }
 };
 
-TEST_F(MovedResults, WhatComputesRowsAppendsThem) {
+TEST_F(MovedResults, ProducersOfRowsAppendThem) {
     EXPECT_EQ(text(state.append(exp(x))),
               "elementwise {1=exp(0):f32} results (1) (%0) -> (%5) over (%4)\nexp (%0) -> (%5) over (%4)\n");
 }
 
-TEST_F(MovedResults, EachMatchOfTheRowsGivesOne) {
+TEST_F(MovedResults, EachMatchOfTheRowsHasAMovedForm) {
     EXPECT_EQ(text(state.append(sin(exp(x)))),
               "elementwise {1=exp(0):f32 2=sin(1):f32} results (2) (%0) -> (%6) over (%4, %5)\n"
               "sin (%4) -> (%6) over (%5)\n");
 }
 
-TEST_F(MovedResults, RowsMayBeMovedToTheirPlace) {
+TEST_F(MovedResults, RowsMayBeReshapedAndTransposed) {
     EXPECT_EQ(text(heads.append(split(exp(x)))),
               "elementwise {1=exp(0):f32} results (1) (%0) -> (%7) over (%4, %5, %6)\n"
               "exp (%0) -> (%7) over (%4, %5, %6)\n");
 }
 
-TEST_F(MovedResults, WhatOnlyMovesOrIsGivenGivesNone) {
+TEST_F(MovedResults, MovedInputsHaveNoMovedForm) {
     state.append(x);
     EXPECT_EQ(text(heads.append(split(x))), "");
 }
 
-TEST_F(MovedResults, APartOfAValueGivesNone) { EXPECT_EQ(text(state.append(slice(exp(x), 0, 0, 1))), ""); }
+TEST_F(MovedResults, APartOfAValueHasNoMovedForm) { EXPECT_EQ(text(state.append(slice(exp(x), 0, 0, 1))), ""); }
 
-TEST_F(MovedResults, AVersionOfAnotherStateGivesNone) {
+TEST_F(MovedResults, AVersionOfAnotherStateHasNoMovedForm) {
     State other = g.state("o", DType::f32, {past, 6}, 0, 16);
     EXPECT_EQ(text(state.append(other.append(x))), "");
 }
 
-TEST_F(MovedResults, AWriteIsNoAppend) {
+TEST_F(MovedResults, AWriteHasNoMovedForm) {
     EXPECT_EQ(text(g.state("f", DType::f32, {1, 6}).assign(exp(sum(x, {0}, true)))), "");
 }
 
-TEST_F(MovedResults, WhatIsAppendedTwiceGivesTwo) {
+TEST_F(MovedResults, AValueAppendedTwiceHasTwoMovedForms) {
     const Tensor rows = exp(x);
     state.append(rows);
     const std::string of_each = text(state.append(rows));
@@ -78,19 +78,19 @@ TEST_F(MovedResults, WhatIsAppendedTwiceGivesTwo) {
 }
 
 // Merged heads: a reshape of a transpose is a copy.
-TEST_F(MovedResults, WhatAReshapeWouldCopyIsWrittenThere) {
-    const Tensor turned = transpose(exp(g.input("z", DType::f32, {2, t, 3})), {1, 0, 2});
-    EXPECT_EQ(text(sin(reshape(turned, {t, 6}))),
+TEST_F(MovedResults, AResultOfACopyingReshapeIsWrittenToItsTarget) {
+    const Tensor transposed = transpose(exp(g.input("z", DType::f32, {2, t, 3})), {1, 0, 2});
+    EXPECT_EQ(text(sin(reshape(transposed, {t, 6}))),
               "elementwise {1=exp(0):f32} results (1) (%4) -> (%7) over (%5, %6)\n"
               "exp (%4) -> (%7) over (%5, %6)\n");
 }
 
-TEST_F(MovedResults, WhatIsSeenWhereItIsGivesNone) {
+TEST_F(MovedResults, AViewHasNoMovedForm) {
     g.output("z", sin(transpose(exp(x), {1, 0})));
     EXPECT_EQ(text(sin(reshape(exp(x), {t, 2, 3}))), "");
 }
 
-TEST_F(MovedResults, AnOutputThatIsTurnedIsWrittenSo) {
+TEST_F(MovedResults, ATransposedOutputIsWrittenTransposed) {
     EXPECT_EQ(text(transpose(exp(x), {1, 0})),
               "elementwise {1=exp(0):f32} results (1) (%0) -> (%5) over (%4)\nexp (%0) -> (%5) over (%4)\n");
 }
@@ -111,35 +111,35 @@ protected:
     }
 };
 
-TEST_F(ColumnsOfProducts, AreWrittenWhereTheyAreMoved) {
+TEST_F(ColumnsOfProducts, AreWrittenToTheirTargets) {
     const Tensor all = state.append(part(product, 0)), other = heads.append(split(part(product, 2)));
     EXPECT_EQ(of_several(sum(part(product, 1)) + sum(all) + sum(other)),
               "fused columns=(0,0,12) {2=matmul(0,1):f32} results (2,2,2) (%0, %4) -> (%5, %7, %11) over (%6, %8, %9, "
               "%10)\n");
 }
 
-TEST_F(ColumnsOfProducts, OfWhatFollowsAProductToo) {
+TEST_F(ColumnsOfProducts, OfAnEpilogueAreMoved) {
     const Tensor biased = exp(product + 1.0F);
     EXPECT_EQ(of_several(sum(biased) + sum(state.append(part(biased, 1)))),
               "fused columns=(0,6) {2=matmul(0,1):f32 3=const(1):f32 4=add(2,3):f32 5=exp(4):f32} results (5,5) (%0, "
               "%4) -> (%8, %10) over (%5, %7, %9)\n");
 }
 
-TEST_F(ColumnsOfProducts, OfOtherKindsGiveNone) {
+TEST_F(ColumnsOfProducts, OfOtherValuesHaveNoMovedForm) {
     const Tensor rows = exp(g.input("z", DType::f32, {t, 18}));
     heads.append(split(part(rows, 1)));
     EXPECT_EQ(of_several(state.append(slice(matmul(x, w), 0, 0, 1))), "");
 }
 
 // The second append would require the first, which may depend on other outputs of the match.
-TEST_F(ColumnsOfProducts, AreAppendedToWhatWasThereBeforeTheRun) {
+TEST_F(ColumnsOfProducts, AreAppendedToTheVersionBeforeTheRun) {
     state.append(part(product, 0));
     const std::string found = of_several(state.append(part(product, 1)));
     EXPECT_EQ(found.find("columns=(0,0) "), found.find("columns=")) << found;
     EXPECT_NE(found, "");
 }
 
-TEST_F(MovedResults, FaultsAreFound) {
+TEST_F(MovedResults, DetectsFaultyMovedResults) {
     g.output("y", heads.append(split(exp(x))));
     g.output("z", state.append(sin(x)));
     struct Case {
@@ -167,7 +167,7 @@ TEST_F(MovedResults, FaultsAreFound) {
     }
 }
 
-TEST_F(ColumnsOfProducts, OthersThanAreMovedAreFaults) {
+TEST_F(ColumnsOfProducts, WithOtherTargetsAreFaults) {
     g.output("y", state.append(part(product, 1)));
     g.output("z", product);
     Proposed made = proposed(g);
@@ -180,7 +180,7 @@ TEST_F(ColumnsOfProducts, OthersThanAreMovedAreFaults) {
     EXPECT_NE(fault.find("does not compute %"), std::string::npos) << fault;
 }
 
-TEST(MovedResultsOfRandomGraphs, ManyAreFoundAndAllAreProved) {
+TEST(MovedResultsOfRandomGraphs, AreFoundAndProved) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const Proposed made = proposed(random_graph(seed));

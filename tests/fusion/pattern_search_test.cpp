@@ -56,7 +56,7 @@ void expect_attention(const std::vector<Case>& cases, const std::string& match) 
 
 const char* const equal_heads = "[2,6,T,4] [2,6,T,4] [2,6,T,4]";
 
-TEST(EmbeddingSearch, AttentionOfResults) {
+TEST(EmbeddingSearch, AttentionOfComputedOperands) {
     const auto normed = [](Graph& g, T x, const char* name) { return rms_norm(x, weight(g, name, {4})); };
     expect_attention(
         {
@@ -186,7 +186,7 @@ TEST(EmbeddingSearch, AttentionInOtherLayouts) {
         "attention causal=(0) scale=0.5");
 }
 
-TEST(EmbeddingSearch, AttentionUnderMasks) {
+TEST(EmbeddingSearch, AttentionWithMasks) {
     const auto with = [](std::function<Tensor(Graph&, const Heads&)> masked) {
         return [=](Graph& g) {
             const Heads h = heads_of(g);
@@ -224,7 +224,7 @@ TEST(EmbeddingSearch, AttentionUnderMasks) {
 
 // Two masks hide different keys. In a row with nothing visible, keys hidden by one mask outweigh keys hidden by both,
 // because the second mask is also added to hidden scores. -inf added twice is -inf.
-TEST(EmbeddingSearch, TwoAddedMasksAreOneOnlyWhereTheyDoNotAddUp) {
+TEST(EmbeddingSearch, TwoAddedMasksMergeOnlyIfTheyDoNotAddUp) {
     for (const double hidden : {-1e30, -3.4028234663852886e38, -std::numeric_limits<double>::infinity()}) {
         Graph g("g");
         const auto [q, k, v, positions] = heads_of(g);

@@ -69,7 +69,7 @@ TEST(Pattern, HolesDiffer) {
         EXPECT_EQ(hole.sentinel, static_cast<double>(static_cast<float>(hole.sentinel))) << "exact in f32";
 }
 
-TEST(Pattern, WhereSizesShowThereAreTwoSkeletons) {
+TEST(Pattern, HasTwoSkeletonsIfSizesAppearInTheGraph) {
     EXPECT_EQ(patterns_of({"test eps=? | f32[R,D] f32[D] f32[D]"}, normalized).size(), 2U) << "a mean over D";
     EXPECT_EQ(patterns_of({"test eps=? | f32[R,4] f32[4] f32[4]"}, normalized).size(), 1U);
     EXPECT_EQ(patterns_of({"test | f32[R,D]"},
@@ -81,7 +81,7 @@ TEST(Pattern, WhereSizesShowThereAreTwoSkeletons) {
 }
 
 // A composite of f16 casts to f32 and back; a product does not.
-TEST(Pattern, Where16BitOperandsMakeOtherOpsThereIsASkeletonOfThem) {
+TEST(Pattern, HasASkeletonFor16BitOperandsIfTheirOpsDiffer) {
     const Definition norm{"test", normalized, {"test eps=? | f32[R,4] f32[4] f32[4]"}};
     const auto patterns = rounding_patterns_of(norm);
     ASSERT_EQ(patterns.size(), 2U);
@@ -100,7 +100,7 @@ TEST(Pattern, Where16BitOperandsMakeOtherOpsThereIsASkeletonOfThem) {
     EXPECT_EQ(rounding_patterns_of(product).size(), 1U);
 }
 
-TEST(Pattern, GraphsThatRoundTo16BitsAreKnownByTheirCasts) {
+TEST(Pattern, DetectsGraphsThatRoundTo16Bits) {
     const auto rounds = [](DType from, DType to) {
         Graph g("g");
         g.output("y", cast(g.input("x", from, {3}), to));
@@ -116,7 +116,7 @@ TEST(Pattern, GraphsThatRoundTo16BitsAreKnownByTheirCasts) {
     EXPECT_FALSE(fusion::GraphTraits(4, true).covers(fusion::GraphTraits(6, false)));
 }
 
-TEST(Pattern, LeadingAxesMayBeAddedWhereNoOtherOperandTellsTheFirst) {
+TEST(Pattern, LeadingAxesMayBeAddedIfNoOtherOperandHasTheFirst) {
     const auto allows_leading_axes = [](const char* text) {
         return patterns_of({text}, [](std::span<const Tensor> operands,
                                       const Attributes&) { return std::vector<Tensor>{exp(operands[0])}; })[0]
@@ -128,7 +128,7 @@ TEST(Pattern, LeadingAxesMayBeAddedWhereNoOtherOperandTellsTheFirst) {
     EXPECT_EQ(allows_leading_axes("test | f32[] f32[D]"), (std::vector<bool>{false, true}));
 }
 
-TEST(Pattern, AFirstAxisMayBeMissingAndAnAxisNotTold) {
+TEST(Pattern, AFirstAxisMayBeOmittedAndAnAxisFree) {
     EXPECT_EQ(fusion::problems_of("test | f32[R?,D] f32[D]?"),
               (std::vector<std::string>{"test | f32[R,D] f32[D]", "test | f32[D] f32[D]", "test | f32[R,D]",
                                         "test | f32[D]"}));
@@ -149,7 +149,7 @@ TEST(Pattern, AFirstAxisMayBeMissingAndAnAxisNotTold) {
         << "a sum to [R], and one to a single number";
 }
 
-TEST(Pattern, TheMainOutputIsTheOneThatComesLast) {
+TEST(Pattern, TheMainOutputIsTheLastNode) {
     const auto patterns = patterns_of({"test | f32[D]"}, [](std::span<const Tensor> operands, const Attributes&) {
         const Tensor e = exp(operands[0]), top = tanh(e);
         return std::vector<Tensor>{top, e};
@@ -159,7 +159,7 @@ TEST(Pattern, TheMainOutputIsTheOneThatComesLast) {
     EXPECT_EQ(patterns[0].operand_of(patterns[0].skeleton.outputs[0]), std::nullopt);
 }
 
-TEST(Pattern, WrongOnesAreRefused) {
+TEST(Pattern, InvalidOnesAreRefused) {
     const auto refusal = [](const char* text) -> std::string {
         try {
             patterns_of({text}, normalized);

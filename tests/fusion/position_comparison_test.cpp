@@ -27,7 +27,7 @@ protected:
     }
 };
 
-TEST_F(PositionComparisonTest, LieAsFarApartAsTheirNumbers) {
+TEST_F(PositionComparisonTest, DistanceIsTheDifferenceOfTheConstants) {
     EXPECT_EQ(distance(rows - columns < 4, rows - columns < 4), 0);
     const auto step = distance(rows - columns < 4, rows - columns < 5);
     ASSERT_TRUE(step);
@@ -37,7 +37,7 @@ TEST_F(PositionComparisonTest, LieAsFarApartAsTheirNumbers) {
     EXPECT_EQ(distance(rows - columns<4 + t, columns> rows - t), -4 * *step) << "sizes that go";
 }
 
-TEST_F(PositionComparisonTest, OfOthersHaveNoDistance) {
+TEST_F(PositionComparisonTest, OtherComparisonsHaveNoDistance) {
     EXPECT_EQ(distance(rows - columns < 4, 2 * rows - columns < 4), std::nullopt);
     EXPECT_EQ(distance(rows - columns < 4, rows < 4), std::nullopt);
     EXPECT_EQ(distance(rows - columns < 4, rows - columns < t), std::nullopt);

@@ -7,7 +7,7 @@ namespace {
 
 using T = const Tensor&;
 
-struct Way {
+struct OperandVariant {
     const char* text;
     std::function<Tensor(const Tensors&)> build;
 };
@@ -19,14 +19,14 @@ Tensors linear_operands(Graph& g) {
 
 TEST(Expressions, Linear) {
     const Family family{"fused", linear_operands, "fused {3=matmul(0,1):f32 4=add(3,2):f32} results (x, w, b)"};
-    const Way products[] = {
+    const OperandVariant products[] = {
         {"x@w", [](const Tensors& t) { return matmul(t[0], t[1]); }},
         {"2 (x/2 @ w)", [](const Tensors& t) { return 2 * matmul(t[0] / 2, t[1]); }},
         {"-(x @ -w)", [](const Tensors& t) { return -matmul(t[0], -t[1]); }},
         {"x @ [1,K,N]", [](const Tensors& t) { return matmul(t[0], unsqueeze(t[1], 0)); }},
         {"x @ w'' ", [](const Tensors& t) { return matmul(t[0], swap_axes(swap_axes(t[1], 0, 1), 0, 1)); }},
     };
-    const Way sums[] = {
+    const OperandVariant sums[] = {
         {"+ b", [](const Tensors& t) { return t[0] + t[2]; }},
         {"b +", [](const Tensors& t) { return t[2] + t[0]; }},
         {"- -b", [](const Tensors& t) { return t[0] - -t[2]; }},
@@ -37,8 +37,8 @@ TEST(Expressions, Linear) {
         {"+ broadcast(b)", [](const Tensors& t) { return t[0] + broadcast(t[2], t[0].shape()); }},
     };
     std::vector<Expression> found;
-    for (const Way& product : products)
-        for (const Way& sum : sums)
+    for (const OperandVariant& product : products)
+        for (const OperandVariant& sum : sums)
             found.push_back({std::string(product.text) + sum.text, [product, sum](const Tensors& t) {
                                  return sum.build({product.build(t), t[1], t[2]});
                              }});
@@ -77,7 +77,7 @@ TEST(Expressions, Linear) {
         });
 }
 
-TEST(Expressions, LinearOfATransposedWeightTakesTheTransposeAsItsOperand) {
+TEST(Expressions, LinearOfATransposedWeightReadsTheTranspose) {
     Graph g("g");
     const Tensors t = linear_operands(g);
     g.output("y", matmul(t[0], transpose(t[3], {1, 0})) + t[2]);
@@ -94,7 +94,7 @@ Tensors embedding_operands(Graph& g) {
 
 TEST(Expressions, Embedding) {
     const Family family{"embedding", embedding_operands, "embedding (table, ids.below5)"};
-    const Way gathers[] = {
+    const OperandVariant gathers[] = {
         {"gather(table, ids)", [](const Tensors& t) { return gather(t[0], t[1]); }},
         {"gather(table, rows of ids)",
          [](const Tensors& t) {
@@ -111,10 +111,10 @@ TEST(Expressions, Embedding) {
         {"gather(table, (ids + 1) - 1)", [](const Tensors& t) { return gather(t[0], (t[1] + 1) - 1); }},
     };
     std::vector<Expression> found;
-    for (const Way& way : gathers) {
-        found.push_back({way.text, way.build});
-        found.push_back({std::string("reshaped ") + way.text, [way](const Tensors& t) {
-                             const Tensor y = way.build(t);
+    for (const OperandVariant& form : gathers) {
+        found.push_back({form.text, form.build});
+        found.push_back({std::string("reshaped ") + form.text, [form](const Tensors& t) {
+                             const Tensor y = form.build(t);
                              return reshape(reshape(y, {-1, 6}), y.shape()) * 1;
                          }});
     }

@@ -85,7 +85,7 @@ TypedCall call(const Definition& definition, std::string_view text, bool symboli
     return result;
 }
 
-TEST(Propose, EveryPatternFindsWhatItsDefinitionBuilds) {
+TEST(Propose, EveryPatternMatchesTheGraphOfItsDefinition) {
     for (const Definition& definition : definitions())
         for (const std::string& text : problems(definition))
             for (const bool symbolic : {false, true}) {
@@ -123,7 +123,7 @@ TEST(Propose, OtherFloatDtypesAreMatchedToo) {
         }
 }
 
-TEST(Propose, ANumberWrongByAThousandthIsNoMatch) {
+TEST(Propose, ANumberThatDiffersByAThousandthDoesNotMatch) {
     std::vector<Definition> wrong = {
         {"gelu_tanh",
          [](std::span<const Tensor> x, const Attributes&) -> std::vector<Tensor> {
@@ -136,7 +136,7 @@ TEST(Propose, ANumberWrongByAThousandthIsNoMatch) {
     for (const fusion::Match& match : fusion::propose(*g.data(), wrong)) EXPECT_NE(match.definition, "gelu_tanh");
 }
 
-TEST(Propose, EveryNodeThatMustBeComputedHasAMatchOfItsOwn) {
+TEST(Propose, EveryComputedNodeHasAMatch) {
     const Graph g = random_graph(11);
     const Proposed p = proposed(g);
     for (ir::NodeId id = 0; id < p.graph->nodes().size(); ++id) {
@@ -169,7 +169,7 @@ TEST(Propose, SharedSumsBelongToAMatchOfTwoOutputs) {
     EXPECT_EQ(fault_in_matches(p, 2), "");
 }
 
-TEST(Propose, InteriorValuesReadElsewhereBreakNothing) {
+TEST(Propose, InteriorValuesMayHaveOtherReaders) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 8});
     const Tensor m = max_reduce(x, {-1}, true), e = exp(x - m), t = sum(e, {-1}, true);
@@ -185,7 +185,7 @@ TEST(Propose, InteriorValuesReadElsewhereBreakNothing) {
 }
 
 // One of the operands depends on the other output: no kernel could run.
-TEST(Propose, NoMatchWaitsForItself) {
+TEST(Propose, NoMatchDependsOnItself) {
     Graph g("g");
     const Tensor a = g.input("a", DType::f32, {3, 8}), b = g.input("b", DType::f32, {3, 8});
     const Tensor s = a + b, gamma = sum(s, {0});
@@ -202,7 +202,7 @@ bool computed_from(const ir::GraphData& graph, ir::NodeId node, ir::NodeId ances
                                           [&](ir::NodeId id) { return computed_from(graph, id, ancestor); });
 }
 
-TEST(Propose, MatchesOfRandomGraphsAreWhatTheySay) {
+TEST(Propose, MatchesOfRandomGraphsComputeTheirOutputs) {
     int composites = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         const Proposed p = proposed(random_graph(seed));
@@ -311,12 +311,12 @@ TEST(Propose, ADefinitionMayRefuseANumberAmongMany) {
     for (const fusion::Match& match : fusion::propose(*g.data(), definitions))
         if (match.definition == "minus") found.push_back(match.attributes.number("number"));
     std::sort(found.begin(), found.end());
-    std::vector<double> taken;
-    for (int i = 1; i <= 15; ++i) taken.push_back(i);
-    EXPECT_EQ(found, taken);
+    std::vector<double> accepted;
+    for (int i = 1; i <= 15; ++i) accepted.push_back(i);
+    EXPECT_EQ(found, accepted);
 }
 
-TEST(Propose, APatternThatItsDefinitionDoesNotTakeIsRefused) {
+TEST(Propose, APatternThatItsDefinitionRejectsIsRefused) {
     Graph g("g");
     g.output("y", tanh(g.input("x", DType::f32, {8})));
     for (const char* text : {"linear | f32[R,K]", "other | f32[R,K] f32[K,N] f32[N]", "linear | f32[R,"}) {

@@ -38,7 +38,7 @@ TEST(RegionCache, ReachThroughArithmeticAndMovementUpToOtherOps) {
     EXPECT_EQ(moved.nodes.size(), found.nodes.size() + 2);
 }
 
-TEST(RegionCache, OfAnythingElseAreThatNode) {
+TEST(RegionCache, OfOtherNodesContainOnlyThatNode) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), e = exp(x * x);
     EXPECT_EQ(region(e).nodes, std::vector<ir::NodeId>{e.id()});
@@ -47,7 +47,7 @@ TEST(RegionCache, OfAnythingElseAreThatNode) {
     EXPECT_EQ(region(x).boundary_ops, 0U);
 }
 
-TEST(RegionCache, HoldWhatIsReachedTwiceOnce) {
+TEST(RegionCache, ContainEachNodeOnce) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4}), square = x * x, top = square + square * x;
     const auto nodes = region(top).nodes;
@@ -66,7 +66,7 @@ TEST(RegionCache, EndAfterFortyNodes) {
     EXPECT_EQ(found.boundary_ops, 0U) << "too far away";
 }
 
-TEST(RegionCache, AreMadeOnce) {
+TEST(RegionCache, AreComputedOnce) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4}), y = x + x;
     fusion::RegionCache regions(*g.data());

@@ -52,7 +52,7 @@ Graph layers(const std::function<Tensor(Graph&, const Tensor& x, const std::vect
     return graph;
 }
 
-TEST(RepeatFinder, LayersRepeatTheOneBefore) {
+TEST(RepeatFinder, LayersRepeatThePreviousOne) {
     Passed passed(layers());
     const std::vector<NodeId> shifts = passed.shifts();
     const std::vector<NodeId> last(shifts.end() - 56, shifts.end());
@@ -62,7 +62,7 @@ TEST(RepeatFinder, LayersRepeatTheOneBefore) {
     EXPECT_EQ(passed.repeats.counterpart_of(end - 5), end - 1);
 }
 
-TEST(RepeatFinder, WeightsStandForOneOtherEach) {
+TEST(RepeatFinder, EachWeightHasOneCounterpart) {
     Passed passed(layers());
     passed.shifts();
     EXPECT_TRUE(passed.repeats.has_counterpart(count - 2));
@@ -71,7 +71,7 @@ TEST(RepeatFinder, WeightsStandForOneOtherEach) {
     EXPECT_FALSE(passed.repeats.has_counterpart(0)) << "what the first reads is before any stretch";
 }
 
-TEST(RepeatFinder, NothingRepeatsWhatIsDifferent) {
+TEST(RepeatFinder, DifferentLayersDoNotRepeat) {
     using Weights = std::vector<Tensor>;
     const auto begins_anew = [](const std::function<Tensor(Graph&, T x, const Weights& w)>& other) {
         Passed passed(layers(other));
@@ -89,7 +89,7 @@ TEST(RepeatFinder, NothingRepeatsWhatIsDifferent) {
     EXPECT_TRUE(begins_anew([](Graph&, T x, const Weights& w) { return exp(tanh(matmul(x, w[12] * w[13])) * 0.5); }));
 }
 
-TEST(RepeatFinder, WhatAllReadStandsForItself) {
+TEST(RepeatFinder, ASharedValueIsItsOwnCounterpart) {
     Graph graph("g");
     const Tensor mask = cos(sin(graph.input("mask", DType::f32, {3, 4})));
     Tensor x = graph.input("x", DType::f32, {3, 4});
@@ -109,8 +109,8 @@ bool same_kind(const ir::Node& a, const ir::Node& b) {
 }
 
 /// Checks the counterparts of nodes by their operands: no two nodes have the same counterpart, and the operands of a
-/// counterpart are the counterparts of the operands. Returns how many nodes in stretches, and from before them, had
-/// one.
+/// counterpart are the counterparts of the operands. Returns how many nodes in repeated sequences, and from before
+/// them, had one.
 std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
     Passed passed(graph);
     const auto& nodes = passed.graph.data()->nodes();
@@ -119,12 +119,12 @@ std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
         if (!passed.repeats.pass(id)) continue;
         EXPECT_TRUE(same_kind(nodes[id], nodes[id - passed.repeats.shift()])) << "%" << id;
         if (id % 7 != 0) continue;
-        std::set<NodeId> places;
+        std::set<NodeId> counterparts;
         for (NodeId earlier = 0; earlier + passed.repeats.shift() <= id; ++earlier) {
             if (!passed.repeats.has_counterpart(earlier)) continue;
             const NodeId later = passed.repeats.counterpart_of(earlier);
             ++(earlier < passed.repeats.begin() ? before : inside);
-            EXPECT_TRUE(places.insert(later).second) << "%" << earlier;
+            EXPECT_TRUE(counterparts.insert(later).second) << "%" << earlier;
             EXPECT_TRUE(same_kind(nodes[earlier], nodes[later])) << "%" << earlier;
             for (std::size_t i = 0; i < nodes[earlier].operands.size(); ++i) {
                 const NodeId operand = nodes[earlier].operands[i];
@@ -136,7 +136,7 @@ std::pair<std::size_t, std::size_t> known_in(const Graph& graph) {
     return {inside, before};
 }
 
-TEST(RepeatFinder, StretchesOfRandomLayersAreMadeAlike) {
+TEST(RepeatFinder, RepeatedSequencesOfRandomLayersHaveEqualForm) {
     std::size_t inside = 0, before = 0;
     for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
@@ -148,7 +148,7 @@ TEST(RepeatFinder, StretchesOfRandomLayersAreMadeAlike) {
 }
 
 // A weight cannot belong to one layer and to all.
-TEST(RepeatFinder, WhatAllReadIsMadeOfWhatStandsForItself) {
+TEST(RepeatFinder, ASharedValueDependsOnlyOnSharedValues) {
     for (std::size_t shared = 0; shared < count; ++shared) {
         SCOPED_TRACE(shared);
         Graph graph("g");

@@ -26,11 +26,11 @@ Tensor angles(const Tensors& t, double base = 10000) {
 Tensor low(T x) { return slice(x, -1, 0, 4); }
 Tensor high(T x) { return slice(x, -1, 4, 8); }
 
-struct Way {
+struct OperandVariant {
     const char* text;
     Tensor (*build)(const Tensors&);
 };
-const Way turned[] = {
+const OperandVariant rotations[] = {
     {"[-x2, x1]",
      [](const Tensors& t) {
          return concat({-high(t[0]), low(t[0])}, -1);
@@ -44,7 +44,7 @@ const Way turned[] = {
          return concat({high(-t[0]), low(t[0])}, -1);
      }},
 };
-const Way angle_ways[] = {
+const OperandVariant angle_forms[] = {
     {"p*f", [](const Tensors& t) { return angles(t); }},
     {"f*p", [](const Tensors& t) { return table(t[0], 10000) * unsqueeze(cast(t[1], DType::f32), -1); }},
     {"f*cast([T,1])", [](const Tensors& t) { return table(t[0], 10000) * cast(unsqueeze(t[1], -1), DType::f32); }},
@@ -53,12 +53,12 @@ const Way angle_ways[] = {
 TEST(Expressions, Rope) {
     const Family family{"rope", operands, "rope base=10000 (x, positions)"};
     std::vector<Expression> found;
-    for (const Way& turn : turned)
-        for (const Way& angle : angle_ways) {
-            const std::string end = std::string(" with ") + turn.text + ", " + angle.text;
-            const auto add = [&](const char* text, Tensor (*build)(T x, T turned, T a)) {
+    for (const OperandVariant& rotation : rotations)
+        for (const OperandVariant& angle : angle_forms) {
+            const std::string end = std::string(" with ") + rotation.text + ", " + angle.text;
+            const auto add = [&](const char* text, Tensor (*build)(T x, T rotations, T a)) {
                 found.push_back(
-                    {text + end, [=](const Tensors& t) { return build(t[0], turn.build(t), angle.build(t)); }});
+                    {text + end, [=](const Tensors& t) { return build(t[0], rotation.build(t), angle.build(t)); }});
             };
             add("x*cos + r*sin", [](T x, T r, T a) { return x * cos(a) + r * sin(a); });
             add("sin*r + cos*x", [](T x, T r, T a) { return sin(a) * r + cos(a) * x; });
@@ -69,11 +69,11 @@ TEST(Expressions, Rope) {
         return [build](const Tensors& t) { return build(t[0], angles(t), t); };
     };
     const auto r = [](T x) { return concat({-high(x), low(x)}, -1); };
-    static const auto turn = r;
+    static const auto rotation = r;
     expect_missed(
         family,
         {
-            {"[x2, -x1]", form([](T x, T a, const Tensors&) { return x * cos(a) - turn(x) * sin(a); })},
+            {"[x2, -x1]", form([](T x, T a, const Tensors&) { return x * cos(a) - rotation(x) * sin(a); })},
             {"[x2, x1]", form([](T x, T a, const Tensors&) {
                  return x * cos(a) + concat({high(x), low(x)}, -1) * sin(a);
              })},
@@ -86,35 +86,37 @@ TEST(Expressions, Rope) {
             {"[-x2, -x1]", form([](T x, T a, const Tensors&) {
                  return x * cos(a) + concat({-high(x), -low(x)}, -1) * sin(a);
              })},
-            {"sin and cos swapped", form([](T x, T a, const Tensors&) { return x * sin(a) + turn(x) * cos(a); })},
-            {"cos twice", form([](T x, T a, const Tensors&) { return x * cos(a) + turn(x) * cos(a); })},
-            {"double angle", form([](T x, T a, const Tensors&) { return x * cos(a * 2) + turn(x) * sin(a * 2); })},
+            {"sin and cos swapped", form([](T x, T a, const Tensors&) { return x * sin(a) + rotation(x) * cos(a); })},
+            {"cos twice", form([](T x, T a, const Tensors&) { return x * cos(a) + rotation(x) * cos(a); })},
+            {"double angle", form([](T x, T a, const Tensors&) { return x * cos(a * 2) + rotation(x) * sin(a * 2); })},
             {"1.001 angle",
-             form([](T x, T a, const Tensors&) { return x * cos(a * 1.001) + turn(x) * sin(a * 1.001); })},
-            {"double angle in sin", form([](T x, T a, const Tensors&) { return x * cos(a) + turn(x) * sin(a * 2); })},
-            {"angle + 1", form([](T x, T a, const Tensors&) { return x * cos(a + 1) + turn(x) * sin(a + 1); })},
-            {"2 x", form([](T x, T a, const Tensors&) { return x * 2 * cos(a) + turn(x) * sin(a); })},
-            {"squares", form([](T x, T a, const Tensors&) { return x * x * cos(a) + turn(x) * sin(a); })},
-            {"no sin", form([](T x, T a, const Tensors&) { return x * cos(a) + turn(x); })},
-            {"no cos", form([](T x, T a, const Tensors&) { return x + turn(x) * sin(a); })},
-            {"product", form([](T x, T a, const Tensors&) { return x * cos(a) * turn(x) * sin(a); })},
-            {"turned x^2", form([](T x, T a, const Tensors&) { return x * cos(a) + turn(x * x) * sin(a); })},
+             form([](T x, T a, const Tensors&) { return x * cos(a * 1.001) + rotation(x) * sin(a * 1.001); })},
+            {"double angle in sin",
+             form([](T x, T a, const Tensors&) { return x * cos(a) + rotation(x) * sin(a * 2); })},
+            {"angle + 1", form([](T x, T a, const Tensors&) { return x * cos(a + 1) + rotation(x) * sin(a + 1); })},
+            {"2 x", form([](T x, T a, const Tensors&) { return x * 2 * cos(a) + rotation(x) * sin(a); })},
+            {"squares", form([](T x, T a, const Tensors&) { return x * x * cos(a) + rotation(x) * sin(a); })},
+            {"no sin", form([](T x, T a, const Tensors&) { return x * cos(a) + rotation(x); })},
+            {"no cos", form([](T x, T a, const Tensors&) { return x + rotation(x) * sin(a); })},
+            {"product", form([](T x, T a, const Tensors&) { return x * cos(a) * rotation(x) * sin(a); })},
+            {"turned x^2", form([](T x, T a, const Tensors&) { return x * cos(a) + rotation(x * x) * sin(a); })},
             {"other halves", form([](T x, T a, const Tensors&) {
                  return x * cos(a) + concat({-slice(x, -1, 3, 8), slice(x, -1, 0, 3)}, -1) * sin(a);
              })},
             {"table of another size",
              [](const Tensors& t) {
                  const Tensor a = unsqueeze(cast(t[1], DType::f32), -1) * table(t[0], 10000, 16) * table(t[0], 1.5);
-                 return t[0] * cos(a) + turn(t[0]) * sin(a) * 1.01;
+                 return t[0] * cos(a) + rotation(t[0]) * sin(a) * 1.01;
              }},
             {"1.001 of the table",
              [](const Tensors& t) {
                  const Tensor a = unsqueeze(cast(t[1], DType::f32), -1) * table(t[0], 10000, 8, 1.001);
-                 return t[0] * cos(a) + turn(t[0]) * sin(a);
+                 return t[0] * cos(a) + rotation(t[0]) * sin(a);
              }},
-            {"two bases", [](const Tensors& t) { return t[0] * cos(angles(t)) + turn(t[0]) * sin(angles(t, 10010)); }},
+            {"two bases",
+             [](const Tensors& t) { return t[0] * cos(angles(t)) + rotation(t[0]) * sin(angles(t, 10010)); }},
             {"angles in f16", form([](T x, T a, const Tensors&) {
-                 return x * cast(cos(cast(a, DType::f16)), DType::f32) + turn(x) * sin(a);
+                 return x * cast(cos(cast(a, DType::f16)), DType::f32) + rotation(x) * sin(a);
              })},
             {"interleaved pairs",
              [](const Tensors& t) {

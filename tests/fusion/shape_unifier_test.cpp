@@ -54,7 +54,7 @@ TEST_F(ShapeUnifierTest, ANumberIsThatNumber) {
     EXPECT_EQ(fits(pattern("f32[R,1]"), "f32[5,1]"), "yes");
 }
 
-TEST_F(ShapeUnifierTest, F32IsAnyOneFloatAndOthersAreThemselves) {
+TEST_F(ShapeUnifierTest, F32MatchesAnyOneFloatAndOthersOnlyThemselves) {
     const Pattern p = pattern("f32[D] f32[D] i32[D]");
     for (const char* dtype : {"f32", "f16", "bf16", "f64"})
         EXPECT_EQ(fits(p, std::string(dtype) + "[4] " + dtype + "[4] i32[4]"), "yes") << dtype;
@@ -65,7 +65,7 @@ TEST_F(ShapeUnifierTest, F32IsAnyOneFloatAndOthersAreThemselves) {
     EXPECT_EQ(fits(pattern("bool[D]"), "bool[4]"), "yes");
 }
 
-TEST_F(ShapeUnifierTest, LeadingAxesAreThereWhereTheyMayBe) {
+TEST_F(ShapeUnifierTest, LeadingAxesMatchIfAllowed) {
     const Pattern p = pattern("f32[R,D] f32[D]", {true, false});
     EXPECT_EQ(fits(p, "f32[2,N,3,4] f32[4]"), "yes");
     EXPECT_EQ(fits(p, "f32[2,3,4] f32[1,4]"), "no");
@@ -89,14 +89,14 @@ TEST_F(ShapeUnifierTest, ProductsAreSolvedAndSumsLookedUp) {
     EXPECT_EQ(fits(past, "f32[N] f32[T] f32[2*N]"), "bound");
 }
 
-TEST_F(ShapeUnifierTest, WhatIsSolvedOnceIsBoundForTheNext) {
+TEST_F(ShapeUnifierTest, ASolvedSymbolIsBoundForTheNextOperand) {
     const Pattern p = pattern("f32[G] f32[G*R] f32[2*R]");
     EXPECT_EQ(fits(p, "f32[4] f32[8] f32[4]"), "yes");
     EXPECT_EQ(fits(p, "f32[4] f32[8] f32[6]"), "bound");
     EXPECT_EQ(fits(pattern("f32[G*R]"), "f32[8]"), "bound") << "two unknown at once";
 }
 
-TEST_F(ShapeUnifierTest, ForgetsWhatALaterOperandBound) {
+TEST_F(ShapeUnifierTest, RollsBackTheBindingsOfALaterOperand) {
     const Pattern p = pattern("f32[R,D] f32[D] f32[R]");
     const std::vector<TensorDesc> actual = operands("f32[3,4] f32[5] f16[3] f32[4] f32[3]");
     fusion::ShapeUnifier sizes(p);
@@ -116,7 +116,7 @@ TEST_F(ShapeUnifierTest, ForgetsWhatALaterOperandBound) {
     EXPECT_TRUE(bind(2, 2)) << "not even the dtype";
 }
 
-TEST_F(ShapeUnifierTest, WhatMayBeNothingDividesNothing) {
+TEST_F(ShapeUnifierTest, ASizeThatMayBeZeroIsNoDivisor) {
     const Pattern p = pattern("f32[G] f32[G*R]");
     EXPECT_EQ(fits(p, "f32[N] f32[3*N]"), "yes");
     EXPECT_EQ(fits(p, "f32[Z] f32[3*Z]"), "bound") << "for Z = 0 any R would do";

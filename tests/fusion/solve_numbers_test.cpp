@@ -15,21 +15,22 @@ using fusion::CoefficientPair;
 using Numbers = std::span<const double>;
 
 /// Pairs of the values of functions for given numbers and for `wanted`.
-fusion::PairsOf pairs_of(std::vector<std::function<double(Numbers)>> places, std::vector<double> wanted) {
+fusion::PairsOf pairs_of(std::vector<std::function<double(Numbers)>> coefficients, std::vector<double> wanted) {
     return [=](Numbers numbers) {
         std::vector<CoefficientPair> pairs;
-        for (const auto& place : places) pairs.push_back({place(numbers), place(wanted)});
+        for (const auto& coefficient : coefficients) pairs.push_back({coefficient(numbers), coefficient(wanted)});
         return std::optional(pairs);
     };
 }
 
-void expect_solved(const std::vector<std::function<double(Numbers)>>& places, const std::vector<double>& wanted) {
-    const auto solved = fusion::solve_numbers(pairs_of(places, wanted), std::vector<double>(wanted.size(), 0x1p-7));
+void expect_solved(const std::vector<std::function<double(Numbers)>>& coefficients, const std::vector<double>& wanted) {
+    const auto solved =
+        fusion::solve_numbers(pairs_of(coefficients, wanted), std::vector<double>(wanted.size(), 0x1p-7));
     ASSERT_EQ(solved.size(), 1U);
     for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(solved[0][i], wanted[i], 1e-9 * std::fabs(wanted[i]));
 }
 
-TEST(SolveNumbers, ByTheLawThatAPlaceFollows) {
+TEST(SolveNumbers, ByTheLawOfACoefficient) {
     for (const double s : {0.25, 3.0, 1e-6, 1e6}) {
         expect_solved({[](Numbers) { return 7.0; }, [](Numbers n) { return -2 * n[0]; }}, {s});
         expect_solved({[](Numbers n) { return 1 / (n[0] * n[0]); }}, {s});
@@ -42,21 +43,21 @@ TEST(SolveNumbers, ByTheLawThatAPlaceFollows) {
     expect_solved({[](Numbers n) { return 1 + std::log(n[0]); }}, {12});
 }
 
-TEST(SolveNumbers, OneAfterTheOther) {
+TEST(SolveNumbers, InSequence) {
     expect_solved({[](Numbers n) { return n[0] * n[1]; }, [](Numbers n) { return n[1]; }}, {3, -0.2});
     expect_solved({[](Numbers n) { return n[0] + n[1] * n[2]; }, [](Numbers n) { return n[1] / n[2]; },
                    [](Numbers n) { return n[2]; }},
                   {3, -2, 8});
 }
 
-TEST(SolveNumbers, OfNumbersThatCountTogetherTheFirstIsOne) {
+TEST(SolveNumbers, OfNumbersThatActTogetherTheFirstIsOne) {
     const auto solved = fusion::solve_numbers(pairs_of({[](Numbers n) { return n[0] * n[1]; }}, {3, 5}), {0.1, 0.1});
     ASSERT_EQ(solved.size(), 1U);
     EXPECT_EQ(solved[0][0], 1);
     EXPECT_NEAR(solved[0][1], 15, 1e-9);
 }
 
-TEST(SolveNumbers, SeveralWherePlacesDisagree) {
+TEST(SolveNumbers, ReturnsSeveralIfCoefficientsDisagree) {
     const auto solved = fusion::solve_numbers(
         [](Numbers n) -> std::optional<std::vector<CoefficientPair>> {
             return std::vector<CoefficientPair>{{n[0], 2}, {1 / n[0], 2}, {3 * n[0], 6}};
@@ -67,7 +68,7 @@ TEST(SolveNumbers, SeveralWherePlacesDisagree) {
     EXPECT_NEAR(solved[1][0], 0.5, 1e-9);
 }
 
-TEST(SolveNumbers, NothingWhereFormsDiffer) {
+TEST(SolveNumbers, ReturnsNoneIfFormsDiffer) {
     EXPECT_TRUE(fusion::solve_numbers(
                     [](Numbers) -> std::optional<std::vector<CoefficientPair>> { return std::nullopt; }, {0.1})
                     .empty());

@@ -28,14 +28,15 @@ std::string fault_of(const Proposed& proposed) {
     return fusion::verify(*proposed.graph, alternatives::EClasses(*proposed.graph), proposed.matches, definitions());
 }
 
-TEST(Verify, ProposedMatchesComputeWhatTheyProvide) {
+TEST(VerifyMatches, ProposedMatchesComputeTheirOutputs) {
     EXPECT_EQ(fault_of(of_a_block()), "");
     for (const bool wild : {false, true})
         for (std::uint64_t seed = 0; seed < 60; ++seed)
-            EXPECT_EQ(fault_of(proposed(random_graph(seed, {.edge_values = wild}))), "") << seed << (wild ? " wild" : "");
+            EXPECT_EQ(fault_of(proposed(random_graph(seed, {.edge_values = wild}))), "")
+                << seed << (wild ? " wild" : "");
 }
 
-TEST(Verify, FaultsAreFound) {
+TEST(VerifyMatches, DetectsFaultyMatches) {
     struct Case {
         const char* definition;
         std::function<void(fusion::Match&)> spoil;

@@ -16,7 +16,7 @@ std::string why(const Tensor& value, std::string_view name) {
     return fusion::why_not(*simple.graph, *simple.map[value.id()], definitions(), name);
 }
 
-TEST(WhyNot, TellsWhatIsMissing) {
+TEST(WhyNot, NamesTheMissingOps) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 8}), w = g.weight("w", DType::f32, {8});
     EXPECT_EQ(why(rms_norm(x, w, 0.5), "rms_norm"), "");
@@ -27,7 +27,7 @@ TEST(WhyNot, TellsWhatIsMissing) {
     EXPECT_THROW(why(x, "soft"), Error);
 }
 
-TEST(WhyNot, NamesTheValueThatIsNotThere) {
+TEST(WhyNot, NamesTheMissingValue) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 8}), w = g.weight("w", DType::f32, {8});
     const std::string cubes = why(x * rsqrt(mean(x * x * x, {-1}, true) + 0.5) * w, "rms_norm");

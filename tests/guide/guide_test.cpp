@@ -45,12 +45,12 @@ void expect_prints(const std::string& page, void (*run)(const std::function<void
         EXPECT_EQ(printed[i], snippets[i].has_output ? snippets[i].output : "") << page << ':' << snippets[i].line;
 }
 
-TEST(Guide, PrintsWhatItSays) {
+TEST(Guide, PrintsTheDocumentedOutput) {
     expect_prints("docs/guide.md", run_guide, 10);
     std::filesystem::remove_all(std::filesystem::temp_directory_path() / "cairn_guide");
 }
 
-TEST(AddAKernel, PrintsWhatItSays) { expect_prints("docs/add_a_kernel.md", run_add_a_kernel, 2); }
+TEST(AddAKernel, PrintsTheDocumentedOutput) { expect_prints("docs/add_a_kernel.md", run_add_a_kernel, 2); }
 
 TEST(Snippets, AreReadWithTheirOutput) {
     const auto snippets = snippets_of(

@@ -78,7 +78,7 @@ const PermittedIncludes& permitted_includes() {
 
 std::string room_of(std::string_view path) {
     if (path == "include/cairn/error.hpp" || path == "include/cairn/version.hpp") return "error";
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 37> places = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 37> folder_rooms = {{
         {"include/cairn/text", "face/text"},
         {"include/cairn/models", "face/models"},
         {"include/cairn", "face"},
@@ -117,7 +117,7 @@ std::string room_of(std::string_view path) {
         {"shipped_timings", "shipped_timings"},
         {"tests", "tests"},
     }};
-    for (const auto& [folder, room] : places)
+    for (const auto& [folder, room] : folder_rooms)
         if (is_under(path, folder)) return std::string(room);
     for (const std::string_view root : {"bench", "examples"})
         if (is_under(path, root)) return std::string(root);
@@ -143,14 +143,14 @@ Faults forbidden_includes(const Tree& tree) {
             continue;
         }
         for (const Include& include : includes_of(file.text)) {
-            const std::string place = file.path + ":" + std::to_string(include.line) + ": ";
+            const std::string location = file.path + ":" + std::to_string(include.line) + ": ";
             const std::string target = resolve(tree, include.name, folder_of(file.path));
             if (!target.empty()) {
                 const std::string to = room_of(target);
                 if (!may_see(from, to))
-                    faults.push_back(place + from + " may not see " + to + " (" + include.name + ")");
+                    faults.push_back(location + from + " may not see " + to + " (" + include.name + ")");
             } else if (!include.in_brackets || include.name.starts_with("cairn/")) {
-                faults.push_back(place + "no file \"" + include.name +
+                faults.push_back(location + "no file \"" + include.name +
                                  "\"; write includes from include/, src/ or the root");
             }
         }

@@ -13,19 +13,19 @@ using Edges = std::map<std::string, std::set<std::string>>;
 /// One cycle of `edges`, as `a > b > a`; empty if there is none.
 std::string cycle_in(const Edges& edges) {
     std::set<std::string> done;
-    std::vector<std::string> way;
+    std::vector<std::string> stack;
     std::string ring;
     const std::function<void(const std::string&)> walk = [&](const std::string& node) {
-        const auto on_way = std::find(way.begin(), way.end(), node);
-        if (on_way != way.end() && ring.empty()) {
-            for (auto it = on_way; it != way.end(); ++it) ring += *it + " > ";
+        const auto on_stack = std::find(stack.begin(), stack.end(), node);
+        if (on_stack != stack.end() && ring.empty()) {
+            for (auto it = on_stack; it != stack.end(); ++it) ring += *it + " > ";
             ring += node;
         }
-        if (!ring.empty() || done.contains(node) || on_way != way.end()) return;
-        way.push_back(node);
+        if (!ring.empty() || done.contains(node) || on_stack != stack.end()) return;
+        stack.push_back(node);
         if (const auto next = edges.find(node); next != edges.end())
             for (const auto& target : next->second) walk(target);
-        way.pop_back();
+        stack.pop_back();
         done.insert(node);
     };
     for (const auto& [node, targets] : edges) walk(node);

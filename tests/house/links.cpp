@@ -62,17 +62,19 @@ std::map<std::string, std::string> rooms_included_by(const Tree& tree, const std
 }
 
 void check_room(const Tree& tree, const File& file, const Room& room, Faults& faults) {
-    const std::string place = file.path + ": ";
+    const std::string location = file.path + ": ";
     const std::string folder = room_of(file.path);
-    if (room.name != folder) faults.push_back(place + "cairn_room(" + room.name + ") is in the folder of " + folder);
+    if (room.name != folder) faults.push_back(location + "cairn_room(" + room.name + ") is in the folder of " + folder);
     const auto allowed = permitted_includes().find(folder);
     for (const auto& seen : room.sees)
         if (allowed == permitted_includes().end() || !allowed->second.contains(seen))
-            faults.push_back(place + folder + " may not see " + seen);
+            faults.push_back(location + folder + " may not see " + seen);
     for (const auto& [seen, by] : rooms_included_by(tree, folder))
-        if (!room.sees.contains(seen)) faults.push_back(place + "SEES lacks " + seen + ", which " + by + " includes");
-    if (room.uses.contains("sqlite") && folder != "database") faults.push_back(place + "only database may use sqlite");
-    if (room.uses.contains("eigen")) faults.push_back(place + "Eigen belongs to cairn_isa_sources alone");
+        if (!room.sees.contains(seen))
+            faults.push_back(location + "SEES lacks " + seen + ", which " + by + " includes");
+    if (room.uses.contains("sqlite") && folder != "database")
+        faults.push_back(location + "only database may use sqlite");
+    if (room.uses.contains("eigen")) faults.push_back(location + "Eigen belongs to cairn_isa_sources alone");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace cairn::house {
 namespace {
 
-constexpr std::size_t most_untested_lines = 60;
+constexpr std::size_t max_untested_lines = 60;
 
 constexpr CoveredElsewhere exceptions[] = {
     {"src/accuracy/kernel_check/guarded_tensor.cpp", "tests/accuracy/kernel_check/check_kernel_test.cpp",
@@ -117,7 +117,7 @@ Faults untested_sources(const Tree& tree, std::span<const CoveredElsewhere> exce
     std::set<std::string, std::less<>> files, untested;
     for (const File& file : tree) files.insert(file.path);
     for (const File& file : tree)
-        if (is_in_a_room(file.path) && lines_of(file.text).size() > most_untested_lines &&
+        if (is_in_a_room(file.path) && lines_of(file.text).size() > max_untested_lines &&
             !files.contains(mirror_of(file.path)))
             untested.insert(file.path);
     Faults faults;

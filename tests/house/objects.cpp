@@ -132,7 +132,7 @@ Faults code_above_level(const std::string& path, std::string_view disassembly, s
     };
     Faults faults;
     std::string function;
-    std::set<std::string> told;
+    std::set<std::string> reported;
     for (const std::string& line : lines_of(disassembly)) {
         if (const auto open = line.find('<'); line.ends_with(">:"))
             function = line.substr(open + 1, line.size() - open - 3);
@@ -146,7 +146,7 @@ Faults code_above_level(const std::string& path, std::string_view disassembly, s
             return text.starts_with(e.prefix) && !has(e.from);
         });
         if ((is_wide && level != "avx512") || (is_vector && level == "baseline") || is_extended)
-            if (told.insert(function).second)
+            if (reported.insert(function).second)
                 faults.push_back(path + ": " + text.substr(0, text.find_first_of(" \t")) + " in " + function);
     }
     return faults;

@@ -127,29 +127,31 @@ Faults op_page_faults(const Tree& tree) {
     const std::string page_path = "docs/add_an_op.md", list_path = "src/graph/ir/op_list.hpp";
     const std::string *page = text_of(tree, page_path), *list = text_of(tree, list_path);
     if (page == nullptr || list == nullptr) return {page_path + " or " + list_path + " is not there"};
-    std::set<std::string> told;
+    std::set<std::string> listed_paths;
     for (const std::string& line : lines_of(*page))
-        if (line.starts_with("| `")) told.insert(line.substr(3, line.find('`', 3) - 3));
+        if (line.starts_with("| `")) listed_paths.insert(line.substr(3, line.find('`', 3) - 3));
     const std::set<std::string> free = quoted_in(*page, "Nothing is needed in ");
     const std::vector<std::string> ops = elementwise_ops(*list);
     Faults faults;
-    for (const std::string& path : told)
+    for (const std::string& path : listed_paths)
         if (text_of(tree, path) == nullptr) faults.push_back(page_path + ": there is no " + path);
     for (const File& file : tree) {
         // src/graph/types has no ops: its `min` and `max` are of sizes.
         const bool is_ours = is_under(file.path, "src") && !is_under(file.path, "src/graph/types");
-        if (!is_ours && !is_under(file.path, "include") && !is_under(file.path, "kernels") && !told.contains(file.path))
+        if (!is_ours && !is_under(file.path, "include") && !is_under(file.path, "kernels") &&
+            !listed_paths.contains(file.path))
             continue;
         const bool is_free =
             std::ranges::any_of(free, [&](const std::string& folder) { return file.path.starts_with(folder); });
         if (!is_source(file.path) || is_free) continue;
-        const bool is_told = told.contains(file.path), is_test = is_under(file.path, "tests");
+        const bool is_listed_path = listed_paths.contains(file.path), is_test = is_under(file.path, "tests");
         const std::string code = code_of(file.text);
         for (const std::string& op : ops) {
             const bool named = is_test ? file.text.find("= " + op + " %") != file.text.npos : names_op(file, code, op);
-            if (named && !is_told)
+            if (named && !is_listed_path)
                 faults.push_back(file.path + ": names " + op + ", and " + page_path + " does not list it");
-            if (!named && is_told) faults.push_back(file.path + ": lacks " + op + ", which " + page_path + " lists");
+            if (!named && is_listed_path)
+                faults.push_back(file.path + ": lacks " + op + ", which " + page_path + " lists");
         }
     }
     return faults;

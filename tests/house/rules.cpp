@@ -11,7 +11,7 @@
 namespace cairn::house {
 namespace {
 
-constexpr std::size_t most_lines = 600;
+constexpr std::size_t max_lines = 600;
 
 // The headers of the C++20 standard library that public headers may include; not <cassert>, <iostream>, <csignal> etc.
 const std::set<std::string>& standard_headers() {
@@ -133,9 +133,9 @@ bool is_free_call(const std::vector<Token>& tokens, std::size_t i) {
 Faults long_files(const Tree& tree) {
     Faults faults;
     for (const File& file : tree)
-        if (const auto count = lines_of(file.text).size(); count > most_lines)
+        if (const auto count = lines_of(file.text).size(); count > max_lines)
             faults.push_back(file.path + ": " + std::to_string(count) + " lines, more than " +
-                             std::to_string(most_lines));
+                             std::to_string(max_lines));
     return faults;
 }
 

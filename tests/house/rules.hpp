@@ -18,7 +18,7 @@ Faults uninformative_names(const Tree& tree);
 /// mutexes, locks, strings, string streams or regexes: a run does not hash, lock or allocate.
 Faults executor_allocations(const Tree& tree);
 
-/// Some third-party headers may be included in one place only, tests and bench excepted: sqlite3.h in
+/// Some third-party headers may be included by one room only, tests and bench excepted: sqlite3.h in
 /// src/autotune/database, Eigen in kernels/cpu/eigen, utf8proc.h in src/apps/text, tommath.h in
 /// src/selection/search/natural.cpp.
 Faults misplaced_library_includes(const Tree& tree);

@@ -117,13 +117,13 @@ bare::Case case_of(int function, const Kernel& kernel, const Kernel& twin, const
 
     if (workspace_of(kernel, problem) > bare::workspace_size)
         throw std::runtime_error(kernel.id + " needs much memory");
-    const void* prepared_there = nullptr;
+    const void* prepared_data = nullptr;
     if (kernel.prepare) {
         const bare::InArena inside;
-        prepared_there = (new std::shared_ptr<const void>(kernel.prepare(problem, 1)))->get();
+        prepared_data = (new std::shared_ptr<const void>(kernel.prepare(problem, 1)))->get();
     }
     return {function,
-            {keep(inputs), keep(got), keep(dims), reinterpret_cast<std::byte*>(bare::workspace_at), prepared_there},
+            {keep(inputs), keep(got), keep(dims), reinterpret_cast<std::byte*>(bare::workspace_at), prepared_data},
             keep(results),
             static_cast<std::int64_t>(results.size())};
 }
@@ -141,7 +141,7 @@ double work_of(const Kernel& kernel, const Problem& problem) {
 
 /// The kernel's samples at two sizes each, limited to what an emulated processor can run in time.
 std::vector<Problem> problems_of(const Kernel& kernel) {
-    constexpr double most_work = 1e5;
+    constexpr double max_work = 1e5;
     std::vector<Problem> problems;
     for (const std::string& sample : kernel.samples) {
         const auto symbols = Symbols::create();
@@ -149,7 +149,7 @@ std::vector<Problem> problems_of(const Kernel& kernel) {
         std::vector<Problem> fit;
         for (const auto& sizes : variations.at(0).sizes) {
             Problem problem = at_sizes(variations[0].problem, sizes);
-            if (work_of(kernel, problem) <= most_work) fit.push_back(std::move(problem));
+            if (work_of(kernel, problem) <= max_work) fit.push_back(std::move(problem));
         }
         for (const std::size_t i : {fit.size() / 2, fit.size() - 1})
             if (i < fit.size() && (i == fit.size() / 2 || i > fit.size() / 2)) problems.push_back(fit[i]);
@@ -203,7 +203,7 @@ void run_bochs(const fs::path& folder) {
 
 class Bare : public testing::TestWithParam<Machine> {};
 
-TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
+TEST_P(Bare, KernelsEqualTheirEmulations) {
     const Machine& machine = GetParam();
     bare::clear_arena();
     const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.needs, machine.table, false});
@@ -261,9 +261,9 @@ TEST_P(Bare, KernelsComputeWhatTheirTwinsDo) {
     std::ofstream(folder / "go") << "c\n";
     run_bochs(folder);
 
-    std::ifstream told(folder / "told.txt");
+    std::ifstream report(folder / "told.txt");
     std::string last;
-    for (std::string line; std::getline(told, line); last = line) {
+    for (std::string line; std::getline(report, line); last = line) {
         std::istringstream words(line);
         std::string word;
         std::size_t number = 0;

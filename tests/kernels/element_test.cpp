@@ -24,7 +24,7 @@ double loaded16(std::uint16_t bits, DType dtype) {
     return block.real[0];
 }
 
-TEST(Element, Every16BitFloatSurvivesTheWayThroughDouble) {
+TEST(Element, Every16BitFloatRoundTripsThroughDouble) {
     for (const DType dtype : {DType::f16, DType::bf16})
         for (std::uint32_t bits = 0; bits < 65536; ++bits) {
             const double value = loaded16(static_cast<std::uint16_t>(bits), dtype);
@@ -35,7 +35,7 @@ TEST(Element, Every16BitFloatSurvivesTheWayThroughDouble) {
         }
 }
 
-TEST(Element, HalfwayValuesGoToTheEvenNeighbour) {
+TEST(Element, HalfwayValuesRoundToEven) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
         const std::uint32_t infinity = dtype == DType::f16 ? 0x7c00 : 0x7f80;
         for (std::uint32_t bits = 0; bits + 1 < infinity; ++bits) {
@@ -92,7 +92,7 @@ TEST(Element, ArithmeticWraps) {
     EXPECT_EQ(wrap(2, DType::boolean), 1);
 }
 
-TEST(Element, MovesBetweenShapesAndStridesInAnyPieces) {
+TEST(Element, CopiesBetweenShapesAndStridesInAnyParts) {
     std::vector<std::int32_t> source(60);
     std::iota(source.begin(), source.end(), 0);
     const std::int64_t from_shape[] = {3, 4, 5}, from_strides[] = {5, 15, 1}, to_shape[] = {6, 10},
@@ -110,7 +110,7 @@ TEST(Element, MovesBetweenShapesAndStridesInAnyPieces) {
     }
 }
 
-TEST(Element, SharesCoverEverythingOnce) {
+TEST(Element, SharesCoverEveryElementOnce) {
     for (const std::int64_t count : {0, 1, 2, 7, 100})
         for (int size = 1; size <= 5; ++size) {
             std::int64_t next = 0;

@@ -27,9 +27,9 @@ std::vector<Level> runnable_levels() {
     std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
     for (Level& twin : emulated_levels()) list.push_back(std::move(twin));
 #if defined(__x86_64__)
-    const FeatureSet here = device::detect_features();
-    if (here.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
-    if (here.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
+    const FeatureSet available = device::detect_features();
+    if (available.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
+    if (available.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
 #endif
     return list;
 }

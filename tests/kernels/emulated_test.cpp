@@ -54,7 +54,7 @@ protected:
 bool same(float a, float b) {
     return (a != a && b != b) || std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
-std::string told(float x) {
+std::string float_text(float x) {
     char text[64];
     std::snprintf(text, sizeof text, "%a (%08x)", static_cast<double>(x), std::bit_cast<std::uint32_t>(x));
     return text;
@@ -145,8 +145,8 @@ TEST_P(Instructions, MultiplyAddRoundsOnce) {
     for (std::size_t i = 0; i < r.size(); ++i) {
         const auto wanted =
             static_cast<float>(sum_of(static_cast<Quad>(a[i]) * static_cast<Quad>(b[i]), static_cast<Quad>(c[i])));
-        ASSERT_TRUE(same(r[i], wanted)) << told(a[i]) << " * " << told(b[i]) << " + " << told(c[i]) << " = "
-                                        << told(r[i]) << ", not " << told(wanted);
+        ASSERT_TRUE(same(r[i], wanted)) << float_text(a[i]) << " * " << float_text(b[i]) << " + " << float_text(c[i])
+                                        << " = " << float_text(r[i]) << ", not " << float_text(wanted);
     }
 }
 
@@ -189,7 +189,7 @@ TEST_P(Instructions, Roots) {
     auto r = a;
     run(table().sqrt, r, a, a);
     for (std::size_t i = 0; i < r.size(); ++i)
-        ASSERT_TRUE(same(r[i], static_cast<float>(std::sqrt(static_cast<double>(a[i]))))) << told(a[i]);
+        ASSERT_TRUE(same(r[i], static_cast<float>(std::sqrt(static_cast<double>(a[i]))))) << float_text(a[i]);
 }
 
 TEST_P(Instructions, ScalesByPowersOfTwo) {
@@ -202,11 +202,11 @@ TEST_P(Instructions, ScalesByPowersOfTwo) {
     for (std::size_t i = 0; i < r.size(); ++i) {
         const float wanted =
             i == 5 ? n[5] : static_cast<float>(std::ldexp(static_cast<double>(a[i]), static_cast<int>(n[i])));
-        ASSERT_TRUE(same(r[i], wanted)) << told(a[i]) << " and " << n[i];
+        ASSERT_TRUE(same(r[i], wanted)) << float_text(a[i]) << " and " << n[i];
     }
 }
 
-TEST_P(Instructions, PartsTouchNothingElse) {
+TEST_P(Instructions, PartialLoadsAndStoresTouchNoOtherMemory) {
     if (table().load_part == nullptr) return;
     // The last elements of a page, whose neighbour is protected, would fault; poison values show other writes.
     for (int count = 0; count < table().lanes; ++count) {
@@ -231,7 +231,7 @@ double nearest(double x, int digits, int least, double most) {
     return std::fabs(rounded) > most ? std::copysign(std::numeric_limits<double>::infinity(), x) : rounded;
 }
 
-TEST_P(Instructions, F16ThereAndBack) {
+TEST_P(Instructions, F16RoundTrips) {
     if (table().from_f16 == nullptr) return;
     std::vector<std::uint16_t> halves(65536);
     for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
@@ -248,7 +248,7 @@ TEST_P(Instructions, F16ThereAndBack) {
     run(table().to_f16, to, from, from);
     for (std::size_t i = 0; i < to.size(); ++i)
         ASSERT_TRUE(same(types::f16_to_f32(to[i]), static_cast<float>(nearest(from[i], 10, -14, 65504))))
-            << told(from[i]);
+            << float_text(from[i]);
 }
 
 template <typename T>
@@ -338,9 +338,10 @@ TEST_P(Instructions, Bf16Dots) {
     for (std::size_t i = 0; i < r.size(); i += lanes()) table().dot_bf16(&r[i], &a[i], &b[i]);
     for (std::size_t i = 0; i < r.size(); ++i) {
         const float wanted = step(bf16(a[i], 0), bf16(b[i], 0), step(bf16(a[i], 1), bf16(b[i], 1), start[i]));
-        ASSERT_TRUE(same(r[i], wanted)) << told(start[i]) << " + " << told(bf16(a[i], 1)) << " * "
-                                        << told(bf16(b[i], 1)) << " + " << told(bf16(a[i], 0)) << " * "
-                                        << told(bf16(b[i], 0)) << " = " << told(r[i]) << ", not " << told(wanted);
+        ASSERT_TRUE(same(r[i], wanted)) << float_text(start[i]) << " + " << float_text(bf16(a[i], 1)) << " * "
+                                        << float_text(bf16(b[i], 1)) << " + " << float_text(bf16(a[i], 0)) << " * "
+                                        << float_text(bf16(b[i], 0)) << " = " << float_text(r[i]) << ", not "
+                                        << float_text(wanted);
     }
 }
 
@@ -354,7 +355,7 @@ TEST_P(Instructions, Bf16Rounding) {
     run(table().to_bf16, to, from, from);
     for (std::size_t i = 0; i < to.size(); ++i) {
         const float wanted = static_cast<float>(nearest(flush(from[i]), 7, -126, 0x1.fep127));
-        ASSERT_TRUE(same(types::bf16_to_f32(to[i]), wanted)) << told(from[i]) << " to " << to[i];
+        ASSERT_TRUE(same(types::bf16_to_f32(to[i]), wanted)) << float_text(from[i]) << " to " << to[i];
     }
 }
 
@@ -394,12 +395,12 @@ TEST_P(Instructions, TileProducts) {
             for (int k = 0; k < s.depth; ++k)
                 for (int i : {0, 1}) chain[i] = step(bf16(x[k], i), bf16(y[k * s.columns], i), chain[i]);
             const float wanted = step(1.0f, step(1.0f, chain[1], chain[0]), sum);
-            ASSERT_TRUE(same(got, wanted)) << told(got) << ", not " << told(wanted);
+            ASSERT_TRUE(same(got, wanted)) << float_text(got) << ", not " << float_text(wanted);
         });
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Instructions, testing::ValuesIn(machines()),
+INSTANTIATE_TEST_SUITE_P(Levels, Instructions, testing::ValuesIn(machines()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -30,7 +30,7 @@ void expect_right(const std::string& end, const std::vector<std::string>& proble
     }
 }
 
-TEST(Gemm, EveryNumberOfRowsAsItLiesAndTransposed) {
+TEST(Gemm, EveryNumberOfRowsDenseAndTransposed) {
     std::vector<std::string> problems;
     for (int rows = 1; rows <= 26; ++rows) {
         const std::string m = std::to_string(rows);
@@ -75,7 +75,7 @@ TEST(Gemm, BatchesAndNoDepth) {
                   "matmul | f32[5,0] f32[0,9] -> f32[5,9]", "matmul | f32[30,0] f32[0,40] -> f32[30,40]"});
 }
 
-TEST(Gemm, FewTasksAreAsManyForEachMember) {
+TEST(Gemm, FewTasksAreDistributedEvenly) {
     using kernels::cpu::even_runs;
     EXPECT_EQ(even_runs(5, 1, 2, 18), 6);
     EXPECT_EQ(even_runs(4, 1, 3, 18), 6);
@@ -87,7 +87,7 @@ TEST(Gemm, FewTasksAreAsManyForEachMember) {
     EXPECT_EQ(even_runs(2, 0, 2, 9), 2);
 }
 
-TEST(Gemm, RefusalsSayWhy) {
+TEST(Gemm, RefusalsHaveReasons) {
     const Level baseline = runnable_levels()[0];
     const auto refusal = [&](const std::string& end, const std::string& text) {
         const auto symbols = Symbols::create();

@@ -15,13 +15,13 @@ std::vector<PanelRange> all(GuidedPanelSchedule runs) {
     return list;
 }
 
-TEST(GuidedPanelSchedule, GetShorterTowardsTheEnd) {
+TEST(GuidedPanelSchedule, RangesShortenTowardsTheEnd) {
     std::vector<std::int64_t> lengths;
     for (const PanelRange& run : all({1, 24, 1, 2})) lengths.push_back(run.end - run.begin);
     EXPECT_EQ(lengths, (std::vector<std::int64_t>{6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1}));
 }
 
-TEST(GuidedPanelSchedule, AreEveryPanelOfEveryBlockOnceInOrder) {
+TEST(GuidedPanelSchedule, CoversEveryPanelOfEveryBlockOnceInOrder) {
     for (const std::int64_t blocks : {0, 1, 2, 5})
         for (const std::int64_t panels : {0, 1, 2, 7, 24, 100, 1571})
             for (const std::int64_t at_once : {1, 3, 4})
@@ -37,12 +37,12 @@ TEST(GuidedPanelSchedule, AreEveryPanelOfEveryBlockOnceInOrder) {
                 }
 }
 
-TEST(GuidedPanelSchedule, AreWholeNumbersOfPanelsSideBySideWhereThereAreMany) {
+TEST(GuidedPanelSchedule, RangesOfManyPanelsAreMultiplesOfTheGroup) {
     for (const PanelRange& run : all({1, 96, 4, 2})) EXPECT_EQ((run.end - run.begin) % 4, 0);
 }
 
 // A thread gets numbers with gaps: other threads have claimed those between.
-TEST(GuidedPanelSchedule, AreTheSameForEveryThread) {
+TEST(GuidedPanelSchedule, IsTheSameForEveryThread) {
     const std::vector<PanelRange> list = all({2, 72, 1, 2});
     GuidedPanelSchedule every_third(2, 72, 1, 2);
     for (std::size_t i = 0; i < list.size() + 3; i += 3) {

@@ -115,7 +115,7 @@ TEST(NearMisses, OfAttentionMaskedAroundAWideSoftmax) {
             }
 }
 
-TEST(NearMisses, AreNoReasonForWhatIsFoundOrForAnother) {
+TEST(NearMisses, AreNotReportedForMatchesOrOtherValues) {
     Graph g("g");
     EXPECT_EQ(why_not(layer_norm(x(g)), "layer_norm", Context()), "");
     const Tensor other = sin(g.input("z", DType::f32, {4}));

@@ -55,7 +55,7 @@ const char* run(const Kernel& kernel, const std::string& text, std::vector<void*
     return state.failure() != nullptr ? state.failure()->reason : nullptr;
 }
 
-TEST(Panel, LayoutsTellTheirBytesAndEachOther) {
+TEST(Panel, LayoutsReportTheirBytesAndTheirTransposedLayout) {
     std::vector<Layout> layouts;
     kernels::cpu::add_panel_layouts(layouts);
     ASSERT_EQ(layouts.size(), 2u);
@@ -66,7 +66,7 @@ TEST(Panel, LayoutsTellTheirBytesAndEachOther) {
     EXPECT_EQ(layouts[1].transposed, layouts[0].name);
 }
 
-TEST(Panel, FormsOf16BitsHaveHalfTheBytes) {
+TEST(Panel, LayoutsOf16BitsHaveHalfTheBytes) {
     std::vector<Layout> layouts;
     kernels::cpu::add_panel_layouts(layouts);
     for (const DType dtype : {DType::f16, DType::bf16}) {
@@ -77,7 +77,7 @@ TEST(Panel, FormsOf16BitsHaveHalfTheBytes) {
 }
 
 // Any strides, at positions computed by hand.
-TEST(Panel, HalvesArePackedAndGatheredAsTheyAre) {
+TEST(Panel, HalvesArePackedAndGatheredWithoutRounding) {
     constexpr std::int64_t rows = 77, depth = 40;
     std::vector<std::uint16_t> table(rows * depth), packed(3 * 32 * depth, 7), wanted(3 * 32 * depth, 0);
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint16_t>(i * 21 + 0x7b00);
@@ -112,7 +112,7 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
 }
 
 // Every 16-bit pattern, including NaNs, infinities and subnormals, one per column; then finite numbers over a depth.
-TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
+TEST(Panel, HalvesAreMultipliedAsTheirWidenedValues) {
     for (const Level& level : runnable_levels()) {
         std::vector<Kernel> list;
         kernels::cpu::add_panel_linear(list, levels::baseline, level.table->panel);
@@ -147,7 +147,7 @@ TEST(Panel, HalvesAreMultipliedAsWhatTheyAreCastTo) {
     }
 }
 
-TEST(Panel, OnePackedFormServesEmbeddingAndProjection) {
+TEST(Panel, OnePackedLayoutServesEmbeddingAndProjection) {
     constexpr std::int64_t vocabulary = 77, size = 40;
     std::vector<float> table(vocabulary * size), packed(3 * 32 * size, -1);
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i % 251) - 100;
@@ -184,7 +184,7 @@ TEST(Panel, AnIdOutsideTheTableIsAFailure) {
     }
 }
 
-TEST(Panel, RefusalsSayWhy) {
+TEST(Panel, RefusalsHaveReasons) {
     std::vector<Kernel> list;
     kernels::cpu::add_panel_linear(list, levels::baseline, cairn_table_baseline.panel);
     const auto refusal = [&](const std::string& text) {
@@ -264,13 +264,13 @@ TEST(Panel, RefusalsSayWhy) {
 }
 
 // Sums of small integers are exact, and many are equal: the result is the first largest column, or the first NaN.
-TEST(Panel, TheLargestColumnIsTheFirstOfThoseInTheProduct) {
-    constexpr std::int64_t depth = 3, most_rows = 200;
+TEST(Panel, ArgmaxReturnsTheFirstLargestColumn) {
+    constexpr std::int64_t depth = 3, max_rows = 200;
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
     for (const std::int64_t columns : {1, 31, 33, 290}) {
         const auto at = [&](std::int64_t column) { return static_cast<std::size_t>(column % columns); };
         const auto count = static_cast<std::size_t>(columns);
-        std::vector<float> x(most_rows * depth), w(depth * count), packed((count + 31) / 32 * 32 * depth);
+        std::vector<float> x(max_rows * depth), w(depth * count), packed((count + 31) / 32 * 32 * depth);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 7 % 5) - 2);
         for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(static_cast<int>(i * i % 7) - 3);
         std::vector<std::vector<float>> biases(6, std::vector<float>(count));

@@ -48,7 +48,7 @@ struct Mask {
     enum class Kind { none, boolean, hiding, added } kind = Kind::none;
     std::int64_t shape[4] = {1, 1, 1, 1};
 
-    std::int64_t place(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t j) const {
+    std::int64_t index_of(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t j) const {
         std::int64_t index = 0, i = 0;
         for (const std::int64_t at : {b, h, t, j}) {
             index = index * shape[i] + (shape[i] == 1 ? 0 : at);
@@ -81,12 +81,12 @@ void expected_row(const SimdCase& c, const Shape4& s, bool causal, const Mask& m
             dot += c.inputs[0].get(((b * s.heads + h) * s.queries + t) * s.depth + d) *
                    c.inputs[1].get(((b * s.key_heads + g) * s.keys + j) * s.depth + d);
         }
-        const double mark = mask.kind == Mask::Kind::none ? 0 : c.inputs[3].get(mask.place(b, h, t, j));
+        const double mark = mask.kind == Mask::Kind::none ? 0 : c.inputs[3].get(mask.index_of(b, h, t, j));
         const bool is_added = mask.kind == Mask::Kind::added;
         const bool seen = mask.kind == Mask::Kind::boolean ? mark != 0 : is_added || mark == 0;
         const bool visible = (!causal || j <= t + s.keys - s.queries) && seen;
         double seen_score = before.cap > 0 ? before.cap * std::tanh(dot * 0.3 / before.cap) : dot * 0.3;
-        if (before.bias.kind != Mask::Kind::none) seen_score += c.inputs[4].get(before.bias.place(b, h, t, j));
+        if (before.bias.kind != Mask::Kind::none) seen_score += c.inputs[4].get(before.bias.index_of(b, h, t, j));
         const double added = is_added && (visible || before.adds_to_hidden) ? mark : 0;
         score[static_cast<std::size_t>(j)] = (visible ? seen_score : masked_score) + added;
         largest = std::max(largest, score[static_cast<std::size_t>(j)]);
@@ -149,7 +149,7 @@ TEST_P(SimdAttention, EqualsADoubleLoop) {
 }
 
 // With more queries than keys the first queries see no key; neither does any query if the mask is false everywhere.
-TEST_P(SimdAttention, QueriesThatSeeNoKey) {
+TEST_P(SimdAttention, QueriesWithoutVisibleKeys) {
     for (const bool infinite : {false, true}) {
         check(GetParam(), {1, 2, 1, 30, 9, 16, 20}, true, false, infinite, Form::dense, 2, 1);
         check(GetParam(), {2, 2, 2, 2, 9, 16, 20}, false, true, infinite, Form::dense, 1, 2, 0.0);
@@ -165,7 +165,7 @@ TEST_P(SimdAttention, NoKeysGiveZeros) {
     for (std::int64_t i = 0; i < 40; ++i) EXPECT_EQ(c.outputs[0].get(i), 0);
 }
 
-TEST_P(SimdAttention, NanStaysInItsQuery) {
+TEST_P(SimdAttention, NanAffectsOnlyItsQuery) {
     for (const std::int64_t queries : {2, 20}) {
         SimdCase c("attention causal=(0) scale=0.5 | f32[1,1," + std::to_string(queries) +
                    ",8] f32[1,1,40,8] f32[1,1,40,8] -> f32[1,1," + std::to_string(queries) + ",8]");
@@ -179,7 +179,7 @@ TEST_P(SimdAttention, NanStaysInItsQuery) {
 
 // Weight 0 times a value that is not finite is NaN, and if all visible scores are -inf, a finite masked score is the
 // largest: as in the definition, at every position in a tile.
-TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
+TEST_P(SimdAttention, SpecialValuesMatchTheDefinition) {
     for (const std::int64_t queries : {3, 20, 100})
         for (const bool infinite : {false, true})
             for (const bool mask : {false, true}) {
@@ -208,9 +208,9 @@ TEST_P(SimdAttention, SpecialValuesAreThoseOfTheDefinition) {
             }
 }
 
-// For every key in turn one element of its value is not finite: queries that do not see the key get NaN there, whatever
+// For each key one element of its value is not finite: queries that do not see the key get NaN there, whatever
 // their number, their position in a tile and the key's.
-TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
+TEST_P(SimdAttention, NanOfAHiddenValueReachesEveryQuery) {
     for (const Shape4& s :
          {Shape4{1, 1, 1, 1, 9, 4, 9}, Shape4{1, 1, 1, 3, 7, 4, 7}, Shape4{1, 1, 1, 13, 13, 4, 13},
           Shape4{1, 2, 1, 30, 9, 4, 9}, Shape4{1, 1, 1, 73, 73, 4, 73}, Shape4{1, 1, 1, 90, 290, 4, 290}})
@@ -246,7 +246,7 @@ TEST_P(SimdAttention, EveryHiddenValueShowsInEveryQuery) {
 // With few tiles, tiles are split along their keys, and heads of a group share a tile. Results are bitwise equal for
 // any number of threads. NaN in one split makes the result NaN, also in a hidden block, and with hidden blocks before
 // or after it.
-TEST_P(SimdAttention, PartsOfKeysAreJoined) {
+TEST_P(SimdAttention, StatesOfKeySplitsAreMerged) {
     for (const Shape4& s : {Shape4{1, 1, 1, 1, 3000, 16, 17}, Shape4{1, 4, 1, 1, 1500, 8, 8},
                             Shape4{1, 6, 2, 5, 1100, 9, 8}, Shape4{1, 1, 1, 70, 1300, 16, 16}})
         for (const bool is_special : {false, true}) {
@@ -414,7 +414,7 @@ TEST_P(SimdAttention, CapAndBias) {
 }
 
 // Additive terms raise keys that only the last queries see to the level of keys that all see; some terms are NaN.
-TEST_P(SimdAttention, WhatIsAddedLiftsHiddenKeys) {
+TEST_P(SimdAttention, AdditiveTermsCanRaiseHiddenKeys) {
     for (const Shape4& s : {Shape4{2, 4, 2, 3, 20, 8, 9}, Shape4{1, 2, 1, 40, 300, 16, 16}})
         for (int variant = 0; variant < 4; ++variant) {
             const bool of_keys = variant % 2 == 1, is_special = variant >= 2;
@@ -454,7 +454,7 @@ TEST_P(SimdAttention, LargeScoresDoNotOverflow) {
     for (std::int64_t i = 0; i < 24; ++i) EXPECT_LT(std::fabs(c.outputs[0].get(i)), 5.0);
 }
 
-TEST(SimdAttentionRows, RefusalsSayWhy) {
+TEST(SimdAttentionRows, RefusalsHaveReasons) {
     const Kernel& kernel = find(kernels_of("baseline"), "attention");
     const auto refusal = [&](const std::string& text) {
         return kernel.accepts(parse_problem(text, *Symbols::create()));

@@ -15,12 +15,12 @@ struct Sizes {
     std::string text() const {
         return "[" + std::to_string(outer) + "," + std::to_string(length) + "," + std::to_string(inner) + "]";
     }
-    std::int64_t place(std::int64_t column, std::int64_t i) const {
+    std::int64_t index_of(std::int64_t column, std::int64_t i) const {
         return (column / inner * length + i) * inner + column % inner;
     }
     Row column(const Operand& operand, std::int64_t number) const {
         Row values;
-        for (std::int64_t i = 0; i < length; ++i) values.push_back(operand.get(place(number, i)));
+        for (std::int64_t i = 0; i < length; ++i) values.push_back(operand.get(index_of(number, i)));
         return values;
     }
 };
@@ -76,7 +76,7 @@ TEST_P(SimdAxis, SoftmaxOfSpecialColumnsAndShortRows) {
     for (const Sizes& sizes : {Sizes{1, 5, 35}, Sizes{35, 5, 1}}) {
         SimdCase c("softmax axis=(-2) | f32" + sizes.text() + " -> f32" + sizes.text());
         for (std::int64_t n = 0; n < 35; ++n)
-            for (std::int64_t i = 0; i < 5; ++i) c.inputs[0].set(sizes.place(n, i), columns[n % 7][i]);
+            for (std::int64_t i = 0; i < 5; ++i) c.inputs[0].set(sizes.index_of(n, i), columns[n % 7][i]);
         c.run(kernel("softmax"));
         expect_columns(c, sizes, softmax, 2e-6);
     }
@@ -101,7 +101,7 @@ TEST_P(SimdAxis, SoftmaxOfSpecialLongColumns) {
     for (const std::string name : {"softmax", "log_softmax"}) {
         SimdCase c(name + " axis=(-2) | f32" + sizes.text() + " -> f32" + sizes.text());
         for (std::int64_t n = 0; n < sizes.inner; ++n)
-            for (std::int64_t i = 0; i < sizes.length; ++i) c.inputs[0].set(sizes.place(n, i), element(n, i));
+            for (std::int64_t i = 0; i < sizes.length; ++i) c.inputs[0].set(sizes.index_of(n, i), element(n, i));
         c.run(kernel(name), 2);
         expect_columns(
             c, sizes, [&](const Row& x) { return name[0] == 's' ? softmax(x) : log_softmax(x); }, 2e-6);
@@ -109,12 +109,12 @@ TEST_P(SimdAxis, SoftmaxOfSpecialLongColumns) {
 }
 
 // A variance combined from pieces, each with its own mean far from zero.
-TEST_P(SimdAxis, VariancesOfLongColumnsAreJoined) {
+TEST_P(SimdAxis, VariancesOfLongColumnsAreCombined) {
     const Sizes sizes{1, 1100, 20};
     SimdCase c("layer_norm axis=(1) eps=1e-05 | f32" + sizes.text() + " -> f32" + sizes.text());
     for (std::int64_t n = 0; n < sizes.inner; ++n)
         for (std::int64_t i = 0; i < sizes.length; ++i)
-            c.inputs[0].set(sizes.place(n, i),
+            c.inputs[0].set(sizes.index_of(n, i),
                             1000 + static_cast<double>(i / 50 % (n + 1)) + 0.25 * static_cast<double>(i % 3));
     c.run(kernel("layer_norm"), 2);
     expect_columns(
@@ -203,7 +203,7 @@ TEST_P(SimdAxis, NarrowResultsAreRoundedOnce) {
 }
 
 // A column of equal values has that value as its mean, however its sum is rounded.
-TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
+TEST_P(SimdAxis, ColumnsOfEqualValuesNormalizeToZero) {
     const Sizes sizes{1, 300, 20};
     SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
     for (std::int64_t i = 0; i < c.inputs[0].size(); ++i) c.inputs[0].set(i, 1.1 + static_cast<double>(i % 20));
@@ -212,19 +212,19 @@ TEST_P(SimdAxis, ColumnsOfOneValueAreZeroBesideTheirMean) {
 }
 
 // Elements that differ only in their last digits, along columns and short rows.
-TEST_P(SimdAxis, CloseElementsKeepTheirDigits) {
+TEST_P(SimdAxis, CloseElementsAreAccurate) {
     for (const Sizes& sizes : {Sizes{1, 3, 20}, Sizes{20, 3, 1}}) {
         SimdCase c("layer_norm axis=(1) eps=1e-12 | f32" + sizes.text() + " -> f32" + sizes.text());
         for (std::int64_t n = 0; n < 20; ++n)
             for (std::int64_t i = 0; i < 3; ++i)
-                c.inputs[0].set(sizes.place(n, i), 1 + 0x1p-20 * static_cast<double>((n + 1) * i * i));
+                c.inputs[0].set(sizes.index_of(n, i), 1 + 0x1p-20 * static_cast<double>((n + 1) * i * i));
         c.run(kernel("layer_norm"));
         const auto norm = [](const Row& x) { return normalized(x, true, 1e-12, {}, {}); };
         expect_columns(c, sizes, norm, 1e-5);
     }
 }
 
-TEST_P(SimdAxis, ReductionsAcross) {
+TEST_P(SimdAxis, ReductionsAcrossColumns) {
     std::mt19937 random(4);
     for (const Sizes& sizes :
          {Sizes{2, 0, 5}, Sizes{1, 70, 7}, Sizes{3, 40, 64}, Sizes{1, 9, 1100}, Sizes{2, 33, 2500}, Sizes{600, 3, 9}})
@@ -235,8 +235,8 @@ TEST_P(SimdAxis, ReductionsAcross) {
                        kept.text());
             c.inputs[0].fill(random);
             if (sizes.length > 2) {
-                c.inputs[0].set(sizes.place(3, 1), NAN);
-                c.inputs[0].set(sizes.place(4, 2), -INFINITY);
+                c.inputs[0].set(sizes.index_of(3, 1), NAN);
+                c.inputs[0].set(sizes.index_of(4, 2), -INFINITY);
             }
             c.run(kernel(op), 3);
             for (std::int64_t n = 0; n < sizes.outer * sizes.inner; ++n) {
@@ -252,7 +252,7 @@ TEST_P(SimdAxis, ReductionsAcross) {
         }
 }
 
-TEST(SimdAxisRows, RefusalsSayWhy) {
+TEST(SimdAxisRows, RefusalsHaveReasons) {
     const auto refusal = [&](const std::string& text) {
         const Problem problem = parse_problem(text, *Symbols::create());
         return find(kernels_of("baseline"), problem.definition).accepts(problem);

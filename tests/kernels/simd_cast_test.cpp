@@ -122,7 +122,7 @@ TEST_P(SimdCast, DoublesAreRoundedOnce) {
 
 // A value rounded to 16 bits before a wider result, whose store does not round it: alone, and with a 16-bit result that
 // is the same value.
-TEST_P(SimdCast, NarrowingOnTheWayRounds) {
+TEST_P(SimdCast, IntermediateNarrowingRounds) {
     const std::vector<double> x = {-0x1p63, 65520, 1 + 0x1p-20, 1.0 / 3, -0x1p-26, 0};
     const std::string size = "[" + std::to_string(x.size()) + "]";
     for (const std::string half : {"f16", "bf16"})
@@ -145,7 +145,7 @@ TEST_P(SimdCast, NarrowingOnTheWayRounds) {
 }
 
 // Compares with the reference kernel.
-TEST_P(SimdCast, FloatsAreTruncatedAndHeld) {
+TEST_P(SimdCast, FloatsAreTruncatedAndSaturated) {
     std::vector<Kernel> reference;
     kernels::cpu::reference::add_elementwise(reference);
     std::vector<double> x = {NAN, INFINITY, 1e300, 0x1p31, 0x1p-1070, 0x1p-24};

@@ -138,7 +138,7 @@ TEST_P(SimdDoubleMath, SpecialValues) {
     }
 }
 
-TEST_P(SimdDoubleMath, SignsOfZeroAreKept) {
+TEST_P(SimdDoubleMath, SignsOfZeroArePreserved) {
     for (const std::string name : {"tanh", "erf", "sin", "sqrt", "floor", "neg"}) {
         SimdCase c(name + " | f64[2] -> f64[2]");
         c.inputs[0].set(0, -0.0);

@@ -326,7 +326,7 @@ TEST_P(SimdElementwise, BytesEqualTheReference) {
     }
 }
 
-TEST(SimdElementwiseRows, RefusalsSayWhy) {
+TEST(SimdElementwiseRows, RefusalsHaveReasons) {
     const Kernel& kernel = find(kernels_of("baseline"), "elementwise");
     const auto refusal = [&](const std::string& text) {
         return kernel.accepts(parse_problem(text, *Symbols::create()));

@@ -20,7 +20,7 @@ void number(Operand& operand) {
     for (std::int64_t i = 0; i < operand.size(); ++i) operand.set(i, static_cast<double>(i * 7 % 101));
 }
 
-TEST(SimdGather, TakesRows) {
+TEST(SimdGather, GathersRows) {
     for (const char* indices : {"i32[4,30]", "i64[4,30]:(1,4)"}) {
         SimdCase c(std::string("gather axis=(-2) | f16[50,24]:(30,1) ") + indices + " -> f16[4,30,24]");
         number(c.inputs[0]);
@@ -41,7 +41,7 @@ TEST(SimdGather, ReportsAnIndexOutOfRange) {
 }
 
 // Axes before, after and between the indices.
-TEST(SimdGather, TakesFromAnyAxis) {
+TEST(SimdGather, GathersFromAnyAxis) {
     SimdCase c("gather axis=(-2) | f32[6,50,3]:(200,4,1) i64[5,8] -> f32[6,5,8,3]");
     number(c.inputs[0]);
     for (std::int64_t i = 0; i < 40; ++i) c.inputs[1].set(i, static_cast<double>(i * 13 % 50));
@@ -52,7 +52,7 @@ TEST(SimdGather, TakesFromAnyAxis) {
     }
 }
 
-TEST(SimdGather, TakesAlongAnAxis) {
+TEST(SimdGather, GathersAlongAnAxis) {
     for (const char* axis : {"-1", "-2"}) {
         SimdCase c(std::string("take_along_axis axis=(") + axis +
                    ") | u8[4,30,30] i32[4,30,30]:(900,1,30) -> u8[4,30,30]");
@@ -72,7 +72,7 @@ TEST(SimdGather, TakesAlongAnAxis) {
 }
 
 // Slabs that are processed whole, and one that is split into parts.
-TEST(SimdGather, ScattersTheLastOfEqualIndices) {
+TEST(SimdGather, ScattersTheLastRowOfEqualIndices) {
     for (const char* text : {"scatter axis=(-2) | f32[6,50,3] i64[90] f32[6,90,3] -> f32[6,50,3]",
                              "scatter axis=(-2) | f32[1,9000,3] i64[90] f32[1,90,3] -> f32[1,9000,3]"}) {
         SimdCase c(text);
@@ -83,10 +83,10 @@ TEST(SimdGather, ScattersTheLastOfEqualIndices) {
         for (int members = 1; members <= 3; ++members) {
             EXPECT_EQ(c.run(gathers("scatter"), members), "");
             for (std::int64_t at = 0; at < c.outputs[0].size(); ++at) {
-                const std::int64_t slab = at / (3 * size), place = at / 3 % size;
+                const std::int64_t slab = at / (3 * size), row = at / 3 % size;
                 double wanted = c.inputs[0].get(at);
                 for (std::int64_t i = 0; i < 90; ++i)
-                    if (i * 13 % 37 * (size / 37) == place) wanted = c.inputs[2].get((slab * 90 + i) * 3 + at % 3);
+                    if (i * 13 % 37 * (size / 37) == row) wanted = c.inputs[2].get((slab * 90 + i) * 3 + at % 3);
                 ASSERT_EQ(c.outputs[0].get(at), wanted) << text << " " << at;
             }
         }
@@ -98,7 +98,7 @@ TEST(SimdGather, ScattersTheLastOfEqualIndices) {
 }
 
 // Nothing is written, but a bad index is still reported.
-TEST(SimdGather, ScattersLookAtIndicesOfNothing) {
+TEST(SimdGather, ScatterChecksIndicesOfEmptyRows) {
     SimdCase c("scatter axis=(-2) | f32[5,0] i32[2] f32[2,0] -> f32[5,0]");
     c.inputs[1].set(0, 4);
     c.inputs[1].set(1, 5);

@@ -83,7 +83,7 @@ struct TailBound {
 
 // Where x/2 (1 + erf(x / sqrt 2)) and x/2 (1 + tanh u) would cancel: every 67th float, two and a half million
 // arguments.
-TEST_P(SimdMath, TailsOfGeluAreAsGoodAsStated) {
+TEST_P(SimdMath, TailsOfGeluAreWithinTheirStatedError) {
     constexpr TailBound tails[] = {{"gelu", -0.01f, -1, 4.8},    {"gelu", -1, -14.5f, 3.95},
                                    {"gelu_tanh", -0.01f, -1, 4}, {"gelu_tanh", -1, -2, 11.5},
                                    {"gelu_tanh", -2, -6, 69},    {"gelu_tanh", -6, -12, 225}};
@@ -136,7 +136,7 @@ TEST_P(SimdMath, SpecialValues) {
     }
 }
 
-TEST_P(SimdMath, SignsOfZeroAreKept) {
+TEST_P(SimdMath, SignsOfZeroArePreserved) {
     for (const char* name : {"tanh", "erf", "sin", "sqrt", "floor", "neg"}) {
         SimdCase c(std::string(name) + " | f32[2] -> f32[2]");
         c.inputs[0].set(0, -0.0);

@@ -125,8 +125,8 @@ TEST_P(SimdPower, ErrorsOfDoublesAreWithinTheirBound) {
     // If long double is double, its own error is included.
     expect_errors_within<double>(std::numeric_limits<Wide>::digits > 60 ? 1.25 : 2.25);
 }
-TEST_P(SimdPower, FloatsAreTheSameBesideSpecialValues) { expect_same_beside_special_values<float>(); }
-TEST_P(SimdPower, DoublesAreTheSameBesideSpecialValues) { expect_same_beside_special_values<double>(); }
+TEST_P(SimdPower, FloatsDoNotDependOnSpecialValuesInOtherLanes) { expect_same_beside_special_values<float>(); }
+TEST_P(SimdPower, DoublesDoNotDependOnSpecialValuesInOtherLanes) { expect_same_beside_special_values<double>(); }
 TEST_P(SimdPower, SpecialValuesOfFloats) { expect_special_values<float>(); }
 TEST_P(SimdPower, SpecialValuesOfDoubles) { expect_special_values<double>(); }
 

@@ -13,7 +13,7 @@ namespace {
 class SimdScan : public SimdLevel {};
 
 // One line, a few, whole squares, and columns; special numbers are at both ends of a block.
-TEST_P(SimdScan, AddsUpInTheOrderOfTheAxis) {
+TEST_P(SimdScan, AddsInTheOrderOfTheAxis) {
     for (const char* text :
          {"cumsum axis=(-1) | f32[140] -> f32[140]", "cumsum axis=(-1) | f64[7,140] -> f64[7,140]",
           "cumsum axis=(-1) | f16[40,140] -> f16[40,140]", "cumsum axis=(-2) | f32[140,70] -> f32[140,70]"}) {
@@ -35,7 +35,7 @@ TEST_P(SimdScan, AddsUpInTheOrderOfTheAxis) {
 }
 
 // 1 is lost when added to 2^60 even in f64, unless it comes later: any other order of additions would show.
-TEST_P(SimdScan, LosesWhatComesBeforeALargeTermOnly) {
+TEST_P(SimdScan, RoundsOnlyTermsBeforeALargeTerm) {
     SimdCase c("cumsum axis=(-1) | f64[8,12] -> f64[8,12]");
     const double line[] = {1, 0x1p60, -0x1p60, 1, 0x1p60, 1, 1, -0x1p60, 1, 1, 1, 1},
                  sums[] = {1, 0x1p60, 0, 1, 0x1p60, 0x1p60, 0x1p60, 0, 1, 2, 3, 4};

@@ -17,12 +17,12 @@ namespace lane = kernels::cpu::lane;
 volatile std::sig_atomic_t trapped = 0;
 
 /// Offsets of the parts of vector registers in the system's register image (XSAVE, not compacted).
-struct Places {
+struct ComponentOffsets {
     std::size_t ymm_high, zmm_high, zmm_upper;
 };
-Places places{};
+ComponentOffsets offsets{};
 
-std::size_t place_of(unsigned component) {
+std::size_t offset_of(unsigned component) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     __get_cpuid_count(13, component, &a, &b, &c, &d);
     return b;
@@ -44,26 +44,26 @@ public:
     void read(int number, std::byte* to) {
         std::memset(to, 0, 64);
         if (number >= 16) {
-            if (is_saved(7)) std::memcpy(to, image() + places.zmm_upper + 64 * (number - 16), 64);
+            if (is_saved(7)) std::memcpy(to, image() + offsets.zmm_upper + 64 * (number - 16), 64);
             return;
         }
         std::memcpy(to, image() + 160 + 16 * number, 16);
-        if (is_saved(2)) std::memcpy(to + 16, image() + places.ymm_high + 16 * number, 16);
-        if (is_saved(6)) std::memcpy(to + 32, image() + places.zmm_high + 32 * number, 32);
+        if (is_saved(2)) std::memcpy(to + 16, image() + offsets.ymm_high + 16 * number, 16);
+        if (is_saved(6)) std::memcpy(to + 32, image() + offsets.zmm_high + 32 * number, 32);
     }
     void write(int number, const std::byte* from) {
         if (number >= 16) {
             save(7);
-            std::memcpy(image() + places.zmm_upper + 64 * (number - 16), from, 64);
+            std::memcpy(image() + offsets.zmm_upper + 64 * (number - 16), from, 64);
             return;
         }
         save(1);
         std::memcpy(image() + 160 + 16 * number, from, 16);
         save(2);
-        std::memcpy(image() + places.ymm_high + 16 * number, from + 16, 16);
-        if (places.zmm_high == 0) return;
+        std::memcpy(image() + offsets.ymm_high + 16 * number, from + 16, 16);
+        if (offsets.zmm_high == 0) return;
         save(6);
-        std::memcpy(image() + places.zmm_high + 32 * number, from + 32, 32);
+        std::memcpy(image() + offsets.zmm_high + 32 * number, from + 32, 32);
     }
 
 private:
@@ -80,8 +80,8 @@ private:
         struct Part {
             std::size_t at, size;
         };
-        const Part parts[] = {{0, 0}, {160, 256}, {places.ymm_high, 256}, {0, 0},
-                              {0, 0}, {0, 0},     {places.zmm_high, 512}, {places.zmm_upper, 1024}};
+        const Part parts[] = {{0, 0}, {160, 256}, {offsets.ymm_high, 256}, {0, 0},
+                              {0, 0}, {0, 0},     {offsets.zmm_high, 512}, {offsets.zmm_upper, 1024}};
         std::memset(image() + parts[component].at, 0, parts[component].size);
         std::uint64_t saved;
         std::memcpy(&saved, image() + 512, 8);
@@ -251,7 +251,7 @@ void on_illegal(int, siginfo_t*, void* context) {
 }  // namespace
 
 void trap_missing_instructions() {
-    places = {place_of(2), place_of(6), place_of(7)};
+    offsets = {offset_of(2), offset_of(6), offset_of(7)};
     // If the CPU has tiles, the system must grant them; otherwise this fails and they are trapped.
     constexpr int request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM
     syscall(SYS_arch_prctl, request, tile_data);

@@ -47,7 +47,7 @@ std::int32_t sum_of_bf16(std::int32_t sum, std::int32_t a, std::int32_t b) {
     return std::bit_cast<std::int32_t>(lane::dot_bf16(std::bit_cast<float>(sum), a, b));
 }
 
-class Trap : public testing::Test {
+class TrapAndEmulate : public testing::Test {
 protected:
     void SetUp() override { trap_missing_instructions(); }
     std::mt19937 random_{1};
@@ -158,7 +158,7 @@ void zmm_bf16_forms(const Lanes& sum, const Lanes& a, const Lanes& b) {
 }
 
 // Each CPU tests the forms whose registers it has.
-TEST_F(Trap, ComputesOnTheRegistersThatAreThere) {
+TEST_F(TrapAndEmulate, ComputesOnTheAvailableRegisters) {
     std::vector<void (*)(const Lanes&, const Lanes&, const Lanes&)> of_integers, of_bf16;
     if (device::detect_features().includes(levels::avx2)) {
         of_integers = {ymm_forms, operands_in_memory};
@@ -173,13 +173,13 @@ TEST_F(Trap, ComputesOnTheRegistersThatAreThere) {
     for (const auto form : of_bf16) form(sum, a, b);
 }
 
-TEST_F(Trap, TilesAreThoseOfTheManual) {
+TEST_F(TrapAndEmulate, TilesMatchTheManual) {
     struct alignas(64) {
         std::uint8_t bytes[64] = {1};
     } shapes;
     for (const int tile : {1, 3, 6}) shapes.bytes[16 + 2 * tile] = 8, shapes.bytes[48 + tile] = 2;  // 2 rows of 8 bytes
     const std::int8_t a[2][8] = {{1, 2, 3, 4, 5, 6, 7, 8}, {-1, -1, -1, -1, 0, 0, 0, 100}};
-    // Row k / 4, place 4 n + k % 4: the columns 0..7 of k, and all ones.
+    // Row k / 4, position 4 n + k % 4: the columns 0..7 of k, and all ones.
     const std::int8_t b[2][8] = {{0, 1, 2, 3, 1, 1, 1, 1}, {4, 5, 6, 7, 1, 1, 1, 1}};
     std::int32_t c[2][2] = {{1000, 0}, {0, -7}};
     const long before = trapped_instructions();
@@ -198,7 +198,7 @@ TEST_F(Trap, TilesAreThoseOfTheManual) {
 }
 
 // The trap handles only the instructions it knows: any other ends the process as without it.
-TEST(TrapDeathTest, OtherIllegalInstructionsStayIllegal) {
+TEST(TrapAndEmulateDeathTest, OtherIllegalInstructionsStayIllegal) {
     EXPECT_EXIT(
         {
             trap_missing_instructions();

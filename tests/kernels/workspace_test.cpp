@@ -14,9 +14,9 @@
 namespace cairn::test {
 namespace {
 
-/// workspace <= most_operands * (bytes of inputs and outputs) + threads * bytes_of_member.
-constexpr std::int64_t most_operands = 3, bytes_of_member = 2 << 20;
-constexpr std::int64_t large = std::int64_t{1} << 20, most_elements = std::int64_t{1} << 36;
+/// workspace <= operand_factor * (bytes of inputs and outputs) + threads * bytes_of_member.
+constexpr std::int64_t operand_factor = 3, bytes_of_member = 2 << 20;
+constexpr std::int64_t large = std::int64_t{1} << 20, max_elements = std::int64_t{1} << 36;
 
 /// States of attention's key splits, which are merged at the end: 32 of up to 48 rows, for all sizes.
 std::int64_t bytes_of_parts(const Kernel& kernel) { return kernel.definition == "attention" ? 4 << 20 : 0; }
@@ -34,7 +34,7 @@ std::optional<std::int64_t> bytes_of(const Problem& problem) {
         for (const TensorDesc& tensor : *side) {
             double count = 1;
             for (const Dim& size : tensor.shape) count *= static_cast<double>(size.constant());
-            if (count > static_cast<double>(most_elements)) return {};
+            if (count > static_cast<double>(max_elements)) return {};
             bytes += elements(tensor) * static_cast<std::int64_t>(size_of(tensor.dtype));
         }
     return bytes;
@@ -82,7 +82,7 @@ public:
             if (!bytes) continue;
             const bool is_accepted = kernel_.accepts(sized).empty();
             for (const int threads : {1, 2, 64}) {
-                const std::int64_t most = most_operands * *bytes + threads * bytes_of_member + bytes_of_parts(kernel_);
+                const std::int64_t most = operand_factor * *bytes + threads * bytes_of_member + bytes_of_parts(kernel_);
                 expect(kernel_.workspace(problem, threads).evaluate(sizes), most, threads, to_string(sized), text);
                 if (is_accepted)
                     expect(kernel_.workspace(sized, threads).constant(), most, threads, to_string(sized), "constants");
@@ -141,19 +141,19 @@ std::vector<std::string> stretched(const std::string& sample) {
         for (const std::int64_t factor : {64, 4096}) {
             if (number == "0" || number == "1" || number.size() > 5) continue;
             std::string text = sample;
-            std::vector<std::size_t> places;
+            std::vector<std::size_t> positions;
             each_number(sample, [&](std::size_t at, std::size_t length) {
-                if (sample.substr(at, length) == number) places.push_back(at);
+                if (sample.substr(at, length) == number) positions.push_back(at);
             });
-            for (std::size_t i = places.size(); i-- > 0;)
-                text.replace(places[i], number.size(), std::to_string(std::stoll(number) * factor));
+            for (std::size_t i = positions.size(); i-- > 0;)
+                text.replace(positions[i], number.size(), std::to_string(std::stoll(number) * factor));
             all.push_back(text);
             all.push_back(widened(text));
         }
     return all;
 }
 
-TEST(Workspace, OfEveryKernelIsBoundedAtItsSamplesMadeLarge) {
+TEST(Workspace, OfEveryKernelIsBoundedAtEnlargedSamples) {
     for (const Kernel& listed : cpu_kernels().kernels)
         for (const Kernel& kernel : all_settings(listed)) {
             if (!kernel.workspace || is_exception(kernel)) continue;
@@ -177,7 +177,7 @@ std::string list(const std::vector<std::int64_t>& numbers) {
 std::string shape_of(std::int64_t batch, std::int64_t channels, const std::vector<std::int64_t>& size) {
     return "[" + list({batch, channels}) + "," + list(size) + "]";
 }
-std::vector<std::int64_t> places(const Windows& w) {
+std::vector<std::int64_t> positions(const Windows& w) {
     std::vector<std::int64_t> count;
     for (std::size_t i = 0; i < w.size.size(); ++i)
         count.push_back((w.size[i] + 2 * w.padding[i] - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1);
@@ -199,7 +199,7 @@ std::vector<Windows> windows() {
             return numbers;
         };
         Windows w{size, each(kernel, 1), each(stride, 1), each(dilation, 1), each(padding, 0)};
-        const std::vector<std::int64_t> count = places(w);
+        const std::vector<std::int64_t> count = positions(w);
         if (std::all_of(count.begin(), count.end(), [](std::int64_t n) { return n > 0; })) all.push_back(w);
     };
     const std::vector<std::vector<std::int64_t>> sizes = {{large},      {1, large},   {large, 1}, {large, 4},
@@ -222,7 +222,7 @@ TEST(Workspace, OfWindowsIsBounded) {
             const std::string least = dtype == "i8" ? "-128" : "-inf";
             for (const std::string name : {"image_max", "image_sum"}) {
                 const std::string value = name == "image_max" ? least : "0";
-                std::vector<std::int64_t> result = places(w);
+                std::vector<std::int64_t> result = positions(w);
                 result.insert(result.end(), w.size.size(), 1);
                 texts.push_back(name + " axes=" + axes + attributes(w) + " value=" + value + " | " + dtype +
                                 shape_of(1, 2, w.size) + " -> " + dtype + shape_of(1, 2, result));
@@ -242,7 +242,7 @@ TEST(Workspace, OfWindowsIsBounded) {
                                                      {is_small ? 4096 : 64, is_small ? 1024 : 16, 4096}}) {
                 const std::string x = dtype + shape_of(1, all, w.size),
                                   filter = dtype + shape_of(filters, each, w.kernel),
-                                  y = dtype + shape_of(1, filters, places(w)),
+                                  y = dtype + shape_of(1, filters, positions(w)),
                                   bias = y + ":(0,1" + (w.size.size() == 1 ? ",0" : ",0,0") + ")";
                 texts.push_back(name + attributes(w) + " value=0 | " + x + " " + filter + "! -> " + y);
                 texts.push_back("fused" + attributes(w) + " value=0 {3=" + name + "(0,1):" + dtype +

@@ -48,7 +48,7 @@ Settings settings_of(int count, char** arguments) {
     return settings;
 }
 
-void tell(const Graph& graph, const test::Trial& trial, const test::OptionSet& set, const std::string& fault) {
+void print_fault(const Graph& graph, const test::Trial& trial, const test::OptionSet& set, const std::string& fault) {
     std::cout << "fault at seed " << trial.seed << ", " << set.name;
     if (set.name == "one stage off") std::cout << " (" << test::stage_off(trial.seed) << ')';
     const Graph small = test::shrunk(graph, [&](const Graph& g) { return !fault_of(g, trial, set).empty(); });
@@ -62,7 +62,7 @@ bool is_faulty(const std::vector<test::OptionSet>& sets, std::uint64_t seed, int
     const test::Trial trial = test::fuzz_trial(seed, sizes);
     for (const test::OptionSet& set : sets)
         if (const std::string fault = fault_of(graph, trial, set); !fault.empty()) {
-            tell(graph, trial, set, fault);
+            print_fault(graph, trial, set, fault);
             return true;
         }
     return false;
@@ -80,12 +80,12 @@ bool is_faulty(const std::vector<test::ContextPair>& contexts, std::uint64_t see
     return true;
 }
 
-template <typename Ways>
-int fuzz(const Settings& settings, const Ways& ways) {
+template <typename Variants>
+int fuzz(const Settings& settings, const Variants& variants) {
     int faults = 0;
     for (std::uint64_t done = 0; done < settings.graphs; ++done) {
         const std::uint64_t seed = settings.seed + done;
-        if (is_faulty(ways, seed, settings.sizes) && ++faults == settings.faults) return EXIT_FAILURE;
+        if (is_faulty(variants, seed, settings.sizes) && ++faults == settings.faults) return EXIT_FAILURE;
         if ((done + 1) % 100 == 0) std::cout << done + 1 << " graphs, up to seed " << seed << std::endl;
     }
     std::cout << settings.graphs << " graphs, " << faults << " faults\n";

@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Shards, LongFuzz, testing::Range(0, 8));
 
 class RoundTrips : public testing::TestWithParam<int> {};
 
-TEST_P(RoundTrips, GiveTheSameBitsAfterLoading) {
+TEST_P(RoundTrips, GiveEqualBitsAfterLoading) {
     constexpr std::uint64_t graphs = 400, shards = 4;
     const auto contexts = context_pairs(2);
     for (auto seed = static_cast<std::uint64_t>(GetParam()); seed < graphs; seed += shards) {
@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Shards, RoundTrips, testing::Range(0, 4));
 /// Regression tests by seed: matches whose definition is not in the normal form of a graph that was not simplified;
 /// buckets whose sizes exceed the capacity of a state; and a bucket above one with many equal steps, which the
 /// selection omitted.
-TEST(RoundTrips, HoldWhereFaultsWereFound) {
+TEST(RoundTrips, HoldForSeedsOfEarlierFaults) {
     const auto contexts = context_pairs(2);
     for (const std::uint64_t seed : {770u, 908u, 1331u, 100330u, 103479u, 1340u, 105346u}) {
         const Graph graph = round_trip_graph(seed);
@@ -55,7 +55,7 @@ std::int64_t count(const Graph& graph, ir::Op op) {
     return std::count_if(nodes.begin(), nodes.end(), [&](const ir::Node& node) { return node.op == op; });
 }
 
-TEST(LongFuzzShrinks, ToWhatShowsTheFault) {
+TEST(LongFuzzShrinks, ToAGraphThatShowsTheFault) {
     const auto is_faulty = [](const Graph& graph) { return count(graph, ir::Op::tanh) > 0; };
     int shrinks = 0;
     for (std::uint64_t seed = 0; seed < 160; ++seed) {

@@ -50,7 +50,7 @@ std::string sealed(const std::string& lines) {
     return lines + "sha256 " + hex.data() + '\n';
 }
 
-TEST(Lock, TextAndBack) {
+TEST(Lock, RoundTripsThroughText) {
     for (const Lock& lock : {some_lock(), lock_with_covers(), Lock()}) EXPECT_EQ(parse_lock(to_string(lock)), lock);
     EXPECT_EQ(to_string(some_lock()).substr(0, 27), "cairn lock 2\nsplit B 4\nspli");
     const std::string text = to_string(lock_with_covers()), exp = problem_digest("exp | f32[] -> f32[]");
@@ -69,12 +69,12 @@ TEST(Lock, AnOlderFormatIsRefusedByItsName) {
     EXPECT_NE(fault_of_lock("cairn lock 3").find("cairn lock 3"), std::string::npos);
 }
 
-TEST(Lock, ADigestThatEveryToolCanCheck) {
+TEST(Lock, HasADigestThatOtherToolsCanCheck) {
     EXPECT_EQ(to_string(Lock()),
               "cairn lock 2\nsha256 9e93f4106f17f45df4992bb16cfb73dc718d587fc3f15771efa609865700c335\n");
 }
 
-TEST(Lock, FindsWhatWasChosen) {
+TEST(Lock, FindsTheChosenKernel) {
     const Lock lock = some_lock();
     EXPECT_EQ(lock.find("exp | f32[] -> f32[]", "c@1")->seconds, 0);
     EXPECT_EQ(lock.find("linear | f32[T,64] f32[64,64]! -> f32[T,64] where T in 2..12", "b@2")->error, 0.5);
@@ -82,7 +82,7 @@ TEST(Lock, FindsWhatWasChosen) {
     EXPECT_EQ(lock.find("exp | f32[1] -> f32[1]", "c@1"), nullptr);
 }
 
-TEST(Lock, HoldsEachCallOfAProgramOnce) {
+TEST(Lock, ContainsEachCallOfAProgramOnce) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const Program program = test::program_of(seed);
         Lock lock;
@@ -99,7 +99,7 @@ TEST(Lock, HoldsEachCallOfAProgramOnce) {
     }
 }
 
-TEST(Lock, AnyChangeShows) {
+TEST(Lock, DetectsAnyChange) {
     const std::string text = to_string(lock_with_covers());
     for (std::size_t at = 0; at < text.size(); ++at) {
         std::string changed = text;
@@ -111,7 +111,7 @@ TEST(Lock, AnyChangeShows) {
     EXPECT_NE(fault_of_lock(""), "");
 }
 
-TEST(Lock, LinesThatAreNoneAreNamed) {
+TEST(Lock, InvalidLinesAreNamed) {
     for (const char* const line : {"call P 1e-5 0 k",
                                    "call P x 0 k p",
                                    "call P -1 0 k p",

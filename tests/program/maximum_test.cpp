@@ -19,7 +19,7 @@ Wide sum_of(std::span<const Wide> sizes) {
 
 std::int64_t rounded(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-TEST(Maximum, IsWhatBruteForceFinds) {
+TEST(Maximum, EqualsBruteForce) {
     std::mt19937 random(3);
     int inside = 0, limited = 0;
     for (int round = 0; round < 800; ++round) {
@@ -51,9 +51,9 @@ TEST(Maximum, IsWhatBruteForceFinds) {
         ASSERT_EQ(found.legal, most.has_value()) << "round " << round;
         if (!most) continue;
         EXPECT_TRUE(found.bound == Wide(*most) && found.found == found.bound) << "round " << round;
-        std::int64_t there = 0;
-        for (const Dim& size : sizes) there += rounded(size.evaluate(found.at), quantity.unit);
-        EXPECT_EQ(there, *most) << "round " << round;
+        std::int64_t attained = 0;
+        for (const Dim& size : sizes) attained += rounded(size.evaluate(found.at), quantity.unit);
+        EXPECT_EQ(attained, *most) << "round " << round;
         const auto list = symbols->list();
         for (std::size_t s = 0; s < list.size(); ++s) inside += found.at[s] > list[s].low && found.at[s] < list[s].high;
         limited += !limits.empty();
@@ -66,7 +66,7 @@ TEST(Maximum, IsWhatBruteForceFinds) {
     EXPECT_GT(limited, 100);
 }
 
-TEST(Maximum, OfALongRangeTakesFewBoxes) {
+TEST(Maximum, OfALongRangeNeedsFewBoxes) {
     const auto symbols = Symbols::create();
     const Dim t = symbols->add("T", 1, 1 << 20), past = symbols->add("past", 0, (1 << 20) - 1);
     const auto most = [&](const Dim& size, const std::vector<Dim>& limits) {

@@ -9,7 +9,7 @@
 namespace cairn::program {
 namespace {
 
-TEST(Nonnegative, ResidueClassesDecideWhatRoundingHides) {
+TEST(Nonnegative, ResidueClassesDecideRoundedSizes) {
     const auto symbols = Symbols::create();
     const Dim n = symbols->add("N", 6, 1000000), m = symbols->add("M", 6, 1000000);
     EXPECT_TRUE(is_nonnegative_by_residues(floordiv(n - 2, 2) - 2 - 2 * floordiv(n - 6, 4)));
@@ -20,7 +20,7 @@ TEST(Nonnegative, ResidueClassesDecideWhatRoundingHides) {
     EXPECT_FALSE(is_nonnegative_by_residues(floordiv(n, m))) << "no constant divisor";
 }
 
-TEST(Nonnegative, WhatIsProvedHoldsForEveryValue) {
+TEST(Nonnegative, ProofsHoldForEveryValue) {
     std::mt19937 random(3);
     int proved = 0, by_residues = 0;
     for (int round = 0; round < 800; ++round) {

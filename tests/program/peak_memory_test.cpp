@@ -13,9 +13,9 @@ namespace cairn::program {
 namespace {
 
 /// A program of storages with random sizes, live intervals and states, as the memory plan sees them.
-Program random_program(std::mt19937& random, int symbols, int most_values) {
+Program random_program(std::mt19937& random, int symbols, int max_values) {
     Program program;
-    program.symbols = test::random_symbols(random, symbols, most_values);
+    program.symbols = test::random_symbols(random, symbols, max_values);
     const int instructions = 2 + static_cast<int>(random() % 10);
     program.run.resize(static_cast<std::size_t>(instructions));
     for (unsigned i = 0; i < 2 + random() % 12; ++i) {
@@ -88,7 +88,7 @@ Graph table_and_rows() {
     return g;
 }
 
-TEST(PeakMemory, ARunAtAnySizeHasTheMemoryThatWasReported) {
+TEST(PeakMemory, ARunAtAnySizeFitsTheReportedMemory) {
     const CompileOptions options{.disable = {"fuse", "elementwise"}, .verify = true};
     CompiledGraph compiled = compile(table_and_rows(), Context(), options);
     const MemoryReport memory = compiled.memory();

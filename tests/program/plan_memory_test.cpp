@@ -15,7 +15,7 @@ namespace {
 
 using test::program_of;
 
-TEST(PlanMemory, OffsetsHoldAtSizesThePlanNeverSaw) {
+TEST(PlanMemory, OffsetsHoldAtOtherSizes) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const program::Program program = program_of(seed);
         std::vector<std::int64_t> values;
@@ -37,7 +37,7 @@ TEST(PlanMemory, OffsetsHoldAtSizesThePlanNeverSaw) {
     }
 }
 
-TEST(PlanMemory, SamplesAreTheBoundsAndSomeBetween) {
+TEST(PlanMemory, SamplesIncludeTheBoundsAndSizesBetween) {
     program::Program program;
     program.symbols = Symbols::create();
     using Points = std::vector<std::vector<std::int64_t>>;
@@ -50,7 +50,7 @@ TEST(PlanMemory, SamplesAreTheBoundsAndSomeBetween) {
     EXPECT_EQ(program::sample_points(program, 8), Points{{3}}) << "no point twice";
 }
 
-TEST(PlanMemory, AStateHoldsNoMoreThanItsCapacity) {
+TEST(PlanMemory, AStateIsNoLargerThanItsCapacity) {
     Graph g;
     const Dim past = g.symbol("P", 0, 15), t = g.symbol("T", 1, 8);
     State s = g.state("s", DType::f32, {past, 4}, 0, 16);
@@ -64,7 +64,7 @@ TEST(PlanMemory, AStateHoldsNoMoreThanItsCapacity) {
 }
 
 /// Number of buffers in the largest storage.
-std::size_t most_shared(const Graph& graph, std::vector<std::string> disabled = {"fuse", "elementwise"}) {
+std::size_t max_shared(const Graph& graph, std::vector<std::string> disabled = {"fuse", "elementwise"}) {
     CompileOptions options;
     options.disable = std::move(disabled);
     const auto program = runtime::parse_program_set(compile(graph, Context(), options).program()).buckets[0].program;
@@ -74,30 +74,30 @@ std::size_t most_shared(const Graph& graph, std::vector<std::string> disabled = 
     return most;
 }
 
-TEST(PlanMemory, AChainIsComputedInPlaceAndOneInputIsTakenOverOnce) {
+TEST(PlanMemory, AChainIsComputedInPlaceAndAnInputIsReusedOnce) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {64});
     const Tensor a = exp(x), b = sin(x);
     g.output("y", gelu(a * b));
-    EXPECT_GE(most_shared(g), 4U);
+    EXPECT_GE(max_shared(g), 4U);
 }
 
-TEST(PlanMemory, WhatIsReadLaterIsNotComputedOver) {
+TEST(PlanMemory, AValueReadLaterIsNotOverwritten) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {64}), a = exp(x), b = sin(a);
     g.output("y", b / max_reduce(a, {0}, true));
-    EXPECT_EQ(most_shared(g), 2U) << "the quotient over the sine";
+    EXPECT_EQ(max_shared(g), 2U) << "the quotient over the sine";
     Graph wider;
     wider.output("y", cast(exp(wider.input("x", DType::f32, {64})), DType::f64));
-    EXPECT_EQ(most_shared(wider), 1U) << "other bytes";
+    EXPECT_EQ(max_shared(wider), 1U) << "other bytes";
     Graph kept;
     const Tensor e = exp(kept.input("x", DType::f32, {64}));
     kept.output("e", e);
     kept.output("y", sin(e));
-    EXPECT_EQ(most_shared(kept), 1U) << "an output lasts until it has been read";
+    EXPECT_EQ(max_shared(kept), 1U) << "an output lasts until it has been read";
 }
 
-TEST(PlanMemory, InPlacePairsAreThoseOfOperandsThatThereAre) {
+TEST(PlanMemory, InPlacePairsReferToExistingOperands) {
     Kernel kernel;
     kernel.in_place = {{0, 0}, {1, 0}, {0, 1}, {2, 0}};
     program::Instruction instruction;

@@ -11,12 +11,12 @@
 namespace cairn::test {
 
 /// A table of `count` symbols with small random bounds.
-inline std::shared_ptr<Symbols> random_symbols(std::mt19937& random, int count, int most_values) {
+inline std::shared_ptr<Symbols> random_symbols(std::mt19937& random, int count, int max_values) {
     auto symbols = Symbols::create();
     for (int i = 0; i < count; ++i) {
         const auto low = static_cast<std::int64_t>(random() % 4);
         symbols->add(std::string(1, static_cast<char>('A' + i)), low,
-                     low + static_cast<std::int64_t>(random() % static_cast<unsigned>(most_values)));
+                     low + static_cast<std::int64_t>(random() % static_cast<unsigned>(max_values)));
     }
     return symbols;
 }

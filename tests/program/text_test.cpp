@@ -35,7 +35,7 @@ std::string fault_of(const std::string& text) {
     } catch (const Error& error) { return error.what(); }
 }
 
-TEST(ProgramText, WhatAStateBeginsWithIsAllOfItOrNothing) {
+TEST(ProgramText, InitialValuesOfAStateAreCompleteOrAbsent) {
     EXPECT_EQ(fault_of(with_state("")), "");
     EXPECT_EQ(fault_of(with_state(" data 0000803f00000040")), "");
     EXPECT_EQ(fault_of(with_state(" data 0000803f")), "[program] state s of 8 bytes begins with 4");
@@ -44,7 +44,7 @@ TEST(ProgramText, WhatAStateBeginsWithIsAllOfItOrNothing) {
     EXPECT_NE(fault_of(with_state(" data 0000803f0000004")), "");
 }
 
-TEST(ProgramText, MutilatedTextIsRefusedOrReadsAsAProgram) {
+TEST(ProgramText, DamagedTextIsRefusedOrParsed) {
     std::mt19937 random(1);
     int refused = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -138,7 +138,7 @@ std::string text_of(const Drawn& drawn) {
 }
 
 // Ranges that are too large for branch and bound.
-TEST(ViewBounds, ViewsThatOpsMakeAreProved) {
+TEST(ViewBounds, ViewsOfOpsAreProved) {
     std::mt19937 random(1);
     for (int round = 0; round < 600; ++round) {
         const Drawn drawn = draw(random, 100000);
@@ -146,7 +146,7 @@ TEST(ViewBounds, ViewsThatOpsMakeAreProved) {
     }
 }
 
-TEST(ViewBounds, WhatIsProvedIsWithinAtAllValues) {
+TEST(ViewBounds, ProvedViewsAreInBoundsAtAllSizes) {
     std::mt19937 random(2);
     int proved = 0, refused = 0, outside = 0;
     for (int round = 0; round < 1500; ++round) {
@@ -177,7 +177,7 @@ TEST(ViewBounds, WhatIsProvedIsWithinAtAllValues) {
     EXPECT_LT(refused, 100) << "views that are within, by chance or for being empty where they reach beyond";
 }
 
-TEST(ViewBounds, AStateHasRoomForWhatItsRunAdds) {
+TEST(ViewBounds, AStateHasRoomForTheRowsOfARun) {
     const auto symbols = Symbols::create();
     const Dim p = symbols->add("P", 0, 60), t = symbols->add("T", 1, 8);
     Program program;

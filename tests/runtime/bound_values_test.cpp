@@ -17,7 +17,7 @@ namespace cairn::runtime {
 namespace {
 
 // In memory of its own, each value would end in a page, or in a huge page if it is large, that is half empty.
-TEST(BoundValues, ValuesThatRunsReadShareOneArena) {
+TEST(BoundValues, ValuesReadByRunsShareOneArena) {
     Graph g("g");
     Tensor h = g.input("x", DType::f32, {50, 64});
     for (const std::string name : {"a", "b", "c", "d"}) h = tanh(matmul(h, g.weight(name, DType::f32, {64, 64})));
@@ -42,19 +42,19 @@ TEST(BoundValues, ValuesThatRunsReadShareOneArena) {
     std::map<std::string, std::int64_t> bytes_of;
     for (const program::Buffer& buffer : program.buffers)
         if (buffer.kind == program::BufferKind::bound) bytes_of[buffer.name] = buffer.bytes.constant();
-    std::map<std::uintptr_t, std::int64_t> lying;
+    std::map<std::uintptr_t, std::int64_t> resident;
     for (const auto& [name, value] : bound->memory.values)
-        lying[reinterpret_cast<std::uintptr_t>(value.get())] = bytes_of.at(name);
-    ASSERT_EQ(lying.size(), 5U);
-    EXPECT_GT(bytes_of.size(), lying.size()) << "something was only on its way";
-    std::uintptr_t next = lying.begin()->first;
-    for (const auto& [begin, bytes] : lying) {
+        resident[reinterpret_cast<std::uintptr_t>(value.get())] = bytes_of.at(name);
+    ASSERT_EQ(resident.size(), 5U);
+    EXPECT_GT(bytes_of.size(), resident.size()) << "something was only on its way";
+    std::uintptr_t next = resident.begin()->first;
+    for (const auto& [begin, bytes] : resident) {
         EXPECT_EQ(begin, next);
         next = begin + device::round_up(static_cast<std::size_t>(bytes), device::page_size());
     }
 }
 
-TEST(BoundValues, WhatAProgramAloneReadsGoesWithIt) {
+TEST(BoundValues, ValuesReadByOneProgramAreFreedWithIt) {
     const Context context;
     const std::vector<float> zeros(64 * 64);
     const WeightSource source = [&](std::string_view) {
@@ -71,15 +71,15 @@ TEST(BoundValues, WhatAProgramAloneReadsGoesWithIt) {
         return parse_program_set(compile(g, context).program());
     };
     const ProgramSet first = program_of({"both"}), second = program_of({"both", "alone"});
-    const auto stays = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
-    auto goes = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
-    BoundValues().bind({stays, goes}, *context.impl(), {source, nullptr, {}, {}});
-    ASSERT_EQ(stays->memory.values.size(), 1U);
-    ASSERT_EQ(goes->memory.values.size(), 2U);
+    const auto kept = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
+    auto released = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
+    BoundValues().bind({kept, released}, *context.impl(), {source, nullptr, {}, {}});
+    ASSERT_EQ(kept->memory.values.size(), 1U);
+    ASSERT_EQ(released->memory.values.size(), 2U);
     std::map<std::string, std::weak_ptr<const std::byte>> watched;
-    for (const auto& [name, value] : goes->memory.values) watched[name] = value;
-    goes.reset();
-    for (const auto& [name, value] : watched) EXPECT_EQ(value.expired(), !stays->memory.values.contains(name)) << name;
+    for (const auto& [name, value] : released->memory.values) watched[name] = value;
+    released.reset();
+    for (const auto& [name, value] : watched) EXPECT_EQ(value.expired(), !kept->memory.values.contains(name)) << name;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Pair {
 
 constexpr std::array near{1e-3}, also_near{2e-3}, far{2e-2};
 
-TEST(BucketPrograms, AnExactProgramStandsAlone) {
+TEST(BucketPrograms, AnExactProgramHasNoReferenceProgram) {
     Pair pair;
     pair.bucket.exact.reset();
     pair.bucket.inexact.clear();
@@ -39,7 +39,7 @@ TEST(BucketPrograms, AnExactProgramStandsAlone) {
     EXPECT_TRUE(programs.errors().empty());
 }
 
-TEST(BucketPrograms, WhatIsNearEnoughStaysAndTheOtherGoes) {
+TEST(BucketPrograms, AProgramWithinToleranceReplacesTheExactOne) {
     const Pair pair;
     BucketPrograms programs = pair.linked();
     EXPECT_EQ(programs.status(), VerificationStatus::pending);
@@ -54,7 +54,7 @@ TEST(BucketPrograms, WhatIsNearEnoughStaysAndTheOtherGoes) {
     EXPECT_EQ(programs.errors(), std::vector<double>{1e-3});
 }
 
-TEST(BucketPrograms, WhatIsTooFarGoes) {
+TEST(BucketPrograms, AProgramBeyondToleranceIsReplacedByTheExactOne) {
     const Pair pair;
     BucketPrograms programs = pair.linked();
     const std::weak_ptr<BoundProgram> own = programs.active();
@@ -66,7 +66,7 @@ TEST(BucketPrograms, WhatIsTooFarGoes) {
     EXPECT_EQ(programs.reference_program(), nullptr);
 }
 
-TEST(BucketPrograms, OneThatFoundItTooFarCounts) {
+TEST(BucketPrograms, OneResultBeyondToleranceDecides) {
     const Pair pair;
     for (const bool near_first : {true, false}) {
         BucketPrograms programs = pair.linked();
@@ -80,7 +80,7 @@ TEST(BucketPrograms, OneThatFoundItTooFarCounts) {
     }
 }
 
-TEST(BucketPrograms, ManyThreadsSettleAtOnce) {
+TEST(BucketPrograms, ConcurrentThreadsResolveOnce) {
     const Pair pair;
     for (int round = 0; round < 20; ++round) {
         BucketPrograms programs = pair.linked();

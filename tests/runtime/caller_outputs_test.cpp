@@ -19,7 +19,7 @@ std::vector<float> numbers(std::size_t count) {
     return x;
 }
 
-TEST(CallerOutputs, AreNeverWrittenBeyond) {
+TEST(CallerOutputs, AreWrittenOnlyWithinTheirBounds) {
     Graph g;
     const Dim n = g.symbol("N", 1, 8);
     const Tensor value = g.input("x", DType::f32, {n, 4}) * 2.0f + 1.0f;
@@ -35,7 +35,7 @@ TEST(CallerOutputs, AreNeverWrittenBeyond) {
 }
 
 // `b` needs all of x after `a` could have been computed.
-TEST(CallerOutputs, MayLieOverAnInput) {
+TEST(CallerOutputs, MayOverlapAnInput) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {64, 64});
     g.output("a", exp(x));
@@ -54,7 +54,7 @@ TEST(CallerOutputs, MayLieOverAnInput) {
     }
 }
 
-TEST(CallerOutputs, OverTheirInputFeedTheNextRun) {
+TEST(CallerOutputs, ThatOverwriteTheirInputFeedTheNextRun) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {3}) * 2.0f);
     CompiledGraph model = compile(g, Context());
@@ -66,7 +66,7 @@ TEST(CallerOutputs, OverTheirInputFeedTheNextRun) {
 }
 
 // Part of an input's memory, from the middle on.
-TEST(CallerOutputs, MayLieOverAPartOfAnInput) {
+TEST(CallerOutputs, MayOverlapAPartOfAnInput) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {8});
     g.output("low", slice(x, 0, 0, 4));
@@ -98,7 +98,7 @@ TEST(CallerOutputs, ThatOverlapAreRefused) {
     EXPECT_EQ(memory, (std::vector<float>{1, 1, 1, 1, 0, 0, 0, 0}));
 }
 
-TEST(CallerOutputs, DoNotDestroyWhatAnotherOutputShows) {
+TEST(CallerOutputs, DoNotOverwriteTheMemoryOfAnotherOutput) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("same", reshape(x, {2, 2}));

@@ -66,7 +66,7 @@ void expect_near(std::span<const float> actual, const std::vector<float>& expect
     for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 2e-6) << i;
 }
 
-TEST(CompiledGraph, RunsAtEverySizeInTurn) {
+TEST(CompiledGraph, RunsAtEachSizeInSequence) {
     const Layer layer;
     CompiledGraph model = compile(dense_layer(), Context({.threads = 2}),
                                   {
@@ -101,17 +101,17 @@ TEST(CompiledGraph, WritesOutputsToTheCallersMemory) {
     expect_near(model.output("y").as<float>(), layer.expected(x));
 }
 
-TEST(CompiledGraph, TakesStridedInputsAndReleasesThem) {
+TEST(CompiledGraph, AcceptsStridedInputsAndReleasesThem) {
     const Layer layer;
     CompiledGraph model = compile(dense_layer(), Context());
     model.bind(layer.source());
     const std::vector<float> x = rows(2);
-    std::vector<float> turned(16);
+    std::vector<float> transposed(16);
     for (std::size_t r = 0; r < 2; ++r)
-        for (std::size_t c = 0; c < 8; ++c) turned[c * 2 + r] = x[r * 8 + c];
+        for (std::size_t c = 0; c < 8; ++c) transposed[c * 2 + r] = x[r * 8 + c];
     int released = 0;
     InputView view;
-    view.data = turned.data();
+    view.data = transposed.data();
     view.shape = {2, 8};
     view.strides = {1, 2};
     view.owner = &released;
@@ -129,7 +129,7 @@ TEST(CompiledGraph, TakesStridedInputsAndReleasesThem) {
     EXPECT_EQ(released, 2);
 }
 
-TEST(CompiledGraph, WrongCallsAreOneSentence) {
+TEST(CompiledGraph, WrongCallsGiveOneSentenceErrors) {
     const Layer layer;
     CompiledGraph model = compile(dense_layer(), Context());
     const std::vector<float> x = rows(2);
@@ -179,7 +179,7 @@ std::string shown_as(const CompiledGraph& model) {
     return shown;
 }
 
-TEST(CompiledGraph, ResultsAreShownAsTheirOwnTypeAlone) {
+TEST(CompiledGraph, ResultsAreReadOnlyAsTheirOwnType) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {2});
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8,
@@ -202,7 +202,7 @@ TEST(CompiledGraph, ResultsAreShownAsTheirOwnTypeAlone) {
               "[output] its elements are bool, requested as f16 or bf16 (std::uint16_t)");
 }
 
-TEST(CompiledGraph, SavedProgramsLoadAndGiveTheSameBits) {
+TEST(CompiledGraph, SavedProgramsLoadAndGiveEqualBits) {
     const Layer layer;
     const Context context;
     CompiledGraph model = compile(dense_layer(), context, {.splits = {{"N", {1, 8}}}});
@@ -244,7 +244,7 @@ TEST(CompiledGraph, DamagedFilesAreRefused) {
     EXPECT_THROW(CompiledGraph::load("no/such/file", Context()), Error);
 }
 
-TEST(CompiledGraph, AStopEndsARunAndTheObjectStaysUsable) {
+TEST(CompiledGraph, AStopRequestEndsARunAndKeepsTheGraphUsable) {
     const Layer layer;
     CompiledGraph model = compile(dense_layer(), Context({.threads = 2}));
     model.bind(layer.source());
@@ -288,7 +288,7 @@ TEST(CompiledGraph, ProfileTimesEveryInstruction) {
     }
 }
 
-TEST(CompiledGraph, AProfileTellsWhenEachThreadWorked) {
+TEST(CompiledGraph, AProfileReportsTheBusyTimesOfEachThread) {
     Graph graph("wide");
     const Tensor x = graph.input("x", DType::f32, {512, 512});
     graph.output("y", exp(matmul(x, x)));                        // large enough to share
@@ -340,7 +340,7 @@ TEST(CompiledGraph, ARunThatFailedLeavesNoProfile) {
     for (const InstructionProfile& row : model.profile()) EXPECT_EQ(row.seconds, 0);
 }
 
-TEST(CompiledGraph, AnIndexOutOfRangeFailsTheRunOnly) {
+TEST(CompiledGraph, AnIndexOutOfRangeFailsOnlyTheRun) {
     Graph g;
     const Tensor table = g.input("table", DType::f32, {4, 2});
     g.output("y", gather(table, g.input("ids", DType::i32, {3})));

@@ -15,7 +15,7 @@ namespace {
 
 using test::TempFolder;
 
-TEST(FileIo, IsWrittenAndRead) {
+TEST(FileIo, WritesAndReadsAFile) {
     const TempFolder folder;
     for (const std::string& text : {std::string(), std::string("a\0b", 3), std::string(200'000, 'x')}) {
         write_file(folder / "f", text, "save");
@@ -30,7 +30,7 @@ TEST(FileIo, IsWrittenAndRead) {
 }
 
 // Concurrent readers see the whole text of one of the writers.
-TEST(FileIo, SeveralThreadsWriteOneAtOnce) {
+TEST(FileIo, SeveralThreadsWriteOneFileConcurrently) {
     const TempFolder folder;
     write_file(folder / "f", std::string(100'000, 'a'), "save");
     std::atomic<int> mixed = 0, failed = 0;

@@ -50,7 +50,7 @@ std::vector<std::int64_t> serial_launches(Frame& frame) {
     return {serial.begin(), serial.end()};
 }
 
-using Stretches = std::vector<std::int64_t>;
+using Sequences = std::vector<std::int64_t>;
 
 TEST(Frame, OffsetsAreThoseOfThePlanAtEverySize) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -74,7 +74,7 @@ TEST(Frame, OffsetsAreThoseOfThePlanAtEverySize) {
     }
 }
 
-TEST(Frame, OperandsHaveTheirSizesAndPlaces) {
+TEST(Frame, OperandsHaveTheirSizesAndAddresses) {
     Graph g;
     const Dim n = g.symbol("N", 0, 64);
     const Tensor x = g.input("x", DType::f32, {n, 4});
@@ -109,7 +109,7 @@ TEST(Frame, AViewBeginsAtItsElement) {
               framed.bases[static_cast<std::size_t>(operand.buffer)] + std::ptrdiff_t{3 * 4 * 4});
 }
 
-TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
+TEST(Frame, AnOutputIsRedirectedToTheCallersMemoryAndBack) {
     Graph g;
     g.output("y", exp(g.input("x", DType::f32, {16})));
     Framed framed(g);
@@ -128,7 +128,7 @@ TEST(Frame, AnOutputGoesWhereTheCallerWantsItAndBack) {
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
 }
 
-TEST(Frame, SmallInstructionsMakeStretches) {
+TEST(Frame, SmallInstructionsFormSerialSequences) {
     Graph g;
     const Dim n = g.symbol("N", 0, 4096);
     const Tensor x = g.input("x", DType::f32, {n}), first = exp(x), total = sum(first, {0}), last = sqrt(total);
@@ -139,16 +139,16 @@ TEST(Frame, SmallInstructionsMakeStretches) {
         framed.frame.resize({&size, 1});
         return serial_launches(framed.frame);
     };
-    EXPECT_EQ(at(0), (Stretches{3, 2, 1}));
-    EXPECT_EQ(at(1024), (Stretches{3, 2, 1})) << "8192 bytes in and out";
+    EXPECT_EQ(at(0), (Sequences{3, 2, 1}));
+    EXPECT_EQ(at(1024), (Sequences{3, 2, 1})) << "8192 bytes in and out";
     EXPECT_EQ(framed.frame.commands().threads(), 1);
-    EXPECT_EQ(at(1025), (Stretches{0, 2, 1}));
+    EXPECT_EQ(at(1025), (Sequences{0, 2, 1}));
     EXPECT_EQ(framed.frame.commands().threads(), 2);
-    EXPECT_EQ(at(2048), (Stretches{0, 0, 1})) << "with the sum's four bytes";
-    EXPECT_EQ(at(1), (Stretches{3, 2, 1})) << "and small again";
+    EXPECT_EQ(at(2048), (Sequences{0, 0, 1})) << "with the sum's four bytes";
+    EXPECT_EQ(at(1), (Sequences{3, 2, 1})) << "and small again";
 }
 
-TEST(Frame, AProgramOfNothingIsSmall) {
+TEST(Frame, AnEmptyProgramNeedsOneThreadAndNoMemory) {
     Graph g;
     g.output("y", g.input("x", DType::f32, {4}));
     Framed framed(g);

@@ -27,7 +27,7 @@ CompiledGraph doubles(DType dtype = DType::f32) {
 }
 
 template <typename T>
-void expect_taken(DType dtype) {
+void expect_accepted(DType dtype) {
     Graph g;
     g.output("y", reshape(g.input("x", dtype, {2, 3}), {6}));
     CompiledGraph model = compile(g, context());
@@ -60,20 +60,20 @@ void expect_taken(DType dtype) {
     }
 }
 
-TEST(InputData, EachTypeIsTakenForItsDtypeAlone) {
-    expect_taken<double>(DType::f64);
-    expect_taken<float>(DType::f32);
-    expect_taken<std::uint16_t>(DType::f16);
-    expect_taken<std::uint16_t>(DType::bf16);
-    expect_taken<std::int64_t>(DType::i64);
-    expect_taken<long long>(DType::i64);
-    expect_taken<std::int32_t>(DType::i32);
-    expect_taken<std::int8_t>(DType::i8);
-    expect_taken<std::uint8_t>(DType::u8);
-    expect_taken<bool>(DType::boolean);
+TEST(InputData, EachTypeIsAcceptedOnlyForItsDtype) {
+    expect_accepted<double>(DType::f64);
+    expect_accepted<float>(DType::f32);
+    expect_accepted<std::uint16_t>(DType::f16);
+    expect_accepted<std::uint16_t>(DType::bf16);
+    expect_accepted<std::int64_t>(DType::i64);
+    expect_accepted<long long>(DType::i64);
+    expect_accepted<std::int32_t>(DType::i32);
+    expect_accepted<std::int8_t>(DType::i8);
+    expect_accepted<std::uint8_t>(DType::u8);
+    expect_accepted<bool>(DType::boolean);
 }
 
-TEST(InputData, ComesFromAnyContiguousRange) {
+TEST(InputData, IsAcceptedFromAnyContiguousRange) {
     CompiledGraph model = doubles();
     std::vector<float> x(16, 3);
     float plain[8] = {5, 5, 5, 5, 5, 5, 5, 5};
@@ -94,7 +94,7 @@ TEST(InputData, ComesFromAnyContiguousRange) {
     EXPECT_EQ(first(), 2);
 }
 
-TEST(InputData, TheNumberOfElementsMayTellTheShape) {
+TEST(InputData, TheNumberOfElementsCanDetermineTheShape) {
     CompiledGraph model = doubles();
     const std::vector<float> x(24, 1);
     model.set("x", x);
@@ -131,7 +131,7 @@ TEST(InputData, TheLengthOfAStateIsKnown) {
     EXPECT_EQ(model.output("y").as<float>()[1], 14);
 }
 
-TEST(InputData, WrongCallsAreOneSentence) {
+TEST(InputData, WrongCallsGiveOneSentenceErrors) {
     CompiledGraph model = doubles();
     const std::vector<float> x(16);
     EXPECT_EQ(message([&] {
@@ -175,13 +175,13 @@ TEST(InputData, IsReadByEachRunUntilItIsSetAgain) {
     }
 }
 
-TEST(InputData, WhatFailsChangesNothing) {
+TEST(InputData, AFailedCallChangesNothing) {
     CompiledGraph model = doubles();
-    std::vector<float> turned(16);
-    for (std::size_t i = 0; i < 16; ++i) turned[i] = static_cast<float>(i);
+    std::vector<float> transposed(16);
+    for (std::size_t i = 0; i < 16; ++i) transposed[i] = static_cast<float>(i);
     int released = 0;
     InputView view;
-    view.data = turned.data();
+    view.data = transposed.data();
     view.shape = {2, 8};
     view.strides = {1, 2};
     view.owner = &released;
@@ -209,10 +209,10 @@ TEST(InputData, WhatFailsChangesNothing) {
     const auto y = model.output("y").as<float>();
     ASSERT_EQ(y.size(), 16U);
     for (std::size_t r = 0; r < 2; ++r)
-        for (std::size_t c = 0; c < 8; ++c) EXPECT_EQ(y[r * 8 + c], 2 * turned[c * 2 + r]);
+        for (std::size_t c = 0; c < 8; ++c) EXPECT_EQ(y[r * 8 + c], 2 * transposed[c * 2 + r]);
 }
 
-TEST(InputData, BytesAreTakenAsTheyAre) {
+TEST(InputData, BytesAreAcceptedForAnyDtype) {
     CompiledGraph model = doubles();
     const std::vector<float> x(8, 3);
     const auto bytes = std::as_bytes(std::span(x));
@@ -225,7 +225,7 @@ TEST(InputData, BytesAreTakenAsTheyAre) {
     EXPECT_EQ(message([&] { model.set("x", none, {1, 8}); }), "[set] input \"x\" has no data");
 }
 
-TEST(InputData, AStridedViewOfTheCopyInUse) {
+TEST(InputData, AStridedViewOfTheCopyInUseIsAccepted) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {2, 2});
     g.output("y", x);
@@ -233,11 +233,11 @@ TEST(InputData, AStridedViewOfTheCopyInUse) {
     model.set("x", {1.f, 2.f, 3.f, 4.f}, {2, 2});
     for (const float second : {3.f, 2.f, 3.f}) {
         model.run();
-        InputView turned;
-        turned.data = model.output("y").data;
-        turned.shape = {2, 2};
-        turned.strides = {1, 2};
-        model.set("x", turned);
+        InputView transposed;
+        transposed.data = model.output("y").data;
+        transposed.shape = {2, 2};
+        transposed.strides = {1, 2};
+        model.set("x", transposed);
         model.run();
         EXPECT_EQ(model.output("y").as<float>()[1], second);
     }

@@ -48,7 +48,7 @@ TEST(Instances, HaveStatesOfTheirOwn) {
     EXPECT_EQ(first.output("total").as<float>()[1], 4);
 }
 
-TEST(Instances, AStateThatIsFullSaysSo) {
+TEST(Instances, AFullStateIsAnError) {
     CompiledGraph model = compile(running_total(), Context());
     model.bind(scale());
     const std::vector<float> x(32, 1);

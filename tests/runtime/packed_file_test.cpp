@@ -72,11 +72,11 @@ protected:
     /// `log_`.
     std::vector<float> run(const std::string& weights = "v1", const std::filesystem::path& path = {},
                            bool check_all = false) {
-        asked_.clear();
+        requested_.clear();
         log_.clear();
         CompiledGraph model = compile(small_model(), context_);
         const WeightSource source = [this](std::string_view name) {
-            asked_.emplace_back(name);
+            requested_.emplace_back(name);
             return view_of(name);
         };
         model.bind(source, {path.empty() ? file() : path, weights, check_all});
@@ -88,7 +88,7 @@ protected:
 
     const TempFolder folder_;
     std::vector<float> w_, b_, s_, x_;
-    std::vector<std::string> asked_, log_;
+    std::vector<std::string> requested_, log_;
     const Context context_{{.log = [this](LogLevel level, std::string_view line) {
         log_.push_back((level == LogLevel::warning ? "warning: " : "") + std::string(line));
     }}};
@@ -103,32 +103,32 @@ void write(const std::filesystem::path& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
 }
 
-TEST_F(PackedWeights, TheSecondStartAsksForNothing) {
+TEST_F(PackedWeights, TheSecondStartReadsNoWeights) {
     const std::vector<float> first = run();
-    EXPECT_FALSE(asked_.empty());
+    EXPECT_FALSE(requested_.empty());
     const std::string bytes = bytes_of(file());
     EXPECT_GE(bytes.size(), static_cast<std::size_t>(width * columns * 4));
     EXPECT_EQ(run(), first);
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
     EXPECT_THAT(log_, IsEmpty());
     EXPECT_EQ(bytes_of(file()), bytes);
     w_.assign(w_.size(), 0.0f);
     EXPECT_EQ(run(), first) << "what the file says is used";
 }
 
-TEST_F(PackedWeights, OtherWeightsMakeItAnew) {
+TEST_F(PackedWeights, OtherWeightsRebuildTheFile) {
     const std::vector<float> first = run();
     w_[5] += 1;
     const std::vector<float> second = run("v2");
     EXPECT_NE(second, first);
-    EXPECT_FALSE(asked_.empty());
+    EXPECT_FALSE(requested_.empty());
     EXPECT_THAT(log_, ElementsAre(HasSubstr("was made from other weights")));
     EXPECT_EQ(run("v2"), second);
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
 }
 
 // The file is refused if truncated at any size, or with any byte of the header changed.
-TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
+TEST_F(PackedWeights, ADamagedFileIsRebuilt) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
     std::uint64_t header = 0;
@@ -159,12 +159,12 @@ TEST_F(PackedWeights, ADamagedFileIsMadeAnew) {
 class LargePackedWeights : public PackedWeights {
 protected:
     std::vector<float> run_large(bool check_all) {
-        asked_.clear();
+        requested_.clear();
         log_.clear();
         CompiledGraph model = compile(large_model(), threads_);
         model.bind(
             [this](std::string_view name) {
-                asked_.emplace_back(name);
+                requested_.emplace_back(name);
                 InputView view;
                 view.data = values_.data() + (name == "w" ? 1 : name == "v" ? 2 : name == "b" ? 3 : 4);
                 if (name == "w") view.shape = {width, large_width};
@@ -189,7 +189,7 @@ protected:
 
 // Bytes changed anywhere: with every byte checked, the results are right and the file is rewritten. Otherwise that
 // holds, as documented, for changes of the header, the index or a small value.
-TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
+TEST_F(LargePackedWeights, ChangedBytesAreDetected) {
     const std::vector<float> expected = run_large(false);
     const std::string whole = bytes_of(file());
     EXPECT_THAT(verify_checksums(file()), IsEmpty());
@@ -236,7 +236,7 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
         }
         EXPECT_EQ(run_large(true), expected) << "byte " << first;
         EXPECT_THAT(log_, ElementsAre(HasSubstr("computed again"))) << "byte " << first;
-        EXPECT_FALSE(asked_.empty());
+        EXPECT_FALSE(requested_.empty());
         EXPECT_EQ(bytes_of(file()), whole) << "byte " << first;
         ++found;
     }
@@ -244,10 +244,10 @@ TEST_F(LargePackedWeights, ChangedBytesAreFoundAsPromised) {
     EXPECT_GT(promised, 60);
     EXPECT_EQ(run_large(true), expected);
     EXPECT_THAT(log_, IsEmpty());
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
 }
 
-TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
+TEST_F(LargePackedWeights, ChangedBlocksAreNamed) {
     run_large(false);
     std::string bytes = bytes_of(file());
     bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 1);
@@ -263,7 +263,7 @@ TEST_F(LargePackedWeights, WhatHasChangedIsNamed) {
 }
 
 // A file is replaced by renaming: mapped contents stay unchanged, and each start sees one file or the other.
-TEST_F(PackedWeights, AFileThatIsReplacedWhileItIsMappedServesBoth) {
+TEST_F(PackedWeights, AFileReplacedWhileMappedServesBothReaders) {
     const std::vector<float> first = run();
     CompiledGraph model = compile(small_model(), context_);
     model.bind([this](std::string_view name) { return view_of(name); }, {file(), "v1"});
@@ -276,7 +276,7 @@ TEST_F(PackedWeights, AFileThatIsReplacedWhileItIsMappedServesBoth) {
     EXPECT_EQ(std::vector<float>(y.begin(), y.end()), first);
 }
 
-TEST_F(PackedWeights, TwoThatWriteAtOnceLeaveAWholeFile) {
+TEST_F(PackedWeights, ConcurrentWritersLeaveACompleteFile) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
     const Context quiet;
@@ -300,7 +300,7 @@ TEST_F(PackedWeights, TwoThatWriteAtOnceLeaveAWholeFile) {
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "partial files are left";
 }
 
-TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
+TEST_F(PackedWeights, AFileOfAnotherFormatIsRebuilt) {
     const std::vector<float> expected = run();
     const std::string whole = bytes_of(file());
     write_safetensors(file(), {});
@@ -341,11 +341,11 @@ TEST_F(PackedWeights, AFileOfAnotherKindIsMadeAnew) {
     EXPECT_EQ(bytes_of(file()), whole);
 }
 
-TEST_F(PackedWeights, WhereItCannotBeWrittenAllIsComputed) {
+TEST_F(PackedWeights, WithoutAWritableFileAllValuesAreComputed) {
     const std::vector<float> expected = run();
     for (const std::filesystem::path& path : {folder_ / "missing" / "m.packed", folder_.path()}) {
         EXPECT_EQ(run("v1", path), expected);
-        EXPECT_FALSE(asked_.empty());
+        EXPECT_FALSE(requested_.empty());
         ASSERT_FALSE(log_.empty());
         EXPECT_THAT(log_.back(), HasSubstr("warning: packed weights are not stored"));
     }
@@ -360,16 +360,16 @@ TEST_F(PackedWeights, AFullDiskLeavesNothingBehind) {
     const rlimit small{4096, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::vector<float> full = run();
-    const std::vector<std::string> told = log_;
+    const std::vector<std::string> messages = log_;
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     std::signal(SIGXFSZ, old);
-    EXPECT_THAT(told, ElementsAre(HasSubstr("not stored")));
+    EXPECT_THAT(messages, ElementsAre(HasSubstr("not stored")));
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
     EXPECT_EQ(run(), full);
     EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(PackedWeights, ItsBeginningIsChecked) {
+TEST_F(PackedWeights, TheHeaderIsChecked) {
     CompiledGraph model = compile(small_model(), Context());
     const WeightSource none;
     EXPECT_THAT(message([&] { model.bind(none, PackedFile{}); }), HasSubstr("needs a path"));
@@ -379,7 +379,7 @@ TEST_F(PackedWeights, ItsBeginningIsChecked) {
 }
 
 // Instances and other graphs of the same weights read one file; a graph that needs another packed form rewrites it.
-TEST_F(PackedWeights, ProgramsThatNeedOtherFormsDoNotTakeThese) {
+TEST_F(PackedWeights, ProgramsThatNeedOtherLayoutsDoNotUseTheFile) {
     const std::vector<float> expected = run();
     std::vector<std::string> log;
     ContextOptions options;
@@ -411,20 +411,20 @@ Kernel floor_that_gives(const char* id) {
     return kernel;
 }
 
-TEST_F(PackedWeights, KernelsOfAnotherVersionMakeThemAnew) {
+TEST_F(PackedWeights, KernelsOfAnotherVersionRebuildTheFile) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {columns});
     const Tensor made = floor(g.weight("s", DType::f32, {columns}));
     g.output("itself", x + made);
     g.output("behind", x * (-made));
     const auto first_of = [&](const Kernel& kernel) {
-        asked_.clear();
+        requested_.clear();
         ContextOptions options;
         options.extra.kernels = {kernel};
         CompiledGraph model = compile(g, Context(options), {.disable = {"elementwise", "simplify"}});
         model.bind(
             [this](std::string_view name) {
-                asked_.emplace_back(name);
+                requested_.emplace_back(name);
                 return view_of(name);
             },
             {file(), "v1"});
@@ -433,15 +433,15 @@ TEST_F(PackedWeights, KernelsOfAnotherVersionMakeThemAnew) {
         return std::pair(model.output("itself").as<float>()[0], model.output("behind").as<float>()[0]);
     };
     EXPECT_EQ(first_of(floor_that_gives<3>("own.floor@1")), std::pair(4.0f, -3.0f));
-    EXPECT_THAT(asked_, ElementsAre("s"));
+    EXPECT_THAT(requested_, ElementsAre("s"));
     EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@1")), std::pair(4.0f, -3.0f))
         << "an id identifies what is computed";
-    EXPECT_THAT(asked_, IsEmpty());
+    EXPECT_THAT(requested_, IsEmpty());
     EXPECT_EQ(first_of(floor_that_gives<5>("own.floor@2")), std::pair(6.0f, -5.0f));
-    EXPECT_THAT(asked_, ElementsAre("s"));
+    EXPECT_THAT(requested_, ElementsAre("s"));
 }
 
-TEST(Fingerprint, TellsContentsApart) {
+TEST(FileFingerprint, DistinguishesContents) {
     const TempFolder folder;
     std::vector<float> values(100'000, 1.0f);
     const auto write_at = [&](const std::string& name, std::vector<std::int64_t> shape) {

@@ -19,13 +19,13 @@ PackedIndex some_index() {
     return index;
 }
 
-TEST(PackedIndex, TextAndBack) {
+TEST(PackedIndex, RoundTripsThroughText) {
     for (const PackedIndex& index : {some_index(), PackedIndex()})
         EXPECT_EQ(parse_packed_index(to_string(index, "w"), "w"), index);
     EXPECT_THROW(parse_packed_index(to_string(some_index(), "w"), "v"), Error) << "of other weights";
 }
 
-TEST(PackedIndex, AnyChangeShows) {
+TEST(PackedIndex, DetectsAnyChange) {
     const std::string text = to_string(some_index(), "w");
     for (std::size_t at = 0; at < text.size(); ++at) {
         std::string changed = text;

@@ -12,14 +12,14 @@
 namespace cairn::test {
 namespace {
 
-constexpr std::int64_t width = 4, capacity = 6, most_rows = 3;
+constexpr std::int64_t width = 4, capacity = 6, max_rows = 3;
 
 using Row = std::array<float, width>;
 
 /// total[j] = scale[j] * the sum of column j over all rows since the last rewind; next = x + 1. `runs` counts.
 Graph running_total() {
     Graph g("total");
-    const Dim t = g.symbol("T", 1, most_rows), past = g.symbol("P", 0, capacity);
+    const Dim t = g.symbol("T", 1, max_rows), past = g.symbol("P", 0, capacity);
     State rows = g.state("rows", DType::f32, {past, width}, 0, capacity);
     const Tensor x = g.input("x", DType::f32, {t, width});
     g.output("total", sum(rows.append(x) * g.weight("scale", DType::f32, {width}), {0}));
@@ -64,7 +64,7 @@ public:
     void step() {
         Subject& pupil = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
         take(pupil);
-        look_at_states(pupil);
+        check_states(pupil);
     }
     int runs() const { return runs_; }
     int damages() const { return damages_; }
@@ -84,7 +84,7 @@ private:
             case 8: return rewind(pupil);
             case 9: return pupils_.size() < 5 ? add_instance(pupil) : void();
             case 10: return pupils_.size() < 5 ? save_and_load(pupil) : void();
-            case 11: return ask(pupil);
+            case 11: return query(pupil);
             case 12: return bind(pupil);
             case 13: return set_state(pupil);
             case 14: return save_states(pupil);
@@ -92,7 +92,7 @@ private:
             case 16: return reset_states(pupil);
             case 17:
             case 18: return run(pupil);
-            case 19: return take_over(pupil);
+            case 19: return move_over(pupil);
             default: return move(pupil);
         }
     }
@@ -123,9 +123,9 @@ private:
     // By each overload; the last two cannot pass a wrong shape.
     void set_input(Subject& pupil) {
         const int form = random_.below(6);
-        const std::int64_t count = form == 5 ? 1 : random_.between(0, most_rows + 1);
+        const std::int64_t count = form == 5 ? 1 : random_.between(0, max_rows + 1);
         const std::int64_t columns = form < 4 && random_.one_in(8) ? width - 1 : width;
-        const bool fits = count >= 1 && count <= most_rows && columns == width;
+        const bool fits = count >= 1 && count <= max_rows && columns == width;
         const std::vector<Row> rows = some_rows(count);
         std::vector<float>& flat = data_.emplace_back();
         flat.reserve(1);  // so that there is an address
@@ -150,8 +150,8 @@ private:
     // Strided elements, row-major or column-major: copied, and released within the call.
     void set_strided(Subject& pupil, const std::vector<float>& flat, const std::vector<std::int64_t>& shape) {
         const std::int64_t count = shape[0], columns = shape[1];
-        const bool turned = random_.one_in(2);
-        const std::int64_t down = turned ? 2 : 2 * columns + 3, along = turned ? 2 * count + 3 : 2;
+        const bool is_transposed = random_.one_in(2);
+        const std::int64_t down = is_transposed ? 2 : 2 * columns + 3, along = is_transposed ? 2 * count + 3 : 2;
         std::vector<float> apart(static_cast<std::size_t>(count * down + columns * along + 1), 77);
         for (std::int64_t i = 0; i < count; ++i)
             for (std::int64_t j = 0; j < std::min(columns, width); ++j)
@@ -179,7 +179,7 @@ private:
         const std::int64_t length = random_.between(0, 3);
         EXPECT_EQ(succeeds([&] { pupil.graph.set("P", length); }),
                   length == static_cast<std::int64_t>(pupil.history.size()));
-        const std::int64_t rows = random_.between(1, most_rows);
+        const std::int64_t rows = random_.between(1, max_rows);
         EXPECT_TRUE(succeeds([&] { pupil.graph.set("T", rows); }));
         pupil.rows = rows;
         pupil.last.reset();
@@ -192,7 +192,7 @@ private:
             pupil.own = nullptr;
             return;
         }
-        pupil.own = &buffers_.emplace_back(static_cast<std::size_t>(random_.between(1, most_rows) * width), -99.0F);
+        pupil.own = &buffers_.emplace_back(static_cast<std::size_t>(random_.between(1, max_rows) * width), -99.0F);
         if (!succeeds([&] { pupil.graph.set_output("next", pupil.own->data(), pupil.own->size() * sizeof(float)); }))
             pupil.graph.set_output("next", nullptr, 0), pupil.own = nullptr;
     }
@@ -235,7 +235,7 @@ private:
         pupil.last.reset();
         if (!ran && done > 0) note_damage(pupil);
         if (!ran) return;
-        if (options.profile) look_at_profile(pupil);
+        if (options.profile) check_profile(pupil);
         ++runs_;
         ++pupil.runs;
         pupil.history.insert(pupil.history.end(), pupil.x.begin(), pupil.x.end());
@@ -251,7 +251,7 @@ private:
         if (pupil.damaged) ++damages_;
     }
 
-    void look_at_profile(const Subject& pupil) {
+    void check_profile(const Subject& pupil) {
         const std::vector<InstructionProfile> rows = pupil.graph.profile();
         EXPECT_FALSE(rows.empty());
         double seconds = 0;
@@ -270,10 +270,10 @@ private:
             const auto values = pupil.graph.output(name).as<float>();
             return std::vector<float>(values.begin(), values.end());
         };
-        const bool there = succeeds([&] { total = copy("total"), next = copy("next"); });
+        const bool has_outputs = succeeds([&] { total = copy("total"), next = copy("next"); });
         EXPECT_FALSE(succeeds([&] { copy("absent"); }));
-        if (pupil.last) { EXPECT_TRUE(there); }
-        if (!there || !pupil.last) return;
+        if (pupil.last) { EXPECT_TRUE(has_outputs); }
+        if (!has_outputs || !pupil.last) return;
         EXPECT_EQ(total, std::vector<float>(pupil.total.begin(), pupil.total.end()));
         std::vector<float> expected;
         for (const Row& row : *pupil.last)
@@ -307,8 +307,8 @@ private:
         EXPECT_FALSE(succeeds([&] { CompiledGraph::load(path_, Context({.threads = 3})); }));
     }
 
-    void ask(Subject& pupil) {
-        const std::pair<std::string_view, std::int64_t> sizes[] = {{"T", random_.between(1, most_rows)}};
+    void query(Subject& pupil) {
+        const std::pair<std::string_view, std::int64_t> sizes[] = {{"T", random_.between(1, max_rows)}};
         EXPECT_GE(pupil.graph.memory().states, capacity * width * 4);
         EXPECT_GE(pupil.graph.memory({{"T", sizes[0].second}}).states, width * 4);
         const bool room = static_cast<std::int64_t>(pupil.history.size()) + sizes[0].second <= capacity;
@@ -367,7 +367,7 @@ private:
     }
 
     // Sets the states to those shown by any pupil, itself included.
-    void take_over(Subject& pupil) {
+    void move_over(Subject& pupil) {
         const Subject& from = pupils_[static_cast<std::size_t>(random_.below(static_cast<int>(pupils_.size())))];
         if (from.damaged) return;
         const auto shown = from.graph.state("rows").as<float>();
@@ -428,7 +428,7 @@ private:
     }
 
     // After each call, successful or refused.
-    void look_at_states(const Subject& pupil) {
+    void check_states(const Subject& pupil) {
         const OutputView rows = pupil.graph.state("rows");
         EXPECT_EQ((std::vector<std::int64_t>(rows.shape.begin(), rows.shape.end())),
                   (std::vector<std::int64_t>{static_cast<std::int64_t>(pupil.history.size()), width}));
@@ -462,7 +462,7 @@ private:
 };
 
 // Calls in random order: each does what is documented or throws an Error, and results, if any, are right.
-TEST(RandomWalk, OnlyErrorsComeOutAndResultsAreRight) {
+TEST(RandomWalk, CallsThrowOnlyErrorAndResultsAreRight) {
     const Context one, again, two({.threads = 2}), two_again({.threads = 2});
     int runs = 0, loads = 0, damages = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {

@@ -56,7 +56,7 @@ void expect_fault(void (*run)(const Args&, Team&), ErrorKind kind, const std::st
         }
 }
 
-TEST(RunFault, WhateverAKernelThrowsIsAnErrorThatNamesIt) {
+TEST(RunFault, AnyExceptionOfAKernelIsAnErrorThatNamesTheKernel) {
     expect_fault([](const Args&, Team&) { throw std::runtime_error("boom"); }, ErrorKind::argument, "boom");
     expect_fault([](const Args&, Team&) { throw std::bad_alloc(); }, ErrorKind::memory, "out of memory");
     expect_fault([](const Args&, Team&) { throw 7; }, ErrorKind::argument,
@@ -66,7 +66,7 @@ TEST(RunFault, WhateverAKernelThrowsIsAnErrorThatNamesIt) {
     expect_fault([](const Args&, Team& team) { team.fail("cannot"); }, ErrorKind::argument, "cannot");
 }
 
-TEST(RunFault, AThrowOfOneMemberFreesThoseThatWaitForIt) {
+TEST(RunFault, AnExceptionOfOneMemberReleasesTheOthersFromTheBarrier) {
     CompiledGraph model = floors(with_floor(3,
                                             [](const Args&, Team& team) {
                                                 if (team.rank() == team.size() - 1) throw std::runtime_error("last");
@@ -79,7 +79,7 @@ TEST(RunFault, AThrowOfOneMemberFreesThoseThatWaitForIt) {
         EXPECT_EQ(outcome([&] { model.run(); }).text, "[run] instruction 1, floor by own.floor@1: last");
 }
 
-TEST(RunFault, AnIndexOutOfRangeIsShownWithItsPlace) {
+TEST(RunFault, AnIndexOutOfRangeIsReportedWithItsPosition) {
     for (const int threads : {1, 2}) {
         Graph g;
         const Tensor table = g.input("table", DType::f32, {4, 2});
@@ -121,7 +121,7 @@ Graph last_row_again() {
 
 struct Sink : std::exception {};
 
-TEST(RunFault, AFailureInMidRunAsksForARewindToWhatIsSound) {
+TEST(RunFault, AFailureInMidRunRequiresARewindToValidRows) {
     for (const int threads : {1, 2})
         for (const bool throws : {false, true}) {
             CompiledGraph model = compile(last_row_again(), Context({.threads = threads}));
@@ -148,7 +148,7 @@ TEST(RunFault, AFailureInMidRunAsksForARewindToWhatIsSound) {
         }
 }
 
-TEST(RunFault, EachLengthIsRewoundForItself) {
+TEST(RunFault, EachLengthIsRewoundIndependently) {
     Graph g;
     const Dim p = g.symbol("P", 0, 8), q = g.symbol("Q", 0, 8);
     State s = g.state("s", DType::f32, {p, 4}, 0, 16), t = g.state("t", DType::f32, {q, 4}, 0, 16);
@@ -174,7 +174,7 @@ TEST(RunFault, EachLengthIsRewoundForItself) {
     EXPECT_EQ(model.output("b").as<float>()[0], 12);
 }
 
-TEST(RunFault, BeforeAnythingIsOverwrittenNothingIsLost) {
+TEST(RunFault, AFailureBeforeAnyOverwriteLosesNothing) {
     Graph g;
     const Dim n = g.symbol("N", 2, 8);
     State s = g.state("s", DType::f32, {n, 4}, 0, 8);
@@ -190,7 +190,7 @@ TEST(RunFault, BeforeAnythingIsOverwrittenNothingIsLost) {
     EXPECT_EQ(model.output("total").as<float>()[0], 1);
 }
 
-TEST(RunFault, ASinkChangesNothingOfTheRunItWatches) {
+TEST(RunFault, ASinkCannotChangeTheObservedRun) {
     CompiledGraph model = floors(Context({.threads = 2}), 200);
     std::vector<float> x(200 * 64, 1);
     model.set("x", x);
@@ -209,7 +209,7 @@ TEST(RunFault, ASinkChangesNothingOfTheRunItWatches) {
     EXPECT_EQ(model.output("y").as<float>()[0], 2);
 }
 
-TEST(RunFault, AStopAfterTheLastInstructionComesTooLate) {
+TEST(RunFault, AStopAfterTheLastInstructionHasNoEffect) {
     CompiledGraph model = floors(Context(), 1);
     const std::vector<float> x(64, 1);
     model.set("x", x);

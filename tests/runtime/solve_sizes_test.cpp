@@ -46,7 +46,7 @@ CompiledGraph picture() {
     return compile(g, context(), {.splits = {{"h", {2}}}});
 }
 
-void expect_tells_sides(CompiledGraph model) {
+void expect_sides_are_solved(CompiledGraph model) {
     const std::vector<float> x(3 * 256 * 256, 2);
     for (const auto& [h, w] : {std::pair<std::int64_t, std::int64_t>{1, 2}, {3, 1}, {8, 8}, {2, 5}}) {
         model.set("x", x.data(), {1, 3, 32 * h, 32 * w});
@@ -56,17 +56,17 @@ void expect_tells_sides(CompiledGraph model) {
     }
 }
 
-TEST(SolveSizes, AMultipleOfASymbolTellsIt) { expect_tells_sides(picture()); }
+TEST(SolveSizes, AMultipleOfASymbolDeterminesIt) { expect_sides_are_solved(picture()); }
 
 TEST(SolveSizes, ALoadedProgramSolvesTheSame) {
     CompiledGraph again = reloaded(picture(), "solve_sizes.cairn");
     EXPECT_THAT(message([&] { again.set("x", std::vector<float>(3 * 100 * 32), {1, 3, 100, 32}); }), HasSubstr("32*h"));
-    expect_tells_sides(std::move(again));
+    expect_sides_are_solved(std::move(again));
 }
 
-TEST(SolveSizes, AnInstanceSolvesTheSame) { expect_tells_sides(picture().instance()); }
+TEST(SolveSizes, AnInstanceSolvesTheSame) { expect_sides_are_solved(picture().instance()); }
 
-TEST(SolveSizes, ASizeThatNoValueGivesIsRefusedWithThoseThatFit) {
+TEST(SolveSizes, ASizeWithoutSolutionIsRefusedWithTheNearestValidSizes) {
     CompiledGraph model = picture();
     const std::vector<float> x(3 * 512 * 512);
     EXPECT_EQ(
@@ -83,7 +83,7 @@ TEST(SolveSizes, ASizeThatNoValueGivesIsRefusedWithThoseThatFit) {
         "fits is 256");
 }
 
-TEST(SolveSizes, WhatFailsChangesNothing) {
+TEST(SolveSizes, AFailedCallChangesNothing) {
     CompiledGraph model = picture();
     const std::vector<float> x(3 * 256 * 256, 2);
     model.set("x", x.data(), {1, 3, 64, 96});
@@ -117,7 +117,7 @@ TEST(SolveSizes, AllAxesOfAnInputAgree) {
               "[set] input \"x\" is f32[m,2*m], got 7 on axis 1, expected 2*m = 6 at m = 3");
 }
 
-TEST(SolveSizes, ASecondSymbolFollowsFromTheFirst) {
+TEST(SolveSizes, ASecondSymbolIsDerivedFromTheFirst) {
     Graph g;
     const Dim n = g.symbol("n", 1, 16), m = g.symbol("m", 0, 16);
     g.output("y", g.input("x", DType::f32, {n * m + n, n * n}) * 2.0f);
@@ -157,7 +157,7 @@ void expect_derives(CompiledGraph model) {
     model.run();
 }
 
-TEST(SolveSizes, InputsTogetherTellWhatNoneTellsAlone) {
+TEST(SolveSizes, SeveralInputsTogetherDetermineASymbol) {
     Graph g;
     const Dim n = g.symbol("n", 1, 16), m = g.symbol("m", 1, 16);
     g.output("a", g.input("rows", DType::f32, {n}) * 2.0f);
@@ -168,7 +168,7 @@ TEST(SolveSizes, InputsTogetherTellWhatNoneTellsAlone) {
     expect_derives(reloaded(model, "solve_two.cairn"));
 }
 
-TEST(SolveSizes, WhatSeveralValuesGiveIsAskedFor) {
+TEST(SolveSizes, AnAmbiguousSymbolMustBeSet) {
     Graph g;
     const Dim n = g.symbol("n", 1, 16);
     const Tensor x = g.input("x", DType::f32, {ceildiv(n, 4)});
@@ -187,7 +187,7 @@ TEST(SolveSizes, WhatSeveralValuesGiveIsAskedFor) {
     EXPECT_THAT(shape_of(model, "n"), testing::ElementsAre(7));
 }
 
-TEST(SolveSizes, AValueThatAShapeGaveGoesWithIt) {
+TEST(SolveSizes, AValueDerivedFromAShapeIsDroppedWithTheShape) {
     Graph g;
     const Dim n = g.symbol("n", 1, 16);
     g.output("y", g.input("x", DType::f32, {min(n, 4)}) * 2.0f);
@@ -199,7 +199,7 @@ TEST(SolveSizes, AValueThatAShapeGaveGoesWithIt) {
     EXPECT_THAT(message([&] { model.run(); }), HasSubstr("the size n is not set: input \"x\" has 4 on axis 0"));
 }
 
-TEST(SolveSizes, TheLengthOfAStateIsThatAtTheRun) {
+TEST(SolveSizes, TheLengthOfAStateIsReadAtTheRun) {
     Graph g;
     const Dim past = g.symbol("past", 0, 8), t = g.symbol("t", 1, 4);
     State rows = g.state("rows", DType::f32, {past}, 0, 12);
@@ -218,7 +218,7 @@ TEST(SolveSizes, TheLengthOfAStateIsThatAtTheRun) {
         "nearest that fits is 7");
 }
 
-TEST(SolveSizes, TheContentsOfAStateTellSymbolsToo) {
+TEST(SolveSizes, TheContentsOfAStateDetermineSymbols) {
     Graph g;
     const Dim past = g.symbol("past", 0, 8), b = g.symbol("b", 1, 4);
     State rows = g.state("rows", DType::f32, {2 * b, past}, 1, 12);
@@ -238,7 +238,7 @@ TEST(SolveSizes, TheContentsOfAStateTellSymbolsToo) {
         "fit are 4 and 6");
 }
 
-TEST(SolveSizes, TheNumberOfElementsMayTellAnySymbol) {
+TEST(SolveSizes, TheNumberOfElementsCanDetermineAnySymbol) {
     Graph g;
     const Dim n = g.symbol("n", 1, 8), m = g.symbol("m", 1, 8);
     g.output("a", g.input("square", DType::f32, {n, n + 1}) * 2.0f);
@@ -374,8 +374,8 @@ void expect_round_trip(CompiledGraph& model, const RandomInputs& inputs, const s
         EXPECT_EQ(shape_of(model, ("y" + std::to_string(i)).c_str()), inputs.shape(i, values));
 }
 
-TEST(SolveSizes, RandomShapesTellTheirSymbols) {
-    int all_told = 0;
+TEST(SolveSizes, RandomShapesDetermineTheirSymbols) {
+    int all_determined = 0;
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         RandomInputs inputs(seed);
         if (inputs.size() == 0) continue;
@@ -387,11 +387,11 @@ TEST(SolveSizes, RandomShapesTellTheirSymbols) {
             CompiledGraph once = i == 2 ? loaded.instance() : model.instance();
             expect_round_trip(once, inputs, values, i);
             const std::vector<bool> determined = inputs.determined(values);
-            all_told += std::count(determined.begin(), determined.end(), true) == 3 ? 1 : 0;
+            all_determined += std::count(determined.begin(), determined.end(), true) == 3 ? 1 : 0;
         }
         if (testing::Test::HasFailure()) return;
     }
-    EXPECT_GT(all_told, 20);
+    EXPECT_GT(all_determined, 20);
 }
 
 }  // namespace

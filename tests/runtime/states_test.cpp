@@ -58,7 +58,7 @@ CompiledGraph filled_caches(const Context& context) {
     return model;
 }
 
-TEST(States, OfFixedSizeBeginAtZeroAndKeepWhatARunLeaves) {
+TEST(States, OfFixedSizeBeginAtZeroAndKeepTheirContentsBetweenRuns) {
     CompiledGraph model = compile(counter(), Context(), {.verify = true});
     EXPECT_EQ(values(model.state("h")), (std::vector<float>{0, 0, 0, 0}));
     const float x[] = {1, 2, 3, 4};
@@ -98,7 +98,7 @@ void expect_begun(const CompiledGraph& model) {
     EXPECT_EQ((std::vector<std::uint16_t>(table.begin(), table.end())), (std::vector<std::uint16_t>{0x3c00, 0x7e00}));
 }
 
-TEST(States, BeginWithWhatTheyWereGivenAndGoBackToIt) {
+TEST(States, BeginWithTheirInitialValuesAndResetToThem) {
     for (const bool in_buckets : {false, true}) {
         CompileOptions options{.verify = true};
         if (in_buckets) options.splits = {{"N", {1, 4}}};
@@ -123,7 +123,7 @@ TEST(States, BeginWithWhatTheyWereGivenAndGoBackToIt) {
     }
 }
 
-TEST(States, BeginAlikeInASavedProgram) {
+TEST(States, OfASavedProgramBeginWithTheirInitialValues) {
     const Context context;
     const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "begun.cairn";
     CompiledGraph model = compile(begun(), context, {.splits = {{"N", {1}}}});
@@ -140,7 +140,7 @@ TEST(States, BeginAlikeInASavedProgram) {
     std::filesystem::remove(path);
 }
 
-TEST(States, ARecurrenceIsWhatItsStepsSay) {
+TEST(States, ARecurrenceComputesItsStepsInOrder) {
     Graph g;
     State h = g.state("h", DType::f32, {1, 3});
     const Tensor x = g.input("x", DType::f32, {1, 3}), before = h.read();
@@ -162,7 +162,7 @@ TEST(States, ARecurrenceIsWhatItsStepsSay) {
     }
 }
 
-TEST(States, TheLivePartIsShownDense) {
+TEST(States, TheLivePartIsReadDense) {
     CompiledGraph model = filled_caches(Context());
     EXPECT_EQ(shape(model.state("keys")), (std::vector<std::int64_t>{2, 3}));
     EXPECT_EQ(values(model.state("keys")), (std::vector<float>{1, 2, 10, 3, 4, 20}));
@@ -176,7 +176,7 @@ TEST(States, TheLivePartIsShownDense) {
     EXPECT_EQ(values(model.output("rows")), (std::vector<float>{3, 4}));
 }
 
-TEST(States, CanBeGivenTheirContents) {
+TEST(States, CanBeSet) {
     CompiledGraph model = compile(counter(), Context());
     const float first[] = {1, 2, 3, 4};
     model.set_state("h", first, {2, 2});
@@ -197,7 +197,7 @@ TEST(States, CanBeGivenTheirContents) {
     EXPECT_EQ(values(model.state("h")), (std::vector<float>{1, 2, 3, 4}));
 }
 
-TEST(States, OfOneLengthFollowTheOneThatIsGivenContents) {
+TEST(States, OfOneLengthFollowTheOneThatIsSet) {
     CompiledGraph model = filled_caches(Context());
     model.rewind("P", 1);
     const float keys[] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -257,7 +257,7 @@ TEST(States, RefusedContentsChangeNothing) {
               "[state] state \"keys\" is f32[B,P], and the size B is not set");
 }
 
-TEST(States, TakeElementsOfTheirOwnTypeAlone) {
+TEST(States, AcceptOnlyElementsOfTheirOwnType) {
     Graph g("types");
     for (const DType dtype : {DType::i8, DType::u8, DType::boolean, DType::f16, DType::bf16, DType::i32}) {
         State state = g.state(to_string(dtype), dtype, {2});
@@ -285,7 +285,7 @@ TEST(States, TakeElementsOfTheirOwnTypeAlone) {
               "[set_state] state \"i32\" is i32[2], got elements of f16 or bf16 (std::uint16_t)");
 }
 
-TEST(States, OutliveTheProcessInAFile) {
+TEST(States, AreSavedToAFileAndLoaded) {
     const Context context;
     CompiledGraph model = filled_caches(context);
     model.save_states(file_of("caches"));
@@ -310,7 +310,7 @@ TEST(States, OutliveTheProcessInAFile) {
     EXPECT_EQ(count.state("steps").as<std::int64_t>()[0], 1);
 }
 
-TEST(States, AnEmptyCacheIsSavedToo) {
+TEST(States, AnEmptyCacheIsSavedAndLoaded) {
     CompiledGraph model = compile(caches(), Context());
     model.set("B", 1);
     model.save_states(file_of("empty"));
@@ -358,7 +358,7 @@ Graph with_failure() {
     return g;
 }
 
-TEST(States, AFailedRunLeavesThoseItAppendsToAndSpoilsThoseItOverwrites) {
+TEST(States, AFailedRunKeepsAppendedAndInvalidatesOverwrittenStates) {
     CompiledGraph model = compile(with_failure(), Context());
     const float x[] = {1, 2, 3, 4};
     std::int32_t i[] = {1};
@@ -389,7 +389,7 @@ TEST(States, AFailedRunLeavesThoseItAppendsToAndSpoilsThoseItOverwrites) {
     EXPECT_EQ(values(model.output("y")), (std::vector<float>{1, 2}));
 }
 
-TEST(States, OneThatIsOverwrittenIsWholeAgainWhenItsOwnLengthIsZero) {
+TEST(States, AnOverwrittenStateIsValidAgainWhenItsLengthIsZero) {
     Graph g;
     const Dim p = g.symbol("P", 0, 7), q = g.symbol("Q", 0, 7);
     State a = g.state("a", DType::f32, {p}, 0, 8), b = g.state("b", DType::f32, {q}, 0, 8);
@@ -414,7 +414,7 @@ TEST(States, OneThatIsOverwrittenIsWholeAgainWhenItsOwnLengthIsZero) {
     model.run();
 }
 
-TEST(States, WhoseLengthIsPastItsBoundAreFull) {
+TEST(States, AreFullWhenTheirLengthExceedsItsBound) {
     Graph g;
     State s = g.state("s", DType::f32, {g.symbol("P", 0, 2)}, 0, 8);
     g.output("y", s.append(g.input("x", DType::f32, {2})));
@@ -427,7 +427,7 @@ TEST(States, WhoseLengthIsPastItsBoundAreFull) {
     EXPECT_EQ(values(model.state("s")), (std::vector<float>{1, 2, 1, 2}));
 }
 
-TEST(States, ThatGrowUnlikeUnderOneLengthAreRefused) {
+TEST(States, ThatShareALengthButGrowDifferentlyAreRefused) {
     Graph g;
     const Dim past = g.symbol("P", 0, 7);
     State keys = g.state("keys", DType::f32, {past}, 0, 8);
@@ -452,7 +452,7 @@ TEST(States, OfASavedProgramAreTheSame) {
     EXPECT_EQ(loaded.state("steps").as<std::int64_t>()[0], 0);
 }
 
-TEST(States, AreNeitherShownNorChangedWhileARunGoesOn) {
+TEST(States, CannotBeReadOrChangedDuringARun) {
     CompiledGraph model = filled_caches(Context());
     const std::filesystem::path path = file_of("busy");
     model.save_states(path);

@@ -13,19 +13,19 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// tensor_error() over segments of `stretch` elements.
+/// tensor_error() over segments of `chunk` elements.
 template <typename T>
-double off(DType dtype, const std::vector<T>& got, const std::vector<T>& wanted, std::size_t stretch = 100) {
+double off(DType dtype, const std::vector<T>& got, const std::vector<T>& wanted, std::size_t chunk = 100) {
     return tensor_error(dtype, [&](const CompareSegment& compare) {
-        for (std::size_t at = 0; at < got.size(); at += stretch) {
-            const std::size_t count = std::min(stretch, got.size() - at);
+        for (std::size_t at = 0; at < got.size(); at += chunk) {
+            const std::size_t count = std::min(chunk, got.size() - at);
             compare(reinterpret_cast<const std::byte*>(got.data() + at),
                     reinterpret_cast<const std::byte*>(wanted.data() + at), count * sizeof(T));
         }
     });
 }
 
-TEST(Difference, IsTheRelativeErrorOrATenthOfTheLargest) {
+TEST(TensorError, IsTheRelativeErrorOrATenthOfTheLargest) {
     const std::vector<double> wanted{3, 4, 0, 0};
     EXPECT_DOUBLE_EQ(off<double>(DType::f64, {3, 4.5, 0, 0}, wanted), 0.1);
     EXPECT_DOUBLE_EQ(off<double>(DType::f64, {3, 4.5, 0, 0}, wanted, 1), 0.1);
@@ -37,7 +37,7 @@ TEST(Difference, IsTheRelativeErrorOrATenthOfTheLargest) {
     EXPECT_DOUBLE_EQ(off<std::uint16_t>(DType::bf16, {0x4040, 0x4090}, {0x4040, 0x4080}), 0.1);
 }
 
-TEST(Difference, IsNoneBetweenWhatIsTheSame) {
+TEST(TensorError, IsZeroBetweenEqualTensors) {
     EXPECT_EQ(off<double>(DType::f64, {}, {}), 0);
     EXPECT_EQ(off<double>(DType::f64, {0, -0.0}, {-0.0, 0}), 0);
     EXPECT_EQ(off<double>(DType::f64, {nan, infinity, 1}, {-nan, infinity, 1}), 0);
@@ -46,7 +46,7 @@ TEST(Difference, IsNoneBetweenWhatIsTheSame) {
     EXPECT_NEAR(off<double>(DType::f64, {1, 2.2, nan}, {1, 2, nan}), 0.2 / std::sqrt(5), 1e-12);
 }
 
-TEST(Difference, IsEndlessWhereNothingCanBeSaidForIt) {
+TEST(TensorError, IsInfiniteForDifferentNonFiniteElements) {
     for (const double got : {nan, infinity, 1.0})
         for (const double wanted : {nan, infinity, -infinity, 2.0}) {
             const bool same = (std::isnan(got) && std::isnan(wanted)) || got == wanted;

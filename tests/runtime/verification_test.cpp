@@ -112,7 +112,7 @@ protected:
     const Floats zeros = Floats(x.size(), 0);
 };
 
-TEST_F(VerificationTest, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
+TEST_F(VerificationTest, OfTheFirstRunIsReportedAndReleasesTheExactProgram) {
     CompiledGraph model = compiled(distance_to());
     ASSERT_TRUE(is_inexact(model));
     ASSERT_EQ(model.verified_errors().size(), 1U);
@@ -130,11 +130,11 @@ TEST_F(VerificationTest, OfTheFirstRunIsToldAndLetsTheExactProgramGo) {
     EXPECT_GT(row.error, 1e-4) << "it is inexact indeed";
     EXPECT_LE(row.error, allowed);
     EXPECT_FALSE(row.fell_back);
-    const ExplainedBucket told = model.explain().buckets[0];
-    ASSERT_EQ(told.errors.size(), 1U);
-    EXPECT_TRUE(told.errors[0].verified);
-    EXPECT_EQ(told.errors[0].measured_error, row.error);
-    EXPECT_FALSE(told.fell_back);
+    const ExplainedBucket reported = model.explain().buckets[0];
+    ASSERT_EQ(reported.errors.size(), 1U);
+    EXPECT_TRUE(reported.errors[0].verified);
+    EXPECT_EQ(reported.errors[0].measured_error, row.error);
+    EXPECT_FALSE(reported.fell_back);
     EXPECT_NE(details(model.explain()).find(fmt::format(", found was {:.4g}", row.error)), std::string::npos);
     EXPECT_TRUE(is_inexact(model));
     EXPECT_EQ(model.memory().verification, 0);
@@ -165,7 +165,7 @@ TEST_F(VerificationTest, CatchesAnErrorThatIsAmplifiedOnce) {
     EXPECT_EQ(after.verified_errors()[0].error, row.error);
 }
 
-TEST_F(VerificationTest, FindsOutputsInTheCallersMemory) {
+TEST_F(VerificationTest, ComparesOutputsInTheCallersMemory) {
     for (const bool amplified : {false, true})
         for (const bool over_input : {false, true}) {
             SCOPED_TRACE(std::to_string(amplified) + std::to_string(over_input));
@@ -184,17 +184,17 @@ TEST_F(VerificationTest, FindsOutputsInTheCallersMemory) {
         }
 }
 
-TEST_F(VerificationTest, OfEachBucketComparesWhatARunLeavesInAGrowingState) {
+TEST_F(VerificationTest, OfEachBucketComparesTheNewRowsOfAGrowingState) {
     CompiledGraph model = compiled(cache(), false, {{"T", {1}}}), exact = compiled(cache(), true, {{"T", {1}}});
     const Floats c(columns, 0);
-    const auto told = [&] {
+    const auto reported = [&] {
         std::map<std::string, bool> verified;
         for (const VerifiedError& row : model.verified_errors()) verified[row.bucket + ", " + row.value] = row.verified;
         return verified;
     };
     const std::string one = "T in 1..1, ", more = "T in 2..8, ", y = "output \"y\"", rows = "state \"rows\"";
-    EXPECT_EQ(told(), (std::map<std::string, bool>{
-                          {one + y, false}, {one + rows, false}, {more + y, false}, {more + rows, false}}));
+    EXPECT_EQ(reported(), (std::map<std::string, bool>{
+                              {one + y, false}, {one + rows, false}, {more + y, false}, {more + rows, false}}));
     for (int step = 0; step < 20; ++step) {
         const Floats new_x = random_floats((step == 0 || step == 7 ? 4 : 1) * columns, 10 + step);
         const Floats got = run(model, new_x, c), wanted = run(exact, new_x, c);
@@ -202,8 +202,8 @@ TEST_F(VerificationTest, OfEachBucketComparesWhatARunLeavesInAGrowingState) {
         const Floats kept = floats(model.state("rows")), right = floats(exact.state("rows"));
         ASSERT_EQ(kept.size(), right.size());
         for (std::size_t i = 0; i < kept.size(); ++i) ASSERT_NEAR(kept[i], right[i], 0.05) << step;
-        EXPECT_EQ(told(), (std::map<std::string, bool>{
-                              {one + y, step > 0}, {one + rows, step > 0}, {more + y, true}, {more + rows, true}}));
+        EXPECT_EQ(reported(), (std::map<std::string, bool>{
+                                  {one + y, step > 0}, {one + rows, step > 0}, {more + y, true}, {more + rows, true}}));
     }
     for (const VerifiedError& row : model.verified_errors()) {
         EXPECT_FALSE(row.fell_back) << row.bucket << row.value;
@@ -238,7 +238,7 @@ TEST_F(VerificationTest, ThatFailsInALaterBucketLeavesItsStatesExact) {
     }
 }
 
-TEST_F(VerificationTest, OfAGrowingStateLooksAtWhatIsNewThere) {
+TEST_F(VerificationTest, OfAGrowingStateComparesOnlyTheNewRows) {
     CompiledGraph model = compiled(cache());
     model.set_state("rows", random_floats(60 * columns, 8));
     run(model, random_floats(columns, 9), Floats(columns, 0));
@@ -249,7 +249,7 @@ TEST_F(VerificationTest, OfAGrowingStateLooksAtWhatIsNewThere) {
 }
 
 // An inexact and an exact kernel give different bound values.
-TEST_F(VerificationTest, SeesErrorsInBoundValues) {
+TEST_F(VerificationTest, DetectsErrorsInBoundValues) {
     Graph g("bound");
     const Tensor w = g.weight("w", DType::f32, {columns, columns});
     const Tensor product = matmul(g.input("x", DType::f32, {columns, columns}), w);
@@ -280,7 +280,7 @@ Graph recurrent() {
     return g;
 }
 
-TEST_F(VerificationTest, RunsOnAStateThatIsOverwrittenOnce) {
+TEST_F(VerificationTest, OfAnOverwrittenStateRunsOnce) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(recurrent()), exact = compiled(recurrent(), true);
         const Floats h = random_floats(columns, 5), in = random_floats(columns, 6), none(columns, 0);
@@ -298,7 +298,7 @@ TEST_F(VerificationTest, RunsOnAStateThatIsOverwrittenOnce) {
     }
 }
 
-TEST_F(VerificationTest, ThatIsStoppedChangesNothingAndComesAgain) {
+TEST_F(VerificationTest, ThatIsStoppedChangesNothingAndIsRepeated) {
     const Floats none(columns, 0), in = random_floats(columns, 7);
     for (const std::string phase : {"verify", "run"})
         for (const bool throws : {false, true}) {
@@ -337,7 +337,7 @@ TEST_F(VerificationTest, OfAKernelThatThrowsFallsBack) {
     for (const InstructionProfile& row : model.profile()) EXPECT_GT(row.seconds, 0) << row.kernel;
 }
 
-TEST_F(VerificationTest, TakesTheSameNaNForRight) {
+TEST_F(VerificationTest, AcceptsEqualNaN) {
     Floats bad = x;
     bad[3] = std::numeric_limits<float>::quiet_NaN();
     CompiledGraph model = compiled(distance_to());
@@ -361,7 +361,7 @@ TEST_F(VerificationTest, OfNoElementsFindsNoError) {
     EXPECT_EQ(model.verified_errors()[0].error, 0);
 }
 
-TEST_F(VerificationTest, HoldsIntegersToBeEqual) {
+TEST_F(VerificationTest, RequiresEqualIntegers) {
     Graph g("g");
     const Tensor product =
         matmul(g.input("x", DType::f32, {5, columns}), g.weight("w", DType::f32, {columns, columns}));
@@ -383,7 +383,7 @@ TEST_F(VerificationTest, HoldsIntegersToBeEqual) {
     }
 }
 
-TEST_F(VerificationTest, IsProfiledAsWhatRan) {
+TEST_F(VerificationTest, IsProfiledAsTheProgramThatRan) {
     for (const bool amplified : {false, true}) {
         CompiledGraph model = compiled(distance_to()), exact = compiled(distance_to(), true);
         const Floats c = amplified ? near_product(x) : zeros;
@@ -399,7 +399,7 @@ TEST_F(VerificationTest, IsProfiledAsWhatRan) {
     }
 }
 
-TEST_F(VerificationTest, ByManyInstancesAtOnceGivesRightResultsToAll) {
+TEST_F(VerificationTest, ByConcurrentInstancesGivesRightResultsToAll) {
     const Floats amplifying = near_product(x);
     CompiledGraph exact = compiled(distance_to(), true);
     const Floats right = run(exact, x, amplifying), harmless = run(exact, x, zeros);
@@ -438,7 +438,7 @@ TEST_F(VerificationTest, ByManyInstancesAtOnceGivesRightResultsToAll) {
 }
 
 // The status becomes passed during a run that then fails: an instance made in between supports both programs.
-TEST_F(VerificationTest, ThatEndsLateCountsForAllInstances) {
+TEST_F(VerificationTest, ThatEndsLateAppliesToAllInstances) {
     CompileOptions options{.tolerance = Tolerance::relative(allowed)};
     options.disable = {"pack"};  // products need a workspace then
     CompiledGraph late = bound(compile(distance_to(), context, options)), early = late.instance();
@@ -459,7 +459,7 @@ TEST_F(VerificationTest, ThatEndsLateCountsForAllInstances) {
     for (CompiledGraph* each : {&late, &early, between.data()}) EXPECT_EQ(run(*each, x, zeros), run(exact, x, zeros));
 }
 
-TEST_F(VerificationTest, ComesAgainWhereAProgramIsLoaded) {
+TEST_F(VerificationTest, IsRepeatedAfterLoading) {
     const std::filesystem::path path = std::filesystem::path(CAIRN_BINARY_DIR) / "verification.cairn";
     const Floats amplifying = near_product(x);
     CompiledGraph exact = compiled(distance_to(), true), model = compiled(distance_to());

@@ -36,7 +36,7 @@ struct DotSource {
 template <int height, int columns, typename T>
 CAIRN_INLINE void store_reduced(const Vec<T> (&sum)[height][columns], T* to, std::int64_t stride, bool accumulates) {
     constexpr int width = vec_lanes<T>, count = height * columns, groups = (count + width - 1) / width;
-    T joined[groups * width];
+    T reduced[groups * width];
 #pragma GCC unroll 8
     for (int g = 0; g < groups; ++g) {
         Vec<T> some[width];
@@ -45,16 +45,16 @@ CAIRN_INLINE void store_reduced(const Vec<T> (&sum)[height][columns], T* to, std
             const int n = g * width + i;
             some[i] = n < count ? sum[n / columns][n % columns] : Vec<T>{};
         }
-        vec_store(joined + g * width, reduce_vectors(some, [](Vec<T> x, Vec<T> y) { return x + y; }));
+        vec_store(reduced + g * width, reduce_vectors(some, [](Vec<T> x, Vec<T> y) { return x + y; }));
     }
 #pragma GCC unroll 12
     for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
         for (int j = 0; j < columns; ++j) {
             const int n = i * columns + j;
-            const T found = joined[n / width * width + reduced_lane<Vec<T>>(n % width)];
-            T& place = to[i * stride + j];
-            place = accumulates ? place + found : found;
+            const T found = reduced[n / width * width + reduced_lane<Vec<T>>(n % width)];
+            T& result = to[i * stride + j];
+            result = accumulates ? result + found : found;
         }
 }
 

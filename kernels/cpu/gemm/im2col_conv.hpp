@@ -61,7 +61,7 @@ struct Im2colOperands {
     std::int64_t column_stride() const { return x_q / columns.stride; }
 
     std::int64_t taps() const { return channels * j * k; }
-    std::int64_t places() const { return p * q; }
+    std::int64_t positions() const { return p * q; }
 };
 
 template <typename T>
@@ -77,7 +77,7 @@ public:
     /// chunks of work for the team.
     void run(Team& team) {
         constexpr std::int64_t enough = 16;
-        const std::int64_t blocks = (o_.places() + width - 1) / width, all = o_.batch * o_.groups * blocks;
+        const std::int64_t blocks = (o_.positions() + width - 1) / width, all = o_.batch * o_.groups * blocks;
         if (all == 0 || o_.filters == 0) return;
         const std::int64_t least = (o_.filters + Im2colBlocks::filters - 1) / Im2colBlocks::filters,
                            most = (o_.filters + gemm_height - 1) / gemm_height;
@@ -85,7 +85,7 @@ public:
         for (std::int64_t chunk = team.next_chunk(); chunk < all * parts; chunk = team.next_chunk()) {
             const std::int64_t part = chunk % parts, block = chunk / parts % blocks, image = chunk / parts / blocks;
             const std::int64_t first = block * width, begin = o_.filters * part / parts;
-            run_block({image / o_.groups, image % o_.groups, first, std::min(width, o_.places() - first), begin,
+            run_block({image / o_.groups, image % o_.groups, first, std::min(width, o_.positions() - first), begin,
                        o_.filters * (part + 1) / parts - begin});
         }
     }
@@ -95,15 +95,15 @@ private:
 
     /// A block of output positions of one image times some filters of a group.
     struct Block {
-        std::int64_t batch, group, place, places, filter, filters;
+        std::int64_t batch, group, position, positions, filter, filters;
     };
 
     /// Calls f(row, column, count, position in the block) for each run of output positions in one row.
     template <typename F>
     void each_run(const Block& block, F f) const {
-        for (std::int64_t at = 0, count = 0; at < block.places; at += count) {
-            const std::int64_t row = (block.place + at) / o_.q, column = (block.place + at) % o_.q;
-            count = std::min(o_.q - column, block.places - at);
+        for (std::int64_t at = 0, count = 0; at < block.positions; at += count) {
+            const std::int64_t row = (block.position + at) / o_.q, column = (block.position + at) % o_.q;
+            count = std::min(o_.q - column, block.positions - at);
             f(row, column, count, at);
         }
     }
@@ -117,16 +117,16 @@ private:
             for (std::int64_t tile = 0; tile < tiles; ++tile) {
                 const std::int64_t first = block.filters * tile / tiles, end = block.filters * (tile + 1) / tiles;
                 copy_filters(block, first, end, tap, depth);
-                run_tile(first, static_cast<int>(end - first), block.places, depth, tap > 0);
+                run_tile(first, static_cast<int>(end - first), block.positions, depth, tap > 0);
             }
         }
         for (std::int64_t i = 0; i < block.filters; ++i) {
             const std::int64_t filter = block.group * o_.filters + block.filter + i;
-            each_run(block, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t place) {
+            each_run(block, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t position) {
                 std::byte* const to =
                     o_.y + (block.batch * o_.y_batch + filter * o_.y_filter + row * o_.y_p + column * o_.y_q) *
                                bytes_of(o_.dtype);
-                write_run(to, o_.dtype, sums_ + i * width + place, o_.y_q, count);
+                write_run(to, o_.dtype, sums_ + i * width + position, o_.y_q, count);
             });
         }
     }
@@ -134,10 +134,10 @@ private:
     /// panel[t][position] = the element that tap `tap` + t reads there, with zeros up to a whole tile.
     void gather(const Block& block, std::int64_t tap, std::int64_t depth) {
         const std::int64_t image = block.batch * o_.x_batch + block.group * o_.channels * o_.x_channel;
-        const std::int64_t end = (block.places + tile_width - 1) / tile_width * tile_width;
-        each_run(block, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t place) {
+        const std::int64_t end = (block.positions + tile_width - 1) / tile_width * tile_width;
+        each_run(block, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t position) {
             for (std::int64_t t = 0; t < depth; ++t) {
-                T* const to = panel_ + t * width + place;
+                T* const to = panel_ + t * width + position;
                 const std::int64_t k = (tap + t) % o_.k, j = (tap + t) / o_.k % o_.j, c = (tap + t) / o_.k / o_.j;
                 const std::int64_t from =
                     image + c * o_.x_channel + row * o_.x_p + j * o_.x_j + column * o_.x_q + k * o_.x_k;
@@ -148,8 +148,8 @@ private:
                     read_run(to, o_.dtype, at(o_.x, from), o_.x_q, count);
             }
         });
-        for (std::int64_t t = 0; t < depth && block.places < end; ++t)
-            std::fill(panel_ + t * width + block.places, panel_ + t * width + end, T{});
+        for (std::int64_t t = 0; t < depth && block.positions < end; ++t)
+            std::fill(panel_ + t * width + block.positions, panel_ + t * width + end, T{});
     }
     /// Reads `count` elements of row y of an image at columns x, x + stride, ..., zeros outside. `from` is the offset
     /// of the first from the origin.
@@ -180,12 +180,12 @@ private:
         }
     }
 
-    void run_tile(std::int64_t first, int height, std::int64_t places, std::int64_t depth, bool accumulates) {
+    void run_tile(std::int64_t first, int height, std::int64_t positions, std::int64_t depth, bool accumulates) {
         const auto tile = GemmTiles<T>::shared[1][static_cast<std::size_t>(height - 1)];
-        for (std::int64_t place = 0; place < places; place += tile_width)
-            tile({tile_, Im2colBlocks::depth, panel_ + place, width, depth, width, accumulates, 0,
+        for (std::int64_t position = 0; position < positions; position += tile_width)
+            tile({tile_, Im2colBlocks::depth, panel_ + position, width, depth, width, accumulates, 0,
                   reinterpret_cast<const char*>(tile_), 0, 0, nullptr},
-                 sums_ + first * width + place);
+                 sums_ + first * width + position);
     }
 
     Im2colOperands o_;

@@ -146,10 +146,10 @@ struct GemmTask {
     }
 
     /// A tile of the table, or the variant that prefetches columns.
-    GemmTile<T> tile_of(std::int64_t height, const GemmTile<T>* table, bool asks) const {
+    GemmTile<T> tile_of(std::int64_t height, const GemmTile<T>* table, bool prefetches) const {
         // A column-major b of bytes needs conversion to 16 bits, so this variant does not apply.
         if constexpr (sizeof(T) > 2)
-            if (is_column_major() && asks)
+            if (is_column_major() && prefetches)
                 return GemmTiles<T>::prefetching[static_cast<std::size_t>(height - min_height)];
         return table[static_cast<std::size_t>(height - 1)];
     }

@@ -29,14 +29,15 @@ struct PositionRun {
 template <typename Element>
 struct PositionRuns {
     int count = 0;
-    std::int64_t places;
+    std::int64_t positions;
     PositionRun<Element> run[positions_per_tile];
 
     PositionRuns(const ConvOperands<Element>& c, std::int64_t group, std::int64_t begin)
-        : places(std::min(positions_per_tile, c.places() - begin)) {
-        for (std::int64_t at = 0; at < places;) {
-            const std::int64_t place = begin + at, q = place % c.q, row = place / c.q, p = row % c.p, b = row / c.p;
-            const std::int64_t n = std::min(c.q - q, places - at);
+        : positions(std::min(positions_per_tile, c.positions() - begin)) {
+        for (std::int64_t at = 0; at < positions;) {
+            const std::int64_t position = begin + at, q = position % c.q, row = position / c.q, p = row % c.p,
+                               b = row / c.p;
+            const std::int64_t n = std::min(c.q - q, positions - at);
             run[count++] = {c.x + b * c.x_batch + group * c.channels * c.x_channel + p * c.x_p + q * c.x_q, at, n};
             at += n;
         }
@@ -67,12 +68,12 @@ public:
         for (int i = 0; i < count_; ++i) {
             const Part& part = parts_[i];
             __builtin_prefetch(x + part.from + positions_per_tile * stride_, 0, 2);
-            const F32 places = load_strided_elements(x + part.from, stride_, part.count);
+            const F32 loaded = load_strided_elements(x + part.from, stride_, part.count);
             const std::int64_t room = positions_per_tile - part.to;
             if (room >= lanes)
-                store(to + part.to, places);
+                store(to + part.to, loaded);
             else
-                store_part(to + part.to, places, room);
+                store_part(to + part.to, loaded, room);
         }
     }
 
@@ -105,7 +106,7 @@ constexpr auto filter_tiles = tiles<float, group_vectors, 0, false>(std::make_in
 /// sums in memory. 16-bit filters are widened into `wide`.
 template <typename Element>
 void run_tile(const ConvOperands<Element>& c, const Element* w, int height, const float* panel, std::int64_t depth,
-              std::int64_t places, bool adds, float* sums, float* wide) {
+              std::int64_t positions, bool adds, float* sums, float* wide) {
     const float* left = wide;
     std::int64_t stride = depth;
     if constexpr (sizeof(Element) == 4)
@@ -113,26 +114,26 @@ void run_tile(const ConvOperands<Element>& c, const Element* w, int height, cons
     else
         for (int row = 0; row < height; ++row)
             copy_strided_elements(wide + row * depth, w + row * c.w_filter, 1, depth);
-    for (int group = 0; group < panel_vectors && group * lanes < places; group += group_vectors)
+    for (int group = 0; group < panel_vectors && group * lanes < positions; group += group_vectors)
         filter_tiles[static_cast<std::size_t>(height - 1)]({left, stride, panel + group * lanes, depth, panel, 0, adds},
                                                            sums + group * lanes);
 }
 
-/// Runs the epilogue on the sums of filters from `filter` on at the block of positions that begins at `place`, image by
-/// image. `spare`: scratch of one tile.
+/// Runs the epilogue on the sums of filters from `filter` on at the block of positions that begins at `position`, image
+/// by image. `spare`: scratch of one tile.
 template <typename Element>
 void finish(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t filter, int height,
-            std::int64_t place, float* sums, float* spare) {
-    const std::int64_t plane = c.p * c.q, end = std::min(place + positions_per_tile, c.places());
-    for (std::int64_t at = place, width = 0; at < end; at += width) {
+            std::int64_t position, float* sums, float* spare) {
+    const std::int64_t plane = c.p * c.q, end = std::min(position + positions_per_tile, c.positions());
+    for (std::int64_t at = position, width = 0; at < end; at += width) {
         const std::int64_t b = at / plane, column = at % plane;
         width = std::min(plane - column, end - at);
         float* part = sums;
-        if (width < end - place) {
+        if (width < end - position) {
             part = spare;
             for (int row = 0; row < height; ++row)
-                copy_strided_elements(spare + row * positions_per_tile, sums + row * positions_per_tile + (at - place),
-                                      1, width);
+                copy_strided_elements(spare + row * positions_per_tile,
+                                      sums + row * positions_per_tile + (at - position), 1, width);
         }
         void* const blocks[] = {part};
         body.run({(b * c.groups + group) * c.filters + filter, height, column, width, positions_per_tile}, blocks);
@@ -142,9 +143,9 @@ void finish(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t gro
 /// Filters [begin, end) of a group, at most filters_per_block, at a block of positions; `scratch` holds a panel, a tile
 /// of widened filters, then the sums of all these filters.
 template <typename Element>
-void run_block(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t place,
+void run_block(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t group, std::int64_t position,
                std::int64_t begin, std::int64_t end, float* scratch) {
-    const PositionRuns<Element> runs(c, group, place);
+    const PositionRuns<Element> runs(c, group, position);
     float *const panel = scratch, *const wide = panel + taps_per_pass * positions_per_tile,
                  *const sums = wide + taps_per_pass * max_tile_height;
     const Element* const w = c.w + group * c.filters * c.w_filter;
@@ -157,8 +158,8 @@ void run_block(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t 
             const std::int64_t filter = begin + (end - begin) * tile / count;
             const int height = static_cast<int>(begin + (end - begin) * (tile + 1) / count - filter);
             float* const of_tile = sums + (filter - begin) * positions_per_tile;
-            run_tile(c, w + filter * c.w_filter + first, height, panel, depth, runs.places, part > 0, of_tile, wide);
-            if (part + 1 == parts) finish(c, body, group, filter, height, place, of_tile, wide);
+            run_tile(c, w + filter * c.w_filter + first, height, panel, depth, runs.positions, part > 0, of_tile, wide);
+            if (part + 1 == parts) finish(c, body, group, filter, height, position, of_tile, wide);
         }
     }
 }
@@ -167,7 +168,7 @@ void run_block(const ConvOperands<Element>& c, TileEpilogue& body, std::int64_t 
 /// and the sums of a part fit into the workspace.
 template <typename Element>
 void run_blocks(const ConvOperands<Element>& c, TileEpilogue& body, std::byte* memory, Team& team) {
-    const std::int64_t blocks = (c.places() + positions_per_tile - 1) / positions_per_tile;
+    const std::int64_t blocks = (c.positions() + positions_per_tile - 1) / positions_per_tile;
     const std::int64_t parts =
         std::max(filter_parts(blocks * c.groups, c.filters), (c.filters + filters_per_block - 1) / filters_per_block);
     float* const scratch = reinterpret_cast<float*>(memory);
@@ -273,7 +274,7 @@ void run_rows(const ConvOperands<Element>& c, const Args& args, const ConvPlan& 
 template <typename Element>
 void conv_as(const Args& args, const ConvPlan& plan, Team& team) {
     const ConvOperands<Element> c(args, plan);
-    if (c.filters == 0 || c.places() == 0) return;
+    if (c.filters == 0 || c.positions() == 0) return;
     std::byte* const memory = args.workspace + member_bytes(plan, c.filters, c.p, c.q) * team.rank();
     TileEpilogue body(plan.body, 1, args.inputs + 2, args.outputs, memory, plan.columns);
     std::byte* const rest = memory + plan.body.bytes_per_member();

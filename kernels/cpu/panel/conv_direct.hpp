@@ -40,15 +40,15 @@ struct CachedPlanes {
 
     /// The cached plane of a channel, and the elements that the taps of a single output position read of it.
     float* plane_of(std::int64_t channel) const { return planes + (channel - first) * plane; }
-    float* single_of(std::int64_t place, std::int64_t channel) const {
-        return singles + (place * channels + channel - first) * taps;
+    float* single_of(std::int64_t position, std::int64_t channel) const {
+        return singles + (position * channels + channel - first) * taps;
     }
     /// Positions of some rows and columns, including those between rows.
-    std::int64_t places(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
+    std::int64_t positions(std::int64_t rows, std::int64_t some) const { return (rows - 1) * layout.pitch() + some; }
     /// The number of trailing positions that are computed one at a time; 0 if they have too few taps for that to pay.
-    static std::int64_t single(std::int64_t places, std::int64_t all_taps) {
+    static std::int64_t single(std::int64_t positions, std::int64_t all_taps) {
         constexpr std::int64_t enough_taps = 8 * lanes;
-        const std::int64_t rest = places % lanes;
+        const std::int64_t rest = positions % lanes;
         return 2 * rest <= lanes && all_taps >= enough_taps ? rest : 0;
     }
 };
@@ -83,9 +83,9 @@ public:
             const std::int64_t block = chunk / parts, row = block / columns, image = row / rows;
             const Where at{image / c_.groups, image % c_.groups, row % rows * bands.rows,
                            block % columns * bands.columns};
-            const std::int64_t places =
-                kept.places(std::min(bands.rows, c_.p - at.p), std::min(bands.columns, c_.q - at.q));
-            run_filters(kept, block, at, places, Range{0, c_.filters}.part(chunk % parts, parts));
+            const std::int64_t positions =
+                kept.positions(std::min(bands.rows, c_.p - at.p), std::min(bands.columns, c_.q - at.q));
+            run_filters(kept, block, at, positions, Range{0, c_.filters}.part(chunk % parts, parts));
         }
     }
 
@@ -119,58 +119,58 @@ private:
         kept.layout.set_taps(offsets_, std::min(channels_at_once(), c_.channels), kept.plane);
     }
 
-    std::int64_t single(std::int64_t places) const { return CachedPlanes::single(places, c_.taps()); }
+    std::int64_t single(std::int64_t positions) const { return CachedPlanes::single(positions, c_.taps()); }
 
-    void fill(const CachedPlanes& kept, const Where& at, std::int64_t places, std::int64_t end) {
-        const std::int64_t count = single(places);
+    void fill(const CachedPlanes& kept, const Where& at, std::int64_t positions, std::int64_t end) {
+        const std::int64_t count = single(positions);
         for (std::int64_t channel = kept.first; channel < end; ++channel) {
             float* const plane = kept.plane_of(channel);
             kept.layout.fill(plane, x_.at(at.b, at.group * c_.channels + channel, 0, 0), x_.height, x_.width,
                              x_.row_stride, at.p, at.q);
             for (std::int64_t i = 0; i < count; ++i)
                 for (std::int64_t t = 0; t < kept.taps; ++t)
-                    kept.single_of(i, channel)[t] = plane[offsets_[t] + places - count + i];
+                    kept.single_of(i, channel)[t] = plane[offsets_[t] + positions - count + i];
         }
     }
 
     /// Processes some filter tiles at once, so that their sums stay in L2.
-    void run_filters(CachedPlanes& kept, std::int64_t block, const Where& at, std::int64_t places,
+    void run_filters(CachedPlanes& kept, std::int64_t block, const Where& at, std::int64_t positions,
                      const Range& filters) {
         constexpr std::int64_t most = ImageBlocks::tiles * filter_height;
         const std::int64_t pieces = (filters.count() + most - 1) / most;
         const std::int64_t parts = (c_.channels + channels_at_once() - 1) / channels_at_once();
-        const std::int64_t held = kept.channels == c_.channels ? parts : kept.channels / channels_at_once();
+        const std::int64_t cached = kept.channels == c_.channels ? parts : kept.channels / channels_at_once();
         const auto channels = [&](std::int64_t part) { return Range{0, c_.channels}.part(part, parts); };
         for (std::int64_t piece = 0; piece < pieces; ++piece)
             for (std::int64_t part = 0; part < parts; ++part) {
-                if (const std::int64_t begin = channels(part / held * held).begin;
+                if (const std::int64_t begin = channels(part / cached * cached).begin;
                     kept.block != block || kept.first != begin) {
                     kept.block = block, kept.first = begin;
-                    fill(kept, at, places, channels(std::min(part / held * held + held, parts) - 1).end);
+                    fill(kept, at, positions, channels(std::min(part / cached * cached + cached, parts) - 1).end);
                 }
-                run_block(kept, at, places, filters.part(piece, pieces), channels(part));
+                run_block(kept, at, positions, filters.part(piece, pieces), channels(part));
             }
     }
 
     /// Accumulates the contribution of some channels on the sums.
-    void run_block(const CachedPlanes& kept, const Where& at, std::int64_t places, const Range& filters,
+    void run_block(const CachedPlanes& kept, const Where& at, std::int64_t positions, const Range& filters,
                    const Range& channels) {
         const std::int64_t tiles = (filters.count() + filter_height - 1) / filter_height;
-        const std::int64_t whole = places - single(places);
+        const std::int64_t whole = positions - single(positions);
         const bool is_all = channels.count() == c_.channels, is_last = channels.end == c_.channels;
         float* sums = sums_;
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const Range rows = filters.part(tile, tiles);
             const ConvTileSource source = source_of(kept, at, rows, channels);
-            for (std::int64_t place = 0, count = 0; place < places; place += count) {
+            for (std::int64_t position = 0, count = 0; position < positions; position += count) {
                 // A single remaining vector is merged with the two before it.
-                const std::int64_t in_vectors = (whole - place + lanes - 1) / lanes;
+                const std::int64_t in_vectors = (whole - position + lanes - 1) / lanes;
                 const bool are_three = in_vectors == 3 && 3 * lanes > positions_per_tile;
-                count = are_three ? places - place : std::min(positions_per_tile, places - place);
+                count = are_three ? positions - position : std::min(positions_per_tile, positions - position);
                 const std::int64_t pitch = position_pitch(are_three ? 3 : 1);
-                run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, {place, place + count}, whole,
-                         sums, pitch);
-                if (is_last) finish(kept, at, rows, {place, place + count}, sums, pitch);
+                run_tile(kept, source, static_cast<int>(rows.count()), channels.begin, {position, position + count},
+                         whole, sums, pitch);
+                if (is_last) finish(kept, at, rows, {position, position + count}, sums, pitch);
                 if (!is_all) sums += filter_height * pitch;
             }
         }

@@ -26,7 +26,7 @@ struct ConvOperands {
     }
 
     std::int64_t taps() const { return channels * j * k; }
-    std::int64_t places() const { return batch * p * q; }
+    std::int64_t positions() const { return batch * p * q; }
 
 private:
     // Output positions are the columns of the right operand.

@@ -56,18 +56,18 @@ Size block_floats(const Size& filters) {
 }
 
 /// Cache blocking of a convolution that reads a cached image: `taps` bounds the depth of one pass, so that the planes
-/// stay in the second-level cache and the filters of a tile in the first; `places` output positions and `tiles` tiles
-/// of filters make a block. A remainder of at most half a vector of positions is computed one position at a time, each
-/// from a row that holds the elements its taps read.
+/// stay in the second-level cache and the filters of a tile in the first; `positions` output positions and `tiles`
+/// tiles of filters make a block. A remainder of at most half a vector of positions is computed one position at a time,
+/// each from a row that holds the elements its taps read.
 struct ImageBlocks {
-    static constexpr std::int64_t taps = 512, places = 256, max_columns = 272, tiles = 8, vector = 16;
+    static constexpr std::int64_t taps = 512, positions = 256, max_columns = 272, tiles = 8, vector = 16;
     static constexpr std::int64_t plane_gap = vector, single_rows = vector / 2;
     /// Upper bound of the floats of cached planes for each team member, independent of the operands' sizes. Planes that
     /// exceed it are cached some channels at a time, once for each block of filters.
     static constexpr std::int64_t max_planes = std::int64_t{5} << 16;
-    /// Output positions of a band: `places`, halved until the planes for them fit into `max_planes`.
-    static std::int64_t places_of(const WindowPlan& image) {
-        std::int64_t count = places;
+    /// Output positions of a band: `positions`, halved until the planes for them fit into `max_planes`.
+    static std::int64_t positions_of(const WindowPlan& image) {
+        std::int64_t count = positions;
         while (count > vector && widest_plane(image, count) > max_planes) count /= 2;
         return count;
     }
@@ -85,8 +85,8 @@ struct ImageBlocks {
         return std::max<std::int64_t>((all + parts - 1) / parts, 1);
     }
     /// Channels cached at a time: all, or as many whole parts as fit into `floats` floats, at least one.
-    static std::int64_t held_channels(const WindowPlan& image, std::int64_t all, std::int64_t plane,
-                                      std::int64_t floats) {
+    static std::int64_t cached_channels(const WindowPlan& image, std::int64_t all, std::int64_t plane,
+                                        std::int64_t floats) {
         if (planes(image, all, plane) <= floats) return all;
         const std::int64_t at_once = channels(image, all);
         return std::max<std::int64_t>(floats / planes(image, at_once, plane), 1) * at_once;
@@ -109,9 +109,9 @@ struct ImageBands {
 
     ImageBands(const WindowPlan& image, std::int64_t p, std::int64_t q) : rows(1), columns(q) {
         constexpr std::int64_t vector = ImageBlocks::vector;
-        const std::int64_t places = ImageBlocks::places_of(image);
-        if (q > places + vector) {
-            const std::int64_t count = (q + places - 1) / places;
+        const std::int64_t positions = ImageBlocks::positions_of(image);
+        if (q > positions + vector) {
+            const std::int64_t count = (q + positions - 1) / positions;
             columns = whole_vectors((q + count - 1) / count);
             return;
         }
@@ -123,7 +123,7 @@ struct ImageBands {
         const auto all_lanes = [&](std::int64_t of_band) {
             return p / of_band * lanes_of(of_band) + lanes_of(p % of_band);
         };
-        for (std::int64_t more = 2; more <= std::min(p, places / std::max<std::int64_t>(pitch, 1)); ++more)
+        for (std::int64_t more = 2; more <= std::min(p, positions / std::max<std::int64_t>(pitch, 1)); ++more)
             if (all_lanes(more) <= all_lanes(rows)) rows = more;
     }
 };
@@ -136,8 +136,8 @@ Size member_bytes(const ConvPlan& plan, const Size& filters, const Size& p, cons
     if (plan.reads == ConvReads::image) rest = Size(plan.floats.all() * 4);
     if (plan.is_single_channel) {
         // A tile has fewer positions than its band has floats.
-        const Size places = min(min(p, Size(band_rows)) * q, Size(max_band_floats));
-        rest = band_bytes(plan.image, p, q) + (places + Size(block_size)) * Size(4);
+        const Size positions = min(min(p, Size(band_rows)) * q, Size(max_band_floats));
+        rest = band_bytes(plan.image, p, q) + (positions + Size(block_size)) * Size(4);
     }
     return rest + Size(plan.body.bytes_per_member());
 }

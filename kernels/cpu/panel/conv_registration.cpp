@@ -121,7 +121,7 @@ std::int64_t floats_of_plane(const Problem& conv, const ConvPlan& plan) {
         const std::int64_t floats = of_bands(p.constant(), q.constant());
         return plan.is_pointwise ? std::max(floats, of_bands(1, p.constant() * q.constant())) : floats;
     }
-    return ImageBlocks::widest_plane(image, ImageBlocks::places_of(image));
+    return ImageBlocks::widest_plane(image, ImageBlocks::positions_of(image));
 }
 
 /// Workspace of a member for an image: planes of all channels, unless those of all members exceed the operands.
@@ -133,7 +133,7 @@ ImageFloats image_floats(const Problem& conv, const ConvPlan& plan, int threads)
     const Dim operands = element_count(conv.inputs[0].shape) + element_count(conv.inputs[1].shape);
     const std::int64_t plane = floats_of_plane(conv, plan),
                        most = std::max(ImageBlocks::max_planes, operands.lower_bound() / threads),
-                       channels = ImageBlocks::held_channels(image, plan.channels, plane, most);
+                       channels = ImageBlocks::cached_channels(image, plan.channels, plane, most);
     return {channels, ImageBlocks::planes(image, channels, plane), offsets, is_widened ? max_tile_height * offsets : 0,
             ImageBlocks::tiles * groups * max_tile_height * positions_per_tile};
 }
@@ -185,7 +185,7 @@ ScaleBiasRelu scale_bias_relu_of(const Problem& epilogue, const BlockProgram& bo
     if (body.inputs[0] != DType::f32) return tail;
     int value = 0, at = 0;
     // The other operand, if the operation has this opcode and `value` is one of its two operands.
-    const auto take = [&](BlockOpcode code) {
+    const auto consume = [&](BlockOpcode code) {
         if (at == body.op_count || body.ops[at].code != code || body.ops[at].slot != BlockType::f32) return -1;
         const BlockOp& op = body.ops[at];
         const int other = op.operand[0] == value ? op.operand[1] : op.operand[0];
@@ -195,8 +195,8 @@ ScaleBiasRelu scale_bias_relu_of(const Problem& epilogue, const BlockProgram& bo
         value = body.ops[at++].result;
         return other - 1;
     };
-    tail.factor = take(BlockOpcode::mul);
-    tail.term = take(BlockOpcode::add);
+    tail.factor = consume(BlockOpcode::mul);
+    tail.term = consume(BlockOpcode::add);
     if (at < body.op_count && body.ops[at].code == BlockOpcode::relu && body.ops[at].operand[0] == value) {
         tail.has_relu = true;
         value = body.ops[at++].result;
@@ -244,7 +244,7 @@ Dim workspace(const Problem& problem, int threads) {
 }
 
 Cost cost_of_conv(const Problem& problem) {
-    const double places = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    const double positions = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     double taps = 1;
     const Shape& w = problem.inputs[1].shape;
     for (std::size_t axis = 1; axis < w.size(); ++axis) taps *= static_cast<double>(w[axis].constant());
@@ -252,7 +252,7 @@ Cost cost_of_conv(const Problem& problem) {
     const TensorDesc& x = problem.inputs[0];
     double seen = 1;
     for (std::size_t axis = 0; axis < w.size(); ++axis) seen *= static_cast<double>(x.shape[axis].constant());
-    return {2 * taps * places, (places + seen) * static_cast<double>(size_of(x.dtype)), 0.75};
+    return {2 * taps * positions, (positions + seen) * static_cast<double>(size_of(x.dtype)), 0.75};
 }
 
 Cost cost_of_fused(const Problem& problem) {

@@ -214,11 +214,11 @@ PanelProduct<Weight> product_of(const Args& args, const PanelPlan& plan) noexcep
 /// row. Returns the memory after the copy.
 template <typename Weight>
 std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* memory, Team& team) {
-    constexpr std::int64_t most_left = 12;
+    constexpr std::int64_t max_remainder = 12;
     if (!plan.pads_rows) return memory;
     const std::int64_t stride = PanelPlan::padded_stride(product.depth);
     auto* const copy = reinterpret_cast<float*>(memory);
-    if (product.rows > most_left) {
+    if (product.rows > max_remainder) {
         const std::int64_t first = product.rows * team.rank() / team.size();
         const std::int64_t last = product.rows * (team.rank() + 1) / team.size();
         for (std::int64_t row = first; row < last; ++row)
@@ -232,7 +232,7 @@ std::byte* copy_rows_apart(PanelProduct<Weight>& product, const PanelPlan& plan,
 
 /// Assigns the workspace to the product, and returns the remaining memory.
 template <typename Weight>
-std::byte* take_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
+std::byte* assign_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
     const std::int64_t pending_bytes = plan.pending_sums * static_cast<std::int64_t>(sizeof(BlockSums));
     product.sums = reinterpret_cast<BlockSums*>(workspace + pending_bytes * team.rank());
     return copy_rows_apart(product, plan, workspace + pending_bytes * team.size(), team);
@@ -266,7 +266,7 @@ template <typename Weight>
 void run_product(const Args& args, const PanelPlan& plan, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     PanelProduct<Weight> product = product_of<Weight>(args, plan);
-    std::byte* const workspace = take_workspace(product, plan, args.workspace, team);
+    std::byte* const workspace = assign_workspace(product, plan, args.workspace, team);
     TileEpilogue body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
                       workspace + plan.body.bytes_per_member() * team.rank());
     const int leading = args.inputs[0].rank - 1;
@@ -279,7 +279,7 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
 template <typename Weight>
 void find_argmax(const Args& args, const PanelPlan& plan, Team& team) {
     PanelProduct<Weight> product = product_of<Weight>(args, plan);
-    std::byte* const workspace = take_workspace(product, plan, args.workspace, team);
+    std::byte* const workspace = assign_workspace(product, plan, args.workspace, team);
     ProductArgMax largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
                           workspace, team.rank());
     product.largest = &largest;

@@ -114,7 +114,7 @@ Refusal step_refusal(const Step& step, const std::vector<DType>& dtypes) {
                                : made.form == StepKind::choice ? 3
                                                                : static_cast<std::size_t>(made.op->operands);
     if (step.operands.size() != wanted) return "the step " + step.op + " has the wrong number of operands";
-    if (made.form == StepKind::formula && !made.op->takes(made.operand_dtype))
+    if (made.form == StepKind::formula && !made.op->supports(made.operand_dtype))
         return step.op + " is not defined for " + std::string(to_string(made.operand_dtype));
     return {};
 }
@@ -242,7 +242,7 @@ std::vector<std::string> samples_of(const ElementOp& op) {
     std::vector<std::string> samples;
     for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8,
                         DType::boolean}) {
-        if (!op.takes(dtype)) continue;
+        if (!op.supports(dtype)) continue;
         const int form = dtype == DType::f32 || dtype == DType::i32 || dtype == DType::boolean ? 0 : 1;
         const std::string tensor = std::string(to_string(dtype)) + shapes[form];
         std::string text = std::string(op.name) + " | " + tensor;

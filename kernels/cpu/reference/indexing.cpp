@@ -86,8 +86,8 @@ void run_gather(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
     const Sides from(table, how.axis, 1), to(out, how.axis, indices.rank);
-    const StridedView places{nullptr, out.shape + how.axis, out.strides + how.axis, indices.rank};
-    const std::int64_t chosen = element_count(places), behind = element_count(from.behind);
+    const StridedView index_view{nullptr, out.shape + how.axis, out.strides + how.axis, indices.rank};
+    const std::int64_t chosen = element_count(index_view), behind = element_count(from.behind);
     const auto bytes = static_cast<std::int64_t>(how.bytes);
     const Range rows = share(element_count(from.before) * chosen, team.rank(), team.size());
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
@@ -95,7 +95,7 @@ void run_gather(const Args& args, Team& team) {
         if (index < 0) return;
         StridedView source = from.behind, target = to.behind;
         source.data += (offset_of(from.before, row / chosen) + index * table.strides[how.axis]) * bytes;
-        target.data += (offset_of(to.before, row / chosen) + offset_of(places, row % chosen)) * bytes;
+        target.data += (offset_of(to.before, row / chosen) + offset_of(index_view, row % chosen)) * bytes;
         move_elements(target, source, how.bytes, {0, behind});
     }
 }

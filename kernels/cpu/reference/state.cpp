@@ -16,14 +16,14 @@ struct Change {
 
 // Offset of the first new row in the result, in elements. state_append grows the axis whose sizes before and after
 // differ; if none differs, there are no rows.
-std::int64_t place_of_rows(const Change& change, const StridedView& state, const StridedView& out,
-                           const Args& args) noexcept {
-    std::int64_t place = 0;
+std::int64_t offset_of_rows(const Change& change, const StridedView& state, const StridedView& out,
+                            const Args& args) noexcept {
+    std::int64_t offset = 0;
     for (int axis = 0; axis < out.rank; ++axis) {
         const std::int64_t behind = state.shape[axis] == out.shape[axis] ? 0 : state.shape[axis];
-        place += (change.start_at >= 0 ? args.dims[change.start_at + axis] : behind) * out.strides[axis];
+        offset += (change.start_at >= 0 ? args.dims[change.start_at + axis] : behind) * out.strides[axis];
     }
-    return place;
+    return offset;
 }
 
 void move_share(const StridedView& to, const StridedView& from, std::size_t bytes, const Team& team) noexcept {
@@ -38,7 +38,7 @@ void run(const Args& args, Team& team) {
     move_share({out.data, state.shape, out.strides, out.rank}, state, change.bytes, team);
     // Rows may overwrite copied elements.
     team.barrier();
-    const std::int64_t skipped = place_of_rows(change, state, out, args) * static_cast<std::int64_t>(change.bytes);
+    const std::int64_t skipped = offset_of_rows(change, state, out, args) * static_cast<std::int64_t>(change.bytes);
     move_share({out.data + skipped, rows.shape, out.strides, out.rank}, rows, change.bytes, team);
 }
 

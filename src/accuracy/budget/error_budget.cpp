@@ -82,15 +82,15 @@ ErrorInfluence::ErrorInfluence(const ir::GraphData& graph, const alternatives::E
     for (const ir::StateInfo& state : graph.states()) state_writes_.emplace(state.read, state.latest);
 }
 
-void ErrorInfluence::visit_producers(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const {
+void ErrorInfluence::visit_producers(ir::NodeId from, const std::function<bool(ir::NodeId)>& enter) const {
     std::vector<ir::NodeId> open;
     const auto reach = [&](ir::NodeId id) {
         const ir::NodeId value = classes_->value_of(id);
         for (const ir::NodeId expression : classes_->expressions(value))
-            if (++visits_; take(expression)) open.push_back(expression);
+            if (++visits_; enter(expression)) open.push_back(expression);
         // The rounded value may be read in its place.
         for (const ir::NodeId narrow : classes_->rounded(value))
-            if (take(narrow)) open.push_back(narrow);
+            if (enter(narrow)) open.push_back(narrow);
     };
     reach(from);
     while (!open.empty()) {

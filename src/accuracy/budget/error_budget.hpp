@@ -61,9 +61,9 @@ public:
     std::size_t visits() const noexcept { return visits_; }
 
 private:
-    /// Visits all nodes that `from` depends on, in any expression, but does not pass nodes that `take` refuses. The
+    /// Visits all nodes that `from` depends on, in any expression, but does not pass nodes that `enter` refuses. The
     /// value read from a state depends on what runs write there.
-    void visit_producers(ir::NodeId from, const std::function<bool(ir::NodeId)>& take) const;
+    void visit_producers(ir::NodeId from, const std::function<bool(ir::NodeId)>& enter) const;
     const std::vector<bool>& influenced_nodes(std::size_t bound) const;
 
     const ir::GraphData* graph_;

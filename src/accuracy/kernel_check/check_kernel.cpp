@@ -255,10 +255,11 @@ private:
 };
 
 void need_features(const Kernel& kernel, const device::Backend& backend) {
-    const FeatureSet here = backend.features();
-    if (!here.includes(kernel.needs))
-        throw Error(ErrorKind::unsupported, "check_kernel",
-                    kernel.id + " needs " + to_string(kernel.needs - here) + ", this machine has " + to_string(here));
+    const FeatureSet available = backend.features();
+    if (!available.includes(kernel.needs))
+        throw Error(
+            ErrorKind::unsupported, "check_kernel",
+            kernel.id + " needs " + to_string(kernel.needs - available) + ", this machine has " + to_string(available));
 }
 
 KernelChecker::Backends make_backends() {

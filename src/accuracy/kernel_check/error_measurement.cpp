@@ -9,7 +9,7 @@ namespace cairn::kernel_check {
 namespace {
 
 // Largest operation count of the reference, which takes about a tenth of a second for it.
-constexpr double most_steps = 1e8;
+constexpr double max_operations = 1e8;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& p
     try {
         do {
             Problem sized = at_sizes(problem, sizes);
-            if (kernel_check::reference_operation_count(sized, definitions) <= most_steps) return sized;
+            if (kernel_check::reference_operation_count(sized, definitions) <= max_operations) return sized;
         } while (kernel_check::halve(sizes, symbols));
     } catch (const InternalError&) { throw; } catch (const Error&) {
     }  // the definition rejects the problem

@@ -146,7 +146,7 @@ GuardedTensor::ByteRanges GuardedTensor::owned(const std::vector<std::size_t>& e
     if (!layout_.empty()) return size_ > 0 ? ByteRanges{{0, size_}} : ByteRanges{};
     const std::size_t bytes = size_of(dtype_), count = size_ / bytes;
     std::vector<char> is_owned(count, 0);
-    for (const std::size_t place : element_offsets) is_owned[place / bytes] = 1;
+    for (const std::size_t offset : element_offsets) is_owned[offset / bytes] = 1;
     ByteRanges found;
     for (auto end = is_owned.begin();;) {
         const auto begin = std::find(end, is_owned.end(), 1);
@@ -162,7 +162,7 @@ std::vector<std::size_t> GuardedTensor::element_offsets() const {
     const bool is_packed = !layout_.empty(), is_transposed = layout_ == "panel32.t";
     std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
     std::vector<std::int64_t> index(rank, 0);
-    for (std::size_t& place : found) {
+    for (std::size_t& offset : found) {
         std::size_t element = 0;
         if (is_packed) {
             const std::size_t k = is_transposed ? rank - 1 : rank - 2, n = is_transposed ? rank - 2 : rank - 1;
@@ -171,7 +171,7 @@ std::vector<std::size_t> GuardedTensor::element_offsets() const {
             for (std::size_t axis = 0; axis < rank; ++axis)
                 element += static_cast<std::size_t>(index[axis] * strides_[axis]);
         }
-        place = element * bytes;
+        offset = element * bytes;
         for (std::size_t axis = rank; axis-- > 0 && ++index[axis] == shape_[axis];) index[axis] = 0;
     }
     return found;

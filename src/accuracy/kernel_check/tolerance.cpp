@@ -87,9 +87,10 @@ std::vector<double> propagated_errors(const Problem& problem, std::span<const De
     for (const double sign : {1.0, -1.0}) {
         interpreter::Value product = of_product.outputs[0];
         for (std::size_t i = 0; i < errors.size(); ++i) product.data[i] += sign * errors[i];
-        const std::vector<double> there =
+        const std::vector<double> perturbed =
             epilogue_result(parts->epilogue, definitions, expected, std::move(product), output);
-        for (std::size_t i = 0; i < exact.size(); ++i) moved[i] = std::fmax(moved[i], std::fabs(there[i] - exact[i]));
+        for (std::size_t i = 0; i < exact.size(); ++i)
+            moved[i] = std::fmax(moved[i], std::fabs(perturbed[i] - exact[i]));
     }
     return moved;
 }
@@ -104,7 +105,7 @@ double term_count(const Problem& problem) {
 }
 
 // One of the two numbers of the dtype around `number`; `number` itself if it is one.
-double round_either_way(DType dtype, double number, std::mt19937_64& random) {
+double round_up_or_down(DType dtype, double number, std::mt19937_64& random) {
     const double nearest = ir::round_to(dtype, number);
     const bool is_exact = nearest == number || !std::isfinite(nearest) || std::fabs(nearest) < smallest_normal(dtype);
     if (is_exact || random() % 2 == 0) return nearest;
@@ -166,7 +167,7 @@ std::vector<double> roundoff_errors(const Problem& problem, std::span<const Defi
     const std::vector<double>& exact = expected.outputs[output].data;
     std::vector<double> errors(exact.size(), 0);
     std::mt19937_64 random;
-    const auto rounding = [&](DType dtype, double number) { return round_either_way(dtype, number, random); };
+    const auto rounding = [&](DType dtype, double number) { return round_up_or_down(dtype, number, random); };
     for (int evaluation = 0; evaluation < evaluations; ++evaluation) {
         const std::vector<double> rounded =
             evaluate_definition(problem, definitions, expected.inputs, rounding).outputs[output].data;

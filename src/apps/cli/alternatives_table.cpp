@@ -60,12 +60,12 @@ std::string alternatives_table(const ReportData& study, const AlternativePath& o
         left_seconds += each.at_bind ? 0 : each.chosen.seconds;
     }
     for (const PathStep& step : other.steps) count_call(right, step.at_bind, step.kernel, step.problem, step.seconds);
-    const std::vector<CountedCall> gone = beyond(left, right), come = beyond(right, left);
+    const std::vector<CountedCall> removed = beyond(left, right), added = beyond(right, left);
     std::string table = fmt::format(
         "<table>\n<tr><th>chosen</th><th class=\"number\">time</th><th>{}</th><th class=\"number\">time</th></tr>\n",
         escaped(title));
-    for (std::size_t i = 0; i < std::max(gone.size(), come.size()); ++i)
-        table += fmt::format("<tr>{}{}</tr>\n", cell(gone, i, "gone"), cell(come, i, "come"));
+    for (std::size_t i = 0; i < std::max(removed.size(), added.size()); ++i)
+        table += fmt::format("<tr>{}{}</tr>\n", cell(removed, i, "gone"), cell(added, i, "come"));
     return table + fmt::format(
                        "<tr><td class=\"half\">a run, with what both have</td><td class=\"number\">{}</td>"
                        "<td class=\"half\">a run</td><td class=\"number\">{}</td></tr>\n</table>\n",

@@ -77,7 +77,7 @@ int run_command(int argc, char** argv) {
     try {
         app.parse(argc, argv);
         return chosen(output, interrupt.token());
-    } catch (const CLI::Success& asked) { return app.exit(asked); } catch (const CLI::Error& error) {
+    } catch (const CLI::Success& success) { return app.exit(success); } catch (const CLI::Error& error) {
         print_to_stderr(std::string("[command line] ") + error.what());
     } catch (const BrokenPipe&) { return 0; } catch (const Cancelled&) {
         print_to_stderr("[cairn] stopped");

@@ -121,8 +121,8 @@ private:
         const std::size_t arrow = problem.find("-> "),
                           end = std::min(problem.find(" where ", arrow), problem.find(" results ", arrow));
         const std::string made = arrow == std::string::npos ? "" : problem.substr(arrow + 3, end - arrow - 3);
-        const bool tells_more = !group.empty() && group != definition_of(problem);
-        return made + (tells_more ? " by " + group : "") + (each.where.empty() ? "" : ", " + each.where);
+        const bool adds_group = !group.empty() && group != definition_of(problem);
+        return made + (adds_group ? " by " + group : "") + (each.where.empty() ? "" : ", " + each.where);
     }
 
     /// A bar for the measured time, and a tick at the expected time.

@@ -44,16 +44,16 @@ void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, O
                             info.rules, info.sessions, timestamp_text(info.oldest), timestamp_text(info.newest)));
 }
 
-void put_environments(const TimingFileInfo& info, const TimingEnvironment& here, Output& output) {
+void put_environments(const TimingFileInfo& info, const TimingEnvironment& this_machine, Output& output) {
     for (const auto& [environment, times] : info.environments) {
-        const bool is_here = environment.hard == here.hard;
+        const bool is_this_machine = environment.hard == this_machine.hard;
         output.line({{"kind", "environment"},
                      {"environment", environment.hard},
                      {"soft", environment.soft},
                      {"times", std::to_string(times)},
-                     {"here", is_here}},
-                    fmt::format("{:<9} {} times of {}", environment_match_text(environment.hard, here.hard), times,
-                                environment.hard));
+                     {"here", is_this_machine}},
+                    fmt::format("{:<9} {} times of {}", environment_match_text(environment.hard, this_machine.hard),
+                                times, environment.hard));
     }
 }
 
@@ -76,7 +76,7 @@ int show_info(const InfoOptions& options, Output& output, const std::stop_token&
     const TimingFile file = open_to_read(options.all);
     const TimingFileInfo info = file.info();
     put_counts(path, info, output);
-    put_environments(info, environment_here(options.all), output);
+    put_environments(info, environment_of_this_machine(options.all), output);
     if (options.sessions)
         for (const TimingSession& session : file.sessions()) put_session(session, output);
     return 0;

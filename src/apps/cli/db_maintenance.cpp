@@ -70,10 +70,10 @@ int collect_garbage(const CollectOptions& options, Output& output, const std::st
 
 void add_db_maintenance(CLI::App& db, Action& chosen) {
     auto check = std::make_shared<CheckOptions>();
-    CLI::App& look = *db.add_subcommand("check", "check the database: damaged pages, invalid rows");
-    add_database_options(look, check->all);
-    look.footer("The exit code is 1 where something is wrong.");
-    set_action(look, check, chosen, check_database);
+    CLI::App& check_command = *db.add_subcommand("check", "check the database: damaged pages, invalid rows");
+    add_database_options(check_command, check->all);
+    check_command.footer("The exit code is 1 where something is wrong.");
+    set_action(check_command, check, chosen, check_database);
 
     auto collect = std::make_shared<CollectOptions>();
     CLI::App& command = *db.add_subcommand("gc", "remove rows that count no more, and give the space back");

@@ -47,10 +47,10 @@ int query_problem(const QueryOptions& options, Output& output) {
         throw Error(ErrorKind::argument, "db", "times are of constant sizes, got " + to_string(problem));
     const TimingFile file = open_to_read(options.all);
     const Context context = make_context(options.all, {});
-    const std::string here = timing_environment(context).hard, text = to_string(problem);
+    const std::string this_machine = timing_environment(context).hard, text = to_string(problem);
     std::vector<TimingRecord> records =
         file.query({.kernel = options.filter.kernel, .problem = text, .policy = policy_of(context), .best_only = true});
-    std::erase_if(records, [&](const TimingRecord& each) { return each.hard != here || each.problem != text; });
+    std::erase_if(records, [&](const TimingRecord& each) { return each.hard != this_machine || each.problem != text; });
     if (records.empty()) check_kernel(problem, options.filter.kernel, context);
     for (const TimingRecord& record : records) put_time(output, record, record.hard);
     return 0;
@@ -74,12 +74,12 @@ int query_database(const QueryOptions& options, Output& output, const std::stop_
     if (!options.problem.empty()) return query_problem(options, output);
     const TimingFile file = open_to_read(options.all);
     TimingFilter filter = options.filter;
-    const std::string here = environment_here(options.all).hard;
+    const std::string this_machine = environment_of_this_machine(options.all).hard;
     filter.environment = environment_pattern(filter.environment, options.all);
     if (!options.since.empty()) filter.since = parse_timestamp(options.since, now()).value();
     const std::vector<TimingRecord> records = file.query(filter);
     if (records.empty() && file.info().times > 0) check_patterns(file, filter);
-    for (const TimingRecord& record : records) put_time(output, record, here);
+    for (const TimingRecord& record : records) put_time(output, record, this_machine);
     return 0;
 }
 

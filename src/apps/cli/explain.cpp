@@ -45,18 +45,19 @@ OutputRow row_of(const ExplainedKernel& verdict, std::string_view kind, const st
 }
 
 /// The additional cost of an alternative: the run time, and separately the price of kept bytes.
-OutputRow row_of(const ExplainedValue& value, const ExplainedAlternative& way, const std::string& bucket) {
-    OutputRow row{{"kind", "alternative"}, {"bucket", bucket},     {"value", value.value},
-                  {"op", value.op},        {"where", value.where}, {"definition", way.definition},
-                  {"taken", way.chosen},   {"laws", way.laws}};
+OutputRow row_of(const ExplainedValue& value, const ExplainedAlternative& alternative, const std::string& bucket) {
+    OutputRow row{{"kind", "alternative"},       {"bucket", bucket},
+                  {"value", value.value},        {"op", value.op},
+                  {"where", value.where},        {"definition", alternative.definition},
+                  {"taken", alternative.chosen}, {"laws", alternative.laws}};
     if (!value.name.empty()) row["name"] = value.name;
-    if (way.best >= 0) row["kernel"] = way.kernels[static_cast<std::size_t>(way.best)].kernel;
-    if (way.slower) {
-        row["slower_ns"] = nanoseconds(*way.slower);
-        row["more_bytes"] = way.more_bytes;
-        row["price_ns"] = nanoseconds(way.price);
+    if (alternative.best >= 0) row["kernel"] = alternative.kernels[static_cast<std::size_t>(alternative.best)].kernel;
+    if (alternative.slower) {
+        row["slower_ns"] = nanoseconds(*alternative.slower);
+        row["more_bytes"] = alternative.more_bytes;
+        row["price_ns"] = nanoseconds(alternative.price);
     }
-    if (!way.decided_by.empty()) row["decided_by"] = way.decided_by;
+    if (!alternative.decided_by.empty()) row["decided_by"] = alternative.decided_by;
     return row;
 }
 
@@ -82,7 +83,8 @@ void put_rows(const Explanation& why, Output& output) {
                 output.line(row_of(other_candidate, "other_kernel", name), {});
         }
         for (const ExplainedValue& value : bucket.values)
-            for (const ExplainedAlternative& way : value.alternatives) output.line(row_of(value, way, name), {});
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                output.line(row_of(value, alternative, name), {});
     }
     for (const ProgramTrial& trial : why.trials) output.line(row_of(trial), {});
     for (const std::string& note : why.notes) output.line({{"kind", "note"}, {"text", note}}, {});

@@ -23,12 +23,12 @@ std::string quoted_word(std::string_view text) {
 /// Nodes for inputs, states, weights and outputs, and edges between them and the instructions.
 std::string ports_dot(const ExplainedBucket& bucket, std::size_t number) {
     std::string text;
-    std::set<std::string> told;
+    std::set<std::string> printed;
     const auto port = [&](int buffer, std::size_t instruction, bool is_read) {
         const auto& [kind, name, bytes] = bucket.buffers[static_cast<std::size_t>(buffer)];
         if (name.empty()) return;
         const std::string node = quoted_word(fmt::format("b{} {} {}", number, kind, name));
-        if (told.insert(node).second)
+        if (printed.insert(node).second)
             text += fmt::format("    {} [label={}, shape={}];\n", node, quoted_word(name),
                                 kind == "weight" ? "plain" : "oval");
         const std::string call = fmt::format("b{}i{}", number, instruction);

@@ -48,10 +48,12 @@ TimingFile open_other(const std::string& path) {
     return {path, TimingFile::Use::read};
 }
 
-TimingEnvironment environment_here(const Options& options) { return timing_environment(make_context(options, {})); }
+TimingEnvironment environment_of_this_machine(const Options& options) {
+    return timing_environment(make_context(options, {}));
+}
 
 std::string environment_pattern(const std::string& text, const Options& options) {
-    return text == "here" ? environment_here(options).hard : text;
+    return text == "here" ? environment_of_this_machine(options).hard : text;
 }
 
 }  // namespace cairn::cli

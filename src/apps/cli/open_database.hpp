@@ -26,7 +26,7 @@ TimingFile open_or_create(const Options& options);
 TimingFile open_other(const std::string& path);
 
 /// The environment of times measured here with the given threads and features.
-TimingEnvironment environment_here(const Options& options);
+TimingEnvironment environment_of_this_machine(const Options& options);
 /// The pattern for environments; `here` stands for this machine's.
 std::string environment_pattern(const std::string& text, const Options& options);
 

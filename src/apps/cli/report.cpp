@@ -82,7 +82,7 @@ std::string memory(const ReportData& study) {
         panel(legend(false) + memory_chart(study)));
 }
 
-std::string ways(const ReportData& study) {
+std::string runner_up_section(const ReportData& study) {
     if (!study.runner_up)
         return section("The runner-up", "None of the cheapest paths has other steps for these sizes.", {});
     return section(
@@ -132,7 +132,7 @@ std::string report_of(const ReportData& study) {
            section("Where the time goes",
                    "One profiled run, by kernel, beside the share of the whole that was expected.",
                    panel(legend(true) + time_chart(study))) +
-           ways(study) + least_by_sums(study) + memory(study) + tuning(study) +
+           runner_up_section(study) + least_by_sums(study) + memory(study) + tuning(study) +
            section("Instructions",
                    fmt::format(
                        "In the order of a run. A row is one call of a kernel: a fused group of the graph's ops; lines "

@@ -34,10 +34,10 @@ bool among(const Calls& some, const Calls& all) {
 }
 
 /// The steps of the bucket with index `number`, in the order of the path.
-std::vector<PathStep> steps_of_bucket(const Path& way, std::size_t number) {
+std::vector<PathStep> steps_of_bucket(const Path& path, std::size_t number) {
     std::vector<PathStep> found;
     std::vector<std::string> seen;
-    for (PathStep& step : way.steps()) {
+    for (PathStep& step : path.steps()) {
         if (std::find(seen.begin(), seen.end(), step.bucket) == seen.end()) seen.push_back(step.bucket);
         if (seen.size() == number + 1 && seen[number] == step.bucket) found.push_back(std::move(step));
     }
@@ -52,9 +52,9 @@ void find_other_paths(const Paths& alternatives, ReportData& study, const std::s
     int visited = 0;
     bool after_selected = false;
     PathRange range = alternatives.cheapest_first();
-    for (auto way = range.begin(); way != range.end() && visited++ < max_paths; ++way) {
+    for (auto path = range.begin(); path != range.end() && visited++ < max_paths; ++path) {
         if (stop.stop_requested()) throw Cancelled("explain");
-        AlternativePath other{steps_of_bucket(*way, study.bucket), 0, way->kept_bytes()};
+        AlternativePath other{steps_of_bucket(*path, study.bucket), 0, path->kept_bytes()};
         if (among(calls_of(other.steps), chosen)) {
             after_selected = true;
             continue;
@@ -70,8 +70,8 @@ void find_other_paths(const Paths& alternatives, ReportData& study, const std::s
 /// What decided against the paths that cost less.
 std::string decision_in(const ExplainedBucket& bucket) {
     for (const ExplainedValue& value : bucket.values)
-        for (const ExplainedAlternative& way : value.alternatives)
-            if (!way.decided_by.empty() && way.slower) return way.decided_by;
+        for (const ExplainedAlternative& alternative : value.alternatives)
+            if (!alternative.decided_by.empty() && alternative.slower) return alternative.decided_by;
     return {};
 }
 

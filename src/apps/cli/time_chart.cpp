@@ -14,7 +14,7 @@ namespace cairn::cli {
 namespace {
 
 constexpr double chart_width = 1090, names = 430, numbers = 190, row = 24;
-constexpr std::size_t most_rows = 12;
+constexpr std::size_t max_rows = 12;
 
 /// `; 2 threads waited 7 % of it`
 std::string waiting_text(const KernelTime& time) {
@@ -49,15 +49,15 @@ std::string time_chart(const ReportData& study) {
     std::vector<KernelTime> times = kernel_times(study);
     double total = 0, longest = 0;
     for (const KernelTime& time : times) total += time.seconds;
-    if (times.size() > most_rows + 1) {
-        KernelTime rest{fmt::format("{} others", times.size() - most_rows), "", 0, 0, 0, 0, times.front().threads};
-        for (std::size_t i = most_rows; i < times.size(); ++i) {
+    if (times.size() > max_rows + 1) {
+        KernelTime rest{fmt::format("{} others", times.size() - max_rows), "", 0, 0, 0, 0, times.front().threads};
+        for (std::size_t i = max_rows; i < times.size(); ++i) {
             rest.calls += times[i].calls;
             rest.seconds += times[i].seconds;
             rest.expected += times[i].expected;
             rest.worked += times[i].worked;
         }
-        times.resize(most_rows);
+        times.resize(max_rows);
         times.push_back(rest);
     }
     for (const KernelTime& time : times) longest = std::max({longest, time.seconds, time.expected});

@@ -23,19 +23,19 @@ void add_outcome(OutputRow& row, const std::string& prefix, const Timing& timing
     }
 }
 
-std::string environment_match_text(std::string_view hard, std::string_view here) {
-    if (hard == here) return "here";
+std::string environment_match_text(std::string_view hard, std::string_view this_machine) {
+    if (hard == this_machine) return "here";
     constexpr std::string_view between = " | ", word = "threads ";
     // Environments match if they differ only in the part that begins with the number of threads.
     std::string_view theirs, ours;
-    for (std::string_view a = hard, b = here; !a.empty() || !b.empty();) {
-        const auto take = [&](std::string_view& text) {
+    for (std::string_view a = hard, b = this_machine; !a.empty() || !b.empty();) {
+        const auto next_field = [&](std::string_view& text) {
             const std::size_t end = text.find(between);
             const std::string_view part = text.substr(0, end);
             text.remove_prefix(end == text.npos ? text.size() : end + between.size());
             return part;
         };
-        const std::string_view one = take(a), other = take(b);
+        const std::string_view one = next_field(a), other = next_field(b);
         if (one == other) continue;
         if (!theirs.empty() || !one.starts_with(word) || !other.starts_with(word)) return "elsewhere";
         theirs = one.substr(word.size(), one.find(' ', word.size()) - word.size());
@@ -44,7 +44,7 @@ std::string environment_match_text(std::string_view hard, std::string_view here)
     return theirs == ours ? "elsewhere" : fmt::format("here, measured with {} threads, not {}", theirs, ours);
 }
 
-void put_time(Output& output, const TimingRecord& record, std::string_view here) {
+void put_time(Output& output, const TimingRecord& record, std::string_view this_machine) {
     const Timing& timing = record.timing;
     OutputRow row{{"kind", "time"}, {"kernel", record.kernel}, {"problem", record.problem}};
     add_outcome(row, {}, timing);
@@ -64,10 +64,10 @@ void put_time(Output& output, const TimingRecord& record, std::string_view here)
     row["policy"] = record.policy;
     row["time"] = std::to_string(record.time);
     row["environment"] = record.hard;
-    row["here"] = record.hard == here;
-    output.line(row,
-                fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem, how,
-                            record.policy, timestamp_text(record.time), environment_match_text(record.hard, here)));
+    row["here"] = record.hard == this_machine;
+    output.line(row, fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem,
+                                 how, record.policy, timestamp_text(record.time),
+                                 environment_match_text(record.hard, this_machine)));
 }
 
 }  // namespace cairn::cli

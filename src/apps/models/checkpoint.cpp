@@ -134,8 +134,8 @@ void find_weights(std::vector<WeightSpec>& wanted, const Safetensors& file, cons
         if (const std::string differ = dtype ? tied_fault(spec, file, prefix) : ""; !differ.empty()) fault(differ);
     }
     if (faults.empty()) return;
-    const std::string there = first_missing.empty() ? "" : "; " + nearest_tensors(first_missing, file);
-    throw Error(ErrorKind::file, "weights", path.string() + ": " + faults + there);
+    const std::string suggestion = first_missing.empty() ? "" : "; " + nearest_tensors(first_missing, file);
+    throw Error(ErrorKind::file, "weights", path.string() + ": " + faults + suggestion);
 }
 
 }  // namespace cairn::inline v0::models

@@ -66,8 +66,8 @@ Graph distilbert_graph(const DistilBertConfig& config, const std::vector<WeightS
     const Tensor ids = g.input("ids", DType::i32, {batch, length}),
                  mask = g.input("mask", DType::boolean, {batch, length});
     const Tensor words = embedding(weight("distilbert.embeddings.word_embeddings.weight"), ids);
-    const Tensor places = slice(weight("distilbert.embeddings.position_embeddings.weight"), 0, 0, length);
-    Tensor x = name(norm(words + places, "distilbert.embeddings.LayerNorm", weight), "embeddings");
+    const Tensor position_rows = slice(weight("distilbert.embeddings.position_embeddings.weight"), 0, 0, length);
+    Tensor x = name(norm(words + position_rows, "distilbert.embeddings.LayerNorm", weight), "embeddings");
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = layer_prefix(layer), own = "layer " + std::to_string(layer) + ' ';
         const auto head = [&](const char* part) {

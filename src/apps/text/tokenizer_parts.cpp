@@ -46,11 +46,11 @@ TokenTable::TokenTable(const TokenizerParts& parts)
         {"cls_token", &special_.cls},
         {"mask_token", &special_.mask},
     }};
-    for (const auto& [role, place] : roles) {
+    for (const auto& [role, target_id] : roles) {
         const auto name = parts.special_names.find(role);
         if (name == parts.special_names.end()) continue;
-        *place = vocabulary_.find(name->second);
-        if (!*place)
+        *target_id = vocabulary_.find(name->second);
+        if (!*target_id)
             throw_bad_file(parts.source,
                            std::string("the ") + role + " " + quoted_name(name->second) + " is not in the vocabulary");
     }

@@ -8,18 +8,18 @@ namespace cairn::inline v0::text {
 Vocabulary::Vocabulary(std::vector<VocabularyEntry> entries, const std::string& source) : tokens_(entries.size()) {
     if (entries.empty()) throw_bad_file(source, "the vocabulary is empty");
     // Ids are distinct and in 0 .. count - 1, so none is missing.
-    std::vector<bool> taken(entries.size());
+    std::vector<bool> used(entries.size());
     for (VocabularyEntry& entry : entries) {
         if (entry.id < 0 || entry.id >= static_cast<std::int64_t>(entries.size()) || entry.id > INT32_MAX)
             throw_bad_file(source, "expected the ids 0 to " + std::to_string(entries.size() - 1) + " for " +
                                        std::to_string(entries.size()) + " tokens, got id " + std::to_string(entry.id) +
                                        " for " + quoted_name(entry.token));
-        const auto place = static_cast<std::size_t>(entry.id);
-        if (taken[place])
-            throw_bad_file(source, "id " + std::to_string(entry.id) + " is given to " + quoted_name(tokens_[place]) +
+        const auto index = static_cast<std::size_t>(entry.id);
+        if (used[index])
+            throw_bad_file(source, "id " + std::to_string(entry.id) + " is given to " + quoted_name(tokens_[index]) +
                                        " and to " + quoted_name(entry.token));
-        taken[place] = true;
-        tokens_[place] = std::move(entry.token);
+        used[index] = true;
+        tokens_[index] = std::move(entry.token);
     }
     ids_.reserve(tokens_.size());
     for (std::size_t id = 0; id < tokens_.size(); ++id) {

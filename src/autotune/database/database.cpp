@@ -13,10 +13,10 @@ namespace cairn::autotune {
 namespace {
 
 constexpr std::chrono::milliseconds pause_when_busy{50}, pause_when_refused{1000};
-constexpr int most_renamed = 4;  // attempts to open the file while others rename it
+constexpr int max_attempts = 4;  // attempts to open the file while others rename it
 constexpr const char* replaced = "it was deleted or replaced; what was recorded here is written again";
 
-bool is_there(const std::filesystem::path& path) {
+bool path_exists(const std::filesystem::path& path) {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
 }
@@ -24,7 +24,7 @@ bool is_there(const std::filesystem::path& path) {
 /// True if the file is missing or empty: another process may be creating it.
 bool is_unmade(const std::filesystem::path& path) {
     std::error_code ignored;
-    return !is_there(path) ||
+    return !path_exists(path) ||
            (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) == 0);
 }
 
@@ -120,8 +120,8 @@ void Database::open() {
 }
 
 void Database::open_for_writing() {
-    if (!is_there(folder_of(path_))) throw DatabaseFault{"there is no such folder"};
-    for (int attempt = 0; attempt < most_renamed && !open_in_place(); ++attempt) {}
+    if (!path_exists(folder_of(path_))) throw DatabaseFault{"there is no such folder"};
+    for (int attempt = 0; attempt < max_attempts && !open_in_place(); ++attempt) {}
     if (file_ == nullptr) throw DatabaseFault{"other processes replace it all the time", FaultKind::busy};
 }
 
@@ -133,7 +133,7 @@ bool Database::open_in_place() {
             return is_in_place();
         }
         const FolderLock lock(folder_of(path_));
-        if (!is_there(path_)) {
+        if (!path_exists(path_)) {
             // SQLite would take the companion files of a deleted file for those of the new one.
             remove(companion("-wal"));
             remove(companion("-shm"));
@@ -142,7 +142,7 @@ bool Database::open_in_place() {
         return is_in_place();
     } catch (const DatabaseFault& fault) {
         if (file_ != nullptr && !is_in_place()) return false;
-        if (fault.kind != FaultKind::refused || !is_there(path_)) throw;
+        if (fault.kind != FaultKind::refused || !path_exists(path_)) throw;
         close();
         open_for_reading();
         next_try_ = Clock::now() + pause_when_refused;
@@ -185,7 +185,7 @@ void Database::open_and_set_up() {
 
 void Database::open_for_reading() {
     is_writable_ = false;
-    if (!is_there(path_)) throw DatabaseFault{"there is no such file"};
+    if (!path_exists(path_)) throw DatabaseFault{"there is no such file"};
     for (const Access access : {Access::read_only, Access::immutable}) try {
             is_immutable_ = access == Access::immutable;
             stamp_ = stamp();

@@ -78,15 +78,15 @@ std::string short_name(const EnvironmentText& environment) {
                        environment.threads == 1 ? "thread" : "threads");
 }
 
-EnvironmentDistance environment_distance(const EnvironmentText& here, const EnvironmentText& there) {
+EnvironmentDistance environment_distance(const EnvironmentText& own, const EnvironmentText& other) {
     EnvironmentDistance distance;
-    const int extra = (there.features - here.features).size(), missing = (here.features - there.features).size();
+    const int extra = (other.features - own.features).size(), missing = (own.features - other.features).size();
     distance.features = missing == 0 ? extra : static_cast<int>(feature_count) + missing + extra;
-    distance.threads = std::abs(std::log2(static_cast<double>(there.threads) / here.threads));
-    distance.vendor = here.vendor != there.vendor;
-    for (std::size_t c = 0; c < here.caches.size(); ++c) distance.caches += doublings(here.caches[c], there.caches[c]);
-    distance.name = here.name != there.name || here.model != there.model;
-    distance.build = here.version != there.version || here.build != there.build;
+    distance.threads = std::abs(std::log2(static_cast<double>(other.threads) / own.threads));
+    distance.vendor = own.vendor != other.vendor;
+    for (std::size_t c = 0; c < own.caches.size(); ++c) distance.caches += doublings(own.caches[c], other.caches[c]);
+    distance.name = own.name != other.name || own.model != other.model;
+    distance.build = own.version != other.version || own.build != other.build;
     return distance;
 }
 

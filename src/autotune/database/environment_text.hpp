@@ -37,6 +37,6 @@ struct EnvironmentDistance {
     int name = 0, build = 0;
     friend auto operator<=>(const EnvironmentDistance&, const EnvironmentDistance&) = default;
 };
-EnvironmentDistance environment_distance(const EnvironmentText& here, const EnvironmentText& there);
+EnvironmentDistance environment_distance(const EnvironmentText& own, const EnvironmentText& other);
 
 }  // namespace cairn::autotune

@@ -13,7 +13,7 @@
 namespace cairn::autotune {
 namespace {
 
-constexpr std::chrono::seconds most_waiting_at_last{10};
+constexpr std::chrono::seconds max_final_wait{10};
 
 }  // namespace
 
@@ -84,7 +84,7 @@ void Journal::salvage(SqliteFile& file, const Database::QuarantinedFile& quarant
 void Journal::flush_at_last() {
     if (reader_ == nullptr) return;
     using Clock = std::chrono::steady_clock;
-    const Clock::time_point end = Clock::now() + most_waiting_at_last;
+    const Clock::time_point end = Clock::now() + max_final_wait;
     Database& database = reader_->database();
     do {
         database.try_again();

@@ -9,7 +9,7 @@
 namespace cairn::autotune {
 namespace {
 
-constexpr int most_samples = 1'000'000'000;
+constexpr int max_samples = 1'000'000'000;
 
 bool is_time(double seconds) { return seconds > 0 && std::isfinite(seconds); }
 /// An error may be infinite: NaN results are recorded as infinity.
@@ -54,7 +54,7 @@ std::string id_of_row(const Row& row) {
 
 std::string why_invalid(const Timing& timing) {
     if (timing.quality < 0 || timing.quality > 3) return fmt::format("its quality is {}", timing.quality);
-    if (timing.samples < 0 || timing.samples > most_samples) return fmt::format("it has {} samples", timing.samples);
+    if (timing.samples < 0 || timing.samples > max_samples) return fmt::format("it has {} samples", timing.samples);
     for (const double number : {timing.min, timing.p10, timing.median, timing.p90, timing.mad, timing.bound})
         if (!std::isfinite(number)) return fmt::format("it holds the number {}", number);
     switch (timing.status) {
@@ -82,7 +82,7 @@ std::string why_invalid(const ErrorMeasurement& figures) {
 }
 
 std::string why_invalid(const Choice& choice) {
-    if (choice.samples < 0 || choice.samples > most_samples) return fmt::format("it has {} samples", choice.samples);
+    if (choice.samples < 0 || choice.samples > max_samples) return fmt::format("it has {} samples", choice.samples);
     if (!is_time(choice.low) || !is_time(choice.high) || !(choice.low <= choice.ratio && choice.ratio <= choice.high))
         return fmt::format("its ratio {} is not in {} .. {}", choice.ratio, choice.low, choice.high);
     return {};

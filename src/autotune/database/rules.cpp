@@ -18,17 +18,17 @@ namespace cairn::autotune {
 
 bool matches(std::string_view pattern, std::string_view text) noexcept {
     // Position of the last `*`, and how much of the text it has consumed so far.
-    std::size_t at = 0, star = std::string_view::npos, taken = 0;
+    std::size_t at = 0, star = std::string_view::npos, matched = 0;
     for (std::size_t i = 0; i < text.size();) {
         if (at < pattern.size() && pattern[at] == '*') {
             star = at++;
-            taken = i;
+            matched = i;
         } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[i])) {
             ++at;
             ++i;
         } else if (star != std::string_view::npos) {
             at = star + 1;
-            i = ++taken;
+            i = ++matched;
         } else {
             return false;
         }

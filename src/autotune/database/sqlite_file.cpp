@@ -49,17 +49,17 @@ std::string uri_of(const std::string& name, std::string_view parameters) {
 }
 
 // SQLite keeps a journal beside the file, whose name is longer by "-journal". Its limit for a whole path is 512 bytes.
-constexpr std::size_t most_name_bytes = 255 - 8, most_path_bytes = 512 - 8;
+constexpr std::size_t max_name_bytes = 255 - 8, max_path_bytes = 512 - 8;
 
 /// Why a file of this path cannot be written because of the length of its name; empty if it can.
 std::string length_fault(const std::filesystem::path& path) {
-    if (const std::size_t bytes = path.filename().native().size(); bytes > most_name_bytes)
+    if (const std::size_t bytes = path.filename().native().size(); bytes > max_name_bytes)
         return "its name has " + std::to_string(bytes) + " bytes, of which SQLite takes " +
-               std::to_string(most_name_bytes) + " at most";
+               std::to_string(max_name_bytes) + " at most";
     std::error_code ignored;
-    if (const std::size_t bytes = std::filesystem::absolute(path, ignored).native().size(); bytes > most_path_bytes)
+    if (const std::size_t bytes = std::filesystem::absolute(path, ignored).native().size(); bytes > max_path_bytes)
         return "its path has " + std::to_string(bytes) + " bytes, of which SQLite takes " +
-               std::to_string(most_path_bytes) + " at most";
+               std::to_string(max_path_bytes) + " at most";
     return {};
 }
 

@@ -25,7 +25,7 @@ template <typename T>
 using Cache = std::map<std::string, T>;
 
 /// Sets `worst` to the larger of two errors, either of which may be unknown.
-void take_worse(std::optional<ErrorMeasurement>& worst, const std::optional<ErrorMeasurement>& other) {
+void update_worst(std::optional<ErrorMeasurement>& worst, const std::optional<ErrorMeasurement>& other) {
     if (other && (!worst || other->counted() > worst->counted())) worst = other;
 }
 
@@ -37,7 +37,7 @@ std::optional<T> find_in(const Cache<T>& known, const std::string& id) {
 
 void keep_worse(Cache<ErrorMeasurement>& known, const std::string& id, const ErrorMeasurement& figures) {
     std::optional<ErrorMeasurement> worst = figures;
-    take_worse(worst, find_in(known, id));
+    update_worst(worst, find_in(known, id));
     known[id] = *worst;
 }
 
@@ -52,16 +52,17 @@ struct TimingDb::State {
     DatabaseReader* add_reader(const std::filesystem::path& path) {
         return path.empty() ? nullptr : own = &readers.emplace_back(path, Access::read_write, log);
     }
-    /// Calls `ask` for each file and passes each answer to `take`. Asks again if the own file was quarantined.
-    template <typename Ask, typename Take>
-    void query_all(const Ask& ask, const Take& take) {
+    /// Calls `find_row` for each file and passes each result to `visit`. Repeats the query if the own file was
+    /// quarantined.
+    template <typename FindRow, typename Visit>
+    void query_all(const FindRow& find_row, const Visit& visit) {
         for (DatabaseReader& reader : readers) {
-            auto answer = ask(reader);
+            auto answer = find_row(reader);
             if (&reader == own && own->database().has_quarantined()) {
                 journal.flush();
-                answer = ask(reader);
+                answer = find_row(reader);
             }
-            take(answer);
+            visit(answer);
         }
     }
     /// True if a value is valid as a row. An invalid one is counted, and the first one is logged.
@@ -162,7 +163,7 @@ std::optional<ErrorMeasurement> TimingDb::find_error(const Problem& problem, std
     const std::scoped_lock lock(state_->mutex);
     std::optional<ErrorMeasurement> worst = find_in(state_->errors, id);
     state_->query_all([&](DatabaseReader& reader) { return reader.worst_error(id); },
-                      [&](const std::optional<ErrorMeasurement>& found) { take_worse(worst, found); });
+                      [&](const std::optional<ErrorMeasurement>& found) { update_worst(worst, found); });
     return worst;
 }
 
@@ -172,7 +173,7 @@ std::optional<ErrorMeasurement> TimingDb::find_error_violation(const Problem& pr
     const std::scoped_lock lock(state_->mutex);
     std::optional<ErrorMeasurement> worst = find_in(state_->violations, id);
     state_->query_all([&](DatabaseReader& reader) { return reader.worst_violation(id); },
-                      [&](const std::optional<ErrorMeasurement>& found) { take_worse(worst, found); });
+                      [&](const std::optional<ErrorMeasurement>& found) { update_worst(worst, found); });
     return worst;
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 using autotune::Access, autotune::Row, autotune::RuleRow, autotune::SqliteFile, autotune::Statement, autotune::TimeRow;
 
-constexpr int most_waiting_ms = 10'000;
+constexpr int max_wait_ms = 10'000;
 
 std::int64_t or_zero(std::int64_t value) { return std::max<std::int64_t>(value, 0); }
 
@@ -41,7 +41,7 @@ TimingFile::TimingFile(const std::filesystem::path& path, Use use) : state_(std:
     std::error_code ignored;
     // A file that is not a timing database is left untouched: opening it for reading throws.
     if (use == Use::write && std::filesystem::exists(path, ignored)) TimingFile(path, Use::read);
-    state_->database.wait_for_locks(most_waiting_ms);
+    state_->database.wait_for_locks(max_wait_ms);
     state_->with_file([](SqliteFile&) { return 0; });
     if (use == Use::write && !state_->database.is_writable()) state_->fail("it may only be read");
 }
@@ -116,17 +116,18 @@ std::vector<TimingRecord> TimingFile::query(const TimingFilter& filter) const {
         if (!autotune::matches_filter(key, time->time, filter)) return;
         records.push_back({key.problem, key.kernel, key.hard, key.soft, key.policy, time->timing, time->time});
     }});
-    const auto place = [](const TimingRecord& record) {
+    const auto sort_key = [](const TimingRecord& record) {
         return std::tie(record.problem, record.kernel, record.hard, record.policy);
     };
     std::sort(records.begin(), records.end(), [&](const TimingRecord& a, const TimingRecord& b) {
-        if (place(a) != place(b)) return place(a) < place(b);
+        if (sort_key(a) != sort_key(b)) return sort_key(a) < sort_key(b);
         return autotune::is_better(a.timing, a.time, b.timing, b.time);
     });
     if (filter.best_only)
-        records.erase(std::unique(records.begin(), records.end(),
-                                  [&](const TimingRecord& a, const TimingRecord& b) { return place(a) == place(b); }),
-                      records.end());
+        records.erase(
+            std::unique(records.begin(), records.end(),
+                        [&](const TimingRecord& a, const TimingRecord& b) { return sort_key(a) == sort_key(b); }),
+            records.end());
     return records;
 }
 

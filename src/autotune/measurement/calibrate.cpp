@@ -90,11 +90,11 @@ private:
 /// reads.
 std::uint64_t read(const std::byte* first, std::size_t bytes) {
     constexpr std::size_t ahead = 1024;
-    const std::size_t stretch = bytes / streams / 64 * 64;
+    const std::size_t chunk = bytes / streams / 64 * 64;
     std::uint64_t sums[8] = {};
-    for (std::size_t at = 0; at < stretch; at += 64)
+    for (std::size_t at = 0; at < chunk; at += 64)
         for (std::size_t stream = 0; stream < streams; ++stream) {
-            const std::byte* const from = first + stream * stretch + at;
+            const std::byte* const from = first + stream * chunk + at;
             __builtin_prefetch(from + ahead, 0, 2);
             std::uint64_t line[8];
             std::memcpy(line, from, sizeof line);
@@ -236,10 +236,10 @@ double cross_core_transfer_byte_seconds(Probe& probe, const Repetitions& repetit
 /// Cross-core transfer of small data, in seconds: one member writes it, then all wait at a barrier.
 double cross_core_transfer_seconds(Probe& probe, const Repetitions& repetitions) {
     alignas(64) std::uint64_t values[4096 / sizeof(std::uint64_t)] = {};
-    const auto least = [&](bool in_turns) {
+    const auto least = [&](bool alternates) {
         const auto work = [&](Team& team) {
             for (int i = 0; i < barriers_per_block; ++i) {
-                if (team.rank() == (in_turns ? i % team.size() : 0))
+                if (team.rank() == (alternates ? i % team.size() : 0))
                     for (std::uint64_t& value : values) ++value;
                 team.barrier();
             }

@@ -45,8 +45,8 @@ void fill_booleans(std::byte* data, std::size_t count, const TensorDesc& tensor,
     const std::int64_t stride = tensor.shape.empty() ? 1 : std::max<std::int64_t>(tensor.strides.back().constant(), 1);
     const auto filled = static_cast<std::size_t>(length - length / 4);
     fill<std::uint8_t>(data, count, [&](std::size_t i) {
-        const std::size_t place = i / static_cast<std::size_t>(stride) % static_cast<std::size_t>(length);
-        return static_cast<std::uint8_t>((place < filled) != hides);
+        const std::size_t position = i / static_cast<std::size_t>(stride) % static_cast<std::size_t>(length);
+        return static_cast<std::uint8_t>((position < filled) != hides);
     });
 }
 
@@ -113,12 +113,12 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
                    std::shared_ptr<OperandMemory> memory, bool cold, const FillOptions& filling)
     : memory_(std::move(memory)), cold_(cold), inputs_(problem.inputs.size()) {
     std::size_t used[4] = {};
-    const auto place = [&](Placement placement, std::size_t bytes) {
+    const auto offset_of = [&](Placement placement, std::size_t bytes) {
         std::size_t& end = used[static_cast<std::size_t>(placement)];
         return std::exchange(end, end + round_up(bytes));
     };
     const auto add = [&](const TensorDesc& desc, Placement placement, std::size_t bytes) {
-        Operand& operand = operands_.emplace_back(Operand{placement, place(placement, bytes), {}, {}});
+        Operand& operand = operands_.emplace_back(Operand{placement, offset_of(placement, bytes), {}, {}});
         for (const Dim& size : desc.shape) operand.shape.push_back(size.constant());
         for (const Dim& stride : desc.strides) operand.strides.push_back(stride.constant());
     };
@@ -128,7 +128,7 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
         add(input, placement(input, bytes.back()), bytes.back());
     }
     for (const TensorDesc& output : problem.outputs) add(output, Placement::written, bytes_of(output, kernels.layouts));
-    workspace_ = place(
+    workspace_ = offset_of(
         Placement::written,
         kernel.workspace == nullptr ? 0 : static_cast<std::size_t>(kernel.workspace(problem, threads).constant()));
     for (const Attribute& attribute : problem.attributes)
@@ -152,24 +152,24 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
     }
 }
 
-std::int64_t Operands::places() const noexcept {
+std::int64_t Operands::position_count() const noexcept {
     if (!cold_ || streamed_bytes_ == 0) return 1;
     return std::max<std::int64_t>(static_cast<std::int64_t>(memory_->filled_bytes() / streamed_bytes_), 1);
 }
 
-std::int64_t Operands::place() const noexcept {
+std::int64_t Operands::position() const noexcept {
     if (streamed_bytes_ == 0) return 0;
     const std::size_t first = (memory_->cursor + streamed_bytes_ - 1) / streamed_bytes_;
-    return static_cast<std::int64_t>(first) % places();
+    return static_cast<std::int64_t>(first) % position_count();
 }
 
 void Operands::advance(std::int64_t calls) const noexcept {
     if (streamed_bytes_ > 0 && cold_)
-        memory_->cursor = static_cast<std::size_t>((place() + calls) % places()) * streamed_bytes_;
+        memory_->cursor = static_cast<std::size_t>((position() + calls) % position_count()) * streamed_bytes_;
 }
 
 RotatingArgs::RotatingArgs(const Operands& operands)
-    : bytes_(operands.streamed_bytes_), place_(operands.place()), places_(operands.places()) {
+    : bytes_(operands.streamed_bytes_), position_(operands.position()), position_count_(operands.position_count()) {
     for (const Operands::Operand& operand : operands.operands_) {
         std::byte* data = operands.base(operand.placement) + operand.offset;
         if (operand.placement == Operands::Placement::streamed) streamed_.push_back({data, tensors_.size()});
@@ -182,8 +182,8 @@ RotatingArgs::RotatingArgs(const Operands& operands)
 
 const Args& RotatingArgs::next() noexcept {
     for (const Streamed& streamed : streamed_)
-        tensors_[streamed.tensor].data = streamed.base + static_cast<std::size_t>(place_) * bytes_;
-    if (++place_ >= places_) place_ = 0;
+        tensors_[streamed.tensor].data = streamed.base + static_cast<std::size_t>(position_) * bytes_;
+    if (++position_ >= position_count_) position_ = 0;
     return args_;
 }
 

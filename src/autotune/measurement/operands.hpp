@@ -26,9 +26,9 @@ public:
     /// Bytes of the streamed region that one call reads; 0 for none.
     std::size_t streamed_bytes() const noexcept { return streamed_bytes_; }
     /// Number of successive calls that read different memory; 1 if nothing is streamed.
-    std::int64_t places() const noexcept;
+    std::int64_t position_count() const noexcept;
     /// The place of the streamed operands of the next call.
-    std::int64_t place() const noexcept;
+    std::int64_t position() const noexcept;
     void advance(std::int64_t calls) const noexcept;
 
 private:
@@ -66,7 +66,7 @@ private:
         std::size_t tensor;
     };
     std::size_t bytes_;
-    std::int64_t place_, places_;
+    std::int64_t position_, position_count_;
     std::vector<TensorArg> tensors_;
     std::vector<Streamed> streamed_;
     Args args_;

@@ -17,8 +17,8 @@ constexpr double much_slower = 1.5;
 constexpr double prior_pairs = 4;
 // A first run that lasts at least this many blocks is not repeated: cold code does not explain it.
 constexpr double cold_start_blocks = 10;
-constexpr std::int64_t most_runs = 1 << 20;  // in a block
-constexpr double shortest = 1e-12;           // seconds, for runs that the clock is too coarse to measure
+constexpr std::int64_t max_runs = 1 << 20;  // in a block
+constexpr double shortest = 1e-12;          // seconds, for runs that the clock is too coarse to measure
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -122,7 +122,7 @@ private:
             double block = samples.first;
             const bool is_long = block >= cold_start_blocks * options_.block_seconds;
             if (!is_long && spent_ < options_.seconds) block = samples.first = timed(candidate, 1);
-            while (block < options_.block_seconds && spent_ < options_.seconds && samples.inner < most_runs) {
+            while (block < options_.block_seconds && spent_ < options_.seconds && samples.inner < max_runs) {
                 const double runs = options_.block_seconds / block + 1;
                 samples.inner *= std::clamp<std::int64_t>(static_cast<std::int64_t>(runs), 2, 64);
                 block = timed(candidate, samples.inner);

@@ -20,8 +20,8 @@ using program::BufferKind;
 /// booleans are 1, which is valid as an index wherever there are two rows.
 void fill_synthetic(device::Memory& memory, std::size_t bytes, DType dtype,
                     const std::function<void()>& check_interrupt) {
-    constexpr std::size_t stretch = 256;  // patterns between two checks for a stop
-    constexpr std::size_t period = 4093;  // prime, so that the rows of a weight are not equal
+    constexpr std::size_t stop_interval = 256;  // patterns between two checks for a stop
+    constexpr std::size_t period = 4093;        // prime, so that the rows of a weight are not equal
     std::vector<std::byte> pattern(period * size_of(dtype));
     if (is_float(dtype)) {
         std::vector<double> values;
@@ -34,9 +34,9 @@ void fill_synthetic(device::Memory& memory, std::size_t bytes, DType dtype,
     }
     std::size_t filled = 0;
     for (std::size_t at = 0; at < bytes; at += pattern.size()) {
-        if (filled++ % stretch == 0) {
+        if (filled++ % stop_interval == 0) {
             check_interrupt();
-            memory.touch(0, std::min(at + stretch * pattern.size(), memory.capacity()));
+            memory.touch(0, std::min(at + stop_interval * pattern.size(), memory.capacity()));
         }
         std::memcpy(memory.data() + at, pattern.data(), std::min(pattern.size(), bytes - at));
     }

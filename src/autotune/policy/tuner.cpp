@@ -25,7 +25,7 @@
 namespace cairn::autotune {
 namespace {
 
-constexpr double most_noise = 0.05;
+constexpr double max_noise = 0.05;
 constexpr double no_incumbent = std::numeric_limits<double>::infinity();
 // Fraction of the remaining time that may be spent on filling operand memory.
 constexpr double filling_share = 0.25;
@@ -200,8 +200,8 @@ private:
         learn();
         const std::vector<TuningTask> all = exhaustive_tasks(buckets_, optimistic_, budget_.stop);
         // A benchmark whose time runs out leaves candidates for the next round.
-        for (bool goes_on = true; goes_on;) {
-            goes_on = false;
+        for (bool continues = true; continues;) {
+            continues = false;
             for (std::size_t i = 0; i < all.size(); ++i) {
                 if (left() <= 0) return false;
                 const CandidateSet candidate_set = all_candidates_of(all[i], expected_better());
@@ -209,7 +209,7 @@ private:
                 report(*candidate_set.candidates.front().kernel, all.size() - i);
                 const int before = result_.measured + result_.failed;
                 measure(all[i], candidate_set);
-                goes_on = goes_on || result_.measured + result_.failed > before;
+                continues = continues || result_.measured + result_.failed > before;
             }
         }
         return remeasure_spread(all);
@@ -282,7 +282,7 @@ private:
         options.elimination.min_blocks = blocks;
         options.elimination.incumbent_seconds = incumbent_seconds;
         if (const double noise = optimistic_.machine.noise; noise > 0)
-            options.elimination.noise = std::clamp(noise, effort.min_noise, most_noise);
+            options.elimination.noise = std::clamp(noise, effort.min_noise, max_noise);
         return options;
     }
 

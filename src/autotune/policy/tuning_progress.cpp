@@ -12,7 +12,7 @@ namespace {
 
 /// Parses a number followed by `end`, and removes both from the text.
 template <typename T>
-bool take_number(std::string_view& text, char end, T& number) {
+bool read_number(std::string_view& text, char end, T& number) {
     const char* const last = text.data() + text.size();
     const auto [stop, fault] = std::from_chars(text.data(), last, number);
     if (fault != std::errc() || stop == last || *stop != end) return false;
@@ -71,8 +71,8 @@ std::vector<TuningPoint> parse_points(std::string_view text) {
     std::vector<TuningPoint> points;
     while (!text.empty()) {
         TuningPoint& point = points.emplace_back();
-        if (!take_number(text, ' ', point.seconds) || !take_number(text, ' ', point.expected) ||
-            !take_number(text, '\n', point.measured))
+        if (!read_number(text, ' ', point.seconds) || !read_number(text, ' ', point.expected) ||
+            !read_number(text, '\n', point.measured))
             return {};
     }
     return points;

@@ -160,16 +160,16 @@ std::set<std::string> calls_of(std::span<const selection::Bucket> buckets, const
 
 namespace {
 
-/// Calls `take` once with each queried call whose time is known.
+/// Calls `visit` once with each queried call whose time is known.
 template <typename F>
-void for_each_time(std::span<const selection::Bucket> buckets, const selection::CostModel& costs, const F& take) {
+void for_each_time(std::span<const selection::Bucket> buckets, const selection::CostModel& costs, const F& visit) {
     std::set<std::string> seen;
     for (const selection::Bucket& bucket : buckets) {
-        std::unordered_set<const selection::KernelQuery*> asked;
+        std::unordered_set<const selection::KernelQuery*> visited;
         const auto all_sizes = selection::representative_sizes(*bucket.graph.symbols());
         for (std::size_t match = 0; match < bucket.matches.size(); ++match)
             for (const selection::KernelQuery* query : bucket.candidates.queries_for(static_cast<int>(match))) {
-                if (!asked.insert(query).second) continue;
+                if (!visited.insert(query).second) continue;
                 query->for_each_answer([&](const Kernel& kernel, const selection::QueryResult& query_result) {
                     if (!query_result.refusal.empty() || !query_result.estimate.measured) return;
                     for (const selection::SizedProblem& sized :
@@ -178,7 +178,7 @@ void for_each_time(std::span<const selection::Bucket> buckets, const selection::
                         const auto timing = costs.timings->find(sized.text(), kernel.id,
                                                                 selection::environment_of(kernel, costs), costs.policy);
                         if (timing && timing->status == TimingStatus::ok && timing->median > 0)
-                            take(kernel, sized, timing->median);
+                            visit(kernel, sized, timing->median);
                     }
                 });
             }

@@ -17,9 +17,9 @@ struct FeatureBits {
     CpuRegisters all;
 };
 
-constexpr std::uint32_t bits(std::initializer_list<int> places) {
+constexpr std::uint32_t bits(std::initializer_list<int> bit_numbers) {
     std::uint32_t made = 0;
-    for (const int place : places) made |= std::uint32_t{1} << place;
+    for (const int bit_number : bit_numbers) made |= std::uint32_t{1} << bit_number;
     return made;
 }
 
@@ -68,17 +68,17 @@ std::uint64_t read_xcr0() noexcept {
 #if defined(__x86_64__)
 
 CpuRegisters cpu_registers() noexcept {
-    CpuRegisters told;
+    CpuRegisters result;
     unsigned a = 0, b = 0, c = 0, d = 0;
-    if (__get_cpuid(1, &a, &b, &c, &d) == 0) return told;
-    told.leaf1_ecx = c;
-    if (has_all(told.leaf1_ecx, bits({27}))) told.xcr0 = read_xcr0();
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return told;
-    told.leaf7_ebx = b;
-    told.leaf7_ecx = c;
-    told.leaf7_edx = d;
-    if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) told.leaf7_1_eax = a;
-    return told;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0) return result;
+    result.leaf1_ecx = c;
+    if (has_all(result.leaf1_ecx, bits({27}))) result.xcr0 = read_xcr0();
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return result;
+    result.leaf7_ebx = b;
+    result.leaf7_ecx = c;
+    result.leaf7_edx = d;
+    if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) result.leaf7_1_eax = a;
+    return result;
 }
 
 #else

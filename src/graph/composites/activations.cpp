@@ -66,8 +66,8 @@ Tensor round(const Operand& x) {
     // x - floor(x) is exact except within (-1, 0), where it is still on the correct side of one half.
     const Tensor below = floor(x), rest = x - below;
     const Tensor is_odd = floor(below * 0.5) * 2 != below;
-    const Tensor goes_up = rest > 0.5 || (rest == 0.5 && is_odd);
-    const Tensor nearest = where(goes_up, below + 1, below);
+    const Tensor rounds_up = rest > 0.5 || (rest == 0.5 && is_odd);
+    const Tensor nearest = where(rounds_up, below + 1, below);
     return where(nearest == 0, x * 0, nearest);  // the sign of a zero is that of x
 }
 

@@ -126,11 +126,11 @@ Tensor attend(const CompositeScope& scope, const Operand& q, const Operand& k, c
         visible = visible.empty() ? is_near : visible && is_near;
     }
     if (mask != nullptr) {
-        const Tensor here = broadcast_to_scores(mask->tensor(), n);
-        if (here.dtype() != DType::boolean)
-            scores = scores + here;
+        const Tensor broadcast_mask = broadcast_to_scores(mask->tensor(), n);
+        if (broadcast_mask.dtype() != DType::boolean)
+            scores = scores + broadcast_mask;
         else
-            visible = visible.empty() ? here : visible && here;
+            visible = visible.empty() ? broadcast_mask : visible && broadcast_mask;
     }
     if (!visible.empty()) scores = where(visible, scores, options.masked_score.value_or(lowest(scores.dtype())));
     const DType dtype = options.softmax_dtype.value_or(scores.dtype());

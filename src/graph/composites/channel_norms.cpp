@@ -69,11 +69,11 @@ Tensor instance_norm(const Operand& x, const Operand& gamma, const Operand& beta
     check(scope, x, 3);
     need_channels(scope, x, "gamma", gamma);
     need_channels(scope, x, "beta", beta);
-    std::vector<int> places;
-    for (int axis = 2; axis < x.tensor().rank(); ++axis) places.push_back(axis);
+    std::vector<int> spatial_axes;
+    for (int axis = 2; axis < x.tensor().rank(); ++axis) spatial_axes.push_back(axis);
     const Tensor wide = widened(x);
-    const Tensor d = wide - mean(wide, places, true);
-    return scaled(scope, x, d / sqrt(mean(d * d, places, true) + eps), gamma, beta);
+    const Tensor d = wide - mean(wide, spatial_axes, true);
+    return scaled(scope, x, d / sqrt(mean(d * d, spatial_axes, true) + eps), gamma, beta);
 }
 
 }  // namespace cairn::inline v0

@@ -61,14 +61,14 @@ Tensor correlate(const CompositeScope& scope, const Tensor& x, const Tensor& w, 
     for (int i = 0; i < axes; ++i) order.push_back(2 + axes + i);
     for (int i = 0; i < axes; ++i) order.push_back(2 + i);
     const Dim batch = x.dim(0), filters = w.dim(0);
-    Dim taps = w.dim(1), places = 1;
+    Dim taps = w.dim(1), positions = 1;
     Shape shape{batch, filters};
     for (int i = 0; i < axes; ++i) {
         taps *= w.dim(2 + i);
-        places *= slides.dim(2 + i);
+        positions *= slides.dim(2 + i);
         shape.push_back(slides.dim(2 + i));
     }
-    const Tensor columns = reshape(transpose(slides, order), {batch, plan.groups, taps, places});
+    const Tensor columns = reshape(transpose(slides, order), {batch, plan.groups, taps, positions});
     const Tensor rows = reshape(w, {plan.groups, filters / plan.groups, taps});
     return reshape(matmul(rows, columns), std::move(shape));
 }

@@ -123,15 +123,15 @@ Tensor one_hot(const Operand& indices, const Dim& depth, DType dtype, int axis) 
     const Tensor& at = indices.tensor();
     if (at.dtype() != DType::i32 && at.dtype() != DType::i64)
         scope.fail("indices must be i32 or i64: indices " + to_string(at.dtype(), at.shape()));
-    const std::size_t place = front(scope, indices, axis, at.rank() + 1);
+    const std::size_t position = front(scope, indices, axis, at.rank() + 1);
     if (at.dtype() == DType::i32 && !provably_le(depth, std::numeric_limits<std::int32_t>::max()))
         scope.fail("depth " + to_string(depth) +
                    " may be too large for indices of 32 bits: " + typed_name("indices", indices));
     const Tensor counted = where(indices < 0, indices + depth, indices);
     Shape line(at.shape().size() + 1, 1);
-    line[place] = depth;
+    line[position] = depth;
     const Tensor numbers = iota(Graph(at.graph()), depth, at.dtype());
-    return cast(unsqueeze(counted, static_cast<int>(place)) == reshape(numbers, std::move(line)), dtype);
+    return cast(unsqueeze(counted, static_cast<int>(position)) == reshape(numbers, std::move(line)), dtype);
 }
 
 }  // namespace cairn::inline v0

@@ -77,9 +77,9 @@ double below_all(DType dtype) {
 // Number of elements that count in each window along one spatial axis: [P, 1, ..], in the dtype of x.
 Tensor window_counts(const Tensor& x, const PoolPlan& plan, std::size_t i, bool count_padding) {
     const Tensor one = Graph(x.graph()).constant(x.dtype(), 1);
-    const Tensor places = pad(broadcast(one, {x.shape()[i + 2]}), 0, plan.padding.before[i], plan.padding.behind[i],
-                              count_padding ? 1 : 0);
-    const Tensor slides = window(pad(places, 0, 0, plan.overhang[i]), 0, plan.slide.size[i], plan.slide.stride[i],
+    const Tensor padded_ones = pad(broadcast(one, {x.shape()[i + 2]}), 0, plan.padding.before[i],
+                                   plan.padding.behind[i], count_padding ? 1 : 0);
+    const Tensor slides = window(pad(padded_ones, 0, 0, plan.overhang[i]), 0, plan.slide.size[i], plan.slide.stride[i],
                                  plan.slide.dilation[i]);
     Shape shape(x.shape().size() - 2 - i, 1);
     shape[0] = slides.dim(0);

@@ -53,8 +53,8 @@ Tensor rope(const Operand& x, const Operand& positions, double base) {
     };
     const Tensor first = slice(x, -1, 0, half), second = slice(x, -1, half, size);
     const Tensor straight = x * narrow(cos(angles));
-    const Tensor turned = concat({-second, first}, -1) * narrow(sin(angles));
-    const Tensor result = straight + turned;
+    const Tensor rotated = concat({-second, first}, -1) * narrow(sin(angles));
+    const Tensor result = straight + rotated;
     if (result.shape() != tensor.shape())
         scope.fail("positions must be [T] or [..., T]: " + typed_name("x", tensor) + ", " +
                    typed_name("positions", positions));

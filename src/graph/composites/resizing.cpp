@@ -24,39 +24,39 @@ void check(const CompositeScope& scope, const Operand& x, const Shape& size) {
 // Coordinates of the result's elements on an axis of x, in f64. They are quotients of integers, so that those that are
 // integers or half-way between two are exact.
 Tensor source_coordinates(const Tensor& x, const Dim& in, const Dim& out, CoordinateTransformation coordinates) {
-    const Tensor place = cast(iota(Graph(x.graph()), out, DType::i64), DType::f64);
+    const Tensor coordinate = cast(iota(Graph(x.graph()), out, DType::i64), DType::f64);
     switch (coordinates) {
-        case CoordinateTransformation::half_pixel: return ((2 * place + 1) * in - out) / (2 * max(out, Dim(1)));
-        case CoordinateTransformation::align_corners: return place * (in - 1) / max(out - 1, Dim(1));
+        case CoordinateTransformation::half_pixel: return ((2 * coordinate + 1) * in - out) / (2 * max(out, Dim(1)));
+        case CoordinateTransformation::align_corners: return coordinate * (in - 1) / max(out - 1, Dim(1));
         case CoordinateTransformation::asymmetric: break;
     }
-    return place * in / max(out, Dim(1));
+    return coordinate * in / max(out, Dim(1));
 }
 
 Tensor ceil(const Tensor& x) { return -floor(-x); }
 
-Tensor rounded(const Tensor& place, ResizeRounding rounding) {
+Tensor rounded(const Tensor& coordinate, ResizeRounding rounding) {
     switch (rounding) {
-        case ResizeRounding::prefer_lower: return ceil(place - 0.5);
-        case ResizeRounding::prefer_higher: return floor(place + 0.5);
-        case ResizeRounding::down: return floor(place);
+        case ResizeRounding::prefer_lower: return ceil(coordinate - 0.5);
+        case ResizeRounding::prefer_higher: return floor(coordinate + 0.5);
+        case ResizeRounding::down: return floor(coordinate);
         case ResizeRounding::up: break;
     }
-    return ceil(place);
+    return ceil(coordinate);
 }
 
 // The elements at integral coordinates of an axis; coordinates beyond its ends are clamped.
-Tensor elements_at(const Tensor& x, const Tensor& place, int axis) {
-    return gather(x, cast(clamp(place, 0.0, x.dim(axis) - 1), DType::i64), axis);
+Tensor elements_at(const Tensor& x, const Tensor& coordinate, int axis) {
+    return gather(x, cast(clamp(coordinate, 0.0, x.dim(axis) - 1), DType::i64), axis);
 }
 
 Tensor interpolate(const Tensor& x, const Dim& size, int axis, CoordinateTransformation coordinates) {
-    const Tensor place = clamp(source_coordinates(x, x.dim(axis), size, coordinates), 0.0, x.dim(axis) - 1),
-                 low = floor(place);
+    const Tensor coordinate = clamp(source_coordinates(x, x.dim(axis), size, coordinates), 0.0, x.dim(axis) - 1),
+                 low = floor(coordinate);
     Shape along(static_cast<std::size_t>(x.rank() - axis), Dim(1));
     along[0] = size;
-    const Tensor way = reshape(cast(place - low, x.dtype()), along);
-    return elements_at(x, low, axis) * (1 - way) + elements_at(x, low + 1, axis) * way;
+    const Tensor weight = reshape(cast(coordinate - low, x.dtype()), along);
+    return elements_at(x, low, axis) * (1 - weight) + elements_at(x, low + 1, axis) * weight;
 }
 
 }  // namespace

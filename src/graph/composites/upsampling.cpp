@@ -21,12 +21,12 @@ Tensor interpolate(const Tensor& x, int axis, std::int64_t scale) {
     const Tensor behind = concat({slice(x, axis, 1, size), last}, axis);
     std::vector<Tensor> parts;
     for (std::int64_t i = 0; i < scale; ++i) {
-        const double way = (static_cast<double>(i) + 0.5) / static_cast<double>(scale) - 0.5;
-        const Tensor near = way == 0 ? x : x * (way < 0 ? 1 + way : 1 - way);
-        if (way < 0)
-            parts.push_back(before * -way + near);
+        const double offset = (static_cast<double>(i) + 0.5) / static_cast<double>(scale) - 0.5;
+        const Tensor near = offset == 0 ? x : x * (offset < 0 ? 1 + offset : 1 - offset);
+        if (offset < 0)
+            parts.push_back(before * -offset + near);
         else
-            parts.push_back(way == 0 ? x : near + behind * way);
+            parts.push_back(offset == 0 ? x : near + behind * offset);
     }
     Shape shape = x.shape();
     shape[static_cast<std::size_t>(axis)] = size * scale;

@@ -66,13 +66,13 @@ std::vector<std::int64_t> element_offsets(std::span<const std::int64_t> shape, c
     const std::int64_t total = count(shape);
     result.reserve(static_cast<std::size_t>(total));
     Sizes index(shape.size(), 0);
-    std::int64_t place = view.offset;
+    std::int64_t memory_offset = view.offset;
     for (std::int64_t done = 0; done < total; ++done) {
-        result.push_back(place);
+        result.push_back(memory_offset);
         for (std::size_t axis = shape.size(); axis-- > 0;) {
-            place += view.strides[axis];
+            memory_offset += view.strides[axis];
             if (++index[axis] < shape[axis]) break;
-            place -= view.strides[axis] * shape[axis];
+            memory_offset -= view.strides[axis] * shape[axis];
             index[axis] = 0;
         }
     }

@@ -69,11 +69,11 @@ Value evaluate_gather(const Evaluation& e) {
     visit_storage(
         out.dtype,
         [&](auto& to, const auto& x) {
-            std::size_t place = 0;
+            std::size_t position = 0;
             for (std::int64_t a = 0; a < n.before; ++a)
                 for (const std::int64_t index : indices)
                     for (std::int64_t b = 0; b < n.after; ++b)
-                        to[place++] = x[static_cast<std::size_t>((a * n.size + index) * n.after + b)];
+                        to[position++] = x[static_cast<std::size_t>((a * n.size + index) * n.after + b)];
         },
         out, e.operand(0));
     return out;
@@ -105,11 +105,11 @@ Value evaluate_scatter(const Evaluation& e) {
     visit_storage(
         out.dtype,
         [&](auto& to, const auto& updates) {
-            std::size_t place = 0;
+            std::size_t position = 0;
             for (std::int64_t a = 0; a < n.before; ++a)
                 for (const std::int64_t index : indices)
                     for (std::int64_t b = 0; b < n.after; ++b)
-                        to[static_cast<std::size_t>((a * n.size + index) * n.after + b)] = updates[place++];
+                        to[static_cast<std::size_t>((a * n.size + index) * n.after + b)] = updates[position++];
         },
         out, e.operand(2));
     return out;

@@ -20,13 +20,13 @@ Value evaluate_sum(const Evaluation& e) {
     Value out = e.result();
     const auto to = targets(e);
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto place = static_cast<std::size_t>(to[i]);
+        const auto index = static_cast<std::size_t>(to[i]);
         if (is_float(x.dtype)) {
-            out.data[place] += x.data[i];
+            out.data[index] += x.data[i];
         } else {
-            const auto a = static_cast<std::uint64_t>(out.integers[place]),
+            const auto a = static_cast<std::uint64_t>(out.integers[index]),
                        b = static_cast<std::uint64_t>(x.integers[i]);
-            out.integers[place] = wrap_to(x.dtype, static_cast<std::int64_t>(a + b));
+            out.integers[index] = wrap_to(x.dtype, static_cast<std::int64_t>(a + b));
         }
     }
     return out;
@@ -39,13 +39,13 @@ Value evaluate_prod(const Evaluation& e) {
     out.integers.assign(out.integers.size(), 1);
     const auto to = targets(e);
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const auto place = static_cast<std::size_t>(to[i]);
+        const auto index = static_cast<std::size_t>(to[i]);
         if (is_float(x.dtype)) {
-            out.data[place] *= x.data[i];
+            out.data[index] *= x.data[i];
         } else {
-            const auto a = static_cast<std::uint64_t>(out.integers[place]),
+            const auto a = static_cast<std::uint64_t>(out.integers[index]),
                        b = static_cast<std::uint64_t>(x.integers[i]);
-            out.integers[place] = wrap_to(x.dtype, static_cast<std::int64_t>(a * b));
+            out.integers[index] = wrap_to(x.dtype, static_cast<std::int64_t>(a * b));
         }
     }
     return out;
@@ -78,10 +78,10 @@ Value evaluate_argmax(const Evaluation& e) {
         x.dtype,
         [&](const auto& values) {
             for (std::size_t i = 0; i < values.size(); ++i) {
-                const auto place = static_cast<std::size_t>(to[i]);
-                if (best[place] >= 0 && !larger(values[i], values[static_cast<std::size_t>(best[place])])) continue;
-                best[place] = static_cast<std::int64_t>(i);
-                out.integers[place] = static_cast<std::int64_t>(i) / stride % size;
+                const auto index = static_cast<std::size_t>(to[i]);
+                if (best[index] >= 0 && !larger(values[i], values[static_cast<std::size_t>(best[index])])) continue;
+                best[index] = static_cast<std::int64_t>(i);
+                out.integers[index] = static_cast<std::int64_t>(i) / stride % size;
             }
         },
         x);

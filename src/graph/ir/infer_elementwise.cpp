@@ -8,9 +8,9 @@ namespace {
 Shape common_shape(const InferenceContext& context) {
     Shape shape = context.shape(0);
     for (std::size_t i = 1; i < context.size(); ++i) {
-        auto joined = broadcast_shapes(shape, context.shape(i));
-        if (!joined) context.fail("shapes do not broadcast: " + context.text());
-        shape = std::move(*joined);
+        auto broadcast_shape = broadcast_shapes(shape, context.shape(i));
+        if (!broadcast_shape) context.fail("shapes do not broadcast: " + context.text());
+        shape = std::move(*broadcast_shape);
     }
     return shape;
 }

@@ -91,8 +91,8 @@ Inferred infer_broadcast(const InferenceContext& context) {
     for (const Dim& size : shape)
         if (!provably_le(0, size) && !is_size_of(context.shape(0), size))
             context.fail(fmt::format("size {} may be negative", to_string(size)));
-    const auto joined = broadcast_shapes(context.shape(0), shape);
-    if (!joined || *joined != shape)
+    const auto broadcast_shape = broadcast_shapes(context.shape(0), shape);
+    if (!broadcast_shape || *broadcast_shape != shape)
         context.fail(fmt::format("{} does not broadcast to {}", context.text(), to_string(shape)));
     return {context.node(0).dtype, shape};
 }

@@ -37,7 +37,7 @@ private:
 
     NodeId read_leaf(TextCursor& cursor, Op op);
     NodeId read_constant(TextCursor& cursor);
-    NodeId read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place);
+    NodeId read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t position);
     NodeId read_op(TextCursor& cursor, Op op);
     /// The values and type of a constant, or of a state's initial contents.
     struct ConstantData {
@@ -51,7 +51,7 @@ private:
     template <typename T, typename Read>
     static std::vector<T> read_values(TextCursor& cursor, Read read);
     static std::int64_t read_integer(TextCursor& cursor);
-    static void expect_representable(TextCursor& cursor, DType dtype, double value, std::size_t place);
+    static void expect_representable(TextCursor& cursor, DType dtype, double value, std::size_t position);
     void read_attributes(TextCursor& cursor, Attributes& attributes);
     NodeId read_reference(TextCursor& cursor);
     std::string read_name(TextCursor& cursor, bool bare = false);
@@ -67,10 +67,10 @@ private:
 
 // Errors of graph building have no column: prepend that of the line's op.
 template <typename F>
-auto with_location(TextCursor& cursor, std::size_t place, F build) {
+auto with_location(TextCursor& cursor, std::size_t position, F build) {
     try {
         return build();
-    } catch (const Error& error) { cursor.fail(error.what(), place); }
+    } catch (const Error& error) { cursor.fail(error.what(), position); }
 }
 
 std::shared_ptr<GraphData> GraphParser::read(std::string_view text) {
@@ -91,7 +91,7 @@ std::shared_ptr<GraphData> GraphParser::read(std::string_view text) {
             throw Error(ErrorKind::argument, "parse_graph",
                         message.starts_with(known)
                             ? fmt::format("line {}, {}", line, message.substr(known.size()))
-                            : fmt::format("line {}, column {}: {}", line, cursor.place() + 1, message));
+                            : fmt::format("line {}, column {}: {}", line, cursor.position() + 1, message));
         }
     }
     if (!graph_)
@@ -114,15 +114,15 @@ void GraphParser::read_header(TextCursor& cursor) {
     if (!cursor.accept("(")) return expect_end(cursor);
     do {
         cursor.peek();
-        const std::size_t place = cursor.place();
+        const std::size_t position = cursor.position();
         const auto name = cursor.name();
         if (name.empty()) cursor.fail_expected("a symbol's name");
-        if (graph_->symbols()->find(name)) cursor.fail(fmt::format("the symbol {} is there already", name), place);
+        if (graph_->symbols()->find(name)) cursor.fail(fmt::format("the symbol {} is there already", name), position);
         if (!cursor.accept_keyword("in")) cursor.fail_expected("'in'");
         const std::int64_t low = cursor.integer();
         cursor.expect("..");
         const std::int64_t high = cursor.integer();
-        with_location(cursor, place, [&] { return graph_->symbols()->add(name, low, high); });
+        with_location(cursor, position, [&] { return graph_->symbols()->add(name, low, high); });
     } while (cursor.accept(","));
     cursor.expect(")");
     expect_end(cursor);
@@ -130,15 +130,15 @@ void GraphParser::read_header(TextCursor& cursor) {
 
 void GraphParser::read_node(TextCursor& cursor) {
     cursor.expect("%");
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const std::int64_t number = cursor.integer();
-    if (numbers_.contains(number)) cursor.fail(fmt::format("%{} is there already", number), place);
+    if (numbers_.contains(number)) cursor.fail(fmt::format("%{} is there already", number), position);
     cursor.expect("=");
     cursor.peek();
-    const std::size_t op_place = cursor.place();
+    const std::size_t op_position = cursor.position();
     const std::string_view name = cursor.name();
     const auto op = ir::find_op(name);
-    if (!op) cursor.fail(fmt::format("there is no op '{}'", name), op_place);
+    if (!op) cursor.fail(fmt::format("there is no op '{}'", name), op_position);
     const bool leaf = *op == Op::input || *op == Op::weight || *op == Op::state_read;
     const NodeId id = *op == Op::constant ? read_constant(cursor)
                       : leaf              ? read_leaf(cursor, *op)
@@ -149,15 +149,15 @@ void GraphParser::read_node(TextCursor& cursor) {
 
 NodeId GraphParser::read_leaf(TextCursor& cursor, Op op) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const std::string name = read_name(cursor);
-    if (op == Op::state_read && cursor.accept_keyword("initial")) return read_state_with_values(cursor, name, place);
+    if (op == Op::state_read && cursor.accept_keyword("initial")) return read_state_with_values(cursor, name, position);
     Attributes attributes;
     read_attributes(cursor, attributes);
     DType dtype{};
     Shape shape;
     read_type(cursor, dtype, shape);
-    return with_location(cursor, place, [&] {
+    return with_location(cursor, position, [&] {
         if (op == Op::state_read) {
             if (!attributes.empty() && attributes.size() != 2)
                 throw Error(ErrorKind::graph, "state_read", "takes the attributes axis and capacity, or none");
@@ -175,18 +175,18 @@ NodeId GraphParser::read_leaf(TextCursor& cursor, Op op) {
 
 NodeId GraphParser::read_constant(TextCursor& cursor) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const ConstantData table = read_table(cursor);
-    return with_location(cursor, place, [&] {
+    return with_location(cursor, position, [&] {
         return table.is_exact ? ir::add_constant(*graph_, table.dtype, table.shape, std::span(table.exact), {})
                               : ir::add_constant(*graph_, table.dtype, table.shape, std::span(table.values), {});
     });
 }
 
-NodeId GraphParser::read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t place) {
+NodeId GraphParser::read_state_with_values(TextCursor& cursor, const std::string& name, std::size_t position) {
     cursor.expect("=");
     const ConstantData table = read_table(cursor);
-    const std::size_t index = with_location(cursor, place, [&] {
+    const std::size_t index = with_location(cursor, position, [&] {
         return table.is_exact ? ir::add_state(*graph_, name, table.dtype, table.shape, std::span(table.exact), {})
                               : ir::add_state(*graph_, name, table.dtype, table.shape, std::span(table.values), {});
     });
@@ -195,20 +195,20 @@ NodeId GraphParser::read_state_with_values(TextCursor& cursor, const std::string
 
 GraphParser::ConstantData GraphParser::read_table(TextCursor& cursor) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const bool scalar = cursor.peek() != '{';
     ConstantData table;
     table.values = read_values<double>(cursor, [&] { return cursor.number(); });
     read_type(cursor, table.dtype, table.shape);
-    if (scalar != table.shape.empty()) cursor.fail("a scalar is written bare, a table in braces", place);
+    if (scalar != table.shape.empty()) cursor.fail("a scalar is written bare, a table in braces", position);
     const auto is_large = [](double value) { return std::fabs(value) >= 0x1p53; };
     if (table.dtype != DType::i64 || std::none_of(table.values.begin(), table.values.end(), is_large)) {
-        for (const double value : table.values) expect_representable(cursor, table.dtype, value, place);
+        for (const double value : table.values) expect_representable(cursor, table.dtype, value, position);
         return table;
     }
     // The type, read after the values, shows that digits count which a double loses: read them again as integers.
-    const std::size_t end = cursor.place();
-    cursor.seek(place);
+    const std::size_t end = cursor.position();
+    cursor.seek(position);
     table.exact = read_values<std::int64_t>(cursor, [&] { return read_integer(cursor); });
     table.is_exact = true;
     cursor.seek(end);
@@ -225,30 +225,30 @@ std::vector<T> GraphParser::read_values(TextCursor& cursor, Read read) {
     return values;
 }
 
-void GraphParser::expect_representable(TextCursor& cursor, DType dtype, double value, std::size_t place) {
+void GraphParser::expect_representable(TextCursor& cursor, DType dtype, double value, std::size_t position) {
     if (!ir::can_hold(dtype, value))
-        cursor.fail(fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), place);
+        cursor.fail(fmt::format("the number {} is no {}", types::number_text(value), to_string(dtype)), position);
 }
 
 // An integer, in digits alone or as `1e18`.
 std::int64_t GraphParser::read_integer(TextCursor& cursor) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const double nearest = cursor.number();
-    const std::size_t end = cursor.place();
-    cursor.seek(place);
+    const std::size_t end = cursor.position();
+    cursor.seek(position);
     const bool is_in_range = nearest >= -0x1p63 && nearest <= 0x1p63;
     if (is_in_range && std::trunc(nearest) == nearest) {
         const std::int64_t value = cursor.integer();
-        if (cursor.place() == end) return value;
+        if (cursor.position() == end) return value;
         cursor.seek(end);
     }
-    expect_representable(cursor, DType::i64, nearest, place);
+    expect_representable(cursor, DType::i64, nearest, position);
     return ir::truncate_to(DType::i64, nearest);
 }
 
 NodeId GraphParser::read_op(TextCursor& cursor, Op op) {
-    const std::size_t place = cursor.place() - ir::info(op).name.size();
+    const std::size_t position = cursor.position() - ir::info(op).name.size();
     std::vector<NodeId> operands;
     if (cursor.peek() == '%') {
         do { operands.push_back(read_reference(cursor)); } while (cursor.accept(","));
@@ -258,11 +258,11 @@ NodeId GraphParser::read_op(TextCursor& cursor, Op op) {
     DType dtype{};
     Shape shape;
     read_type(cursor, dtype, shape);
-    const NodeId id = with_location(cursor, place, [&] { return graph_->make(op, operands, attributes, {}); });
+    const NodeId id = with_location(cursor, position, [&] { return graph_->make(op, operands, attributes, {}); });
     const ir::Node& node = graph_->node(id);
     if (node.dtype != dtype || node.shape != shape)
         cursor.fail(fmt::format("the result is {}, not {}", to_string(node.dtype, node.shape), to_string(dtype, shape)),
-                    place);
+                    position);
     return id;
 }
 
@@ -282,10 +282,10 @@ void GraphParser::read_attributes(TextCursor& cursor, Attributes& attributes) {
 
 NodeId GraphParser::read_reference(TextCursor& cursor) {
     cursor.expect("%");
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const std::int64_t number = cursor.integer();
     const auto it = numbers_.find(number);
-    if (it == numbers_.end()) cursor.fail(fmt::format("there is no %{} above", number), place);
+    if (it == numbers_.end()) cursor.fail(fmt::format("there is no %{} above", number), position);
     return it->second;
 }
 
@@ -301,36 +301,37 @@ void GraphParser::read_label(TextCursor& cursor) {
     label_.clear();
     if (!cursor.accept_keyword("as")) return;
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     label_ = read_name(cursor);
-    if (graph_->has_label(label_)) cursor.fail(fmt::format("a value is called {} already", ir::quoted(label_)), place);
+    if (graph_->has_label(label_))
+        cursor.fail(fmt::format("a value is called {} already", ir::quoted(label_)), position);
 }
 
 void GraphParser::read_output(TextCursor& cursor) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const std::string name = read_name(cursor);
     const Tensor tensor(graph_, read_reference(cursor));
     expect_end(cursor);
     for (const ir::Output& output : graph_->outputs())
-        if (output.name == name) cursor.fail(fmt::format("the output {} is there already", ir::quoted(name)), place);
+        if (output.name == name) cursor.fail(fmt::format("the output {} is there already", ir::quoted(name)), position);
     graph_->add_output(name, tensor.id());
 }
 
 void GraphParser::read_commit(TextCursor& cursor) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const std::string name = read_name(cursor);
     const NodeId latest = read_reference(cursor);
     expect_end(cursor);
     std::vector<ir::StateInfo>& states = graph_->states();
     const auto it = std::find_if(states.begin(), states.end(), [&](const auto& state) { return state.name == name; });
-    if (it == states.end()) cursor.fail(fmt::format("there is no state {} above", ir::quoted(name)), place);
+    if (it == states.end()) cursor.fail(fmt::format("there is no state {} above", ir::quoted(name)), position);
     const auto done = static_cast<std::ptrdiff_t>(committed_.size());
     if (it - states.begin() < done)
-        cursor.fail(fmt::format("the state {} is committed already", ir::quoted(name)), place);
+        cursor.fail(fmt::format("the state {} is committed already", ir::quoted(name)), position);
     if (ir::state_origin(*graph_, latest) != it->read)
-        cursor.fail(fmt::format("the node is no version of the state {}", ir::quoted(name)), place);
+        cursor.fail(fmt::format("the node is no version of the state {}", ir::quoted(name)), position);
     it->latest = latest;
     std::rotate(states.begin() + done, it, it + 1);  // states are in the order of these lines
     committed_.push_back(name);
@@ -348,7 +349,7 @@ void GraphParser::finish(std::size_t line) const {
 
 std::string GraphParser::read_name(TextCursor& cursor, bool bare) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     std::string name;
     if (bare && cursor.peek() != '"') {
         name = cursor.name(true);
@@ -356,7 +357,7 @@ std::string GraphParser::read_name(TextCursor& cursor, bool bare) {
     } else {
         name = ir::read_json_string(cursor);
     }
-    if (const std::string fault = ir::verify_name(name); !fault.empty()) cursor.fail("the name " + fault, place);
+    if (const std::string fault = ir::verify_name(name); !fault.empty()) cursor.fail("the name " + fault, position);
     return name;
 }
 

@@ -9,9 +9,9 @@ namespace cairn::inline v0 {
 namespace {
 
 const Attribute* find(const Attributes& attributes, std::string_view name) noexcept {
-    const auto place = std::find_if(attributes.begin(), attributes.end(),
+    const auto found = std::find_if(attributes.begin(), attributes.end(),
                                     [&](const Attribute& attribute) { return attribute.name == name; });
-    return place == attributes.end() ? nullptr : &*place;
+    return found == attributes.end() ? nullptr : &*found;
 }
 
 [[noreturn]] void refuse(std::string_view name, std::string_view wanted, std::string_view got) {

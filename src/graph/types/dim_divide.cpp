@@ -18,9 +18,9 @@ Polynomial constant(std::int64_t value) { return Polynomial::constant(value); }
 bool without_factors(const Monomial& whole, const Monomial& part, Monomial& rest) {
     rest = whole;
     for (const auto* atom : part) {
-        const auto place = std::find(rest.begin(), rest.end(), atom);
-        if (place == rest.end()) return false;
-        rest.erase(place);
+        const auto it = std::find(rest.begin(), rest.end(), atom);
+        if (it == rest.end()) return false;
+        rest.erase(it);
     }
     return true;
 }
@@ -67,9 +67,9 @@ Term content(const Polynomial& a, const Polynomial& b) {
             number = std::gcd(number, magnitude(term.coefficient));
             Monomial left = term.factors, kept;
             for (const auto* atom : common) {
-                const auto place = std::find(left.begin(), left.end(), atom);
-                if (place == left.end()) continue;
-                left.erase(place);
+                const auto it = std::find(left.begin(), left.end(), atom);
+                if (it == left.end()) continue;
+                left.erase(it);
                 kept.push_back(atom);
             }
             common = std::move(kept);

@@ -68,11 +68,11 @@ Dim DimTable::dim(Symbols& symbols, const Polynomial& polynomial) {
     if (polynomial.is_constant()) return polynomial.constant_term();
     auto& table = of(symbols);
     const std::lock_guard lock(table.mutex_);
-    const auto [place, is_new] = table.dims_.try_emplace(polynomial);
-    auto& node = place->second;
+    const auto [entry, is_new] = table.dims_.try_emplace(polynomial);
+    auto& node = entry->second;
     if (is_new) {
         const Interval range = bounds(polynomial);
-        node = {&place->first, &symbols, to_int64(range.low), to_int64(range.high), symbols_needed(polynomial)};
+        node = {&entry->first, &symbols, to_int64(range.low), to_int64(range.high), symbols_needed(polynomial)};
     }
     return Dim(std::shared_ptr<const DimNode>(symbols.shared_from_this(), &node));
 }

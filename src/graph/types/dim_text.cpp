@@ -67,11 +67,11 @@ void collect(const Polynomial& polynomial, std::vector<Symbols::Symbol>& symbols
         for (const auto* atom : term.factors) {
             for (const auto& arg : atom->args) collect(arg, symbols);
             if (atom->kind != AtomKind::symbol) continue;
-            const auto place =
+            const auto position =
                 std::lower_bound(symbols.begin(), symbols.end(), atom->name,
                                  [](const auto& symbol, const auto& name) { return symbol.name < name; });
-            if (place != symbols.end() && place->name == atom->name) continue;
-            symbols.insert(place, {atom->name, to_int64(atom->bounds.low), to_int64(atom->bounds.high)});
+            if (position != symbols.end() && position->name == atom->name) continue;
+            symbols.insert(position, {atom->name, to_int64(atom->bounds.low), to_int64(atom->bounds.high)});
         }
     }
 }
@@ -88,14 +88,14 @@ public:
         if (++depth_ > max_depth) cursor_.fail("brackets are nested too deeply");
         Dim result = product(cursor_.accept("-"));
         while (true) {
-            const std::size_t place = cursor_.place();
+            const std::size_t position = cursor_.position();
             if (cursor_.accept("+")) {
-                result = checked(place, [&] { return result + product(false); });
+                result = checked(position, [&] { return result + product(false); });
             } else if (cursor_.peek() == '-' && !cursor_.accept("->")) {
                 cursor_.accept("-");
-                result = checked(place, [&] { return result + product(true); });
+                result = checked(position, [&] { return result + product(true); });
             } else {
-                cursor_.seek(place);
+                cursor_.seek(position);
                 break;
             }
         }
@@ -107,9 +107,9 @@ private:
     Dim product(bool negative) {
         Dim result = factor(negative);
         while (true) {
-            const std::size_t place = cursor_.place();
+            const std::size_t position = cursor_.position();
             if (!cursor_.accept("*")) break;
-            result = checked(place, [&] { return result * factor(false); });
+            result = checked(position, [&] { return result * factor(false); });
         }
         return result;
     }
@@ -124,47 +124,47 @@ private:
             return result;
         }
         const bool more = cursor_.peek() != '\0';
-        const std::size_t place = cursor_.place();
+        const std::size_t position = cursor_.position();
         const auto name = cursor_.name();
         if (name.empty() || !more) cursor_.fail_expected("a size");
-        if (cursor_.peek() == '(') return function(name, place);
+        if (cursor_.peek() == '(') return function(name, position);
         if (auto known = symbols_.find(name)) return *known;
         if (unknown_ == types::UnknownSymbol::refuse) {
-            cursor_.fail("unknown symbol '" + std::string(name) + "'", place);
+            cursor_.fail("unknown symbol '" + std::string(name) + "'", position);
         }
         constexpr std::int64_t default_high = 1048576;
-        return checked(place, [&] { return symbols_.add(name, 1, default_high); });
+        return checked(position, [&] { return symbols_.add(name, 1, default_high); });
     }
 
-    Dim function(std::string_view name, std::size_t place) {
+    Dim function(std::string_view name, std::size_t position) {
         using Binary = Dim (*)(const Dim&, const Dim&);
         constexpr std::pair<std::string_view, Binary> functions[] = {
             {"floordiv", v0::floordiv}, {"ceildiv", v0::ceildiv}, {"mod", v0::mod}, {"min", v0::min}, {"max", v0::max}};
         const auto* found = std::find_if(std::begin(functions), std::end(functions),
                                          [&](const auto& row) { return row.first == name; });
         if (found == std::end(functions)) {
-            cursor_.fail("unknown function '" + std::string(name) + "': floordiv, ceildiv, mod, min or max", place);
+            cursor_.fail("unknown function '" + std::string(name) + "': floordiv, ceildiv, mod, min or max", position);
         }
         cursor_.expect("(");
         Dim result = sum();
         cursor_.expect(",");
-        const bool takes_more = name == "min" || name == "max";
+        const bool is_variadic = name == "min" || name == "max";
         do {
             const Dim next = sum();
-            result = checked(place, [&] { return found->second(result, next); });
-        } while (takes_more && cursor_.accept(","));
+            result = checked(position, [&] { return found->second(result, next); });
+        } while (is_variadic && cursor_.accept(","));
         cursor_.expect(")");
         return result;
     }
 
     // Reports errors of the algebra (overflow, division by zero) as errors of the text.
     template <typename Work>
-    Dim checked(std::size_t place, Work work) {
+    Dim checked(std::size_t position, Work work) {
         try {
             return work();
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::graph) throw;
-            cursor_.fail(error, place);
+            cursor_.fail(error, position);
         }
     }
 

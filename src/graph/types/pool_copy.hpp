@@ -11,9 +11,9 @@ namespace cairn::types {
 template <typename T>
 requires std::is_trivially_copyable_v<T> std::span<const T> copy_to_pool(std::span<const T> list,
                                                                          std::pmr::memory_resource& pool) {
-    T* const place = std::pmr::polymorphic_allocator<>(&pool).allocate_object<T>(list.size());
-    std::uninitialized_copy(list.begin(), list.end(), place);
-    return {place, list.size()};
+    T* const copy = std::pmr::polymorphic_allocator<>(&pool).allocate_object<T>(list.size());
+    std::uninitialized_copy(list.begin(), list.end(), copy);
+    return {copy, list.size()};
 }
 
 }  // namespace cairn::types

@@ -40,7 +40,7 @@ private:
         cursor_.expect("where");
         do {
             cursor_.peek();
-            const std::size_t place = cursor_.place();
+            const std::size_t position = cursor_.position();
             const auto name = cursor_.name();
             if (name.empty()) cursor_.fail_expected("a symbol");
             if (!cursor_.accept_keyword("in")) cursor_.fail_expected("'in'");
@@ -49,20 +49,21 @@ private:
             const auto high = cursor_.integer();
             try {
                 symbols_.add(name, low, high);
-            } catch (const Error& error) { cursor_.fail(error, place); }
+            } catch (const Error& error) { cursor_.fail(error, position); }
         } while (cursor_.accept(","));
         if (!cursor_.at_end()) cursor_.fail_expected("',' or the end of the text");
-        end_ = cursor_.place();
+        end_ = cursor_.position();
         cursor_.seek(0);
     }
 
     Attribute attribute(const Problem& problem) {
         cursor_.peek();
-        const std::size_t place = cursor_.place();
+        const std::size_t position = cursor_.position();
         Attribute result;
         result.name = cursor_.name();
         if (result.name.empty()) cursor_.fail_expected("an attribute, '{' or '|'");
-        if (problem.attributes.has(result.name)) cursor_.fail("the attribute '" + result.name + "' comes twice", place);
+        if (problem.attributes.has(result.name))
+            cursor_.fail("the attribute '" + result.name + "' comes twice", position);
         cursor_.expect("=");
         if (cursor_.peek() == '(') {
             result.value = types::parse_dims(cursor_, symbols_, types::UnknownSymbol::make, "(", ")");
@@ -75,15 +76,15 @@ private:
     }
 
     void read_body(Problem& problem) {
-        body_place_ = cursor_.place();
+        body_position_ = cursor_.position();
         cursor_.expect("{");
         while (!cursor_.accept("}")) {
             cursor_.peek();
-            const std::size_t place = cursor_.place();
+            const std::size_t position = cursor_.position();
             const auto value = number();
             if (problem.body.empty()) first_step_ = value;
             if (value != first_step_ + static_cast<std::int64_t>(problem.body.size())) {
-                cursor_.fail("the values of a body must be numbered one after another", place);
+                cursor_.fail("the values of a body must be numbered one after another", position);
             }
             cursor_.expect("=");
             problem.body.push_back(step());
@@ -103,10 +104,10 @@ private:
         }
         cursor_.expect(":");
         cursor_.peek();
-        const std::size_t place = cursor_.place();
+        const std::size_t position = cursor_.position();
         const auto name = cursor_.name();
         const auto dtype = parse_dtype(name);
-        if (!dtype) cursor_.fail("unknown dtype '" + std::string(name) + "'", place);
+        if (!dtype) cursor_.fail("unknown dtype '" + std::string(name) + "'", position);
         result.dtype = *dtype;
         return result;
     }
@@ -122,10 +123,10 @@ private:
 
     std::int64_t number() {
         cursor_.peek();
-        const std::size_t place = cursor_.place();
+        const std::size_t position = cursor_.position();
         const auto value = cursor_.integer();
         if (value < 0 || value > std::numeric_limits<int>::max() / 2)
-            cursor_.fail("there is no such value number", place);
+            cursor_.fail("there is no such value number", position);
         return value;
     }
 
@@ -134,48 +135,48 @@ private:
     }
 
     bool next_is_keyword() {
-        const std::size_t place = cursor_.place();
+        const std::size_t position = cursor_.position();
         const bool result = cursor_.accept_keyword("results") || cursor_.accept_keyword("where");
-        cursor_.seek(place);
+        cursor_.seek(position);
         return result;
     }
 
     TensorDesc tensor() {
         TensorDesc result;
         types::parse_tensor_type(cursor_, symbols_, types::UnknownSymbol::make, result.dtype, result.shape);
-        const std::size_t place = cursor_.place();
-        if (cursor_.here() == ':') {
+        const std::size_t position = cursor_.position();
+        if (cursor_.current() == ':') {
             cursor_.expect(":");
             result.strides = types::parse_dims(cursor_, symbols_, types::UnknownSymbol::make, "(", ")");
-            check_strides(result, place);
+            check_strides(result, position);
         } else {
-            result.strides = strides_of(result.shape, place);
+            result.strides = strides_of(result.shape, position);
         }
-        if (cursor_.here() == '@') {
+        if (cursor_.current() == '@') {
             cursor_.expect("@");
-            if (cursor_.here() != ' ') result.layout = cursor_.name(true);
+            if (cursor_.current() != ' ') result.layout = cursor_.name(true);
             if (result.layout.empty()) cursor_.fail("expected the name of a layout");
         }
-        if (cursor_.here() == '!') result.bound = cursor_.accept("!");
-        const char next = cursor_.here();
+        if (cursor_.current() == '!') result.bound = cursor_.accept("!");
+        const char next = cursor_.current();
         if (next != ' ' && next != '\0') cursor_.fail("expected a space after the tensor");
         return result;
     }
 
-    std::vector<Dim> strides_of(const Shape& shape, std::size_t place) {
+    std::vector<Dim> strides_of(const Shape& shape, std::size_t position) {
         try {
             return dense_strides(shape);
-        } catch (const Error& error) { cursor_.fail(error, place); }
+        } catch (const Error& error) { cursor_.fail(error, position); }
     }
 
-    void check_strides(const TensorDesc& tensor, std::size_t place) {
+    void check_strides(const TensorDesc& tensor, std::size_t position) {
         if (tensor.strides.size() != tensor.shape.size()) {
             cursor_.fail("there are " + std::to_string(tensor.shape.size()) + " axes, but " +
                              std::to_string(tensor.strides.size()) + " strides",
-                         place);
+                         position);
         }
         for (const auto& stride : tensor.strides) {
-            if (stride.upper_bound() < 0) cursor_.fail("the stride " + to_string(stride) + " is negative", place);
+            if (stride.upper_bound() < 0) cursor_.fail("the stride " + to_string(stride) + " is negative", position);
         }
     }
 
@@ -184,12 +185,12 @@ private:
         const auto inputs = static_cast<std::int64_t>(problem.inputs.size());
         if (!problem.body.empty() && first_step_ != inputs) {
             cursor_.fail("the first value of the body must be " + std::to_string(inputs) + ", the number of inputs",
-                         body_place_);
+                         body_position_);
         }
         const auto check = [&](const std::vector<int>& values, std::int64_t limit) {
             for (const int value : values) {
                 if (value < limit) continue;
-                cursor_.fail("the body has no value " + std::to_string(value) + " at that point", body_place_);
+                cursor_.fail("the body has no value " + std::to_string(value) + " at that point", body_position_);
             }
         };
         for (std::size_t i = 0; i < problem.body.size(); ++i) {
@@ -201,7 +202,7 @@ private:
     std::string_view text_;
     types::TextCursor cursor_;
     Symbols& symbols_;
-    std::size_t end_ = 0, body_place_ = 0;
+    std::size_t end_ = 0, body_position_ = 0;
     std::int64_t first_step_ = 0;
 };
 

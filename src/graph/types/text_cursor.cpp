@@ -9,10 +9,10 @@ namespace cairn::types {
 
 namespace {
 
-// The text around `place`; long and binary texts would make a message unreadable.
-std::string excerpt(std::string_view text, std::size_t place) {
+// The text around `position`; long and binary texts would make a message unreadable.
+std::string excerpt(std::string_view text, std::size_t position) {
     constexpr std::size_t around = 40;
-    const std::size_t begin = place > around ? place - around : 0;
+    const std::size_t begin = position > around ? position - around : 0;
     std::string result = begin > 0 ? "..." : "";
     for (const char c : text.substr(begin, 2 * around)) result += c >= ' ' && c <= '~' ? c : '?';
     return begin + 2 * around < text.size() ? result + "..." : result;
@@ -21,30 +21,30 @@ std::string excerpt(std::string_view text, std::size_t place) {
 }  // namespace
 
 void TextCursor::skip() noexcept {
-    while (place_ < text_.size() && text_[place_] == ' ') ++place_;
+    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
 }
 
 bool TextCursor::at_end() noexcept {
     skip();
-    return place_ == text_.size();
+    return position_ == text_.size();
 }
 
 char TextCursor::peek() noexcept {
     skip();
-    return here();
+    return current();
 }
 
 bool TextCursor::accept(std::string_view word) noexcept {
     skip();
-    if (!text_.substr(place_).starts_with(word)) return false;
-    place_ += word.size();
+    if (!text_.substr(position_).starts_with(word)) return false;
+    position_ += word.size();
     return true;
 }
 
 bool TextCursor::accept_keyword(std::string_view word) noexcept {
-    const std::size_t before = place_;
-    if (accept(word) && !is_letter(here()) && !is_digit(here())) return true;
-    place_ = before;
+    const std::size_t before = position_;
+    if (accept(word) && !is_letter(current()) && !is_digit(current())) return true;
+    position_ = before;
     return false;
 }
 
@@ -54,13 +54,13 @@ void TextCursor::expect(std::string_view word) {
 
 std::string_view TextCursor::name(bool dots) noexcept {
     skip();
-    std::size_t end = place_;
+    std::size_t end = position_;
     if (end < text_.size() && is_letter(text_[end])) {
         while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]) || (dots && text_[end] == '.')))
             ++end;
     }
-    const auto result = text_.substr(place_, end - place_);
-    place_ = end;
+    const auto result = text_.substr(position_, end - position_);
+    position_ = end;
     return result;
 }
 
@@ -68,47 +68,47 @@ bool TextCursor::at_digit() noexcept { return is_digit(peek()); }
 
 std::int64_t TextCursor::integer(bool negative) {
     skip();
-    const std::size_t start = place_;
+    const std::size_t start = position_;
     if (!negative && accept("-")) negative = true;
     std::uint64_t magnitude = 0;
-    const auto rest = text_.substr(place_);
+    const auto rest = text_.substr(position_);
     const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), magnitude);
     if (fault == std::errc::invalid_argument) fail_expected("an integer");
     const std::uint64_t limit = (std::uint64_t{1} << 63) - (negative ? 0 : 1);
     if (fault != std::errc{} || magnitude > limit) fail("the integer does not fit into 64 bits", start);
-    place_ += static_cast<std::size_t>(end - rest.data());
+    position_ += static_cast<std::size_t>(end - rest.data());
     return static_cast<std::int64_t>(negative ? std::uint64_t{0} - magnitude : magnitude);
 }
 
 double TextCursor::number() {
     skip();
-    const auto rest = text_.substr(place_);
+    const auto rest = text_.substr(position_);
     double value = 0;
     const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     if (fault == std::errc::invalid_argument) fail_expected("a number");
     if (fault != std::errc{}) fail("the number is outside the range of a double");
-    place_ += static_cast<std::size_t>(end - rest.data());
+    position_ += static_cast<std::size_t>(end - rest.data());
     return value;
 }
 
-void TextCursor::fail(std::string_view what) { fail(what, place_); }
+void TextCursor::fail(std::string_view what) { fail(what, position_); }
 
-void TextCursor::fail(std::string_view what, std::size_t place) {
+void TextCursor::fail(std::string_view what, std::size_t position) {
     throw Error(
         ErrorKind::argument, part_,
-        "column " + std::to_string(place + 1) + ": " + std::string(what) + " in '" + excerpt(text_, place) + "'");
+        "column " + std::to_string(position + 1) + ": " + std::string(what) + " in '" + excerpt(text_, position) + "'");
 }
 
-void TextCursor::fail(const Error& fault, std::size_t place) {
+void TextCursor::fail(const Error& fault, std::size_t position) {
     const std::string_view what = fault.what();
     const auto part_end = what.starts_with('[') ? what.find("] ") : std::string_view::npos;
-    fail(part_end == std::string_view::npos ? what : what.substr(part_end + 2), place);
+    fail(part_end == std::string_view::npos ? what : what.substr(part_end + 2), position);
 }
 
 void TextCursor::fail_expected(std::string_view what) {
     skip();
     const std::string got =
-        place_ == text_.size() ? "the end of the text" : "'" + excerpt(text_.substr(place_, 1), 0) + "'";
+        position_ == text_.size() ? "the end of the text" : "'" + excerpt(text_.substr(position_, 1), 0) + "'";
     fail("expected " + std::string(what) + ", got " + got);
 }
 
@@ -130,13 +130,13 @@ std::string dims_text(const std::vector<Dim>& dims, std::string_view open, std::
 
 void parse_tensor_type(TextCursor& cursor, Symbols& symbols, UnknownSymbol unknown, DType& dtype, Shape& shape) {
     cursor.peek();
-    const std::size_t place = cursor.place();
+    const std::size_t position = cursor.position();
     const auto name = cursor.name();
     if (name.empty()) cursor.fail_expected("a dtype");
     const auto known = parse_dtype(name);
-    if (!known) cursor.fail("unknown dtype '" + std::string(name) + "'", place);
+    if (!known) cursor.fail("unknown dtype '" + std::string(name) + "'", position);
     dtype = *known;
-    const std::size_t sizes = cursor.place();
+    const std::size_t sizes = cursor.position();
     shape = parse_dims(cursor, symbols, unknown, "[", "]");
     for (const auto& size : shape) {
         if (size.upper_bound() < 0) cursor.fail("the size " + to_string(size) + " is negative", sizes);

@@ -21,7 +21,7 @@ public:
     /// The next character after spaces, '\0' at the end.
     char peek() noexcept;
     /// The character at the position itself, spaces included; '\0' at the end.
-    char here() const noexcept { return place_ < text_.size() ? text_[place_] : '\0'; }
+    char current() const noexcept { return position_ < text_.size() ? text_[position_] : '\0'; }
     /// Consumes `word` if it comes next.
     bool accept(std::string_view word) noexcept;
     /// Consumes a word of letters if it comes next and no letter, digit or underscore follows it.
@@ -35,20 +35,20 @@ public:
     double number();
     bool at_digit() noexcept;
 
-    std::size_t place() const noexcept { return place_; }
-    void seek(std::size_t place) noexcept { place_ = place; }
-    /// Throws Error(argument) that names the current column, or that of `place`.
+    std::size_t position() const noexcept { return position_; }
+    void seek(std::size_t position) noexcept { position_ = position; }
+    /// Throws Error(argument) that names the current column, or that of `position`.
     [[noreturn]] void fail(std::string_view what);
-    [[noreturn]] void fail(std::string_view what, std::size_t place);
+    [[noreturn]] void fail(std::string_view what, std::size_t position);
     /// The same for an error caused by what was read.
-    [[noreturn]] void fail(const Error& fault, std::size_t place);
+    [[noreturn]] void fail(const Error& fault, std::size_t position);
     /// Fails with `what` as the expected text, and what was found instead.
     [[noreturn]] void fail_expected(std::string_view what);
 
 private:
     void skip() noexcept;
     std::string_view text_, part_;
-    std::size_t place_ = 0;
+    std::size_t position_ = 0;
 };
 
 /// How to treat a symbol that the table does not contain.

@@ -28,12 +28,13 @@ Tensor add_weight(Graph& graph, const Safetensors& file, const Safetensors::Tens
         for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1))
             prefixes.insert(name.substr(0, dot + 1));
     }
-    const std::string there = prefixes.empty()
-                                  ? weights::suggestion_text(prefix, names, "tensors")
-                                  : weights::suggestion_text(prefix, {prefixes.begin(), prefixes.end()}, "prefixes") +
-                                        ", of " + std::to_string(names.size()) + " tensors";
+    const std::string candidates =
+        prefixes.empty() ? weights::suggestion_text(prefix, names, "tensors")
+                         : weights::suggestion_text(prefix, {prefixes.begin(), prefixes.end()}, "prefixes") + ", of " +
+                               std::to_string(names.size()) + " tensors";
     throw Error(ErrorKind::file, "weights",
-                file.path().string() + ": no tensor begins with " + weights::printable(prefix) + ", " + there, where);
+                file.path().string() + ": no tensor begins with " + weights::printable(prefix) + ", " + candidates,
+                where);
 }
 
 }  // namespace

@@ -74,8 +74,9 @@ struct Safetensors::State {
                       const std::map<std::string, std::size_t>& numbers, ErrorList& faults) const;
     const TensorLocation* find(std::string_view name) const noexcept;
     [[noreturn]] void throw_missing(std::string_view name, bool with_nearest) const;
-    std::span<const std::byte> bytes(const TensorLocation& place) const {
-        return shards[place.shard].file->bytes().subspan(place.tensor->begin, place.tensor->end - place.tensor->begin);
+    std::span<const std::byte> bytes(const TensorLocation& location) const {
+        return shards[location.shard].file->bytes().subspan(location.tensor->begin,
+                                                            location.tensor->end - location.tensor->begin);
     }
 };
 
@@ -98,15 +99,15 @@ void Safetensors::State::load_index(const std::filesystem::path& path) {
     for (const auto& [name, shard] : names) numbers.try_emplace(shard, 0);
     ErrorList faults;
     for (auto& [name, number] : numbers) {
-        const auto place = path.parent_path() / name;
+        const auto location = path.parent_path() / name;
         std::error_code ignored;
-        if (!std::filesystem::exists(place, ignored)) {
+        if (!std::filesystem::exists(location, ignored)) {
             faults.add("the file " + printable(name) + " is missing");
             number = std::string::npos;
             continue;
         }
         number = shards.size();
-        shards.push_back(open_shard(place));
+        shards.push_back(open_shard(location));
     }
     check_shards(names, numbers, faults);
     faults.throw_if_any(file.name());
@@ -123,35 +124,35 @@ void Safetensors::State::check_shards(const std::map<std::string, std::string>& 
     std::map<std::string_view, std::size_t> found;
     for (std::size_t i = 0; i < shards.size(); ++i) {
         for (const auto& tensor : shards[i].header.tensors) {
-            const auto [place, is_new] = found.try_emplace(tensor.name, i);
+            const auto [location, is_new] = found.try_emplace(tensor.name, i);
             if (is_new) continue;
             faults.add("the tensor " + printable(tensor.name) + " is in both " +
-                       printable(shards[place->second].file->name()) + " and " + printable(shards[i].file->name()));
+                       printable(shards[location->second].file->name()) + " and " + printable(shards[i].file->name()));
         }
     }
     for (const auto& [name, shard] : names) {
         const auto number = numbers.at(shard);
         if (number == std::string::npos) continue;
-        const auto place = found.find(name);
-        if (place == found.end() || place->second != number) {
+        const auto location = found.find(name);
+        if (location == found.end() || location->second != number) {
             faults.add("the tensor " + printable(name) + " is not in " + printable(shard));
         }
     }
 }
 
 const TensorLocation* Safetensors::State::find(std::string_view name) const noexcept {
-    const auto place =
+    const auto location =
         std::lower_bound(tensors.begin(), tensors.end(), name,
                          [](const Tensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
-    if (place == tensors.end() || place->name != name) return nullptr;
-    return &locations[static_cast<std::size_t>(place - tensors.begin())];
+    if (location == tensors.end() || location->name != name) return nullptr;
+    return &locations[static_cast<std::size_t>(location - tensors.begin())];
 }
 
 void Safetensors::State::throw_missing(std::string_view name, bool with_nearest) const {
     std::vector<std::string_view> names;
     for (const Tensor& tensor : tensors) names.push_back(tensor.name);
-    const std::string there = with_nearest ? ", " + weights::suggestion_text(name, names, "tensors") : "";
-    throw file_error(path.string(), "there is no tensor " + printable(name) + there);
+    const std::string suggestion = with_nearest ? ", " + weights::suggestion_text(name, names, "tensors") : "";
+    throw file_error(path.string(), "there is no tensor " + printable(name) + suggestion);
 }
 
 Safetensors::Safetensors(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -201,7 +202,7 @@ std::vector<std::string> Safetensors::nearest(std::string_view name, std::size_t
 std::string Safetensors::metadata(std::string_view key) const {
     for (const auto& shard : state().shards) {
         const auto& metadata = shard.header.metadata;
-        if (const auto place = metadata.find(key); place != metadata.end()) return place->second;
+        if (const auto location = metadata.find(key); location != metadata.end()) return location->second;
     }
     return {};
 }
@@ -235,8 +236,8 @@ InputView view_of(const weights::TensorInfo& tensor, std::span<const std::byte> 
 InputView Safetensors::view(std::string_view name) const {
     const TensorLocation* found = state().find(name);
     if (found == nullptr) state().throw_missing(name, true);
-    const TensorLocation& place = *found;
-    return view_of(*place.tensor, state().bytes(place), state().shards[place.shard].file->name());
+    const TensorLocation& location = *found;
+    return view_of(*location.tensor, state().bytes(location), state().shards[location.shard].file->name());
 }
 
 WeightSource Safetensors::source() const {
@@ -250,11 +251,11 @@ WeightSource Safetensors::source() const {
     return [state = state_, reported = false](std::string_view name) mutable {
         const TensorLocation* found = state->find(name);
         if (found == nullptr) state->throw_missing(name, !std::exchange(reported, true));
-        const TensorLocation& place = *found;
-        const auto* file = state->shards[place.shard].file.get();
-        const auto bytes = state->bytes(place);
+        const TensorLocation& location = *found;
+        const auto* file = state->shards[location.shard].file.get();
+        const auto bytes = state->bytes(location);
         file->will_need(bytes);
-        InputView view = view_of(*place.tensor, bytes, file->name());
+        InputView view = view_of(*location.tensor, bytes, file->name());
         if (view.release != nullptr) {
             file->release_pages(bytes);  // a copy was made
             return view;
@@ -269,7 +270,7 @@ WeightSource Safetensors::source() const {
 }
 
 std::string Safetensors::fingerprint() const {
-    constexpr std::size_t stretch = 64, stretches = 8;
+    constexpr std::size_t sample_bytes = 64, sample_count = 8;
     std::string text;
     const auto number = [&](auto value) { (text += std::to_string(value)) += ' '; };
     for (const Shard& shard : state().shards) {
@@ -282,10 +283,10 @@ std::string Safetensors::fingerprint() const {
         ((text += tensor.name) += '\n') += tensor.dtype;
         for (const std::int64_t size : tensor.shape) number(size);
         const std::span<const std::byte> bytes = state().bytes(state().locations[i]);
-        const std::size_t spare = bytes.size() - std::min(bytes.size(), stretch);
-        for (std::size_t s = 0; s < stretches && (s == 0 || spare > 0); ++s)
+        const std::size_t spare = bytes.size() - std::min(bytes.size(), sample_bytes);
+        for (std::size_t s = 0; s < sample_count && (s == 0 || spare > 0); ++s)
             parts[state().locations[i].shard].push_back(
-                bytes.subspan(spare * s / (stretches - 1), std::min(bytes.size(), stretch)));
+                bytes.subspan(spare * s / (sample_count - 1), std::min(bytes.size(), sample_bytes)));
     }
     for (std::size_t s = 0; s < parts.size(); ++s) state().shards[s].file->append(parts[s], text);
     return to_string(digest(text));

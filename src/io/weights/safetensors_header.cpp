@@ -37,8 +37,8 @@ public:
     }
 
     void begin_array() override {
-        const bool takes_array = name_ != metadata_key && (field_ == "shape" || field_ == "data_offsets");
-        if (depth_ != 2 || !takes_array) refuse_value();
+        const bool expects_array = name_ != metadata_key && (field_ == "shape" || field_ == "data_offsets");
+        if (depth_ != 2 || !expects_array) refuse_value();
         ++depth_;
     }
 

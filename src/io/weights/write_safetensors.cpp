@@ -116,11 +116,11 @@ public:
     AtomicFileWriter& operator=(const AtomicFileWriter&) = delete;
 
     void write(const void* data, std::uint64_t bytes) {
-        const auto* place = static_cast<const std::byte*>(data);
+        const auto* source = static_cast<const std::byte*>(data);
         while (bytes > 0) {
             const std::uint64_t part = std::min<std::uint64_t>(bytes, block_bytes - block_.size());
-            block_.insert(block_.end(), place, place + part);
-            place += part;
+            block_.insert(block_.end(), source, source + part);
+            source += part;
             bytes -= part;
             if (block_.size() == block_bytes) write_block();
         }

@@ -19,9 +19,9 @@ void RelationBuilder::build(Relation& relation) {
         rank_[relation.order[rank]] = static_cast<int>(rank);
     stack_.clear();
     edges_.clear();
-    std::size_t gone = 0;
+    std::size_t expired = 0;
     for (const int b : intervals_->by_first) {
-        for (; intervals_->last[by_last_[gone]] < intervals_->first[b]; ++gone) leave(rank_[by_last_[gone]]);
+        for (; intervals_->last[by_last_[expired]] < intervals_->first[b]; ++expired) leave(rank_[by_last_[expired]]);
         enter(rank_[b]);
     }
     group_edges(relation);

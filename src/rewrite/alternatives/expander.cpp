@@ -102,11 +102,11 @@ Expansion Expander::finish() const {
     std::iota(order.begin(), order.end(), NodeId{0});
     const std::vector<bool> stays = kept();
     std::erase_if(order, [&](NodeId id) { return !stays[id]; });
-    const auto place = [&](NodeId id) {
+    const auto order_of = [&](NodeId id) {
         return std::tuple(rank_[value_of(id)], is_original(id) ? 0 : is_joined(id) ? 1 : 2, id);
     };
     if (!classes_.have_one_expression_each())
-        std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return place(a) < place(b); });
+        std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return order_of(a) < order_of(b); });
     result.graph = std::make_shared<ir::GraphData>(graph_->name(), graph_->symbols());
     std::vector<NodeId> map(size(), 0);
     for (const NodeId id : order) {

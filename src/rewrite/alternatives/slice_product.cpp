@@ -144,15 +144,15 @@ private:
 std::optional<std::size_t> count_of_slices(const Expander& e, NodeId value, std::size_t back) {
     if (!e.is_original(value) || e.is_read_outside(value)) return std::nullopt;
     std::size_t count = 0;
-    Dim taken = 0;
+    Dim total = 0;
     bool is_output = false;
     for (const NodeId user : e.users(value)) {
         if (!e.is_original(user)) continue;
         if (e.node(user).op != Op::slice || back_of(e.node(user)) != back || ++count > max_slices) return std::nullopt;
-        taken = taken + size_at(e.node(user).shape, back);
+        total = total + size_at(e.node(user).shape, back);
         is_output = is_output || e.is_read_outside(user);
     }
-    const bool is_all = provably_le(size_at(e.node(value).shape, back), taken);
+    const bool is_all = provably_le(size_at(e.node(value).shape, back), total);
     return is_all && !is_output ? std::nullopt : std::optional(count);
 }
 

@@ -21,7 +21,7 @@ bool varies_along(const Shape& shape, const Dim& axis) {
 
 // Removes from `value` its coefficient and, if other factors are left, the factors that vary along none of `axes`;
 // returns them.
-ScaledTerm take_constant_along(Normalizer& n, std::span<const Dim> axes, ScaledTerm& value) {
+ScaledTerm extract_constant_along(Normalizer& n, std::span<const Dim> axes, ScaledTerm& value) {
     const DType dtype = n.term(value.core).dtype;
     if (!n.allows(Law::distributed)) return {1, n.one(dtype)};
     const std::span<const ScaledTerm> powers = n.powers_of(value.core);
@@ -104,7 +104,7 @@ ScaledTerm Normalizer::multiply_matrices(ScaledTerm a, ScaledTerm b, MatrixStep 
 std::optional<ScaledTerm> factors_of_sum(Normalizer& n, const Operation& sum) {
     ScaledTerm x = sum.operands[0];
     const std::vector<Dim>& axes = sum.attributes->dims("axes");
-    const ScaledTerm outside = take_constant_along(n, axes, x);
+    const ScaledTerm outside = extract_constant_along(n, axes, x);
     const Shape* shape = n.terms().keep(reduced(*n.term(x.core).shape, axes));
     const ScaledTerm inside{1, n.op_term(Op::sum, sum.dtype, shape, {x}, sum.attributes)};
     return is_one(n, outside) ? inside : n.multiply(outside, inside);
@@ -112,7 +112,8 @@ std::optional<ScaledTerm> factors_of_sum(Normalizer& n, const Operation& sum) {
 
 std::optional<ScaledTerm> factors_of_product(Normalizer& n, ScaledTerm& a, ScaledTerm& b) {
     const Dim last = -1, before = -2;
-    const ScaledTerm left = take_constant_along(n, {&last, 1}, a), right = take_constant_along(n, {&before, 1}, b);
+    const ScaledTerm left = extract_constant_along(n, {&last, 1}, a),
+                     right = extract_constant_along(n, {&before, 1}, b);
     if (is_one(n, left) && is_one(n, right)) return std::nullopt;
     return n.multiply(n.multiply(left, right), plain_product(n, a, b));
 }
@@ -127,8 +128,8 @@ std::optional<ScaledTerm> bound_factors(Normalizer& n, ScaledTerm& a, ScaledTerm
     a.core = n.product(rest, dtype);
     for (const ScaledTerm& row : given) {
         const Shape column{n.term(row.core).shape->back(), 1};
-        const ScaledTerm turned = n.moved(row.core, {Op::reshape, n.terms().keep(column), n.terms().scalar()});
-        b = n.multiply(b, n.power(turned, row.factor));
+        const ScaledTerm reshaped = n.moved(row.core, {Op::reshape, n.terms().keep(column), n.terms().scalar()});
+        b = n.multiply(b, n.power(reshaped, row.factor));
     }
     return std::nullopt;
 }
@@ -182,7 +183,8 @@ std::optional<ScaledTerm> product_of_concat(Normalizer& n, ScaledTerm& a, Scaled
 
 std::optional<ScaledTerm> chain_of_products(Normalizer& n, ScaledTerm& a, ScaledTerm& b) {
     const Dim last = -1, before = -2;
-    const ScaledTerm left = take_constant_along(n, {&last, 1}, a), right = take_constant_along(n, {&before, 1}, b);
+    const ScaledTerm left = extract_constant_along(n, {&last, 1}, a),
+                     right = extract_constant_along(n, {&before, 1}, b);
     std::vector<ScaledTerm> chain = chain_factors(n, a);
     const std::vector<ScaledTerm> others = chain_factors(n, b);
     chain.insert(chain.end(), others.begin(), others.end());

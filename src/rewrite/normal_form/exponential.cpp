@@ -220,7 +220,7 @@ void rising_exponents(Normalizer& n, Product& product) {
         if (n.term(sum.parts[number].core).kind != TermKind::one) continue;
         std::vector<ScaledTerm> rest = powers;
         bool is_whole = true;
-        const auto take = [&](const ScaledTerm& argument) {
+        const auto add_argument = [&](const ScaledTerm& argument) {
             const auto it = std::find_if(rest.begin(), rest.end(), [&](const ScaledTerm& power) {
                 return power.factor == 1 && n.is_op(power.core, Op::exp) &&
                        n.same(n.term(power.core).parts[0], argument);
@@ -232,8 +232,8 @@ void rising_exponents(Normalizer& n, Product& product) {
             if (!n.is_op(power.core, Op::exp) || power.factor != 1) is_whole = false;
             if (!is_whole) break;
             const ScaledTerm argument = n.term(power.core).parts[0];
-            take(argument);
-            take({-argument.factor, argument.core});
+            add_argument(argument);
+            add_argument({-argument.factor, argument.core});
         }
         if (!is_whole) continue;
         powers = std::move(rest);

@@ -25,8 +25,9 @@ std::vector<Move> gather_of_elements(Normalizer& n, const Term& term, const Move
     if (!is_elementwise(term)) return {};
     const std::size_t axes = axes_from((*gather.order)[0]), before = term.shape->size() - axes;
     const Shape& whole = *gather.shape;
-    const auto places = whole.begin() + static_cast<std::ptrdiff_t>(before),
-               behind = std::max(places, whole.end() - static_cast<std::ptrdiff_t>(std::min(axes - 1, whole.size())));
+    const auto position_axes = whole.begin() + static_cast<std::ptrdiff_t>(before),
+               behind =
+                   std::max(position_axes, whole.end() - static_cast<std::ptrdiff_t>(std::min(axes - 1, whole.size())));
     std::vector<Move> result;
     for (const ScaledTerm& part : term.parts) {
         const Shape& shape = *n.term(part.core).shape;
@@ -36,10 +37,10 @@ std::vector<Move> gather_of_elements(Normalizer& n, const Term& term, const Move
         }
         if (!(from_end(shape, axes - 1) == from_end(*term.shape, axes - 1))) return {};
         const auto axis = shape.end() - static_cast<std::ptrdiff_t>(axes);
-        Shape taken(shape.begin(), axis);
-        taken.insert(taken.end(), places, behind);
-        taken.insert(taken.end(), axis + 1, shape.end());
-        result.push_back({Op::gather, n.trimmed_shape(taken), gather.order, gather.ids});
+        Shape result_shape(shape.begin(), axis);
+        result_shape.insert(result_shape.end(), position_axes, behind);
+        result_shape.insert(result_shape.end(), axis + 1, shape.end());
+        result.push_back({Op::gather, n.trimmed_shape(result_shape), gather.order, gather.ids});
     }
     return result;
 }

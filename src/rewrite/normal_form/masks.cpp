@@ -73,7 +73,7 @@ std::optional<ScaledTerm> added_mask(Normalizer& n, Sum& sum) {
     const std::span<const ScaledTerm> terms = sum.terms;
     const DType dtype = sum.dtype;
     if (terms.size() < 2) return std::nullopt;
-    const auto goes_before = [&](const Masking& a, const Masking& b) {
+    const auto precedes = [&](const Masking& a, const Masking& b) {
         const auto of_keys = [&](const Masking& m) { return from_end(*n.term(m.condition.core).shape, 1) == Dim(1); };
         return of_keys(a) != of_keys(b) ? of_keys(b) : a.condition.core < b.condition.core;
     };
@@ -88,23 +88,23 @@ std::optional<ScaledTerm> added_mask(Normalizer& n, Sum& sum) {
             rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
             return with_mask(n, *found, n.add(rest, dtype), dtype);
         }
-        if (is_empty && (!mask || goes_before(*found, *mask))) mask = found, at = i;
+        if (is_empty && (!mask || precedes(*found, *mask))) mask = found, at = i;
         if (!is_empty && is_score(n, found->seen)) holder = found, of_holder = i;
     }
     if (!mask || (holder && is_lowest(n, holder->hidden))) return std::nullopt;
-    std::vector<ScaledTerm> scores, beside;
+    std::vector<ScaledTerm> scores, others;
     for (std::size_t i = 0; i < terms.size(); ++i)
-        if (i != at && !(holder && i == of_holder)) (is_score(n, terms[i]) ? scores : beside).push_back(terms[i]);
+        if (i != at && !(holder && i == of_holder)) (is_score(n, terms[i]) ? scores : others).push_back(terms[i]);
     if (holder) {
-        const bool takes = goes_before(*mask, *holder);
-        if (!takes && scores.empty()) return std::nullopt;
+        const bool replaces = precedes(*mask, *holder);
+        if (!replaces && scores.empty()) return std::nullopt;
         scores.push_back(holder->seen);
-        beside.push_back(with_mask(n, takes ? *holder : *mask, {0, n.one(dtype)}, dtype));
-        if (!takes) mask = holder;
+        others.push_back(with_mask(n, replaces ? *holder : *mask, {0, n.one(dtype)}, dtype));
+        if (!replaces) mask = holder;
     }
     if (scores.empty()) return std::nullopt;
-    beside.push_back(with_mask(n, *mask, n.add(scores, dtype), dtype));
-    return beside.size() == 1 ? beside[0] : n.add(beside, dtype);
+    others.push_back(with_mask(n, *mask, n.add(scores, dtype), dtype));
+    return others.size() == 1 ? others[0] : n.add(others, dtype);
 }
 
 // where(visible, scores, -inf) + more = where(visible, scores + more, -inf). Addends that are constant along the last

@@ -17,8 +17,9 @@ using ir::Op;
 constexpr std::size_t max_pushdowns = 64;
 
 std::size_t hash_of(TermId core, const Shape* shape, const Shape* order, TermId ids) {
-    const std::hash<const void*> place;
-    return types::hash_combined(types::hash_combined(types::hash_combined(core, place(shape)), place(order)), ids);
+    const std::hash<const void*> address_hash;
+    return types::hash_combined(
+        types::hash_combined(types::hash_combined(core, address_hash(shape)), address_hash(order)), ids);
 }
 
 }  // namespace

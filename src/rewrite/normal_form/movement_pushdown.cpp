@@ -143,8 +143,8 @@ std::vector<Move> reshape_of_gather(Normalizer& n, const Term& term, const Move&
     if (wanted.size() < row ||
         !std::equal(table.begin() + 1, table.end(), wanted.end() - static_cast<std::ptrdiff_t>(row)))
         return {};
-    const Shape places(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(row));
-    return {n.unmoved(term.parts[0]), {Op::reshape, n.trimmed_shape(places), n.terms().scalar()}};
+    const Shape leading_shape(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(row));
+    return {n.unmoved(term.parts[0]), {Op::reshape, n.trimmed_shape(leading_shape), n.terms().scalar()}};
 }
 
 // Pushes down a reshape that adds or drops axes of size 1 before the last axes, along which the term works.
@@ -166,9 +166,9 @@ std::vector<Move> reshape_of_broadcast(Normalizer& n, const Term& term, const Mo
     if (kept == 0) return {};
     std::vector<Move> result;
     for (const ScaledTerm& part : term.parts) {
-        const auto beside = shape_around_kept_axes(*n.term(part.core).shape, *term.shape, *move.shape, kept);
-        if (!beside) return {};
-        result.push_back({Op::reshape, n.trimmed_shape(*beside), n.terms().scalar()});
+        const auto other_shape = shape_around_kept_axes(*n.term(part.core).shape, *term.shape, *move.shape, kept);
+        if (!other_shape) return {};
+        result.push_back({Op::reshape, n.trimmed_shape(*other_shape), n.terms().scalar()});
     }
     return result;
 }

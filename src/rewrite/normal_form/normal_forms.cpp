@@ -31,11 +31,11 @@ NormalForms::NormalForms(const ir::GraphData& graph, Laws laws, const std::stop_
 std::vector<ir::NodeId> NormalForms::nodes_of(const ScaledTerm& form) const {
     std::vector<ir::NodeId> result;
     const ToleranceCells cells = cells_of(form);
-    const auto look = [&](ir::NodeId id) {
+    const auto compare = [&](ir::NodeId id) {
         if (normalizer_.same(forms_[id], form)) result.push_back(id);
     };
-    nodes_.each(cells.low, look);
-    if (cells.low != cells.high) nodes_.each(cells.high, look);
+    nodes_.each(cells.low, compare);
+    if (cells.low != cells.high) nodes_.each(cells.high, compare);
     std::sort(result.begin(), result.end());
     return result;
 }

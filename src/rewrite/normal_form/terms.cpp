@@ -13,7 +13,7 @@ using types::hash_combine;
 
 constexpr std::size_t min_block = 64, max_block = 4096;  // parts in one block
 
-std::size_t place_hash(const void* place) { return std::hash<const void*>{}(place); }
+std::size_t address_hash(const void* address) { return std::hash<const void*>{}(address); }
 
 // Ignores floating-point numbers, which are equal within a tolerance.
 std::size_t hash_of(const Attributes& attributes) {
@@ -29,7 +29,7 @@ std::size_t hash_without_parts(const Term& term) {
                        static_cast<std::size_t>(term.dtype);
     hash_combine(seed, term.node);
     hash_combine(seed, term.values.size());
-    hash_combine(seed, place_hash(term.shape));
+    hash_combine(seed, address_hash(term.shape));
     if (!term.attributes->empty()) hash_combine(seed, hash_of(*term.attributes));
     return seed;
 }
@@ -149,11 +149,11 @@ TermId Terms::intern(const Term& draft) {
     const std::size_t low = key(-1), high = key(1);
     const TermId id = this->size();
     TermId known = id;
-    const auto look = [&](TermId other) {
+    const auto compare = [&](TermId other) {
         if (other < known && same_term((*this)[other], draft)) known = other;
     };
-    index_.each(low, look);
-    if (low != high) index_.each(high, look);
+    index_.each(low, compare);
+    if (low != high) index_.each(high, compare);
     if (known != id) return known;
 
     structures_.push_back(structure_of(draft, outline));

@@ -37,13 +37,13 @@ bool has(const std::vector<Candidate>& found, const Kernel& kernel, const Kernel
 /// Replaces the first candidate that `fresh` beats and erases the others that it beats; appends if it beats none.
 template <typename IsDominated>
 void replace_dominated(std::vector<Candidate>& found, Candidate fresh, const IsDominated& is_dominated) {
-    const auto place = std::find_if(found.begin(), found.end(), is_dominated);
-    if (place == found.end()) {
+    const auto dominated = std::find_if(found.begin(), found.end(), is_dominated);
+    if (dominated == found.end()) {
         found.push_back(std::move(fresh));
         return;
     }
-    found.erase(std::remove_if(place + 1, found.end(), is_dominated), found.end());
-    *place = std::move(fresh);
+    found.erase(std::remove_if(dominated + 1, found.end(), is_dominated), found.end());
+    *dominated = std::move(fresh);
 }
 
 std::vector<bool> bound_by(const std::vector<std::string>& digests) {
@@ -87,9 +87,7 @@ bool Candidates::is_transfer_source(NodeId node, Device device) const {
     return is_available(node, device) || (is_bound_on_cpu(node) && device == Device::cpu);
 }
 
-bool Candidates::is_bound_on_cpu(NodeId node) const {
-    return bound_[node] && graph_->node(node).op != ir::Op::copy_to;
-}
+bool Candidates::is_bound_on_cpu(NodeId node) const { return bound_[node] && graph_->node(node).op != ir::Op::copy_to; }
 
 const Layout* Candidates::layout(std::string_view name) const noexcept {
     for (const Layout& layout : kernels_->layouts)
@@ -232,10 +230,10 @@ std::span<KernelQuery* const> Candidates::queries_for(int match) const {
 
 void Candidates::add_on_device(Device device, const fusion::Match& match, int index, bool cheapest,
                                std::vector<Candidate>& found) {
-    const std::vector<KernelOperands> ways = strided_alternatives(match, memory_for(device));
+    const std::vector<KernelOperands> operand_choices = strided_alternatives(match, memory_for(device));
     // A value's dense copy is the same for all of its expressions.
-    std::optional<KernelOperands> dense = with_copies(ways.front());
-    for (const KernelOperands& strided : ways)
+    std::optional<KernelOperands> dense = with_copies(operand_choices.front());
+    for (const KernelOperands& strided : operand_choices)
         add_operand_forms(device, match, index, strided, std::exchange(dense, std::nullopt), cheapest, found);
 }
 

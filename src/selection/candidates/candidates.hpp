@@ -87,7 +87,7 @@ public:
     /// The queries made when the candidates of a match were last computed; empty if they never were.
     std::span<KernelQuery* const> queries_for(int match) const;
     /// Number of different matches queried since costs or devices last changed.
-    std::size_t matches_asked() const noexcept { return candidate_cache_.size(); }
+    std::size_t queried_matches() const noexcept { return candidate_cache_.size(); }
     /// The value whose memory a match's output is written to: a reshape of an entire value shares that value's memory.
     ir::NodeId memory_of(ir::NodeId output) const;
 

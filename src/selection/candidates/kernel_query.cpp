@@ -102,11 +102,11 @@ const Kernel& KernelQueryCache::best_setting(KernelQuery& query, const Kernel& k
     double least = is_refused ? std::numeric_limits<double>::infinity() : first.estimate.seconds / min_setting_speedup;
     for (const Kernel* other : others) {
         if (!is_known(query, *other) && !(is_refused && costs_.lock == nullptr)) continue;
-        const QueryResult& said = query_result(query, *other);
-        const bool is_open = said.refusal.empty() && (is_refused || said.estimate.measured);
-        if (!is_open || said.estimate.seconds >= least) continue;
+        const QueryResult& other_result = query_result(query, *other);
+        const bool is_open = other_result.refusal.empty() && (is_refused || other_result.estimate.measured);
+        if (!is_open || other_result.estimate.seconds >= least) continue;
         best = other;
-        least = said.estimate.seconds;
+        least = other_result.estimate.seconds;
     }
     return *best;
 }
@@ -147,14 +147,14 @@ Refusal KernelQueryCache::excluded_by_rule(const Kernel& kernel, const KernelQue
     if (const KernelRule* ban = rule_for(kernel, RuleAction::ban)) return "banned by a rule" + because(*ban);
     if (rule_for(kernel, RuleAction::pin) != nullptr) return {};
     Refusal pinned;
-    const auto look_at = [&](const Kernel& other) {
+    const auto merge = [&](const Kernel& other) {
         const KernelRule* pin = pinned.empty() ? rule_for(other, RuleAction::pin) : nullptr;
         if (pin != nullptr && rule_for(other, RuleAction::ban) == nullptr && can_compute(other, plain))
             pinned = fmt::format("a rule pins {}{}", other.id, because(*pin));
     };
     for (const Kernel* first : kernels_of(kernel.definition)) {
-        look_at(*first);
-        for (const Kernel* other : settings_besides_first(*first)) look_at(*other);
+        merge(*first);
+        for (const Kernel* other : settings_besides_first(*first)) merge(*other);
     }
     return pinned;
 }

@@ -23,14 +23,15 @@ std::vector<NodeId> Candidates::strided_expressions(NodeId value) const {
 
 KernelOperand Candidates::operand_of(NodeId node, OperandForm form, Device device) const {
     const bool is_viewable = form == OperandForm::strided;
-    const NodeId lies = is_viewable ? views_[node].base : node;
-    const ir::Node& memory = graph_->node(lies);
-    const bool stays = ir::is_given(memory) || is_bound_on_cpu(lies) || (is_viewable && is_state_version(memory));
+    const NodeId memory_node = is_viewable ? views_[node].base : node;
+    const ir::Node& memory = graph_->node(memory_node);
+    const bool stays =
+        ir::is_given(memory) || is_bound_on_cpu(memory_node) || (is_viewable && is_state_version(memory));
     return {node,
             form,
             {},
             device,
-            !stays && !devices_.transferable.empty() && devices_.transferable[classes_.value_of(lies)]};
+            !stays && !devices_.transferable.empty() && devices_.transferable[classes_.value_of(memory_node)]};
 }
 
 /// The combinations of expressions of all inputs, read in place; the first expressions in front. If there are too many
@@ -45,17 +46,17 @@ std::vector<KernelOperands> Candidates::strided_alternatives(const fusion::Match
         most = std::max(most, choices.back().size());
     }
     const bool together = count > max_alternatives;
-    std::vector<KernelOperands> ways;
-    for (std::size_t way = 0; way < (together ? most : count); ++way) {
-        std::size_t rest = way;
-        KernelOperands& operands = ways.emplace_back();
+    std::vector<KernelOperands> alternatives;
+    for (std::size_t combination = 0; combination < (together ? most : count); ++combination) {
+        std::size_t rest = combination;
+        KernelOperands& operands = alternatives.emplace_back();
         for (const std::vector<NodeId>& choice : choices) {
-            const std::size_t at = together ? std::min(way, choice.size() - 1) : rest % choice.size();
+            const std::size_t at = together ? std::min(combination, choice.size() - 1) : rest % choice.size();
             rest /= choice.size();
             operands.push_back(operand_of(choice[at], OperandForm::strided, device));
         }
     }
-    return ways;
+    return alternatives;
 }
 
 /// The same with a dense copy of each view; empty if none is a view.

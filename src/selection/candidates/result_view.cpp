@@ -40,10 +40,11 @@ std::optional<Strides> strides_after(const ir::GraphData& graph, const Node& mov
 std::optional<ResultView> result_view(const ir::GraphData& graph, const fusion::Match& match, std::size_t output,
                                       const std::vector<ValueView>& views, bool by_element) {
     std::optional<ResultView> found;
-    const Node& place = graph.node(match.outputs[output]);
+    const Node& output_node = graph.node(match.outputs[output]);
     const fusion::Nodes& moved = match.moved[output];
     std::optional<Strides> strides = views[match.outputs[output]].strides;
-    if (!ir::is(place, ir::OpClass::effect)) strides = strides_before(graph, place, dense_strides(place.shape));
+    if (!ir::is(output_node, ir::OpClass::effect))
+        strides = strides_before(graph, output_node, dense_strides(output_node.shape));
     for (std::size_t moves = moved.size(); strides && moves-- > 0;) {
         const Node& node = graph.node(moved[moves]);
         if (by_element || moves == 0) found = {node.shape, *strides, moves};

@@ -14,10 +14,10 @@ constexpr int cut_width_slack = 3;
 /// The position of the last goal that depends on each goal.
 std::vector<std::size_t> last_users(Producers& producers) {
     const std::span<const int> order = producers.order();
-    std::vector<std::size_t> places(producers.size(), 0), last(order.size(), 0);
+    std::vector<std::size_t> positions(producers.size(), 0), last(order.size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
-        places[static_cast<std::size_t>(order[i])] = i;
-        const auto use = [&](int below) { last[places[static_cast<std::size_t>(below)]] = i; };
+        positions[static_cast<std::size_t>(order[i])] = i;
+        const auto use = [&](int below) { last[positions[static_cast<std::size_t>(below)]] = i; };
         for (const Producers::Producer* producer : producers.producers(order[i])) {
             for (const int need : producer->needs) use(need);
             for (const int provided : producers.provided_by(order[i], *producer)) use(provided);
@@ -43,12 +43,12 @@ std::vector<std::size_t> narrow_cuts(const Bucket& bucket, Producers& producers)
     std::vector<std::size_t> chosen;
     int across = 0;
     for (std::size_t n = 0; n < narrow.borders.size(); ++n) {
-        const std::size_t place = narrow.borders[n];
-        if (bucket.candidates.bound()[producers.goal(order[place - 1]).value]) continue;
-        const bool competes = !chosen.empty() && kept_before[chosen.back()] == kept_before[place];
+        const std::size_t position = narrow.borders[n];
+        if (bucket.candidates.bound()[producers.goal(order[position - 1]).value]) continue;
+        const bool competes = !chosen.empty() && kept_before[chosen.back()] == kept_before[position];
         if (competes && across <= narrow.widths[n]) continue;
         if (competes) chosen.pop_back();
-        chosen.push_back(place);
+        chosen.push_back(position);
         across = narrow.widths[n];
     }
     chosen.push_back(order.size());

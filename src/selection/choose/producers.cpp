@@ -173,23 +173,25 @@ void Producers::add_conversions() {
 /// computed.
 void Producers::add_copies(const Goal& goal) {
     Candidates& candidates = bucket_.candidates;
-    const Device here = goal.place.device;
+    const Device goal_device = goal.place.device;
     if (goal.transferred)
-        add_producer(goal, {-1, nullptr, {}, {{goal.value, OperandForm::dense, {}, here}}, {goal.value}, {}, here});
+        add_producer(
+            goal,
+            {-1, nullptr, {}, {{goal.value, OperandForm::dense, {}, goal_device}}, {goal.value}, {}, goal_device});
     for (const NodeId expression : candidates.classes().expressions(goal.value)) {
         for (const Device from : candidates.devices().all)
-            if (from == here ? candidates.is_view(expression) && !goal.transferred
-                             : goal.transferred || candidates.is_transfer_source(expression, from))
-                add_all(goal, candidates.of_copy(expression, from, here));
+            if (from == goal_device ? candidates.is_view(expression) && !goal.transferred
+                                    : goal.transferred || candidates.is_transfer_source(expression, from))
+                add_all(goal, candidates.of_copy(expression, from, goal_device));
     }
 }
 
 /// True if the value is available on another device in any case.
 bool Producers::is_transfer_source(const Goal& goal) const {
-    const Device here = goal.place.device;
+    const Device goal_device = goal.place.device;
     const std::vector<Device>& all = bucket_.candidates.devices().all;
     return std::any_of(all.begin(), all.end(), [&](Device from) {
-        return from != here && bucket_.candidates.is_transfer_source(goal.value, from);
+        return from != goal_device && bucket_.candidates.is_transfer_source(goal.value, from);
     });
 }
 

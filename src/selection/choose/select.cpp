@@ -178,18 +178,18 @@ Selections select_with_state_device(std::span<const Bucket> buckets, const Optio
         }
     };
     std::optional<Selections> best;
-    Device place = Device::cpu;
+    Device best_device = Device::cpu;
     const std::vector<Device> all = buckets[0].candidates.devices().all;
     for (const Device device : all) {
         put(device);
         try {
             Selections selections = select(buckets, options);
-            if (!best || selections.cost < best->cost) best = std::move(selections), place = device;
+            if (!best || selections.cost < best->cost) best = std::move(selections), best_device = device;
         } catch (const Cancelled&) { throw; } catch (const Error& error) {
             if (error.kind() != ErrorKind::unsupported || device == Device::cpu) throw;
         }
     }
-    put(place);
+    put(best_device);
     return *std::move(best);
 }
 

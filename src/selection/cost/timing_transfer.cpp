@@ -11,7 +11,7 @@ namespace {
 
 // Spread of a kernel without observations, in logarithms: its default uncertainty is two standard deviations.
 const double prior_deviation = std::log(4.0) / 2;
-constexpr double least_uncertainty = 1.3, most_uncertainty = 8;
+constexpr double least_uncertainty = 1.3, max_uncertainty = 8;
 
 /// The part of the id that all settings and ISA variants share.
 std::string family_of_all_settings(const Kernel& kernel) { return std::string(without_setting(family_of(kernel))); }
@@ -39,7 +39,7 @@ Fit TimingTransfer::LogRatioStats::fit() const {
     if (weight == 0) return {};
     const double spread = std::max(squares - sum * sum / weight, 0.0) + prior_deviation * prior_deviation;
     return {std::exp(sum / (weight + 1)),
-            std::clamp(std::exp(2 * std::sqrt(spread / weight)), least_uncertainty, most_uncertainty)};
+            std::clamp(std::exp(2 * std::sqrt(spread / weight)), least_uncertainty, max_uncertainty)};
 }
 
 void TimingTransfer::add(const Kernel& kernel, double measured, double roofline, double weight) {

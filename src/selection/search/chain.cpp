@@ -173,9 +173,9 @@ private:
     void prune_to_cheapest(std::vector<Transition>& transitions) {
         if (transitions.size() <= max_transitions) return;
         std::vector<Transition> followed;
-        for (const std::size_t place :
-             cheapest_places(transitions.size(), max_transitions, [&](std::size_t w) { return transitions[w].cost; }))
-            followed.push_back(transitions[place]);
+        for (const std::size_t index :
+             cheapest_indices(transitions.size(), max_transitions, [&](std::size_t w) { return transitions[w].cost; }))
+            followed.push_back(transitions[index]);
         transitions = std::move(followed);
         limits_.exact = false;
     }

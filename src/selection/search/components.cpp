@@ -17,16 +17,16 @@ public:
     explicit Connected(const SearchProblem& problem);
     /// True if a goal is connected with the higher goal `top` through goals no higher than `top`.
     bool is_connected(std::size_t top, std::size_t goal) const {
-        return place_[goal] >= place_[top] && place_[goal] < place_[top] + size_[top];
+        return preorder_[goal] >= preorder_[top] && preorder_[goal] < preorder_[top] + size_[top];
     }
 
 private:
-    std::vector<std::size_t> place_, size_;  // of each subtree: its position in preorder, and its size
+    std::vector<std::size_t> preorder_, size_;  // of each subtree: its position in preorder, and its size
 };
 
 Connected::Connected(const SearchProblem& problem)
-    : place_(static_cast<std::size_t>(problem.goals())), size_(place_.size(), 1) {
-    const std::size_t count = place_.size();
+    : preorder_(static_cast<std::size_t>(problem.goals())), size_(preorder_.size(), 1) {
+    const std::size_t count = preorder_.size();
     std::vector<std::size_t> above(count, count), link(count);
     const auto top_of = [&](std::size_t goal) {
         while (link[goal] != goal) goal = link[goal] = link[link[goal]];
@@ -47,9 +47,9 @@ Connected::Connected(const SearchProblem& problem)
     }
     std::vector<std::size_t> next(count + 1, 0);
     for (std::size_t g = count; g-- > 0;) {
-        place_[g] = next[above[g]];
+        preorder_[g] = next[above[g]];
         next[above[g]] += size_[g];
-        next[g] = place_[g] + 1;
+        next[g] = preorder_[g] + 1;
     }
 }
 
@@ -159,8 +159,8 @@ bool ComponentSearch::expand(int component) {
     const StateView state = at(component).state;
     const int top = goal_of(state.front());
     // The limit grows with each goal passed: a problem that does not decompose exceeds it close to its top.
-    const std::size_t most_work = small_work + goal_work * (highest_.size() - static_cast<std::size_t>(top));
-    if (components_.size() > limits_.state_limit || work_ > most_work) return false;
+    const std::size_t max_work = small_work + goal_work * (highest_.size() - static_cast<std::size_t>(top));
+    if (components_.size() > limits_.state_limit || work_ > max_work) return false;
     const std::size_t first_branch = branches_.size();
     State next;
     for (int choice = problem_.first(top); choice < problem_.first(top + 1); ++choice)

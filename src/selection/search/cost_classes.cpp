@@ -52,15 +52,15 @@ private:
             costs.push_back(cost);
             return static_cast<int>(costs.size()) - 1;
         };
-        std::vector<int> places(classes_.goals.size(), -1);
+        std::vector<int> positions(classes_.goals.size(), -1);
         for (std::size_t c = 0; c < cost_classes.size(); ++c) {
             if (subproblem.goals[c] < 0) continue;
             const std::size_t tied = tied_.at(subproblem.goals[c]);
-            if (places[tied] < 0) {
-                places[tied] = add_cost_class(subproblem.costs[c]);
-                classes_.goals[tied].at.emplace_back(s, static_cast<std::size_t>(places[tied]));
+            if (positions[tied] < 0) {
+                positions[tied] = add_cost_class(subproblem.costs[c]);
+                classes_.goals[tied].at.emplace_back(s, static_cast<std::size_t>(positions[tied]));
             }
-            cost_classes[c] = places[tied];
+            cost_classes[c] = positions[tied];
         }
         std::vector<int> known(cost_classes.size(), -1);  // by original
         for (std::size_t c = 0; c < cost_classes.size(); ++c) {

@@ -10,18 +10,18 @@ namespace {
 /// Subgradient: the deviation of a subproblem's usage (1 if it takes the goal, otherwise 0) from the mean of all.
 double subgradient(const SharedGoal& goal, const SharedGoalUsage& usage, std::size_t i) {
     double mean = 0;
-    for (const auto& [subproblem, place] : goal.at) mean += usage[subproblem][place];
-    const auto& [subproblem, place] = goal.at[i];
-    return usage[subproblem][place] - mean / static_cast<double>(goal.at.size());
+    for (const auto& [subproblem, position] : goal.at) mean += usage[subproblem][position];
+    const auto& [subproblem, position] = goal.at[i];
+    return usage[subproblem][position] - mean / static_cast<double>(goal.at.size());
 }
 
 }  // namespace
 
 CostShares::CostShares(const std::vector<SharedGoal>& goals, std::size_t subproblems) : shares_(subproblems) {
     for (const SharedGoal& goal : goals)
-        for (const auto& [subproblem, place] : goal.at) {
-            shares_[subproblem].resize(std::max(shares_[subproblem].size(), place + 1));
-            shares_[subproblem][place] = goal.cost / static_cast<double>(goal.at.size());
+        for (const auto& [subproblem, position] : goal.at) {
+            shares_[subproblem].resize(std::max(shares_[subproblem].size(), position + 1));
+            shares_[subproblem][position] = goal.cost / static_cast<double>(goal.at.size());
         }
 }
 
@@ -49,11 +49,11 @@ void CostShares::set_marginal_shares(const std::vector<SharedGoal>& goals, std::
                                      const SharedGoalUsage& usage, double forbidden_cost) {
     for (const SharedGoal& goal : goals) {
         double usage_by_others = 0;
-        for (const auto& [at, place] : goal.at)
+        for (const auto& [at, position] : goal.at)
             if (at != subproblem && goal.cost < forbidden_cost)
-                usage_by_others = std::max(usage_by_others, usage[at][place]);
-        for (const auto& [at, place] : goal.at)
-            if (at == subproblem) shares_[at][place] = (1 - usage_by_others) * goal.cost;
+                usage_by_others = std::max(usage_by_others, usage[at][position]);
+        for (const auto& [at, position] : goal.at)
+            if (at == subproblem) shares_[at][position] = (1 - usage_by_others) * goal.cost;
     }
 }
 

@@ -26,8 +26,8 @@ public:
     /// Equal shares of each goal.
     CostShares(const std::vector<SharedGoal>& goals, std::size_t subproblems);
 
-    double of(std::size_t subproblem, std::size_t place) const { return shares_[subproblem][place]; }
-    void set(std::size_t subproblem, std::size_t place, double share) { shares_[subproblem][place] = share; }
+    double of(std::size_t subproblem, std::size_t position) const { return shares_[subproblem][position]; }
+    void set(std::size_t subproblem, std::size_t position, double share) { shares_[subproblem][position] = share; }
     /// Subgradient step: raises the shares of subproblems that take a goal and lowers the others', in proportion to the
     /// goals' costs, by the length that would gain `to_gain` if no subproblem changed its choices. False if all
     /// subproblems agree, or `to_gain` is not positive.

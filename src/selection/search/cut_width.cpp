@@ -14,11 +14,11 @@ void CutWidths::pass(std::size_t first, std::size_t last, int weight) {
 CutWidths::NarrowCuts CutWidths::narrow(int wider) const {
     std::vector<int> width(width_changes_.size());
     std::partial_sum(width_changes_.begin(), width_changes_.end(), width.begin());
-    const std::size_t places = width.size() - 1;
-    const auto quarter = static_cast<std::ptrdiff_t>(places / 4);
+    const std::size_t position_count = width.size() - 1;
+    const auto quarter = static_cast<std::ptrdiff_t>(position_count / 4);
     NarrowCuts narrow;
     narrow.width = *std::min_element(width.begin() + quarter, width.end() - quarter);
-    for (std::size_t border = 1; border < places; ++border)
+    for (std::size_t border = 1; border < position_count; ++border)
         if (width[border] <= narrow.width + wider) {
             narrow.borders.push_back(border);
             narrow.widths.push_back(width[border]);

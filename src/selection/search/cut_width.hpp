@@ -10,7 +10,7 @@ namespace cairn::search {
 /// b is before place b.
 class CutWidths {
 public:
-    explicit CutWidths(std::size_t places) : width_changes_(places + 1, 0) {}
+    explicit CutWidths(std::size_t position_count) : width_changes_(position_count + 1, 0) {}
 
     /// Makes the item at place `first` live until `last`, counted `weight` times.
     void pass(std::size_t first, std::size_t last, int weight = 1);

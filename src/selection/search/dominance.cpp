@@ -57,7 +57,7 @@ bool DominancePruner::dominates(PresolveOption& one, PresolveOption& other) {
 bool DominancePruner::prune(std::vector<PruneCandidate>& candidates, Inlining& inlining) {
     if (only_cheapest_ ? !keep_undominated(candidates, inlining) : !merge_equal(candidates, inlining)) return false;
     std::sort(candidates.begin(), candidates.end(),
-              [](const PruneCandidate& a, const PruneCandidate& b) { return a.place < b.place; });
+              [](const PruneCandidate& a, const PruneCandidate& b) { return a.position < b.position; });
     return candidates.size() <= inlining.most;
 }
 
@@ -65,7 +65,7 @@ bool DominancePruner::prune(std::vector<PruneCandidate>& candidates, Inlining& i
 bool DominancePruner::keep_undominated(std::vector<PruneCandidate>& candidates, Inlining& inlining) {
     // An option that dominates another costs no more, so only options of equal cost can remove one already kept.
     std::sort(candidates.begin(), candidates.end(), [](const PruneCandidate& a, const PruneCandidate& b) {
-        return a.cost != b.cost ? a.cost < b.cost : a.place < b.place;
+        return a.cost != b.cost ? a.cost < b.cost : a.position < b.position;
     });
     std::vector<PruneCandidate> kept;
     const auto dominates_other = [&](const PruneCandidate& one, const PruneCandidate& other) {
@@ -94,16 +94,17 @@ bool DominancePruner::merge_equal(std::vector<PruneCandidate>& candidates, Inlin
         PruneCandidate candidate;
         PathDag::Sum sum = {};
     };
-    std::map<std::pair<GoalList, GoalList>, std::size_t> places;
+    std::map<std::pair<GoalList, GoalList>, std::size_t> positions;
     std::vector<Kept> kept;
     for (PruneCandidate candidate : candidates) {
         if (candidate.lower != nullptr) inline_lower(candidate, inlining);
         const PresolveOption& option = *candidate.option;
         work_ += option.needs.size() + 1;
-        const std::size_t place = places.try_emplace({option.needs, option.provides}, kept.size()).first->second;
-        if (place == kept.size()) kept.push_back({candidate});
+        const std::size_t position = positions.try_emplace({option.needs, option.provides}, kept.size()).first->second;
+        if (position == kept.size()) kept.push_back({candidate});
         if (kept.size() > inlining.most) return false;
-        dag_.add(kept[place].sum, option.set, candidate.lower == nullptr ? PathDag::empty_path : candidate.lower->set);
+        dag_.add(kept[position].sum, option.set,
+                 candidate.lower == nullptr ? PathDag::empty_path : candidate.lower->set);
     }
     candidates.clear();
     for (const Kept& one : kept) {

@@ -27,7 +27,7 @@ struct PresolveOption {
 /// A candidate for the options of a goal: one of its present options, or one with an option of a lower goal still to be
 /// inlined, which is done when the candidate is processed.
 struct PruneCandidate {
-    std::size_t place;
+    std::size_t position;
     double cost;
     PresolveOption* option;
     const PresolveOption* lower;

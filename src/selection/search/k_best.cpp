@@ -10,15 +10,15 @@ KBestPaths::KBestPaths(const PathDag& dag, PathSet set)
       set_(set),
       cheapest_(dag, set),
       first_(cheapest_.choices(set)),
-      place_(static_cast<std::size_t>(set) + 1, -1) {}
+      index_(static_cast<std::size_t>(set) + 1, -1) {}
 
 KBestPaths::Paths& KBestPaths::paths_of(PathSet set) {
-    int& place = place_[static_cast<std::size_t>(set)];
-    if (place < 0) {
-        place = static_cast<int>(paths_.size());
+    int& index = index_[static_cast<std::size_t>(set)];
+    if (index < 0) {
+        index = static_cast<int>(paths_.size());
         paths_.emplace_back();
     }
-    return paths_[static_cast<std::size_t>(place)];
+    return paths_[static_cast<std::size_t>(index)];
 }
 
 /// The cheapest path of a set is known without a search.
@@ -37,9 +37,9 @@ PathDifferenceView KBestPaths::difference(PathSet set, std::size_t number) {
 }
 
 PathDifferenceView KBestPaths::copy_to_pool(const PathDifference& difference) {
-    auto* const place = std::pmr::polymorphic_allocator<>(&pool_).allocate_object<std::uint32_t>(difference.size());
-    std::copy(difference.begin(), difference.end(), place);
-    return {place, difference.size()};
+    auto* const index = std::pmr::polymorphic_allocator<>(&pool_).allocate_object<std::uint32_t>(difference.size());
+    std::copy(difference.begin(), difference.end(), index);
+    return {index, difference.size()};
 }
 
 void KBestPaths::begin(PathSet set, Paths& paths) {
@@ -130,7 +130,7 @@ std::optional<double> KBestPaths::next() {
 Path KBestPaths::path(std::size_t number) const {
     Path path{cheapest_.rounded(cheapest_.cost(set_)), first_};
     if (number == 0) return path;
-    const Found& found = paths_[static_cast<std::size_t>(place_[static_cast<std::size_t>(set_)])].found[number];
+    const Found& found = paths_[static_cast<std::size_t>(index_[static_cast<std::size_t>(set_)])].found[number];
     path.cost = cheapest_.rounded(found.cost);
     path.choices.clear();
     auto choice = first_.begin();

@@ -80,7 +80,7 @@ private:
     CheapestPaths cheapest_;
     std::vector<int> first_;  // the choices of the cheapest path
     std::size_t found_ = 0;
-    std::vector<int> place_;  // by set: index of its paths, once requested
+    std::vector<int> index_;  // by set: index of its paths, once requested
     std::deque<Paths> paths_;
     std::pmr::monotonic_buffer_resource pool_;  // of differences
     std::vector<PathSet> open_;

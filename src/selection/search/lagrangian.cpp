@@ -234,9 +234,10 @@ private:
     double whole_cost(const RelaxedSolution& all) const {
         double cost = std::accumulate(all.unshared_costs.begin(), all.unshared_costs.end(), 0.0);
         for (std::size_t g = 0; g < shared_.size(); ++g) {
-            double taken = 0;
-            for (const auto& [subproblem, place] : shared_[g].at) taken = std::max(taken, all.usage[subproblem][place]);
-            cost += taken * costs_[g];
+            double max_usage = 0;
+            for (const auto& [subproblem, position] : shared_[g].at)
+                max_usage = std::max(max_usage, all.usage[subproblem][position]);
+            cost += max_usage * costs_[g];
         }
         return cost;
     }

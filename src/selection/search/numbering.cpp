@@ -24,14 +24,14 @@ public:
 
 private:
     /// A set, and the renaming of its choices.
-    struct Place {
+    struct RenamedSet {
         PathSet set;
         int renaming;
-        friend bool operator==(const Place&, const Place&) = default;
+        friend bool operator==(const RenamedSet&, const RenamedSet&) = default;
     };
     struct Hash {
-        std::size_t operator()(const Place& place) const noexcept {
-            return static_cast<std::size_t>(place.set) << 32 ^ static_cast<unsigned>(place.renaming + 1);
+        std::size_t operator()(const RenamedSet& renamed_set) const noexcept {
+            return static_cast<std::size_t>(renamed_set.set) << 32 ^ static_cast<unsigned>(renamed_set.renaming + 1);
         }
     };
     /// True if a path of the set is part of the wanted one; then its number and its number of choices.
@@ -41,26 +41,26 @@ private:
         std::size_t size = 0;
     };
     struct Open {
-        Place place;
+        RenamedSet renamed_set;
         bool begun = false;
         int product = -1;
     };
 
     /// The result of a place; schedules it and returns null if it is not known yet.
-    const PartialRank* part(const Place& place) {
-        if (const auto it = known_.find(place); it != known_.end()) return &it->second;
-        open_.push_back({place});
+    const PartialRank* part(const RenamedSet& renamed_set) {
+        if (const auto it = known_.find(renamed_set); it != known_.end()) return &it->second;
+        open_.push_back({renamed_set});
         return nullptr;
     }
 
     void close(PartialRank part) {
-        known_[open_.back().place] = std::move(part);
+        known_[open_.back().renamed_set] = std::move(part);
         open_.pop_back();
     }
 
     void step() {
         Open& top = open_.back();
-        const auto [set, renaming] = top.place;
+        const auto [set, renaming] = top.renamed_set;
         if (!top.begun) {
             top.begun = true;
             top.product = dag_.first_product(set);
@@ -97,7 +97,7 @@ private:
     const PathDag& dag_;
     const std::vector<Natural>& counts_;
     std::vector<int> choices_;
-    std::unordered_map<Place, PartialRank, Hash> known_;
+    std::unordered_map<RenamedSet, PartialRank, Hash> known_;
     std::vector<Open> open_;
 };
 

@@ -53,7 +53,7 @@ std::size_t hash_of(std::size_t hash, std::size_t value) { return (hash ^ value)
 
 std::size_t PathDagEvaluator::NameScope::node_of(PathSet set) const {
     if (set == PathDag::empty_path) return 0;
-    if (!places.empty()) return places[static_cast<std::size_t>(set)];
+    if (!node_of_set.empty()) return node_of_set[static_cast<std::size_t>(set)];
     return nodes[static_cast<std::size_t>(std::lower_bound(sets.begin(), sets.end(), set) - sets.begin())];
 }
 
@@ -86,7 +86,7 @@ PathDagEvaluator::PathDagEvaluator(std::shared_ptr<const PathDag> dag, PathSet s
         named.sets = below(tops, none_renamed);
         add_nodes(named, [&](int choice) { return cost_class_of(dag_->renamed(choice, renamings.front())); });
     }
-    own_.places.resize(static_cast<std::size_t>(std::max(set_, PathDag::empty_path)) + 1, 0);
+    own_.node_of_set.resize(static_cast<std::size_t>(std::max(set_, PathDag::empty_path)) + 1, 0);
     add_nodes(own_, cost_class_of);
     whole_ = set == PathDag::none ? nodes_.size() : own_.node_of(set_);
     costs_.resize(nodes_.size(), infinity);
@@ -98,7 +98,7 @@ void PathDagEvaluator::add_nodes(NameScope& named, const CostClassOf& cost_class
     std::vector<Product> made_of;
     const auto add = [&](PathSet set, std::size_t node) {
         named.nodes.push_back(node);
-        if (!named.places.empty()) named.places[static_cast<std::size_t>(set)] = node;
+        if (!named.node_of_set.empty()) named.node_of_set[static_cast<std::size_t>(set)] = node;
     };
     for (const PathSet set : named.sets) {
         if (const int choice = dag_->choice_of(set); choice >= 0) {

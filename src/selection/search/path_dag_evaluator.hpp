@@ -54,7 +54,7 @@ private:
     struct NameScope {
         std::vector<PathSet> sets;
         std::vector<std::size_t> nodes;
-        std::vector<std::size_t> places = {};  // node by set, if these are most of the DAG
+        std::vector<std::size_t> node_of_set = {};  // node by set, if these are most of the DAG
         std::size_t node_of(PathSet set) const;
     };
     using Renaming = int;

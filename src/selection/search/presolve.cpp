@@ -348,7 +348,7 @@ std::vector<bool> reachable_goals(const SearchProblem& problem) {
         if (!reachable[static_cast<std::size_t>(goal)]) open.push_back(goal);
         reachable[static_cast<std::size_t>(goal)] = true;
     };
-    const auto take = [&](int choice) {
+    const auto add_choice = [&](int choice) {
         reach(problem.goal_of(choice));
         for (const int goal : problem.alternative(choice).provides) reach(goal);
     };
@@ -356,13 +356,13 @@ std::vector<bool> reachable_goals(const SearchProblem& problem) {
         const Alternative alternative = problem.alternative(choice);
         for (const int need : alternative.needs) waiting[ends[static_cast<std::size_t>(need)]++] = choice;
         missing[static_cast<std::size_t>(choice)] = alternative.needs.size();
-        if (alternative.needs.empty()) take(choice);
+        if (alternative.needs.empty()) add_choice(choice);
     }
     while (!open.empty()) {
         const auto goal = static_cast<std::size_t>(open.back());
         open.pop_back();
         for (std::size_t i = goal == 0 ? 0 : ends[goal - 1]; i < ends[goal]; ++i)
-            if (--missing[static_cast<std::size_t>(waiting[i])] == 0) take(waiting[i]);
+            if (--missing[static_cast<std::size_t>(waiting[i])] == 0) add_choice(waiting[i]);
     }
     return reachable;
 }

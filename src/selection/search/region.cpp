@@ -147,8 +147,8 @@ void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) 
 /// Keeps the cheapest states if the region has become too much work.
 void RegionSolver::prune_to_beam(Pass& pass, StateTable& layer, SearchLimits& limits) const {
     const auto goals = static_cast<std::size_t>(form_.high - form_.low);
-    const std::size_t most_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);
-    if (limits.states <= limits.state_limit && pass.work <= most_work) return;
+    const std::size_t max_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);
+    if (limits.states <= limits.state_limit && pass.work <= max_work) return;
     if (layer.prune_to_beam()) limits.exact = false;
 }
 

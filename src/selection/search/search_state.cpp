@@ -22,9 +22,9 @@ void remove(std::vector<int>& goals, int goal) {
 }  // namespace
 
 StateView copy_to_pool(StateView state, std::pmr::memory_resource& pool) {
-    auto* const place = std::pmr::polymorphic_allocator<>(&pool).allocate_object<char32_t>(state.size());
-    std::copy(state.begin(), state.end(), place);
-    return {place, state.size()};
+    auto* const copied = std::pmr::polymorphic_allocator<>(&pool).allocate_object<char32_t>(state.size());
+    std::copy(state.begin(), state.end(), copied);
+    return {copied, state.size()};
 }
 
 StateView codes_of(StateView state) { return state.substr(0, state.find(border)); }

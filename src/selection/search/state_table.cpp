@@ -7,16 +7,16 @@
 namespace cairn::search {
 
 bool StateTable::reach(StateView state, PathDag& dag, PathSet first, PathSet second, int renamed) {
-    if (held_ == nullptr) held_ = std::make_unique<TableStorage>();
+    if (storage_ == nullptr) storage_ = std::make_unique<TableStorage>();
     const auto hash = static_cast<std::uint32_t>(std::hash<StateView>()(state));
-    Slot& slot = held_->slot_of(state, hash);
+    Slot& slot = storage_->slot_of(state, hash);
     const bool is_new = slot.entry == Slot::vacant;
     if (is_new) {
-        slot = {hash, static_cast<std::uint32_t>(held_->entries.size())};
-        held_->entries.push_back({copy_to_pool(state, held_->pool), {}});
+        slot = {hash, static_cast<std::uint32_t>(storage_->entries.size())};
+        storage_->entries.push_back({copy_to_pool(state, storage_->pool), {}});
     }
-    dag.add(held_->entries[slot.entry].sum, first, second, renamed);
-    if (is_new && 2 * held_->entries.size() > held_->slots.size()) held_->grow();
+    dag.add(storage_->entries[slot.entry].sum, first, second, renamed);
+    if (is_new && 2 * storage_->entries.size() > storage_->slots.size()) storage_->grow();
     return is_new;
 }
 
@@ -45,9 +45,9 @@ bool StateTable::prune_to_beam() {
     const std::size_t width = beam_width(all.size(), goals);
     if (all.size() <= width) return false;
     std::vector<ReachedState> followed;
-    for (const std::size_t place : cheapest_places(all.size(), width, [&](std::size_t e) { return all[e].sum.cost; }))
-        followed.push_back(all[place]);
-    held_->entries.assign(followed.begin(), followed.end());
+    for (const std::size_t index : cheapest_indices(all.size(), width, [&](std::size_t e) { return all[e].sum.cost; }))
+        followed.push_back(all[index]);
+    storage_->entries.assign(followed.begin(), followed.end());
     return true;
 }
 

@@ -26,13 +26,15 @@ public:
     /// Adds a product to the paths to a state. True if the state is new.
     bool reach(StateView state, PathDag& dag, PathSet first, PathSet second = PathDag::empty_path, int renamed = -1);
     /// The entries may be reordered once no more states are reached.
-    std::span<ReachedState> entries() noexcept { return held_ == nullptr ? std::span<ReachedState>() : held_->entries; }
+    std::span<ReachedState> entries() noexcept {
+        return storage_ == nullptr ? std::span<ReachedState>() : storage_->entries;
+    }
     std::span<const ReachedState> entries() const noexcept {
-        return held_ == nullptr ? std::span<const ReachedState>() : held_->entries;
+        return storage_ == nullptr ? std::span<const ReachedState>() : storage_->entries;
     }
     /// Keeps the cheapest states, cheapest first, if there are more than the beam width. True if any was removed.
     bool prune_to_beam();
-    void clear() noexcept { held_.reset(); }
+    void clear() noexcept { storage_.reset(); }
 
 private:
     /// Index of a state among the entries. Lookups dominate the time of a search: open addressing, one hash for each
@@ -49,7 +51,7 @@ private:
         Slot& slot_of(StateView state, std::uint32_t hash);
         void grow();
     };
-    std::unique_ptr<TableStorage> held_;
+    std::unique_ptr<TableStorage> storage_;
 };
 
 }  // namespace cairn::search

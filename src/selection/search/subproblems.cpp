@@ -34,11 +34,12 @@ bool Subproblems::add_subproblem(int number, const Explore& explore) {
     auto dag = std::make_shared<const PathDag>(std::move(all.dag));
     Subproblem& subproblem = subproblems_.emplace_back(Subproblem{std::move(own), {}, std::move(dag), all.paths});
     for (int goal = 0; goal < subproblem.own.problem.goals(); ++goal) {
-        const int there = subproblem.own.goals[static_cast<std::size_t>(goal)];
+        const int joint_goal = subproblem.own.goals[static_cast<std::size_t>(goal)];
         for (int choice = subproblem.own.problem.first(goal); choice < subproblem.own.problem.first(goal + 1);
              ++choice) {
             subproblem.choices.costs.push_back(subproblem.own.problem.cost(choice));
-            subproblem.choices.goals.push_back(subproblem_of_[static_cast<std::size_t>(there)] == shared ? there : -1);
+            subproblem.choices.goals.push_back(
+                subproblem_of_[static_cast<std::size_t>(joint_goal)] == shared ? joint_goal : -1);
         }
     }
     subproblem.choices.originals = originals_of(*subproblem.dag, subproblem.own.choices.size());
@@ -61,9 +62,9 @@ void Subproblems::tie(bool tied) {
     }
     for (Subproblem& subproblem : subproblems_) subproblem.counts.clear();
     for (const SharedGoal& goal : shared_)
-        for (const auto& [subproblem, place] : goal.at) {
-            subproblems_[subproblem].counts.resize(std::max(subproblems_[subproblem].counts.size(), place + 1));
-            subproblems_[subproblem].counts[place] = goal.count;
+        for (const auto& [subproblem, position] : goal.at) {
+            subproblems_[subproblem].counts.resize(std::max(subproblems_[subproblem].counts.size(), position + 1));
+            subproblems_[subproblem].counts[position] = goal.count;
         }
 }
 
@@ -82,17 +83,20 @@ CostShares Subproblems::untied(const CostShares& tied) {
 
 void Subproblems::find_cheapest(std::size_t s, const CostShares& shares, RelaxedSolution& all) {
     Subproblem& subproblem = subproblems_[s];
-    const std::size_t places = subproblem.counts.size();
-    for (std::size_t place = 0; place < places; ++place) subproblem.costs[place] = shares.of(s, place);
-    all.shares[s].assign(subproblem.costs.begin(), subproblem.costs.begin() + static_cast<std::ptrdiff_t>(places));
+    const std::size_t position_count = subproblem.counts.size();
+    for (std::size_t position = 0; position < position_count; ++position)
+        subproblem.costs[position] = shares.of(s, position);
+    all.shares[s].assign(subproblem.costs.begin(),
+                         subproblem.costs.begin() + static_cast<std::ptrdiff_t>(position_count));
     all.costs[s] = subproblem.paths.cheapest(subproblem.costs);
     const std::vector<int> choice_counts = subproblem.paths.choice_counts(subproblem.costs.size());
     all.unshared_costs[s] = 0;
-    for (std::size_t cost_class = places; cost_class < choice_counts.size(); ++cost_class)
+    for (std::size_t cost_class = position_count; cost_class < choice_counts.size(); ++cost_class)
         if (choice_counts[cost_class] > 0)
             all.unshared_costs[s] += choice_counts[cost_class] * subproblem.costs[cost_class];
-    all.usage[s].assign(choice_counts.begin(), choice_counts.begin() + static_cast<std::ptrdiff_t>(places));
-    for (std::size_t place = 0; place < places; ++place) all.usage[s][place] /= subproblem.counts[place];
+    all.usage[s].assign(choice_counts.begin(), choice_counts.begin() + static_cast<std::ptrdiff_t>(position_count));
+    for (std::size_t position = 0; position < position_count; ++position)
+        all.usage[s][position] /= subproblem.counts[position];
 }
 
 std::vector<double> Subproblems::reduced_costs() const {

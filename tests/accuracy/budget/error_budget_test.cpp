@@ -13,7 +13,7 @@
 namespace cairn::accuracy {
 namespace {
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string refusal(const Graph& graph, const std::vector<OutputTolerance>& own) {
     try {
@@ -25,7 +25,7 @@ std::string refusal(const Graph& graph, const std::vector<OutputTolerance>& own)
     return "";
 }
 
-TEST(ErrorBudgetTest, EachOutputHasItsOwnToleranceOrThatOfAll) {
+TEST(ErrorBudgetTest, EachOutputHasItsOwnOrTheCommonTolerance) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});
     graph.output("a", exp(x));
@@ -42,7 +42,7 @@ TEST(ErrorBudgetTest, EachOutputHasItsOwnToleranceOrThatOfAll) {
     EXPECT_EQ(refusal(graph, {own[0], own[0]}), "[tolerance] output \"b\" has two");
 }
 
-TEST(ErrorBudgetTest, AValueRoundedShowsWhereTheValueDoes) {
+TEST(ErrorBudgetTest, ARoundedValueInfluencesTheOutputsOfTheValue) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4}), read = exp(x), beside = sin(x),
                  narrow = cast(read, DType::bf16);
@@ -58,7 +58,7 @@ TEST(ErrorBudgetTest, AValueRoundedShowsWhereTheValueDoes) {
     EXPECT_EQ(influence.limit(narrow.id()), 1e-2);
 }
 
-TEST(ErrorBudgetTest, AValueShowsInWhatIsMadeOfIt) {
+TEST(ErrorBudgetTest, AValueInfluencesItsUsers) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});
     const Tensor both = exp(x), first = abs(both), second = neg(both);
@@ -73,10 +73,10 @@ TEST(ErrorBudgetTest, AValueShowsInWhatIsMadeOfIt) {
     EXPECT_TRUE(influence.influences(first.id(), 0) && !influence.influences(first.id(), 1));
     EXPECT_EQ(influence.limit(both.id()), 1e-3);
     EXPECT_EQ(influence.limit(second.id()), 1e-2);
-    EXPECT_EQ(influence.limit(neither.id()), endless);
+    EXPECT_EQ(influence.limit(neither.id()), infinity);
 }
 
-TEST(ErrorBudgetTest, WhatOneExpressionIsMadeOfCounts) {
+TEST(ErrorBudgetTest, OperandsOfEveryExpressionInfluenceTheOutput) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4, 8});
     const Tensor w = graph.weight("w", DType::f32, {8, 8}), scale = graph.weight("c", DType::f32, {8});
@@ -89,7 +89,7 @@ TEST(ErrorBudgetTest, WhatOneExpressionIsMadeOfCounts) {
         EXPECT_TRUE(influence.influences(id, 0)) << "%" << id << " of\n" << to_string(Graph(expansion.graph));
 }
 
-TEST(ErrorBudgetTest, WhatARunLeavesInAStateShowsInALaterOne) {
+TEST(ErrorBudgetTest, AStateInfluencesOutputsOfLaterRuns) {
     Graph graph("g");
     const Tensor x = graph.input("x", DType::f32, {4});
     State seen = graph.state("seen", DType::f32, {4}), kept = graph.state("kept", DType::f32, {4});
@@ -108,7 +108,7 @@ TEST(ErrorBudgetTest, WhatARunLeavesInAStateShowsInALaterOne) {
 }
 
 // A long chain in which every value is an output: nodes visited for one budget are not visited again for the next.
-TEST(ErrorBudgetTest, TheLeastLimitsOfManyOutputsAndStatesTakeOneWalk) {
+TEST(ErrorBudgetTest, LimitsOfManyOutputsNeedOneTraversal) {
     Graph graph("g");
     constexpr std::size_t length = 500;
     Tensor x = graph.input("x", DType::f32, {4});
@@ -127,7 +127,7 @@ TEST(ErrorBudgetTest, TheLeastLimitsOfManyOutputsAndStatesTakeOneWalk) {
     const alternatives::EClasses single(*graph.data());
     const ErrorInfluence influence(*graph.data(), single, bounds);
     for (std::size_t i = 0; i < length; ++i) {
-        double least = endless;
+        double least = infinity;
         for (std::size_t later = i; later < length; ++later) least = std::min(least, bounds[later].limit);
         EXPECT_EQ(influence.limit(values[i].id()), least) << i;
     }

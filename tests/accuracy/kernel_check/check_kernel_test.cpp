@@ -125,7 +125,7 @@ void expect_fault(const std::string& words) {
     EXPECT_TRUE(is_named) << found.faults.front();
 }
 
-TEST(CheckKernel, PassesARightKernelAndTriesMuch) {
+TEST(CheckKernel, AcceptsACorrectKernelAfterManyVariations) {
     const KernelReport found = report<Fault::none>();
     for (const std::string& fault : found.faults) ADD_FAILURE() << fault;
     EXPECT_GE(found.variations, 4);
@@ -133,7 +133,7 @@ TEST(CheckKernel, PassesARightKernelAndTriesMuch) {
     EXPECT_GE(found.in_place, 10);
 }
 
-TEST(CheckKernel, SeesWrongValues) {
+TEST(CheckKernel, DetectsWrongValues) {
     expect_fault<Fault::column_left_out>("is wrong");
     expect_fault<Fault::wrong_eps>("is wrong");
     expect_fault<Fault::eps_ignored>("is wrong");
@@ -141,16 +141,16 @@ TEST(CheckKernel, SeesWrongValues) {
     expect_fault<Fault::one_odd_size_wrong>("is wrong");
 }
 
-TEST(CheckKernel, SeesAtOneSizeOnlyWhatSmallSizesDoNotShow) {
+TEST(CheckKernel, DetectsFaultsOfLargeSizesOnly) {
     const KernelReport found = report<Fault::long_rows_wrong>(100);
     EXPECT_FALSE(found.faults.empty());
     EXPECT_LT(found.runs, report<Fault::none>().runs / 2);
 }
 
 // Not an elementwise kernel, but it must be run on NaN, infinite and subnormal values.
-TEST(CheckKernel, SeesWrongSpecialValues) { expect_fault<Fault::leaves_nan_out>("is wrong"); }
+TEST(CheckKernel, DetectsWrongSpecialValues) { expect_fault<Fault::leaves_nan_out>("is wrong"); }
 
-TEST(CheckKernel, SeesForeignMemoryTouched) {
+TEST(CheckKernel, DetectsWritesToOtherMemory) {
     expect_fault<Fault::writes_past_the_end>("writes around output 0");
     expect_fault<Fault::writes_between_rows>("writes around output 0");
     expect_fault<Fault::changes_an_input>("changes input 0");
@@ -158,16 +158,16 @@ TEST(CheckKernel, SeesForeignMemoryTouched) {
     expect_fault<Fault::trusts_workspace>("is wrong");
 }
 
-TEST(CheckKernel, SeesReadsPastTheEnd) {
+TEST(CheckKernel, DetectsReadsPastTheEnd) {
     // The sum includes what follows the row: the next row, a gap, or the guard.
     expect_fault<Fault::reads_past_the_end>("is wrong");
 }
 
-TEST(CheckKernel, SeesABadInPlacePair) { expect_fault<Fault::wrong_in_place>("in place of input 0"); }
+TEST(CheckKernel, DetectsAWrongInPlacePair) { expect_fault<Fault::wrong_in_place>("in place of input 0"); }
 
-TEST(CheckKernel, SeesResultsThatHangOnTheTeam) { expect_fault<Fault::depends_on_team>("with 3 threads"); }
+TEST(CheckKernel, DetectsResultsThatDependOnTheTeam) { expect_fault<Fault::depends_on_team>("with 3 threads"); }
 
-TEST(CheckKernel, SeesAFailure) { expect_fault<Fault::fails>("fails: no reason"); }
+TEST(CheckKernel, DetectsAFailure) { expect_fault<Fault::fails>("fails: no reason"); }
 
 /// A correct kernel for exp that accepts a range of sizes, and behaves differently at a size within it.
 KernelReport report_of_range(KernelFunction<Refusal(const Problem&)> accepts,
@@ -190,7 +190,7 @@ KernelReport report_of_range(KernelFunction<Refusal(const Problem&)> accepts,
 
 bool is_f32(const Problem& problem) { return problem.inputs[0].dtype == DType::f32; }
 
-TEST(CheckKernel, SeesASizeRefusedWithinAnAcceptedRange) {
+TEST(CheckKernel, DetectsASizeRefusedWithinAnAcceptedRange) {
     const KernelReport found = report_of_range([](const Problem& problem) -> Refusal {
         if (!is_f32(problem)) return "needs f32";
         return problem.inputs[0].shape[0] == Dim(13) ? "it is unlucky" : "";
@@ -200,7 +200,7 @@ TEST(CheckKernel, SeesASizeRefusedWithinAnAcceptedRange) {
     EXPECT_NE(found.faults[0].find("at exp | f32[13] -> f32[13]"), std::string::npos) << found.faults[0];
 }
 
-TEST(CheckKernel, CallsNothingOutsideTheRangeOfASample) {
+TEST(CheckKernel, RunsOnlySizesWithinTheRangeOfASample) {
     const auto accepts = [](const Problem& problem) -> Refusal {
         return is_f32(problem) && provably_le(5000, problem.inputs[0].shape[0]) ? "" : "needs 5000 f32";
     };
@@ -209,7 +209,7 @@ TEST(CheckKernel, CallsNothingOutsideTheRangeOfASample) {
     EXPECT_GE(found.runs, 3);
 }
 
-TEST(CheckKernel, SeesASizeThatCannotBePreparedWithinAnAcceptedRange) {
+TEST(CheckKernel, DetectsASizeThatCannotBePreparedWithinAnAcceptedRange) {
     const auto accepts = [](const Problem& problem) -> Refusal { return is_f32(problem) ? "" : "needs f32"; };
     EXPECT_TRUE(report_of_range(accepts).faults.empty());
     const KernelReport found = report_of_range(accepts, [](const Problem& problem, int) -> std::shared_ptr<const void> {
@@ -221,10 +221,10 @@ TEST(CheckKernel, SeesASizeThatCannotBePreparedWithinAnAcceptedRange) {
 }
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(CheckKernel, SeesHeapCalls) { expect_fault<Fault::calls_the_heap>("makes 1 heap calls"); }
+TEST(CheckKernel, DetectsHeapCalls) { expect_fault<Fault::calls_the_heap>("makes 1 heap calls"); }
 #endif
 
-TEST(CheckKernel, AsksForASample) {
+TEST(CheckKernel, RequiresASample) {
     Kernel kernel;
     kernel.id = "test.nothing@1";
     const KernelReport found = check_kernel(kernel, {}, {});
@@ -261,7 +261,7 @@ Kernel wrong_floor() {
     return kernel;
 }
 
-TEST(CheckKernels, CheckAllOfAContextOrItsOwn) {
+TEST(CheckKernels, ChecksAllOrOnlyCustomKernelsOfAContext) {
     Kernel elsewhere = wrong_floor();
     elsewhere.id = "own.packed@1";
     elsewhere.samples = {"floor | f32[4,4]@mine -> f32[4,4]"};
@@ -289,7 +289,7 @@ TEST(CheckKernels, CheckAllOfAContextOrItsOwn) {
 }
 
 // A user's own definition that indexes a table of few rows.
-TEST(CheckKernel, GivesLegalIndicesToAnyDefinition) {
+TEST(CheckKernel, GeneratesValidIndicesForAnyDefinition) {
     Definition lookup;
     lookup.name = "lookup";
     lookup.build = [](std::span<const Tensor> x, const Attributes&) {
@@ -317,7 +317,7 @@ TEST(CheckKernel, GivesLegalIndicesToAnyDefinition) {
     EXPECT_EQ(check_kernel(kernel, {&lookup, 1}).faults, std::vector<std::string>());
 }
 
-TEST(CheckKernel, SaysWhatItCannotCheck) {
+TEST(CheckKernel, ReportsProblemsItCannotCheck) {
     Kernel kernel = cpu_kernels().kernels.back();
     kernel.accepts = [](const Problem&) { return Refusal(); };
     kernel.samples = {"add | f32[4,4]@mine f32[4,4] -> f32[4,4]"};

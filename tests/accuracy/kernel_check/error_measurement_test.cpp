@@ -19,7 +19,7 @@ std::string compared(const std::string& text, std::vector<std::int64_t> sizes) {
     return found ? to_string(*found) : "nothing";
 }
 
-TEST(ErrorMeasurementTest, WhatTheReferenceTakesLongForIsComparedAtSmallerSizes) {
+TEST(ErrorMeasurementTest, LargeProblemsAreComparedAtSmallerSizes) {
     EXPECT_EQ(compared("matmul | f32[4,64] f32[64,32] -> f32[4,32]", {}), "matmul | f32[4,64] f32[64,32] -> f32[4,32]");
     const std::string wide = "matmul | f32[N,1024] f32[1024,8192] -> f32[N,8192] where N in ";
     EXPECT_EQ(compared(wide + "1..4096", {9}), "matmul | f32[9,1024] f32[1024,8192] -> f32[9,8192]");
@@ -35,7 +35,7 @@ ErrorMeasurement measured(const Kernel& kernel, int threads = 1) {
                          *backend);
 }
 
-TEST(ErrorMeasurementTest, TheErrorIsThatAgainstTheDefinition) {
+TEST(ErrorMeasurementTest, TheErrorIsMeasuredAgainstTheDefinition) {
     const ErrorMeasurement figures = measured(test::inexact_product());
     EXPECT_GT(figures.relative, 5e-4);
     EXPECT_LT(figures.relative, 4e-3);
@@ -46,7 +46,7 @@ TEST(ErrorMeasurementTest, TheErrorIsThatAgainstTheDefinition) {
     EXPECT_EQ(measured(test::inexact_product(), 2).relative, figures.relative);
 }
 
-TEST(ErrorMeasurementTest, WhatFailsIsAsWrongAsCanBe) {
+TEST(ErrorMeasurementTest, AFailureHasAnInfiniteError) {
     Kernel kernel = test::inexact_product();
     kernel.run = [](const Args&, Team& team) { team.fail("no"); };
     EXPECT_TRUE(std::isinf(measured(kernel).counted()));

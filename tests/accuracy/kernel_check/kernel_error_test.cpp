@@ -12,14 +12,14 @@
 namespace cairn::kernel_check {
 namespace {
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinite_error = std::numeric_limits<double>::infinity();
 
 interpreter::Value floats(std::vector<double> elements) {
     const auto count = static_cast<std::int64_t>(elements.size());
     return {DType::f32, {count}, std::move(elements), {}};
 }
 
-TEST(DistanceTest, BothFiguresAreInRelationToWhatIsRight) {
+TEST(KernelErrorNorms, BothNormsAreRelativeToTheReference) {
     const ErrorNorms found = error_norms(floats({3, 4.5}), floats({3, 4}));
     EXPECT_NEAR(found.relative, 0.5 / 5, 1e-15);
     EXPECT_NEAR(found.largest, 0.5 / 4, 1e-15);
@@ -27,10 +27,10 @@ TEST(DistanceTest, BothFiguresAreInRelationToWhatIsRight) {
     EXPECT_NEAR(error_norms(floats({1, 0}), floats({1, 1e-6})).largest, 1e-6 * std::sqrt(2), 1e-12)
         << "small elements are compared by the root mean square";
     EXPECT_EQ(error_norms(floats({3, 4}), floats({3, 4})).combined(), 0);
-    EXPECT_EQ(error_norms(floats({0, 1e-30}), floats({0, 0})).combined(), endless);
+    EXPECT_EQ(error_norms(floats({0, 1e-30}), floats({0, 0})).combined(), infinite_error);
 }
 
-TEST(DistanceTest, AFewElementsFarOffCountATenth) {
+TEST(KernelErrorNorms, AFewLargeErrorsCountATenth) {
     std::vector<double> right(10'000, 1), off = right;
     off[17] = 1.5;
     const ErrorNorms found = error_norms(floats(off), floats(right));
@@ -39,23 +39,23 @@ TEST(DistanceTest, AFewElementsFarOffCountATenth) {
     EXPECT_NEAR(found.combined(), 0.05, 1e-9);
 }
 
-TEST(DistanceTest, WhatIsNotFiniteMustBeTheSame) {
+TEST(KernelErrorNorms, NonFiniteElementsMustBeEqual) {
     const double nan = std::nan("");
-    EXPECT_EQ(error_norms(floats({nan, endless, 1}), floats({nan, endless, 1})).combined(), 0);
-    EXPECT_EQ(error_norms(floats({endless, 1}), floats({4e38, 1})).combined(), 0) << "too large for f32";
-    EXPECT_EQ(error_norms(floats({nan}), floats({1})).combined(), endless);
-    EXPECT_EQ(error_norms(floats({1}), floats({nan})).combined(), endless);
-    EXPECT_EQ(error_norms(floats({endless}), floats({1})).combined(), endless);
-    EXPECT_EQ(error_norms(floats({endless}), floats({-endless})).combined(), endless);
+    EXPECT_EQ(error_norms(floats({nan, infinite_error, 1}), floats({nan, infinite_error, 1})).combined(), 0);
+    EXPECT_EQ(error_norms(floats({infinite_error, 1}), floats({4e38, 1})).combined(), 0) << "too large for f32";
+    EXPECT_EQ(error_norms(floats({nan}), floats({1})).combined(), infinite_error);
+    EXPECT_EQ(error_norms(floats({1}), floats({nan})).combined(), infinite_error);
+    EXPECT_EQ(error_norms(floats({infinite_error}), floats({1})).combined(), infinite_error);
+    EXPECT_EQ(error_norms(floats({infinite_error}), floats({-infinite_error})).combined(), infinite_error);
     EXPECT_NEAR(error_norms(floats({nan, nan, 2, 1e-6}), floats({nan, nan, 2, 0})).largest, 1e-6 / std::sqrt(2), 1e-12)
         << "the root mean square is that of the numbers";
 }
 
-TEST(DistanceTest, IntegersAndShapesAreTheSameOrWrong) {
+TEST(KernelErrorNorms, IntegersAndShapesMustBeEqual) {
     const interpreter::Value one{DType::i32, {1}, {}, {1}}, two{DType::i32, {1}, {}, {2}};
     EXPECT_EQ(error_norms(one, one).combined(), 0);
-    EXPECT_EQ(error_norms(two, one).combined(), endless);
-    EXPECT_EQ(error_norms(floats({1}), floats({1, 1})).combined(), endless);
+    EXPECT_EQ(error_norms(two, one).combined(), infinite_error);
+    EXPECT_EQ(error_norms(floats({1}), floats({1, 1})).combined(), infinite_error);
 }
 
 double off_by = 0, promised = 0;
@@ -85,7 +85,7 @@ Kernel negation() {
     return kernel;
 }
 
-TEST(DistanceTest, AKernelIsComparedWithItsDefinition) {
+TEST(KernelErrorNorms, AKernelIsComparedWithItsDefinition) {
     const auto backend = device::cpu_backend(2);
     auto symbols = Symbols::create();
     const Problem problem = parse_problem("neg | f32[5,16] -> f32[5,16]", *symbols);
@@ -106,7 +106,7 @@ std::string first_fault(double off, double promise) {
     return report.faults.empty() ? "" : report.faults.front();
 }
 
-TEST(DistanceTest, AKernelIsHeldToItsPromise) {
+TEST(KernelErrorNorms, AKernelMustBeWithinItsStatedError) {
     EXPECT_EQ(first_fault(1e-3, 2e-3), "");
     EXPECT_NE(first_fault(1e-3, 0).find("is wrong"), std::string::npos);
     EXPECT_NE(first_fault(1e-3, 5e-4).find("relative error 0.001, largest 0.001, stated 0.0005"), std::string::npos)
@@ -114,7 +114,7 @@ TEST(DistanceTest, AKernelIsHeldToItsPromise) {
     EXPECT_NE(first_fault(0, std::nan("")).find("states an invalid error bound"), std::string::npos);
 }
 
-TEST(DistanceTest, StepsAreThoseOfTheReference) {
+TEST(KernelErrorNorms, OperationsOfTheReferenceAreCounted) {
     auto symbols = Symbols::create();
     const auto steps = [&](const char* text) { return reference_operation_count(parse_problem(text, *symbols), {}); };
     EXPECT_GE(steps("matmul | f32[5,16] f32[16,3] -> f32[5,3]"), 5 * 16 * 3);

@@ -19,7 +19,7 @@ std::int64_t odd_ones(const interpreter::Value& value) {
                          [](double x) { return !std::isfinite(x) || x == 0 || std::fabs(x) < 1e-30; });
 }
 
-TEST(RandomOperand, IndicesAreThoseOfTheAxis) {
+TEST(RandomOperand, IndicesAreWithinTheAxis) {
     const Problem problem = problem_of("gather axis=(-2) | f32[3,5,2] i64[400] -> f32[3,400,2]");
     std::mt19937_64 random(1);
     const interpreter::Value indices = random_inputs(problem, {}, SpecialValues::many, random).values[1];
@@ -40,7 +40,7 @@ TEST(RandomOperand, OneSpecialOfTheFirstOperandIsNaN) {
     }
 }
 
-TEST(RandomOperand, OfNoElementsNoneIsSpecial) {
+TEST(RandomOperand, EmptyOperandsHaveNoSpecialValues) {
     const Problem problem = problem_of("exp | f32[0,4] -> f32[0,4]");
     std::mt19937_64 random(1);
     EXPECT_TRUE(random_operand(problem.inputs[0], {}, true, SpecialValues::few, random).data.empty());

@@ -27,7 +27,7 @@ TEST(ReferenceGraph, IsAGraphOfItsOperands) {
     EXPECT_EQ(to_string(all[3].shape), "[N,2]");
 }
 
-TEST(ReferenceGraph, RefusesWhatItIsNoMeaningOf) {
+TEST(ReferenceGraph, RefusesInvalidProblems) {
     EXPECT_THAT(refused_problem("lineal | f32[4] -> f32[4]"), HasSubstr("there is no definition 'lineal'"));
     EXPECT_THAT(refused_problem("matmul | f32[4,4] -> f32[4,4]"), HasSubstr("[matmul]"));
     EXPECT_THAT(refused_problem("matmul | f32[2,3] f32[4,5] -> f32[2,5]"), HasSubstr("inner dims differ"));

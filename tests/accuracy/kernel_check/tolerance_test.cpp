@@ -41,13 +41,13 @@ TEST(Tolerance, OfOneOpIsRelativeToTheElement) {
     EXPECT_DOUBLE_EQ(errors[2], 2 * 64 * 0x1p-24 + 0x1p-126);
 }
 
-TEST(Tolerance, OfACompositeKnowsTheSizeOfAllElements) {
+TEST(Tolerance, OfACompositeDependsOnAllElements) {
     const auto errors = allowed("relu | f32[4] -> f32[4]", {row({4, 0, 0, 0})});
     EXPECT_DOUBLE_EQ(errors[0], 64 * 0x1p-24 * (4 + 2) + 0x1p-126);
     EXPECT_DOUBLE_EQ(errors[1], 64 * 0x1p-24 * 2 + 0x1p-126);
 }
 
-TEST(Tolerance, OfASumGrowsWithWhatCancels) {
+TEST(Tolerance, OfASumGrowsWithCancellation) {
     const auto errors = allowed("sum axes=(-1) | f32[2,2] -> f32[2,1]", {floats({1, 1, 1e6, -1e6}, {2, 2})});
     EXPECT_DOUBLE_EQ(errors[0], 18 * 0x1p-24 * 1.13 * 2 + 16 * 0x1p-24 + 0x1p-126);
     EXPECT_DOUBLE_EQ(errors[1], 18 * 0x1p-24 * 1.13 * 2e6 + 0x1p-126);
@@ -63,13 +63,13 @@ TEST(Tolerance, IsThatOfTheCoarsestFloat) {
         << "but a cast's is that of its result";
 }
 
-TEST(Tolerance, ShareOfAnInfinityIsNone) {
+TEST(Tolerance, OfInfiniteElementsIsZero) {
     EXPECT_LT(allowed("exp | f32[1] -> f32[1]", {row({infinity})})[0], 1e-30);
     EXPECT_LT(allowed("silu | f32[1] -> f32[1]", {row({infinity})})[0], 1e-30);
     EXPECT_LT(allowed("sum axes=(0) | f32[2] -> f32[1]", {row({infinity, 1})})[0], 1e-30);
 }
 
-TEST(Tolerance, OfIntegersAndNothingIsNone) {
+TEST(Tolerance, OfIntegersAndEmptyTensorsIsZero) {
     interpreter::Value integers;
     integers.dtype = DType::i32;
     integers.shape = {2};
@@ -124,7 +124,7 @@ TEST(Tolerance, NaNMustBeNaNAndInfinityInfinity) {
     EXPECT_NE(difference(infinity, 64000, 0.5, DType::f16), "");
 }
 
-TEST(Tolerance, OtherShapesAndTypesDiffer) {
+TEST(Tolerance, DifferentShapesAndTypesDiffer) {
     EXPECT_NE(first_difference(row({1, 2}), floats({1, 2}, {1, 2}), {1, 1}), "");
     EXPECT_NE(first_difference(row({1}), row({1}, DType::f64), {1}), "");
     EXPECT_EQ(first_difference(row({}), row({}), {}), "");

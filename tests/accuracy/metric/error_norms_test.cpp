@@ -17,7 +17,7 @@ ErrorNorms norms(const std::vector<std::pair<double, double>>& pairs) {
     return error_norms(for_each_pair, is_same_number);
 }
 
-TEST(ErrorNorms, AreTheRelativeL2ErrorAndTheLargest) {
+TEST(ErrorNorms, AreTheRelativeL2ErrorAndTheMaximumError) {
     const ErrorNorms off = norms({{3, 3}, {4.5, 4}});
     EXPECT_DOUBLE_EQ(off.relative, 0.5 / 5);
     EXPECT_DOUBLE_EQ(off.largest, 0.5 / 4);
@@ -26,7 +26,7 @@ TEST(ErrorNorms, AreTheRelativeL2ErrorAndTheLargest) {
     EXPECT_DOUBLE_EQ(small.largest, 0.1 / std::sqrt(25.0 / 3)) << "by the RMS where the number itself is smaller";
 }
 
-TEST(ErrorNorms, AreZeroOfTheSame) {
+TEST(ErrorNorms, AreZeroForEqualTensors) {
     for (const auto& pairs : std::vector<std::vector<std::pair<double, double>>>{
              {}, {{0.0, -0.0}}, {{nan, -nan}, {infinity, infinity}}, {{1e300, 1e300}}}) {
         EXPECT_EQ(norms(pairs).relative, 0);
@@ -34,13 +34,13 @@ TEST(ErrorNorms, AreZeroOfTheSame) {
     }
 }
 
-TEST(ErrorNorms, AreInfiniteOfNumbersThatAreNotFinite) {
+TEST(ErrorNorms, AreInfiniteForNonFiniteNumbers) {
     for (const auto& pair : std::vector<std::pair<double, double>>{
              {nan, 1}, {1, nan}, {infinity, 1}, {1, infinity}, {infinity, -infinity}, {1e300, 1.1e300}, {1e-30, 0}})
         EXPECT_EQ(norms({pair}).combined(), infinity) << pair.first << " for " << pair.second;
 }
 
-TEST(ErrorNorms, NumbersThatAreNotFiniteDoNotCountInTheRms) {
+TEST(ErrorNorms, NonFiniteNumbersAreExcludedFromTheRms) {
     const ErrorNorms off = norms({{nan, nan}, {infinity, infinity}, {2, 1}});
     EXPECT_DOUBLE_EQ(off.relative, 1);
     EXPECT_DOUBLE_EQ(off.largest, 1);

@@ -10,7 +10,7 @@
 namespace cairn::accuracy {
 namespace {
 
-TEST(FloatLimits, AreThoseOfTheStandard) {
+TEST(FloatLimits, MatchTheStandard) {
     EXPECT_EQ(2 * unit_roundoff(DType::f64), std::numeric_limits<double>::epsilon());
     EXPECT_EQ(2 * unit_roundoff(DType::f32), std::numeric_limits<float>::epsilon());
     EXPECT_EQ(smallest_normal(DType::f64), std::numeric_limits<double>::min());
@@ -26,7 +26,7 @@ TEST(FloatLimits, AreThoseOfTheStandard) {
     }
 }
 
-TEST(FloatLimits, AnInfinityReplacesNumbersBeyondTheRangeAlone) {
+TEST(FloatLimits, AnInfinityReplacesOnlyNumbersBeyondTheRange) {
     const double infinity = std::numeric_limits<double>::infinity();
     EXPECT_TRUE(is_overflow(infinity, 65520, DType::f16));
     EXPECT_TRUE(is_overflow(-infinity, -1e6, DType::f16));

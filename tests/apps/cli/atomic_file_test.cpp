@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class NewFiles : public testing::Test {
+class AtomicFileTest : public testing::Test {
 protected:
     std::ptrdiff_t files() const {
         return std::distance(fs::directory_iterator(temp.path()), fs::directory_iterator());
@@ -34,7 +34,7 @@ protected:
     std::string path = (temp / "f").string();
 };
 
-TEST_F(NewFiles, AppearWhole) {
+TEST_F(AtomicFileTest, AppearComplete) {
     AtomicFile file(path, false);
     write_text(file.temporary_path().string(), "all of it");
     EXPECT_FALSE(fs::exists(path));
@@ -43,14 +43,14 @@ TEST_F(NewFiles, AppearWhole) {
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(NewFiles, ThatAreNotKeptLeaveNothing) {
+TEST_F(AtomicFileTest, WithoutCommitLeaveNothing) {
     temp.write("f", "before");
     { const AtomicFile file(path, true); }
     EXPECT_EQ(test::read_file(path), "before");
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(NewFiles, ReplaceOnlyWhatTheyMay) {
+TEST_F(AtomicFileTest, ReplaceOnlyPermittedFiles) {
     temp.write("f", "before");
     EXPECT_THAT(refusal(path, false), testing::HasSubstr("is there already: --force"));
     EXPECT_EQ(test::read_file(path), "before");
@@ -62,7 +62,7 @@ TEST_F(NewFiles, ReplaceOnlyWhatTheyMay) {
     EXPECT_EQ(files(), 1);
 }
 
-TEST(ScratchFolders, GoWithWhatIsInThem) {
+TEST(ScratchFolders, AreRemovedWithTheirContents) {
     fs::path path;
     {
         const ScratchFolder one, other;

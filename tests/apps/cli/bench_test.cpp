@@ -48,7 +48,7 @@ TEST(BenchCommand, TimesAKernelAtItsSettingsOrAtOne) {
     EXPECT_TRUE(refuses(cairn_command({"bench", problem, "--kernel", id + "{ahead=3}"}), {"ahead of 96|64"}));
 }
 
-TEST(BenchCommand, TellsWhyAKernelDoesNot) {
+TEST(BenchCommand, ReportsWhyAKernelRefuses) {
     const Outcome outcome = cairn_command({"bench", "exp | f64[8] -> f64[8]", "--budget", "5ms"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(outcome.out, HasSubstr("cpu.reference.exp@1"));
@@ -69,7 +69,7 @@ TEST(BenchCommand, KernelsThatNeedOtherFeaturesAreNotRun) {
     EXPECT_GE(refused, 2);
 }
 
-TEST(BenchCommand, GivesSymbolsTheirValues) {
+TEST(BenchCommand, AcceptsValuesOfSymbols) {
     const std::string problem = "softmax axis=(-1) | f32[N,8] -> f32[N,8] where N in 1..9";
     EXPECT_TRUE(refuses(cairn_command({"bench", problem}), {"N must have a value in 1..9"}));
     EXPECT_TRUE(refuses(cairn_command({"bench", problem, "--size", "N=10"}), {"N must have a value in 1..9"}));
@@ -80,7 +80,7 @@ TEST(BenchCommand, GivesSymbolsTheirValues) {
     EXPECT_EQ(rows[0]["problem"], "softmax axis=(-1) | f32[4,8] -> f32[4,8]");
 }
 
-TEST(BenchCommand, RefusesWhatIsNoProblem) {
+TEST(BenchCommand, RefusesInvalidProblems) {
     const auto expect_refused = [](std::vector<std::string> arguments, const std::vector<std::string>& words) {
         arguments.insert(arguments.begin(), "bench");
         EXPECT_TRUE(refuses(cairn_command(arguments), words)) << arguments[1];

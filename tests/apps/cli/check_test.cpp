@@ -38,7 +38,7 @@ TEST(CheckCommand, HasARowForEachKernelThatAPatternNames) {
     EXPECT_EQ(rows_of(outcome, "summary")[0]["failed"], "0");
 }
 
-TEST(CheckCommand, SaysWhoChecksTheKernelsOfAProgram) {
+TEST(CheckCommand, HelpNamesTheChecksForCustomKernels) {
     EXPECT_THAT(run(CAIRN_COMMAND, {"check", "--help"}).out,
                 AllOf(HasSubstr("check_kernels()"), HasSubstr("CompileOptions::verify")));
 }

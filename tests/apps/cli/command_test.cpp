@@ -42,7 +42,7 @@ TEST(Command, HelpIsAPage) {
     }
 }
 
-TEST(Command, HelpTellsGroupsAndDefaults) {
+TEST(Command, HelpShowsGroupsAndDefaults) {
     const std::string help = run(CAIRN_COMMAND, {"explain", "--help"}).out;
     for (const char* group : {"How it is compiled:", "What it is run on:", "The machine:"})
         EXPECT_THAT(help, HasSubstr(group));
@@ -53,7 +53,7 @@ TEST(Command, HelpTellsGroupsAndDefaults) {
     EXPECT_EQ(run(CAIRN_COMMAND, {"--version"}).out, "cairn " + std::string(version()) + "\n");
 }
 
-TEST(Command, WrongLinesAreRefused) {
+TEST(Command, WrongCommandLinesAreRefused) {
     const TempFolder temp;
     const std::string graph = temp.write("g.cairn", layer_text()).string();
     struct Case {
@@ -148,20 +148,20 @@ TEST(Command, OptionsWithoutEffectAreRefused) {
     EXPECT_TRUE(succeeds(cairn_command({"diff", graph, "--mode-b", "quick", "--budget", "0s"})));
 }
 
-TEST(Command, AReaderWhoLeavesEndsItQuietly) {
+TEST(Command, AClosedPipeEndsItWithoutMessage) {
     const TempFolder temp;
     const std::string graph = temp.write("g.cairn", layer_text()).string();
     const std::vector<std::string> many{"paths", graph, "--sample", "20000"};
     const Outcome killed = cairn_command(many, {.output = Output::first_line});
     EXPECT_EQ(killed.signal, SIGPIPE);
     EXPECT_EQ(killed.err, "");
-    const Outcome told = cairn_command(many, {.output = Output::first_line, .ignores_sigpipe = true});
-    EXPECT_TRUE(succeeds(told));
-    EXPECT_EQ(told.out, killed.out);
+    const Outcome ignored = cairn_command(many, {.output = Output::first_line, .ignores_sigpipe = true});
+    EXPECT_TRUE(succeeds(ignored));
+    EXPECT_EQ(ignored.out, killed.out);
     EXPECT_TRUE(refuses(cairn_command({"explain", graph}, {.output = Output::full_disk}), {"cannot be written"}));
 }
 
-TEST(Command, TheGraphMayComeFromStandardInput) {
+TEST(Command, TheGraphIsReadFromStandardInput) {
     const TempFolder temp;
     const std::string graph = temp.write("g.cairn", layer_text()).string();
     const Outcome given = cairn_command({"explain", "-"}, {.input = layer_text()});

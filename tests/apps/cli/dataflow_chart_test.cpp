@@ -21,7 +21,7 @@ ExplainedInstruction call(std::vector<int> reads, std::vector<int> writes) {
     return made;
 }
 
-TEST(DataflowLayout, LeadsFromTheLastWriterToReaders) {
+TEST(DataflowLayout, EdgesConnectTheLastWriterToReaders) {
     ExplainedBucket bucket;
     bucket.buffers = {{"input", "x"}, {"transient", ""}, {"state", "s"}, {"output", "y"}};
     bucket.instructions = {call({0}, {1}), call({1, 0}, {2}), call({2, 1, 1}, {1}), call({1}, {3})};
@@ -43,15 +43,15 @@ TEST(DataflowLayout, GroupsAreTheirOps) {
     EXPECT_EQ(problem_ops("reshape shape=(4,1) | f32[4] -> f32[4,1]", context), "reshape");
 }
 
-TEST(DataflowChart, LinesInOneLaneNeverMeet) {
+TEST(DataflowChart, LinesInOneLaneDoNotOverlap) {
     EXPECT_EQ(edge_columns({{0, 2}, {0, 5}, {3, 4}}), (std::vector<int>{0, 1, 0}));
     EXPECT_EQ(edge_columns({{0, 4}, {1, 3}, {4, 6}}), (std::vector<int>{1, 0, 0}));
     const std::vector<RowSpan> spans{{0, 9}, {1, 3}, {2, 8}, {4, 6}, {2, 5}, {7, 9}, {0, 3}};
     const std::vector<int> lanes = edge_columns(spans);
     for (std::size_t i = 0; i < spans.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) {
-            const bool meet = spans[i].from < spans[j].to && spans[j].from < spans[i].to;
-            if (meet && spans[i].from != spans[j].from) { EXPECT_NE(lanes[i], lanes[j]) << i << ' ' << j; }
+            const bool overlap = spans[i].from < spans[j].to && spans[j].from < spans[i].to;
+            if (overlap && spans[i].from != spans[j].from) { EXPECT_NE(lanes[i], lanes[j]) << i << ' ' << j; }
         }
 }
 

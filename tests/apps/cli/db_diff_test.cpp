@@ -19,7 +19,7 @@ protected:
     }
 };
 
-TEST_F(DbDiff, TellsRatiosAndWhatOneHasAlone) {
+TEST_F(DbDiff, ReportsRatiosAndRowsOfOneDatabaseOnly) {
     const auto found = rows({"diff", other}, "difference");
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0]["kernel"], "k@0");
@@ -47,19 +47,19 @@ TEST_F(DbDiff, IsATableForReaders) {
               "1 are known to both and differ, 1 are only here, 1 only there\n");
 }
 
-TEST_F(DbDiff, TimesThatAreNoneHaveNoRatio) {
-    Timing endless;
-    endless.status = TimingStatus::censored;
-    endless.bound = 2;
-    endless.quality = 3;
-    TimingDb(other).record(problem(exp_64), "k@1", machine, policy, endless);
+TEST_F(DbDiff, InvalidTimesHaveNoRatio) {
+    Timing censored;
+    censored.status = TimingStatus::censored;
+    censored.bound = 2;
+    censored.quality = 3;
+    TimingDb(other).record(problem(exp_64), "k@1", machine, policy, censored);
     const auto found = rows({"diff", other}, "difference");
     EXPECT_EQ(found[1]["there_at_least_ns"], 2e9);
     EXPECT_FALSE(found[1].contains("ratio"));
     EXPECT_THAT(db({"diff", other}).out, HasSubstr("     2 us     > 2 s          k@1"));
 }
 
-TEST_F(DbDiff, OfEqualOnesIsNothing) {
+TEST_F(DbDiff, OfEqualDatabasesIsEmpty) {
     const std::string copy = (folder / "copy.db").string();
     TimingFile(path, TimingFile::Use::read).copy_to(copy);
     EXPECT_TRUE(rows({"diff", copy}, "difference").empty());

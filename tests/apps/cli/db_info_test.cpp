@@ -40,19 +40,19 @@ TEST_F(DbInfo, CountsRowsOfEachKind) {
 }
 
 TEST_F(DbInfo, MarksTheEnvironmentOfThisMachine) {
-    add_time(path, "k@1", 1e-6, here(1));
+    add_time(path, "k@1", 1e-6, this_machine(1));
     std::vector<std::string> marked, times;
     for (const auto& row : rows({"info", "--threads", "1"}, "environment")) {
         times.push_back(row["times"].get<std::string>());
         if (row["here"] == true) marked.push_back(row["environment"].get<std::string>());
     }
-    EXPECT_THAT(marked, testing::ElementsAre(here(1).hard));
+    EXPECT_THAT(marked, testing::ElementsAre(this_machine(1).hard));
     EXPECT_THAT(times, testing::UnorderedElementsAre("3", "1", "1"));
     const std::string text = db({"info", "--threads", "1"}).out;
-    EXPECT_THAT(text, HasSubstr("here      1 times of " + here(1).hard + "\n"));
+    EXPECT_THAT(text, HasSubstr("here      1 times of " + this_machine(1).hard + "\n"));
     EXPECT_THAT(text, HasSubstr("elsewhere 3 times of machine A\n"));
     EXPECT_THAT(db({"info", "--threads", "2"}).out,
-                HasSubstr("here, measured with 1 threads, not 2 1 times of " + here(1).hard + "\n"));
+                HasSubstr("here, measured with 1 threads, not 2 1 times of " + this_machine(1).hard + "\n"));
     for (const auto& row : rows({"info", "--threads", "2"}, "environment"))
         EXPECT_EQ(row["here"], false) << "another number of threads is another machine";
     if (Context().features().empty()) return;
@@ -60,7 +60,7 @@ TEST_F(DbInfo, MarksTheEnvironmentOfThisMachine) {
         EXPECT_EQ(row["here"], false) << "other features are another machine";
 }
 
-TEST_F(DbInfo, SessionsAreToldWhenAskedFor) {
+TEST_F(DbInfo, SessionsAreListedOnRequest) {
     EXPECT_TRUE(rows({"info"}, "session").empty());
     const auto sessions = rows({"info", "--sessions"}, "session");
     ASSERT_EQ(sessions.size(), 3u);
@@ -75,7 +75,7 @@ TEST_F(DbInfo, SessionsAreToldWhenAskedFor) {
                 HasSubstr("Z  a program with version " + std::string(version()) + ": "));
 }
 
-TEST_F(DbInfo, ChangesNothing) {
+TEST_F(DbInfo, DoesNotChangeTheDatabase) {
     const std::string before = text_of(path);
     EXPECT_TRUE(succeeds(db({"info"})));
     EXPECT_EQ(text_of(path), before);

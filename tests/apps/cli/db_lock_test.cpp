@@ -37,10 +37,10 @@ TEST_F(DbLock, IsReplayedWithoutTheDatabase) {
     const Outcome written = locks({"--output", lock, "--json"});
     const std::vector<std::string> chosen = digests(written);
     ASSERT_EQ(chosen.size(), 1u);
-    const auto told = rows_of(written, "lock");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["lock"], lock);
-    EXPECT_EQ(told[0]["measured"], told[0]["instructions"]);
+    const auto reported = rows_of(written, "lock");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["lock"], lock);
+    EXPECT_EQ(reported[0]["measured"], reported[0]["instructions"]);
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
     std::filesystem::remove(database);
     EXPECT_EQ(digests(replays({"explain", graph})), chosen);
@@ -55,7 +55,7 @@ TEST_F(DbLock, IsReplayedWithoutTheDatabase) {
         cairn_command({"diff", graph, "--mode", "replay", "--lock", lock, "--mode-b", "replay", "--lock-b", lock})));
 }
 
-TEST_F(DbLock, TellsWhetherItFits) {
+TEST_F(DbLock, ReportsWhetherItMatches) {
     tune();
     ASSERT_TRUE(succeeds(locks({"--output", lock})));
     EXPECT_TRUE(succeeds(locks({"--check", lock})));
@@ -65,14 +65,14 @@ TEST_F(DbLock, TellsWhetherItFits) {
         run(CAIRN_COMMAND, {"db", "lock", changed, "--check", lock, "--db", database, "--threads", "1", "--json"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.err, "");
-    const auto told = rows_of(outcome, "lock");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["ok"], false);
-    EXPECT_THAT(told[0]["reason"].get<std::string>(), HasSubstr("does not fit graph \"chosen\""));
+    const auto reported = rows_of(outcome, "lock");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["ok"], false);
+    EXPECT_THAT(reported[0]["reason"].get<std::string>(), HasSubstr("does not fit graph \"chosen\""));
     EXPECT_TRUE(refuses(replays({"explain", changed}), {"does not fit graph"}));
 }
 
-TEST_F(DbLock, TakesTheOptionsOfACompile) {
+TEST_F(DbLock, AcceptsCompileOptions) {
     const Outcome split = locks({"--output", lock, "--mode", "off", "--split", "N=4", "--json"});
     EXPECT_EQ(digests(split).size(), 2u);
     EXPECT_FALSE(std::filesystem::exists(database)) << "estimates need none";
@@ -80,7 +80,7 @@ TEST_F(DbLock, TakesTheOptionsOfACompile) {
     EXPECT_EQ(rows_of(split, "lock")[0]["measured"], "0");
 }
 
-TEST_F(DbLock, RefusesWhatItCannotWrite) {
+TEST_F(DbLock, RefusesInvalidArguments) {
     EXPECT_TRUE(refuses(locks({"--output", lock}), {"no database", "times.db"}));
     tune();
     EXPECT_TRUE(refuses(locks({}), {"--output FILE or --check FILE"}));
@@ -100,12 +100,12 @@ TEST_F(DbLock, RefusesWhatItCannotWrite) {
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock 2\n"));
 }
 
-TEST_F(DbLock, ModesAndLocksGoTogether) {
+TEST_F(DbLock, LocksNeedAMatchingMode) {
     temp.write("g.lock", "mine");
-    const auto refused = [&](std::vector<std::string> words, std::vector<std::string> told) {
+    const auto refused = [&](std::vector<std::string> words, std::vector<std::string> reported) {
         words.insert(words.begin() + 1, graph);
         words.insert(words.end(), {"--db", database});
-        EXPECT_TRUE(refuses(run(CAIRN_COMMAND, words), told));
+        EXPECT_TRUE(refuses(run(CAIRN_COMMAND, words), reported));
         EXPECT_FALSE(std::filesystem::exists(database));
     };
     for (const char* command : {"explain", "paths", "diff"}) {

@@ -15,12 +15,12 @@ class DbMaintenance : public TwoMachines {
 protected:
     std::string removed(std::vector<std::string> words) const {
         words.insert(words.begin(), "gc");
-        const auto told = rows(words, "gc");
-        return told.size() == 1 ? told[0]["removed"].get<std::string>() : "nothing told";
+        const auto reported = rows(words, "gc");
+        return reported.size() == 1 ? reported[0]["removed"].get<std::string>() : "nothing told";
     }
 };
 
-TEST_F(DbMaintenance, CheckTellsThatAllIsWell) {
+TEST_F(DbMaintenance, CheckReportsNoFaults) {
     EXPECT_EQ(rows({"check"}, "check")[0]["faults"], "0");
     EXPECT_EQ(db({"check"}).out, path.string() + ": no faults\n");
 }
@@ -53,7 +53,7 @@ TEST_F(DbMaintenance, CheckFindsDamagedPages) {
     EXPECT_THAT(files(), ElementsAre("timings.db")) << "it is not set aside";
 }
 
-TEST_F(DbMaintenance, CollectsWhatCountsNoMore) {
+TEST_F(DbMaintenance, CollectsObsoleteRows) {
     EXPECT_EQ(removed({}), "0") << "younger than a month";
     EXPECT_EQ(removed({"--before", "2024-01-01"}), "0");
     EXPECT_EQ(removed({"--before", "0s"}), "1") << "the time with fewer samples";
@@ -73,24 +73,24 @@ TEST_F(DbMaintenance, CollectsOldRowsOnly) {
 TEST_F(DbMaintenance, CollectsOtherMachines) {
     EXPECT_EQ(removed({"--keep-environment", "machine B"}), "5") << "three times, an error, a choice";
     EXPECT_EQ(rows({"query"}, "time").size(), 1u);
-    add_time(path, "mine@1", 1e-6, here(1));
+    add_time(path, "mine@1", 1e-6, this_machine(1));
     EXPECT_EQ(removed({"--keep-environment", "here", "--threads", "1"}), "1");
     EXPECT_EQ(rows({"query"}, "time")[0]["kernel"], "mine@1");
 }
 
 TEST_F(DbMaintenance, ADryRunCountsAndChangesNothing) {
     const std::string before = text_of(path);
-    const auto told = rows({"gc", "--before", "0s", "--keep-environment", "machine A", "--dry-run"}, "gc");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["removed"], "2");
-    EXPECT_EQ(told[0]["dry_run"], true);
+    const auto reported = rows({"gc", "--before", "0s", "--keep-environment", "machine A", "--dry-run"}, "gc");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["removed"], "2");
+    EXPECT_EQ(reported[0]["dry_run"], true);
     EXPECT_EQ(text_of(path), before);
     EXPECT_THAT(db({"gc", "--before", "0s", "--dry-run"}).out, HasSubstr("1 rows would be removed; "));
     EXPECT_THAT(db({"gc", "--before", "0s"}).out, HasSubstr("1 rows are removed; "));
     EXPECT_NE(text_of(path), before);
 }
 
-TEST_F(DbMaintenance, CollectRefusesWhatFitsNothing) {
+TEST_F(DbMaintenance, CollectRefusesPatternsWithoutMatch) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"gc", "--keep-environment", "no*"}), {"no environment here matches no*"}));
     EXPECT_TRUE(refuses(db({"gc", "--keep-environment", ""}), {"pattern is empty"}));

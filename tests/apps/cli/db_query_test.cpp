@@ -19,7 +19,7 @@ protected:
     }
 };
 
-TEST_F(DbQuery, TellsAllOfATime) {
+TEST_F(DbQuery, PrintsAllFieldsOfATime) {
     const auto all = rows({"query"}, "time");
     ASSERT_EQ(all.size(), 4u);
     EXPECT_EQ(all[0]["problem"], exp_4);
@@ -40,7 +40,7 @@ TEST_F(DbQuery, TellsAllOfATime) {
     EXPECT_THAT(text, HasSubstr("    2 us  k@1 | exp | f32[64] -> f32[64]  (9 blocks of 3, threads=2 cold"));
 }
 
-TEST_F(DbQuery, TellsHowFarATimeCanBeTrusted) {
+TEST_F(DbQuery, ReportsTheQualityOfATime) {
     for (const int quality : {0, 1})
         TimingDb(path).record(problem(exp_64), "q" + std::to_string(quality) + "@1", machine, policy,
                               timing(1e-6, 1, quality));
@@ -48,7 +48,7 @@ TEST_F(DbQuery, TellsHowFarATimeCanBeTrusted) {
     EXPECT_THAT(db({"query", "--kernel", "q1@1"}).out, HasSubstr("(1 blocks of 3, the machine was busy, "));
 }
 
-TEST_F(DbQuery, PatternsChoose) {
+TEST_F(DbQuery, PatternsSelectRows) {
     EXPECT_THAT(kernels({"--kernel", "k@1"}), ElementsAre("k@1", "k@1"));
     EXPECT_THAT(kernels({"--kernel", "k@1", "--best"}), ElementsAre("k@1"));
     EXPECT_THAT(kernels({"--problem", "*f32[4]*"}), ElementsAre("k@3"));
@@ -57,13 +57,13 @@ TEST_F(DbQuery, PatternsChoose) {
     EXPECT_THAT(kernels({"--kernel", "k@2", "--environment", "machine A"}), ElementsAre()) << "each fits something";
 }
 
-TEST_F(DbQuery, HereIsThisMachine) {
-    add_time(path, "mine@1", 1e-6, here(1));
+TEST_F(DbQuery, HereMatchesThisMachine) {
+    add_time(path, "mine@1", 1e-6, this_machine(1));
     EXPECT_THAT(kernels({"--environment", "here", "--threads", "1"}), ElementsAre("mine@1"));
     EXPECT_EQ(rows({"query", "--kernel", "mine@1", "--threads", "1"}, "time")[0]["here"], true);
 }
 
-TEST_F(DbQuery, SinceAMoment) {
+TEST_F(DbQuery, SelectsRowsSinceATime) {
     EXPECT_EQ(kernels({"--since", "1h"}).size(), 4u);
     EXPECT_EQ(kernels({"--since", "2024-01-01"}).size(), 4u);
     EXPECT_EQ(kernels({"--since", "2261-01-01"}).size(), 0u);
@@ -71,18 +71,18 @@ TEST_F(DbQuery, SinceAMoment) {
     EXPECT_EQ(kernels({"--since", "1h"}).size(), 3u);
 }
 
-TEST_F(DbQuery, OfAProblemWhatThisMachineGoesBy) {
+TEST_F(DbQuery, OfAProblemPrintsTheTimesInUse) {
     TimingPolicy as_compiled;
-    TimingDb(path).record(problem(exp_64), "k@4", here(1), as_compiled, timing(4e-6));
-    TimingDb(path).record(problem(exp_64), "k@4", here(1), as_compiled, timing(5e-6, 90));
-    TimingDb(path).record(problem(exp_64), "k@5", here(1), {1, false, "normal"}, timing(4e-6));
+    TimingDb(path).record(problem(exp_64), "k@4", this_machine(1), as_compiled, timing(4e-6));
+    TimingDb(path).record(problem(exp_64), "k@4", this_machine(1), as_compiled, timing(5e-6, 90));
+    TimingDb(path).record(problem(exp_64), "k@5", this_machine(1), {1, false, "normal"}, timing(4e-6));
     const auto found = rows({"query", exp_64, "--threads", "1"}, "time");
     ASSERT_EQ(found.size(), 1u) << "of this machine, as programs run";
     EXPECT_EQ(found[0]["kernel"], "k@4");
     EXPECT_EQ(found[0]["cost_ns"], 5000.0);
 }
 
-TEST_F(DbQuery, RefusesWhatFitsNothing) {
+TEST_F(DbQuery, RefusesPatternsWithoutMatch) {
     const std::string before = text_of(path);
     EXPECT_TRUE(refuses(db({"query", "--kernel", "no*"}), {"no time here matches a kernel no*"}));
     EXPECT_TRUE(refuses(db({"query", "--problem", "no*"}), {"no time here matches a problem no*"}));

@@ -25,7 +25,7 @@ TEST_F(DbRules, AreListed) {
     EXPECT_EQ(db({"rules"}).out, "ban k@9 for matmul *: slow\n");
 }
 
-TEST_F(DbRules, AreMadeAndLifted) {
+TEST_F(DbRules, AreAddedAndRemoved) {
     const KernelRule ban{"cpu.eigen_*", "matmul *", RuleAction::ban, "slow on one row"},
         pin{"k@1", "*", RuleAction::pin};
     EXPECT_EQ(rows({"ban", ban.kernel, "--problem", ban.problem, "--reason", ban.reason}, "rule")[0]["kernel"],
@@ -40,13 +40,13 @@ TEST_F(DbRules, AreMadeAndLifted) {
     EXPECT_EQ(db({"rules", "--json"}).out, "");
 }
 
-TEST_F(DbRules, MayComeBeforeTimes) {
+TEST_F(DbRules, CanPrecedeTimes) {
     const Outcome outcome = run(CAIRN_COMMAND, {"db", "ban", "cpu.reference.*", "--db", other});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_EQ(TimingFile(other, TimingFile::Use::read).rules(), (std::vector<KernelRule>{{"cpu.reference.*"}}));
 }
 
-TEST_F(DbRules, ReachACompile) {
+TEST_F(DbRules, ApplyToACompile) {
     const std::string graph = write("g.cairn", layer_text());
     const auto explained = [&] {
         return cairn_command({"explain", graph, "--mode", "cached", "--db", path.string(), "--why-not", "softmax"}).out;
@@ -56,7 +56,7 @@ TEST_F(DbRules, ReachACompile) {
     EXPECT_THAT(explained(), HasSubstr("never again"));
 }
 
-TEST_F(DbRules, ThatNameNothingAreRefused) {
+TEST_F(DbRules, ThatMatchNoKernelAreRefused) {
     EXPECT_TRUE(refuses(db({"pin", "cpu.nothing.*"}), {"no kernel is called cpu.nothing.*", "--force"}));
     EXPECT_TRUE(refuses(db({"ban", ""}), {"pattern is empty"}));
     EXPECT_TRUE(refuses(db({"ban", "cpu.*", "--problem", ""}), {"--problem", "pattern is empty"}));

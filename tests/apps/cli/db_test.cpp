@@ -19,17 +19,17 @@ protected:
     std::string graph = temp.write("g.cairn", layer_text()).string(), database = (temp / "times.db").string();
 };
 
-TEST_F(DbCommand, HoldsWhatTuningMeasured) {
+TEST_F(DbCommand, ContainsTheTimesOfTuning) {
     const Outcome first = tuned();
     EXPECT_TRUE(succeeds(first));
-    const auto told = rows_of(first, "tune");
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0]["db"], database);
+    const auto reported = rows_of(first, "tune");
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_EQ(reported[0]["db"], database);
     const auto buckets = rows_of(first, "bucket");
     ASSERT_EQ(buckets.size(), 1u);
     EXPECT_EQ(buckets[0]["measured"], buckets[0]["instructions"]);
     EXPECT_GT(buckets[0]["cost_ns"].get<double>(), 0);
-    const std::string measured = told[0]["measured"].get<std::string>();
+    const std::string measured = reported[0]["measured"].get<std::string>();
     EXPECT_GT(std::stoi(measured), 0);
 
     const auto info = rows_of(cairn_command({"db", "info", "--db", database, "--json"}), "db");
@@ -44,7 +44,7 @@ TEST_F(DbCommand, HoldsWhatTuningMeasured) {
     EXPECT_EQ(rows_of(second, "bucket"), buckets);
 }
 
-TEST_F(DbCommand, TellsTheTimesOfAProblem) {
+TEST_F(DbCommand, PrintsTheTimesOfAProblem) {
     tuned();
     const Outcome cached = cairn_command({"explain", graph, "--mode", "cached", "--db", database, "--json"});
     std::string kernel, problem;
@@ -73,7 +73,7 @@ TEST_F(DbCommand, TellsTheTimesOfAProblem) {
     EXPECT_GE(measured, 1) << problem;
 }
 
-TEST_F(DbCommand, RefusesWhatItCannotAnswer) {
+TEST_F(DbCommand, RefusesInvalidQueries) {
     tuned();
     const auto query = [&](const std::string& problem, std::vector<std::string> more = {}) {
         more.insert(more.begin(), {"db", "query", problem, "--db", database});
@@ -87,7 +87,7 @@ TEST_F(DbCommand, RefusesWhatItCannotAnswer) {
     EXPECT_EQ(read_file(graph), layer_text());
 }
 
-TEST_F(DbCommand, TheUsersOwnIsMadeWhereNobodyNamesOne) {
+TEST_F(DbCommand, CreatesTheDatabaseOfTheUserByDefault) {
     const Outcome outcome = cairn_command({"tune", graph, "--json"});
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_THAT(rows_of(outcome, "tune")[0]["db"].get<std::string>(), HasSubstr("/cache/cairn/timings.db"));
@@ -124,7 +124,7 @@ protected:
     }
 };
 
-TEST_F(DbCommands, RefuseADatabaseThatIsNone) {
+TEST_F(DbCommands, RefuseAnInvalidDatabase) {
     std::vector<std::vector<std::string>> all = readers();
     for (const auto& more : {changers(), makers()}) all.insert(all.end(), more.begin(), more.end());
     const std::string text = write("text", std::string(1000, 'x'));
@@ -141,7 +141,7 @@ TEST_F(DbCommands, RefuseADatabaseThatIsNone) {
     EXPECT_EQ(files(), before);
 }
 
-TEST_F(DbCommands, NeedOneThatIsThereButForThoseThatAdd) {
+TEST_F(DbCommands, NeedAnExistingDatabaseUnlessTheyAddRows) {
     std::vector<std::vector<std::string>> all = readers();
     for (const auto& words : changers()) all.push_back(words);
     const std::vector<std::string> before = files();
@@ -160,7 +160,7 @@ TEST_F(DbCommands, NeedOneThatIsThereButForThoseThatAdd) {
     }
 }
 
-TEST_F(DbCommands, OnlyReadWhatMayOnlyBeRead) {
+TEST_F(DbCommands, OpenAReadOnlyDatabaseForReading) {
     const std::vector<std::vector<std::string>> reading = readers();
     change(path, "PRAGMA user_version=99");  // of a newer library; older ones may only read it
     for (const std::vector<std::string>& words : reading) EXPECT_EQ(on(words, path).exit_code, 0) << only_name(words);

@@ -19,7 +19,7 @@ protected:
     std::string graph = temp.write("g.cairn", layer_text()).string();
 };
 
-TEST_F(DiffCommand, OfTheSameIsNothing) {
+TEST_F(DiffCommand, OfEqualProgramsIsEmpty) {
     const Outcome outcome = diff_with({graph});
     EXPECT_TRUE(succeeds(outcome));
     const auto rows = rows_of(outcome);
@@ -29,18 +29,19 @@ TEST_F(DiffCommand, OfTheSameIsNothing) {
     EXPECT_TRUE(succeeds(diff_with({})));
 }
 
-TEST_F(DiffCommand, OfOptionsTellsWhatTheyChange) {
+TEST_F(DiffCommand, OfOptionsReportsTheirEffect) {
     const Outcome outcome = diff_with({"--disable-b", "fuse"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.err, "");
-    const auto gone = rows_of(outcome, "only_a"), come = rows_of(outcome, "only_b"), total = rows_of(outcome, "diff");
+    const auto only_a = rows_of(outcome, "only_a"), only_b = rows_of(outcome, "only_b"),
+               total = rows_of(outcome, "diff");
     ASSERT_EQ(total.size(), 1u);
-    EXPECT_EQ(total[0]["different"], std::to_string(gone.size() + come.size()));
+    EXPECT_EQ(total[0]["different"], std::to_string(only_a.size() + only_b.size()));
     EXPECT_LT(total[0]["a_ns"].get<double>(), total[0]["b_ns"].get<double>());
     bool any_fused = false;
-    for (const auto& row : gone) any_fused = any_fused || row["problem"].get<std::string>().starts_with("softmax");
+    for (const auto& row : only_a) any_fused = any_fused || row["problem"].get<std::string>().starts_with("softmax");
     EXPECT_TRUE(any_fused);
-    for (const auto& row : come) EXPECT_FALSE(row["problem"].get<std::string>().starts_with("softmax"));
+    for (const auto& row : only_b) EXPECT_FALSE(row["problem"].get<std::string>().starts_with("softmax"));
 }
 
 TEST_F(DiffCommand, OfBucketsPairsThemBySizes) {

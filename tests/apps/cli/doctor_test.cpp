@@ -10,7 +10,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(DoctorCommand, TellsEachFactOnce) {
+TEST(DoctorCommand, ReportsEachFactOnce) {
     const Outcome outcome = cairn_command({"doctor", "--json"});
     EXPECT_TRUE(succeeds(outcome));
     std::map<std::string, nlohmann::json> facts;
@@ -32,14 +32,14 @@ TEST(DoctorCommand, TellsEachFactOnce) {
     EXPECT_THAT(facts["database"]["value"].get<std::string>(), testing::HasSubstr("not made yet"));
 }
 
-TEST(DoctorCommand, MoreThreadsThanCpusAreTold) {
+TEST(DoctorCommand, ReportsMoreThreadsThanCpus) {
     const std::string threads = std::to_string(usable_cpus() + 2);
     const Outcome outcome = cairn_command({"doctor", "--threads", threads});
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_THAT(outcome.out, testing::ContainsRegex("look +CPUs .* " + threads + " threads\n +more threads than CPUs"));
 }
 
-TEST(DoctorCommand, TellsTheUnitsOfTheFeaturesAskedFor) {
+TEST(DoctorCommand, ReportsTheUnitsOfTheRequestedFeatures) {
     const Outcome outcome = cairn_command({"doctor", "--features", "baseline", "--json"});
     EXPECT_TRUE(succeeds(outcome));
     std::vector<std::string> names;
@@ -51,7 +51,7 @@ TEST(DoctorCommand, TellsTheUnitsOfTheFeaturesAskedFor) {
     EXPECT_THAT(names, testing::Not(testing::Contains("f32_avx2")));
 }
 
-TEST(DoctorCommand, MakesNoDatabase) {
+TEST(DoctorCommand, CreatesNoDatabase) {
     const TempFolder temp;
     const std::string path = (temp / "times.db").string();
     EXPECT_TRUE(succeeds(cairn_command({"doctor", "--db", path})));

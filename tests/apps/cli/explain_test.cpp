@@ -24,7 +24,7 @@ protected:
     Explanation why = compile(parse_graph(layer_text()), Context()).explain();
 };
 
-TEST_F(ExplainCommand, SaysWhatTheLibrarySays) {
+TEST_F(ExplainCommand, PrintsTheExplanationOfTheLibrary) {
     const Outcome outcome = explained();
     EXPECT_TRUE(succeeds(outcome));
     EXPECT_EQ(outcome.out, to_string(why));
@@ -32,24 +32,24 @@ TEST_F(ExplainCommand, SaysWhatTheLibrarySays) {
     EXPECT_EQ(explained({"--all"}).out, details(why));
 }
 
-TEST_F(ExplainCommand, IsAboutTheSizesThatAreNamed) {
+TEST_F(ExplainCommand, UsesTheGivenSizes) {
     EXPECT_THAT(explained({"--split", "N=2", "--size", "N=1"}).out, testing::StartsWith("layer, N in 1..2"));
     EXPECT_THAT(explained({"--split", "N=2", "--size", "N=5"}).out, testing::StartsWith("layer, N in 3..8"));
     EXPECT_EQ(explained({"--size", "N=5"}).err, "") << "no weights are made";
 }
 
-TEST_F(ExplainCommand, RowsTellTheTimeOfARunApartFromThePriceOfKeptBytes) {
+TEST_F(ExplainCommand, RowsReportTimeAndCostOfKeptBytesSeparately) {
     const auto rows = rows_of(explained({"--json"}), "alternative");
     std::size_t count = 0;
     for (const ExplainedValue& value : why.buckets[0].values)
-        for (const ExplainedAlternative& way : value.alternatives) {
+        for (const ExplainedAlternative& alternative : value.alternatives) {
             const auto& row = rows.at(count++);
-            EXPECT_EQ(row["taken"], way.chosen);
-            ASSERT_EQ(row.contains("slower_ns"), way.slower.has_value());
-            if (!way.slower) continue;
-            EXPECT_NEAR(row["slower_ns"].get<double>(), *way.slower * 1e9, 1e-3);
-            EXPECT_NEAR(row["price_ns"].get<double>(), way.price * 1e9, 1e-3);
-            EXPECT_EQ(row["more_bytes"].get<double>(), way.more_bytes);
+            EXPECT_EQ(row["taken"], alternative.chosen);
+            ASSERT_EQ(row.contains("slower_ns"), alternative.slower.has_value());
+            if (!alternative.slower) continue;
+            EXPECT_NEAR(row["slower_ns"].get<double>(), *alternative.slower * 1e9, 1e-3);
+            EXPECT_NEAR(row["price_ns"].get<double>(), alternative.price * 1e9, 1e-3);
+            EXPECT_EQ(row["more_bytes"].get<double>(), alternative.more_bytes);
         }
     EXPECT_EQ(rows.size(), count);
     EXPECT_GT(count, 2U);
@@ -78,7 +78,7 @@ TEST_F(ExplainCommand, AsRows) {
     EXPECT_EQ(other_kernels.size(), count);
 }
 
-TEST_F(ExplainCommand, WhyNotTellsOfAKernelAndOfWhatIsMissing) {
+TEST_F(ExplainCommand, WhyNotReportsKernelsAndMissingMatches) {
     EXPECT_EQ(explained({"--why-not", "softmax"}).out, why_not(why, "softmax"));
     EXPECT_EQ(explained({"--why-not"}).out, why_not(why, "")) << "all refusals";
     EXPECT_THAT(explained({"--why-not", "rms_norm"}).out, HasSubstr("closest match: rms_norm"));

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Host, GraphsAreReadWithTheirPlacesInFaults) {
+TEST(Host, ErrorsInGraphsNameFileAndPosition) {
     const test::TempFolder temp;
     const std::string path = temp.write("g.cairn", test::layer_text()).string();
     EXPECT_EQ(to_string(read_graph(path)), test::layer_text());
@@ -31,7 +31,7 @@ TEST(Host, GraphsAreReadWithTheirPlacesInFaults) {
     EXPECT_FALSE(std::filesystem::exists(temp / "fresh"));
 }
 
-TEST(Host, DatabasesAreLookedAtWithoutOpeningThem) {
+TEST(Host, DatabasesAreInspectedWithoutOpeningThem) {
     const test::TempFolder temp;
     EXPECT_FALSE(inspect_database_file(temp / "none.db").exists);
     EXPECT_FALSE(std::filesystem::exists(temp / "none.db"));

@@ -10,7 +10,7 @@ namespace cairn::cli {
 namespace {
 
 /// Files of a fake system.
-class Machine : public testing::Test {
+class MachineDiagnostics : public testing::Test {
 protected:
     void write(const std::string& path, const std::string& text) const {
         std::filesystem::create_directories((temp / path).parent_path());
@@ -25,14 +25,14 @@ protected:
     test::TempFolder temp;
 };
 
-TEST_F(Machine, WhatIsNotToldIsUnknownAndNoFault) {
+TEST_F(MachineDiagnostics, UnreportedFactsAreUnknown) {
     for (const char* name : {"governor", "turbo", "huge pages"}) {
         EXPECT_EQ(fact(name).value, "unknown");
         EXPECT_EQ(fact(name).advice, "");
     }
 }
 
-TEST_F(Machine, Governor) {
+TEST_F(MachineDiagnostics, Governor) {
     write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave");
     EXPECT_EQ(fact("governor").value, "powersave");
     EXPECT_THAT(fact("governor").advice, testing::HasSubstr("performance"));
@@ -40,7 +40,7 @@ TEST_F(Machine, Governor) {
     EXPECT_EQ(fact("governor").advice, "");
 }
 
-TEST_F(Machine, Turbo) {
+TEST_F(MachineDiagnostics, Turbo) {
     write("sys/devices/system/cpu/cpufreq/boost", "1");
     EXPECT_EQ(fact("turbo").value, "on");
     EXPECT_NE(fact("turbo").advice, "");
@@ -49,7 +49,7 @@ TEST_F(Machine, Turbo) {
     EXPECT_EQ(fact("turbo").advice, "");
 }
 
-TEST_F(Machine, HugePages) {
+TEST_F(MachineDiagnostics, HugePages) {
     write("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]");
     EXPECT_EQ(fact("huge pages").value, "never");
     EXPECT_NE(fact("huge pages").advice, "");
@@ -58,7 +58,7 @@ TEST_F(Machine, HugePages) {
     EXPECT_EQ(fact("huge pages").advice, "");
 }
 
-TEST_F(Machine, Quota) {
+TEST_F(MachineDiagnostics, Quota) {
     EXPECT_EQ(quota_diagnostic(std::nullopt).value, "none");
     EXPECT_EQ(quota_diagnostic(std::nullopt).advice, "");
     EXPECT_EQ(quota_diagnostic(1.5).value, "1.5 CPUs");

@@ -28,7 +28,7 @@ ReportData four_pieces() {
     return study;
 }
 
-TEST(MemoryChart, PiecesAreWhatLiesInTheArena) {
+TEST(MemoryChart, BlocksAreTheBuffersOfTheArena) {
     const std::vector<ArenaBlock> pieces = arena_blocks(four_pieces().memory);
     ASSERT_EQ(pieces.size(), 4u);
     EXPECT_EQ(pieces[0].bytes, 400);
@@ -38,7 +38,7 @@ TEST(MemoryChart, PiecesAreWhatLiesInTheArena) {
     EXPECT_EQ(pieces[3].last, 8);
 }
 
-TEST(MemoryChart, RectanglesAreAsWideAsTheyLiveAndAsHighAsTheyHaveBytes) {
+TEST(MemoryChart, RectanglesShowLiveIntervalsAndBytes) {
     const ReportData study = four_pieces();
     const std::vector<ArenaBlock> pieces = arena_blocks(study.memory);
     std::vector<test::Element> rects;

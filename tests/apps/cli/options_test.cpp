@@ -41,7 +41,7 @@ TEST(Options, Sizes) {
         EXPECT_EQ(size_of_text(wrong), std::nullopt) << wrong;
 }
 
-TEST(Options, BecomeWhatTheLibraryIsAskedFor) {
+TEST(Options, AreConvertedToLibraryOptions) {
     Options options;
     options.tolerance = "0.5";
     options.mode = "normal";
@@ -70,7 +70,7 @@ TEST(Options, Modes) {
     EXPECT_THROW(mode_of("fast"), Error);
 }
 
-TEST(Options, EachModeHasABudgetOfItsOwn) {
+TEST(Options, EachModeHasItsOwnBudget) {
     const auto seconds = [](const char* mode, const char* budget) {
         Options options;
         options.mode = mode;
@@ -99,7 +99,7 @@ TEST(Options, ABudgetNeedsAModeThatMeasures) {
     EXPECT_NO_THROW(check_options(options));
 }
 
-TEST(Options, WhatARunTakesIsRefusedWithoutOne) {
+TEST(Options, RunOptionsAreRefusedWithoutARun) {
     Options options;
     EXPECT_NO_THROW(refuse_run_options(options, "--profile"));
     options.seed = 0;
@@ -112,7 +112,7 @@ TEST(Options, WhatARunTakesIsRefusedWithoutOne) {
     EXPECT_THROW(sizes_of(options), Error);
 }
 
-TEST(Options, ALockIsWhatAReplayNeeds) {
+TEST(Options, AReplayNeedsALock) {
     Options options;
     EXPECT_NO_THROW(check_options(options));
     options.lock = "a.lock";

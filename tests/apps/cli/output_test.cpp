@@ -32,7 +32,7 @@ TEST(Output, NanosecondsKeepAThousandth) {
     EXPECT_EQ(nanoseconds(0), 0);
 }
 
-TEST(Output, DigestsAreOfCallsInTheirOrder) {
+TEST(Output, DigestsCoverCallsInOrder) {
     CallDigest one, other, none;
     one.add("a@1", "exp | f32[4] -> f32[4]");
     one.add("b@1", "log | f32[4] -> f32[4]");

@@ -25,16 +25,16 @@ protected:
     }
     TempFolder temp;
     std::string graph = temp.write("g.cairn", layer_text()).string();
-    Paths ways = cairn::paths(parse_graph(layer_text()), Context());
+    Paths all_paths = cairn::paths(parse_graph(layer_text()), Context());
 };
 
 TEST_F(PathsCommand, CountsThemAll) {
     const Outcome text = paths_with({"--count"});
     EXPECT_TRUE(succeeds(text));
-    EXPECT_EQ(text.out, ways.count() + "\n");
+    EXPECT_EQ(text.out, all_paths.count() + "\n");
     const auto rows = rows_of(paths_with({"--count", "--json"}));
     ASSERT_EQ(rows.size(), 1u);
-    EXPECT_EQ(rows[0]["count"], ways.count());
+    EXPECT_EQ(rows[0]["count"], all_paths.count());
     EXPECT_EQ(rows[0]["exact"], true);
 }
 
@@ -43,30 +43,30 @@ TEST_F(PathsCommand, ListsTheCheapestInOrder) {
     ASSERT_EQ(rows.size(), 500u);
     std::set<std::string> ranks;
     double last = 0;
-    PathRange range = ways.cheapest_first();
-    auto way = range.begin();
+    PathRange range = all_paths.cheapest_first();
+    auto path = range.begin();
     for (const auto& row : rows) {
-        EXPECT_EQ(row["rank"], ways.rank(*way));
-        EXPECT_NEAR(row["cost_ns"].get<double>(), way->cost() * 1e9, 1e-3);
-        EXPECT_NEAR(row["expected_ns"].get<double>(), way->seconds() * 1e9, 1e-3);
+        EXPECT_EQ(row["rank"], all_paths.rank(*path));
+        EXPECT_NEAR(row["cost_ns"].get<double>(), path->cost() * 1e9, 1e-3);
+        EXPECT_NEAR(row["expected_ns"].get<double>(), path->seconds() * 1e9, 1e-3);
         EXPECT_GE(row["cost_ns"].get<double>(), last) << "in the order of what is shown";
         last = row["cost_ns"].get<double>();
-        EXPECT_EQ(row["steps"], std::to_string(way->steps().size()));
+        EXPECT_EQ(row["steps"], std::to_string(path->steps().size()));
         EXPECT_EQ(row["digest"].get<std::string>().size(), 32u);
         ranks.insert(row["rank"].get<std::string>());
-        ++way;
+        ++path;
     }
     EXPECT_EQ(ranks.size(), 500u);
     EXPECT_EQ(listed({}).size(), 10u);
     EXPECT_EQ(listed({"--best", "0"}).size(), 0u);
 }
 
-TEST_F(PathsCommand, ResumesBehindARank) {
+TEST_F(PathsCommand, ContinuesAfterARank) {
     const auto all = listed({"--best", "12"}), first = listed({"--best", "5"});
-    auto joined = first;
+    auto concatenated = first;
     for (const auto& row : listed({"--best", "7", "--resume", first.back()["rank"].get<std::string>()}))
-        joined.push_back(row);
-    EXPECT_EQ(joined, all);
+        concatenated.push_back(row);
+    EXPECT_EQ(concatenated, all);
 }
 
 TEST_F(PathsCommand, SamplesBySeed) {
@@ -77,10 +77,10 @@ TEST_F(PathsCommand, SamplesBySeed) {
     EXPECT_EQ(listed({"--sample", "1", "--best", "1"}).size(), 2u);
 }
 
-TEST_F(PathsCommand, TellsSteps) {
+TEST_F(PathsCommand, PrintsSteps) {
     const Outcome outcome = paths_with({"--best", "1", "--steps", "--json"});
     const auto steps = rows_of(outcome, "step");
-    const std::vector<PathStep> expected = ways.cheapest().steps();
+    const std::vector<PathStep> expected = all_paths.cheapest().steps();
     ASSERT_EQ(steps.size(), expected.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         EXPECT_EQ(steps[i]["kernel"], expected[i].kernel);
@@ -90,7 +90,7 @@ TEST_F(PathsCommand, TellsSteps) {
     EXPECT_THAT(paths_with({"--best", "1", "--steps"}).out, testing::HasSubstr(expected[0].kernel));
 }
 
-TEST_F(PathsCommand, RunsWhatItShows) {
+TEST_F(PathsCommand, RunsTheListedPaths) {
     const Outcome outcome = paths_with({"--best", "2", "--profile", "--json"});
     EXPECT_TRUE(succeeds(outcome, seeded_weights_line));
     for (const auto& row : rows_of(outcome, "path")) EXPECT_GT(row["run_ns"].get<double>(), 0) << row;

@@ -90,7 +90,7 @@ TEST(Report, EveryClassOfADrawingHasAStyle) {
     EXPECT_THAT(sheet, HasSubstr("prefers-color-scheme: dark"));
 }
 
-TEST(Report, TellsTheFiguresOfTheStudy) {
+TEST(Report, ContainsTheFiguresOfTheRun) {
     const ReportData& study = gpt2_report();
     const std::string page = report_of(study);
     for (const std::string& figure :
@@ -100,7 +100,7 @@ TEST(Report, TellsTheFiguresOfTheStudy) {
     EXPECT_THAT(page, HasSubstr("T = 32, past = 0"));
 }
 
-TEST(Report, SaysWhereThereIsNothingToShow) {
+TEST(Report, ReportsMissingData) {
     ReportData study;
     study.graph = "a <graph> & more";
     study.why.buckets.resize(1);
@@ -172,20 +172,20 @@ TEST(DataflowChart, HasARowAndABarForEachInstruction) {
     EXPECT_EQ(elements_of(chart, "path", "edge").size(), far);
 }
 
-TEST(AlternativesTable, HasWhatOnlyOneOfThemHas) {
+TEST(AlternativesTable, ListsInstructionsOfOnlyOneProgram) {
     const ReportData& study = gpt2_report();
     const std::string table = alternatives_table(study, *study.runner_up, "runner-up");
     EXPECT_NO_THROW(elements_in(table));
-    const auto gone = elements_of(table, "td", "gone"), come = elements_of(table, "td", "come");
-    ASSERT_EQ(gone.size(), 1u);
-    ASSERT_EQ(come.size(), 1u);
-    EXPECT_THAT(come[0].text, HasSubstr("cpu.other.kernel@1 | "));
-    EXPECT_THAT(gone[0].text, HasSubstr(study.run_bucket().instructions.back().chosen.kernel));
+    const auto removed = elements_of(table, "td", "gone"), added = elements_of(table, "td", "come");
+    ASSERT_EQ(removed.size(), 1u);
+    ASSERT_EQ(added.size(), 1u);
+    EXPECT_THAT(added[0].text, HasSubstr("cpu.other.kernel@1 | "));
+    EXPECT_THAT(removed[0].text, HasSubstr(study.run_bucket().instructions.back().chosen.kernel));
     EXPECT_THAT(table, HasSubstr(time_text(study.run_bucket().seconds)));
 }
 
 /// The path that is cheaper by summed times is not the runner-up, and the page shows why it was not selected.
-TEST(Report, TellsWhatIsCheaperBySumsApartFromTheRunnerUp) {
+TEST(Report, ReportsTheCheaperSumApartFromTheRunnerUp) {
     ReportData study = gpt2_report();
     EXPECT_THAT(report_of(study), Not(HasSubstr("Cheaper by sums")));
     study.least_by_sums = study.runner_up;

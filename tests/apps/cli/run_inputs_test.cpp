@@ -37,7 +37,7 @@ Options sized(std::vector<std::string> sizes, std::uint64_t seed = 0) {
     return options;
 }
 
-TEST(RunInputs, GivesWhatAGraphNeeds) {
+TEST(RunInputs, ProvidesTheInputsOfAGraph) {
     const Graph graph = parse_graph(test::layer_text());
     const std::vector<float> y = fed(graph, {}, "y");
     EXPECT_EQ(y.size(), 3u * 16) << "the middle of 1..8";
@@ -51,7 +51,7 @@ TEST(RunInputs, GivesWhatAGraphNeeds) {
     EXPECT_EQ(fed(graph, sized({"N=8"}), "y").size(), 8u * 16);
 }
 
-TEST(RunInputs, StatesHaveTheLengthsAskedFor) {
+TEST(RunInputs, StatesHaveTheRequestedLengths) {
     const Graph graph = parse_graph(test::chosen_rows_text());
     EXPECT_EQ(RunInputs(graph, {}).sizes_text(), "T = 2, past = 0");
     const std::vector<float> none = fed(graph, {}, "sum"), some = fed(graph, sized({"past=5"}), "sum");
@@ -67,7 +67,7 @@ TEST(RunInputs, StatesHaveTheLengthsAskedFor) {
     EXPECT_GT(run_inputs.time(model, {}), 0);
 }
 
-TEST(RunInputs, TakesWeightsFromAFile) {
+TEST(RunInputs, ReadsWeightsFromAFile) {
     const test::TempFolder temp;
     const std::vector<float> w(256, 0.25f), b(16, 1.0f);
     write_safetensors(temp / "w.safetensors",
@@ -77,7 +77,7 @@ TEST(RunInputs, TakesWeightsFromAFile) {
     for (const float value : fed(parse_graph(test::layer_text()), options, "y")) EXPECT_NEAR(value, 1.0 / 16, 1e-6);
 }
 
-TEST(RunInputs, RefusesSizesThatAreNone) {
+TEST(RunInputs, RefusesInvalidSizes) {
     const Graph graph = parse_graph(test::layer_text());
     EXPECT_THAT(test::message([&] { RunInputs(graph, sized({"M=1"})); }), HasSubstr("no size M"));
     EXPECT_THAT(test::message([&] { RunInputs(graph, sized({"N=0"})); }), HasSubstr("N = 0 is not in 1..8"));

@@ -17,7 +17,7 @@ std::vector<T> elements_of(const std::vector<std::byte>& bytes) {
     return elements;
 }
 
-TEST(SeededElements, AreTheSameForASeedAndAName) {
+TEST(SeededElements, AreDeterminedBySeedAndName) {
     const auto made = [](std::uint64_t seed, const char* name) { return seeded_elements(seed, name, 100, {}); };
     EXPECT_EQ(made(1, "x"), made(1, "x"));
     EXPECT_NE(made(1, "x"), made(2, "x"));
@@ -50,7 +50,7 @@ TEST(SeededElements, IntegersAreBelowTheirLimit) {
     EXPECT_EQ(std::set<std::uint8_t>(booleans.begin(), booleans.end()), (std::set<std::uint8_t>{0, 1}));
 }
 
-TEST(SeededElements, HalvesAreThoseNextTowardsZero) {
+TEST(SeededElements, HalvesAreRoundedTowardsZero) {
     EXPECT_EQ(f16_bits(1.0f), 0x3c00);
     EXPECT_EQ(f16_bits(-2.0f), 0xc000);
     EXPECT_EQ(f16_bits(0.333251953125f), 0x3555);

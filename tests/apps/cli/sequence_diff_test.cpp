@@ -31,13 +31,13 @@ std::size_t common(const std::string& left, const std::string& right) {
     return count;
 }
 
-TEST(StepDiff, BringsListsSideBySide) {
+TEST(SequenceDiff, AlignsLists) {
     EXPECT_EQ(sequence_diff(letters("abc"), letters("axc")), (std::vector<DiffLine>{{0, 0}, {1, -1}, {-1, 1}, {2, 2}}));
     EXPECT_EQ(sequence_diff({}, {}), std::vector<DiffLine>{});
     EXPECT_EQ(sequence_diff(letters("a"), {}), (std::vector<DiffLine>{{0, -1}}));
 }
 
-TEST(StepDiff, KeepsALongestCommonPart) {
+TEST(SequenceDiff, FindsALongestCommonSubsequence) {
     EXPECT_EQ(common("abcabba", "cbabac"), 4u);
     EXPECT_EQ(common("xaxbxc", "aybycy"), 3u);
     EXPECT_EQ(common("aaa", "aa"), 2u);
@@ -45,7 +45,7 @@ TEST(StepDiff, KeepsALongestCommonPart) {
     EXPECT_EQ(common("same", "same"), 4u);
 }
 
-TEST(StepDiff, OfListsThatDifferManifoldTakesWhatIsAtTheEnds) {
+TEST(SequenceDiff, OfVeryDifferentListsMatchesTheEnds) {
     std::vector<std::string> left{"begin"}, right{"begin"};
     for (int i = 0; i < 5000; ++i) {
         left.push_back("left " + std::to_string(i));

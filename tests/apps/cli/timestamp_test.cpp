@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000, sample_time = 1'795'460'393 * second;  // 2026-11-23T18:59:53Z
 
-TEST(Timestamp, AgesGoBackFromNow) {
+TEST(Timestamp, AgesAreRelativeToNow) {
     EXPECT_EQ(parse_timestamp("0s", sample_time), sample_time);
     EXPECT_EQ(parse_timestamp("90s", sample_time), sample_time - 90 * second);
     EXPECT_EQ(parse_timestamp("5m", sample_time), sample_time - 300 * second);
@@ -28,7 +28,7 @@ TEST(Timestamp, DatesAreOfUtc) {
     EXPECT_GT(parse_timestamp("2261-12-31", 0).value(), 0);
 }
 
-TEST(Timestamp, OtherTextsAreNone) {
+TEST(Timestamp, OtherTextsAreRefused) {
     for (const char* wrong : {"",
                               "d",
                               "30",
@@ -57,7 +57,7 @@ TEST(Timestamp, OtherTextsAreNone) {
     EXPECT_EQ(timestamp_error("12h"), "");
 }
 
-TEST(Timestamp, IsTheInverseAsText) {
+TEST(Timestamp, RoundTripsThroughText) {
     EXPECT_EQ(timestamp_text(0), "never");
     EXPECT_EQ(timestamp_text(sample_time), "2026-11-23T18:59:53Z");
     EXPECT_EQ(timestamp_text(sample_time + second - 1), "2026-11-23T18:59:53Z");
@@ -65,7 +65,7 @@ TEST(Timestamp, IsTheInverseAsText) {
     EXPECT_EQ(timestamp_text(std::numeric_limits<std::int64_t>::max()), "2262-04-11T23:47:16Z");
 }
 
-TEST(Timestamp, NowIsAfterThisWasWritten) { EXPECT_GT(now(), parse_timestamp("2024-01-01", 0)); }
+TEST(Timestamp, NowIsAfter2024) { EXPECT_GT(now(), parse_timestamp("2024-01-01", 0)); }
 
 }  // namespace
 }  // namespace cairn::cli

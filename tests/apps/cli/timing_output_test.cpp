@@ -7,7 +7,7 @@
 namespace cairn::cli {
 namespace {
 
-TEST(TimingOutput, TimesOfAnotherNumberOfThreadsAreNotElsewhere) {
+TEST(TimingOutput, TimesOfAnotherNumberOfThreadsAreOfThisMachine) {
     const std::string one = "cairn 0.1 | Maker | Twelve | avx2 of avx2 | threads 1 cpus 0-1 | gcc 12",
                       two = "cairn 0.1 | Maker | Twelve | avx2 of avx2 | threads 2 cpus 0-1 | gcc 12",
                       other = "cairn 0.1 | Maker | Thirteen | avx2 of avx2 | threads 2 cpus 0-1 | gcc 12";
@@ -21,7 +21,7 @@ TEST(TimingOutput, TimesOfAnotherNumberOfThreadsAreNotElsewhere) {
     EXPECT_EQ(environment_match_text(one + " | more", one), "elsewhere");
 }
 
-TEST(TimingOutput, OutcomesAreTimesOrSayThatTheyAreNone) {
+TEST(TimingOutput, OutcomesAreTimesOrReasons) {
     Timing timing;
     timing.median = 2.5e-6;
     EXPECT_EQ(outcome_text(timing), "2.50 us");

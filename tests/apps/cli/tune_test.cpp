@@ -29,7 +29,7 @@ protected:
     std::string graph = temp.write("g.cairn", layer_text()).string();
 };
 
-TEST_F(TuneCommand, TellsHowManyTimesItAdded) {
+TEST_F(TuneCommand, ReportsTheNumberOfAddedTimes) {
     const std::string database = (temp / "t.db").string();
     const int first = added(database);
     EXPECT_GT(first, 0);
@@ -48,7 +48,7 @@ TEST_F(TuneCommand, HasTheModesThatMeasure) {
     }
 }
 
-TEST_F(TuneCommand, WritesWhatItCompiled) {
+TEST_F(TuneCommand, SavesTheCompiledGraph) {
     const std::string saved = (temp / "g.compiled").string();
     added((temp / "t.db").string(), {"--save", saved});
     EXPECT_TRUE(std::filesystem::is_regular_file(saved));

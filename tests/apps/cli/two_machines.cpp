@@ -63,7 +63,7 @@ void TwoMachines::add_time(const std::filesystem::path& database, const std::str
     TimingDb(database).record(problem(exp_64), kernel, environment, policy, timing(seconds, samples));
 }
 
-TimingEnvironment TwoMachines::here(int threads) {
+TimingEnvironment TwoMachines::this_machine(int threads) {
     ContextOptions options;
     options.threads = threads;
     return timing_environment(Context(options));

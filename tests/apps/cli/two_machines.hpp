@@ -29,7 +29,7 @@ protected:
     static void add_time(const std::filesystem::path& database, const std::string& kernel, double seconds,
                          const TimingEnvironment& environment, int samples = 9);
     /// The environment of the command's measurements with this number of threads.
-    static TimingEnvironment here(int threads);
+    static TimingEnvironment this_machine(int threads);
 
     std::string other = {};  ///< path for a second database
     TimingEnvironment second_machine{"machine B", "kernel 1"};

@@ -65,7 +65,7 @@ void decode(Gpt2& model, const std::vector<std::int32_t>& prompt) {
     }
 }
 
-TEST(SteadyRun, AWholeDecodeMakesNoHeapMutexOrFutexCall) {
+TEST(AllocationFreeRun, ADecodeMakesNoHeapMutexOrFutexCall) {
     Gpt2 model = Gpt2::load(test::model_folder("shakespeare-gpt2"), Context());
     const auto prompt = test::golden("shakespeare_gpt2.json")["cases"].back()["ids"].get<std::vector<std::int32_t>>();
     decode(model, prompt);  // touches the memory
@@ -77,7 +77,7 @@ TEST(SteadyRun, AWholeDecodeMakesNoHeapMutexOrFutexCall) {
     EXPECT_EQ(after.futexes - before.futexes, 0);
 }
 
-TEST(SteadyRun, WithSeveralThreadsToo) {
+TEST(AllocationFreeRun, ADecodeWithSeveralThreadsMakesNoHeapOrMutexCall) {
     Gpt2 model = Gpt2::load(test::model_folder("shakespeare-gpt2"), Context({.threads = 2}));
     const auto prompt = test::golden("shakespeare_gpt2.json")["cases"].back()["ids"].get<std::vector<std::int32_t>>();
     decode(model, prompt);
@@ -89,7 +89,7 @@ TEST(SteadyRun, WithSeveralThreadsToo) {
     EXPECT_EQ(after.mutexes - before.mutexes, 0);
 }
 
-TEST(SteadyRun, TheCountersCount) {
+TEST(AllocationFreeRun, TheCountersCount) {
     const Counts before;
     void* volatile memory = std::malloc(100);
     std::free(memory);
@@ -105,7 +105,7 @@ TEST(SteadyRun, TheCountersCount) {
 }
 
 // Symbols that are derived from the shapes of inputs are solved in set() and in run().
-TEST(SteadyRun, SolvingForSizesMakesNoHeapOrMutexCall) {
+TEST(AllocationFreeRun, SolvingForSizesMakesNoHeapOrMutexCall) {
     Graph g;
     const Dim n = g.symbol("n", 1, 64), m = g.symbol("m", 1, 64), h = g.symbol("h", 1, 8);
     g.output("a", g.input("rows", DType::f32, {4 * n}) * 2.0f);

@@ -42,7 +42,7 @@ std::vector<float> distilbert_logits(const TinyModel& tiny) {
     return {logits.begin(), logits.end()};
 }
 
-void take_prefix_away(TinyModel& tiny, const std::string& prefix) {
+void remove_prefix(TinyModel& tiny, const std::string& prefix) {
     for (TinyModel::Tensor& tensor : tiny.tensors)
         if (tensor.name.starts_with(prefix)) tensor.name = tensor.name.substr(prefix.size());
 }
@@ -62,10 +62,10 @@ TEST(Checkpoint, ATiedTensorMayBeStoredUnderEitherName) {
     head_alone.tensor("transformer.wte.weight").name = "lm_head.weight";
     EXPECT_EQ(gpt2_logits(head_alone), expected);
     EXPECT_EQ(gpt2_logits(with_head(1)), expected) << "under both names";
-    take_prefix_away(head_alone, "transformer.");
+    remove_prefix(head_alone, "transformer.");
     EXPECT_EQ(gpt2_logits(head_alone), expected);
     TinyModel bare = tiny_gpt2();
-    take_prefix_away(bare, "transformer.");
+    remove_prefix(bare, "transformer.");
     EXPECT_EQ(gpt2_logits(bare), expected);
 }
 
@@ -87,7 +87,7 @@ TEST(Checkpoint, AnUntiedFileHasBoth) {
                 AllOf(HasSubstr("lm_head.weight is missing"), HasSubstr("the file has 16 tensors")));
 }
 
-TEST(Checkpoint, WhatIsMissingIsNamedWithWhatIsThere) {
+TEST(Checkpoint, AMissingTensorIsNamedWithTheNearestNames) {
     TinyModel tiny = tiny_gpt2();
     tiny.tensor("transformer.ln_f.weight").name = "model.ln_f.weight";
     EXPECT_THAT(gpt2_fault(tiny), AllOf(HasSubstr("transformer.ln_f.weight is missing; the file has 16 tensors, the "
@@ -102,7 +102,7 @@ TEST(Checkpoint, WhatIsMissingIsNamedWithWhatIsThere) {
 TEST(Checkpoint, DistilBertWithoutItsPrefixAndWithOlderNamesOfNorms) {
     const std::vector<float> expected = distilbert_logits(tiny_distilbert());
     TinyModel bare = tiny_distilbert();
-    take_prefix_away(bare, "distilbert.");
+    remove_prefix(bare, "distilbert.");
     EXPECT_EQ(distilbert_logits(bare), expected);
     bare.tensor("embeddings.LayerNorm.weight").name = "embeddings.LayerNorm.gamma";
     bare.tensor("embeddings.LayerNorm.bias").name = "embeddings.LayerNorm.beta";

@@ -57,7 +57,7 @@ TEST_F(ConfigFileTest, EntriesAreReadAndAbsentOnesHaveDefaults) {
     EXPECT_TRUE(config.tied);
 }
 
-TEST_F(ConfigFileTest, WhatIsNoObjectIsRefused) {
+TEST_F(ConfigFileTest, AFileWithoutAnObjectIsRefused) {
     for (const std::string text : {"[1]", "3", "null"}) expect_fault(text, ErrorKind::file, "it is not a JSON object");
     for (const std::string text : {"", "{", "{\"a\": 1} more"})
         expect_fault(text, ErrorKind::file, "it is not valid JSON at byte ");
@@ -149,7 +149,7 @@ TEST_F(ConfigFileTest, LabelsWithoutNamesAreNumbered) {
         EXPECT_EQ(labels(text), two) << text;
 }
 
-TEST_F(ConfigFileTest, GeneralNamesOfSizesAreTaken) {
+TEST_F(ConfigFileTest, GeneralNamesOfSizesAreAccepted) {
     const Gpt2Config gpt2 = Gpt2Config::read(folder.write(
         "config.json",
         R"({"vocab_size": 8, "max_position_embeddings": 4, "hidden_size": 6, "num_attention_heads": 2, "num_hidden_layers": 3})"));

@@ -24,9 +24,9 @@ void expect_same_bits(const std::function<Logits()>& run, int runs) {
     }
 }
 
-class SameBits : public testing::TestWithParam<int> {};
+class BitwiseDeterminism : public testing::TestWithParam<int> {};
 
-TEST_P(SameBits, InAHundredRunsOfGpt2) {
+TEST_P(BitwiseDeterminism, InAHundredRunsOfGpt2) {
     Gpt2 model = Gpt2::load(test::model_folder("shakespeare-gpt2"), Context({.threads = GetParam()}));
     const auto ids = test::golden("shakespeare_gpt2.json")["cases"].back()["ids"].get<std::vector<std::int32_t>>();
     const auto run = [&] {
@@ -42,7 +42,7 @@ TEST_P(SameBits, InAHundredRunsOfGpt2) {
     expect_same_bits(run, 100);
 }
 
-TEST_P(SameBits, InAHundredRunsOfDistilBert) {
+TEST_P(BitwiseDeterminism, InAHundredRunsOfDistilBert) {
     DistilBert model = DistilBert::load(test::model_folder("sst2-distilbert"), Context({.threads = GetParam()}), 6);
     const auto file = test::golden("sst2_distilbert.json");
     std::vector<std::vector<std::int32_t>> rows;
@@ -55,7 +55,7 @@ TEST_P(SameBits, InAHundredRunsOfDistilBert) {
     expect_same_bits(run, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, SameBits, testing::Values(1, 2, 3), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Threads, BitwiseDeterminism, testing::Values(1, 2, 3), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace cairn::models

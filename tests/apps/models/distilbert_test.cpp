@@ -17,7 +17,7 @@ const nlohmann::json& file() {
     return json;
 }
 
-TEST(DistilBert, LogitsAndLabelsOfAllSentencesAreTheReferences) {
+TEST(DistilBert, LogitsAndLabelsOfAllSentencesMatchTheReference) {
     const auto tokenizer = text::load_tokenizer(model_folder("sst2-distilbert"));
     DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context({.threads = 2}), 1, {.verify = true});
     for (const auto& c : file()["cases"]) {
@@ -29,7 +29,7 @@ TEST(DistilBert, LogitsAndLabelsOfAllSentencesAreTheReferences) {
     }
 }
 
-TEST(DistilBert, ThePaddedBatchGivesWhatTheRowsGiveAlone) {
+TEST(DistilBert, APaddedBatchGivesTheResultsOfSingleRows) {
     DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context(), 6, {.verify = true});
     std::vector<std::vector<std::int32_t>> rows;
     for (const std::size_t i : file()["padded_batch"]["cases"].get<std::vector<std::size_t>>())

@@ -16,7 +16,7 @@ const nlohmann::json& recipe() {
     return json;
 }
 
-TEST(FullSize, TheRecipeMakesTheReferencesTensors) {
+TEST(FullSize, TheGeneratorReproducesTheReferenceTensors) {
     for (const bool gpt2 : {true, false}) {
         const std::vector<WeightSpec> weights = gpt2 ? gpt2_weights({}) : distilbert_weights({});
         const auto& listed = recipe()[gpt2 ? "gpt2" : "distilbert"]["tensors"];
@@ -38,7 +38,7 @@ TEST(FullSize, TheRecipeMakesTheReferencesTensors) {
     }
 }
 
-TEST(FullSize, Gpt2IsTheReference) {
+TEST(FullSize, Gpt2MatchesTheReference) {
     const auto& g = recipe()["gpt2"];
     const std::vector<WeightSpec> weights = gpt2_weights({});
     Gpt2 model({}, weights, synthetic::source(weights), Context({.threads = 2}), {.capacity = 160});
@@ -56,7 +56,7 @@ TEST(FullSize, Gpt2IsTheReference) {
     EXPECT_EQ(greedy, g["greedy_next_16"].get<std::vector<std::int32_t>>());
 }
 
-TEST(FullSize, DistilBertIsTheReference) {
+TEST(FullSize, DistilBertMatchesTheReference) {
     const auto& d = recipe()["distilbert"];
     const std::vector<WeightSpec> weights = distilbert_weights({});
     DistilBert model({}, weights, synthetic::source(weights), Context({.threads = 2}), 2);

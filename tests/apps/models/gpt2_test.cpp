@@ -27,7 +27,7 @@ const nlohmann::json& cases() {
     return file;
 }
 
-TEST(Gpt2, LogitsAndGreedyTokensOfAllPromptsAreTheReferences) {
+TEST(Gpt2, LogitsAndGreedyTokensOfAllPromptsMatchTheReference) {
     for (const int threads : {1, 2}) {
         Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context({.threads = threads}), {}, {.verify = true});
         for (const auto& c : cases()["cases"]) {
@@ -54,13 +54,13 @@ double mean_nll(std::span<const float> logits, const std::vector<std::int32_t>& 
     return total / static_cast<double>(ids.size() - 1);
 }
 
-TEST(Gpt2, ThePassageIsAsLikelyAsTheReferenceSays) {
+TEST(Gpt2, TheLikelihoodOfThePassageMatchesTheReference) {
     Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context(), {.logits = Logits::all});
     const auto ids = cases()["passage"]["ids"].get<std::vector<std::int32_t>>();
     EXPECT_NEAR(mean_nll(model.forward(ids), ids, 1024), cases()["passage"]["mean_nll"].get<double>(), 1e-5);
 }
 
-TEST(Gpt2, PrefillInPiecesGivesTheSameLogits) {
+TEST(Gpt2, PrefillInPartsGivesEqualLogits) {
     Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context());
     const auto& c = cases()["cases"].back();
     const auto ids = c["ids"].get<std::vector<std::int32_t>>();
@@ -72,7 +72,7 @@ TEST(Gpt2, PrefillInPiecesGivesTheSameLogits) {
     EXPECT_LE(largest_difference(logits, c["last_logits"]), 5e-5);
 }
 
-TEST(Gpt2, RowsPaddedOnTheLeftGiveWhatTheyGiveAlone) {
+TEST(Gpt2, LeftPaddedRowsGiveTheResultsOfSingleRows) {
     Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context(), {.max_batch = 3}, {.verify = true});
     const auto all = cases()["cases"];
     const std::vector<std::size_t> pick{0, 2, 3};
@@ -117,14 +117,14 @@ TEST(Gpt2, EachStageCanBeSwitchedOff) {
     }
 }
 
-TEST(Gpt2, ATunedModelGivesTheSame) {
+TEST(Gpt2, ATunedModelGivesEqualResults) {
     const Context context;
     const auto& c = cases()["cases"][1];
     Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), context, {}, {.mode = Mode::normal, .tune_seconds = 1});
     EXPECT_LE(largest_difference(model.forward(c["ids"].get<std::vector<std::int32_t>>()), c["last_logits"]), 5e-5);
 }
 
-TEST(Gpt2, WrongCallsAreRefusedAndLoseNothing) {
+TEST(Gpt2, WrongCallsAreRefusedAndKeepTheCache) {
     Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context());
     const auto& c = cases()["cases"][0];
     const auto ids = c["ids"].get<std::vector<std::int32_t>>();

@@ -48,7 +48,7 @@ protected:
     std::vector<std::string> log_;
 };
 
-TEST_F(SavedModelTest, GivesTheSameFromItsFiles) {
+TEST_F(SavedModelTest, GivesEqualResultsWithItsFiles) {
     const std::vector<float> gpt2_first = gpt2();
     EXPECT_TRUE(std::filesystem::exists(kept() / "model.program"));
     EXPECT_TRUE(std::filesystem::exists(kept() / "model.packed"));
@@ -62,7 +62,7 @@ TEST_F(SavedModelTest, GivesTheSameFromItsFiles) {
     EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(SavedModelTest, NeedsNoFiles) {
+TEST_F(SavedModelTest, NeedsNoModelFiles) {
     const std::vector<float> first = gpt2();
     for (const char* name : {"model.program", "model.packed"}) {
         std::ofstream(kept() / name) << "damaged";

@@ -28,7 +28,7 @@ Context fresh_machine() {
     return Context(options);
 }
 
-TEST(ShippedTimings, IsWholeAndSmall) {
+TEST(ShippedTimings, AreCompleteAndSmall) {
     const TimingFile seed(shipped(), TimingFile::Use::read);
     const TimingFileInfo info = seed.info();
     EXPECT_TRUE(seed.check().empty());
@@ -43,14 +43,14 @@ TEST(ShippedTimings, IsWholeAndSmall) {
     EXPECT_EQ(info.times + info.calibrations, static_cast<std::int64_t>(times)) << "all of the text is in it";
 }
 
-TEST(ShippedTimings, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
+TEST(ShippedTimings, SelectLargeProductsOfGpt2AtTheFirstStart) {
     using Clock = std::chrono::steady_clock;
     const Context context = fresh_machine();
     CompileOptions options;
     options.splits = {{"T", {1, 12}}};
     const Gpt2Config config;
     const Graph graph = gpt2_graph(config, gpt2_weights(config));
-    std::size_t products = 0, told = 0, all = 0, all_told = 0;
+    std::size_t products = 0, expected = 0, all = 0, all_expected = 0;
     double seconds[2] = {};
     for (const bool with : {false, true}) {
         options.mode = with ? Mode::cached : Mode::off;
@@ -60,27 +60,27 @@ TEST(ShippedTimings, AFirstStartOfGpt2ChoosesLargeProductsByIt) {
         for (const ExplainedBucket& bucket : compiled.explain().buckets)
             for (const ExplainedInstruction& each : bucket.instructions) {
                 EXPECT_FALSE(each.chosen.measured) << "by another machine";
-                const bool is_told = !each.chosen.expected_from.empty();
-                EXPECT_TRUE(with || !is_told);
+                const bool is_expected = !each.chosen.expected_from.empty();
+                EXPECT_TRUE(with || !is_expected);
                 if (!with || each.at_bind) continue;
                 ++all;
-                all_told += is_told;
+                all_expected += is_expected;
                 const bool is_large = each.chosen.problem.find("3072") != std::string::npos ||
                                       each.chosen.problem.find("50257") != std::string::npos;
                 if (!each.chosen.problem.starts_with("fused") && !each.chosen.problem.starts_with("matmul")) continue;
                 if (!is_large) continue;
                 ++products;
-                told += is_told;
-                EXPECT_TRUE(is_told) << each.chosen.kernel << ' ' << each.chosen.problem;
+                expected += is_expected;
+                EXPECT_TRUE(is_expected) << each.chosen.kernel << ' ' << each.chosen.problem;
             }
     }
     std::printf(
         "of %zu large products %zu are expected from shipped timings, of %zu instructions %zu; compiled in %.3g s, "
         "without "
         "a database in %.3g s\n",
-        products, told, all, all_told, seconds[1], seconds[0]);
+        products, expected, all, all_expected, seconds[1], seconds[0]);
     EXPECT_GE(products, 3U * 3) << "in each of the buckets";
-    EXPECT_GE(2 * all_told, all);
+    EXPECT_GE(2 * all_expected, all);
 
     const Path cheapest = paths(graph, context, options).cheapest();
     std::size_t by_seed = 0;

@@ -13,7 +13,7 @@ std::string spelled(char32_t code) {
     return text;
 }
 
-TEST(BertPreTokenizer, IdeographsStandAloneToTheEndsOfTheirBlocks) {
+TEST(BertPreTokenizer, IdeographsAreSeparateWords) {
     const BertNormalizer normalizer{
         .clean_text = false, .chinese_chars = true, .strip_accents = false, .lower_case = false};
     const auto stands_alone = [&](char32_t code) {
@@ -32,7 +32,7 @@ TEST(BertPreTokenizer, IdeographsStandAloneToTheEndsOfTheirBlocks) {
     EXPECT_FALSE(stands_alone(U'か') || stands_alone(U'한'));
 }
 
-TEST(BertPreTokenizer, CleaningDropsControlsAndEvensOutSpaces) {
+TEST(BertPreTokenizer, CleaningDropsControlsAndNormalizesSpaces) {
     const BertNormalizer clean{.clean_text = true, .chinese_chars = false, .strip_accents = false, .lower_case = false};
     EXPECT_EQ(clean.apply(std::string("a\0b\u00AD\uFFFD\u200Bc\x7F", 13)), "abc");
     EXPECT_EQ(clean.apply("\t\n\r\u3000\u2028É"), "     É");
@@ -50,7 +50,7 @@ TEST(BertPreTokenizer, AccentsAndCase) {
     EXPECT_EQ(lower.apply("ÇΣİ"), "çσi\u0307");
 }
 
-TEST(BertPreTokenizer, PunctuationIsAWordOfItsOwn) {
+TEST(BertPreTokenizer, PunctuationIsASeparateWord) {
     using Words = std::vector<std::string_view>;
     EXPECT_EQ(bert_pre_tokenize("don't  stop!"), (Words{"don", "'", "t", "stop", "!"}));
     EXPECT_EQ(bert_pre_tokenize("$5~¿x。"), (Words{"$", "5", "~", "¿", "x", "。"}));

@@ -13,14 +13,14 @@ using Word = std::vector<std::int32_t>;
 /// The published algorithm: searches the whole word for the best pair, merges it, and repeats.
 Word merge_by_search(Word word, const MergeTable& table) {
     for (;;) {
-        std::size_t place = word.size();
+        std::size_t position = word.size();
         MergeTable::Merge best{std::numeric_limits<std::int32_t>::max(), 0};
         for (std::size_t i = 0; i + 1 < word.size(); ++i)
             if (const auto* merge = table.find(word[i], word[i + 1]); merge && merge->rank < best.rank)
-                best = *merge, place = i;
-        if (place == word.size()) return word;
-        word[place] = best.result;
-        word.erase(word.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+                best = *merge, position = i;
+        if (position == word.size()) return word;
+        word[position] = best.result;
+        word.erase(word.begin() + static_cast<std::ptrdiff_t>(position) + 1);
     }
 }
 
@@ -67,7 +67,7 @@ TEST(BpeMerge, EqualsTheSearchOnRandomTables) {
     }
 }
 
-TEST(BpeMerge, AMillionEqualTokensCostAtMostThreePairsEach) {
+TEST(BpeMerge, AMillionEqualTokensNeedAtMostThreePairsEach) {
     MergeTable table;
     for (std::int32_t token = 0; token < 20; ++token) table.add(token, token, {token, token + 1});
     Word word(std::size_t{1} << 20, 0);

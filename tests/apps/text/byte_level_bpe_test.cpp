@@ -17,7 +17,7 @@ TEST(ByteLevelBpe, GoldenCases) {
     }
 }
 
-TEST(ByteLevelBpe, AnyBytesComeBack) {
+TEST(ByteLevelBpe, AnyBytesRoundTrip) {
     std::mt19937 random(11);
     for (int round = 0; round < 2000; ++round) {
         std::string bytes;
@@ -99,7 +99,7 @@ TEST(ByteLevelBpe, ConfigNamesRolesAndAddsTokens) {
     EXPECT_EQ(tokenizer->encode("he<eos><pad> \n<extra>"), (Ids{220, 256, 257, 258, 259}));
 }
 
-TEST(ByteLevelBpe, ATokenThatSpellsNoBytesDecodesAsItStands) {
+TEST(ByteLevelBpe, ATokenWithoutByteEncodingDecodesUnchanged) {
     TokenizerFolder folder;
     folder.write("vocab.json", small_bpe_vocabulary({"<中>"}).dump()).write("merges.txt", "");
     EXPECT_EQ(folder.load()->decode(Ids{256, 64}), "<中>a");

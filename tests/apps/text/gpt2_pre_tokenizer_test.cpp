@@ -27,7 +27,7 @@ TEST(Gpt2Split, LettersNumbersAndSigns) {
     EXPECT_EQ(split("_a_"), (Words{"_", "a", "_"}));
 }
 
-TEST(Gpt2Split, ContractionsAreLowerCaseAndComeFirst) {
+TEST(Gpt2Split, LowerCaseContractionsHavePriority) {
     EXPECT_EQ(split("we'll they've I'd"), (Words{"we", "'ll", " they", "'ve", " I", "'d"}));
     EXPECT_EQ(split("WE'LL"), (Words{"WE", "'", "LL"}));
     EXPECT_EQ(split("'stop"), (Words{"'s", "top"}));
@@ -36,7 +36,7 @@ TEST(Gpt2Split, ContractionsAreLowerCaseAndComeFirst) {
     EXPECT_EQ(split("'"), (Words{"'"}));
 }
 
-TEST(Gpt2Split, SpacesLeaveTheLastOneToTheNextWord) {
+TEST(Gpt2Split, TheLastOfSeveralSpacesBelongsToTheNextWord) {
     EXPECT_EQ(split("a   b"), (Words{"a", "  ", " b"}));
     EXPECT_EQ(split("a   "), (Words{"a", "   "}));
     EXPECT_EQ(split(" "), (Words{" "}));
@@ -46,7 +46,7 @@ TEST(Gpt2Split, SpacesLeaveTheLastOneToTheNextWord) {
     EXPECT_EQ(split(" \t"), (Words{" \t"}));
 }
 
-TEST(Gpt2Split, IllFormedBytesAreSigns) {
+TEST(Gpt2Split, InvalidBytesAreSigns) {
     EXPECT_EQ(split("a\xFF\x80z"), (Words{"a", "\xFF\x80", "z"}));
     EXPECT_EQ(split(" \xC3!"), (Words{" \xC3!"}));
 }

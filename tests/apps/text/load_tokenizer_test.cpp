@@ -28,7 +28,7 @@ protected:
     TokenizerFolder folder_;
 };
 
-TEST_F(LoadTokenizer, SoundFilesLoad) { EXPECT_EQ(folder_.load()->encode("he"), Ids{256}); }
+TEST_F(LoadTokenizer, ValidFilesLoad) { EXPECT_EQ(folder_.load()->encode("he"), Ids{256}); }
 
 TEST_F(LoadTokenizer, MissingFiles) {
     remove("merges.txt");
@@ -40,7 +40,7 @@ TEST_F(LoadTokenizer, MissingFiles) {
     EXPECT_NE(error_of([] { text::load_tokenizer("/no/such/folder"); }, ErrorKind::file), "");
 }
 
-TEST_F(LoadTokenizer, AFolderInPlaceOfAFile) {
+TEST_F(LoadTokenizer, AFolderInsteadOfAFile) {
     remove("vocab.json");
     std::filesystem::create_directory(folder_.path() / "vocab.json");
     expect_bad("expected a file that can be read");
@@ -67,7 +67,7 @@ TEST_F(LoadTokenizer, MalformedJson) {
     expect_bad("the vocabulary is empty");
 }
 
-TEST_F(LoadTokenizer, AByteOrderMarkIsPassedOver) {
+TEST_F(LoadTokenizer, AByteOrderMarkIsSkipped) {
     const std::string mark = "\xEF\xBB\xBF";
     write("vocab.json", mark + small_bpe_vocabulary({"he"}).dump());
     write("merges.txt", mark + "#version: 0.2\nh e\n");
@@ -107,7 +107,7 @@ TEST_F(LoadTokenizer, InconsistentIds) {
     expect_bad("byte 97, spelled 'a', has no token");
 }
 
-TEST_F(LoadTokenizer, BadMerges) {
+TEST_F(LoadTokenizer, InvalidMerges) {
     write("merges.txt", "h e\nx\n");
     expect_bad("expected a merge of two tokens separated by a space, got 'x'");
     expect_bad("merges.txt:2)");
@@ -121,7 +121,7 @@ TEST_F(LoadTokenizer, BadMerges) {
     expect_bad("merge 2 needs '#version:0.2'");
 }
 
-TEST_F(LoadTokenizer, BadVocabularyLines) {
+TEST_F(LoadTokenizer, InvalidVocabularyLines) {
     const std::string special = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
     only_word_piece(special + "a\n\nb\n");
     expect_bad("expected a token, got an empty line");
@@ -138,7 +138,7 @@ TEST_F(LoadTokenizer, BadVocabularyLines) {
     EXPECT_EQ(folder_.load()->encode("a"), (Ids{2, 4, 3}));
 }
 
-TEST_F(LoadTokenizer, BadConfig) {
+TEST_F(LoadTokenizer, InvalidConfig) {
     write("tokenizer_config.json", R"({"eos_token": "<eos>"})");
     expect_bad("the eos_token '<eos>' is not in the vocabulary");
     write("tokenizer_config.json", R"({"add_prefix_space": "yes"})");

@@ -30,7 +30,7 @@ std::set<std::int32_t> seen(const SamplerOptions& options, const Logits& logits,
 
 using Set = std::set<std::int32_t>;
 
-TEST(Sampler, GreedyTakesTheLowestIndexOnATie) {
+TEST(Sampler, GreedySelectsTheLowestIndexOfATie) {
     Sampler sampler({.temperature = 0});
     EXPECT_EQ(sampler.sample(Logits{1, 3, 3, 2}), 1);
     EXPECT_EQ(sampler.sample(Logits{-infinity, -5}), 1);
@@ -48,7 +48,7 @@ TEST(Sampler, RepetitionPenaltyDividesOrMultipliesOnce) {
     EXPECT_EQ(reward.sample(Logits{2, 1}, Ids{1}), 1);
 }
 
-TEST(Sampler, TopKKeepsTiesOfTheLastPlace) {
+TEST(Sampler, TopKKeepsTiesOfTheLastRank) {
     EXPECT_EQ(seen({.top_k = 1}, six), (Set{0}));
     EXPECT_EQ(seen({.top_k = 2}, six), (Set{0, 5}));
     EXPECT_EQ(seen({.top_k = 2}, {1, 3, 1, 1, 0.5f}), (Set{0, 1, 2, 3}));
@@ -103,7 +103,7 @@ TEST(Sampler, FollowsTheProbabilities) {
     }
 }
 
-TEST(Sampler, TheSeedDecides) {
+TEST(Sampler, IsDeterminedByTheSeed) {
     const auto run = [](std::uint64_t seed) {
         Sampler sampler({.seed = seed});
         Ids ids;
@@ -115,7 +115,7 @@ TEST(Sampler, TheSeedDecides) {
     EXPECT_NE(run(42), run(43));
 }
 
-TEST(Sampler, ExtremeNumbersStayNumbers) {
+TEST(Sampler, ExtremeNumbersGiveFiniteResults) {
     constexpr float most = std::numeric_limits<float>::max();
     EXPECT_EQ(seen({.temperature = 1e-300}, {1, 2, 0}), (Set{1}));
     EXPECT_EQ(seen({.temperature = 1e300}, {-most, most}), (Set{0, 1}));
@@ -124,7 +124,7 @@ TEST(Sampler, ExtremeNumbersStayNumbers) {
     EXPECT_EQ(seen({.repetition_penalty = 1e300, .temperature = 0.5}, {-most, -most}, {0, 1}), (Set{0, 1}));
 }
 
-TEST(Sampler, MemoryIsTakenOnce) {
+TEST(Sampler, MemoryIsAllocatedOnce) {
     Sampler sampler({.repetition_penalty = 1.2, .temperature = 0.9, .top_k = 50, .top_p = 0.9});
     Logits logits(5000);
     for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = static_cast<float>(i * 7919 % 5000) / 500.0f;

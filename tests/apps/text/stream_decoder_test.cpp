@@ -29,7 +29,7 @@ std::vector<std::string> stream(const text::Tokenizer& tokenizer, const Ids& ids
 
 using Parts = std::vector<std::string>;
 
-TEST(StreamDecoder, ACharacterComesWhole) {
+TEST(StreamDecoder, ACharacterIsReturnedComplete) {
     EXPECT_EQ(stream(gpt2(), byte_ids("a😀é")), (Parts{"a", "", "", "", "😀", "", "é", ""}));
 }
 
@@ -44,7 +44,7 @@ TEST(StreamDecoder, IllFormedBytesAreReplacedAtOnce) {
     EXPECT_EQ(stream(gpt2(), byte_ids("\xED\xA0\x80")), (Parts{"", replacement + replacement, replacement, ""}));
 }
 
-TEST(StreamDecoder, StartsAfreshAfterFinish) {
+TEST(StreamDecoder, RestartsAfterFinish) {
     StreamDecoder decoder(bert());
     EXPECT_EQ(decoder.push(2028), "one");
     EXPECT_EQ(decoder.push(2075), "ing");

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, Transformers5,
                          testing::Values("gpt2", "gpt2_bos", "bert", "bert_clean", "bert_plain"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(CleanUp, TakesSpacesOut) {
+TEST(CleanUp, RemovesSpaces) {
     EXPECT_EQ(text::clean_up("i don ' t know , do you ? yes ! i ' m ."), "i don't know, do you? yes! i'm.");
     EXPECT_EQ(text::clean_up("a ' 'm n ' t  ."), "a''mn't .");
     EXPECT_EQ(text::clean_up(""), "");
@@ -38,13 +38,13 @@ TEST(CleanUp, TakesSpacesOut) {
 
 /// For all texts of these characters, cleaning the stream piece by piece gives the same result as cleaning the whole
 /// text.
-TEST(CleanUp, OfAStreamIsThatOfTheWhole) {
+TEST(CleanUp, OfAStreamEqualsThatOfTheText) {
     TokenizerFolder folder;
     folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\n'\nn\nt\n.\nm\n##t\nx\n");
     folder.write("tokenizer_config.json", R"({"clean_up_tokenization_spaces": true})");
     const auto tokenizer = folder.load();
     EXPECT_TRUE(tokenizer->cleans_up());
-    std::size_t held_back = 0;
+    std::size_t bytes_at_end = 0;
     for (int number = 0; number < 7 * 7 * 7 * 7 * 7; ++number) {
         Ids ids;
         for (int rest = number, i = 0; i < 5; ++i, rest /= 7) ids.push_back(3 + rest % 7);
@@ -52,10 +52,10 @@ TEST(CleanUp, OfAStreamIsThatOfTheWhole) {
         std::string streamed;
         for (const std::int32_t id : ids) streamed += stream.push(id);
         const std::string end = stream.finish();
-        held_back += end.size();
+        bytes_at_end += end.size();
         ASSERT_EQ(streamed + end, tokenizer->decode(ids));
     }
-    EXPECT_LT(held_back, 7 * 7 * 7 * 7 * 7 * 6u);  // most of the text is emitted before its end
+    EXPECT_LT(bytes_at_end, 7 * 7 * 7 * 7 * 7 * 6u);  // most of the text is emitted before its end
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(Unicode, ReadsEveryCodePointThatItWrites) {
     }
 }
 
-TEST(Unicode, IllFormedBytesAreTakenBySequences) {
+TEST(Unicode, InvalidBytesAreReadBySequences) {
     expect_step("\x80", 0xFFFD, 1, Status::invalid);              // a continuation alone
     expect_step("\xC0\x80", 0xFFFD, 1, Status::invalid);          // overlong NUL
     expect_step("\xE0\x80\x80", 0xFFFD, 1, Status::invalid);      // overlong
@@ -63,7 +63,7 @@ TEST(Unicode, Classes) {
     EXPECT_FALSE(is_control(0x378));  // unassigned
 }
 
-TEST(Unicode, LowerCaseLooksAtOneCharacter) {
+TEST(Unicode, LowerCaseIsContextFree) {
     std::u32string lower;
     for (const char32_t code : std::u32string_view(U"ÀΣİẞß5")) append_lower(lower, code);
     EXPECT_EQ(lower, U"àσi\u0307ßß5");
@@ -83,7 +83,7 @@ std::u32string reference_decomposition(std::u32string_view text) {
     return codes;
 }
 
-TEST(Unicode, DecomposesAsTheStandardSays) {
+TEST(Unicode, DecomposesAsInTheStandard) {
     for (char32_t code = 1; code <= 0x10FFFF; ++code) {
         if (code >= 0xD800 && code < 0xE000) continue;
         ASSERT_EQ(canonical_decomposition(std::u32string(1, code)), reference_decomposition(std::u32string(1, code)));

@@ -45,7 +45,7 @@ TEST(WordPiece, MaxLengthKeepsSep) {
 }
 
 /// Expected ids from Hugging Face tokenizers 0.23, truncation `longest_first`.
-TEST(WordPiece, PairsShareTheRoom) {
+TEST(WordPiece, PairsShareTheMaximumLength) {
     const std::string five = "one two three four five", nine = "six seven eight nine ten red blue green black";
     const auto pair = [](std::string_view a, std::string_view b, std::size_t most) {
         return bert().encode_pair(a, b, {.max_length = most});
@@ -62,7 +62,7 @@ TEST(WordPiece, PairsShareTheRoom) {
     EXPECT_EQ(pair(five, five, 13), bert().encode_pair(five, five));
 }
 
-TEST(WordPiece, DecodeJoinsPieces) {
+TEST(WordPiece, DecodeMergesPieces) {
     EXPECT_EQ(bert().decode(bert().encode("unaffable, Zürich!", {.add_special = false})), "unaffable, zurich!");
     EXPECT_EQ(bert().decode(Ids{}), "");
     EXPECT_EQ(bert().decode(Ids{2075}), "##ing");

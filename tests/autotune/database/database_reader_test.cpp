@@ -37,7 +37,7 @@ TEST_F(Lookups, OneStatementEach) {
     EXPECT_EQ(statements(reader, [&] { find(reader, 0, 120); }), 120) << "somebody may have written";
 }
 
-TEST_F(Lookups, OneTransactionAndEachThingOnceInAReading) {
+TEST_F(Lookups, ASnapshotUsesOneTransactionAndReadsEachRowOnce) {
     DatabaseReader reader(path, Access::read_write, log());
     find(reader, 0, 1);
     const auto reading = [&] {

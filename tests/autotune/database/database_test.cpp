@@ -46,7 +46,7 @@ protected:
     }
 };
 
-TEST_F(DatabaseFaults, WhatIsNoDatabaseIsSetAsideWithOneLine) {
+TEST_F(DatabaseFaults, AFileThatIsNoDatabaseIsQuarantinedWithOneLogLine) {
     for (const std::string& bytes : {std::string(8192, 'x'), std::string(8192, '\0'), std::string("SQLite format 3")}) {
         lines.clear();
         remove_with_companions();
@@ -60,7 +60,7 @@ TEST_F(DatabaseFaults, WhatIsNoDatabaseIsSetAsideWithOneLine) {
     }
 }
 
-TEST_F(DatabaseFaults, AnEmptyFileIsBegun) {
+TEST_F(DatabaseFaults, AnEmptyFileIsInitialized) {
     std::ofstream(path).flush();
     TimingDb db(path, log());
     add(db, "k@1");
@@ -69,7 +69,7 @@ TEST_F(DatabaseFaults, AnEmptyFileIsBegun) {
 }
 
 // The first access that finds the damage begins a new file with all rows except those on the page.
-TEST_F(DatabaseFaults, ADestroyedPageCostsTheRowsOnIt) {
+TEST_F(DatabaseFaults, ADamagedPageLosesOnlyItsRows) {
     constexpr int rows = 1000;
     const auto kernel = [](int i) { return "kernel" + std::to_string(i); };
     {
@@ -93,7 +93,7 @@ TEST_F(DatabaseFaults, ADestroyedPageCostsTheRowsOnIt) {
     EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
 }
 
-TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
+TEST_F(DatabaseFaults, AnUnusablePathIsReportedOnce) {
     std::ofstream(folder / "file") << "";
     for (const fs::path& bad : {folder / "file" / "timings.db", fs::path("/proc/nowhere/timings.db"), folder,
                                 folder / "missing" / "timings.db"}) {
@@ -113,7 +113,7 @@ TEST_F(DatabaseFaults, WhatCannotBeUsedIsSaidOnce) {
 }
 
 // File names that SQLite interprets in another sense if they have no path.
-TEST_F(DatabaseFaults, APathIsAPath) {
+TEST_F(DatabaseFaults, SpecialCharactersInAPathAreLiteral) {
     const fs::path before = fs::current_path();
     fs::current_path(folder);
     for (const char* const name :
@@ -201,7 +201,7 @@ TEST_F(DatabaseFaults, APathThatNoFileCanHaveIsRefused) {
     fs::current_path(before);
 }
 
-/// A file with rows, damaged at a place that some openers find sooner than others.
+/// A file with rows, damaged at a position that some openers find sooner than others.
 class DamagedFile : public DatabaseFaults {
 protected:
     static constexpr int rows = 400;
@@ -212,7 +212,7 @@ protected:
         TimingDb db(folder / "good.db");
         for (int i = 0; i < rows; ++i) add(db, kernel(i));
     }
-    /// Overwrites pages, or single bytes, at places determined by the seed.
+    /// Overwrites pages, or single bytes, at offsets determined by the seed.
     void damage(unsigned seed) const {
         for (const fs::directory_entry& each : fs::directory_iterator(folder))
             if (each.path().filename() != "good.db") fs::remove(each.path());
@@ -242,23 +242,26 @@ protected:
             if (each.path().filename().string().ends_with(".corrupt")) names.push_back(each.path().filename());
         return names;
     }
-    /// Describes what is wrong after openers have worked, each of which added a row of its own; `said`: the log lines
-    /// of all.
-    std::string fault(const std::vector<std::string>& said, const std::vector<std::string>& own) const {
+    /// Describes what is wrong after openers have worked, each of which added a row of its own; `messages`: the log
+    /// lines of all.
+    std::string fault(const std::vector<std::string>& messages, const std::vector<std::string>& own) const {
         std::string all;
-        for (const std::string& line : said) all += line + "; ";
-        const auto told = std::count_if(said.begin(), said.end(),
-                                        [](const std::string& line) { return line.find("set aside as") != line.npos; });
-        if (said.size() > 1 || told != static_cast<std::ptrdiff_t>(said.size())) return "said: " + all;
-        if (backups().size() != said.size()) return "backups: " + std::to_string(backups().size());
+        for (const std::string& line : messages) all += line + "; ";
+        const auto expected_messages = std::count_if(messages.begin(), messages.end(), [](const std::string& line) {
+            return line.find("set aside as") != line.npos;
+        });
+        if (messages.size() > 1 || expected_messages != static_cast<std::ptrdiff_t>(messages.size()))
+            return "said: " + all;
+        if (backups().size() != messages.size()) return "backups: " + std::to_string(backups().size());
         for (const std::string& kernel : own)
             if (!file_has(kernel)) return "lost: " + kernel + "; " + all;
-        if (!said.empty() && !TimingFile(path, TimingFile::Use::read).check().empty()) return "the new file is damaged";
+        if (!messages.empty() && !TimingFile(path, TimingFile::Use::read).check().empty())
+            return "the new file is damaged";
         return {};
     }
 };
 
-TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralThreads) {
+TEST_F(DamagedFile, IsQuarantinedOnceBySeveralThreads) {
     int found = 0;
     for (unsigned seed = 0; seed < 48; ++seed) {
         damage(seed);
@@ -291,25 +294,25 @@ TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralThreads) {
     EXPECT_GT(found, 20);
 }
 
-TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralProcesses) {
+TEST_F(DamagedFile, IsQuarantinedOnceBySeveralProcesses) {
     int found = 0;
     for (unsigned seed = 100; seed < 124; ++seed) {
         damage(seed);
         std::vector<std::string> own;
-        std::string said;
+        std::string messages;
         {
             std::vector<Process> processes;
             for (int i = 0; i < 3; ++i) {
                 own.push_back("own" + std::to_string(i));
-                processes.emplace_back([&](const auto& say) {
-                    TimingDb db(path, [&](std::string_view line) { say(std::string(line) + '\n'); });
+                processes.emplace_back([&](const auto& report) {
+                    TimingDb db(path, [&](std::string_view line) { report(std::string(line) + '\n'); });
                     work(db, own.back(), seed % 2 == 0);
                 });
             }
-            for (Process& process : processes) said += process.finish();
+            for (Process& process : processes) messages += process.finish();
         }
         lines.clear();
-        std::istringstream text(said);
+        std::istringstream text(messages);
         for (std::string line; std::getline(text, line);) lines.push_back(line);
         EXPECT_EQ(fault(lines, own), "") << "seed " << seed;
         found += lines.empty() ? 0 : 1;
@@ -317,7 +320,7 @@ TEST_F(DamagedFile, IsSetAsideOnceByOneOfSeveralProcesses) {
     EXPECT_GT(found, 10);
 }
 
-TEST_F(DatabaseFaults, AFolderThatComesLaterGetsAllRows) {
+TEST_F(DatabaseFaults, AFolderCreatedLaterReceivesAllRows) {
     path = folder / "later" / "timings.db";
     TimingDb db(path, log());
     EXPECT_THAT(lines, ElementsAre(HasSubstr("there is no such folder")));
@@ -328,7 +331,7 @@ TEST_F(DatabaseFaults, AFolderThatComesLaterGetsAllRows) {
     EXPECT_EQ(lines.size(), 1U);
 }
 
-TEST_F(DatabaseFaults, ALockedFileTakesRowsLater) {
+TEST_F(DatabaseFaults, ALockedFileReceivesRowsLater) {
     TimingDb db(path, log());
     add(db, "before");
     {
@@ -348,7 +351,7 @@ TEST_F(DatabaseFaults, ALockedFileTakesRowsLater) {
     EXPECT_THAT(lines, ElementsAre(HasSubstr("new timings wait in memory")));
 }
 
-TEST_F(DatabaseFaults, TheEndWaitsForTheLock) {
+TEST_F(DatabaseFaults, TheDestructorWaitsForTheLock) {
     { const TimingDb db(path); }
     SqliteFile other(path, Access::read_write);
     auto db = std::make_unique<TimingDb>(path, log());
@@ -367,7 +370,7 @@ TEST_F(DatabaseFaults, TheEndWaitsForTheLock) {
     EXPECT_TRUE(file_has("k@1"));
 }
 
-TEST_F(DatabaseFaults, AFileThatIsMadeWhileItIsLockedIsNotGivenUp) {
+TEST_F(DatabaseFaults, AFileLockedDuringItsCreationIsRetried) {
     SqliteFile other(path, Access::read_write);
     auto lock = std::make_unique<Transaction>(other);
     TimingDb db(path, log());
@@ -381,7 +384,7 @@ TEST_F(DatabaseFaults, AFileThatIsMadeWhileItIsLockedIsNotGivenUp) {
     EXPECT_EQ(lines.size(), 1U);
 }
 
-TEST_F(DatabaseFaults, AFileDeletedWhileOpenIsMadeAgain) {
+TEST_F(DatabaseFaults, AFileDeletedWhileOpenIsCreatedAgain) {
     TimingDb db(path, log());
     add(db, "k@1");
     remove_with_companions();
@@ -395,7 +398,7 @@ TEST_F(DatabaseFaults, AFileDeletedWhileOpenIsMadeAgain) {
     EXPECT_THAT(lines, ElementsAre(HasSubstr("deleted or replaced")));
 }
 
-TEST_F(DatabaseFaults, DeletedAtTheEndTooAndBegunByAnother) {
+TEST_F(DatabaseFaults, AFileDeletedBeforeTheEndAndCreatedByAnotherKeepsAllRows) {
     auto db = std::make_unique<TimingDb>(path, log());
     add(*db, "mine");
     remove_with_companions();
@@ -407,7 +410,7 @@ TEST_F(DatabaseFaults, DeletedAtTheEndTooAndBegunByAnother) {
     EXPECT_TRUE(file_has("theirs"));
 }
 
-TEST_F(DatabaseFaults, WhoRecordedNothingMakesNoFileAgain) {
+TEST_F(DatabaseFaults, WithoutNewRowsADeletedFileIsNotCreatedAgain) {
     {
         const TimingDb db(path);
         remove_with_companions();
@@ -415,8 +418,8 @@ TEST_F(DatabaseFaults, WhoRecordedNothingMakesNoFileAgain) {
     EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(DatabaseFaults, AFullDiskTakesRowsLater) {
-    Process child([&](const auto& say) {
+TEST_F(DatabaseFaults, AFullDiskReceivesRowsLater) {
+    Process child([&](const auto& report) {
         // With the signal ignored, writes beyond the limit fail as on a full disk.
         std::signal(SIGXFSZ, SIG_IGN);
         TimingDb db(path, log());
@@ -428,21 +431,21 @@ TEST_F(DatabaseFaults, AFullDiskTakesRowsLater) {
         setrlimit(RLIMIT_FSIZE, &limit);
         for (int i = 0; i < 50; ++i) add(db, "k" + std::to_string(i));
         for (int i = 0; i < 50; ++i)
-            if (!has(db, "k" + std::to_string(i))) say("a row is lost; ");
-        if (!has(db, "first")) say("the first row is lost; ");
-        if (db.unwritten() == 0) say("the disk was not full; ");
-        if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
+            if (!has(db, "k" + std::to_string(i))) report("a row is lost; ");
+        if (!has(db, "first")) report("the first row is lost; ");
+        if (db.unwritten() == 0) report("the disk was not full; ");
+        if (lines.size() != 1) report(std::to_string(lines.size()) + " lines; ");
         limit.rlim_cur = all;
         setrlimit(RLIMIT_FSIZE, &limit);
-        if (!db.flush()) say("it was not written; ");
+        if (!db.flush()) report("it was not written; ");
     });
     EXPECT_EQ(child.finish(), "");
     EXPECT_EQ(times(), 51);
     EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty());
 }
 
-TEST_F(DatabaseFaults, ADiskThatIsFullFromTheBeginning) {
-    Process child([&](const auto& say) {
+TEST_F(DatabaseFaults, ADiskThatIsFullFromTheStart) {
+    Process child([&](const auto& report) {
         std::signal(SIGXFSZ, SIG_IGN);
         rlimit limit{};
         getrlimit(RLIMIT_FSIZE, &limit);
@@ -450,12 +453,12 @@ TEST_F(DatabaseFaults, ADiskThatIsFullFromTheBeginning) {
         setrlimit(RLIMIT_FSIZE, &limit);
         TimingDb db(path, log());
         add(db, "k@1");
-        if (!has(db, "k@1")) say("a row is lost; ");
-        if (db.flush()) say("the disk was not full; ");
-        if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
+        if (!has(db, "k@1")) report("a row is lost; ");
+        if (db.flush()) report("the disk was not full; ");
+        if (lines.size() != 1) report(std::to_string(lines.size()) + " lines; ");
         limit.rlim_cur = all;
         setrlimit(RLIMIT_FSIZE, &limit);
-        if (!db.flush()) say("it was not written; ");
+        if (!db.flush()) report("it was not written; ");
     });
     EXPECT_EQ(child.finish(), "");
     EXPECT_TRUE(file_has("k@1"));
@@ -479,18 +482,18 @@ protected:
     }
     /// Describes what an unprivileged process finds wrong with a database that it may read but not write.
     std::string as_nobody() {
-        return Process([&](const auto& say) {
+        return Process([&](const auto& report) {
                    test::become_nobody();
                    TimingDb db(path, log());
-                   if (db.persistent()) say("it can be written; ");
-                   if (!has(db, "k@1")) say("it is not read; ");
+                   if (db.persistent()) report("it can be written; ");
+                   if (!has(db, "k@1")) report("it is not read; ");
                    add(db, "k@2");
                    add(db, "k@3");
-                   if (!has(db, "k@2") || !has(db, "k@1")) say("a row is lost; ");
-                   if (db.flush()) say("flush says it was written; ");
-                   if (lines.size() != 1) say(std::to_string(lines.size()) + " lines; ");
+                   if (!has(db, "k@2") || !has(db, "k@1")) report("a row is lost; ");
+                   if (db.flush()) report("flush says it was written; ");
+                   if (lines.size() != 1) report(std::to_string(lines.size()) + " lines; ");
                    TimingDb seed({}, log(), {.shipped_timings = {path}});
-                   if (!has(seed, "k@1") || lines.size() != 1) say("as shipped timings it is not read; ");
+                   if (!has(seed, "k@1") || lines.size() != 1) report("as shipped timings it is not read; ");
                })
             .finish();
     }
@@ -510,14 +513,14 @@ TEST_F(ReadOnly, AFolder) {
     EXPECT_EQ(as_nobody(), "");
 }
 
-TEST_F(ReadOnly, WhileSomebodyElseWrites) {
+TEST_F(ReadOnly, WhileAnotherProcessWrites) {
     fs::permissions(folder, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
     TimingDb writer(path);
     add(writer, "more");
     EXPECT_EQ(as_nobody(), "");
 }
 
-TEST_F(ReadOnly, PermissionsAreLeftAlone) {
+TEST_F(ReadOnly, PermissionsAreUnchanged) {
     const auto mode = [&] {
         struct stat status {};
         return stat(path.c_str(), &status) == 0 ? status.st_mode & 0777u : 0u;
@@ -530,7 +533,7 @@ TEST_F(ReadOnly, PermissionsAreLeftAlone) {
     }
 }
 
-TEST_F(ReadOnly, WhatMayBeWrittenLaterIs) {
+TEST_F(ReadOnly, AFileThatBecomesWritableIsWritten) {
     if (geteuid() == 0) {
         fs::permissions(path, fs::perms::all);
         // Root may write any file, so the file is made unwritable by a schema that is too new.
@@ -550,7 +553,7 @@ TEST_F(ReadOnly, WhatMayBeWrittenLaterIs) {
     EXPECT_TRUE(file_has("k@2"));
 }
 
-TEST_F(ReadOnly, AFileReadAsItStandsIsReadAgainWhenItChanges) {
+TEST_F(ReadOnly, AnImmutableReadIsRepeatedWhenTheFileChanges) {
     fs::permissions(path, fs::perms::all);
     Database database(path, Access::read_only, log());
     // As in a folder where no lock can be held: only the file itself is read.

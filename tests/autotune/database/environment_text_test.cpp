@@ -18,7 +18,7 @@ EnvironmentText parsed(const std::string& hard) {
     return text.value_or(EnvironmentText());
 }
 
-TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
+TEST(EnvironmentTexts, FingerprintsAreParsed) {
     ContextOptions options;
     options.threads = 3;
     options.features = levels::avx2 & device::cpu_info().features;
@@ -33,13 +33,13 @@ TEST(EnvironmentTexts, WhatTheFingerprintWritesIsRead) {
     EXPECT_EQ(text.build, context.kernels().build);
 }
 
-TEST(EnvironmentTexts, PeopleCallItByItsName) {
+TEST(EnvironmentTexts, HaveAReadableName) {
     EXPECT_EQ(short_name(parsed(test::environment({.features = "avx2+avx512", .threads = 2}))),
               "Twelve, avx2+avx512, 2 threads");
     EXPECT_EQ(short_name(parsed(test::environment({.name = "unknown", .threads = 1}))), "Maker, avx2, 1 thread");
 }
 
-TEST(EnvironmentTexts, OtherTextsAreNone) {
+TEST(EnvironmentTexts, OtherTextsAreRefused) {
     const std::string whole = test::environment({});
     EXPECT_TRUE(parse_environment(whole));
     for (const char* part : {"cairn ", " | Maker", "L2 ", "threads ", "avx2", "2097152"}) {
@@ -54,8 +54,8 @@ TEST(EnvironmentTexts, OtherTextsAreNone) {
               (FeatureSet{Feature::avx2, Feature::avx_vnni}));
 }
 
-TEST(EnvironmentTexts, NearerIsFirstTheFeaturesThenThreadsThenTheMakerAndTheCaches) {
-    const EnvironmentText here = parsed(test::environment({}));
+TEST(EnvironmentTexts, DistanceComparesFeaturesThenThreadsThenVendorAndCaches) {
+    const EnvironmentText own = parsed(test::environment({}));
     // Each is farther away than the ones before.
     const std::vector<test::EnvironmentParts> far{{},
                                                   {.build = "other 1"},
@@ -69,10 +69,10 @@ TEST(EnvironmentTexts, NearerIsFirstTheFeaturesThenThreadsThenTheMakerAndTheCach
                                                   {.features = "avx2+avx512+avx512_vnni"},
                                                   {.features = "baseline"},
                                                   {.features = "amx_tile"}};
-    EXPECT_EQ(environment_distance(here, here), EnvironmentDistance());
+    EXPECT_EQ(environment_distance(own, own), EnvironmentDistance());
     for (std::size_t i = 1; i < far.size(); ++i)
-        EXPECT_LT(environment_distance(here, parsed(test::environment(far[i - 1]))),
-                  environment_distance(here, parsed(test::environment(far[i]))))
+        EXPECT_LT(environment_distance(own, parsed(test::environment(far[i - 1]))),
+                  environment_distance(own, parsed(test::environment(far[i]))))
             << i;
 }
 

@@ -26,21 +26,21 @@ protected:
     std::string add_at_once(int processes, int rows) {
         std::vector<Process> children;
         for (int p = 0; p < processes; ++p)
-            children.emplace_back([&, p](const auto& say) {
+            children.emplace_back([&, p](const auto& report) {
                 TimingDb db(path);
                 for (int i = 0; i < rows; ++i) add(db, kernel(p, i));
-                if (!db.persistent() && !db.flush() && !db.persistent()) say("a file was given up; ");
+                if (!db.persistent() && !db.flush() && !db.persistent()) report("a file was given up; ");
                 for (int i = 0; i < rows; ++i)
-                    if (!has(db, kernel(p, i))) say("a row is lost; ");
+                    if (!has(db, kernel(p, i))) report("a row is lost; ");
             });
-        std::string said;
-        for (Process& child : children) said += child.finish();
-        return said;
+        std::string reports;
+        for (Process& child : children) reports += child.finish();
+        return reports;
     }
     void expect_sound() const { EXPECT_TRUE(TimingFile(path, TimingFile::Use::read).check().empty()); }
 };
 
-TEST_F(Processes, SixteenBeginAMissingFile) {
+TEST_F(Processes, SixteenCreateAMissingFile) {
     for (int round = 0; round < 5; ++round) {
         for (const char* tail : {"", "-wal", "-shm"}) fs::remove(path.string() + tail);
         EXPECT_EQ(add_at_once(16, 20), "");
@@ -65,19 +65,19 @@ bool compiles(const fs::path& path) {
     } catch (const std::exception&) { return false; }
 }
 
-TEST_F(Processes, WhileOneHoldsTheLockForFiveSeconds) {
+TEST_F(Processes, WaitWhileOneLocksForFiveSeconds) {
     constexpr std::chrono::seconds held{5};
     { const TimingDb db(path); }
-    Process holder([&](const auto& say) {
+    Process holder([&](const auto& report) {
         SqliteFile file(path, Access::read_write);
         const Transaction lock(file);
         std::ofstream(folder / "locked").flush();
         std::this_thread::sleep_for(held);
-        if (file.ask("SELECT count(*) FROM measurement") != 0) say("somebody wrote; ");
+        if (file.ask("SELECT count(*) FROM measurement") != 0) report("somebody wrote; ");
     });
     while (!fs::exists(folder / "locked")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    Process compiler([&](const auto& say) {
-        if (!compiles(path)) say("a compile failed; ");
+    Process compiler([&](const auto& report) {
+        if (!compiles(path)) report("a compile failed; ");
     });
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(add_at_once(4, 20), "");
@@ -89,7 +89,7 @@ TEST_F(Processes, WhileOneHoldsTheLockForFiveSeconds) {
     EXPECT_GT(times(), 4 * 20) << "and those of the compile";
 }
 
-TEST_F(Processes, EightMeetADamagedFile) {
+TEST_F(Processes, EightOpenADamagedFile) {
     for (int round = 0; round < 5; ++round) {
         for (const char* tail : {"", "-wal", "-shm"}) fs::remove(path.string() + tail);
         std::ofstream(path) << std::string(20000, '\x5a');
@@ -99,7 +99,7 @@ TEST_F(Processes, EightMeetADamagedFile) {
     }
 }
 
-TEST_F(Processes, FilesDeletedMeanwhileLoseNothing) {
+TEST_F(Processes, DeletedFilesLoseNoRows) {
     std::vector<Process> children;
     for (int p = 0; p < 4; ++p)
         children.emplace_back([&, p](const auto&) {
@@ -119,25 +119,25 @@ TEST_F(Processes, FilesDeletedMeanwhileLoseNothing) {
 }
 
 // Processes are killed at any moment: acknowledged rows are in the file, and the file is intact.
-TEST_F(Processes, TwoHundredAreKilled) {
+TEST_F(Processes, TwoHundredAreKilledWithoutDamage) {
     std::minstd_rand random(1);
     std::int64_t acknowledged = 0;
     for (int p = 0; p < 200; ++p) {
-        Process child([&, p](const auto& say) {
+        Process child([&, p](const auto& report) {
             TimingDb db(path);
-            if (!db.persistent()) say("it is not open");
+            if (!db.persistent()) report("it is not open");
             for (int i = 0;; ++i) {
                 add(db, kernel(p, i));
-                if (db.unwritten() == 0) say("+");
+                if (db.unwritten() == 0) report("+");
             }
         });
         // One in four is killed while it opens the file, the others while they write.
         EXPECT_TRUE(child.hear(p % 4 == 0 ? 0 : 1 + random() % 20));
         std::this_thread::sleep_for(std::chrono::microseconds(random() % (p % 4 == 0 ? 5000 : 500)));
         child.kill();
-        const std::string said = child.finish();
-        EXPECT_EQ(said.find_first_not_of('+'), said.npos) << said;
-        acknowledged += static_cast<std::int64_t>(said.size());
+        const std::string reports = child.finish();
+        EXPECT_EQ(reports.find_first_not_of('+'), reports.npos) << reports;
+        acknowledged += static_cast<std::int64_t>(reports.size());
     }
     EXPECT_GT(acknowledged, 200);
     EXPECT_GE(times(), acknowledged);
@@ -145,7 +145,7 @@ TEST_F(Processes, TwoHundredAreKilled) {
     expect_sound();
 }
 
-TEST_F(Processes, TwoInOneProcess) {
+TEST_F(Processes, TwoDatabasesInOneProcess) {
     TimingDb a(path, log()), b(path, log());
     std::vector<std::thread> threads;
     for (TimingDb* db : {&a, &b})

@@ -21,20 +21,20 @@ public:
         id_ = fork();
         if (id_ == 0) {
             close(ends[0]);
-            const auto say = [&](const std::string& text) {
+            const auto report = [&](const std::string& text) {
                 if (write(ends[1], text.data(), text.size()) < 0) _exit(2);
             };
             try {
-                work(say);
-            } catch (const std::exception& error) { say(std::string("threw ") + error.what()); } catch (...) {
-                say("threw");
+                work(report);
+            } catch (const std::exception& error) { report(std::string("threw ") + error.what()); } catch (...) {
+                report("threw");
             }
             _exit(0);
         }
         close(ends[1]);
-        heard_ = ends[0];
+        pipe_ = ends[0];
     }
-    Process(Process&& other) noexcept : id_(other.id_), heard_(other.heard_), text_(std::move(other.text_)) {
+    Process(Process&& other) noexcept : id_(other.id_), pipe_(other.pipe_), text_(std::move(other.text_)) {
         other.id_ = -1;
     }
     Process& operator=(Process&&) = delete;
@@ -44,7 +44,7 @@ public:
     bool hear(std::size_t count) {
         char byte = 0;
         for (; count > 0; --count) {
-            if (read(heard_, &byte, 1) != 1) return false;
+            if (read(pipe_, &byte, 1) != 1) return false;
             text_ += byte;
         }
         return true;
@@ -55,9 +55,9 @@ public:
         std::string text = text_;
         if (id_ <= 0) return text;
         char bytes[256];
-        for (ssize_t count = 0; (count = read(heard_, bytes, sizeof bytes)) > 0;)
+        for (ssize_t count = 0; (count = read(pipe_, bytes, sizeof bytes)) > 0;)
             text.append(bytes, static_cast<std::size_t>(count));
-        close(heard_);
+        close(pipe_);
         int status = 0;
         waitpid(id_, &status, 0);
         id_ = -1;
@@ -67,7 +67,7 @@ public:
 
 private:
     pid_t id_ = -1;
-    int heard_ = -1;
+    int pipe_ = -1;
     std::string text_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 class Rows : public test::DatabaseFile {};
 
-constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Timing untimed(TimingStatus status, double bound) {
     Timing timing;
@@ -28,7 +28,7 @@ TEST(RowFaults, OfTimes) {
     EXPECT_EQ(fault([](Timing&) {}), "");
     EXPECT_EQ(fault([](Timing& t) { t.median = -5; }), "it took -5 s");
     EXPECT_EQ(fault([](Timing& t) { t.min = 0; }), "it took 0 s");
-    EXPECT_EQ(fault([](Timing& t) { t.p90 = endless; }), "it holds the number inf");
+    EXPECT_EQ(fault([](Timing& t) { t.p90 = infinity; }), "it holds the number inf");
     EXPECT_EQ(fault([](Timing& t) { t.mad = std::nan(""); }), "it holds the number nan");
     EXPECT_EQ(fault([](Timing& t) { t.mad = -1; }), "its spread is -1");
     EXPECT_EQ(fault([](Timing& t) { t.p10 = 2; }), "its quantiles are 0.9, 2, 1, 1.2");
@@ -42,16 +42,16 @@ TEST(RowFaults, OfTimes) {
     EXPECT_EQ(fault([](Timing& t) { t = untimed(TimingStatus::censored, 0); }), "its bound is 0 s");
 }
 
-TEST(RowFaults, OfTheOthers) {
-    EXPECT_EQ(why_invalid(ErrorMeasurement{endless, 1, 1, "", ""}), "") << "as wrong as can be";
+TEST(RowFaults, OfOtherRows) {
+    EXPECT_EQ(why_invalid(ErrorMeasurement{infinity, 1, 1, "", ""}), "") << "as wrong as can be";
     EXPECT_EQ(why_invalid(ErrorMeasurement{-1, 1, 1, "", ""}), "its error is -1");
     EXPECT_EQ(why_invalid(ErrorMeasurement{1, std::nan(""), 1, "", ""}), "its error is nan");
-    EXPECT_EQ(why_invalid(ErrorMeasurement{1, 1, endless, "", ""}), "the stated error is inf");
+    EXPECT_EQ(why_invalid(ErrorMeasurement{1, 1, infinity, "", ""}), "the stated error is inf");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, 1}), "");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, 0}), "") << "none was run";
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1, 1, -1}), "it has -1 samples");
     EXPECT_EQ(why_invalid(Choice{"a", 1, 1.1, 1.2, 1}), "its ratio 1 is not in 1.1 .. 1.2");
-    EXPECT_EQ(why_invalid(Choice{"a", 1, 1, endless, 1}), "its ratio 1 is not in 1 .. inf");
+    EXPECT_EQ(why_invalid(Choice{"a", 1, 1, infinity, 1}), "its ratio 1 is not in 1 .. inf");
     EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction{9}, ""}, false, 1})), "its action is invalid");
     EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction::pin, ""}, false, 1})), "");
     EXPECT_EQ(why_invalid(Row(RuleRow{{"*", "*", RuleAction::pin, ""}, false, 0})), "its time is 0");
@@ -66,7 +66,7 @@ TEST(RowOrder, QualityThenSamplesThenTime) {
 }
 
 // Invalid rows in the file are ignored, and do not hide valid ones.
-TEST_F(Rows, NonsenseInTheFileIsPassedOver) {
+TEST_F(Rows, InvalidTimesInTheFileAreSkipped) {
     for (const char* invalid_rows :
          {"median=-5", "median='abc'", "median=x'00ff'", "median=1e999", "status=77", "status='ok'", "samples=-1",
           "samples=99999999999", "inner=0", "quality=9", "p10=2", "min=0", "p90=0.5", "mad=-1", "bound='x'"}) {
@@ -92,7 +92,7 @@ TEST_F(Rows, NonsenseInTheFileIsPassedOver) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(Rows, SoIsThatOfTheOtherTables) {
+TEST_F(Rows, InvalidRowsOfOtherTablesAreSkipped) {
     {
         TimingDb db(path);
         db.record_error(test::problem(), "k@1", test::machine, test::figures(2e-2));

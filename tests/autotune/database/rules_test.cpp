@@ -5,7 +5,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(Patterns, MatchTextsAsAWhole) {
+TEST(RulePatterns, MatchEntireTexts) {
     EXPECT_TRUE(matches("*", ""));
     EXPECT_TRUE(matches("", ""));
     EXPECT_FALSE(matches("", "a"));
@@ -22,7 +22,7 @@ TEST(Patterns, MatchTextsAsAWhole) {
     EXPECT_TRUE(matches("a**", "a"));
 }
 
-TEST(Patterns, RulesCoverByBoth) {
+TEST(RulePatterns, RulesMatchByKernelAndProblem) {
     const KernelRule rule{"k@?", "exp *", RuleAction::ban, ""};
     EXPECT_TRUE(rule.covers("k@1", "exp | f32[4] -> f32[4]"));
     EXPECT_FALSE(rule.covers("k@12", "exp | f32[4] -> f32[4]"));
@@ -31,7 +31,7 @@ TEST(Patterns, RulesCoverByBoth) {
     EXPECT_EQ(to_string(RuleAction::pin), "pin");
 }
 
-TEST(Rules, TheLatestOfTwoForTheSamePatternsCounts) {
+TEST(Rules, TheLatestOfTwoForEqualPatternsApplies) {
     const KernelRule ban{"a", "b", RuleAction::ban, "first"}, pin{"a", "b", RuleAction::pin, "second"},
         other{"a", "c", RuleAction::ban, ""};
     EXPECT_EQ(rules_in_force({{ban, false, 1}, {pin, false, 2}, {other, false, 1}}), (std::vector{pin, other}));

@@ -29,7 +29,7 @@ protected:
     }
 };
 
-TEST_F(Schema, OlderVersionsAreBroughtUpAndKeepTheirRows) {
+TEST_F(Schema, OlderVersionsAreMigratedAndKeepTheirRows) {
     for (const int version : {1, 2}) {
         std::filesystem::remove(path);
         make_old(version);
@@ -49,7 +49,7 @@ TEST_F(Schema, OlderVersionsAreBroughtUpAndKeepTheirRows) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(Schema, OlderSeedsAreReadAsTheyAre) {
+TEST_F(Schema, OlderShippedTimingsAreReadWithoutMigration) {
     for (const int version : {1, 2}) {
         std::filesystem::remove(path);
         make_old(version);
@@ -66,7 +66,7 @@ TEST_F(Schema, OlderSeedsAreReadAsTheyAre) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(Schema, ANewerVersionThatSaysSoIsReadAndNotWritten) {
+TEST_F(Schema, ANewerReadableVersionIsReadButNotWritten) {
     {
         TimingDb db(path);
         add(db, "k@1");
@@ -85,7 +85,7 @@ TEST_F(Schema, ANewerVersionThatSaysSoIsReadAndNotWritten) {
     EXPECT_EQ(ask(path, "PRAGMA user_version"), 99);
 }
 
-TEST_F(Schema, OneThatIsTooNewIsLeftAlone) {
+TEST_F(Schema, AVersionThatIsTooNewIsNotChanged) {
     for (const char* newer : {"UPDATE format SET value=98", "DROP TABLE format"}) {
         std::filesystem::remove(path);
         lines.clear();
@@ -105,7 +105,7 @@ TEST_F(Schema, OneThatIsTooNewIsLeftAlone) {
     }
 }
 
-TEST_F(Schema, AnotherProgramsFileIsLeftAlone) {
+TEST_F(Schema, AFileOfAnotherProgramIsNotChanged) {
     for (const char* sql :
          {"CREATE TABLE t(a)", "PRAGMA application_id=7; CREATE TABLE t(a)", "PRAGMA user_version=3"}) {
         std::filesystem::remove(path);
@@ -127,7 +127,7 @@ TEST_F(Schema, AnotherProgramsFileIsLeftAlone) {
     }
 }
 
-TEST_F(Schema, TablesThatWereChangedAreOfNoUse) {
+TEST_F(Schema, ChangedTablesAreRefused) {
     for (const char* sql : {"DROP TABLE measurement", "ALTER TABLE measurement RENAME COLUMN median TO m2"}) {
         std::filesystem::remove(path);
         lines.clear();

@@ -67,7 +67,7 @@ protected:
     fs::path shipped;
 };
 
-TEST_F(ShippedTimingsFileTest, HoldsOfEachTheRowThatCountsAndCanBeTrusted) {
+TEST_F(ShippedTimingsFileTest, ContainsTheBestReliableRowOfEachCall) {
     const TimingFileInfo info = write();
     const std::vector<TimingRecord> rows = kernels();
     ASSERT_EQ(rows.size(), 3U);
@@ -88,7 +88,7 @@ TEST_F(ShippedTimingsFileTest, HoldsOfEachTheRowThatCountsAndCanBeTrusted) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(ShippedTimingsFileTest, HoldsWhatIsKnownOfItsMachinesAndOfNoOthers) {
+TEST_F(ShippedTimingsFileTest, ContainsCalibrationsOnlyOfItsMachines) {
     write();
     const TimingDb db("", log(), {.shipped_timings = {shipped}});
     for (const TimingEnvironment& environment : {first, second}) {
@@ -102,7 +102,7 @@ TEST_F(ShippedTimingsFileTest, HoldsWhatIsKnownOfItsMachinesAndOfNoOthers) {
     EXPECT_EQ(environments[1].hard, "second");
 }
 
-TEST_F(ShippedTimingsFileTest, HoldsWhatIsAskedFor) {
+TEST_F(ShippedTimingsFileTest, ContainsTheRequestedRows) {
     write({.times = {.environment = "second"}});
     EXPECT_EQ(kernels().size(), 1U);
     fs::remove(shipped);
@@ -115,7 +115,7 @@ TEST_F(ShippedTimingsFileTest, HoldsWhatIsAskedFor) {
     EXPECT_EQ(TimingFile(shipped, Use::read).rules().size(), 1U) << "what was lifted is not there";
 }
 
-TEST_F(ShippedTimingsFileTest, IsReadWhereNothingMayBeWritten) {
+TEST_F(ShippedTimingsFileTest, IsReadableInAReadOnlyFolder) {
     write();
     EXPECT_EQ(ask(shipped, "PRAGMA user_version"), 3);
     for (const char* tail : {"-wal", "-shm", "-journal"}) EXPECT_FALSE(fs::exists(shipped.string() + tail)) << tail;
@@ -133,7 +133,7 @@ TEST_F(ShippedTimingsFileTest, IsReadWhereNothingMayBeWritten) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(ShippedTimingsFileTest, TakesNoOthersPlaceAndLeavesNothingBehind) {
+TEST_F(ShippedTimingsFileTest, DoesNotReplaceFilesAndRemovesPartialOnes) {
     std::ofstream(shipped) << "mine";
     EXPECT_THAT(error_of([&] { write(); }), HasSubstr("shipped_timings.db: File exists"));
     EXPECT_EQ(fs::file_size(shipped), 4U);
@@ -145,7 +145,7 @@ TEST_F(ShippedTimingsFileTest, TakesNoOthersPlaceAndLeavesNothingBehind) {
         HasSubstr("No such file"));
 }
 
-TEST_F(ShippedTimingsFileTest, AllTimesOfAnEnvironmentAndPolicyTheBestOfEach) {
+TEST_F(ShippedTimingsFileTest, ListsTheBestTimesOfAnEnvironmentAndPolicy) {
     write();
     const TimingDb db(path, log(), {.shipped_timings = {shipped, path}});
     const std::vector<ShippedTiming> times = db.shipped_timings_of(first, policy);

@@ -33,7 +33,7 @@ TEST_F(TimingDbFile, KeepsRowsForTheNextStart) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingDbFile, EveryPartOfTheKeyCounts) {
+TEST_F(TimingDbFile, EveryPartOfTheKeyIsCompared) {
     TimingDb db(path, log());
     db.record(problem(), "k@1", machine, policy, timing(1));
     EXPECT_FALSE(db.find(problem("matmul | f32[4,8] f32[8,3] -> f32[4,3]"), "k@1", machine, policy));
@@ -47,7 +47,7 @@ TEST_F(TimingDbFile, EveryPartOfTheKeyCounts) {
     EXPECT_TRUE(db.find(problem(), "k@1", {"machine A", "kernel 2"}, policy));
 }
 
-TEST_F(TimingDbFile, TheBestRowIsFoundAndAllAreKept) {
+TEST_F(TimingDbFile, FindsTheBestRowAndKeepsAll) {
     {
         TimingDb db(path, log());
         db.record(problem(), "k@1", machine, policy, timing(3, 50, 1));
@@ -60,7 +60,7 @@ TEST_F(TimingDbFile, TheBestRowIsFoundAndAllAreKept) {
     EXPECT_EQ(db.size(), 3U);
 }
 
-TEST_F(TimingDbFile, TheWorstErrorIsFoundAndAllAreKept) {
+TEST_F(TimingDbFile, FindsTheWorstErrorAndKeepsAll) {
     {
         TimingDb db(path, log());
         EXPECT_FALSE(db.find_error(problem(), "k@1", machine));
@@ -84,7 +84,7 @@ TEST_F(TimingDbFile, TheWorstErrorIsFoundAndAllAreKept) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingDbFile, ABrokenPromiseTellsOfAllSizes) {
+TEST_F(TimingDbFile, AnErrorViolationAppliesToAllSizes) {
     const auto is_broken = [](const TimingDb& db, const std::string& text, std::string_view kernel = "k@1") {
         return db.find_error_violation(problem(text), kernel, machine).has_value();
     };
@@ -104,7 +104,7 @@ TEST_F(TimingDbFile, ABrokenPromiseTellsOfAllSizes) {
 }
 
 // A tenth of the largest elementwise error counts besides the relative error, and NaN counts as infinity.
-TEST_F(TimingDbFile, EitherFigureBreaksAPromise) {
+TEST_F(TimingDbFile, EitherNormCanViolateTheStatedError) {
     TimingDb db({}, log());
     ErrorMeasurement spike = figures(1e-3);
     spike.largest = 0.2;
@@ -138,7 +138,7 @@ TEST_F(TimingDbFile, TheLatestChoiceIsFound) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingDbFile, RulesAreAddedReplacedAndLifted) {
+TEST_F(TimingDbFile, RulesAreAddedReplacedAndRemoved) {
     const KernelRule ban{"*.eigen.*", "matmul | *", RuleAction::ban, "slow"},
         pin{"*.eigen.*", "matmul | *", RuleAction::pin, ""};
     const KernelRule other{"*", "exp | *", RuleAction::ban, "wrong"};
@@ -164,7 +164,7 @@ TEST_F(TimingDbFile, RulesAreAddedReplacedAndLifted) {
 }
 
 /// The best of all files counts, whichever file it is in.
-TEST_F(TimingDbFile, SeedsAreReadAndTheBestCounts) {
+TEST_F(TimingDbFile, ReadsShippedTimingsAndSelectsTheBest) {
     const fs::path weak = folder / "weak.db", strong = folder / "strong.db";
     {
         TimingDb shipped(weak);
@@ -199,7 +199,7 @@ TEST_F(TimingDbFile, SeedsAreReadAndTheBestCounts) {
     EXPECT_EQ(times(), 2);
 }
 
-TEST_F(TimingDbFile, SeedsDoWithoutAFileOfOnesOwn) {
+TEST_F(TimingDbFile, ShippedTimingsNeedNoDatabaseFile) {
     {
         TimingDb shipped(path);
         add(shipped, "k@1");
@@ -213,7 +213,7 @@ TEST_F(TimingDbFile, SeedsDoWithoutAFileOfOnesOwn) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingDbFile, SessionsTellWhoMeasured) {
+TEST_F(TimingDbFile, SessionsNameTheProgramThatMeasured) {
     {
         TimingDb db(path, log(), {.program = "test"});
         add(db, "k@1");
@@ -231,7 +231,7 @@ TEST_F(TimingDbFile, SessionsTellWhoMeasured) {
 
 // Cached lookups are those of the snapshot; a snapshot ends with the last reading, or when the process itself adds a
 // row.
-TEST_F(TimingDbFile, AReadingSeesOneState) {
+TEST_F(TimingDbFile, AReadSnapshotIsConsistent) {
     TimingDb db(path, log()), other(path, log());
     {
         const TimingDb::ReadSnapshot reading(db);
@@ -250,7 +250,7 @@ TEST_F(TimingDbFile, AReadingSeesOneState) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingDbFile, WhatCanBeNoRowIsNotTaken) {
+TEST_F(TimingDbFile, InvalidRowsAreNotStored) {
     TimingDb db(path, log());
     add(db, "k@1", -5);
     add(db, "k@1", std::nan(""));

@@ -34,9 +34,9 @@ protected:
         failed.status = TimingStatus::failed;
         failed.note = "out of memory";
         db.record(problem("exp | f32[4] -> f32[4]"), "k@3", machine, {1, false, "ones"}, failed);
-        ErrorMeasurement endless = figures(1);
-        endless.largest = std::numeric_limits<double>::infinity();
-        db.record_error(problem(), "k@1", machine, endless);
+        ErrorMeasurement infinite = figures(1);
+        infinite.largest = std::numeric_limits<double>::infinity();
+        db.record_error(problem(), "k@1", machine, infinite);
         db.record_error(problem(), "k@1", machine, figures(1e-3));
         db.record_choice("q", machine, policy, {"a", 0.9, 0.85, 0.95, 30});
         db.record_choice("q", machine, policy, {"b", 1.1, 1, 1.2, 30});
@@ -101,7 +101,7 @@ TEST_F(TimingFiles, Query) {
     EXPECT_EQ(rows[3].hard, "machine B");
 }
 
-TEST_F(TimingFiles, FiguresOfAMachineAreNoTimesUnlessAskedFor) {
+TEST_F(TimingFiles, CalibrationRecordsAreListedOnlyOnRequest) {
     const TimingFileInfo before = reading().info();
     const std::vector<TimingRecord> times = reading().query();
     {
@@ -142,7 +142,7 @@ TEST_F(TimingFiles, FiguresOfAMachineAreNoTimesUnlessAskedFor) {
     EXPECT_NE(text_of(file).find("\"machine |\""), std::string::npos) << "they go where the rows go";
 }
 
-TEST_F(TimingFiles, TextGoesThereAndBackExactly) {
+TEST_F(TimingFiles, TextRoundTripsExactly) {
     const std::string text = text_of(reading());
     TimingFile other(folder / "other.db", Use::write);
     std::istringstream in(text);
@@ -160,7 +160,7 @@ TEST_F(TimingFiles, TextGoesThereAndBackExactly) {
     EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(TimingFiles, TextThatIsWrongAddsNothing) {
+TEST_F(TimingFiles, InvalidTextAddsNothing) {
     const std::string good = text_of(reading());
     std::string line;
     std::istringstream all(good);
@@ -230,7 +230,7 @@ TEST_F(TimingFiles, Differences) {
     EXPECT_EQ(found[2].there->kernel, "k@9");
 }
 
-TEST_F(TimingFiles, ACopyIsWholeAndOneFile) {
+TEST_F(TimingFiles, ACopyIsOneCompleteFile) {
     const fs::path copy = folder / "copy.db";
     TimingDb open(path);
     add(open, "late");
@@ -244,7 +244,7 @@ TEST_F(TimingFiles, ACopyIsWholeAndOneFile) {
     EXPECT_THAT(error_of([&] { reading().copy_to(copy); }), HasSubstr("already exists"));
 }
 
-TEST_F(TimingFiles, OldRowsThatCountNoMoreAreCollected) {
+TEST_F(TimingFiles, ObsoleteOldRowsAreRemoved) {
     TimingFile file(path, Use::write);
     EXPECT_EQ(file.collect({}), 0U);
     const std::int64_t end = std::numeric_limits<std::int64_t>::max();
@@ -259,7 +259,7 @@ TEST_F(TimingFiles, OldRowsThatCountNoMoreAreCollected) {
     EXPECT_TRUE(file.check().empty());
 }
 
-TEST_F(TimingFiles, OtherEnvironmentsAreCollected) {
+TEST_F(TimingFiles, OtherEnvironmentsAreRemoved) {
     TimingFile file(path, Use::write);
     EXPECT_EQ(file.collect({.keep_environment = "machine B"}), 7U);
     const TimingFileInfo info = file.info();
@@ -272,7 +272,7 @@ TEST_F(TimingFiles, OtherEnvironmentsAreCollected) {
     EXPECT_TRUE(file.check().empty());
 }
 
-TEST_F(TimingFiles, CheckListsWhatCanBeNoRow) {
+TEST_F(TimingFiles, CheckListsInvalidRows) {
     EXPECT_TRUE(reading().check().empty());
     change(path,
            "UPDATE measurement SET median=-5 WHERE samples=5; UPDATE choice SET samples='x' WHERE answer='a';"

@@ -48,7 +48,7 @@ protected:
     Problem exp = problem("exp | f32[16]! -> f32[16]");
 };
 
-TEST_F(BenchmarkTest, TellsTheFasterOneAndKeepsAllTimes) {
+TEST_F(BenchmarkTest, FindsTheFasterKernelAndKeepsAllTimes) {
     const BenchmarkResult result = run({kernel("slow@1", &sleeping<0, 4>), kernel("fast@1", &sleeping<1, 1>)}, 10);
     ASSERT_EQ(result.timings.size(), 2U);
     EXPECT_GE(result.timings[0].median, 0.004);
@@ -60,7 +60,7 @@ TEST_F(BenchmarkTest, TellsTheFasterOneAndKeepsAllTimes) {
     EXPECT_GT(result.seconds, 0.008);
 }
 
-TEST_F(BenchmarkTest, WhoFailsStopsNoOneElse) {
+TEST_F(BenchmarkTest, AFailingKernelDoesNotStopTheOthers) {
     const auto throwing = kernel("throws@1", [](const Args&, Team&) { throw std::runtime_error("boom"); });
     const auto later = kernel("later@1", [](const Args&, Team& team) {
         if (team.rank() == 0 && ++calls[2] == 3) throw 1;
@@ -76,7 +76,7 @@ TEST_F(BenchmarkTest, WhoFailsStopsNoOneElse) {
     for (const int c : {0, 2, 3}) EXPECT_EQ(result.timings[static_cast<std::size_t>(c)].status, TimingStatus::failed);
 }
 
-TEST_F(BenchmarkTest, WhatTheBudgetDoesNotBearIsRunOnce) {
+TEST_F(BenchmarkTest, AKernelBeyondTheBudgetRunsOnce) {
     const BenchmarkResult result = run({kernel("slow@1", &sleeping<0, 60>), kernel("fast@1", &sleeping<1, 1>)}, 0.1);
     EXPECT_EQ(calls[0], 1);
     EXPECT_EQ(result.timings[0].status, TimingStatus::censored);
@@ -89,13 +89,13 @@ TEST_F(BenchmarkTest, WhatTheBudgetDoesNotBearIsRunOnce) {
     EXPECT_EQ(late.timings[1].bound, 0) << "it was not run";
 }
 
-TEST_F(BenchmarkTest, WhoIsFarBehindIsRunOnce) {
+TEST_F(BenchmarkTest, AMuchSlowerKernelRunsOnce) {
     const BenchmarkResult result = run({kernel("fast@1", &sleeping<0, 1>), kernel("slow@1", &sleeping<1, 30>)}, 10);
     EXPECT_EQ(calls[1], 1);
     EXPECT_EQ(result.timings[1].status, TimingStatus::censored);
 }
 
-TEST_F(BenchmarkTest, AStopIsHeededBetweenBlocks) {
+TEST_F(BenchmarkTest, AStopRequestIsObservedBetweenBlocks) {
     static std::stop_source source;
     source = std::stop_source();
     const Kernel stopping = kernel("stops@1", [](const Args&, Team& team) {
@@ -109,7 +109,7 @@ TEST_F(BenchmarkTest, AStopIsHeededBetweenBlocks) {
     EXPECT_THROW(benchmark_candidates({&candidate, 1}, *context.impl(), options), Cancelled) << "at once";
 }
 
-TEST_F(BenchmarkTest, AMeasurementThatWouldTakeTooLongIsOneRun) {
+TEST_F(BenchmarkTest, ALongMeasurementIsOneRun) {
     const Kernel slow = kernel("slow@1", &sleeping<0, 60>);
     calls[0] = 0;
     const Timing timing = measure_candidate({&exp, &slow}, *context.impl(), {.max_seconds = 0.05});
@@ -118,7 +118,7 @@ TEST_F(BenchmarkTest, AMeasurementThatWouldTakeTooLongIsOneRun) {
     EXPECT_GE(timing.bound, 0.06);
 }
 
-TEST_F(BenchmarkTest, CoarseTimesSayThatTheyAre) {
+TEST_F(BenchmarkTest, CoarseTimesAreMarked) {
     const std::vector<Kernel> kernels{kernel("fast@1", &sleeping<0, 1>), kernel("slow@1", &sleeping<1, 30>),
                                       kernel("throws@1", [](const Args&, Team&) { throw std::runtime_error("boom"); })};
     std::vector<BenchmarkCandidate> candidates;
@@ -133,7 +133,7 @@ TEST_F(BenchmarkTest, CoarseTimesSayThatTheyAre) {
     EXPECT_GT(result.timings[2].quality, coarse_quality);
 }
 
-TEST_F(BenchmarkTest, WithoutTimeToFillARoundTimesOfWeightsAreCoarse) {
+TEST_F(BenchmarkTest, TimesOfWeightsAreCoarseWithoutTimeToFillTheRotation) {
     const Problem weighted = problem("exp | f32[16]! -> f32[16]"), plain = problem("exp | f32[16] -> f32[16]");
     const Kernel fast = kernel("fast@1", &sleeping<0, 1>);
     const auto quality = [&](const Problem& of, std::chrono::steady_clock::time_point fill_until) {
@@ -151,7 +151,7 @@ TEST_F(BenchmarkTest, WithoutTimeToFillARoundTimesOfWeightsAreCoarse) {
     EXPECT_GT(quality(weighted, past), coarse_quality) << "filled before";
 }
 
-TEST_F(BenchmarkTest, NoRunBeginsAfterItsEnd) {
+TEST_F(BenchmarkTest, NoRunStartsAfterTheDeadline) {
     const Kernel slow = kernel("slow@1", &sleeping<0, 60>);
     const BenchmarkCandidate candidate{&exp, &slow};
     BenchmarkOptions options;
@@ -165,7 +165,7 @@ TEST_F(BenchmarkTest, NoRunBeginsAfterItsEnd) {
     EXPECT_LE(calls[0], 1);
 }
 
-TEST(Noise, OfFewBlocksIsASpreadToo) {
+TEST(Noise, OfFewBlocksIsTheirSpread) {
     Timing timing;
     timing.samples = 3;
     timing.min = timing.p10 = 1e-3;
@@ -182,7 +182,7 @@ TEST(Noise, OfFewBlocksIsASpreadToo) {
     EXPECT_FALSE(has_large_spread(timing)) << "so many stand";
 }
 
-TEST(Noise, IsWhatWasDisturbedOrFarFromItsLeastAndTimedShortly) {
+TEST(Noise, IsADisturbedOrShortTimeFarFromItsMinimum) {
     Timing timing;
     timing.samples = 3;
     timing.min = 1e-3;

@@ -32,11 +32,11 @@ TEST(Calibrate, MeasuresAMachine) {
 }
 
 std::vector<FeatureSet> sets_of_this_machine() {
-    const FeatureSet here = device::detect_features();
-    return {levels::baseline, levels::avx2 & here, levels::avx512 & here, here};
+    const FeatureSet available = device::detect_features();
+    return {levels::baseline, levels::avx2 & available, levels::avx512 & available, available};
 }
 
-TEST(Calibrate, MeasuresTheUnitsOfTheFeaturesInUseAndNoOthers) {
+TEST(Calibrate, MeasuresOnlyTheUnitsOfTheFeaturesInUse) {
     for (const FeatureSet features : sets_of_this_machine()) {
         const Calibration machine = calibrate(Context({.features = features}));
         for (const UnitInfo& row : unit_table) {
@@ -50,25 +50,25 @@ TEST(Calibrate, MeasuresTheUnitsOfTheFeaturesInUseAndNoOthers) {
     }
 }
 
-TEST(Calibrate, CodeThatNeedsMoreHasAPeakNoLower) {
+TEST(Calibrate, MoreFeaturesHaveNoLowerPeak) {
     const Calibration machine = calibrate(Context());
-    const FeatureSet here = device::detect_features();
+    const FeatureSet available = device::detect_features();
     for (const UnitInfo& high : unit_table)
         for (const UnitInfo& low : unit_table)
-            if (high.arithmetic == low.arithmetic && here.includes(high.needs) && high.needs.includes(low.needs) &&
+            if (high.arithmetic == low.arithmetic && available.includes(high.needs) && high.needs.includes(low.needs) &&
                 autotune::operations_per_iteration(high.unit) > 0) {
                 EXPECT_GE(machine.unit_flops[index_of(high.unit)], machine.unit_flops[index_of(low.unit)])
                     << high.name << ", " << low.name;
             }
 }
 
-TEST(Calibrate, ItsKernelsDoNotMatter) {
+TEST(Calibrate, DoesNotDependOnCustomKernels) {
     ContextOptions options;
     options.reference_only = true;
     EXPECT_GT(calibrate(Context(options)).flops, 1e8);
 }
 
-TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
+TEST(Calibrate, LaterMeasurementsStreamTwiceTheCacheSize) {
     const Context context;
     const Calibration machine = calibrate(context);
     EXPECT_GT(machine.cache_bytes, 0);
@@ -78,7 +78,7 @@ TEST(Calibrate, WhatIsMeasuredAfterwardsReadsTwiceWhatCachesHold) {
     EXPECT_GE(rotation, autotune::rotation_bytes_of(machine.cache_bytes, 0)) << "little may be free";
 }
 
-TEST(Calibrate, ANearlyFullMachineMeasuresInLessMemory) {
+TEST(Calibrate, UsesLessMemoryOnANearlyFullMachine) {
     constexpr std::int64_t mb = 1 << 20;
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, std::nullopt), 200U * mb);
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 64'000 * mb), 200U * mb);

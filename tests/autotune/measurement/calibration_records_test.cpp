@@ -9,22 +9,22 @@
 namespace cairn::autotune {
 namespace {
 
-const TimingEnvironment here{"here", ""};
+const TimingEnvironment own_environment{"here", ""};
 Calibration machine() { return test::calibration(); }
 
-TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
+TEST(CalibrationRecords, AreFoundOnlyInTheirEnvironment) {
     TimingDb timings{""};
-    EXPECT_FALSE(stored_calibration(timings, here, {}));
-    record_calibration(timings, here, {}, {machine(), true});
-    const auto known = stored_calibration(timings, here, {});
+    EXPECT_FALSE(stored_calibration(timings, own_environment, {}));
+    record_calibration(timings, own_environment, {}, {machine(), true});
+    const auto known = stored_calibration(timings, own_environment, {});
     ASSERT_TRUE(known);
     EXPECT_TRUE(known->is_thorough);
     const Calibration* const found = &known->machine;
     for (const UnitInfo& unit : unit_table)
         EXPECT_DOUBLE_EQ(found->unit_flops[index_of(unit.unit)], machine().unit_flops[index_of(unit.unit)])
             << unit.name;
-    EXPECT_DOUBLE_EQ(timings.find("machine |", "machine.i8_avx512_vnni@1", here, {})->median, 1 / 3e10);
-    EXPECT_FALSE(timings.find("machine |", "machine.bf16_avx512@1", here, {})) << "what it lacks has no row";
+    EXPECT_DOUBLE_EQ(timings.find("machine |", "machine.i8_avx512_vnni@1", own_environment, {})->median, 1 / 3e10);
+    EXPECT_FALSE(timings.find("machine |", "machine.bf16_avx512@1", own_environment, {})) << "what it lacks has no row";
     EXPECT_DOUBLE_EQ(found->flops, 8e9);
     EXPECT_DOUBLE_EQ(found->bandwidth, 2e10);
     EXPECT_DOUBLE_EQ(found->bandwidth_bytes, 2.5e8);
@@ -36,80 +36,81 @@ TEST(Machine, WhatIsStoredIsFoundAgainInItsEnvironmentAlone) {
     EXPECT_DOUBLE_EQ(found->cross_core_transfer_byte_seconds, 4e-11);
     EXPECT_DOUBLE_EQ(found->noise, 0.01);
     EXPECT_FALSE(stored_calibration(timings, {"there", ""}, {}));
-    EXPECT_FALSE(stored_calibration(timings, here, {.threads = 2}));
+    EXPECT_FALSE(stored_calibration(timings, own_environment, {.threads = 2}));
 }
 
-TEST(Machine, WhatTakesNoTimeIsFoundAgainAsNone) {
+TEST(CalibrationRecords, TimesOfZeroAreFound) {
     Calibration alone = machine();
     alone.barrier_seconds = alone.cross_core_transfer_seconds = alone.cross_core_transfer_byte_seconds = 0;
     TimingDb timings{""};
-    record_calibration(timings, here, {}, {alone, true});
-    const auto known = stored_calibration(timings, here, {});
+    record_calibration(timings, own_environment, {}, {alone, true});
+    const auto known = stored_calibration(timings, own_environment, {});
     ASSERT_TRUE(known);
     EXPECT_EQ(known->machine.barrier_seconds, 0);
     EXPECT_EQ(known->machine.cross_core_transfer_seconds, 0);
     EXPECT_EQ(known->machine.cross_core_transfer_byte_seconds, 0);
 }
 
-TEST(Machine, ARateOfAnUnknownWorkingSetIsCoarse) {
+TEST(CalibrationRecords, ARateOfAnUnknownWorkingSetIsRecordedAsCoarse) {
     Calibration unknown = machine();
     unknown.bandwidth_bytes = 0;
     TimingDb timings{""};
-    record_calibration(timings, here, {}, {unknown, true});
-    const auto known = stored_calibration(timings, here, {});
+    record_calibration(timings, own_environment, {}, {unknown, true});
+    const auto known = stored_calibration(timings, own_environment, {});
     ASSERT_TRUE(known);
     EXPECT_FALSE(known->is_thorough);
     EXPECT_EQ(known->machine.bandwidth_bytes, 0);
 }
 
-TEST(Machine, ImpossibleFiguresAreNone) {
+TEST(CalibrationRecords, InvalidRatesAreNotFound) {
     for (double Calibration::*const figure : {&Calibration::bandwidth, &Calibration::cache_bandwidth}) {
         TimingDb timings{""};
         Calibration impossible = machine();
         impossible.*figure = 0;
-        record_calibration(timings, here, {}, {impossible, true});
-        EXPECT_FALSE(stored_calibration(timings, here, {}));
+        record_calibration(timings, own_environment, {}, {impossible, true});
+        EXPECT_FALSE(stored_calibration(timings, own_environment, {}));
     }
     TimingDb timings{""};
     Calibration without_f32 = machine();
     for (const Unit unit : {Unit::f32_baseline, Unit::f32_avx2, Unit::f32_avx512})
         without_f32.unit_flops[index_of(unit)] = 0;
-    record_calibration(timings, here, {}, {without_f32, true});
-    EXPECT_FALSE(stored_calibration(timings, here, {}));
+    record_calibration(timings, own_environment, {}, {without_f32, true});
+    EXPECT_FALSE(stored_calibration(timings, own_environment, {}));
 }
 
-TEST(Machine, WhatABriefCalibrationSaidGivesWayToAThoroughOne) {
+TEST(CalibrationRecords, AThoroughCalibrationReplacesABriefOne) {
     TimingDb timings{""};
-    record_calibration(timings, here, {}, {machine(), true});
+    record_calibration(timings, own_environment, {}, {machine(), true});
     Calibration other = machine();
     other.bandwidth = 4e10;
-    record_calibration(timings, here, {}, {other, false});
-    EXPECT_DOUBLE_EQ(stored_calibration(timings, here, {})->machine.bandwidth, 2e10) << "whichever came later";
+    record_calibration(timings, own_environment, {}, {other, false});
+    EXPECT_DOUBLE_EQ(stored_calibration(timings, own_environment, {})->machine.bandwidth, 2e10)
+        << "whichever came later";
     TimingDb brief_first{""};
-    record_calibration(brief_first, here, {}, {other, false});
-    ASSERT_TRUE(stored_calibration(brief_first, here, {}));
-    EXPECT_FALSE(stored_calibration(brief_first, here, {})->is_thorough);
-    record_calibration(brief_first, here, {}, {machine(), true});
-    EXPECT_TRUE(stored_calibration(brief_first, here, {})->is_thorough);
-    EXPECT_DOUBLE_EQ(stored_calibration(brief_first, here, {})->machine.bandwidth, 2e10);
+    record_calibration(brief_first, own_environment, {}, {other, false});
+    ASSERT_TRUE(stored_calibration(brief_first, own_environment, {}));
+    EXPECT_FALSE(stored_calibration(brief_first, own_environment, {})->is_thorough);
+    record_calibration(brief_first, own_environment, {}, {machine(), true});
+    EXPECT_TRUE(stored_calibration(brief_first, own_environment, {})->is_thorough);
+    EXPECT_DOUBLE_EQ(stored_calibration(brief_first, own_environment, {})->machine.bandwidth, 2e10);
 }
 
-TEST(Machine, IsMeasuredOnceAndFoundAgain) {
+TEST(CalibrationRecords, AreMeasuredOnceAndFound) {
     const Context context;
     const auto rows = [&] { return context.impl()->timings->unwritten(); };
-    EXPECT_FALSE(calibration_of(context, here, {}, 0));
+    EXPECT_FALSE(calibration_of(context, own_environment, {}, 0));
     std::size_t figures = 8;
     for (const UnitInfo& unit : unit_table)
         figures += context.features().includes(unit.needs) && operations_per_iteration(unit.unit) > 0 ? 1 : 0;
-    ASSERT_TRUE(calibration_of(context, here, {}, 0.05)) << "briefly";
+    ASSERT_TRUE(calibration_of(context, own_environment, {}, 0.05)) << "briefly";
     EXPECT_EQ(rows(), figures + 1) << "and a session";
-    ASSERT_TRUE(calibration_of(context, here, {}, 0.05));
+    ASSERT_TRUE(calibration_of(context, own_environment, {}, 0.05));
     EXPECT_EQ(rows(), figures + 1) << "once";
-    const auto measured = calibration_of(context, here, {}, 10);
+    const auto measured = calibration_of(context, own_environment, {}, 10);
     ASSERT_TRUE(measured);
     EXPECT_EQ(rows(), 2 * figures + 1) << "again, thoroughly";
     for (const double seconds : {10.0, 0.05, 0.0}) {
-        const auto again = calibration_of(context, here, {}, seconds);
+        const auto again = calibration_of(context, own_environment, {}, seconds);
         ASSERT_TRUE(again);
         EXPECT_EQ(again->bandwidth, measured->bandwidth) << "to the bit, so that choices are the same";
         EXPECT_EQ(again->unit_flops, measured->unit_flops);

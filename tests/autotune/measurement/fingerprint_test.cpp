@@ -40,7 +40,7 @@ TEST(Fingerprint, IsTheSameForTheSameContext) {
     EXPECT_EQ(of({.timing_db = {}, .log = [](LogLevel, std::string_view) {}}).hard, of().hard);
 }
 
-TEST(Fingerprint, NamesWhatChangesTimes) {
+TEST(Fingerprint, ContainsEveryPropertyThatChangesTimes) {
     const std::string hard = of({.threads = 3}).hard;
     const device::CpuInfo cpu = device::cpu_info();
     EXPECT_THAT(hard, HasSubstr("cairn " + std::string(version())));
@@ -51,21 +51,21 @@ TEST(Fingerprint, NamesWhatChangesTimes) {
     EXPECT_THAT(hard, testing::Not(HasSubstr("|  |"))) << "what is not known is written as unknown";
 }
 
-TEST(Fingerprint, ThreadsAndTheFeaturesInUseTellContextsApart) {
+TEST(Fingerprint, DistinguishesThreadsAndFeatures) {
     EXPECT_NE(of({.threads = 2}).hard, of().hard);
     EXPECT_THAT(of({.features = levels::baseline}).hard,
                 HasSubstr("| baseline of " + to_string(device::cpu_info().features) + " |"));
     EXPECT_THAT(of().hard, HasSubstr("| " + to_string(device::cpu_info().features) + " of "));
-    const FeatureSet here = device::cpu_info().features;
+    const FeatureSet available = device::cpu_info().features;
     for (const Feature feature : all_features) {
-        const FeatureSet less = here - FeatureSet{feature};
-        if (here.has(feature) && missing_prerequisites(less).empty()) {
+        const FeatureSet less = available - FeatureSet{feature};
+        if (available.has(feature) && missing_prerequisites(less).empty()) {
             EXPECT_NE(of({.features = less}).hard, of().hard) << to_string(feature);
         }
     }
 }
 
-TEST(Fingerprint, DevicesTellApart) {
+TEST(Fingerprint, DistinguishesDevices) {
     const auto beside = [](const char* name) {
         ContextOptions options;
         options.extra = test::second_device({Device::cuda, 1e12, 1e12, 1e-6, 1e10, 1e-6, name});
@@ -79,7 +79,7 @@ TEST(Fingerprint, DevicesTellApart) {
     EXPECT_EQ(beside("").first, "cuda unknown beside " + cpu);
 }
 
-TEST(Fingerprint, BuildsTellApart) {
+TEST(Fingerprint, DistinguishesBuilds) {
     using namespace kernels::cpu;
     EXPECT_THAT(plain_build(), testing::MatchesRegex("(gcc|clang) [0-9].*, ndebug,.* -O2.*, eigen 3[.].*"));
     EXPECT_THAT(slower_build(), HasSubstr(" -O1"));
@@ -90,14 +90,14 @@ TEST(Fingerprint, BuildsTellApart) {
     EXPECT_EQ(plain_build().find("-g1"), std::string::npos);
 }
 
-TEST(Fingerprint, OwnKernelsTellOfTheirBuild) {
+TEST(Fingerprint, IncludesTheBuildOfCustomKernels) {
     ContextOptions options;
     options.extra.build = "mine 7";
     EXPECT_THAT(of(options).hard, HasSubstr("| mine 7; " + kernels::cpu::build_info()));
 }
 
 // Two CPUs of a mask may share a core, a cache or nothing; a single CPU differs from two.
-TEST(Fingerprint, TheMaskCounts) {
+TEST(Fingerprint, DependsOnTheAffinityMask) {
     const std::vector<int> cpus = device::affinity_mask();
     const std::string all = of().hard;
     std::string one;
@@ -135,14 +135,14 @@ TEST(Fingerprint, EveryPartIsInTheKey) {
     EXPECT_NE(key({}, "k@1", {.inputs = "ones"}), plain);
 }
 
-TEST(Fingerprint, IsWhatProgramsAskFor) {
+TEST(Fingerprint, IsReturnedByTimingEnvironment) {
     const Context context({.threads = 2});
-    const TimingEnvironment asked = timing_environment(context), own = environment_of(*context.impl());
-    EXPECT_EQ(asked.hard, own.hard);
-    EXPECT_EQ(asked.soft, own.soft);
+    const TimingEnvironment returned = timing_environment(context), own = environment_of(*context.impl());
+    EXPECT_EQ(returned.hard, own.hard);
+    EXPECT_EQ(returned.soft, own.soft);
 }
 
-TEST(Fingerprint, TheRestIsForTheRecord) {
+TEST(Fingerprint, OtherPropertiesAreRecordedWithoutEffect) {
     EXPECT_THAT(of().soft, testing::MatchesRegex(".+ .+ [|] governor .+ [|] microcode .+ [|] huge pages .+ [|] .+"));
     EXPECT_EQ(of({.threads = 2}).soft, of().soft);
 }

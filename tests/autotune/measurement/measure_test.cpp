@@ -19,7 +19,7 @@ using test::problem;
 
 using test::message;
 
-TEST(Measure, GivesAPlausibleSummary) {
+TEST(Measure, ReturnsAPlausibleSummary) {
     for (const int threads : {1, 2}) {
         const Context context({.threads = threads});
         const Timing timing =
@@ -67,7 +67,7 @@ TEST(Measure, RefusesWhatItCannotMeasure) {
                  Cancelled);
 }
 
-TEST(Measure, WhatAKernelThrowsIsAnErrorThatNamesIt) {
+TEST(Measure, AnExceptionOfAKernelIsAnErrorThatNamesTheKernel) {
     Kernel kernel;
     kernel.id = "my.exp@1";
     kernel.definition = "exp";

@@ -12,7 +12,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(OperandMemory, StretchesGrowAndHoldThePattern) {
+TEST(OperandMemory, RangesGrowAndKeepThePattern) {
     const auto cpu = device::cpu_backend(1);
     OperandMemory memory(*cpu, 1 << 20, 4096);
     memory.reserve(0, 100, 0);
@@ -35,7 +35,7 @@ TEST(OperandMemory, StretchesGrowAndHoldThePattern) {
     EXPECT_EQ(std::memcmp(pattern.data(), memory.kept().data(), 5000), 0);
 }
 
-TEST(OperandMemory, ARoundIsFilledAsFarAsThereIsTime) {
+TEST(OperandMemory, TheRotationIsFilledAsTimePermits) {
     const auto cpu = device::cpu_backend(1);
     OperandMemory memory(*cpu, 32 << 20, 4096);
     const FillOptions no_time{{}, std::chrono::steady_clock::time_point()};
@@ -53,7 +53,7 @@ TEST(OperandMemory, ARoundIsFilledAsFarAsThereIsTime) {
     EXPECT_EQ(std::memcmp(pattern.data(), streamed, pattern.size()), 0) << "as if it had been filled at once";
 }
 
-TEST(OperandMemory, AStopEndsTheFilling) {
+TEST(OperandMemory, AStopRequestEndsTheFilling) {
     const auto cpu = device::cpu_backend(1);
     OperandMemory memory(*cpu, 64 << 20, 4096);
     std::stop_source source;

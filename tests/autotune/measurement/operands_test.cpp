@@ -34,7 +34,7 @@ std::vector<Definition> lookups() {
     return {embedding, lookup};
 }
 
-/// Operands and their memory, as seen by the first call.
+/// Operands and their memory, as passed to the first call.
 struct Made {
     explicit Made(const std::string& text, std::size_t rotation = 0, const Kernel& kernel = {},
                   const std::vector<Layout>& layouts = {}, int threads = 1, bool cold = true)
@@ -63,7 +63,7 @@ std::pair<double, double> moments(const std::vector<float>& values) {
     return {sum / static_cast<double>(values.size()), squares / static_cast<double>(values.size())};
 }
 
-TEST(Operands, FloatsAreNormalAndTheSameEachTime) {
+TEST(Operands, FloatsAreNormalAndReproducible) {
     for (const char* text : {"exp | f32[4000] -> f32[4000]", "exp | f32[4000]! -> f32[4000]"}) {
         const Made first(text), second(text);
         const auto values = elements<float>(first.args.inputs[0], 4000);
@@ -75,7 +75,7 @@ TEST(Operands, FloatsAreNormalAndTheSameEachTime) {
 }
 
 // As in masks of padded batches: the last quarter of each row is hidden, whatever the strides.
-TEST(Operands, BooleansTellRowsThatAreFilledUp) {
+TEST(Operands, BooleansMaskTheLastQuarterOfEachRow) {
     const std::string attention = " scale=1 masked_score=-1 | f32[2,1,3,8] f32[2,1,6,8] f32[2,1,6,8] bool[2,6]";
     const auto marks = [](const std::string& text, std::size_t operand, std::size_t count) {
         const Made made(text);
@@ -120,7 +120,7 @@ std::pair<T, T> range(const std::string& text, int input, std::size_t count) {
     return {*std::min_element(values.begin(), values.end()), *std::max_element(values.begin(), values.end())};
 }
 
-TEST(Operands, IndicesAreLegalAndReachTheWholeAxis) {
+TEST(Operands, IndicesAreValidAndCoverTheAxis) {
     using Range = std::pair<std::int64_t, std::int64_t>;
     EXPECT_EQ(range<std::int64_t>("gather axis=(-2) | f32[3,50] i64[999] -> f32[999,50]", 1, 999), Range(0, 2));
     EXPECT_EQ(range<std::int64_t>("gather axis=(-1) | f32[50,1] i64[9] -> f32[50,9]", 1, 9), Range(0, 0));
@@ -142,17 +142,17 @@ TEST(Operands, OtherIntegersAreSmall) {
     EXPECT_EQ(range<std::uint8_t>("neg | u8[999] -> u8[999]", 0, 999), (std::pair<std::uint8_t, std::uint8_t>(0, 7)));
 }
 
-TEST(Operands, WhatIsBoundIsStreamedAndTheRestStaysWhereItIs) {
+TEST(Operands, BoundOperandsAreStreamedAndOthersStayInPlace) {
     const char* text = "matmul | f32[4,16] f32[16,16]! -> f32[4,16]";  // 1024 bytes that are bound, and a cache line
                                                                        // between
-    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.places(), 1) << "nothing is bound";
+    EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).operands.position_count(), 1) << "nothing is bound";
     EXPECT_EQ(Made("exp | f32[4] -> f32[4]", 1 << 20).memory->streamed().size(), 0U) << "so none is made";
-    EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.places(), 1) << "hot";
+    EXPECT_EQ(Made(text, 1 << 20, {}, {}, 1, false).operands.position_count(), 1) << "hot";
     Made made(text, 1 << 20);
     EXPECT_EQ(made.operands.streamed_bytes(), 1088U);
-    EXPECT_EQ(made.operands.places(), (1 << 20) / 1088);
+    EXPECT_EQ(made.operands.position_count(), (1 << 20) / 1088);
     std::set<const std::byte*> free, bound, results;
-    for (std::int64_t call = 1; call < 2 * made.operands.places(); ++call) {
+    for (std::int64_t call = 1; call < 2 * made.operands.position_count(); ++call) {
         free.insert(made.args.inputs[0].data);
         bound.insert(made.args.inputs[1].data);
         results.insert(made.args.outputs[0].data);
@@ -160,14 +160,15 @@ TEST(Operands, WhatIsBoundIsStreamedAndTheRestStaysWhereItIs) {
     }
     EXPECT_EQ(free.size(), 1U);
     EXPECT_EQ(results.size(), 1U);
-    ASSERT_EQ(bound.size(), static_cast<std::size_t>(made.operands.places())) << "all of it, however small the operand";
+    ASSERT_EQ(bound.size(), static_cast<std::size_t>(made.operands.position_count()))
+        << "all of it, however small the operand";
     EXPECT_EQ(*bound.begin(), made.memory->streamed().data());
     EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().size());
     for (const std::byte* each : {*bound.begin(), *bound.rbegin()})
         EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second, 1, 0.4);
 }
 
-TEST(Operands, TheNextKernelReadsOnWhereTheLastOneLeftOff) {
+TEST(Operands, TheNextKernelContinuesTheRotation) {
     const Made first("matmul | f32[4,16] f32[16,16]! -> f32[4,16]", 1 << 20);
     first.operands.advance(10);
     const Operands second(problem("exp | f32[100]! -> f32[100]"), {}, {}, 1, first.memory, true);
@@ -175,11 +176,11 @@ TEST(Operands, TheNextKernelReadsOnWhereTheLastOneLeftOff) {
     const std::byte* at = calls.next().inputs[0].data;
     EXPECT_GE(at, first.memory->streamed().data() + 10 * 1088);
     EXPECT_LT(at, first.memory->streamed().data() + 10 * 1088 + second.streamed_bytes());
-    second.advance(second.places() - second.place());
-    EXPECT_EQ(second.place(), 0) << "around and around";
+    second.advance(second.position_count() - second.position());
+    EXPECT_EQ(second.position(), 0) << "around and around";
 }
 
-TEST(Operands, LargeOnesWithGapsArePartsOfStatesAndStreamed) {
+TEST(Operands, LargeStridedOperandsAreStreamedLikeStates) {
     const auto bytes = [](const char* operand) {
         return Made(std::string("neg | ") + operand + " -> f32[2,8,64]", 1 << 20).operands.streamed_bytes();
     };
@@ -189,9 +190,9 @@ TEST(Operands, LargeOnesWithGapsArePartsOfStatesAndStreamed) {
     EXPECT_EQ(bytes("f32[200,80,64]:(0,64,1)"), 0U) << "read again and again";
 }
 
-TEST(Operands, WhatIsLargerThanTheRotationIsThereWhole) {
+TEST(Operands, OperandsLargerThanTheRotationAreComplete) {
     const Made made("exp | f32[100000]! -> f32[100000]", 1 << 16);
-    EXPECT_EQ(made.operands.places(), 1);
+    EXPECT_EQ(made.operands.position_count(), 1);
     EXPECT_GE(made.memory->streamed().size(), 400000U);
 }
 
@@ -201,7 +202,7 @@ std::ptrdiff_t room_for(const std::string& desc) {
     return made.args.inputs[1].data - made.args.inputs[0].data;
 }
 
-TEST(Operands, MemoryReachesToTheLastElementThatStridesReach) {
+TEST(Operands, MemoryExtendsToTheLastStridedElement) {
     EXPECT_GE(room_for("f32[3,4]:(100,1)"), 204 * 4);
     EXPECT_LT(room_for("f32[3,4]:(0,1)"), 3 * 4 * 4 + 128);
     EXPECT_LT(room_for("f32[1000,1000]:(0,0)"), 4 + 128);
@@ -209,7 +210,7 @@ TEST(Operands, MemoryReachesToTheLastElementThatStridesReach) {
     EXPECT_GE(room_for("f32[]"), 4);
 }
 
-TEST(Operands, ShapesStridesAndAttributesAreHandedOver) {
+TEST(Operands, ShapesStridesAndAttributesArePassedToTheKernel) {
     const Made made("slice start=(1,0) size=(2,3) step=(1,2) | f32[3,6] -> f32[2,3]");
     const Args& args = made.args;
     EXPECT_EQ(args.inputs[0].rank, 2);
@@ -230,7 +231,7 @@ TEST(Operands, PackedOperandsHaveTheBytesOfTheirLayout) {
     EXPECT_EQ(bytes("copy | f32[3,7]@panel_t! -> f32[4]"), 7040 + 64) << "of the transposed matrix";
 }
 
-TEST(Operands, AKernelFindsItsWorkspaceAndWhatItPrepared) {
+TEST(Operands, AKernelReceivesItsWorkspaceAndPreparedData) {
     Kernel kernel;
     kernel.workspace = [](const Problem&, int threads) { return Dim(1000 * threads); };
     kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { return std::make_shared<int>(7); };

@@ -9,7 +9,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(PeakThroughput, ARoundHasTwelveChainsOfFullRegisters) {
+TEST(PeakThroughput, AnIterationHasTwelveChainsOfFullRegisters) {
     EXPECT_EQ(operations_per_iteration(Unit::f32_baseline), 2 * 12 * 4);
     EXPECT_EQ(operations_per_iteration(Unit::f32_avx2), 2 * 12 * 8);
     EXPECT_EQ(operations_per_iteration(Unit::f32_avx512), 2 * 12 * 16);

@@ -28,7 +28,7 @@ void slow(const Args& args, Team& team) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST(Stopwatch, TimesAllCallsOfAllMembersAndReadsOn) {
+TEST(Stopwatch, TimesAllCallsOfAllMembersAndRotatesOperands) {
     Kernel kernel;
     kernel.id = "my.exp@1";
     kernel.run = slow;
@@ -47,7 +47,7 @@ TEST(Stopwatch, TimesAllCallsOfAllMembersAndReadsOn) {
     }
 }
 
-TEST(Stopwatch, AfterAFailureItTimesAgain) {
+TEST(Stopwatch, TimesAgainAfterAFailure) {
     Kernel kernel;
     kernel.id = "my.exp@1";
     kernel.run = [](const Args&, Team& team) {

@@ -77,21 +77,21 @@ Comparison compared(double shortest, double spread) {
     return all;
 }
 
-TEST(SuccessiveElimination, FindsTheFastestInAQuarterOfTheTimeThatAMeanOfTenTakes) {
+TEST(SuccessiveElimination, FindsTheFastestInAQuarterOfTheTimeOfAMeanOfTen) {
     const Comparison all = compared(2e-3, 10);
     std::printf("runs of 2..20 ms: %s\n", all.text().c_str());
     EXPECT_LE(all.elimination.regret, 0.005);
     EXPECT_LE(all.elimination.seconds, all.mean_of_ten.seconds / 4);
 }
 
-TEST(SuccessiveElimination, ShortRunsTakeAShareMoreToSizeTheirBlocks) {
+TEST(SuccessiveElimination, ShortRunsNeedAThirdOfTheTimeOfAMeanOfTen) {
     const Comparison all = compared(2e-5, 10);
     std::printf("runs of 20..200 us: %s\n", all.text().c_str());
     EXPECT_LE(all.elimination.regret, 0.005);
     EXPECT_LE(all.elimination.seconds, all.mean_of_ten.seconds / 3);
 }
 
-TEST(SuccessiveElimination, CloseOnesCostMoreAndLoseLittle) {
+TEST(SuccessiveElimination, CloseCandidatesCostMoreAndLoseLittle) {
     const Comparison all = compared(2e-3, 1.05);
     std::printf("within 5 %%: %s\n", all.text().c_str());
     EXPECT_LE(all.elimination.regret, 0.0025);
@@ -99,7 +99,7 @@ TEST(SuccessiveElimination, CloseOnesCostMoreAndLoseLittle) {
     EXPECT_LE(all.elimination.seconds, all.mean_of_ten.seconds);
 }
 
-TEST(SuccessiveElimination, DriftDoesNotDecide) {
+TEST(SuccessiveElimination, DriftDoesNotDecideTheWinner) {
     // The machine slows down by 1 % with each block; later candidates are faster by 2 %.
     std::vector<double> lengths = {1.04, 1.02, 1};
     double speed = 1;
@@ -111,7 +111,7 @@ TEST(SuccessiveElimination, DriftDoesNotDecide) {
     EXPECT_NEAR(result.candidates[0].ratio, 1.04, 0.012);
 }
 
-TEST(SuccessiveElimination, AllThatRaceAreTimedOnceInARepetitionInAnyOrder) {
+TEST(SuccessiveElimination, EachRepetitionTimesAllCandidatesInRandomOrder) {
     std::vector<int> order;
     const auto time = [&](int e, std::int64_t) { return order.push_back(e), 1e-3; };
     const EliminationResult result = elimination(3, time, {.seconds = 10, .indifference = 0, .max_rounds = 4});
@@ -126,7 +126,7 @@ TEST(SuccessiveElimination, AllThatRaceAreTimedOnceInARepetitionInAnyOrder) {
     EXPECT_EQ(result.candidates[0].timing.samples, 15);
 }
 
-TEST(SuccessiveElimination, IntervalsHoldTheTrueRatio) {
+TEST(SuccessiveElimination, IntervalsContainTheTrueRatio) {
     int inside = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         SyntheticClock clock({1e-3, 1.01e-3}, {}, seed);
@@ -142,7 +142,7 @@ TEST(SuccessiveElimination, IntervalsHoldTheTrueRatio) {
     EXPECT_LE(inside, 399);
 }
 
-TEST(SuccessiveElimination, ADisturbedFirstBlockEndsNoRace) {
+TEST(SuccessiveElimination, ADisturbedFirstBlockEliminatesNoCandidate) {
     std::map<int, int> calls;
     const auto time = [&](int e, std::int64_t) { return e == 0 ? 1.1e-3 : ++calls[e] == 2 ? 4e-3 : 1e-3; };
     EXPECT_EQ(elimination(2, time, {}).winner, 1);
@@ -154,7 +154,7 @@ TEST(SuccessiveElimination, ADisturbedFirstBlockEndsNoRace) {
     EXPECT_TRUE(result.decided);
 }
 
-TEST(SuccessiveElimination, AWinnerWithoutRivalsIsTimedThreeTimesAndWhoIsBeatenAlreadyOnce) {
+TEST(SuccessiveElimination, ALoneCandidateIsTimedThreeTimesOrOnceIfBeaten) {
     const auto time = [](int e, std::int64_t) { return e == 0 ? 1e-3 : 4e-3; };
     EXPECT_EQ(elimination(1, time, {}).candidates[0].timing.samples, 3);
     const EliminationResult both = elimination(2, time, {});
@@ -168,7 +168,7 @@ TEST(SuccessiveElimination, AWinnerWithoutRivalsIsTimedThreeTimesAndWhoIsBeatenA
         << "not grossly slower";
 }
 
-TEST(SuccessiveElimination, WhatIsTooCloseIsGivenUp) {
+TEST(SuccessiveElimination, IndifferentCandidatesAreNotSeparated) {
     const auto time = [](int e, std::int64_t) { return e == 0 ? 1e-3 : 1.001e-3; };
     const EliminationResult result = elimination(2, time, {.seconds = 10});
     EXPECT_EQ(result.winner, 0);
@@ -178,7 +178,7 @@ TEST(SuccessiveElimination, WhatIsTooCloseIsGivenUp) {
     EXPECT_TRUE(elimination(2, time, {.seconds = 10, .indifference = 1e-5, .noise = 1e-6}).decided);
 }
 
-TEST(SuccessiveElimination, ABlockHasAsManyRunsAsTheClockNeeds) {
+TEST(SuccessiveElimination, ABlockHasEnoughRunsForTheClock) {
     std::int64_t most = 0;
     const auto time = [&](int, std::int64_t inner) {
         most = std::max(most, inner);
@@ -191,7 +191,7 @@ TEST(SuccessiveElimination, ABlockHasAsManyRunsAsTheClockNeeds) {
     EXPECT_NEAR(result.candidates[0].timing.median, 1e-8, 1e-12);
 }
 
-TEST(SuccessiveElimination, TheBudgetIsKept) {
+TEST(SuccessiveElimination, StaysWithinTheBudget) {
     const auto time = [](int e, std::int64_t inner) { return (e == 1 ? 3.0 : 1e-2) * static_cast<double>(inner); };
     for (const double seconds : {0.1, 0.3, 3.2}) {
         const EliminationResult result = elimination(3, time, {.seconds = seconds});
@@ -206,7 +206,7 @@ TEST(SuccessiveElimination, TheBudgetIsKept) {
     EXPECT_EQ(elimination(3, time, {.seconds = 3.2}).winner, 0);
 }
 
-TEST(SuccessiveElimination, EmptyRacesAndErrors) {
+TEST(SuccessiveElimination, NoCandidatesAndErrors) {
     const auto throws = [](int e, std::int64_t) -> double {
         if (e == 1) throw std::runtime_error("boom");
         return 1e-3;

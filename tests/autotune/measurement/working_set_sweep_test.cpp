@@ -18,12 +18,12 @@ double cached(const std::vector<double>& rates, double reported) {
     return effective_cache_bytes(all, reported) / mb;
 }
 
-TEST(WorkingSetSweep, WhatIsReadFasterThanMemoryIsCached) {
+TEST(WorkingSetSweep, RatesAboveMemoryBandwidthAreCached) {
     EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 0), 16);
     EXPECT_EQ(cached({60, 30, 29, 30, 28, 12, 11, 12}, 480 * mb), 16) << "whatever size the machine reports";
 }
 
-TEST(WorkingSetSweep, WhereNoSharedCacheShowsWhatIsToldCounts) {
+TEST(WorkingSetSweep, WithoutAVisibleSharedCacheTheReportedSizeApplies) {
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 480 * mb), 64)
         << "all of it may be cached: the most that is safe";
     EXPECT_EQ(cached({60, 30, 29, 30, 30, 28, 29, 30}, 8 * mb), 8);
@@ -36,7 +36,7 @@ double mixed_rate(double bytes, double cached, double from_cache, double from_me
     return 1 / (share / from_cache + (1 - share) / from_memory);
 }
 
-TEST(WorkingSetSweep, WorkingSetsGrowUntilCachesNoLongerShow) {
+TEST(WorkingSetSweep, WorkingSetsGrowUntilTheRateIsFlat) {
     const auto rates =
         sweep_to_memory_plateau(64 * mb, 1024 * mb, [](double bytes) { return mixed_rate(bytes, 64 * mb, 220, 37); });
     ASSERT_EQ(rates.size(), 5u);
@@ -49,7 +49,7 @@ TEST(WorkingSetSweep, WorkingSetsGrowUntilCachesNoLongerShow) {
         512 * mb);
 }
 
-TEST(WorkingSetSweep, APlateauTakesTwoStepsAndMemoryIsNotExceeded) {
+TEST(WorkingSetSweep, APlateauNeedsTwoStepsWithinMemory) {
     EXPECT_EQ(sweep_to_memory_plateau(64 * mb, 1024 * mb, [](double) { return 37; }).size(), 3u);
     EXPECT_EQ(sweep_to_memory_plateau(64 * mb, 1024 * mb, [](double bytes) { return bytes < 200 * mb ? 50 : 37; })
                   .back()

@@ -49,7 +49,7 @@ Tuned tuned(const Graph& graph, std::uint64_t seed, double seconds, Mode mode = 
     return result;
 }
 
-TEST(Cut, ATuneThatIsCutAnywhereIsNeverWorseThanNone) {
+TEST(TruncatedTuning, ATuneTruncatedAnywhereIsNeverWorseThanNone) {
     const Graph graph = test::small_layers();
     int gained = 0, cuts = 0;
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
@@ -72,7 +72,7 @@ TEST(Cut, ATuneThatIsCutAnywhereIsNeverWorseThanNone) {
     EXPECT_GE(gained, cuts / 2) << "what was measured is used";
 }
 
-TEST(Cut, OfAnyModeAnywhereIsNeverWorseThanNone) {
+TEST(TruncatedTuning, AnyModeTruncatedAnywhereIsNeverWorseThanNone) {
     const Graph graph = test::small_layers();
     std::uint64_t random = 1;
     for (const Mode mode : {Mode::quick, Mode::exhaustive}) {
@@ -96,7 +96,7 @@ TEST(Cut, OfAnyModeAnywhereIsNeverWorseThanNone) {
     }
 }
 
-TEST(Cut, ATuneThatGoesOnEndsWhereAWholeOneDoes) {
+TEST(TruncatedTuning, AContinuedTuneEndsLikeACompleteOne) {
     const Graph graph = test::small_layers();
     const Tuned whole = tuned(graph, 4, 1e6, Mode::exhaustive);
     const Context context;
@@ -114,7 +114,7 @@ TEST(Cut, ATuneThatGoesOnEndsWhereAWholeOneDoes) {
     for (const auto& [name, times] : measurer.measured()) EXPECT_LE(times, 2) << name;
 }
 
-TEST(Cut, AStopBetweenMeasurementsIsTheLastThatIsDone) {
+TEST(TruncatedTuning, NothingIsMeasuredAfterAStopRequest) {
     const Graph graph = test::small_layers();
     for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive})
         for (const int last : {0, 3}) {
@@ -134,13 +134,13 @@ TEST(Cut, AStopBetweenMeasurementsIsTheLastThatIsDone) {
         }
 }
 
-TEST(Hanging, AKernelThatDoesNotReturnIsToldOfAndCountsAsFailed) {
+TEST(KernelThatDoesNotReturn, IsReportedAndCountsAsFailed) {
     std::mutex mutex;
-    std::string said;
+    std::string messages;
     ContextOptions options;
     options.log = [&](LogLevel, std::string_view line) {
         const std::scoped_lock lock(mutex);
-        said += line;
+        messages += line;
     };
     Kernel sleepy;
     sleepy.id = "my.exp@1";
@@ -169,8 +169,8 @@ TEST(Hanging, AKernelThatDoesNotReturnIsToldOfAndCountsAsFailed) {
         measurer.now};
     run_tuner(tuning.selected, context, tuning.costs, tuning.options, budget, looking);
     const std::scoped_lock lock(mutex);
-    EXPECT_NE(said.find("tune: my.exp@1 did not return within 0.05 s on exp | f32[4] -> f32[4]"), std::string::npos)
-        << said;
+    EXPECT_NE(messages.find("tune: my.exp@1 did not return within 0.05 s on exp | f32[4] -> f32[4]"), std::string::npos)
+        << messages;
     EXPECT_EQ(meanwhile, TimingStatus::failed) << "were the process ended now, the next would know";
 }
 

@@ -21,7 +21,7 @@ namespace {
 using test::FakeMeasurer, test::FakeTuning;
 
 /// Tunes of one graph with invented times, each starting with the database of the one before.
-class Efforts : public testing::Test {
+class EffortTest : public testing::Test {
 protected:
     TuningResult tune(Mode mode, double seconds = 1e6) {
         FakeMeasurer measurer(tuning.costs, seed);
@@ -81,7 +81,7 @@ std::set<std::string> measured_from_nothing(Mode mode, const Graph& graph) {
     return names;
 }
 
-TEST(EffortsFromNothing, EachModeMeasuresWhatTheOneBelowDoesAndMore) {
+TEST(EffortWithEmptyDatabase, EachModeMeasuresMoreThanThePreviousOne) {
     const Graph graph = test::small_layers();
     const std::set<std::string> quick = measured_from_nothing(Mode::quick, graph),
                                 normal = measured_from_nothing(Mode::normal, graph),
@@ -93,7 +93,7 @@ TEST(EffortsFromNothing, EachModeMeasuresWhatTheOneBelowDoesAndMore) {
     EXPECT_TRUE(std::includes(exhaustive.begin(), exhaustive.end(), normal.begin(), normal.end()));
 }
 
-TEST_F(Efforts, ExhaustiveMeasuresAllThatKernelsAccept) {
+TEST_F(EffortTest, ExhaustiveMeasuresAllThatKernelsAccept) {
     tune(Mode::exhaustive);
     std::size_t calls = 0;
     for_each_call([&](const Kernel& kernel, const selection::SizedProblem& problem) {
@@ -103,7 +103,7 @@ TEST_F(Efforts, ExhaustiveMeasuresAllThatKernelsAccept) {
     EXPECT_GT(calls, 50U);
 }
 
-TEST_F(Efforts, ASecondTuneOfAModeMeasuresNothing) {
+TEST_F(EffortTest, ASecondTuneOfAModeMeasuresNothing) {
     for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive}) {
         EXPECT_GT(tune(mode).measured, 0);
         const TuningResult again = tune(mode);
@@ -114,7 +114,7 @@ TEST_F(Efforts, ASecondTuneOfAModeMeasuresNothing) {
     for (const Mode mode : {Mode::normal, Mode::quick}) EXPECT_EQ(tune(mode).measured, 0) << "it knows all of that";
 }
 
-TEST_F(Efforts, WhatQuickTookCoarselyAndNothingElseIsTakenAgain) {
+TEST_F(EffortTest, NormalRepeatsOnlyCoarseTimes) {
     tune(Mode::quick);
     const std::set<std::string> coarse = measured;
     for (const std::string& name : coarse) EXPECT_EQ(quality_of(name), autotune::coarse_quality) << name;
@@ -130,7 +130,7 @@ TEST_F(Efforts, WhatQuickTookCoarselyAndNothingElseIsTakenAgain) {
     for (const std::string& name : coarse) EXPECT_GT(quality_of(name), autotune::coarse_quality) << name;
 }
 
-TEST_F(Efforts, ACoarseTimeNeverStandsForABetterOne) {
+TEST_F(EffortTest, ACoarseTimeNeverReplacesABetterOne) {
     tune(Mode::normal);
     const std::string name = *measured.begin();
     for_each_call([&](const Kernel& kernel, const selection::SizedProblem& problem) {
@@ -150,7 +150,7 @@ TEST_F(Efforts, ACoarseTimeNeverStandsForABetterOne) {
     EXPECT_EQ(tune(Mode::quick).measured, 0);
 }
 
-TEST_F(Efforts, TimesThatAreFarApartAreConfirmedOnce) {
+TEST_F(EffortTest, TimesWithALargeSpreadAreConfirmedOnce) {
     longer = 1.5;
     std::string uneven;  // the fastest one: none of those known to be slow at once
     FakeMeasurer times(tuning.costs, seed);
@@ -168,7 +168,7 @@ TEST_F(Efforts, TimesThatAreFarApartAreConfirmedOnce) {
     EXPECT_EQ(tune(Mode::exhaustive).measured, 0);
 }
 
-TEST(EffortOf, BudgetsAreThoseGivenOrOfTheMode) {
+TEST(EffortOf, BudgetsAreGivenOrThoseOfTheMode) {
     EXPECT_EQ(seconds_of({.mode = Mode::quick}), 1);
     EXPECT_EQ(seconds_of({.mode = Mode::normal}), 5);
     EXPECT_EQ(seconds_of({.mode = Mode::exhaustive}), max_seconds);

@@ -24,7 +24,7 @@ protected:
     test::FakeTuning tuning{graph, context, {{"N", {1}}}};
 };
 
-TEST_F(ExhaustiveTasksTest, HasEachCallOnceAndPackingsToo) {
+TEST_F(ExhaustiveTasksTest, ContainsEachCallAndPackingOnce) {
     std::set<std::string> names;
     bool packs = false;
     for (const TuningTask& task : exhaustive_tasks(tuning.selected, tuning.costs, {}))
@@ -39,7 +39,7 @@ TEST_F(ExhaustiveTasksTest, HasEachCallOnceAndPackingsToo) {
     EXPECT_GT(names.size(), 2 * of_plan.size());
 }
 
-TEST_F(ExhaustiveTasksTest, WhatIsUnknownRunsWhetherItCanWinOrNot) {
+TEST_F(ExhaustiveTasksTest, MeasuresAllUnknownCalls) {
     std::vector<TuningTask> all = exhaustive_tasks(tuning.selected, tuning.costs, {});
     const auto most = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
         return a.calls.size() < b.calls.size();

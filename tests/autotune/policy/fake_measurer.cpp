@@ -70,11 +70,11 @@ FakeTuning::FakeTuning(const Graph& graph, const Context& context, std::vector<S
     options.seconds_per_kept_byte = 0;
 }
 
-double FakeTuning::time_of(const selection::Bucket& bucket, const selection::Candidate& way, const Problem& problem,
+double FakeTuning::time_of(const selection::Bucket& bucket, const selection::Candidate& choice, const Problem& problem,
                            FakeMeasurer& measurer) const {
-    double least = measurer.time_of(*way.kernel, problem);
-    if (any_setting && !way.kernel->knobs.empty())
-        for (const Kernel* setting : bucket.candidates.settings(way))
+    double least = measurer.time_of(*choice.kernel, problem);
+    if (any_setting && !choice.kernel->knobs.empty())
+        for (const Kernel* setting : bucket.candidates.settings(choice))
             least = std::min(least, measurer.time_of(*setting, problem));
     return least;
 }
@@ -102,13 +102,13 @@ selection::Selections FakeTuning::best(FakeMeasurer& measurer) {
             for (const selection::KernelQuery* query : bucket.candidates.queries_for(static_cast<int>(match)))
                 query->for_each_answer([&](const Kernel& kernel, const selection::QueryResult& query_result) {
                     if (!query_result.refusal.empty()) return;
-                    selection::Candidate way;
-                    way.problem = query->problem();
-                    way.kernel = &kernel;
+                    selection::Candidate choice;
+                    choice.problem = query->problem();
+                    choice.kernel = &kernel;
                     for (const selection::SizedProblem& problem :
                          selection::sized_problems_at(*query->problem(), sizes))
                         all.record(*problem, kernel.id, costs.environment, costs.policy,
-                                   took(time_of(bucket, way, *problem, measurer)));
+                                   took(time_of(bucket, choice, *problem, measurer)));
                 });
     }
     selection::CostModel known = costs;

@@ -61,7 +61,7 @@ struct FakeTuning {
     selection::Selections untuned();
 
     /// Time of a call; with `any_setting` that of the fastest setting of its kernel.
-    double time_of(const selection::Bucket& bucket, const selection::Candidate& way, const Problem& problem,
+    double time_of(const selection::Bucket& bucket, const selection::Candidate& choice, const Problem& problem,
                    FakeMeasurer& measurer) const;
 
     bool any_setting = false;  ///< seconds() and best() use the fastest setting of each kernel

@@ -33,7 +33,7 @@ ContextOptions with_a_hanging_kernel(const std::filesystem::path& path) {
     return options;
 }
 
-TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) {
+TEST(HangingKernel, IsRecordedBeforeTheProcessEndsAndNotRunAgain) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "hang_test.db";
     std::filesystem::remove(path);
     Graph g("exp");
@@ -50,9 +50,9 @@ TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) 
         const auto rows = TimingFile(path, TimingFile::Use::read).query({.kernel = "my.exp@1"});
         return !rows.empty() && rows[0].timing.status == TimingStatus::failed;
     };
-    test::Process first([&](const auto& say) {
+    test::Process first([&](const auto& report) {
         tune_once(0.05);
-        say("it returned");
+        report("it returned");
     });
     using Clock = std::chrono::steady_clock;
     for (const Clock::time_point begin = Clock::now(); Clock::now() < begin + std::chrono::seconds(60);) {
@@ -64,10 +64,10 @@ TEST(HangingKernel, IsInTheFileBeforeTheProcessEndsSoTheNextStartDoesWithoutIt) 
     EXPECT_TRUE(recorded()) << "while the kernel still hangs";
     first.kill();
     EXPECT_EQ(first.finish(), "");
-    test::Process second([&](const auto& say) {
+    test::Process second([&](const auto& report) {
         alarm(60);  // would stop the process if the kernel were called
         tune_once(100);
-        say(hung == 0 ? "did without" : "called it");
+        report(hung == 0 ? "did without" : "called it");
     });
     EXPECT_EQ(second.finish(), "did without");
 }

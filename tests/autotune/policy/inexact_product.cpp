@@ -44,7 +44,7 @@ Kernel inexact_product() {
     return kernel;
 }
 
-Kernel lying_product() {
+Kernel product_beyond_stated_error() {
     Kernel kernel = inexact_product();
     kernel.id = "test.liar.matmul.f32@1";
     kernel.error = [](const Problem&) { return 1e-4; };

@@ -8,6 +8,6 @@ namespace cairn::test {
 /// 5e-3.
 Kernel inexact_product();
 /// The same, stating 1e-4.
-Kernel lying_product();
+Kernel product_beyond_stated_error();
 
 }  // namespace cairn::test

@@ -60,7 +60,7 @@ std::map<std::string, int> measured_in(Mode mode, std::uint64_t seed, double bud
     return times;
 }
 
-TEST(Settings, AreMeasuredAsModesSay) {
+TEST(Settings, AreMeasuredAsTheModeRequires) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         for (const auto& [id, count] : measured_in(Mode::quick, seed)) EXPECT_EQ(id.find('{'), std::string::npos) << id;
         const auto normal = measured_in(Mode::normal, seed), all = measured_in(Mode::exhaustive, seed);
@@ -73,7 +73,7 @@ TEST(Settings, AreMeasuredAsModesSay) {
     }
 }
 
-TEST(Settings, TheBestIsChosenAndACutTuneIsNeverWorse) {
+TEST(Settings, TheBestIsChosenAndATruncatedTuneIsNeverWorse) {
     int gained = 0;
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         const Context context = context_with({kernel("my.fast@1", false)});
@@ -107,7 +107,7 @@ TEST(Settings, TheBestIsChosenAndACutTuneIsNeverWorse) {
     EXPECT_GE(gained, 3);
 }
 
-TEST(Settings, OnlyThoseThatMayWinAreInTheFieldAndEachOnce) {
+TEST(Settings, OnlyPossibleWinnersAreCandidatesOnceEach) {
     const Context context = context_with({kernel("my.fast@1", false)});
     const Graph exp = graph();
     FakeTuning tuning(exp, context, {});

@@ -76,7 +76,7 @@ protected:
     std::vector<std::size_t> made;
 };
 
-TEST_F(PairedTrialTest, OnlyWhatDiffersIsRun) {
+TEST_F(PairedTrialTest, RunsOnlyDifferentBuckets) {
     ASSERT_TRUE(challenger);
     const PairedTrial both = paired_trial();
     EXPECT_EQ(made, (std::vector<std::size_t>{1, 1}));
@@ -90,7 +90,7 @@ TEST_F(PairedTrialTest, OnlyWhatDiffersIsRun) {
     EXPECT_GT(std::set<std::int64_t>(slow_calls.begin(), slow_calls.end()).size(), 1U) << "one size alone";
 }
 
-TEST_F(PairedTrialTest, BytesThatARivalKeepsCount) {
+TEST_F(PairedTrialTest, IncludesTheCostOfKeptBytes) {
     ASSERT_TRUE(challenger);
     challenger->kept_bytes = best.kept_bytes + 1e9;
     select_options.seconds_per_kept_byte = 5e-11;  // 50 ms
@@ -101,7 +101,7 @@ TEST_F(PairedTrialTest, BytesThatARivalKeepsCount) {
     EXPECT_EQ(paired_trial().run(prepared.context, 0.5, 1).winner, 1);
 }
 
-TEST_F(PairedTrialTest, ARaceSpendsWhatAllSizesTake) {
+TEST_F(PairedTrialTest, TheBudgetCountsTheTimeOfAllSizes) {
     ASSERT_TRUE(challenger);
     slow_milliseconds = 20;
     const autotune::EliminationResult result = paired_trial().run(prepared.context, 0.5, 1);
@@ -109,7 +109,7 @@ TEST_F(PairedTrialTest, ARaceSpendsWhatAllSizesTake) {
     EXPECT_LE(slow_calls.size(), 28U) << "25 and a first run at each size";
 }
 
-TEST_F(PairedTrialTest, AStopEndsARace) {
+TEST_F(PairedTrialTest, AStopRequestEndsATrial) {
     ASSERT_TRUE(challenger);
     std::stop_source source;
     select_options.stop = source.get_token();

@@ -64,7 +64,7 @@ protected:
     }
 };
 
-TEST_F(ProgramRunnerTest, EachRunIsARunOfTheProgram) {
+TEST_F(ProgramRunnerTest, EachRunRunsTheProgram) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 4096);
     g.output("y", g.input("x", DType::f32, {n, 64}) * g.weight("w", DType::f32, {1, 64}));
@@ -131,7 +131,7 @@ TEST_F(ProgramRunnerTest, StatesKeepTheirRowsAndHaveRoom) {
     }
 }
 
-TEST_F(ProgramRunnerTest, AStopOrTheEndOfItsTimeEndsTheMakingOfWeights) {
+TEST_F(ProgramRunnerTest, AStopRequestOrTimeoutEndsTheGenerationOfWeights) {
     Graph g("g");
     g.output("y", g.input("x", DType::f32, {4, 64}) * g.weight("w", DType::f32, {4, 64}));
     const Context with = context();
@@ -145,7 +145,7 @@ TEST_F(ProgramRunnerTest, AStopOrTheEndOfItsTimeEndsTheMakingOfWeights) {
     EXPECT_GT(in_time.seconds(0, {}, 1), 0);
 }
 
-TEST_F(ProgramRunnerTest, WhatAKernelReportsIsThrown) {
+TEST_F(ProgramRunnerTest, AKernelFailureIsThrown) {
     Graph g("g");
     g.output("y", g.input("x", DType::f32, {32, 64}) * g.weight("w", DType::f32, {1, 64}));
     const Context with = context();
@@ -165,7 +165,7 @@ TEST_F(ProgramRunnerTest, WhatAKernelReportsIsThrown) {
     EXPECT_EQ(seen_calls.size(), 1U);
 }
 
-TEST_F(ProgramRunnerTest, AStopEndsBinding) {
+TEST_F(ProgramRunnerTest, AStopRequestEndsBinding) {
     Graph g("g");
     g.output("y", matmul(g.input("x", DType::f32, {32, 64}), g.weight("w", DType::f32, {64, 64})));
     const Context with = context();

@@ -114,7 +114,7 @@ protected:
 
 constexpr bool stored_form = false, packed_form = true;
 
-TEST_F(ProgramTrialsTest, WhoeverIsFasterAsAWholeIsChosen) {
+TEST_F(ProgramTrialsTest, TheFasterProgramIsChosen) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     ASSERT_EQ(packed(chosen), (Packed{packed_form, stored_form}));
     whole = {{{packed_form, stored_form}, 5},
@@ -140,7 +140,7 @@ TEST_F(ProgramTrialsTest, WhoeverIsFasterAsAWholeIsChosen) {
         2);
 }
 
-TEST_F(ProgramTrialsTest, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBySums) {
+TEST_F(ProgramTrialsTest, TheUnmeasuredPlanIsTriedWhateverItsSum) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, packed_form});
     ASSERT_EQ(packed(chosen), (Packed{packed_form, stored_form}));
@@ -167,7 +167,7 @@ TEST_F(ProgramTrialsTest, WhatACompileWithoutMeasuringDoesIsRunWhateverItCostsBy
     EXPECT_EQ(again->path, won.covers.path);
 }
 
-TEST_F(ProgramTrialsTest, WhereNothingIsDecidedThePlanIsKept) {
+TEST_F(ProgramTrialsTest, AnUndecidedTrialKeepsThePlan) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, packed_form});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, packed_form}, 4.98}};
@@ -179,7 +179,7 @@ TEST_F(ProgramTrialsTest, WhereNothingIsDecidedThePlanIsKept) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(ProgramTrialsTest, APlanThatNoRunWasTimedOfIsNotKept) {
+TEST_F(ProgramTrialsTest, APlanWithoutATimedRunIsNotKept) {
     make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     whole = {{{packed_form, stored_form}, 5}};
@@ -190,7 +190,7 @@ TEST_F(ProgramTrialsTest, APlanThatNoRunWasTimedOfIsNotKept) {
     EXPECT_TRUE(is_known(found.trial_record, name_of(programs.buckets(), plan_covers(), options)));
 }
 
-TEST_F(ProgramTrialsTest, APlanThatCannotBeRunIsKeptUnlessSumsPromiseMuchAndIsNotNamedBeaten) {
+TEST_F(ProgramTrialsTest, APlanThatCannotRunIsKeptUnlessSumsGainMuch) {
     make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     unrunnable = {stored_form, stored_form};
@@ -209,7 +209,7 @@ TEST_F(ProgramTrialsTest, APlanThatCannotBeRunIsKeptUnlessSumsPromiseMuchAndIsNo
     EXPECT_TRUE(left.trial_record.complete);
 }
 
-TEST_F(ProgramTrialsTest, APlanThatLostARaceAndCannotBeRunAgainIsNotKept) {
+TEST_F(ProgramTrialsTest, APlanThatLostATrialAndCannotRunAgainIsNotKept) {
     make({{1.2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}};
@@ -221,7 +221,7 @@ TEST_F(ProgramTrialsTest, APlanThatLostARaceAndCannotBeRunAgainIsNotKept) {
     EXPECT_TRUE(is_known(found.trial_record, name_of(programs.buckets(), plan_covers(), options)));
 }
 
-TEST_F(ProgramTrialsTest, NothingIsLeftOutOfThePlanThatWon) {
+TEST_F(ProgramTrialsTest, AWinningPlanHasNoFurtherChallengers) {
     make({{1.02e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({packed_form, packed_form});
     whole = {{{packed_form, stored_form}, 5}, {{packed_form, packed_form}, 4}};
@@ -231,7 +231,7 @@ TEST_F(ProgramTrialsTest, NothingIsLeftOutOfThePlanThatWon) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(ProgramTrialsTest, FewerRunsTellWhetherTuningHasHarmed) {
+TEST_F(ProgramTrialsTest, ATuningRegressionIsDetectedWithFewerRuns) {
     make({{0.36, 0.3}, {1e-3, 1e-3}});  // four pairs take less than three seconds, eight do not
     plan = call_kinds_by_time({stored_form, packed(chosen)[1]});
     whole = {{packed(chosen), 5}, {{stored_form, packed(chosen)[1]}, 6}};
@@ -240,7 +240,7 @@ TEST_F(ProgramTrialsTest, FewerRunsTellWhetherTuningHasHarmed) {
     EXPECT_TRUE(run_trials().trials.empty());
 }
 
-TEST_F(ProgramTrialsTest, APlanThatNoRaceCanBeHeldOfIsTakenUnlessSumsPromiseMuch) {
+TEST_F(ProgramTrialsTest, APlanWithoutTimeForATrialIsKeptUnlessSumsGainMuch) {
     make({{1.05e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     const ProgramTrialsOutcome cut = run_trials(std::nullopt, 0);
@@ -261,7 +261,7 @@ TEST_F(ProgramTrialsTest, APlanThatNoRaceCanBeHeldOfIsTakenUnlessSumsPromiseMuch
     EXPECT_TRUE(trials_run.empty());
 }
 
-TEST_F(ProgramTrialsTest, APlanThatWonStaysByWhateverKernels) {
+TEST_F(ProgramTrialsTest, APlanThatWonIsKeptWithOtherKernels) {
     make({{1.05e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time({stored_form, stored_form});
     ProgramTrialsOutcome cut = run_trials(std::nullopt, 0);
@@ -273,7 +273,7 @@ TEST_F(ProgramTrialsTest, APlanThatWonStaysByWhateverKernels) {
     EXPECT_EQ(packed(*again), (Packed{stored_form, stored_form}));
 }
 
-TEST_F(ProgramTrialsTest, APlanThatIsWhatWasChosenIsNotRun) {
+TEST_F(ProgramTrialsTest, APlanEqualToTheSelectionIsNotTried) {
     make({{2e-3, 1e-3}, {1e-3, 2e-3}});
     plan = call_kinds_by_time(packed(chosen));
     const ProgramTrialsOutcome found = run_trials();
@@ -281,7 +281,7 @@ TEST_F(ProgramTrialsTest, APlanThatIsWhatWasChosenIsNotRun) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(ProgramTrialsTest, NobodyWinsByOneRaceAlone) {
+TEST_F(ProgramTrialsTest, AWinNeedsASecondTrial) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 5}, {{stored_form}, 4}};
     second_trial_threshold = 0.5;
@@ -293,7 +293,7 @@ TEST_F(ProgramTrialsTest, NobodyWinsByOneRaceAlone) {
     EXPECT_TRUE(found.trial_record.complete);
 }
 
-TEST_F(ProgramTrialsTest, WhatCostsMuchMoreIsNotRun) {
+TEST_F(ProgramTrialsTest, ExpensiveChallengersAreNotTried) {
     make({{1.2e-3, 1e-3}, {1e-3, 1.5e-3}});
     const ProgramTrialsOutcome found = run_trials();
     EXPECT_TRUE(found.trials.empty());
@@ -302,7 +302,7 @@ TEST_F(ProgramTrialsTest, WhatCostsMuchMoreIsNotRun) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
-TEST_F(ProgramTrialsTest, WhoCannotBeRunIsPassedOver) {
+TEST_F(ProgramTrialsTest, ChallengersThatCannotRunAreSkipped) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{packed_form, packed_form}, 4}, {{stored_form, packed_form}, 6}};
     unrunnable = {stored_form, stored_form};
@@ -312,7 +312,7 @@ TEST_F(ProgramTrialsTest, WhoCannotBeRunIsPassedOver) {
     for (const ProgramTrial& trial : found.trials) EXPECT_GT(trial.samples, 0);
 }
 
-TEST_F(ProgramTrialsTest, GoesOnWhereItWasCut) {
+TEST_F(ProgramTrialsTest, ContinuesWhereItWasTruncated) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5},
              {{stored_form, stored_form}, 4},
@@ -342,7 +342,7 @@ TEST_F(ProgramTrialsTest, GoesOnWhereItWasCut) {
     EXPECT_TRUE(trials_run.empty());
 }
 
-TEST_F(ProgramTrialsTest, WhoWasBeatenIsNotRunAgain) {
+TEST_F(ProgramTrialsTest, RejectedChallengersAreNotTriedAgain) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
     TrialRecord cut = run_trials().trial_record;
@@ -354,7 +354,7 @@ TEST_F(ProgramTrialsTest, WhoWasBeatenIsNotRunAgain) {
     EXPECT_EQ(trials_run.size(), 1U);
 }
 
-TEST_F(ProgramTrialsTest, AStandingOfOtherCoversIsForgotten) {
+TEST_F(ProgramTrialsTest, ARecordOfOtherCoversIsDiscarded) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 4}, {{stored_form}, 5}};
     TrialRecord old;
@@ -365,7 +365,7 @@ TEST_F(ProgramTrialsTest, AStandingOfOtherCoversIsForgotten) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
-TEST_F(ProgramTrialsTest, ExhaustiveGoesOnWithRivalsThatCostMore) {
+TEST_F(ProgramTrialsTest, ExhaustiveTriesMoreExpensiveChallengers) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.2e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
     const ProgramTrialsOutcome normal = run_trials();
@@ -383,7 +383,7 @@ TEST_F(ProgramTrialsTest, ExhaustiveGoesOnWithRivalsThatCostMore) {
     EXPECT_TRUE(trials_run.empty());
 }
 
-TEST_F(ProgramTrialsTest, NoRaceBeginsThatThereIsNoTimeToPrepare) {
+TEST_F(ProgramTrialsTest, NoTrialStartsWithoutTimeToPrepare) {
     make({{1.01e-3, 1e-3}, {1e-3, 1.01e-3}, {1.01e-3, 1e-3}});
     for (const bool a : {false, true})
         for (const bool b : {false, true})
@@ -396,7 +396,7 @@ TEST_F(ProgramTrialsTest, NoRaceBeginsThatThereIsNoTimeToPrepare) {
     EXPECT_EQ(found.covers.path, chosen.path);
 }
 
-TEST_F(ProgramTrialsTest, WhatNormalAllowsThemIsSpentOnce) {
+TEST_F(ProgramTrialsTest, TheTrialBudgetOfNormalIsSpentOnce) {
     make({{1.02e-3, 1e-3}, {1e-3, 1.03e-3}});
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 6}, {{packed_form, packed_form}, 6}};
     preparing = std::chrono::milliseconds(400);
@@ -415,7 +415,7 @@ TEST_F(ProgramTrialsTest, WhatNormalAllowsThemIsSpentOnce) {
     EXPECT_EQ(trials_run.size(), 2U);
 }
 
-TEST_F(ProgramTrialsTest, RunsOfWhichARaceHoldsTooFewAreLeft) {
+TEST_F(ProgramTrialsTest, TrialsWithTooFewRunsAreLeftToExhaustive) {
     make({{0.204, 0.2}, {1e-3, 1.03e-3}});  // 16 runs take 3.2 s and more
     whole = {{{packed_form, stored_form}, 5}, {{stored_form, stored_form}, 4}};
     const ProgramTrialsOutcome normal = run_trials();
@@ -426,7 +426,7 @@ TEST_F(ProgramTrialsTest, RunsOfWhichARaceHoldsTooFewAreLeft) {
     EXPECT_FALSE(trials_run.empty());
 }
 
-TEST_F(ProgramTrialsTest, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
+TEST_F(ProgramTrialsTest, AFirstWinWithoutASecondTrialDoesNotCount) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 5}, {{stored_form}, 4}};
     is_late = true;
@@ -436,7 +436,7 @@ TEST_F(ProgramTrialsTest, WhoeverWonTheFirstRaceHasNotWonWithoutTheSecond) {
     for (const ProgramTrial& trial : found.trials) EXPECT_FALSE(trial.won);
 }
 
-TEST_F(ProgramTrialsTest, AStopEndsThem) {
+TEST_F(ProgramTrialsTest, AStopRequestEndsThem) {
     make({{1.02e-3, 1e-3}});
     whole = {{{packed_form}, 4}, {{stored_form}, 5}};
     std::stop_source source;

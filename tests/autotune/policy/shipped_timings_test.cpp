@@ -43,12 +43,12 @@ public:
         tuning.costs.environment.hard = environment("Here");
         without = seconds(tuning.untuned());
         best = seconds(tuning.best(measurer));
-        there = tuning.costs.machine;
-        there.flops *= 3;
-        there.unit_flops[index_of(*unit_of(Arithmetic::f32, context.features()))] = there.flops;
-        there.bandwidth *= 0.5;
-        there.cache_bandwidth = 3 * there.bandwidth;
-        there.cache_bytes = 1e6;
+        other_machine = tuning.costs.machine;
+        other_machine.flops *= 3;
+        other_machine.unit_flops[index_of(*unit_of(Arithmetic::f32, context.features()))] = other_machine.flops;
+        other_machine.bandwidth *= 0.5;
+        other_machine.cache_bandwidth = 3 * other_machine.bandwidth;
+        other_machine.cache_bytes = 1e6;
         folder = std::filesystem::path(CAIRN_BINARY_DIR) / "shipped_timings_test" /
                  testing::UnitTest::GetInstance()->current_test_info()->name();
         std::filesystem::remove_all(folder);
@@ -59,13 +59,13 @@ public:
     }
     double seconds(const selection::Selections& chosen) { return tuning.seconds(chosen, measurer); }
 
-    /// Time of a kernel on the other machine: its time here by the measurer, scaled by the ratio of the rooflines, and
-    /// 10 % of noise either way.
-    double like_here(const Kernel& kernel, const Problem& problem) {
+    /// Time of a kernel on the other machine: its time on this machine by the measurer, scaled by the ratio of the
+    /// rooflines, and 10 % of noise either way.
+    double rescaled_time(const Kernel& kernel, const Problem& problem) {
         std::uint64_t state = kernel.id.size() * 977 + digest(to_string(problem)).low;
         const double chance = static_cast<double>(autotune::splitmix64(state) >> 11) * 0x1p-53;
         selection::CostModel theirs = tuning.costs;
-        theirs.machine = there;
+        theirs.machine = other_machine;
         return measurer.time_of(kernel, problem) * std::pow(1.1, 2 * chance - 1) *
                selection::roofline_seconds(kernel, problem, theirs) /
                selection::roofline_seconds(kernel, problem, tuning.costs);
@@ -75,7 +75,7 @@ public:
         const TimingEnvironment theirs{environment("There"), ""};
         {
             TimingDb shipped(folder / "shipped_timings.db");
-            autotune::record_calibration(shipped, theirs, tuning.costs.policy, {there, true});
+            autotune::record_calibration(shipped, theirs, tuning.costs.policy, {other_machine, true});
             for (const selection::Bucket& bucket : tuning.selected)
                 for (std::size_t match = 0; match < bucket.matches.size(); ++match)
                     for (const selection::KernelQuery* query : bucket.candidates.queries_for(static_cast<int>(match)))
@@ -104,7 +104,7 @@ public:
     const Context context;
     FakeTuning tuning;
     FakeMeasurer measurer;
-    Calibration there;
+    Calibration other_machine;
     std::filesystem::path folder;
     double without = 0, best = 0;  // seconds of runs
 };
@@ -117,21 +117,21 @@ TEST(WithShippedTimings, AFirstStartChoosesNearlyAsAfterATune) {
         for (const bool is_calibrated : {false, true}) {
             WithShippedTimings seeded(number, graph);
             seeded.tuning.costs.is_calibrated = is_calibrated;
-            seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
+            seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.rescaled_time(k, p); });
             const selection::Selections chosen = seeded.first_start();
-            std::size_t told = 0, all = 0;
+            std::size_t expected = 0, all = 0;
             for (const selection::Selection& bucket : chosen.buckets)
                 for (const selection::Choice& choice : bucket.chosen) {
                     if (choice.candidate.match < 0) continue;  // a copy, which belongs to no match
                     EXPECT_FALSE(choice.candidate.estimate.measured);
-                    told += choice.candidate.estimate.from != nullptr;
+                    expected += choice.candidate.estimate.from != nullptr;
                     ++all;
                 }
-            EXPECT_EQ(told, all) << "each is expected from the other machine";
+            EXPECT_EQ(expected, all) << "each is expected from the other machine";
             EXPECT_EQ(seeded.context.impl()->timings->size(), 0U);
             const double with = seeded.seconds(chosen);
-            // A call may be bound by another resource there than here, which only a calibration shows: without one,
-            // shipped timings are better on average, not in every case.
+            // A call may be bound by another resource on the other machine than on this one, which only a calibration
+            // shows: without one, shipped timings are better on average, not in every case.
             if (is_calibrated) {
                 EXPECT_LE(with, 1.15 * seeded.best) << "machine " << number;
                 EXPECT_LT(with, seeded.without) << "machine " << number;
@@ -144,12 +144,12 @@ TEST(WithShippedTimings, AFirstStartChoosesNearlyAsAfterATune) {
     EXPECT_GT(regret_without, 5 * regret_with);
 }
 
-TEST(WithShippedTimings, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
+TEST(WithShippedTimings, ATruncatedTuneIsNeverWorseThanTheFirstStart) {
     const Graph graph = block();
     double spent = 0;
     for (int part = 10; part >= 0; --part) {
         WithShippedTimings seeded(1, graph);
-        seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p); });
+        seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.rescaled_time(k, p); });
         const double first = seeded.seconds(seeded.first_start());
         const TuningResult profiled = seeded.tune(part == 10 ? 1e6 : spent * part / 10);
         if (part == 10) {
@@ -162,7 +162,7 @@ TEST(WithShippedTimings, ATuneThatIsCutIsNeverWorseThanTheFirstStart) {
     }
 }
 
-TEST(WithShippedTimings, AWhollyWrongSeedChangesNoTune) {
+TEST(WithShippedTimings, WrongShippedTimingsDoNotChangeATune) {
     const Graph graph = block();
     for (std::uint64_t number = 1; number <= 2; ++number) {
         WithShippedTimings alone(number, graph);
@@ -170,7 +170,7 @@ TEST(WithShippedTimings, AWhollyWrongSeedChangesNoTune) {
         const double right = alone.seconds(alone.tuning.choose());
         EXPECT_LE(right, 1.03 * alone.best);
         WithShippedTimings seeded(number, graph);
-        // The shipped times are inverse to the times here.
+        // The shipped times are inverse to the times of this machine.
         seeded.write_shipped_timings(
             [&](const Kernel& k, const Problem& p) { return 1e-10 / seeded.measurer.time_of(k, p); });
         EXPECT_GT(seeded.seconds(seeded.first_start()), 1.2 * seeded.best) << "it is believed where nothing is known";
@@ -179,9 +179,9 @@ TEST(WithShippedTimings, AWhollyWrongSeedChangesNoTune) {
     }
 }
 
-TEST(WithShippedTimings, WhatIsMeasuredHereCountsForAllThatIsExpected) {
+TEST(WithShippedTimings, MeasurementsRescaleAllExpectedTimes) {
     WithShippedTimings seeded(1, block());
-    seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.like_here(k, p) / 100; });
+    seeded.write_shipped_timings([&](const Kernel& k, const Problem& p) { return seeded.rescaled_time(k, p) / 100; });
     seeded.first_start();
     EXPECT_NEAR(learned_from(seeded.tuning.selected, seeded.tuning.costs).time_scale, 1, 1e-9) << "nothing is known";
     seeded.tune(seeded.measurer.now() + 0.05);

@@ -14,7 +14,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(TaskPriority, PutsCallsThatCostMuchAndMayBeBeatenFirst) {
+TEST(TaskPriority, OrdersCallsByCostAndPossibleGain) {
     const Graph graph = test::small_layers();
     const Context context;
     test::FakeTuning tuning(graph, context, {{"N", {1}}});

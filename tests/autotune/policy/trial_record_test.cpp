@@ -9,7 +9,7 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(TrialRecord, TextAndBack) {
+TEST(TrialRecord, RoundTripsThroughText) {
     TrialRecord trial_record;
     trial_record.best = digest("best");
     EXPECT_EQ(parse_trial_record(to_string(trial_record)), trial_record);
@@ -21,7 +21,7 @@ TEST(TrialRecord, TextAndBack) {
     EXPECT_EQ(parse_trial_record(to_string(trial_record)), trial_record);
 }
 
-TEST(TrialRecord, OtherTextIsNone) {
+TEST(TrialRecord, OtherTextIsRefused) {
     const std::string best = "best " + to_string(digest("x")) + "\n";
     for (const std::string& text : {std::string(), std::string("complete\n"), best + "complete", best + "without k\n",
                                     best + "only k\n", best + "beaten 12\n", best + "best\n", best + "\n",
@@ -50,7 +50,7 @@ protected:
     selection::Selections chosen;
 };
 
-TEST_F(TrialRecordTest, NamesTellCoversSizesAndWeightsApart) {
+TEST_F(TrialRecordTest, DigestsDistinguishCoversSizesAndWeights) {
     choose(2e-3, 1e-3);
     const Digest packed = name();
     choose(2e-3, 1.5e-3);
@@ -66,28 +66,28 @@ TEST_F(TrialRecordTest, NamesTellCoversSizesAndWeightsApart) {
     EXPECT_NE(name(), packed);
 }
 
-TEST_F(TrialRecordTest, TheQuestionIsTheSameWhateverIsMeasured) {
-    const auto question = [&] { return name_of(programs.buckets(), options); };
+TEST_F(TrialRecordTest, TheKeyDoesNotDependOnMeasurements) {
+    const auto key_of_options = [&] { return name_of(programs.buckets(), options); };
     choose(2e-3, 1e-3);
-    const Digest asked = question();
+    const Digest key = key_of_options();
     choose(1e-3, 2e-3);
-    EXPECT_EQ(question(), asked);
+    EXPECT_EQ(key_of_options(), key);
     choose(1e-3, 2e-3, 2);
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
     choose(1e-3, 2e-3, 1, 9);
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
     choose(1e-3, 2e-3);
     options.seconds_per_kept_byte = 1e-12;
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
     options.seconds_per_kept_byte = 0;
     programs.clear();
     Graph graph("g");
     graph.output("z", exp(graph.input("u", DType::f32, {graph.symbol("N", 1, 8)})));
     programs.add(graph, kernels, costs, 1);
-    EXPECT_NE(question(), asked);
+    EXPECT_NE(key_of_options(), key);
 }
 
-TEST_F(TrialRecordTest, KnowsTheBestAndWhoWasBeaten) {
+TEST_F(TrialRecordTest, ContainsTheBestAndTheRejected) {
     TrialRecord trial_record;
     trial_record.best = digest("a");
     trial_record.rejected = {digest("b"), digest("c")};
@@ -95,7 +95,7 @@ TEST_F(TrialRecordTest, KnowsTheBestAndWhoWasBeaten) {
     EXPECT_FALSE(is_known(trial_record, digest("d")));
 }
 
-TEST_F(TrialRecordTest, FoundAgainAsLongAsItIsThere) {
+TEST_F(TrialRecordTest, TheBestCoverIsFoundIfItExists) {
     choose(2e-3, 1e-3);
     TrialRecord trial_record;
     trial_record.best = name();

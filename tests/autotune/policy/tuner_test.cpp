@@ -45,7 +45,7 @@ TEST(Tuner, ASecondStartMeasuresNothing) {
     EXPECT_EQ(details(estimated.explain()).find(" s measured"), std::string::npos);
 }
 
-TEST(Tuner, TellsTheBestAsFarAsIsKnown) {
+TEST(Tuner, ReportsTheBestKnownTime) {
     std::vector<double> best;
     CompileOptions options;
     options.mode = Mode::normal;
@@ -61,7 +61,7 @@ TEST(Tuner, TellsTheBestAsFarAsIsKnown) {
 
 TEST(Tuner, NoBudgetMeansNoMeasurement) { EXPECT_EQ(tune_steps(Context(), Mode::normal, 0), 0); }
 
-TEST(Tuner, AStopKeepsWhatWasMeasured) {
+TEST(Tuner, AStopRequestKeepsMeasuredTimes) {
     const auto path = std::filesystem::path(CAIRN_BINARY_DIR) / "stopped_profile_test.db";
     std::filesystem::remove(path);
     {
@@ -132,26 +132,26 @@ protected:
         return compile(g, context, options);
     }
 
-    static bool takes(const CompiledGraph& compiled, const Kernel& kernel) {
+    static bool selects(const CompiledGraph& compiled, const Kernel& kernel) {
         return compiled.program().find(kernel.id) != std::string::npos;
     }
-    static bool tells(const CompiledGraph& compiled, const std::string& words) {
+    static bool explains(const CompiledGraph& compiled, const std::string& words) {
         return details(compiled.explain()).find(words) != std::string::npos;
     }
 
     std::filesystem::path path;
 };
 
-TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
+TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndApplied) {
     const Kernel kernel = test::inexact_product();
     const Context context = this->context(kernel);
     store_times(context, kernel);
     const CompiledGraph before = compiled(context, Mode::cached, 6e-3);
-    EXPECT_TRUE(takes(before, kernel) && tells(before, " s measured, error 0.005 stated")) << before.explain();
-    EXPECT_FALSE(takes(compiled(context, Mode::cached, 4e-3), kernel)) << "less than the stated error";
+    EXPECT_TRUE(selects(before, kernel) && explains(before, " s measured, error 0.005 stated")) << before.explain();
+    EXPECT_FALSE(selects(compiled(context, Mode::cached, 4e-3), kernel)) << "less than the stated error";
     const std::size_t times = context.impl()->timings->size();
     const CompiledGraph after = compiled(context, Mode::normal, 6e-3);
-    EXPECT_TRUE(takes(after, kernel)) << after.explain();
+    EXPECT_TRUE(selects(after, kernel)) << after.explain();
     EXPECT_LE(context.impl()->timings->size(), times + 1)
         << "all times of products were known, that of a packing was not";
     const auto figures =
@@ -159,29 +159,29 @@ TEST_F(TunerOfAProduct, AnErrorIsMeasuredWithTheTimeAndCounts) {
     ASSERT_TRUE(figures);
     EXPECT_GT(figures->relative, 5e-4);
     EXPECT_LT(figures->counted(), 4e-3);
-    EXPECT_TRUE(tells(after, " measured | matmul")) << after.explain();
-    EXPECT_TRUE(takes(compiled(this->context(kernel), Mode::cached, 4e-3), kernel)) << "what was measured counts";
-    EXPECT_FALSE(takes(compiled(this->context(kernel), Mode::cached, 0), kernel));
+    EXPECT_TRUE(explains(after, " measured | matmul")) << after.explain();
+    EXPECT_TRUE(selects(compiled(this->context(kernel), Mode::cached, 4e-3), kernel)) << "what was measured counts";
+    EXPECT_FALSE(selects(compiled(this->context(kernel), Mode::cached, 0), kernel));
 }
 
-TEST_F(TunerOfAProduct, WhoIsFurtherOffThanPromisedIsNotTakenAgain) {
-    const Kernel kernel = test::lying_product();
+TEST_F(TunerOfAProduct, AKernelBeyondItsStatedErrorIsNotSelectedAgain) {
+    const Kernel kernel = test::product_beyond_stated_error();
     const std::string reason = "refused: it states an error of 0.0001, but 0.00";
     {
         const Context context = this->context(kernel);
         store_times(context, kernel);
-        EXPECT_TRUE(takes(compiled(context, Mode::cached, 1e-2), kernel)) << "it is believed at first";
+        EXPECT_TRUE(selects(compiled(context, Mode::cached, 1e-2), kernel)) << "it is believed at first";
         const CompiledGraph tuned = compiled(context, Mode::normal, 1e-2);
-        EXPECT_FALSE(takes(tuned, kernel));
-        EXPECT_TRUE(tells(tuned, reason)) << tuned.explain();
+        EXPECT_FALSE(selects(tuned, kernel));
+        EXPECT_TRUE(explains(tuned, reason)) << tuned.explain();
     }
     const Context context = this->context(kernel);
     const CompiledGraph later = compiled(context, Mode::cached, 1e-2),
                         wider = compiled(context, Mode::cached, 1e-2, 48);
     for (const CompiledGraph* one : {&later, &wider}) {
-        EXPECT_FALSE(takes(*one, kernel));
-        EXPECT_TRUE(tells(*one, reason)) << one->explain();
-        EXPECT_TRUE(tells(*one, "on matmul | f32[4,64] f32[64,32]! -> f32[4,32]")) << one->explain();
+        EXPECT_FALSE(selects(*one, kernel));
+        EXPECT_TRUE(explains(*one, reason)) << one->explain();
+        EXPECT_TRUE(explains(*one, "on matmul | f32[4,64] f32[64,32]! -> f32[4,32]")) << one->explain();
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using test::FakeMeasurer, test::FakeTuning;
 
-TEST(TuningProgress, TakeACallAsTheBestThatMakesTheSame) {
+TEST(TuningProgress, EstimatesACallByTheBestEquivalentCall) {
     const Graph graph = test::small_layers();
     const Context context;
     FakeTuning tuning(graph, context, {});
@@ -50,7 +50,7 @@ TEST(TuningProgress, TakeACallAsTheBestThatMakesTheSame) {
     EXPECT_EQ(points[3].measured, 3);
 }
 
-TEST(TuningProgress, OfATuneRunFromWhatIsEstimatedToWhatWasMeasured) {
+TEST(TuningProgress, RunsFromTheEstimateToTheMeasuredTime) {
     const Graph graph = test::small_layers();
     for (const Mode mode : {Mode::quick, Mode::normal, Mode::exhaustive}) {
         const Context context;
@@ -76,7 +76,7 @@ TEST(TuningProgress, OfATuneRunFromWhatIsEstimatedToWhatWasMeasured) {
     }
 }
 
-TEST(TuningProgress, AsTextAreReadAgain) {
+TEST(TuningProgress, RoundTripsThroughText) {
     const std::vector<TuningPoint> points{{0, 1. / 3, 0}, {1e-5, 2e-7, 4}, {12.5, 1e300, 1000}};
     EXPECT_EQ(parse_points(to_string(points)), points);
     EXPECT_TRUE(parse_points("").empty());

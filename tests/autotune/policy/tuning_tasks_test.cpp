@@ -45,7 +45,7 @@ protected:
     selection::Selections chosen;
 };
 
-TEST_F(TuningTasksTest, AreAllThatMakeTheSameAtTheSameSizes) {
+TEST_F(TuningTasksTest, ContainAllCallsOfTheSameValueAndSizes) {
     const std::vector<TuningTask> all = task();
     std::set<std::string> first;
     for (const TuningTask& each : all) {
@@ -66,7 +66,7 @@ TEST_F(TuningTasksTest, AreAllThatMakeTheSameAtTheSameSizes) {
     EXPECT_GE(product->calls.size(), 3U);
 }
 
-TEST_F(TuningTasksTest, BucketsTakeTurnsAndLargeStakesComeFirst) {
+TEST_F(TuningTasksTest, AlternateBetweenBucketsByPotentialGain) {
     const std::vector<TuningTask> all = task();
     EXPECT_NE(all[0].bucket, all[1].bucket);
     for (const std::size_t bucket : {0U, 1U}) {
@@ -77,7 +77,7 @@ TEST_F(TuningTasksTest, BucketsTakeTurnsAndLargeStakesComeFirst) {
     }
 }
 
-TEST_F(TuningTasksTest, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
+TEST_F(TuningTasksTest, KnownTimesAreTheIncumbentAndNotMeasuredAgain) {
     const std::vector<TuningTask> all = task();
     const auto most = std::max_element(all.begin(), all.end(), [](const TuningTask& a, const TuningTask& b) {
         return a.calls.size() < b.calls.size();
@@ -100,7 +100,7 @@ TEST_F(TuningTasksTest, WhatIsKnownIsNotMeasuredAgainButIsToBeBeaten) {
     EXPECT_EQ(task().size(), all.size() - 1);
 }
 
-TEST_F(TuningTasksTest, TheLikeliestRunFirstAndNoneThatCannotWin) {
+TEST_F(TuningTasksTest, OrderCandidatesByExpectedTimeWithoutHopelessOnes) {
     for (const TuningTask& each : task()) {
         const CandidateSet candidate_set = candidates_of(each, tuning->costs);
         double least_high = std::numeric_limits<double>::infinity(), last = 0;
@@ -117,7 +117,7 @@ TEST_F(TuningTasksTest, TheLikeliestRunFirstAndNoneThatCannotWin) {
     }
 }
 
-TEST_F(TuningTasksTest, WhatWasMeasuredShowsOfItsSiblings) {
+TEST_F(TuningTasksTest, MeasuredTimesAreTransferredToSiblings) {
     EXPECT_TRUE(learned_from(tuning->selected, tuning->costs).own.empty());
     const std::vector<TuningTask> all = task();
     const CandidateCall& call = all.front().calls.front();

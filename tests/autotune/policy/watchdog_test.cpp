@@ -9,20 +9,20 @@
 namespace cairn::autotune {
 namespace {
 
-TEST(Watchdog, TellsOnceOfWorkThatTakesTooLongFromAnotherThread) {
+TEST(Watchdog, ReportsSlowWorkOnceFromAnotherThread) {
     Watchdog dog(0.01);
-    std::promise<std::thread::id> told;
+    std::promise<std::thread::id> reporting_thread;
     std::atomic<int> times = 0;
     dog.begin([&] {
-        if (times++ == 0) told.set_value(std::this_thread::get_id());
+        if (times++ == 0) reporting_thread.set_value(std::this_thread::get_id());
     });
-    EXPECT_NE(told.get_future().get(), std::this_thread::get_id());
+    EXPECT_NE(reporting_thread.get_future().get(), std::this_thread::get_id());
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     dog.end();
     EXPECT_EQ(times, 1);
 }
 
-TEST(Watchdog, SaysNothingOfWorkThatEnds) {
+TEST(Watchdog, DoesNotReportWorkThatEnds) {
     std::atomic<int> times = 0;
     {
         Watchdog dog(3600);

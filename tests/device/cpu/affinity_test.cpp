@@ -29,7 +29,7 @@ TEST_F(Quota, UnifiedInANamespace) {
     EXPECT_EQ(quota(), 1.5);
 }
 
-TEST_F(Quota, UnifiedTakesTheTightestOfAllAbove) {
+TEST_F(Quota, UnifiedUsesTheLowestQuotaOfAllParents) {
     unified("/a/b");
     write("/sys/fs/cgroup/a/b/cpu.max", "400000 100000\n");
     EXPECT_EQ(quota(), 4.0);
@@ -54,7 +54,7 @@ TEST_F(Quota, VersionOneWithTheContainerAsMountRoot) {
     EXPECT_EQ(quota(), 1.0);
 }
 
-TEST_F(Quota, HostileText) {
+TEST_F(Quota, InvalidText) {
     unified("/../../elsewhere");
     write("/sys/fs/cgroup/cpu.max", "100000 100000\n");
     EXPECT_EQ(quota(), std::nullopt);
@@ -69,7 +69,7 @@ TEST_F(Quota, HostileText) {
     EXPECT_EQ(quota(), std::nullopt);
 }
 
-TEST(Affinity, UsableCpusAreOfTheMask) {
+TEST(Affinity, UsableCpusAreThoseOfTheMask) {
     EXPECT_GE(usable_cpus(), 1);
     EXPECT_LE(usable_cpus(), affinity_cpus());
 }

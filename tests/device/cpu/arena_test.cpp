@@ -33,7 +33,7 @@ void expect_error(ErrorKind kind, const std::string& part, const Call& call) {
 
 static_assert(!std::is_copy_constructible_v<Arena> && std::is_nothrow_move_constructible_v<Arena>);
 
-TEST(Arena, ReservingTakesAddressesOnly) {
+TEST(Arena, ReservationUsesOnlyAddressSpace) {
     const std::size_t bytes = std::size_t{64} << 30;
     const Arena arena = Arena::reserve(bytes);
     ASSERT_NE(arena.data(), nullptr);
@@ -44,7 +44,7 @@ TEST(Arena, ReservingTakesAddressesOnly) {
     EXPECT_TRUE(arena.owned());
 }
 
-TEST(Arena, TouchTakesWhatIsAskedForAndOnlyGrows) {
+TEST(Arena, TouchPopulatesTheRequestedBytesAndOnlyGrows) {
     Arena arena = Arena::reserve(std::size_t{1} << 30);
     const std::byte* const base = arena.data();
     arena.touch(1);
@@ -85,7 +85,7 @@ TEST(Arena, HugePages) {
     arena.data()[3 * huge + 4] = std::byte{1};
 }
 
-TEST(Arena, CallersMemoryStaysTheCallers) {
+TEST(Arena, CallersMemoryIsNotFreed) {
     alignas(64) static std::byte memory[1000];
     memory[999] = std::byte{9};
     {
@@ -142,7 +142,7 @@ TEST(Arena, NoMemoryAtAll) {
     }
 }
 
-TEST(Arena, PoisonIsNaNAndShowsWhatWasWritten) {
+TEST(Arena, PoisonIsNaNAndRevealsWrittenBytes) {
     Arena arena = Arena::reserve(1 << 20);
     arena.touch(1 << 20);
     arena.poison(0, 1 << 20);

@@ -21,7 +21,7 @@ class BarrierOf : public ::testing::TestWithParam<std::pair<int, nanoseconds>> {
 
 // Plain variables, so that ThreadSanitizer checks the order: each round one member writes what all read after the
 // barrier.
-TEST_P(BarrierOf, KeepsRoundsApart) {
+TEST_P(BarrierOf, SeparatesRounds) {
     const auto [members, spin] = GetParam();
     Barrier barrier(members, spin);
     constexpr int rounds = 3000;
@@ -38,7 +38,7 @@ TEST_P(BarrierOf, KeepsRoundsApart) {
     for (const std::int64_t sum : sums) EXPECT_EQ(sum, std::int64_t{rounds} * (rounds - 1) / 2);
 }
 
-TEST_P(BarrierOf, TheLastRunsTheCompletionOnce) {
+TEST_P(BarrierOf, TheLastMemberRunsTheCompletionOnce) {
     const auto [members, spin] = GetParam();
     Barrier barrier(members, spin);
     int completions = 0, wrong = 0;
@@ -53,7 +53,7 @@ TEST_P(BarrierOf, TheLastRunsTheCompletionOnce) {
     EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(BarrierOf, AbortFreesAllWhoWait) {
+TEST_P(BarrierOf, AbortReleasesAllWaitingMembers) {
     const auto [members, spin] = GetParam();
     if (members == 1) return;  // one member never waits
     Barrier barrier(members, spin);

@@ -15,7 +15,7 @@ protected:
     }
 };
 
-TEST_F(ControlGroups, EachBeforeTheOneAboveIt) {
+TEST_F(ControlGroups, AreListedBeforeTheirParents) {
     EXPECT_TRUE(folders("cpu").empty());
     unified("/a/b");
     EXPECT_EQ(folders("memory"),

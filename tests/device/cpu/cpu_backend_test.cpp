@@ -16,7 +16,7 @@
 namespace cairn::device {
 namespace {
 
-TEST(CpuBackend, MemoryOfEveryUseIsZeroAlignedAndStaysWhereItIs) {
+TEST(CpuBackend, MemoryOfEveryUseIsZeroAlignedAndAtAFixedAddress) {
     const auto cpu = cpu_backend(2);
     for (const MemoryUse use : {MemoryUse::arena, MemoryUse::scratch, MemoryUse::state}) {
         const std::unique_ptr<Memory> memory = cpu->reserve(9 << 20, use);
@@ -78,7 +78,7 @@ TEST(CpuBackend, OneThreadRunsSmallLaunches) {
     EXPECT_EQ(launches.run(*commands), (std::vector<int>{1, 1, 1, 1}));
 }
 
-TEST(CpuBackend, NoLaunchesAreRun) {
+TEST(CpuBackend, AnEmptyCommandBufferRuns) {
     const auto cpu = cpu_backend(2);
     const std::unique_ptr<CommandBuffer> commands = cpu->record({});
     Submission submission;
@@ -111,7 +111,7 @@ TEST(CpuBackend, AFailureAndAnExceptionAreOutcomes) {
     EXPECT_EQ(launches.run(*commands), (std::vector<int>{2, 2, 2}));
 }
 
-TEST(CpuBackend, TimesShowEveryThread) {
+TEST(CpuBackend, TimesIncludeEveryThread) {
     const auto cpu = cpu_backend(2);
     Launches launches(2);
     const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list);
@@ -136,7 +136,7 @@ struct Numbered final : CallArguments {
     int number = 0;
 };
 
-TEST(CpuBackend, TimedCallsAreMadeByAllThreadsWithArgumentsOfTheirOwn) {
+TEST(CpuBackend, TimedCallsUseSeparateArgumentsOnEachThread) {
     for (const int threads : {1, 2}) {
         const auto cpu = cpu_backend(threads);
         std::atomic<int> calls = 0, sequences = 0;
@@ -171,7 +171,7 @@ TEST(CpuBackend, HostThreadsRunABody) {
     EXPECT_EQ(cpu->host_threads().size(), 3);
 }
 
-TEST(CpuBackend, TheFingerprintHasWhatChangesTimes) {
+TEST(CpuBackend, TheFingerprintContainsPropertiesThatChangeTimes) {
     const auto one = cpu_backend(1), two = cpu_backend(2);
     const FeatureSet all = one->features();
     EXPECT_NE(one->fingerprint(all), two->fingerprint(all));
@@ -181,7 +181,7 @@ TEST(CpuBackend, TheFingerprintHasWhatChangesTimes) {
     EXPECT_GE(one->caches().shared_bytes, 0);
 }
 
-TEST(TeamClock, CountsWhatOthersDidBeforeAMemberCame) {
+TEST(TeamClock, IncludesWorkOfOthersBeforeAMemberArrives) {
     TeamClock clock(2);
     clock.start(1);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -46,7 +46,7 @@ CpuRegisters sandy_bridge() { return {.leaf1_ecx = 0x1fbae3bf, .xcr0 = saves_avx
 
 FeatureSet from(const char* text) { return parse_features(text).value(); }
 
-TEST(CpuFeatures, OfInventedCpus) {
+TEST(CpuFeatures, OfSimulatedCpus) {
     EXPECT_EQ(features_of({}), FeatureSet());
     EXPECT_EQ(features_of(sandy_bridge()), FeatureSet()) << "AVX without FMA";
     EXPECT_EQ(features_of(zen3()), levels::avx2);
@@ -57,7 +57,7 @@ TEST(CpuFeatures, OfInventedCpus) {
     EXPECT_EQ(features_of(alder_lake()), from("avx2+avx_vnni"));
 }
 
-TEST(CpuFeatures, WhatTheSystemDoesNotSaveIsNotThere) {
+TEST(CpuFeatures, RegistersThatTheSystemDoesNotSaveAreUnavailable) {
     CpuRegisters guest = sapphire_rapids();
     guest.xcr0 = saves_avx;  // a virtual machine that hides the state of AVX-512 and of tiles, but not the flags
     EXPECT_EQ(features_of(guest), from("avx2+avx_vnni"));
@@ -79,7 +79,7 @@ TEST(CpuFeatures, WhatTheSystemDoesNotSaveIsNotThere) {
     EXPECT_EQ(features_of(old_system), FeatureSet()) << "no OSXSAVE: nobody knows what is saved";
 }
 
-TEST(CpuFeatures, EachPartMissingTakesWhatStandsOnIt) {
+TEST(CpuFeatures, AMissingFeatureRemovesItsDependents) {
     const auto without = [](std::uint32_t CpuRegisters::*word, int bit) {
         CpuRegisters cpu = sapphire_rapids();
         EXPECT_NE(cpu.*word >> bit & 1, 0U);
@@ -101,11 +101,13 @@ TEST(CpuFeatures, EachPartMissingTakesWhatStandsOnIt) {
     EXPECT_EQ(without(&R::leaf7_edx, 24), all - tiles);
 }
 
-TEST(CpuFeatures, OfThisCpuStandOnWhatIsThere) { EXPECT_EQ(missing_prerequisites(detect_features()), FeatureSet()); }
+TEST(CpuFeatures, OfThisCpuHaveTheirPrerequisites) {
+    EXPECT_EQ(missing_prerequisites(detect_features()), FeatureSet());
+}
 
 #if defined(__x86_64__) && defined(__linux__)
 // The system's own list of flags omits features whose registers it does not save.
-TEST(CpuFeatures, AgreeWithTheSystem) {
+TEST(CpuFeatures, MatchTheSystem) {
     std::ifstream file("/proc/cpuinfo");
     std::string line, flags;
     while (std::getline(file, line) && flags.empty()) {

@@ -9,7 +9,7 @@
 namespace cairn::device {
 namespace {
 
-TEST(CpuInfo, SameOnEveryCall) {
+TEST(CpuInfo, IsConstant) {
     const CpuInfo a = cpu_info(), b = cpu_info();
     EXPECT_EQ(a.vendor, b.vendor);
     EXPECT_EQ(a.name, b.name);
@@ -18,7 +18,7 @@ TEST(CpuInfo, SameOnEveryCall) {
 }
 
 #if defined(__x86_64__) && defined(__linux__)
-std::string told(const std::string& key) {
+std::string system_value(const std::string& key) {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
         if (line.rfind(key + "\t", 0) == 0) return line.substr(std::min(line.find(':') + 2, line.size()));
@@ -26,13 +26,13 @@ std::string told(const std::string& key) {
     return {};
 }
 
-TEST(CpuInfo, AgreesWithTheSystem) {
+TEST(CpuInfo, MatchesTheSystem) {
     const CpuInfo info = cpu_info();
-    EXPECT_EQ(info.vendor, told("vendor_id"));
-    EXPECT_EQ(info.name, told("model name"));
-    EXPECT_EQ(std::to_string(info.family), told("cpu family"));
-    EXPECT_EQ(std::to_string(info.model), told("model"));
-    EXPECT_EQ(std::to_string(info.stepping), told("stepping"));
+    EXPECT_EQ(info.vendor, system_value("vendor_id"));
+    EXPECT_EQ(info.name, system_value("model name"));
+    EXPECT_EQ(std::to_string(info.family), system_value("cpu family"));
+    EXPECT_EQ(std::to_string(info.model), system_value("model"));
+    EXPECT_EQ(std::to_string(info.stepping), system_value("stepping"));
 }
 
 TEST(CpuInfo, CachesGrowWithTheLevel) {

@@ -12,12 +12,12 @@ protected:
 
 TEST_F(FreeMemory, NothingToRead) { EXPECT_EQ(bytes(), std::nullopt); }
 
-TEST_F(FreeMemory, WhatTheSystemCountsAsAvailable) {
+TEST_F(FreeMemory, IsTheAvailableMemoryOfTheSystem) {
     write("/proc/meminfo", "MemTotal:  2000 kB\nMemFree:   10 kB\nMemAvailable:  1000 kB\n");
     EXPECT_EQ(bytes(), 1000 * 1024);
 }
 
-TEST_F(FreeMemory, NoMoreThanIsLeftInAnyGroup) {
+TEST_F(FreeMemory, IsLimitedByEveryControlGroup) {
     write("/proc/meminfo", "MemAvailable:  1000 kB\n");
     unified("/a/b");
     write("/sys/fs/cgroup/a/b/memory.max", "max\n");
@@ -44,8 +44,8 @@ TEST_F(FreeMemory, VersionOne) {
 }
 
 TEST_F(FreeMemory, OfThisProcess) {
-    const std::optional<std::int64_t> here = free_memory();
-    if (here) { EXPECT_GT(*here, 0); }
+    const std::optional<std::int64_t> free_bytes = free_memory();
+    if (free_bytes) { EXPECT_GT(*free_bytes, 0); }
 }
 
 }  // namespace

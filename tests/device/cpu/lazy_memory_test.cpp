@@ -10,7 +10,7 @@
 namespace cairn::device {
 namespace {
 
-TEST(LazyMemory, IsZeroAndKeepsWhatIsInItWhereItIsTouched) {
+TEST(LazyMemory, IsZeroAndKeepsWrittenBytes) {
     constexpr std::size_t bytes = (std::size_t{1} << 30) + 100;
     LazyMemory memory(bytes);
     ASSERT_EQ(memory.size(), bytes);
@@ -36,7 +36,7 @@ TEST(LazyMemory, MovesWithItsBytes) {
     EXPECT_EQ(none.data()[4999], std::byte{3});
 }
 
-TEST(LazyMemory, TooMuchIsRefusedByNumber) {
+TEST(LazyMemory, AnExcessiveSizeIsRefusedWithItsNumber) {
     constexpr std::size_t bytes = std::numeric_limits<std::size_t>::max() / 4;
     try {
         LazyMemory memory(bytes);

@@ -42,7 +42,7 @@ void run(Program& program, const std::int32_t* serial_launches, Submission& subm
              &region, &team.barrier);
 }
 
-TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
+TEST(ParallelRegion, OneThreadRunsASequenceOfSmallLaunches) {
     for (const int threads : {1, 2, 5}) {
         ThreadPool pool(threads);
         TeamState team(threads, pool.spin());
@@ -53,11 +53,11 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
                                                                  {1, 0, 1, 0, 1, 0}}) {
             Program program(6);
             for (int round = 1; round <= 50; ++round) {
-                std::vector<std::int64_t> told;
+                std::vector<std::int64_t> observed;
                 std::vector<TimeSpan> spans(6 * static_cast<std::size_t>(threads), {-1, -1});
                 Submission submission;
                 submission.spans = spans.data();
-                submission.caller = &told;
+                submission.caller = &observed;
                 submission.progress = [](void* caller, std::int64_t done) {
                     static_cast<std::vector<std::int64_t>*>(caller)->push_back(done);
                 };
@@ -72,14 +72,14 @@ TEST(Executor, OneThreadRunsAStretchOfSmallSteps) {
                         ASSERT_EQ(span.end >= 0, rank < members) << i;
                     }
                 }
-                ASSERT_EQ(told, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
+                ASSERT_EQ(observed, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}));
                 ASSERT_EQ(submission.begun(), 6);
             }
         }
     }
 }
 
-TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
+TEST(ParallelRegion, AStopRequestEndsAllMembersAfterTheSameLaunch) {
     for (const int threads : {1, 2, 3})
         for (const std::vector<std::int32_t>& serial_launches :
              {std::vector<std::int32_t>{0, 0, 0, 0}, {4, 3, 2, 1}, {3, 2, 1, 0}, {0, 3, 2, 1}})
@@ -88,13 +88,13 @@ TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
                 TeamState team(threads, pool.spin());
                 Program program(4);
                 struct Caller {
-                    std::int64_t asked = 0, at = 0;
+                    std::int64_t checks = 0, at = 0;
                 } caller{0, at};
                 Submission submission;
                 submission.caller = &caller;
                 submission.should_stop = [](void* c) {
                     auto& self = *static_cast<Caller*>(c);
-                    return ++self.asked == self.at;
+                    return ++self.checks == self.at;
                 };
                 run(program, serial_launches.data(), submission, pool, team);
                 EXPECT_EQ(submission.stopped, at < 4 ? at : -1);
@@ -104,7 +104,7 @@ TEST(Executor, AStopEndsAllMembersAfterTheSameStep) {
             }
 }
 
-TEST(Executor, AFailureInAStretchEndsAllMembers) {
+TEST(ParallelRegion, AFailureInASequenceEndsAllMembers) {
     for (const int threads : {1, 2, 3}) {
         ThreadPool pool(threads);
         TeamState team(threads, pool.spin());

@@ -15,11 +15,11 @@ constexpr auto never = [] { return false; };
 
 /// Becomes true at the second check, that is while spinning.
 struct Soon {
-    mutable int asked = 0;
-    bool operator()() const { return ++asked > 1; }
+    mutable int checks = 0;
+    bool operator()() const { return ++checks > 1; }
 };
 
-TEST(SpinBudget, ShrinksWhereSpinningIsInVain) {
+TEST(SpinBudget, ShrinksIfSpinningFails) {
     SpinBudget budget(microseconds(16), 8);
     std::vector<std::int64_t> seen;
     for (int i = 0; i < 5; ++i) {
@@ -29,7 +29,7 @@ TEST(SpinBudget, ShrinksWhereSpinningIsInVain) {
     EXPECT_EQ(seen, (std::vector<std::int64_t>{16000, 8000, 4000, 2000, 2000}));
 }
 
-TEST(SpinBudget, GrowsBackWhenASpinPays) {
+TEST(SpinBudget, GrowsIfSpinningSucceeds) {
     SpinBudget budget(microseconds(16), 8);
     for (int i = 0; i < 5; ++i) EXPECT_FALSE(budget.wait(never));
     EXPECT_EQ(budget.now(), SpinBudget::least);
@@ -37,7 +37,7 @@ TEST(SpinBudget, GrowsBackWhenASpinPays) {
     EXPECT_EQ(budget.now(), microseconds(16));
 }
 
-TEST(SpinBudget, WhatIsThereAtOnceTeachesNothing) {
+TEST(SpinBudget, AnImmediateSuccessChangesNothing) {
     SpinBudget budget(microseconds(16), 8);
     EXPECT_FALSE(budget.wait(never));
     EXPECT_TRUE(budget.wait([] { return true; }));
@@ -45,9 +45,9 @@ TEST(SpinBudget, WhatIsThereAtOnceTeachesNothing) {
 }
 
 // Counts how often the condition is checked: a full spin checks many times more often than a short one.
-TEST(SpinBudget, TriesAFullSpinNowAndThen) {
+TEST(SpinBudget, TriesAFullSpinPeriodically) {
     SpinBudget budget(microseconds(2000), 8);
-    const auto looks = [&] {
+    const auto count_checks = [&] {
         long count = 0;
         EXPECT_FALSE(budget.wait([&] {
             ++count;
@@ -55,11 +55,11 @@ TEST(SpinBudget, TriesAFullSpinNowAndThen) {
         }));
         return count;
     };
-    for (int i = 0; i < 10; ++i) looks();
+    for (int i = 0; i < 10; ++i) count_checks();
     EXPECT_EQ(budget.now(), SpinBudget::least);
-    long least = looks(), most = least;
+    long least = count_checks(), most = least;
     for (int i = 0; i < 40; ++i) {
-        const long now = looks();
+        const long now = count_checks();
         least = std::min(least, now);
         most = std::max(most, now);
     }
@@ -68,13 +68,13 @@ TEST(SpinBudget, TriesAFullSpinNowAndThen) {
 
 TEST(SpinBudget, OfZeroNeverSpins) {
     SpinBudget budget(nanoseconds(0), 8);
-    int asked = 0;
+    int checks = 0;
     for (int i = 0; i < 20; ++i)
         EXPECT_FALSE(budget.wait([&] {
-            ++asked;
+            ++checks;
             return false;
         }));
-    EXPECT_EQ(asked, 20);
+    EXPECT_EQ(checks, 20);
 }
 
 }  // namespace

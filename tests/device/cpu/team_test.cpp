@@ -37,11 +37,11 @@ TEST_P(TeamOf, EachChunkGoesToOneMemberInEachInstruction) {
     ThreadPool pool(GetParam());
     TeamState state(pool.size(), pool.spin());
     constexpr int instructions = 200, chunks = 37;
-    std::vector<std::vector<int>> taken(instructions, std::vector<int>(chunks, 0));
+    std::vector<std::vector<int>> chunk_counts(instructions, std::vector<int>(chunks, 0));
     run(pool, state, instructions, [&](int i, Team& team) {
-        for (std::int64_t c = team.next_chunk(); c < chunks; c = team.next_chunk()) ++taken[i][c];
+        for (std::int64_t c = team.next_chunk(); c < chunks; c = team.next_chunk()) ++chunk_counts[i][c];
     });
-    for (const auto& row : taken) EXPECT_EQ(row, std::vector<int>(chunks, 1));
+    for (const auto& row : chunk_counts) EXPECT_EQ(row, std::vector<int>(chunks, 1));
 }
 
 TEST_P(TeamOf, BarrierWithinAnInstruction) {
@@ -58,7 +58,7 @@ TEST_P(TeamOf, BarrierWithinAnInstruction) {
     for (const int sum : sums) EXPECT_EQ(sum, 4950 * pool.size());
 }
 
-TEST_P(TeamOf, FailureEndsTheRegionForAllAndIsForgottenByTheNext) {
+TEST_P(TeamOf, AFailureEndsOnlyTheCurrentRegionForAllMembers) {
     ThreadPool pool(GetParam());
     TeamState state(pool.size(), pool.spin());
     for (int round = 0; round < 100; ++round) {

@@ -74,7 +74,7 @@ void run(ThreadPool& pool, const Call& call, Barrier* barrier = nullptr) {
              const_cast<Call*>(&call), barrier);
 }
 
-TEST(ThreadPool, ExactlyTheThreadsAskedFor) {
+TEST(ThreadPool, CreatesExactlyTheRequestedThreads) {
     run(*std::make_unique<ThreadPool>(2), [](int, int) {});  // sanitizers start threads of their own with the first one
     for (const int threads : {1, 2, 3, 7}) {
         const auto before = threads_of_process();
@@ -99,7 +99,7 @@ TEST(ThreadPool, TheCallerIsRankZero) {
     EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), 3U);
 }
 
-TEST(ThreadPool, RefusesNonsense) {
+TEST(ThreadPool, RefusesInvalidThreadCounts) {
     for (const int threads : {0, -1, 4097, 1'000'000'000}) {
         try {
             ThreadPool pool(threads);
@@ -132,7 +132,7 @@ TEST(ThreadPool, WakesFromSleep) {
     EXPECT_EQ(entered[1], 20);
 }
 
-TEST(ThreadPool, AsleepWhenIdle) {
+TEST(ThreadPool, SleepsWhenIdle) {
     // With the first thread ThreadSanitizer starts one of its own.
     std::thread([] {}).join();
     const auto before = threads_of_process();
@@ -202,7 +202,7 @@ TEST(ThreadPool, OneOfManyExceptionsArrives) {
     }
 }
 
-TEST(ThreadPool, AbortWithoutAFaultEndsTheRegionQuietly) {
+TEST(ThreadPool, AnAbortWithoutAFaultThrowsNothing) {
     ThreadPool pool(3);
     Barrier barrier(3, pool.spin());
     std::atomic<int> past{0};
@@ -220,7 +220,7 @@ TEST(ThreadPool, AbortWithoutAFaultEndsTheRegionQuietly) {
     EXPECT_EQ(past, 0);
 }
 
-TEST(ThreadPool, HostThreadsTakeTurns) {
+TEST(ThreadPool, HostThreadsRunOneAfterAnother) {
     ThreadPool pool(2);
     std::int64_t total = 0;  // plain: regions must exclude one another
     std::atomic<int> inside{0}, crowded{0};
@@ -326,7 +326,7 @@ TEST(ThreadPool, WorkersBlockSignals) {
 TEST(ThreadPool, EveryMemberComputesInTheDefaultMode) {
     for (const int threads : {1, 2}) {
         const unsigned host = _mm_getcsr();
-        _mm_setcsr(host | 0x8040);  // subnormals to zero, both ways
+        _mm_setcsr(host | 0x8040);  // subnormal operands and results to zero
         ThreadPool pool(threads);
         volatile float tiny = 1e-39F;
         float doubled[2] = {1, 1};
@@ -341,7 +341,7 @@ TEST(ThreadPool, EveryMemberComputesInTheDefaultMode) {
 
 // ThreadSanitizer does not follow a child of a program with threads.
 #if defined(__linux__) && !defined(__SANITIZE_THREAD__)
-TEST(ThreadPool, AChildOfForkIsToldAndLeavesInPeace) {
+TEST(ThreadPool, AForkedChildGetsAnErrorAndExitsCleanly) {
     auto pool = std::make_unique<ThreadPool>(2);
     run(*pool, [](int, int) {});
     const pid_t child = fork();

@@ -51,7 +51,7 @@ protected:
     fs::path root_;
 };
 
-TEST_F(Topology, TellsWhatIsShared) {
+TEST_F(Topology, ReportsSharedCaches) {
     EXPECT_EQ(of({0}), "[(1)]");
     EXPECT_EQ(of({0, 8}), "[(2)]") << "one core";
     EXPECT_EQ(of({0, 1}), "[(2x1)]") << "a second-level cache";
@@ -62,19 +62,19 @@ TEST_F(Topology, TellsWhatIsShared) {
     EXPECT_EQ(of({0, 1, 2, 8}), "[(2 1) (1)]");
 }
 
-TEST_F(Topology, NumbersDoNotCount) {
+TEST_F(Topology, DoesNotDependOnCpuNumbers) {
     EXPECT_EQ(of({0, 8, 4}), of({3, 7, 15}));
     EXPECT_EQ(of({0, 1, 2}), of({4, 6, 7}));
 }
 
-TEST_F(Topology, KindsOfCoresDo) {
+TEST_F(Topology, DistinguishesCoreTypes) {
     write_file("/sys/devices/cpu_atom/cpus", "6-7,14-15");
     EXPECT_EQ(of({0, 6}), "[(1slow)] [(1)]");
     write(1, "cpu_capacity", "446");
     EXPECT_NE(of({0, 1}), of({2, 3}));
 }
 
-TEST_F(Topology, WhatIsNotToldSharesNothing) {
+TEST_F(Topology, UnreportedCachesAreNotShared) {
     EXPECT_EQ(of({}), "unknown");
     EXPECT_EQ(of({30, 31}), "2x[(1)]");
     for (const int cpu : {0, 1}) {
@@ -85,7 +85,7 @@ TEST_F(Topology, WhatIsNotToldSharesNothing) {
     EXPECT_EQ(of({0, 1}), "2x[(1)]");
 }
 
-TEST(AffinityMask, IsThatOfTheThread) {
+TEST(AffinityMask, IsTheMaskOfTheThread) {
     const std::vector<int> mask = affinity_mask();
     EXPECT_EQ(static_cast<int>(mask.size()), affinity_cpus());
     EXPECT_NE(topology_of(mask), "unknown");

@@ -19,7 +19,7 @@ void expect_formula(Tensor (*composite)(const Operand&), const std::function<dou
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-TEST(Activations, AreTheirFormulas) {
+TEST(Activations, MatchTheirFormulas) {
     expect_formula(relu, [](double x) { return x > 0 ? x : 0; });
     expect_formula(sigmoid, logistic);
     expect_formula(silu, [](double x) { return x * logistic(x); });

@@ -95,7 +95,9 @@ const Numbers padding = {1, 1, 1, 0, 0, 0, 1, 1, 1, 1};
 TEST(Attention, Full) { expect_definition({}); }
 TEST(Attention, CausalWithPast) { expect_definition({.options = {.causal = true}}); }
 TEST(Attention, CausalWithoutPast) { expect_definition({.queries = 5, .options = {.causal = true}}); }
-TEST(Attention, MoreQueriesThanKeysSeeNoKey) { expect_definition({.queries = 7, .options = {.causal = true}}); }
+TEST(Attention, FirstQueriesSeeNoKeyIfThereAreFewerKeys) {
+    expect_definition({.queries = 7, .options = {.causal = true}});
+}
 TEST(Attention, KeyMask) { expect_definition({.mask = padding}); }
 TEST(Attention, CausalWithKeyMask) { expect_definition({.options = {.causal = true}, .mask = padding}); }
 TEST(Attention, GroupedHeads) { expect_definition({.key_heads = 2, .options = {.causal = true}, .mask = padding}); }
@@ -103,7 +105,7 @@ TEST(Attention, OneKeyHead) { expect_definition({.key_heads = 1}); }
 TEST(Attention, GivenScale) { expect_definition({.options = {.scale = 0.3}}); }
 TEST(Attention, OneQuery) { expect_definition({.queries = 1, .options = {.causal = true}}); }
 TEST(Attention, GivenMaskedScore) { expect_definition({.options = {.masked_score = -0.5}, .mask = padding}); }
-TEST(Attention, InfiniteMaskedScoreGivesNaNWhereNoKeyIsSeen) {
+TEST(Attention, InfiniteMaskedScoreGivesNaNIfAllKeysAreMasked) {
     expect_definition({.options = {.masked_score = -std::numeric_limits<double>::infinity()},
                        .mask = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1}});
 }

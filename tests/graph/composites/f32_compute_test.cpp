@@ -281,7 +281,7 @@ TEST_P(CompositePrecision, IsRoundedOnce) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, CompositePrecision,
+INSTANTIATE_TEST_SUITE_P(Dtypes, CompositePrecision,
                          testing::Combine(testing::Values(DType::f16, DType::bf16),
                                           testing::Range<std::size_t>(0, std::size(option_sets))));
 

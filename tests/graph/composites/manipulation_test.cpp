@@ -10,7 +10,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-TEST(Reductions, TheSmallestIsExactInEveryDtype) {
+TEST(Reductions, MinimumIsExactInEveryDtype) {
     for (const DType dtype : {DType::i64, DType::i32, DType::i8, DType::u8}) {
         Trial t;
         const double low = dtype == DType::i64   ? -0x1p63
@@ -35,7 +35,7 @@ TEST(Reductions, TheSmallestIsExactInEveryDtype) {
     EXPECT_EQ(t.value_of(argmin(x, 1)).integers, (std::vector<std::int64_t>{1, 0}));
 }
 
-TEST(Reductions, AnyAndAllOverNothingAreFalseAndTrue) {
+TEST(Reductions, AnyAndAllOfNoElementsAreFalseAndTrue) {
     Trial t;
     const Tensor x = t.input("x", {3, 2}, {0, 0, 0, 1, 1, 1}, DType::boolean);
     EXPECT_EQ(t.value_of(any(x, 1)).integers, (std::vector<std::int64_t>{0, 1, 1}));
@@ -46,7 +46,7 @@ TEST(Reductions, AnyAndAllOverNothingAreFalseAndTrue) {
     EXPECT_EQ(t.value_of(all(none, 1)).integers, (std::vector<std::int64_t>{1}));
 }
 
-TEST(Arrangement, StackRepeatAndChunkAtSizesKnownInTheRun) {
+TEST(Arrangement, StackRepeatAndChunkSupportSymbolicSizes) {
     Trial t;
     const Dim n = t.symbol("N", 0, 9, 2);
     const Tensor x = t.input("x", DType::f64, {2 * n}, {4}, {1, 2, 3, 4});
@@ -81,7 +81,7 @@ TEST(Rounding, KeepsTheSignOfZero) {
     EXPECT_TRUE(std::signbit(got[0]) && std::signbit(got[1]) && !std::signbit(got[2]) && std::signbit(got[3]));
 }
 
-TEST(Gates, AreTheActivationTimesTheOther) {
+TEST(Gates, MultiplyTheActivationByTheOtherOperand) {
     Trial t;
     const Tensor a = t.input("a", {3}, {-1, 0.5, 2}), b = t.input("b", {3}, {2, 3, -1});
     EXPECT_EQ(t.value_of(swiglu(a, b)).data, t.value_of(silu(a) * b).data);

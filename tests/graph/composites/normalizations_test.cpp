@@ -67,7 +67,7 @@ TEST_F(Normalizations, LayerNormAndRmsNorm) {
     });
 }
 
-TEST_F(Normalizations, WithoutGammaOrBetaTheyAreOneAndZero) {
+TEST_F(Normalizations, GammaDefaultsToOneAndBetaToZero) {
     const auto normal = [](const Row& row, std::size_t j) {
         return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5);
     };
@@ -77,11 +77,11 @@ TEST_F(Normalizations, WithoutGammaOrBetaTheyAreOneAndZero) {
 }
 
 TEST_F(Normalizations, AlongAnotherAxis) {
-    const Tensor turned = transpose(x, {1, 0});
-    expect(transpose(layer_norm(turned, gamma, beta, 0.5, 0), {1, 0}), [&](const Row& row, std::size_t j) {
+    const Tensor transposed = transpose(x, {1, 0});
+    expect(transpose(layer_norm(transposed, gamma, beta, 0.5, 0), {1, 0}), [&](const Row& row, std::size_t j) {
         return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5) * scale[j] + shift[j];
     });
-    expect(transpose(rms_norm(turned - mean(turned, {0}, true), gamma, 0.5, -2), {1, 0}),
+    expect(transpose(rms_norm(transposed - mean(transposed, {0}, true), gamma, 0.5, -2), {1, 0}),
            [&](const Row& row, std::size_t j) {
                return (row.x[j] - row.mean) / std::sqrt(row.variance + 0.5) * scale[j];
            });

@@ -201,7 +201,7 @@ Json all_cases() {
 // In shards, so that they run in parallel.
 class Onnx : public ::testing::TestWithParam<std::size_t> {};
 
-TEST_P(Onnx, EveryCaseGivesWhatTheReferenceEvaluatorGives) {
+TEST_P(Onnx, EveryCaseMatchesTheReferenceEvaluator) {
     constexpr std::size_t shards = 8;
     const Json cases = all_cases();
     const Context context;

@@ -67,7 +67,7 @@ TEST(Projections, RopeKeepsTheAnglesOfNarrowFloats) {
     EXPECT_NEAR(value.data[1], std::sin(1001.0), 4e-3);
 }
 
-TEST(Projections, RopeTakesPositionsOfEachRow) {
+TEST(Projections, RopeAcceptsPositionsOfEachRow) {
     const Numbers x = some_numbers(2 * 2 * 4), first = {3, 4}, second = {0, 9};
     Trial trial;
     const Tensor tx = trial.input("x", {2, 2, 4}, x);

@@ -9,7 +9,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(Resizing, FollowsSizesKnownInTheRun) {
+TEST(Resizing, SupportsSymbolicSizes) {
     Trial t;
     const Dim n = t.symbol("N", 1, 20, 2), m = t.symbol("M", 0, 20, 3);
     const Tensor x = t.input("x", DType::f64, {1, 1, n}, {1, 1, 2}, {1, 4});
@@ -25,7 +25,7 @@ TEST(Resizing, FollowsSizesKnownInTheRun) {
 }
 
 // An integral coordinate selects exactly its element, even after three hundred coordinates that were rounded.
-TEST(Resizing, WholePlacesAreExact) {
+TEST(Resizing, IntegralCoordinatesAreExact) {
     for (const int size : {49, 99, 195, 1001}) {
         Trial t;
         const Dim n = t.symbol("N", 1, 2000, size), m = t.symbol("M", 1, 6000, 3 * size);

@@ -264,7 +264,7 @@ TEST(Interpret, StatesAreCommitted) {
     }
 }
 
-TEST(Interpret, KeepsAllOfAnI64) {
+TEST(Interpret, IsExactForI64) {
     Graph g;
     Tensor x = g.input("x", DType::i64, {1});
     g.output("y", x + 1);
@@ -316,7 +316,7 @@ TEST(Interpret, RefusesIndicesOutOfRange) {
         }
 }
 
-TEST(Interpret, NodesKeepInteriorValues) {
+TEST(Interpret, InteriorValuesAreAvailableByNode) {
     const Graph graph = parse_graph(
         "graph g\n%0 = weight \"w\" : f32[4]\n%1 = neg %0 : f32[4]\n%2 = abs %1 : f32[4]\noutput \"y\" %2\n");
     const std::vector<Value> values = interpret_nodes(*graph.data(), inputs_of_case());

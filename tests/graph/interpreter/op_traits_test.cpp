@@ -62,14 +62,14 @@ TEST(OpTraits, OfElementwiseOpsHoldForFloats) {
     for (const OpInfo& row : op_table()) {
         if (!is_plain(row) || !takes_floats(row)) continue;
         SCOPED_TRACE(row.name);
-        const Value there = on_pairs(row, DType::f64, all, all);
-        EXPECT_EQ(there.dtype == DType::boolean, row.has(OpTrait::compares));
-        EXPECT_FALSE(row.has(OpTrait::nonnegative) && any_below_zero(there));
+        const Value results = on_pairs(row, DType::f64, all, all);
+        EXPECT_EQ(results.dtype == DType::boolean, row.has(OpTrait::compares));
+        EXPECT_FALSE(row.has(OpTrait::nonnegative) && any_below_zero(results));
         EXPECT_FALSE(row.has(OpTrait::keeps_sign) &&
                      any_below_zero(on_pairs(row, DType::f64, not_negative, not_negative)));
         const Value minus = on_pairs(row, DType::f64, negated(all), all);
-        for (std::size_t i = 0; i < there.data.size(); ++i) {
-            const double x = there.data[i], y = minus.data[i];
+        for (std::size_t i = 0; i < results.data.size(); ++i) {
+            const double x = results.data[i], y = minus.data[i];
             ASSERT_TRUE(!row.has(OpTrait::odd) || same(-x, y)) << x << " " << y;
             ASSERT_TRUE(!row.has(OpTrait::even) || same(x, y)) << x << " " << y;
         }
@@ -77,9 +77,9 @@ TEST(OpTraits, OfElementwiseOpsHoldForFloats) {
         const std::size_t n = all.size();
         for (std::size_t i = 0; i < n * n; ++i) {
             const std::size_t other = i % n * n + i / n;
-            const bool equal = there.dtype == DType::boolean
-                                   ? there.integers[i] == there.integers[other]
-                                   : there.data[i] == there.data[other] || same(there.data[i], there.data[other]);
+            const bool equal = results.dtype == DType::boolean ? results.integers[i] == results.integers[other]
+                                                               : results.data[i] == results.data[other] ||
+                                                                     same(results.data[i], results.data[other]);
             ASSERT_TRUE(equal) << i;
         }
     }

@@ -38,7 +38,7 @@ TEST(Sizes, HaveTheOperatorsOfNumbers) {
     EXPECT_EQ(m, n);
 }
 
-TEST(Scalars, MayBeSizes) {
+TEST(Scalars, CanBeSizes) {
     Graph g;
     const Dim n = g.symbol("N", 1, 100);
     const Tensor x = g.input("x", DType::f32, {n});
@@ -64,7 +64,7 @@ TEST(Operators, CompoundAssignmentIsTheOpAndTheHandle) {
     EXPECT_EQ(x.id(), (((first + 1) - first) * 3 / 2).id());
 }
 
-TEST(Lists, OneAxisStandsAlone) {
+TEST(Lists, OneAxisNeedsNoBraces) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {2, 3});
     EXPECT_EQ(sum(x, 1).id(), sum(x, {1}).id());
@@ -96,7 +96,7 @@ TEST(Tensors, AShapeOutlivesTheGrowthOfItsGraph) {
     EXPECT_EQ(to_string(shape), "[2,3]");
 }
 
-TEST(Constants, TakeTheTypeOfTheirValues) {
+TEST(Constants, HaveTheDtypeOfTheirValues) {
     Graph g;
     const std::vector<float> floats{1, 2};
     const bool flags[] = {true, false};
@@ -134,7 +134,7 @@ interpreter::Value value_of(const Graph& g, std::int64_t x) {
     return meant;
 }
 
-TEST(Constants, HoldEveryI64) {
+TEST(Constants, RepresentEveryI64) {
     Graph scalar;
     scalar.output("y", scalar.input("x", DType::i64, {1}) + beyond);
     EXPECT_EQ(value_of(scalar, 4).integers, std::vector<std::int64_t>{beyond + 4});
@@ -150,7 +150,7 @@ TEST(Constants, HoldEveryI64) {
     EXPECT_EQ(value_of(made, 7).integers, std::vector<std::int64_t>{highest});
 }
 
-TEST(Constants, AreToldApartByTheirLastDigit) {
+TEST(Constants, DifferInTheirLastDigit) {
     Graph g;
     EXPECT_NE(g.constant(DType::i64, beyond).id(), g.constant(DType::i64, beyond - 1).id());
     EXPECT_EQ(g.constant(DType::i64, beyond).id(), g.constant(DType::i64, Dim(beyond)).id());

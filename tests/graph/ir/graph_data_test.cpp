@@ -10,7 +10,7 @@
 namespace cairn::ir {
 namespace {
 
-TEST(GraphData, MakesEqualNodesOnce) {
+TEST(GraphData, InternsEqualNodes) {
     Graph g;
     const Dim n = g.symbol("N", 1, 9);
     const Tensor x = g.input("x", DType::f32, {n, 4}), y = g.input("y", DType::f32, {n, 4});
@@ -37,7 +37,7 @@ TEST(GraphData, MakesEqualNodesOnce) {
     EXPECT_EQ(scaled.graph()->node(scaled.id()).composite, "layer_norm");
 }
 
-TEST(GraphData, NodesKnowTheirLineAndComposite) {
+TEST(GraphData, NodesRecordTheirLineAndComposite) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4});
     const auto line = static_cast<unsigned>(__LINE__) + 1;
@@ -53,7 +53,7 @@ TEST(GraphData, NodesKnowTheirLineAndComposite) {
     EXPECT_EQ(g.data()->node(z.id()).where.line(), static_cast<unsigned>(__LINE__) - 2);
 }
 
-TEST(GraphData, ACompositeThatThrowsLeavesNoName) {
+TEST(GraphData, ACompositeThatThrowsIsNotRecorded) {
     Graph g;
     const Tensor x = g.input("x", DType::i32, {4});
     EXPECT_THROW(softmax(x), Error);

@@ -37,7 +37,7 @@ TEST(GraphQueries, BoundNodesDependOnWeightsOnly) {
     EXPECT_FALSE(bound[x.id()] || bound[wide.id()] || bound[mixed.id()] || bound[ramp.id()]);
 }
 
-TEST(GraphQueries, EveryVersionLeadsToItsState) {
+TEST(GraphQueries, EveryVersionIsMappedToItsState) {
     Graph g;
     const Tensor rows = g.input("rows", DType::f32, {2, 4});
     State k = g.state("k", DType::f32, {g.symbol("P", 0, 3), 4}, 0, 8), other = g.state("other", DType::f32, {2, 4});

@@ -14,7 +14,7 @@ Limits limits_of(const std::string& text, std::span<const Definition> definition
     return index_limits(parse_problem(text, *symbols), definitions);
 }
 
-TEST(IndexLimits, AreThoseOfTheAxisThatIsIndexed) {
+TEST(IndexLimits, AreTheSizeOfTheIndexedAxis) {
     EXPECT_EQ(limits_of("gather axis=(-2) | f32[3,5,2] i64[400] -> f32[3,400,2]", {}), (Limits{std::nullopt, 5}));
     EXPECT_EQ(limits_of("scatter axis=(-1) | f32[7] i32[2] f32[2] -> f32[7]", {}),
               (Limits{std::nullopt, 7, std::nullopt}));
@@ -28,7 +28,7 @@ TEST(IndexLimits, AreThoseOfTheAxisThatIsIndexed) {
     EXPECT_EQ(limits_of("add | i32[4] i32[4] -> i32[4]", {}), (Limits{std::nullopt, std::nullopt}));
 }
 
-TEST(IndexLimits, FollowIndicesThatAreMoved) {
+TEST(IndexLimits, ApplyToMovedIndices) {
     Definition twice;
     twice.name = "twice";
     twice.build = [](std::span<const Tensor> x, const Attributes&) {

@@ -97,11 +97,11 @@ TEST_F(Infer, AxesAreStoredFromTheEnd) {
 }
 
 TEST_F(Infer, ACopyKeepsTheTypeAndNamesItsDevice) {
-    const Tensor there = copy_to(x, Device::cuda);
-    EXPECT_EQ(type(there + 1), "f32[N,T,6]");
-    EXPECT_EQ(there.graph()->node(there.id()).attributes.integer("device"), 1);
-    EXPECT_NE(copy_to(x, Device::cpu).id(), there.id());
-    EXPECT_EQ(copy_to(x, Device::cuda).id(), there.id());
+    const Tensor copied = copy_to(x, Device::cuda);
+    EXPECT_EQ(type(copied + 1), "f32[N,T,6]");
+    EXPECT_EQ(copied.graph()->node(copied.id()).attributes.integer("device"), 1);
+    EXPECT_NE(copy_to(x, Device::cpu).id(), copied.id());
+    EXPECT_EQ(copy_to(x, Device::cuda).id(), copied.id());
 }
 
 TEST_F(Infer, BroadcastShapes) {

@@ -20,7 +20,7 @@ std::string parse_fault(std::string_view text) {
     return "";
 }
 
-TEST(Parse, GivesBackWhatWasPrinted) {
+TEST(Parse, RoundTripsPrintedGraphs) {
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         const Graph graph = random_graph(seed, {.devices = seed % 2 == 1});
         const std::string text = to_string(graph);
@@ -65,7 +65,7 @@ TEST(Parse, ReadsSizesThatAreDifferencesTimesSizes) {
     EXPECT_THROW(reshape(rows, {(n - k - 2) * n * m, -2}), Error);
 }
 
-TEST(Parse, TakesWhatPeopleWrite) {
+TEST(Parse, AcceptsHandWrittenText) {
     const Graph graph = parse_graph(R"(# a comment
 
 graph by.hand ( N in 0..8 )
@@ -193,7 +193,7 @@ TEST(Parse, SurvivesMutations) {
     EXPECT_GT(accepted, 100);
 }
 
-TEST(Parse, RefusesHugeSizesCalmly) {
+TEST(Parse, RefusesHugeSizes) {
     const std::string big = "9223372036854775807";
     for (const std::string& line : std::vector<std::string>{
              "%0 = input \"x\" : f32[" + big + "," + big + "]",

@@ -13,7 +13,7 @@ const GraphPort& port_called(const std::vector<GraphPort>& all, const std::strin
     throw std::out_of_range(name);
 }
 
-TEST(Ports, ComeByKindWithWhatTheyHold) {
+TEST(Ports, AreListedByKindWithTheirTypes) {
     Graph g;
     const Dim n = g.symbol("N", 1, 9), past = g.symbol("past", 0, 6);
     const Tensor w = g.weight("w", DType::f16, {4, 3});
@@ -36,7 +36,7 @@ TEST(Ports, ComeByKindWithWhatTheyHold) {
     EXPECT_EQ(to_string(all[4].dtype, all[4].shape), "f32[N,3]");
 }
 
-TEST(Ports, IndicesAreLimitedByWhatTheyIndex) {
+TEST(Ports, IndicesAreLimitedByTheIndexedAxis) {
     Graph g;
     const Dim n = g.symbol("N", 1, 9);
     const Tensor wide = g.weight("wide", DType::f32, {50, 4}), narrow = g.weight("narrow", DType::f32, {4, 20});
@@ -59,7 +59,7 @@ TEST(Ports, IndicesAreLimitedByWhatTheyIndex) {
     EXPECT_EQ(limit("row"), n);
 }
 
-TEST(Ports, OfATableOfIndicesItselfIndexed) {
+TEST(Ports, IncludeATableOfIndicesThatIsIndexed) {
     Graph g;
     const Tensor table = g.input("table", DType::i64, {30}), at = g.input("at", DType::i64, {2});
     g.output("y", gather(g.weight("w", DType::f32, {8, 4}), gather(table, at, 0), 0));

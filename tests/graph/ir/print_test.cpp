@@ -11,7 +11,7 @@
 namespace cairn::ir {
 namespace {
 
-TEST(Print, ShowsOneNodeALine) {
+TEST(Print, PrintsOneNodePerLine) {
     Graph g("two_layers");
     const Dim n = g.symbol("N", 1, 1024), past = g.symbol("P", 0, 63);
     const Tensor x = g.input("x", DType::f32, {n, 3}), w = g.weight("w", DType::f32, {3, 2});
@@ -42,7 +42,7 @@ TEST(Print, EscapesNames) {
     EXPECT_EQ(to_string(g), "graph \"not a \\\"word\\\"\"\n%0 = input \"a\\\\b\" : bool[]\noutput \"größe\" %0\n");
 }
 
-TEST(Print, NumbersReadBack) {
+TEST(Print, NumbersRoundTrip) {
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
         Graph g;
         for (const double value : {0.1, -0.0, 1.0 / 3, 3.4028234663852886e38, 1e-45, 5e-324, std::nan(""), 65504.0})

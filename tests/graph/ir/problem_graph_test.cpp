@@ -18,7 +18,7 @@ std::string text_of(std::string_view problem, std::span<const Definition> defini
     return to_string(graph);
 }
 
-TEST(Build, AnAtomicOp) {
+TEST(ProblemGraph, AnAtomicOp) {
     EXPECT_EQ(text_of("matmul | f32[T,4] f32[4,8]! -> f32[T,8] where T in 2..12"),
               "graph matmul (T in 2..12)\n%0 = input \"in0\" : f32[T,4]\n%1 = input \"in1\" : f32[4,8]\n"
               "%2 = matmul %0, %1 : f32[T,8]\noutput \"out0\" %2\n");
@@ -28,7 +28,7 @@ TEST(Build, AnAtomicOp) {
               "graph iota (N in 0..9)\n%0 = iota length=(N) start=(3) dtype=(5) : i32[N]\noutput \"out0\" %0\n");
 }
 
-TEST(Build, ABody) {
+TEST(ProblemGraph, ABody) {
     EXPECT_EQ(
         text_of("elementwise {2=add(0,1):f32 3=const(0.5):f32 4=mul(2,3):f32 5=lt(4,0):bool} | f32[2,4] f32[2,4]:(0,1) "
                 "-> f32[2,4] "
@@ -40,7 +40,7 @@ TEST(Build, ABody) {
               "graph elementwise\n%0 = input \"in0\" : f32[2]\n%1 = cast %0 dtype=(2) : f16[2]\noutput \"out0\" %1\n");
 }
 
-TEST(Build, SomeColumnsOfAProduct) {
+TEST(ProblemGraph, SomeColumnsOfAProduct) {
     EXPECT_EQ(text_of("fused columns=(0,2) {2=matmul(0,1):f32 3=neg(2):f32} | f32[T,4] f32[4,8]! -> f32[T,8] "
                       "f32[T,3,2] results (3,2) where T in 2..12"),
               "graph fused (T in 2..12)\n%0 = input \"in0\" : f32[T,4]\n%1 = input \"in1\" : f32[4,8]\n"
@@ -51,12 +51,12 @@ TEST(Build, SomeColumnsOfAProduct) {
               "%7 = reshape %6 shape=(T,3,2) : f32[T,3,2]\noutput \"out0\" %5\noutput \"out1\" %7\n");
 }
 
-TEST(Build, PackIsTheIdentity) {
+TEST(ProblemGraph, PackIsTheIdentity) {
     EXPECT_EQ(text_of("pack | f32[4,8] -> f32[4,8]@panel32"),
               "graph pack\n%0 = input \"in0\" : f32[4,8]\noutput \"out0\" %0\n");
 }
 
-TEST(Build, StateChangesPutRowsInPlace) {
+TEST(ProblemGraph, StateChangesBecomeConcatAndSlices) {
     EXPECT_EQ(text_of("state_append | f32[2,P,4] f32[2,3,4] -> f32[2,3 + P,4] where P in 0..9"),
               "graph state_append (P in 0..9)\n%0 = input \"in0\" : f32[2,P,4]\n%1 = input \"in1\" : f32[2,3,4]\n"
               "%2 = concat %0, %1 axis=(-2) : f32[2,3 + P,4]\noutput \"out0\" %2\n");
@@ -70,7 +70,7 @@ TEST(Build, StateChangesPutRowsInPlace) {
               "graph state_write\n%0 = input \"in0\" : f32[8]\n%1 = input \"in1\" : f32[8]\noutput \"out0\" %1\n");
 }
 
-TEST(Build, ADefinition) {
+TEST(ProblemGraph, ADefinition) {
     const std::vector<Definition> definitions = {{"rms_norm",
                                                   [](std::span<const Tensor> in, const Attributes& attributes) {
                                                       return std::vector<Tensor>{
@@ -89,7 +89,7 @@ std::string fault(std::string_view problem) {
     return "";
 }
 
-TEST(Build, RefusesWhatItDoesNotKnow) {
+TEST(ProblemGraph, RefusesUnknownProblems) {
     EXPECT_EQ(fault("softmax | f32[4] -> f32[4]"),
               "[problem] there is no definition 'softmax': softmax | f32[4] -> f32[4]");
     EXPECT_NE(fault("input | f32[4] -> f32[4]"), "");
@@ -111,7 +111,7 @@ TEST(Build, RefusesWhatItDoesNotKnow) {
 }
 
 // Each node of random graphs is equal to the node that apply() builds from its name and attributes.
-TEST(Build, ApplyRebuildsEveryNode) {
+TEST(ProblemGraph, ApplyRebuildsEveryNode) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const Graph graph = test::random_graph(seed);
         const auto count = static_cast<NodeId>(graph.size());
@@ -125,7 +125,7 @@ TEST(Build, ApplyRebuildsEveryNode) {
     }
 }
 
-TEST(Build, ApplyRefusesOtherNames) {
+TEST(ProblemGraph, ApplyRefusesUnknownNamesAndWrongOperands) {
     Graph g, h;
     const Tensor x = g.input("x", DType::f32, {4}), y = h.input("y", DType::f32, {4});
     EXPECT_THROW(apply("nothing", std::vector{x}, {}), Error);

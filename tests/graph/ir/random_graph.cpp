@@ -172,16 +172,16 @@ BoundedValue RandomGraphBuilder::partner(const BoundedValue& x) {
 /// True if a value is small at all sizes, and its sizes are provably not negative, so that leaves may have its shape.
 bool RandomGraphBuilder::can_keep(const Tensor& tensor) {
     const Shape shape = tensor.shape();
-    return element_count(shape).upper_bound() <= most_elements &&
+    return element_count(shape).upper_bound() <= max_elements &&
            std::all_of(shape.begin(), shape.end(), [](const Dim& size) { return provably_le(0, size); });
 }
 
 bool RandomGraphBuilder::keep(const Tensor& tensor, double limit, double error, int quantum) {
     const bool is_f16 = options_.dtype == DType::f16, is_bf16 = options_.dtype == DType::bf16;
-    const double exact_below = is_f16 ? 0x1p10 : is_bf16 ? 0x1p7 : 0x1p22, most_error = is_f16 || is_bf16 ? 48 : 1500;
+    const double exact_below = is_f16 ? 0x1p10 : is_bf16 ? 0x1p7 : 0x1p22, max_error = is_f16 || is_bf16 ? 48 : 1500;
     if (quantum >= 0 && limit * std::ldexp(1.0, quantum) > exact_below) quantum = -1;
     if (quantum >= 0) error = 0;
-    if (!(limit <= 64) || !(error <= most_error) || !can_keep(tensor)) return false;
+    if (!(limit <= 64) || !(error <= max_error) || !can_keep(tensor)) return false;
     if (floats_.size() % 5 == 0) cairn::name(tensor, "value");  // draws no random number: graphs stay as they were
     floats_.push_back({tensor, limit, error, quantum});
     return true;

@@ -255,7 +255,7 @@ bool RandomGraphBuilder::integer_op() {
         case 5: return keep_integer(abs(t), x.limit);
         case 6: return keep_integer(max(t, scalar), x.limit + 5);
         case 7: return keep_integer(min(t, scalar), x.limit + 5);
-        case 8: return keep_integer(sum(t, {}, true), x.limit * most_elements);
+        case 8: return keep_integer(sum(t, {}, true), x.limit * max_elements);
         case 9: return t.rank() > 0 && keep_integer(max_reduce(t, {-1}), provably_le(1, t.dim(-1)) ? x.limit : 1e9);
         default: return x.limit <= 64 && keep(cast(t, options_.dtype), x.limit, 0, 0);
     }
@@ -265,14 +265,14 @@ bool RandomGraphBuilder::cast_and_back() {
     const auto x = exact_float();
     if (!x) return false;
     const double bits = x->limit * std::ldexp(1.0, x->quantum);
-    const auto there_and_back = [&](DType dtype) { return cast(cast(x->tensor, dtype), options_.dtype); };
+    const auto cast_through = [&](DType dtype) { return cast(cast(x->tensor, dtype), options_.dtype); };
     switch (random_.below(7)) {
-        case 0: return keep_moved(there_and_back(DType::f64), *x);
-        case 1: return bits <= 0x1p10 && keep_moved(there_and_back(DType::f16), *x);
-        case 2: return bits <= 0x1p7 && keep_moved(there_and_back(DType::bf16), *x);
-        case 3: return keep(there_and_back(DType::i64), x->limit, 0, 0);
-        case 4: return keep(there_and_back(DType::i8), x->limit, 0, 0);
-        case 5: return keep(there_and_back(DType::u8), x->limit, 0, 0);
+        case 0: return keep_moved(cast_through(DType::f64), *x);
+        case 1: return bits <= 0x1p10 && keep_moved(cast_through(DType::f16), *x);
+        case 2: return bits <= 0x1p7 && keep_moved(cast_through(DType::bf16), *x);
+        case 3: return keep(cast_through(DType::i64), x->limit, 0, 0);
+        case 4: return keep(cast_through(DType::i8), x->limit, 0, 0);
+        case 5: return keep(cast_through(DType::u8), x->limit, 0, 0);
         default: return keep_integer(cast(x->tensor, DType::i32), x->limit);
     }
 }

@@ -131,6 +131,6 @@ private:
 };
 
 /// Largest number of elements of a value at the upper bounds of its sizes.
-inline constexpr std::int64_t most_elements = 2048;
+inline constexpr std::int64_t max_elements = 2048;
 
 }  // namespace cairn::test

@@ -100,9 +100,9 @@ bool RandomGraphBuilder::join() {
     Shape shape = x.tensor.shape();
     shape[static_cast<std::size_t>(axis)] = any_size();
     const BoundedValue y = leaf(shape);
-    const Tensor joined =
+    const Tensor concatenated =
         random_.one_in(2) ? concat({x.tensor, y.tensor}, axis) : concat({y.tensor, x.tensor, y.tensor}, axis);
-    return keep(joined, std::max(x.limit, y.limit), x.error, x.exact() ? std::max(x.quantum, y.quantum) : -1);
+    return keep(concatenated, std::max(x.limit, y.limit), x.error, x.exact() ? std::max(x.quantum, y.quantum) : -1);
 }
 
 bool RandomGraphBuilder::gather_rows() {

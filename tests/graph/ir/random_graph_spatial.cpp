@@ -52,7 +52,7 @@ BoundedValue RandomGraphBuilder::image(int axes) {
         const Dim size = any_size();
         shape.push_back(size.lower_bound() >= 1 ? size : size + 1);
     }
-    while (element_count(shape).upper_bound() > most_elements) {
+    while (element_count(shape).upper_bound() > max_elements) {
         const auto largest = std::max_element(
             shape.begin(), shape.end(), [](const Dim& a, const Dim& b) { return a.upper_bound() < b.upper_bound(); });
         *largest = random_.between(1, 5);
@@ -136,15 +136,15 @@ bool RandomGraphBuilder::rescale() {
     const double loose = 2 * x.error + 64 * x.limit;
     Shape size;
     for (int i = 0; i < axes; ++i) size.push_back(any_size());
-    constexpr CoordinateTransformation places[] = {CoordinateTransformation::half_pixel,
-                                                   CoordinateTransformation::align_corners,
-                                                   CoordinateTransformation::asymmetric};
-    const CoordinateTransformation place = places[random_.below(3)];
+    constexpr CoordinateTransformation transformations[] = {CoordinateTransformation::half_pixel,
+                                                            CoordinateTransformation::align_corners,
+                                                            CoordinateTransformation::asymmetric};
+    const CoordinateTransformation transformation = transformations[random_.below(3)];
     switch (random_.below(4)) {
         case 0: return keep_moved(upsample_nearest(x.tensor, each_axis(axes, 1, 3)), x);
         case 1: return keep(upsample_linear(x.tensor, each_axis(axes, 1, 3)), x.limit, loose);
-        case 2: return keep_moved(resize_nearest(x.tensor, size, place), x);
-        default: return keep(resize_linear(x.tensor, size, place), x.limit, loose);
+        case 2: return keep_moved(resize_nearest(x.tensor, size, transformation), x);
+        default: return keep(resize_linear(x.tensor, size, transformation), x.limit, loose);
     }
 }
 

@@ -43,7 +43,7 @@ BoundedValue RandomGraphBuilder::change(State& memory, const std::vector<Bounded
     Shape rows = latest.shape();
     const int other = rows.empty() ? 0 : random_.below(static_cast<int>(rows.size()));
     const bool fits = !rows.empty() && provably_le(1, rows[static_cast<std::size_t>(other)]);
-    const auto joined = [&](const Tensor& next, const BoundedValue& part) {
+    const auto keep_joined = [&](const Tensor& next, const BoundedValue& part) {
         const BoundedValue& before = versions.back();
         const bool exact = before.exact() && part.exact();
         return BoundedValue{next, std::max(before.limit, part.limit), std::max(before.error, part.error),
@@ -60,12 +60,12 @@ BoundedValue RandomGraphBuilder::change(State& memory, const std::vector<Bounded
             const Dim last = rows[static_cast<std::size_t>(other)] - 1;
             rows[static_cast<std::size_t>(other)] = 1;
             const BoundedValue part = rows_for(rows, versions, other);
-            return joined(memory.write(part.tensor, random_.one_in(2) ? Dim(0) : last, other), part);
+            return keep_joined(memory.write(part.tensor, random_.one_in(2) ? Dim(0) : last, other), part);
         }
         default: {
             rows[static_cast<std::size_t>(axis)] = any_size();
             const BoundedValue part = rows_for(rows, versions, axis);
-            return joined(memory.append(part.tensor), part);
+            return keep_joined(memory.append(part.tensor), part);
         }
     }
     const BoundedValue whole = leaf(latest.shape());

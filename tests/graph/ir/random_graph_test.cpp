@@ -20,7 +20,7 @@ TEST(RandomGraph, IsTheSameForTheSameSeed) {
     EXPECT_NE(to_string(random_graph(7)), to_string(random_graph(8)));
 }
 
-TEST(RandomGraph, HoldsEveryOpAndStaysSane) {
+TEST(RandomGraph, ContainsEveryOpAndIsValid) {
     std::set<ir::Op> seen;
     int with_states = 0, with_symbols = 0;
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {
@@ -70,22 +70,22 @@ TEST(RandomGraph, StaysWithinItsErrorBound) {
 }
 
 // The ops of convolutions and pools, at sizes that are polynomials.
-TEST(RandomGraph, SpatialGraphsHoldConvolutionsPoolsAndSorts) {
+TEST(RandomGraph, SpatialGraphsContainConvolutionsPoolsAndSorts) {
     std::map<std::string, int> count;
     for (std::uint64_t seed = 0; seed < graphs; ++seed) {
         const Graph graph = random_graph(seed, {.spatial = true});
         const ir::GraphData& data = *graph.data();
         ASSERT_EQ(ir::verify(data), "") << to_string(graph);
         const auto live = ir::live_nodes(data);
-        std::map<std::string, int> here;
+        std::map<std::string, int> counts;
         for (ir::NodeId id = 0; id < data.nodes().size(); ++id) {
             const ir::Node& node = data.node(id);
             if (!live[id]) continue;
-            ++here[node.composite.empty() ? std::string(ir::info(node.op).name) : node.composite];
+            ++counts[node.composite.empty() ? std::string(ir::info(node.op).name) : node.composite];
             for (const Dim& size : node.shape)
-                if (!size.is_constant() && size.symbol().empty()) ++here["size that is no symbol"];
+                if (!size.is_constant() && size.symbol().empty()) ++counts["size that is no symbol"];
         }
-        for (const auto& [name, number] : here) ++count[name];
+        for (const auto& [name, number] : counts) ++count[name];
     }
     for (const char* name : {"conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "max_pool", "avg_pool", "topk",
                              "argsort", "cumsum", "batch_norm", "group_norm", "resize_linear", "upsample_nearest"})
@@ -94,7 +94,7 @@ TEST(RandomGraph, SpatialGraphsHoldConvolutionsPoolsAndSorts) {
     EXPECT_GT(count["size that is no symbol"], 200);
 }
 
-TEST(RandomGraph, DifferenceTellsTheFirstElement) {
+TEST(RandomGraph, DifferenceReportsTheFirstElement) {
     const double a[] = {1, 2, 3}, b[] = {1, 2.5, 4};
     EXPECT_EQ(difference(interpreter::make_value(DType::f32, {3}, a), interpreter::make_value(DType::f32, {3}, b), 0.1),
               "[1]: 2, expected 2.5");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-TEST(Number, RoundsToFloatsLikeTheMachine) {
+TEST(ScalarCast, RoundsToFloatsLikeTheCpu) {
     std::uint64_t bits = 1;
     for (int i = 0; i < 200000; ++i) {
         bits = bits * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -27,7 +27,7 @@ TEST(Number, RoundsToFloatsLikeTheMachine) {
     }
 }
 
-TEST(Number, RoundsAtTheEdges) {
+TEST(ScalarCast, RoundsAtTheLimitsOfTheRange) {
     EXPECT_EQ(round_to(DType::f16, 65519), 65504);
     EXPECT_EQ(round_to(DType::f16, 65520), inf);
     EXPECT_EQ(round_to(DType::f16, -65520), -inf);
@@ -40,7 +40,7 @@ TEST(Number, RoundsAtTheEdges) {
     EXPECT_EQ(round_to(DType::f64, 0.1), 0.1);
 }
 
-TEST(Number, TruncatesAndSaturatesToIntegers) {
+TEST(ScalarCast, TruncatesAndSaturatesToIntegers) {
     EXPECT_EQ(truncate_to(DType::i32, -1.9), -1);
     EXPECT_EQ(truncate_to(DType::i32, 3e9), 2147483647);
     EXPECT_EQ(truncate_to(DType::u8, -1), 0);
@@ -53,7 +53,7 @@ TEST(Number, TruncatesAndSaturatesToIntegers) {
     EXPECT_EQ(round_integer(DType::f32, (std::int64_t{1} << 54) + (std::int64_t{1} << 30) + 1), 0x1p54 + 0x1p31);
 }
 
-TEST(Number, RoundsLargeIntegersOnce) {
+TEST(ScalarCast, RoundsLargeIntegersOnce) {
     const std::int64_t half = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);  // between two bf16
     EXPECT_EQ(round_integer(DType::bf16, half), 0x1p62);
     EXPECT_EQ(round_integer(DType::bf16, half + 1), 0x1.02p62);
@@ -63,7 +63,7 @@ TEST(Number, RoundsLargeIntegersOnce) {
     EXPECT_EQ(round_integer(DType::f64, (std::int64_t{1} << 53) + 1), 0x1p53);
 }
 
-TEST(Number, Wraps) {
+TEST(ScalarCast, Wraps) {
     EXPECT_EQ(wrap_to(DType::i8, 128), -128);
     EXPECT_EQ(wrap_to(DType::u8, -1), 255);
     EXPECT_EQ(wrap_to(DType::i32, std::int64_t{1} << 31), -2147483648LL);
@@ -71,7 +71,7 @@ TEST(Number, Wraps) {
     EXPECT_EQ(wrap_to(DType::boolean, 2), 1);
 }
 
-TEST(Number, KnowsWhatADTypeHolds) {
+TEST(ScalarCast, DetectsRepresentableValues) {
     EXPECT_TRUE(can_hold(DType::f16, 1e30));
     EXPECT_TRUE(can_hold(DType::i8, -128));
     EXPECT_FALSE(can_hold(DType::i8, 128));

@@ -15,7 +15,7 @@
 namespace cairn::ir {
 namespace {
 
-TEST(StateDtypeCast, CastsWhatIsAppendedAndWhatIsRead) {
+TEST(StateDtypeCast, CastsAppendedRowsAndReads) {
     Graph g("g");
     const Dim past = g.symbol("P", 0, 7), t = g.symbol("T", 1, 4);
     State keys = g.state("keys", DType::f32, {past, 64}, 0, 16);
@@ -36,7 +36,7 @@ TEST(StateDtypeCast, CastsWhatIsAppendedAndWhatIsRead) {
     EXPECT_EQ(stored->states()[0].public_dtype, DType::f32);
 }
 
-TEST(StateDtypeCast, OnlyWiderOnesThatOnlyGrow) {
+TEST(StateDtypeCast, AppliesOnlyToWiderStatesThatOnlyGrow) {
     Graph g("g");
     const auto grown = [&](const char* name, DType dtype) {
         const Dim length = g.symbol(std::string("L") + name, 0, 7);
@@ -139,7 +139,7 @@ private:
     std::vector<int> appended_;
 };
 
-TEST(StateDtypeCast, MeansTheSameOfNumbersThatBothDtypesHave) {
+TEST(StateDtypeCast, PreservesNumbersThatBothDtypesRepresent) {
     int stored_graphs = 0, none = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         IntegerGraphs whole(seed);

@@ -57,7 +57,7 @@ TEST(State, MayBeginWithElements) {
     EXPECT_EQ(h.read().id(), h.latest().id());
 }
 
-TEST(State, ThatGrowsHasNothingToBeginWith) {
+TEST(State, ThatGrowsHasNoInitialElements) {
     GraphData grown("g");
     const Dim past = grown.symbols()->add("P", 0, 8);
     add_state(grown, "k", DType::f32, {past}, 0, 16, {});
@@ -83,7 +83,7 @@ TEST(State, ThatGrowsIsWrittenAlongAnyAxis) {
     EXPECT_EQ(to_string(parse_graph(to_string(g))), to_string(g));
 }
 
-TEST(State, AMovedFromHandleSaysSo) {
+TEST(State, AMovedFromHandleThrows) {
     Graph g;
     State k = g.state("k", DType::f32, {2});
     const State moved = std::move(k);

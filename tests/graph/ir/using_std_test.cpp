@@ -18,7 +18,7 @@ using namespace cairn;
 
 namespace {
 
-TEST(UsingStd, OpsOnTensorsAreOurs) {
+TEST(UsingStd, OpsOnTensorsResolveToCairn) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {3}), y = g.input("y", DType::f32, {3});
     const Tensor results[] = {min(x, y),
@@ -64,7 +64,7 @@ TEST(UsingStd, OpsOnTensorsAreOurs) {
     EXPECT_EQ(to_string(results[0].shape()), "[3]");
 }
 
-TEST(UsingStd, NumbersAndSizesStayWhatTheyWere) {
+TEST(UsingStd, CallsWithNumbersAndSizesKeepTheirTypes) {
     Graph g;
     const Dim n = g.symbol("N", 1, 9);
     EXPECT_EQ(min(3, 4), 3);

@@ -15,7 +15,7 @@ namespace {
 using test::message;
 using testing::HasSubstr;
 
-TEST(ValueNames, StayWithTheValueAndInTheTextForm) {
+TEST(ValueNames, AreKeptInTheGraphAndItsText) {
     Graph g("named");
     const Tensor x = g.input("x", DType::f32, {4});
     const Tensor y = name(exp(x), "scores");
@@ -32,7 +32,7 @@ TEST(ValueNames, StayWithTheValueAndInTheTextForm) {
     EXPECT_EQ(print(*g.data()).find("scores"), std::string::npos) << "what digests are made of";
 }
 
-TEST(ValueNames, ATakenNameGetsANumberAndTheLastOneCounts) {
+TEST(ValueNames, ADuplicateNameGetsANumberAndTheLastNameApplies) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4});
     EXPECT_EQ(name_of(name(exp(x), "a")), "a");
@@ -43,7 +43,7 @@ TEST(ValueNames, ATakenNameGetsANumberAndTheLastOneCounts) {
     EXPECT_EQ(name_of(name(cos(x), "a")), "a") << "which is free again";
 }
 
-TEST(ValueNames, OddOnesAreRefused) {
+TEST(ValueNames, InvalidOnesAreRefused) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4});
     EXPECT_THAT(message([&] { name(x, ""); }),
@@ -59,7 +59,7 @@ TEST(ValueNames, OddOnesAreRefused) {
     }
 }
 
-TEST(ValueNames, TextsWithAnOddOneAreRefused) {
+TEST(ValueNames, TextsWithAnInvalidOneAreRefused) {
     const auto fault = [](const std::string& line) {
         return message([&] { parse_graph("graph g\n%0 = input \"x\" : f32[4] as \"a\"\n" + line); });
     };
@@ -70,7 +70,7 @@ TEST(ValueNames, TextsWithAnOddOneAreRefused) {
     EXPECT_THAT(fault("%1 = exp %0 : f32[4] as \"b\" x"), HasSubstr("the end of the line"));
 }
 
-TEST(ValueNames, ErrorsTellThem) {
+TEST(ValueNames, AppearInErrors) {
     Graph g;
     const Tensor x = name(g.input("x", DType::f32, {4, 3}), "pixels"), w = g.weight("w", DType::f32, {4, 2});
     EXPECT_THAT(message([&] { matmul(x, w); }), HasSubstr("; operand 0 is \"pixels\" (value_names_test.cpp:"));

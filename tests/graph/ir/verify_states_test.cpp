@@ -19,7 +19,7 @@ std::string parse_fault(const std::string& text) {
     return "";
 }
 
-TEST(StateRules, AVersionIsChangedOnce) {
+TEST(VerifyStates, AVersionIsChangedOnce) {
     EXPECT_EQ(
         parse_fault(two_inputs + "%4 = state_append %2, %1 : f32[1 + P]\noutput \"p\" %3\nstate \"s\" %4\n"),
         "[parse_graph] line 9, column 1: state \"s\": its version %2 is changed by %3 and by %4; a version can be "
@@ -31,7 +31,7 @@ TEST(StateRules, AVersionIsChangedOnce) {
         << "a node that nothing needs is not a version of anything";
 }
 
-TEST(StateRules, VerifyKnowsThem) {
+TEST(VerifyStates, TheVerifierChecksThem) {
     Graph g;
     State s = g.state("s", DType::f32, {2});
     const Tensor x = g.input("x", DType::f32, {2}), first = s.assign(x);
@@ -41,7 +41,7 @@ TEST(StateRules, VerifyKnowsThem) {
     EXPECT_EQ(verify(*g.data()), "state \"s\": a run would leave %2, but %5 changes it");
 }
 
-TEST(StateRules, StatesOfOneLengthGrowAlike) {
+TEST(VerifyStates, StatesOfOneLengthGrowByTheSameRows) {
     Graph g;
     const Dim past = g.symbol("P", 0, 7);
     State keys = g.state("keys", DType::f32, {past, 2}, 0, 8), values = g.state("values", DType::f32, {past}, 0, 8);

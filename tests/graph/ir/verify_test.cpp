@@ -27,15 +27,15 @@ protected:
     std::shared_ptr<GraphData> data = g.data();
 };
 
-TEST_F(Verify, AcceptsWhatOpsMake) {
+TEST_F(Verify, AcceptsGraphsBuiltByOps) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) EXPECT_EQ(verify(*test::random_graph(seed).data()), "");
 }
 
-TEST_F(Verify, SeesAnOperandThatComesLater) {
+TEST_F(Verify, DetectsAnOperandThatFollowsItsUser) {
     EXPECT_EQ(with(node(Op::neg, {5})), "%1 = neg %5 : f32[4]: its operand %5 does not come before it");
 }
 
-TEST_F(Verify, SeesAWrongShapeOrDType) {
+TEST_F(Verify, DetectsAWrongShapeOrDType) {
     EXPECT_EQ(with(node(Op::neg, {0}, {5})), "%1 = neg %0 : f32[5]: its type should be f32[4]");
     Graph other("h");
     const Tensor y = other.input("y", DType::f32, {4});
@@ -44,23 +44,23 @@ TEST_F(Verify, SeesAWrongShapeOrDType) {
     EXPECT_EQ(verify(*other.data()), "%1 = lt %0, %0 : f32[4]: its type should be bool[4]");
 }
 
-TEST_F(Verify, SeesWhatInferenceRefuses) {
+TEST_F(Verify, DetectsOperandsThatInferenceRefuses) {
     EXPECT_EQ(with(node(Op::add, {0})), "%1 = add %0 : f32[4]: [add] takes 2 operands, got 1");
 }
 
-TEST_F(Verify, SeesAnAttributeOutOfStoredForm) {
+TEST_F(Verify, DetectsAnAttributeInAnotherForm) {
     Node sum = node(Op::sum, {0}, {1});
     sum.attributes = {{"axes", std::vector<Dim>{0}}};
     EXPECT_EQ(with(sum), "%1 = sum %0 axes=(0) : f32[1]: its attribute axes is not in stored form");
 }
 
-TEST_F(Verify, SeesADeviceThatIsNone) {
+TEST_F(Verify, DetectsAnUnknownDevice) {
     Node copy = node(Op::copy_to, {0});
     copy.attributes = {{"device", std::vector<Dim>{2}}};
     EXPECT_EQ(with(copy), "%1 = copy_to %0 device=(2) : f32[4]: [copy_to] there is no device 2");
 }
 
-TEST_F(Verify, SeesBadLeaves) {
+TEST_F(Verify, DetectsInvalidLeaves) {
     Node twin = node(Op::input, {}, {5});
     twin.name = "x";
     EXPECT_EQ(with(twin), "%1 = input \"x\" : f32[5]: its name is taken");
@@ -77,7 +77,7 @@ TEST_F(Verify, SeesBadLeaves) {
     EXPECT_EQ(verify(*i.data()), "%0 = constant {0, 0} : f32[3]: it has another number of values than its shape");
 }
 
-TEST_F(Verify, SeesBadOutputs) {
+TEST_F(Verify, DetectsInvalidOutputs) {
     data->add_output("y", 0);
     data->add_output("y", 0);
     EXPECT_EQ(verify(*data), "output \"y\": named twice");
@@ -86,7 +86,7 @@ TEST_F(Verify, SeesBadOutputs) {
     EXPECT_EQ(verify(*h.data()), "output \"y\": names no node");
 }
 
-TEST_F(Verify, SeesBadStates) {
+TEST_F(Verify, DetectsInvalidStates) {
     const Dim past = g.symbol("P", 0, 3);
     State a = g.state("a", DType::f32, {past}, 0, 8), b = g.state("b", DType::f32, {past}, 0, 8);
     EXPECT_EQ(verify(*data), "");

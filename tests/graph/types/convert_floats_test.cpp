@@ -23,7 +23,7 @@ std::vector<To> converted(DType to, DType from, const std::vector<From>& values)
     return result;
 }
 
-TEST(ConvertFloats, EveryHalfComesBackFromEachWiderOne) {
+TEST(ConvertFloats, EveryHalfRoundTripsThroughWiderTypes) {
     std::vector<std::uint16_t> halves(1 << 16);
     for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
     for (const DType half : {DType::f16, DType::bf16}) {
@@ -64,7 +64,7 @@ TEST(ConvertFloats, RoundsOnceToNearest) {
     EXPECT_EQ(f16[3], 0x7c00) << "beyond the largest";
 }
 
-TEST(ConvertFloats, IntegersAreNone) {
+TEST(ConvertFloats, RefusesIntegers) {
     const std::vector<std::int32_t> integers(1);
     std::vector<float> floats(1);
     EXPECT_THROW(converted<float>(DType::f32, DType::i32, integers), InternalError);

@@ -9,7 +9,7 @@
 namespace cairn {
 namespace {
 
-TEST(Features, SetsAreReadAsTheyArePrinted) {
+TEST(Features, SetsRoundTripThroughText) {
     // Every set there is.
     for (unsigned bits = 0; bits < 1U << feature_count; ++bits) {
         FeatureSet features;
@@ -52,7 +52,7 @@ TEST(Features, SetsAreCombined) {
     EXPECT_NE(a, ab);
 }
 
-TEST(Features, StandOnOthers) {
+TEST(Features, ImplyTheirPrerequisites) {
     EXPECT_EQ(implied_by(Feature::avx2), FeatureSet());
     EXPECT_EQ(implied_by(Feature::amx_int8), FeatureSet{Feature::amx_tile});
     EXPECT_EQ(implied_by(Feature::avx512_bf16), levels::avx512);
@@ -65,7 +65,7 @@ TEST(Features, StandOnOthers) {
     EXPECT_EQ(missing_prerequisites(levels::avx512), FeatureSet());
 }
 
-TEST(Features, ALevelIsCalledByItsLast) {
+TEST(Features, ALevelIsNamedByItsLastFeature) {
     EXPECT_EQ(isa_level_name(levels::baseline), "baseline");
     EXPECT_EQ(isa_level_name(levels::avx2), "avx2");
     EXPECT_EQ(isa_level_name(levels::avx512), "avx512");

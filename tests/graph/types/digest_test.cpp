@@ -23,7 +23,7 @@ TEST(Digest, SipHashGivesThePublishedOutputs) {
     }
 }
 
-TEST(Digest, OfATextIsFixedForAllTime) {
+TEST(Digest, OfATextNeverChanges) {
     EXPECT_EQ(to_string(digest("")), "f4f2ced447ab02427de0a38047d74950");
     EXPECT_EQ(to_string(digest("cairn")),
               "d9e0aa62f2755988"

@@ -8,7 +8,7 @@ namespace {
 using test::all_values;
 using test::random_size;
 
-TEST(DimProve, NeverClaimsWhatIsWrong) {
+TEST(DimInequality, ProvesOnlyTrueInequalities) {
     const auto symbols = Symbols::create();
     const std::vector<Dim> all = {symbols->add("N", 1, 4), symbols->add("M", 0, 3), symbols->add("K", 2, 5)};
     const auto values = all_values(symbols->list());
@@ -48,7 +48,7 @@ protected:
         past = symbols->add("P", 0, 1023), b = symbols->add("B", 1, 8);
 };
 
-TEST_F(DimInequalityTest, ConcaveSizesAreLeastAtAnEnd) {
+TEST_F(DimInequalityTest, ConcaveSizesHaveTheirMinimumAtABound) {
     EXPECT_TRUE(provably_le(0, 2 + 1025 * n - n * n));
     EXPECT_TRUE(provably_le(1023, 1024 * n + n * m - n * n + 1023 - m)) << "(1024 - n) n + (n - 1) m";
     EXPECT_FALSE(provably_le(1, 1024 * n - n * n));
@@ -111,7 +111,7 @@ TEST_F(DimInequalityTest, DifferentSizes) {
     EXPECT_FALSE(provably_ne(n, n));
 }
 
-TEST_F(DimInequalityTest, WhatMayBeFalseIsNotClaimed) {
+TEST_F(DimInequalityTest, InequalitiesThatMayBeFalseAreNotProved) {
     EXPECT_FALSE(provably_le(n, t));
     EXPECT_FALSE(provably_le(past + t, 1024));
     EXPECT_FALSE(provably_le(n + 1, n));

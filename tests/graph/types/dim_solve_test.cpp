@@ -53,7 +53,7 @@ TEST(DimSolve, FindsTheSolutionInARangeOf62Bits) {
     EXPECT_EQ(s.solve(s.h * s.h, 99).count, SolutionCount::none);
 }
 
-TEST(DimSolve, TellsSeveralSolutionsFromOne) {
+TEST(DimSolve, DistinguishesSeveralSolutionsFromOne) {
     const OneSymbol s(1, 1'000'000'000);
     const Solution halves = s.solve(floordiv(s.h, 2), 4);
     EXPECT_EQ(halves.count, SolutionCount::several);
@@ -77,7 +77,7 @@ TEST(DimSolve, AProductOfSizesIsANumberOfElements) {
     EXPECT_EQ(nearest.above, 96 * 3 * 4);
 }
 
-TEST(DimSolve, NearestValuesLieOnBothSides) {
+TEST(DimSolve, NearestValuesAreFoundOnBothSides) {
     const OneSymbol s(1, std::int64_t{1} << 40);
     EXPECT_EQ(s.nearest(32 * s.h, 1'000'010).below, 1'000'000);
     EXPECT_EQ(s.nearest(32 * s.h, 1'000'010).above, 1'000'032);
@@ -97,7 +97,7 @@ TEST(DimSolve, ADivisionByZeroIsNoSolution) {
     EXPECT_EQ(s.solve(mod(12, s.h), 5).value, 7);
 }
 
-TEST(DimSolve, KnowsWhichSymbolsASizeDependsOn) {
+TEST(DimSolve, ListsTheSymbolsThatASizeDependsOn) {
     const auto symbols = Symbols::create();
     const Dim a = symbols->add("a", 1, 9), b = symbols->add("b", 1, 9);
     EXPECT_FALSE(depends_on(3, 0));
@@ -107,7 +107,7 @@ TEST(DimSolve, KnowsWhichSymbolsASizeDependsOn) {
 }
 
 // Random sizes of two symbols, one of which is known.
-TEST(DimSolve, AgreesWithTryingAllValues) {
+TEST(DimSolve, AgreesWithBruteForce) {
     std::mt19937_64 random(20);
     int solved = 0, several = 0;
     for (int i = 0; i < 4000; ++i) {

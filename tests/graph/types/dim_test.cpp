@@ -58,7 +58,7 @@ TEST(Dim, NormalFormMakesEqualPolynomialsIdentical) {
     EXPECT_EQ(n.symbols(), symbols);
 }
 
-TEST(Dim, FunctionsSimplifyWhereTheResultIsProvable) {
+TEST(Dim, FunctionsSimplifyIfTheResultIsProvable) {
     Box box;
     const auto& [symbols, n, m, k, all, values] = box;
     EXPECT_EQ(floordiv(4 * n, 2), 2 * n);
@@ -115,7 +115,7 @@ TEST(Dim, RandomExpressionsEvaluateAsWrittenAndKeepTheirBounds) {
 }
 
 // Polynomials of degree <= 4 in each symbol that agree on 5 values of each are the same.
-TEST(Dim, PolynomialsAreEqualExactlyWhenTheyAgreeEverywhere) {
+TEST(Dim, PolynomialsAreEqualIffTheirValuesAreEqual) {
     Box box;
     std::mt19937_64 random(2);
     int equal = 0;

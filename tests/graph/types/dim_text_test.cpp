@@ -54,7 +54,7 @@ TEST(DimText, RoundTripOfRandomSizesThroughTwoTables) {
     EXPECT_EQ(symbols->parse("min(N, M, K)"), min(min(all[0], all[1]), all[2]));
 }
 
-TEST(DimText, WrongTextsNameTheColumn) {
+TEST(DimText, ErrorsNameTheColumn) {
     const auto symbols = Symbols::create();
     symbols->add("N", 1, 1024);
     const std::string deep(10000, '(');

@@ -11,7 +11,7 @@ struct Text {
     explicit Text(std::string_view text) : problem(parse_problem(text, *symbols)) {}
 };
 
-TEST(Fused, IsAProductAndAnElementwiseProblem) {
+TEST(FusedProblem, IsAProductAndAnElementwiseProblem) {
     const std::string text =
         "fused {4=matmul(0,1):f32 5=const(2):f32 6=mul(4,5):f32 7=add(6,2):f32 8=gelu(7):f32 9=cast(3):f32 "
         "10=mul(9,4):f32} | f32[T,8] f32[8,9]@panel32! f32[T,9]:(0,1)! bool[T,9] -> f32[T,9]:(12,1) f32[T,9] results "
@@ -27,7 +27,7 @@ TEST(Fused, IsAProductAndAnElementwiseProblem) {
 }
 
 // Outputs that hold some columns each: the product has all of them.
-TEST(Fused, MayHaveOutputsOfSomeColumns) {
+TEST(FusedProblem, MayHaveOutputsOfSomeColumns) {
     const std::string text =
         "fused columns=(0,4) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[T,8] f32[8,9]@panel32! f32[T,9]:(0,1)! -> "
         "f32[T,9] f32[T,2,2]:(2,24,1) results (4,4) where T in 1..12";
@@ -42,7 +42,7 @@ TEST(Fused, MayHaveOutputsOfSomeColumns) {
 }
 
 // A definition in place of the matmul: the attributes belong to it.
-TEST(Fused, MayBeginWithADefinition) {
+TEST(FusedProblem, MayBeginWithADefinition) {
     const Text whole(
         "fused stride=(1,1) value=0 {3=filter(0,1):f32 4=add(3,2):f32} | f32[2,3] f32[4] f32[5,6]:(0,1)! -> f32[5,6] "
         "results (4)");
@@ -53,7 +53,7 @@ TEST(Fused, MayBeginWithADefinition) {
               "elementwise {2=add(0,1):f32} | f32[5,6] f32[5,6]:(0,1)! -> f32[5,6] results (2)");
 }
 
-TEST(Fused, WhatIsNoneHasNoParts) {
+TEST(FusedProblem, AnInvalidFusedProblemHasNoParts) {
     for (const char* text :
          {"elementwise {2=add(0,1):f32} | f32[4] f32[4] -> f32[4] results (2)", "fused | f32[4,8] f32[8,9] -> f32[4,9]",
           "fused {2=filter(0,1):f32 3=filter(2,2):f32} | f32[4,4] f32[4,4] -> f32[4,4] results (3)",

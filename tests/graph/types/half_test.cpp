@@ -44,8 +44,8 @@ struct Format {
         const double step = std::ldexp(1, all_ones() - 1 - bias() - mantissa_bits);
         const double above = high == infinity() ? decode(low) + step : decode(high);
         const double down = magnitude - decode(low), up = above - magnitude;
-        const bool take_high = up < down || (up == down && (high & 1) == 0);
-        return static_cast<std::uint16_t>(sign | (take_high ? high : low));
+        const bool rounds_up = up < down || (up == down && (high & 1) == 0);
+        return static_cast<std::uint16_t>(sign | (rounds_up ? high : low));
     }
 };
 
@@ -56,7 +56,7 @@ void compare(const Format& format, Encode encode, T value) {
     ASSERT_EQ(encode(value), format.encode(value)) << std::hexfloat << value;
 }
 
-TEST(Half, AllCodesDecodeExactlyAndComeBack) {
+TEST(Half, AllCodesDecodeExactlyAndRoundTrip) {
     for (int i = 0; i < 65536; ++i) {
         const auto code = static_cast<std::uint16_t>(i);
         const float half = types::f16_to_f32(code), brain = types::bf16_to_f32(code);

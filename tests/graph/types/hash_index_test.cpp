@@ -13,7 +13,7 @@ std::vector<std::uint32_t> at(const types::HashIndex& index, std::size_t hash) {
     return numbers;
 }
 
-TEST(HashIndex, FindsWhatWasAddedThroughAllItsGrowth) {
+TEST(HashIndex, FindsAllEntriesWhileItGrows) {
     types::HashIndex index;
     EXPECT_TRUE(at(index, 7).empty()) << "nothing is in it";
     for (std::uint32_t i = 0; i < 5000; ++i) {
@@ -25,7 +25,7 @@ TEST(HashIndex, FindsWhatWasAddedThroughAllItsGrowth) {
     EXPECT_TRUE(at(index, 5000 * std::size_t{0x10001}).empty());
 }
 
-TEST(HashIndex, KeepsAllNumbersOfOneHash) {
+TEST(HashIndex, KeepsAllEntriesOfOneHash) {
     types::HashIndex index;
     for (std::uint32_t i = 0; i < 20; ++i) index.add(3, i);
     index.add(4, 99);

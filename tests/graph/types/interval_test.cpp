@@ -35,7 +35,7 @@ void try_all(const std::function<Interval(Interval, Interval)>& of,
                 }
 }
 
-TEST(Interval, HoldsEveryValueAndNoMore) {
+TEST(Interval, ContainsExactlyThePossibleValues) {
     try_all(add, std::plus<>(), true);
     try_all(multiply, std::multiplies<>(), true);
     try_all(quotient_bounds, floor_of, true, true);
@@ -47,13 +47,13 @@ TEST(Interval, HoldsEveryValueAndNoMore) {
         remainder_bounds, [](std::int64_t a, std::int64_t b) { return a - b * floor_of(a, b); }, false, true);
 }
 
-TEST(Interval, RemaindersOfWhatIsNotNegativeStayBelowIt) {
+TEST(Interval, RemaindersOfNonnegativeValuesDoNotExceedThem) {
     EXPECT_EQ(to_int64(remainder_bounds({0, 3}, {8, 8}).high), 3);
     EXPECT_EQ(to_int64(remainder_bounds({0, 9}, {8, 8}).high), 7);
     EXPECT_EQ(to_int64(remainder_bounds({-9, -1}, {8, 8}).low), 0);
 }
 
-TEST(Interval, InfinityStays) {
+TEST(Interval, InfinityIsPreserved) {
     const Interval all{-infinity, infinity}, up{1, infinity};
     EXPECT_TRUE(add(up, {-5, -5}).high == infinity && add(up, {-5, -5}).low == -4);
     EXPECT_TRUE(add(up, all).low == -infinity) << "and is not taken away";

@@ -29,10 +29,10 @@ TEST(Knobs, EachSettingIsAKernelOfItsOwn) {
     std::vector<std::string> ids, costs;
     for (const Kernel& setting : all_settings(kernel())) {
         ids.push_back(setting.id);
-        const Cost said = setting.cost(Problem());
-        costs.push_back(std::to_string(static_cast<int>(said.flops)) + " " +
-                        std::to_string(static_cast<int>(said.bytes)));
-        EXPECT_EQ(setting.workspace(Problem(), 2), Dim(2 * static_cast<std::int64_t>(said.flops)));
+        const Cost stated = setting.cost(Problem());
+        costs.push_back(std::to_string(static_cast<int>(stated.flops)) + " " +
+                        std::to_string(static_cast<int>(stated.bytes)));
+        EXPECT_EQ(setting.workspace(Problem(), 2), Dim(2 * static_cast<std::int64_t>(stated.flops)));
         EXPECT_EQ(setting.accepts(Problem()), "");
     }
     EXPECT_EQ(ids,
@@ -41,7 +41,7 @@ TEST(Knobs, EachSettingIsAKernelOfItsOwn) {
     EXPECT_EQ(costs, (std::vector<std::string>{"1024 96", "1024 64", "1024 0", "512 96", "512 64", "512 0"}));
 }
 
-TEST(Knobs, AFurtherOneChangesNoId) {
+TEST(Knobs, AFurtherKnobChangesNoId) {
     Kernel more = kernel();
     more.knobs.insert(more.knobs.begin() + 1, {"rows", {192, 96}});
     const std::vector<Kernel> all = all_settings(more);
@@ -50,7 +50,7 @@ TEST(Knobs, AFurtherOneChangesNoId) {
             << before.id;
 }
 
-TEST(Knobs, AKernelWithoutIsOneAndASettingToo) {
+TEST(Knobs, AKernelWithoutKnobsHasOneSetting) {
     Kernel plain = kernel();
     plain.knobs.clear();
     EXPECT_EQ(all_settings(plain).size(), 1u);
@@ -72,28 +72,28 @@ TEST(Knobs, SettingsAreCounted) {
     EXPECT_EQ(count_settings(many), max_settings + 1);
 }
 
-TEST(Knobs, IdsAreReadApart) {
+TEST(Knobs, IdsAreSplitIntoKernelAndSetting) {
     EXPECT_EQ(without_setting("my.sum@1{depth=512,ahead=0}"), "my.sum@1");
     EXPECT_EQ(without_setting("my.sum@1"), "my.sum@1");
     EXPECT_TRUE(has_setting_suffix("my.sum@1{depth=512}"));
     EXPECT_FALSE(has_setting_suffix("my.sum@1"));
 }
 
-TEST(Knobs, AnIdThatIsNoneIsExplained) {
+TEST(Knobs, AnUnknownIdIsExplained) {
     KernelSet set;
     set.kernels = all_settings(kernel());
     set.kernels.emplace_back().id = "my.plain@1";
     EXPECT_EQ(explain_unknown_id("my.other@1", set), "there is no kernel my.other@1");
     EXPECT_EQ(explain_unknown_id("my.other@1{depth=512}", set), "there is no kernel my.other@1");
     EXPECT_EQ(explain_unknown_id("my.plain@1{depth=512}", set), "my.plain@1 has no knobs");
-    const std::string told = " are not the first, depth of 1024|512, ahead of 96|64|0";
+    const std::string suffix = " are not the first, depth of 1024|512, ahead of 96|64|0";
     for (const char* wrong : {"{depth=7}", "{depth=1024}", "{ahead=0,depth=512}", "{width=1}", "{depth=512", "{}"})
         EXPECT_EQ(
             explain_unknown_id(std::string("my.sum@1") + wrong, set),
-            std::string("my.sum@1 has no setting ") + wrong + ": ids name, in this order, the values that" + told);
+            std::string("my.sum@1 has no setting ") + wrong + ": ids name, in this order, the values that" + suffix);
 }
 
-TEST(Setting, HasAValueForEachKnobAndNoOther) {
+TEST(Setting, HasValuesOnlyForItsKnobs) {
     const Setting setting({{"depth", 512}});
     EXPECT_EQ(setting["depth"], 512);
     EXPECT_THROW(setting["width"], Error);
@@ -102,7 +102,7 @@ TEST(Setting, HasAValueForEachKnobAndNoOther) {
 }
 
 // Kernels share query results if their functions are equal.
-TEST(KernelFunction, IsEqualWhereItSaysTheSame) {
+TEST(KernelFunction, IsEqualIfItIgnoresTheSetting) {
     const std::vector<Kernel> some = all_settings(kernel()), same = all_settings(kernel());
     EXPECT_TRUE(some[1].cost == same[1].cost);
     EXPECT_FALSE(some[0].cost == some[1].cost);

@@ -8,7 +8,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(PoolCopy, CopiesStayAsTheyWere) {
+TEST(PoolCopy, CopiesKeepTheirContents) {
     std::pmr::monotonic_buffer_resource pool;
     std::vector<std::int64_t> list;
     std::vector<std::span<const std::int64_t>> copies;

@@ -17,7 +17,7 @@ using ::testing::Throws;
 
 Problem parse(std::string_view text) { return parse_problem(text, *Symbols::create()); }
 
-TEST(ProblemText, DocumentedFormsComeBackAsTheyWere) {
+TEST(ProblemText, DocumentedFormsRoundTrip) {
     for (const auto* text :
          {"layer_norm eps=1e-05 | f32[B,T,768] f32[768]! f32[768]! -> f32[B,T,768] where B in 1..8, T in 2..12",
           "elementwise {2=add(0,1):f32 3=tanh(2):f32} | f32[T,768] f32[T,768]:(0,1)! -> f32[T,768] results (3) where T "
@@ -31,7 +31,7 @@ TEST(ProblemText, DocumentedFormsComeBackAsTheyWere) {
     }
 }
 
-TEST(ProblemText, WhatIsReadMeansWhatWasWritten) {
+TEST(ProblemText, ParsesEveryField) {
     const auto problem = parse(
         "layer_norm eps=1e-05 axes=(-1,N) | f32[N,768]:(1536,1) bf16[768]@panel.x! -> f32[N,768] where N in 2..12");
     EXPECT_EQ(problem.definition, "layer_norm");
@@ -61,7 +61,7 @@ TEST(ProblemText, FreeNumbersAndSymbolsWithoutARange) {
     EXPECT_TRUE(problem.outputs.empty());
 }
 
-TEST(ProblemText, AttributesTellWhatIsWrong) {
+TEST(ProblemText, AttributesReportWrongAccesses) {
     const auto problem = parse("x eps=0.5 axis=(2) list=(1,N) |");
     EXPECT_EQ(problem.attributes.integer("axis"), 2);
     EXPECT_TRUE(problem.attributes.has("list"));
@@ -158,7 +158,7 @@ TEST(ProblemText, RoundTripOfRandomProblems) {
     }
 }
 
-TEST(ProblemText, DamagedTextsAreReadOrRefusedButNeverHarm) {
+TEST(ProblemText, DamagedTextsAreParsedOrRefused) {
     RandomProblem source(19);
     std::mt19937 random(23);
     const std::string bytes =
@@ -168,14 +168,14 @@ TEST(ProblemText, DamagedTextsAreReadOrRefusedButNeverHarm) {
     for (int i = 0; i < 20000; ++i) {
         auto text = to_string(source.make());
         for (auto k = 1 + random() % 3; k > 0; --k) {
-            const auto place = random() % text.size();
+            const auto position = random() % text.size();
             const char byte = bytes[random() % bytes.size()];
             if (random() % 3 == 0) {
-                text.erase(place, 1 + random() % 4);
+                text.erase(position, 1 + random() % 4);
             } else if (random() % 2 == 0) {
-                text.insert(place, 1, byte);
+                text.insert(position, 1, byte);
             } else {
-                text[place] = byte;
+                text[position] = byte;
             }
             if (text.empty()) text = "|";
         }
@@ -191,7 +191,7 @@ TEST(ProblemText, DamagedTextsAreReadOrRefusedButNeverHarm) {
     EXPECT_GT(refused, 10000);
 }
 
-TEST(ProblemText, WrongTextsNameTheColumn) {
+TEST(ProblemText, ErrorsNameTheColumn) {
     const std::pair<std::string, std::string> cases[] = {
         {"", "column 1: expected the name of an op, got the end of the text"},
         {"matmul", "column 7: expected an attribute, '{' or '|', got the end"},

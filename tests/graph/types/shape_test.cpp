@@ -20,7 +20,7 @@ TEST(Shape, TextCountAndStrides) {
     EXPECT_THROW(element_count({INT64_MAX, 2}), Error);
 }
 
-TEST(TensorDesc, DenseMeansRowMajorButForAxesOfSizeOne) {
+TEST(TensorDesc, IsDenseIfRowMajorExceptForAxesOfSizeOne) {
     const auto symbols = Symbols::create();
     const Dim n = symbols->add("N", 1, 1024);
     auto tensor = TensorDesc::dense(DType::f32, {1, n, 768});

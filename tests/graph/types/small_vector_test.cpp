@@ -9,7 +9,7 @@ namespace {
 
 using List = SmallVector<int, 4>;
 
-TEST(SmallVector, DoesWhatAVectorDoes) {
+TEST(SmallVector, BehavesLikeStdVector) {
     std::mt19937 random(1);
     List list;
     std::vector<int> expected;
@@ -46,7 +46,7 @@ TEST(SmallVector, DoesWhatAVectorDoes) {
     }
 }
 
-TEST(SmallVector, KeepsWhatItHoldsWhereverItGoes) {
+TEST(SmallVector, KeepsItsElementsWhenCopiedOrMoved) {
     for (int count = 0; count < 10; ++count) {
         std::vector<int> expected;
         for (int i = 0; i < count; ++i) expected.push_back(i);
@@ -66,15 +66,15 @@ TEST(SmallVector, KeepsWhatItHoldsWhereverItGoes) {
     }
 }
 
-TEST(SmallVector, TakesNoMemoryForFew) {
+TEST(SmallVector, StoresFewElementsInPlace) {
     const List few{1, 2, 3, 4}, more{1, 2, 3, 4, 5};
-    const auto lies_in_itself = [](const List& list) {
-        const auto* place = reinterpret_cast<const std::byte*>(list.data());
+    const auto is_stored_in_place = [](const List& list) {
+        const auto* elements = reinterpret_cast<const std::byte*>(list.data());
         const auto* own = reinterpret_cast<const std::byte*>(&list);
-        return place >= own && place < own + sizeof list;
+        return elements >= own && elements < own + sizeof list;
     };
-    EXPECT_TRUE(lies_in_itself(few));
-    EXPECT_FALSE(lies_in_itself(more));
+    EXPECT_TRUE(is_stored_in_place(few));
+    EXPECT_FALSE(is_stored_in_place(more));
 }
 
 }  // namespace

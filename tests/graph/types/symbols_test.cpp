@@ -16,7 +16,7 @@ auto fails(ErrorKind kind, const std::string& text) {
     return Throws<Error>(AllOf(Property(&Error::kind, kind), Property(&Error::what, HasSubstr(text))));
 }
 
-TEST(Symbols, ANameMeansOneSymbol) {
+TEST(Symbols, ANameDenotesOneSymbol) {
     const auto symbols = Symbols::create();
     const Dim n = symbols->add("N", 1, 1024);
     EXPECT_EQ(symbols->add("N", 1, 1024), n);
@@ -32,7 +32,7 @@ TEST(Symbols, ANameMeansOneSymbol) {
     EXPECT_EQ(list[1].high, 0);
 }
 
-TEST(Symbols, WrongOnesAreRefused) {
+TEST(Symbols, InvalidOnesAreRefused) {
     const auto symbols = Symbols::create();
     symbols->add("N", 1, 1024);
     const auto add = [&](std::string_view name, std::int64_t low, std::int64_t high) {

@@ -17,7 +17,7 @@ TEST(ToleranceTest, ExactIsTheDefaultAndHasNoError) {
     EXPECT_EQ(to_string(Tolerance::exact()), "exact");
 }
 
-TEST(ToleranceTest, ARelativeOneIsWhatItWasGiven) {
+TEST(ToleranceTest, ARelativeOneKeepsItsValue) {
     const Tolerance tolerance = Tolerance::relative(1e-3);
     EXPECT_FALSE(tolerance.is_exact());
     EXPECT_EQ(tolerance.error(), 1e-3);
@@ -25,9 +25,9 @@ TEST(ToleranceTest, ARelativeOneIsWhatItWasGiven) {
     EXPECT_NE(tolerance, Tolerance::relative(1e-2));
 }
 
-TEST(ToleranceTest, WhatIsNoErrorIsRefused) {
-    constexpr double endless = std::numeric_limits<double>::infinity();
-    for (const double wrong : {0.0, -0.0, -1e-3, std::numeric_limits<double>::quiet_NaN(), endless, -endless}) {
+TEST(ToleranceTest, AnInvalidErrorIsRefused) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const double wrong : {0.0, -0.0, -1e-3, std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
         try {
             Tolerance::relative(wrong);
             ADD_FAILURE() << wrong;

@@ -24,7 +24,7 @@ TEST(Units, RowsAreInTheOrderOfTheEnumerationAndNamedOnce) {
     EXPECT_EQ(to_string(Arithmetic::tf32), "tf32");
 }
 
-TEST(Units, CodeRunsOnTheOneThatDoesMostOfThoseItNeeds) {
+TEST(Units, SelectsTheWidestUnitThatTheCodeNeeds) {
     EXPECT_EQ(unit_of(Arithmetic::f32, levels::baseline), Unit::f32_baseline);
     EXPECT_EQ(unit_of(Arithmetic::f32, levels::avx2), Unit::f32_avx2);
     EXPECT_EQ(unit_of(Arithmetic::f32, sapphire_rapids), Unit::f32_avx512);
@@ -39,7 +39,7 @@ TEST(Units, CodeRunsOnTheOneThatDoesMostOfThoseItNeeds) {
     EXPECT_EQ(unit_of(Arithmetic::f16, sapphire_rapids), Unit::f16_avx512);
 }
 
-TEST(Units, SomeArithmeticHasNone) {
+TEST(Units, SomeArithmeticHasNoUnit) {
     EXPECT_EQ(unit_of(Arithmetic::i8, levels::baseline), std::nullopt);
     EXPECT_EQ(unit_of(Arithmetic::bf16, levels::avx512), std::nullopt);
     EXPECT_EQ(unit_of(Arithmetic::f16, zen5), std::nullopt);

@@ -26,7 +26,7 @@ std::string refusal(std::string_view text) {
     return "";
 }
 
-TEST(DomParser, IsWhatTheTextSays) {
+TEST(DomParser, ReadsAllTypes) {
     const std::string_view text =
         R"({"a": [1, -2, 0.5, true, null, "b\u00e9", [], {}], "": {"x": {"y": [[18446744073709551615]]}}, "z": -0.0})";
     EXPECT_EQ(read(text), nlohmann::json::parse(text));
@@ -35,7 +35,7 @@ TEST(DomParser, IsWhatTheTextSays) {
     EXPECT_EQ(read("\xEF\xBB\xBF 3 "), 3);
 }
 
-TEST(DomParser, RefusesInWords) {
+TEST(DomParser, ReportsErrorsInWords) {
     EXPECT_EQ(refusal(""), "is not valid JSON at byte 1");
     EXPECT_EQ(refusal("{\"a\": 1,}"), "is not valid JSON at byte 9");
     EXPECT_EQ(refusal("[1] 2"), "is not valid JSON at byte 5");
@@ -64,7 +64,7 @@ TEST(DomParser, MutatedTextsAreReadAsTheLibraryReadsThemOrRefused) {
     EXPECT_GT(read_count, 500);
 }
 
-TEST(InQuotes, CutsBetweenCharactersAndShowsNoControls) {
+TEST(InQuotes, TruncatesBetweenCharactersAndEscapesControls) {
     EXPECT_EQ(quoted_name("a\n\x1B\x7F\xC3\xA9"), "'a???\xC3\xA9'");
     const std::string long_name(59, 'x');
     EXPECT_EQ(quoted_name(long_name + "y"), "'" + long_name + "y'");

@@ -126,12 +126,12 @@ void Mutator::mutate_tokens(std::string& text) {
     if (tokens.empty()) return;
     const std::size_t at = below(tokens.size());
     const std::size_t other = below(tokens.size());
-    const auto place = tokens.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto position = tokens.begin() + static_cast<std::ptrdiff_t>(at);
     switch (below(6)) {
         case 0:
         case 1: tokens[at] = hostile_tokens()[below(hostile_tokens().size())]; break;
-        case 2: tokens.erase(place); break;
-        case 3: tokens.insert(place, std::string(tokens[other])); break;
+        case 2: tokens.erase(position); break;
+        case 3: tokens.insert(position, std::string(tokens[other])); break;
         case 4: std::swap(tokens[at], tokens[other]); break;
         default: tokens[at] = "[" + tokens[at] + "]"; break;
     }

@@ -28,7 +28,7 @@ private:
 };
 
 /// JSON cut into strings, words and numbers, signs, and white space: {"a": 1} -> `{` `"a"` `:` ` ` `1` `}`.
-/// Any bytes can be cut; joined again they are the same.
+/// Any bytes can be cut; concatenated again they are the same.
 std::vector<std::string> json_tokens(std::string_view text);
 
 }  // namespace cairn::test

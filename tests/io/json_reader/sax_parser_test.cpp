@@ -19,7 +19,7 @@ public:
     std::string text;
 };
 
-TEST(SaxParser, TellsKindsInOrder) {
+TEST(SaxParser, ReportsEventsInOrder) {
     EventRecorder notes;
     parse_json_events(R"({"a": [null, true, 1, -1, 1.0, "", 18446744073709551615, 18446744073709551616], "a": {}})",
                       notes);

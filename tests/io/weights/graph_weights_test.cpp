@@ -14,7 +14,7 @@ using test::message;
 using test::safetensors_bytes;
 using test::TempFolder;
 
-TEST(GraphWeights, TakeDtypeAndShapeFromAFile) {
+TEST(GraphWeights, HaveDtypeAndShapeOfAFile) {
     const TempFolder folder;
     const auto path =
         folder.write("m.safetensors", safetensors_bytes(R"({"a.b":{"dtype":"BF16","shape":[2,1],"data_offsets":[0,4]},)"
@@ -45,7 +45,7 @@ std::filesystem::path file_of(const TempFolder& folder, const std::vector<std::s
     return folder.write("m.safetensors", safetensors_bytes(header + "}", std::string(names.size(), 'x')));
 }
 
-TEST(GraphWeights, AWrongNameIsAnErrorThatNamesFilePrefixAndWhatIsThere) {
+TEST(GraphWeights, AWrongNameIsAnErrorWithFilePrefixAndCandidates) {
     const TempFolder folder;
     const auto path =
         file_of(folder, {"layer.0.bias", "layer.0.gain", "layer.0.norm", "layer.0.scale", "layer.0.weight", "x"});
@@ -68,7 +68,7 @@ TEST(GraphWeights, AWrongNameIsAnErrorThatNamesFilePrefixAndWhatIsThere) {
     EXPECT_EQ(names, "bias gain norm scale weight ");
 }
 
-TEST(GraphWeights, AWrongPrefixIsAnErrorThatNamesThoseThatAreThere) {
+TEST(GraphWeights, AWrongPrefixIsAnErrorWithTheExistingPrefixes) {
     const TempFolder folder;
     const auto path = file_of(folder, {"h.0.w", "h.1.w", "wte"});
     const Safetensors file = Safetensors::open(path);
@@ -85,7 +85,7 @@ TEST(GraphWeights, AWrongPrefixIsAnErrorThatNamesThoseThatAreThere) {
     EXPECT_EQ(g.weights(flat).size(), 2u);
 }
 
-TEST(GraphWeights, AFileWithoutTheTensorTellsTheNearest) {
+TEST(GraphWeights, AMissingTensorIsAnErrorWithTheNearestNames) {
     const TempFolder folder;
     const auto path = file_of(folder, {"a.w", "b"});
     const Safetensors file = Safetensors::open(path);

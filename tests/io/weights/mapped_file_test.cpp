@@ -20,10 +20,10 @@ int touched(std::span<const std::byte> bytes) {
 
 // In files mapped with huge pages, which the system uses if it can, small tensors lie between large ones: a model's
 // biases. They are read again after the large ones were released.
-TEST(MappedFile, WhatLiesBesideBytesGivenBackBringsNoHugePages) {
+TEST(MappedFile, PagesNextToReleasedBytesLoadNoHugePages) {
     const test::TempFolder folder;
-    constexpr std::size_t stretches = 8;
-    const auto path = folder.write("weights", std::string(stretches * huge_page, '\1'));
+    constexpr std::size_t huge_pages = 8;
+    const auto path = folder.write("weights", std::string(huge_pages * huge_page, '\1'));
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     ::fsync(descriptor);
     ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);  // read again, it comes in huge pages
@@ -33,10 +33,10 @@ TEST(MappedFile, WhatLiesBesideBytesGivenBackBringsNoHugePages) {
     const auto bytes = file.bytes();
     EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096));
     EXPECT_GE(test::resident_pages(bytes.data(), bytes.size()), bytes.size() / 4096 / 2);
-    for (std::size_t i = 0; i < stretches; ++i)
+    for (std::size_t i = 0; i < huge_pages; ++i)
         file.release_pages(bytes.subspan(i * huge_page + 4096, huge_page - 4096));
-    for (std::size_t i = 0; i < stretches; ++i) EXPECT_EQ(bytes[i * huge_page], std::byte{1});
-    EXPECT_LE(test::resident_pages(bytes.data(), bytes.size()), stretches * huge_page / 4096 / 16);
+    for (std::size_t i = 0; i < huge_pages; ++i) EXPECT_EQ(bytes[i * huge_page], std::byte{1});
+    EXPECT_LE(test::resident_pages(bytes.data(), bytes.size()), huge_pages * huge_page / 4096 / 16);
     EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096)) << "given back, and still there to be read";
 }
 

@@ -31,7 +31,7 @@ std::string one(const std::string& fields, std::size_t bytes = 0) {
     return safetensors_bytes(R"({"a":{)" + fields + "}}", std::string(bytes, '\1'));
 }
 
-TEST(SafetensorsHeader, GoodHeadersAreRead) {
+TEST(SafetensorsHeader, ValidHeadersAreRead) {
     const auto header = parse(safetensors_bytes(
         R"({"__metadata__":{"format":"pt","x":""},"z":{"dtype":"F32","shape":[2,3],"data_offsets":[2,26]},)"
         R"("h\u00e9":{"data_offsets":[0,2],"shape":[],"dtype":"BF16"},"e":{"dtype":"I64","shape":[0,9223372036854775807],)"
@@ -60,7 +60,7 @@ TEST(SafetensorsHeader, GoodHeadersAreRead) {
 }
 
 // Each of these was accepted by some published loader in C++ and made it read outside its buffer.
-TEST(SafetensorsHeader, WhatOtherLoadersLetThrough) {
+TEST(SafetensorsHeader, RefusesHeadersAcceptedByOtherLoaders) {
     EXPECT_THAT([] { parse(one(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])")); },
                 header_refused("tensor 'a': the size of its shape overflows"));
     EXPECT_THAT([] { parse(one(R"("dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0])")); },
@@ -81,7 +81,7 @@ TEST(SafetensorsHeader, WhatOtherLoadersLetThrough) {
                 header_refused("tensor 'b': its data ends at 2, before it begins at 4"));
 }
 
-TEST(SafetensorsHeader, LengthsThatLie) {
+TEST(SafetensorsHeader, InconsistentLengths) {
     EXPECT_THAT([] { parse(""); }, header_refused("begins with 8 length bytes; this one has 0 bytes in all"));
     EXPECT_THAT([] { parse("1234567"); }, header_refused("this one has 7 bytes"));
     EXPECT_THAT([] { parse(std::string(8, '\0')); }, header_refused("the header should begin with '{'"));
@@ -98,7 +98,7 @@ TEST(SafetensorsHeader, LengthsThatLie) {
     EXPECT_THAT([&] { parse(claim(1)); }, header_refused("the header is not valid JSON"));
 }
 
-TEST(SafetensorsHeader, TextsThatAreNoHeader) {
+TEST(SafetensorsHeader, InvalidTexts) {
     const auto header = [](std::string text) { return [text] { parse(safetensors_bytes(text, "")); }; };
     EXPECT_THAT(header(" {}"), header_refused("should begin with '{'"));
     EXPECT_THAT(header("[]"), header_refused("should begin with '{'"));
@@ -141,7 +141,7 @@ TEST(SafetensorsHeader, TextsThatAreNoHeader) {
     EXPECT_THAT(header("{\"" + std::string(500, 'n') + "\":1}"), header_refused("nnn...' should be an object"));
 }
 
-TEST(SafetensorsHeader, FieldsThatAreWrong) {
+TEST(SafetensorsHeader, InvalidFields) {
     const auto fields = [](std::string text, std::size_t bytes = 0) { return [=] { parse(one(text, bytes)); }; };
     EXPECT_THAT(fields(R"("shape":[],"data_offsets":[0,4])"), header_refused("tensor 'a' has no dtype"));
     EXPECT_THAT(fields(R"("dtype":"F32","data_offsets":[0,4])"), header_refused("tensor 'a' has no shape"));
@@ -166,7 +166,7 @@ TEST(SafetensorsHeader, FieldsThatAreWrong) {
                 header_refused("its 12 bits are no whole number"));
 }
 
-TEST(SafetensorsHeader, NamesThatComeTwice) {
+TEST(SafetensorsHeader, DuplicateNames) {
     const std::string a = R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})", m = R"("__metadata__":{"x":"1"})";
     EXPECT_THAT([&] { parse(safetensors_bytes("{" + a + "," + a + "}", "")); },
                 header_refused("the name 'a' comes twice"));
@@ -178,7 +178,7 @@ TEST(SafetensorsHeader, NamesThatComeTwice) {
                 header_refused("the name 'a' comes twice"));
 }
 
-TEST(SafetensorsHeader, HolesOverlapsAndLeftovers) {
+TEST(SafetensorsHeader, GapsOverlapsAndTrailingBytes) {
     const auto two = [](int b, int e, std::size_t bytes) {
         return [=] {
             parse(safetensors_bytes(
@@ -209,7 +209,7 @@ TEST(SafetensorsHeader, EveryTruncationIsRefused) {
     }
 }
 
-TEST(SafetensorsHeader, SeedsAndTheirMutationsHoldTheFuzzersInvariants) {
+TEST(SafetensorsHeader, SeedsAndMutationsSatisfyTheInvariantsOfTheFuzzer) {
     std::mt19937 random(3);
     const auto run = [](const std::string& bytes) {
         EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);

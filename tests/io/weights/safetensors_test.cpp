@@ -30,7 +30,7 @@ const std::string small_header = R"({"b":{"dtype":"F32","shape":[2],"data_offset
 
 std::string padded(std::string header, std::size_t to) { return header.append((to - header.size() % to) % to, ' '); }
 
-TEST(Safetensors, TensorsAreUsedInPlace) {
+TEST(Safetensors, TensorsAreNotCopied) {
     const TempFolder folder;
     const float values[] = {1.5f, -2.0f};
     std::string data(reinterpret_cast<const char*>(values), sizeof values);
@@ -68,7 +68,7 @@ TEST(Safetensors, AnUnalignedTensorIsCopied) {
     }
 }
 
-TEST(Safetensors, AReleasedViewGivesItsPagesBackAndHarmsNoOther) {
+TEST(Safetensors, AReleasedViewFreesOnlyItsPages) {
     const TempFolder folder;
     constexpr std::size_t size = 100 * 4096 + 1000;
     const auto header = R"({"a":{"dtype":"U8","shape":[)" + std::to_string(size) + R"(],"data_offsets":[0,)" +
@@ -163,7 +163,7 @@ protected:
     TempFolder folder_;
 };
 
-TEST_F(Shards, AnIndexJoinsFiles) {
+TEST_F(Shards, AnIndexCombinesFiles) {
     folder_.write("model-1.safetensors", holding("b", 'B'));
     folder_.write("sub/model-2.safetensors", holding("a", 'A'));
     index(
@@ -200,7 +200,7 @@ TEST_F(Shards, FaultsAreNamedAtOnce) {
     EXPECT_THAT([&] { open(); }, refused("2.safetensors: a safetensors file begins with 8 length bytes"));
 }
 
-TEST_F(Shards, IndexesThatAreWrong) {
+TEST_F(Shards, InvalidIndexes) {
     folder_.write("1.safetensors", holding("a", 'A'));
     const auto with = [&](const std::string& text) {
         index(text);

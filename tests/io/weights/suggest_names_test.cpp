@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-TEST(NearestNames, APrefixMoreOrLessComesFirst) {
+TEST(SuggestNames, NamesThatDifferByAPrefixAreFirst) {
     const Names names{"transformer.wpe.weight", "transformer.wte.weight", "wte.weigh"};
     EXPECT_EQ(suggest_names("wte.weight", names, 2), (Names{"transformer.wte.weight", "wte.weigh"}));
     EXPECT_EQ(suggest_names("model.transformer.wpe.weight", names, 1), (Names{"transformer.wpe.weight"}));
@@ -16,7 +16,7 @@ TEST(NearestNames, APrefixMoreOrLessComesFirst) {
     EXPECT_EQ(suggest_names("wte.bias", {"a.bias", "wpe.bias"}, 1), (Names{"wpe.bias"})) << "one component says little";
 }
 
-TEST(NearestNames, ThenByEditDistanceInTheOrderGiven) {
+TEST(SuggestNames, OthersAreOrderedByEditDistance) {
     EXPECT_EQ(suggest_names("ab", {"xyz", "abc", "b", "ac"}, 3), (Names{"abc", "b", "ac"}));
     EXPECT_EQ(suggest_names("a", {"b", "a"}, 9), (Names{"a", "b"}));
     EXPECT_EQ(suggest_names("", {"bb", "a"}, 1), (Names{"a"}));
@@ -25,7 +25,7 @@ TEST(NearestNames, ThenByEditDistanceInTheOrderGiven) {
     EXPECT_EQ(suggest_names(longer, {"y", longer}, 1), Names{longer});
 }
 
-TEST(NearestNames, TheTextTellsHowManyThereAre) {
+TEST(SuggestNames, TheTextContainsTheNumberOfNames) {
     EXPECT_EQ(suggestion_text("w", {}, "tensors"), "it has no tensors");
     EXPECT_EQ(suggestion_text("w", {"b", "a"}, "tensors"), "its 2 tensors are 'b', 'a'");
     EXPECT_EQ(suggestion_text("w1", {"a", "b1", "c", "w", "w2"}, "tensors"),

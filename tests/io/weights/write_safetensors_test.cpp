@@ -36,7 +36,7 @@ NamedTensor tensor(std::string name, DType dtype, std::vector<std::int64_t> shap
     return result;
 }
 
-TEST(WriteSafetensors, EveryDTypeComesBackAligned) {
+TEST(WriteSafetensors, EveryDTypeRoundTripsAligned) {
     const TempFolder folder;
     const auto path = folder / "m.safetensors";
     std::vector<std::vector<char>> data;
@@ -65,7 +65,7 @@ TEST(WriteSafetensors, EveryDTypeComesBackAligned) {
 }
 
 // What the reference writer writes for the same tensor, byte by byte.
-TEST(WriteSafetensors, TheBytesAreThoseOfTheReferenceWriter) {
+TEST(WriteSafetensors, TheBytesMatchTheReferenceWriter) {
     const TempFolder folder;
     const float values[] = {0, 1, 2, 3, 4, 5};
     write_safetensors(folder / "m", {tensor("attn0", DType::f32, {1, 1, 2, 3}, values)});
@@ -76,7 +76,7 @@ TEST(WriteSafetensors, TheBytesAreThoseOfTheReferenceWriter) {
     EXPECT_EQ(content(folder / "m"), test::safetensors_bytes("{}      ", ""));
 }
 
-TEST(WriteSafetensors, LargerElementsComeFirstOtherwiseInTheOrderGiven) {
+TEST(WriteSafetensors, LargerElementsAreFirstOtherwiseInGivenOrder) {
     const TempFolder folder;
     const char byte = 1;
     const double word = 2;
@@ -88,7 +88,7 @@ TEST(WriteSafetensors, LargerElementsComeFirstOtherwiseInTheOrderGiven) {
     EXPECT_LT(text.find("\"z\""), text.find("\"a\""));
 }
 
-TEST(WriteSafetensors, ViewsAreReleasedOnceWhateverHappens) {
+TEST(WriteSafetensors, ViewsAreReleasedOnceAlsoOnErrors) {
     const TempFolder folder;
     int released = 0;
     const float value = 1;
@@ -103,7 +103,7 @@ TEST(WriteSafetensors, ViewsAreReleasedOnceWhateverHappens) {
     EXPECT_EQ(released, 4);
 }
 
-TEST(WriteSafetensors, FaultsLeaveTheOldFile) {
+TEST(WriteSafetensors, FaultsKeepTheOldFile) {
     const TempFolder folder;
     const float values[4] = {1, 2, 3, 4};
     const auto path = folder.write("m", "old");
@@ -150,7 +150,7 @@ TEST(WriteSafetensors, ALinkIsReplacedNotFollowed) {
     const TempFolder folder;
     const std::vector<float> values(1000);
     std::filesystem::create_symlink("/dev/full", folder / "full");
-    // The new file is created beside the name, never through the link.
+    // The new file is created next to the name, never through the link.
     write_safetensors(folder / "full", {tensor("a", DType::f32, {1000}, values.data())});
     EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "full")));
 }

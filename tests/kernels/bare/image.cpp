@@ -41,13 +41,13 @@ std::uint8_t from_port(std::uint16_t port) {
     return byte;
 }
 
-void say(const char* text) {
+void print(const char* text) {
     for (; *text != 0; ++text) {
         while ((from_port(0x3fd) & 0x20) == 0) {}
         to_port(0x3f8, static_cast<std::uint8_t>(*text));
     }
 }
-void say(std::int64_t number) {
+void print(std::int64_t number) {
     char digits[24] = {};
     int at = 23;
     const bool is_negative = number < 0;
@@ -55,20 +55,20 @@ void say(std::int64_t number) {
     do digits[--at] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
     if (is_negative) digits[--at] = '-';
-    say(digits + at);
+    print(digits + at);
 }
 
 /// Reads the disk from its beginning into memory.
 void read_disk(std::byte* to, std::int64_t bytes) {
-    constexpr std::int64_t sector = 512, most_sectors = 128;
-    for (std::int64_t first = 0; first * sector < bytes; first += most_sectors) {
+    constexpr std::int64_t sector = 512, max_sectors = 128;
+    for (std::int64_t first = 0; first * sector < bytes; first += max_sectors) {
         while ((from_port(0x1f7) & 0x80) != 0) {}
         to_port(0x1f6, static_cast<std::uint8_t>(0xe0 | first >> 24));
-        to_port(0x1f2, most_sectors);
+        to_port(0x1f2, max_sectors);
         for (int i = 0; i < 3; ++i)
             to_port(static_cast<std::uint16_t>(0x1f3 + i), static_cast<std::uint8_t>(first >> 8 * i));
         to_port(0x1f7, 0x20);
-        for (std::int64_t i = 0; i < most_sectors; ++i) {
+        for (std::int64_t i = 0; i < max_sectors; ++i) {
             while ((from_port(0x1f7) & 0x88) != 0x08) {}
             std::int64_t words = sector / 2;
             asm volatile("rep insw" : "+D"(to), "+c"(words) : "d"(std::uint16_t{0x1f0}) : "memory");
@@ -155,9 +155,9 @@ std::int64_t wrong_of(std::int64_t number_of_case, const Result& result) {
         const bool both_nan = got != got && wanted != wanted;
         if (both_nan || far <= tolerance(result.dtype) * (magnitude > scale ? magnitude : scale)) continue;
         if (wrong++ > 0) continue;
-        say("case "), say(number_of_case), say(" element "), say(i), say(": millionths "),
-            say(static_cast<std::int64_t>(got * 1e6));
-        say(", not "), say(static_cast<std::int64_t>(wanted * 1e6)), say("\n");
+        print("case "), print(number_of_case), print(" element "), print(i), print(": millionths "),
+            print(static_cast<std::int64_t>(got * 1e6));
+        print(", not "), print(static_cast<std::int64_t>(wanted * 1e6)), print("\n");
     }
     return wrong;
 }
@@ -167,14 +167,14 @@ std::int64_t wrong_of(std::int64_t number_of_case, const Result& result) {
 namespace cairn::inline v0 {
 std::int64_t Team::next_chunk() noexcept { return next++; }
 void Team::barrier() {}
-void Team::fail(const char* reason) noexcept { say("failed: "), say(reason), say("\n"); }
+void Team::fail(const char* reason) noexcept { print("failed: "), print(reason), print("\n"); }
 void Team::fail(const char* reason, int, std::int64_t, std::int64_t) noexcept { fail(reason); }
 }  // namespace cairn::inline v0
 
 extern "C" [[noreturn]] void on_exception(std::int64_t vector, std::int64_t at, std::int64_t above) {
     // Some exceptions push an error code below the address.
-    say("exception "), say(vector), say(" at "), say(at), say(" "), say(above), say(", in case "), say(running),
-        say("\n");
+    print("exception "), print(vector), print(" at "), print(at), print(" "), print(above), print(", in case "),
+        print(running), print("\n");
     shut_down();
 }
 
@@ -201,6 +201,7 @@ extern "C" [[noreturn]] void run() {
             elements += each.results[r].count;
         }
     }
-    say("wrong "), say(wrong), say(" of "), say(elements), say(" in "), say(cases->count), say(" cases\n");
+    print("wrong "), print(wrong), print(" of "), print(elements), print(" in "), print(cases->count),
+        print(" cases\n");
     shut_down();
 }

@@ -13,20 +13,20 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(GapSearch, IsTheLowestOrTheTightest) {
-    const auto place = [](std::int64_t bytes, GapFit fit) {
+TEST(GapSearch, FindsTheLowestOrTheTightestGap) {
+    const auto lowest_offset = [](std::int64_t bytes, GapFit fit) {
         GapSearch gap(bytes, 4, fit);
         for (const auto& [offset, end] : {std::pair(0, 5), std::pair(16, 20), std::pair(24, 30)})
             if (gap.pass(offset, end)) break;
         return gap.place();
     };
-    EXPECT_EQ(place(4, GapFit::first), 8);
-    EXPECT_EQ(place(4, GapFit::best), 20);
-    EXPECT_EQ(place(8, GapFit::first), 8);
-    EXPECT_EQ(place(9, GapFit::first), 32) << "above all";
+    EXPECT_EQ(lowest_offset(4, GapFit::first), 8);
+    EXPECT_EQ(lowest_offset(4, GapFit::best), 20);
+    EXPECT_EQ(lowest_offset(8, GapFit::first), 8);
+    EXPECT_EQ(lowest_offset(9, GapFit::first), 32) << "above all";
 }
 
-TEST(PlacedBuffers, IsInOrder) {
+TEST(PlacedBuffers, AreSortedByOffset) {
     PlacedBuffers shelf;
     shelf.insert({8, 9, 0, 0, 0});
     shelf.insert({0, 8, 0, 0, 1});
@@ -50,7 +50,7 @@ std::pair<std::int64_t, std::int64_t> plain(const std::vector<PlacedBuffer>& all
 }
 
 // Long live intervals give blocks in which all buffers conflict, short ones blocks in which none does.
-TEST(PlacedBuffers, FindsWhatAPassOverAllFinds) {
+TEST(PlacedBuffers, EqualALinearScan) {
     std::mt19937 random(3);
     for (const int longest : {3, 60, 4000}) {
         PlacedBuffers shelf;

@@ -19,7 +19,7 @@ TEST(LiveIntervals, TicksAreTheStarts) {
     EXPECT_THAT(intervals.by_first, ElementsAre(0, 3, 1, 2));
 }
 
-TEST(LiveIntervals, OverlapIsKept) {
+TEST(LiveIntervals, OverlapIsPreserved) {
     std::mt19937 random(1);
     for (int round = 0; round < 50; ++round) {
         const PackingProblem problem = testing::random_problem(random, 20, 30, 1, 100, 1);
@@ -59,18 +59,18 @@ TEST(LiveIntervals, ConflictsAreTheOverlapsInOrderOfTheirStarts) {
     }
 }
 
-TEST(LiveIntervals, LowerBoundIsTheMostAlive) {
+TEST(LiveIntervals, LowerBoundIsTheMaximumOfLiveBytes) {
     const PackingProblem problem = testing::problem_of({{10, 0, 1}, {20, 1, 2}, {5, 2, 3}, {0, 1, 1}});
     EXPECT_THAT(lower_bounds(problem, LiveIntervals(problem)), ElementsAre(30));
 }
 
-TEST(LiveIntervals, LowerBoundCountsPaddingButForOne) {
+TEST(LiveIntervals, LowerBoundIncludesPaddingOfAllButOne) {
     // Of two buffers of 65 and 100 bytes at multiples of 64 the lower one takes 128, the upper one its bytes: 128 + 65.
     const PackingProblem problem = testing::problem_of({{65, 0, 1, 64}, {100, 1, 2, 64}, {1, 3, 3, 64}});
     EXPECT_THAT(lower_bounds(problem, LiveIntervals(problem)), ElementsAre(193));
 }
 
-TEST(LiveIntervals, BlendWeighsSamplesByTheirBounds) {
+TEST(LiveIntervals, BlendWeightsSamplesByTheirBounds) {
     PackingProblem problem{{{{1, 1000}, 1, 0, 0}, {{3, 0}, 1, 0, 0}}, 2};
     const LiveIntervals intervals(problem);
     const auto bounds = lower_bounds(problem, intervals);
@@ -82,7 +82,7 @@ TEST(LiveIntervals, BlendWeighsSamplesByTheirBounds) {
     EXPECT_THAT(live_bytes(intervals, sizes, 1), ElementsAre(1000));
 }
 
-TEST(LiveIntervals, NothingAtAll) {
+TEST(LiveIntervals, EmptyProblem) {
     const PackingProblem problem;
     const LiveIntervals intervals(problem);
     EXPECT_EQ(intervals.ticks, 0);

@@ -92,7 +92,7 @@ TEST(Pack, AlignmentCounts) {
     EXPECT_EQ(height({{1, 0, 1, 1}, {64, 0, 1, 4096}}), 65);
 }
 
-TEST(Pack, NoBytesAreLegal) {
+TEST(Pack, AllowsBuffersOfZeroBytes) {
     EXPECT_EQ(height({{0, 0, 9}}), 0);
     EXPECT_EQ(height({{0, 0, 9}, {0, 0, 9}, {0, 3, 4}}), 0);
     EXPECT_EQ(height({{0, 0, 9}, {10, 0, 9}, {0, 2, 3}, {5, 2, 3}}), 15);
@@ -103,14 +103,14 @@ TEST(Pack, HugeSizes) {
     EXPECT_EQ(height({{big, 0, 1, 64}, {big, 1, 2, 64}, {big, 2, 3, 64}}), 2 * big);
 }
 
-TEST(Pack, EverythingAliveAtOnce) {
+TEST(Pack, AllBuffersLiveAtOnce) {
     std::vector<testing::Simple> buffers;
     std::int64_t sum = 0;
     for (int i = 0; i < 4500; ++i) buffers.push_back({i % 97, 0, 1}), sum += i % 97;  // more pairs than are stored
     EXPECT_EQ(pack(testing::problem_of(buffers)).height[0], sum);
 }
 
-TEST(Pack, WithoutReuseEveryBufferHasItsOwnPlace) {
+TEST(Pack, WithoutReuseEveryBufferHasItsOwnOffset) {
     const PackingProblem problem = testing::problem_of({{100, 0, 1}, {200, 2, 3}, {0, 1, 1}, {50, 9, 9}});
     Options options;
     options.reuse = false;
@@ -190,12 +190,12 @@ TEST(Pack, BestWorstRatioOverSamplesOnSmallProblems) {
     EXPECT_GE(optimal, rounds * 95 / 100);
 }
 
-TEST(Pack, TransformerMeetsTheBoundAtAllSamples) {
+TEST(Pack, TransformerReachesTheBoundAtAllSamples) {
     const PackingProblem problem = testing::at_sizes(testing::transformer(12), {1, 17, 128, 512, 1024});
     EXPECT_LE(worst_ratio(packed(problem)), 1.001);
 }
 
-TEST(Pack, RelationHoldsAtSizesNeverSeen) {
+TEST(Pack, RelationHoldsAtOtherSizes) {
     std::mt19937 random(31);
     std::vector<std::int64_t> others;
     for (int i = 0; i < 40; ++i) others.push_back(static_cast<std::int64_t>(random() % 3000));

@@ -41,7 +41,7 @@ TEST(PackingSearch, ABudgetIsSpentByWorkPlacementsTimeOrAStop) {
     EXPECT_TRUE(stopped.spent());
 }
 
-TEST(PackingSearch, WithoutABudgetThereIsAPlanAllTheSame) {
+TEST(PackingSearch, FindsAPlanWithoutABudget) {
     std::mt19937 random(1);
     Searched searched(testing::random_problem(random, 40, 20, 2, 100, 1), {0, 0});
     searched.search.portfolio();
@@ -70,7 +70,7 @@ TEST(PackingSearch, NothingAndOneBufferArePlanned) {
     EXPECT_TRUE(empty.search.best_score().optimal);
 }
 
-TEST(PackingSearch, ClimbingOnlyEverHelpsAndDoesSo) {
+TEST(PackingSearch, HillClimbingNeverWorsensAndOftenImproves) {
     int helped = 0;
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
         std::mt19937 random(seed);
@@ -88,7 +88,7 @@ TEST(PackingSearch, ClimbingOnlyEverHelpsAndDoesSo) {
 
 // Hill climbing starts each step from the last improvement: steps that all start from the same order, or from the last
 // one tried, leave half of the excess over the bound and more.
-TEST(PackingSearch, ClimbingGoesOnFromWhatItGained) {
+TEST(PackingSearch, HillClimbingContinuesFromTheLastImprovement) {
     double before = 0, after = 0;
     for (std::uint32_t seed = 0; seed < 40; ++seed) {
         std::mt19937 random(seed);
@@ -109,7 +109,7 @@ PackingProblem beside_one_alive_all_the_time(std::uint32_t seed, std::int64_t by
 }
 
 // The second size is so large that all other buffers are less than a thousandth of it.
-TEST(PackingSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
+TEST(PackingSearch, KeepsAPlanNearItsLowerBound) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int changed = 0;
         for (std::uint32_t seed = 0; seed < 40; ++seed) {
@@ -123,7 +123,7 @@ TEST(PackingSearch, WhatIsNearlyAtItsBoundIsLeftAsItIs) {
     }
 }
 
-TEST(PackingSearch, OfThePortfolioTheFirstPlanThatIsNearlyAtItsBoundIsTaken) {
+TEST(PackingSearch, ThePortfolioStopsAtAPlanNearItsLowerBound) {
     for (const std::int64_t largest : {std::int64_t{100'000}, std::int64_t{100'000'000}}) {
         int better = 0;
         for (std::uint32_t seed = 0; seed < 40; ++seed) {

@@ -29,7 +29,7 @@ TEST_F(PlacementOrdersTest, EachRule) {
     EXPECT_THAT(by(OrderRule::ending), ElementsAre(3, 4, 2, 1, 0));
 }
 
-TEST(PlacementOrdersOfManyBuffers, PressureIsTheMostAliveDuringTheLife) {
+TEST(PlacementOrdersOfManyBuffers, PressureIsTheMaximumOfLiveBytes) {
     std::mt19937 random(3);
     const PackingProblem problem = testing::random_problem(random, 40, 60, 1, 1000, 1);
     const LiveIntervals intervals(problem);

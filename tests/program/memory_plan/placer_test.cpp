@@ -18,7 +18,7 @@ std::vector<std::int64_t> placed(const PackingProblem& problem, const std::vecto
     return {placer.offsets().begin(), placer.offsets().end()};
 }
 
-TEST(Placer, OneAfterAnother) {
+TEST(Placer, PlacesBuffersInOrder) {
     EXPECT_THAT(placed(testing::problem_of({{4, 0, 0}, {2, 0, 0}, {3, 0, 0}}), {0, 1, 2}, GapFit::first),
                 ElementsAre(0, 4, 6));
     EXPECT_THAT(placed(testing::problem_of({{4, 0, 0}, {2, 0, 0}, {3, 0, 0}}), {2, 1, 0}, GapFit::first),
@@ -30,7 +30,7 @@ PackingProblem with_gaps(std::int64_t bytes) {
     return testing::problem_of({{10, 0, 9}, {5, 0, 1}, {10, 0, 9}, {3, 0, 1}, {10, 0, 9}, {bytes, 2, 9}});
 }
 
-TEST(Placer, FirstFitTakesTheLowestGapBestFitTheTightest) {
+TEST(Placer, FirstFitUsesTheLowestGapBestFitTheTightest) {
     EXPECT_EQ(placed(with_gaps(3), {0, 1, 2, 3, 4, 5}, GapFit::first)[5], 10);
     EXPECT_EQ(placed(with_gaps(3), {0, 1, 2, 3, 4, 5}, GapFit::best)[5], 25);
     EXPECT_EQ(placed(with_gaps(5), {0, 1, 2, 3, 4, 5}, GapFit::best)[5], 10);
@@ -44,7 +44,7 @@ TEST(Placer, AlignsIntoAGap) {
     EXPECT_EQ(placed(problem, {0, 1, 2, 4}, GapFit::first)[4], 128);  // one byte too many
 }
 
-TEST(Placer, NoBytesNeverInsideAnother) {
+TEST(Placer, ZeroBytesAreNeverInsideAnotherBuffer) {
     std::mt19937 random(5);
     for (int round = 0; round < 200; ++round) {
         const PackingProblem problem = testing::random_problem(random, 12, 8, 1, 9, 1);

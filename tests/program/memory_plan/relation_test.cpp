@@ -40,7 +40,7 @@ TEST(Relation, NeighboursInTheStackGetAnEdge) {
     EXPECT_THAT(relation.below, ElementsAre(0, 1));
 }
 
-TEST(Relation, EveryOverlapIsOrderedAndNothingElseForced) {
+TEST(Relation, OrdersExactlyTheOverlappingBuffers) {
     std::mt19937 random(7);
     for (int round = 0; round < 100; ++round) {
         const PackingProblem problem = testing::random_problem(random, 25, 20, 1, 50, 1);
@@ -66,13 +66,13 @@ TEST(Relation, EveryOverlapIsOrderedAndNothingElseForced) {
     }
 }
 
-TEST(Relation, ReduceDropsWhatFollowsAndDoubles) {
+TEST(Relation, ReduceDropsImpliedAndDuplicateEdges) {
     const Relation reduced = transitive_reduction({{2, 0, 1}, {0, 0, 2, 5}, {2, 2, 0, 2, 0}});
     EXPECT_THAT(reduced.start, ElementsAre(0, 0, 1, 2));
     EXPECT_THAT(reduced.below, ElementsAre(2, 0));
 }
 
-TEST(Relation, ReduceKeepsTheClosureAndNoSpareEdge) {
+TEST(Relation, ReduceKeepsTheClosureWithoutRedundantEdges) {
     std::mt19937 random(11);
     // 1500 buffers: the reduction works in blocks of 1024.
     for (const int n : {1, 30, 1500}) {
@@ -96,7 +96,7 @@ TEST(Relation, ReduceKeepsTheClosureAndNoSpareEdge) {
     }
 }
 
-TEST(Relation, EvaluateTakesTheHighestEndBelowAligned) {
+TEST(Relation, EvaluateReturnsTheAlignedHighestEndBelow) {
     PackingProblem problem{{{{10, 100}, 1, 0, 0}, {{20, 1}, 1, 0, 0}, {{5, 5}, 64, 0, 0}}, 2};
     const LiveIntervals intervals(problem);
     const Sizes sizes = sizes_of(problem, lower_bounds(problem, intervals));

@@ -59,7 +59,7 @@ TEST_F(ValidatorFaults, SwappedOffsets) {
     });
 }
 
-TEST_F(ValidatorFaults, ShrunkLife) {
+TEST_F(ValidatorFaults, ShortenedLiveInterval) {
     // The plan is made for a live interval that is too short; at a sample it reuses bytes that are still live.
     expect_all_caught(2, 25, [](std::mt19937&, PackingProblem& problem, PackingSolution& solution) {
         for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
@@ -149,7 +149,7 @@ TEST_F(ValidatorFaults, Cycle) {
     });
 }
 
-TEST(Validate, SaysWhatIsWrong) {
+TEST(Validate, NamesTheFault) {
     const PackingProblem problem = testing::problem_of({{10, 0, 3}, {20, 2, 5}});
     const PackingSolution sound = {{{}, {0}}, {0, 1}, {{0, 10}}, {30}, {30}};
     EXPECT_EQ(validate(problem, sound), "");
@@ -177,7 +177,7 @@ TEST(Validate, SaysWhatIsWrong) {
               "lower bound 29 at sample 0, the maximum of live bytes is 30");
 }
 
-TEST(Validate, RefusesWrongForm) {
+TEST(Validate, RefusesMalformedSolutions) {
     const PackingProblem problem = testing::problem_of({{10, 0, 3}, {20, 2, 5}});
     const PackingSolution sound = pack(problem);
     for (const auto change :

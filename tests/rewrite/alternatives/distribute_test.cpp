@@ -79,7 +79,7 @@ output "y" %12
 )");
 }
 
-TEST(Distribute, ScaledAndSharedByQueriesAndValues) {
+TEST(Distribute, ScaledProductsSharedByQueriesAndValues) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {g.symbol("N", 0, 4), 8});
     const auto weight = [&](std::string name, int rows, int columns) {
@@ -103,7 +103,7 @@ TEST(Distribute, ScaledAndSharedByQueriesAndValues) {
     }
 }
 
-TEST(Distribute, TermsThatAreRepeated) {
+TEST(Distribute, RepeatedTerms) {
     EXPECT_EQ(expanded(R"(
 %0 = input "a" : f32[N,1,4]
 %1 = input "b" : f32[M,4]
@@ -127,7 +127,7 @@ output "y" %6
 )");
 }
 
-TEST(Distribute, WhatIsReadElsewhereOrGivenStays) {
+TEST(Distribute, KeepsSharedAndInputProducts) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), y = g.input("y", DType::f32, {3, 4});
     const auto weight = [&](const char* name) { return g.weight(name, DType::f32, {4, 4}); };

@@ -16,7 +16,7 @@ struct ScaledProduct {
            product = matmul(x, w), value = product * 2, other = matmul(x, weight), read = tanh(value);
 };
 
-TEST(EClasses, EachValueAlone) {
+TEST(EClasses, EachValueHasOneExpression) {
     const ScaledProduct g;
     const EClasses classes(*g.graph.data());
     EXPECT_TRUE(classes.have_one_expression_each());

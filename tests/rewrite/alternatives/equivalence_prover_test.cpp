@@ -29,7 +29,7 @@ bool is_proved(const Tensor& value, const Tensor& expression, Laws laws) {
     return EquivalenceProver(*value.graph(), classes, {}).is_proved(expression.id());
 }
 
-TEST(EquivalenceProver, LooksNoFurtherThanWhatBothAreMadeOf) {
+TEST(EquivalenceProver, StopsAtCommonOperands) {
     Graph g("g");
     const Tensor x = deep(g, 12), w = g.weight("w", DType::f32, {8, 5}), v = g.weight("v", DType::f32, {8, 5});
     const Tensor value = slice(matmul(x, w), 1, 0, 1);
@@ -42,7 +42,7 @@ TEST(EquivalenceProver, LooksNoFurtherThanWhatBothAreMadeOf) {
 }
 
 // 2 (x w) contains 2 w, which the other side expands.
-TEST(EquivalenceProver, LooksAtTheWholeWhereThatIsNotEnough) {
+TEST(EquivalenceProver, ComparesEntireValuesIfNeeded) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), w = g.weight("w", DType::f32, {4, 5}), twice = w * 2;
     const Tensor value = matmul(x, twice) + matmul(x, w);
@@ -50,7 +50,7 @@ TEST(EquivalenceProver, LooksAtTheWholeWhereThatIsNotEnough) {
     EXPECT_FALSE(is_proved(value, matmul(x, w) * 2 + matmul(x, w), {}));
 }
 
-TEST(EquivalenceProver, WhatIsGivenIsBoundOrNot) {
+TEST(EquivalenceProver, DistinguishesBoundValuesAndInputs) {
     Graph g("g");
     const Tensor n = g.input("n", DType::f32, {3, 4}), w = exp(g.weight("w", DType::f32, {4, 5}));
     const Tensor gamma = exp(g.weight("gamma", DType::f32, {4})), given = exp(g.input("given", DType::f32, {4}));

@@ -30,7 +30,7 @@ TEST(Expand, RandomModels) {
     EXPECT_GT(expressions, 3000u);
 }
 
-TEST(Expand, RandomModelsUseEveryRow) {
+TEST(Expand, RandomModelsUseEveryRule) {
     for (const alternatives::EquivalenceRule& row : alternatives::all_equivalence_rules()) {
         alternatives::Options others;
         for (const alternatives::EquivalenceRule& each : alternatives::all_equivalence_rules())
@@ -45,7 +45,7 @@ TEST(Expand, RandomModelsUseEveryRow) {
 }
 
 // The normal form of n g + g is g (n + 1), so it does not prove n (g w) + g w equal.
-TEST(Expand, WhatTheNormalFormDoesNotProveIsNoExpression) {
+TEST(Expand, UnprovedExpressionsAreRefused) {
     Graph graph("g");
     const Tensor n = graph.input("n", DType::f32, {3, 8}), g = graph.weight("g", DType::f32, {8}),
                  w = graph.weight("w", DType::f32, {8, 5});
@@ -81,7 +81,7 @@ std::shared_ptr<ir::GraphData> picked(const alternatives::Expansion& expansion, 
     return result;
 }
 
-TEST(Expand, AnyChoiceOfExpressionsIsAGraphOfTheSameValues) {
+TEST(Expand, AnyChoiceOfExpressionsComputesTheSameValues) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const Graph graph = random_model(seed);
         const alternatives::Expansion expansion = alternatives::expand(*simplify::simplify(*graph.data()).graph);
@@ -98,7 +98,7 @@ TEST(Expand, AnyChoiceOfExpressionsIsAGraphOfTheSameValues) {
     }
 }
 
-TEST(Expand, WithoutRowsTheGraphStays) {
+TEST(Expand, WithoutRulesTheGraphIsUnchanged) {
     const Graph graph = random_model(3);
     alternatives::Options options;
     for (const alternatives::EquivalenceRule& row : alternatives::all_equivalence_rules())
@@ -108,7 +108,7 @@ TEST(Expand, WithoutRowsTheGraphStays) {
     EXPECT_TRUE(expansion.classes.have_one_expression_each());
 }
 
-TEST(Expand, RowsSayTheirLaws) {
+TEST(Expand, RulesHaveLaws) {
     for (const alternatives::EquivalenceRule& row : alternatives::all_equivalence_rules()) {
         EXPECT_FALSE(row.name.empty());
         EXPECT_NE(row.law.find(" -> "), std::string_view::npos) << row.name;
@@ -136,7 +136,7 @@ TEST(Expand, GrowsWithTheGraph) {
     EXPECT_LE(size(200), 10 * size(20) + 20);
 }
 
-TEST(Expand, NamesStatesAndLinesStay) {
+TEST(Expand, KeepsNamesStatesAndLines) {
     Graph g("model");
     const Tensor x = g.input("x", DType::f32, {2, 4});
     State state = g.state("s", DType::f32, {2, 5}, std::vector<float>(10));

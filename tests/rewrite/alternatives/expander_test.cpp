@@ -18,7 +18,7 @@ struct Chain {
     Tensor x = graph.input("x", DType::f32, {3}), middle = tanh(x);
 };
 
-TEST(Expander, JoinsWhatRanksBelow) {
+TEST(Expander, MergesNodesOfLowerRank) {
     const Chain chain;
     Expander e(*chain.graph.data(), {});
     const auto sine = e.make(Op::sin, {chain.x.id()}, {}, chain.middle.id());
@@ -31,7 +31,7 @@ TEST(Expander, JoinsWhatRanksBelow) {
     EXPECT_EQ(expansion.graph->outputs()[0].node, 3u);
 }
 
-TEST(Expander, RefusesCircles) {
+TEST(Expander, RefusesCycles) {
     const Chain chain;
     Expander e(*chain.graph.data(), {});
     const ir::NodeId y = e.graph().outputs()[0].node;
@@ -41,7 +41,7 @@ TEST(Expander, RefusesCircles) {
     EXPECT_TRUE(e.join(y, *of_itself, {}));
 }
 
-TEST(Expander, RefusesWhatIsReadOrSpokenFor) {
+TEST(Expander, RefusesNodesThatAreReadOrAlreadyMerged) {
     const Chain chain;
     Expander e(*chain.graph.data(), {});
     const ir::NodeId y = e.graph().outputs()[0].node;
@@ -55,7 +55,7 @@ TEST(Expander, RefusesWhatIsReadOrSpokenFor) {
     EXPECT_FALSE(e.make(Op::matmul, {chain.x.id(), chain.x.id()}, {}, y)) << "no such node";
 }
 
-TEST(Expander, DropsWhatComesToNothing) {
+TEST(Expander, DropsUnusedNodes) {
     const Chain chain;
     Expander e(*chain.graph.data(), {});
     e.make(Op::sin, {chain.x.id()}, {}, chain.middle.id());
@@ -64,7 +64,7 @@ TEST(Expander, DropsWhatComesToNothing) {
     EXPECT_TRUE(expansion.classes.have_one_expression_each());
 }
 
-TEST(Expander, TellsWhoReads) {
+TEST(Expander, FindsTheSingleUser) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3}), once = tanh(x), twice = exp(once), out = sin(twice);
     g.output("y", cos(twice));

@@ -8,7 +8,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(MapParts, RowsOfATableThatWasWidened) {
+TEST(MapParts, RowsOfAWidenedTable) {
     EXPECT_EQ(expanded(R"(
 %0 = input "ids.below7" : i32[N,M]
 %1 = weight "table" : bf16[7,4]
@@ -29,7 +29,7 @@ output "y" %4
 )");
 }
 
-TEST(MapParts, WhatIsMadeOfRowsInEachRun) {
+TEST(MapParts, ValuesComputedFromRowsInEachRun) {
     EXPECT_EQ(expanded(R"(
 %0 = input "ids.below7" : i32[N]
 %1 = weight "table" : f16[7,4]
@@ -57,7 +57,7 @@ output "y" %8
 )");
 }
 
-TEST(MapParts, ASliceOfASizeKnownInARun) {
+TEST(MapParts, ASliceOfSymbolicSize) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,4]
 %1 = weight "table" : f16[5,4]
@@ -97,7 +97,7 @@ std::size_t expressions_of(Tensor (*made)(const Table&)) {
 }
 using T = const Table&;
 
-TEST(MapParts, AnyOpThatMakesEachElementApart) {
+TEST(MapParts, AnyElementwiseOp) {
     EXPECT_EQ(expressions_of([](T t) { return gather(t.wide(), t.ids); }), 1u);
     EXPECT_EQ(expressions_of([](T t) { return gather(relu(t.wide()), t.ids); }), 2u) << "with each op";
     EXPECT_EQ(expressions_of([](T t) { return gather(t.row - t.wide(), t.ids); }), 2u);
@@ -108,7 +108,7 @@ TEST(MapParts, AnyOpThatMakesEachElementApart) {
     EXPECT_EQ(expressions_of([](T t) { return exp(t.rows()) + sin(t.rows()); }), 3u) << "what several read";
 }
 
-TEST(MapParts, OnlyOfWhatIsBoundAndTheSameInEveryPart) {
+TEST(MapParts, OnlyOfBoundValuesEqualInEveryPart) {
     EXPECT_EQ(expressions_of([](T t) { return t.rows() * t.given; }), 1u) << "the cast alone";
     EXPECT_EQ(expressions_of([](T t) { return gather(t.wide() * t.column, t.ids); }), 0u);
     EXPECT_EQ(expressions_of([](T t) { return gather(t.column + t.row, t.ids); }), 0u) << "repeated by the sum";

@@ -93,7 +93,7 @@ output "v" %23
 )");
 }
 
-TEST(MergeProducts, ABiasOfSomeStaysBehind) {
+TEST(MergeProducts, BiasesOfSomeProductsAreAddedLater) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[3,4]
 %1 = weight "w1" : f32[4,5]
@@ -142,7 +142,7 @@ TEST(MergeProducts, AnyNumberUpToALimit) {
     for (const int count : {1, 65}) EXPECT_EQ(count_of_expressions(products(count), "merge_products"), 0u);
 }
 
-TEST(MergeProducts, OnlyWhatSharesItsLeftSideAndIsBound) {
+TEST(MergeProducts, OnlyBoundWeightsWithACommonLeftOperand) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), other = g.input("other", DType::f32, {3, 4});
     const Tensor given = g.input("given", DType::f32, {4, 5}), w = g.weight("w", DType::f32, {4, 5});
@@ -154,7 +154,7 @@ TEST(MergeProducts, OnlyWhatSharesItsLeftSideAndIsBound) {
 }
 
 // (x q) c is also x (q c): this product, and not its intermediate x q, is merged with the others.
-TEST(MergeProducts, ScaledWeightsStandForTheirSteps) {
+TEST(MergeProducts, ScaledWeightsReplaceTheirSteps) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4});
     const auto weight = [&](const char* name, int width) { return g.weight(name, DType::f32, {4, width}); };

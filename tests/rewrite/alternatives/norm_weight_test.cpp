@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(NormWeight, GammaAlone) {
+TEST(NormWeight, GammaOnly) {
     EXPECT_EQ(expanded(R"(
 %0 = input "n" : f32[N,4]
 %1 = weight "g" : f32[4]
@@ -72,7 +72,7 @@ output "y" %17
 )");
 }
 
-TEST(NormWeight, AProductThatIsReadWithoutItsBiasToo) {
+TEST(NormWeight, AProductThatIsAlsoReadWithoutItsBias) {
     EXPECT_EQ(expanded(R"(
 %0 = input "n" : f32[3,4]
 %1 = weight "g" : f32[4]
@@ -115,7 +115,7 @@ output "z" %18
 )");
 }
 
-TEST(NormWeight, NormsAsCompositesSpellThem) {
+TEST(NormWeight, NormsOfComposites) {
     for (const int columns : {1, 6})
         for (const Shape& rows : {Shape{1}, Shape{2, 3}}) {
             Graph g("g");

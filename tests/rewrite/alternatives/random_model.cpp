@@ -102,9 +102,9 @@ private:
             const Tensor first = mapped(slice(table, 0, 0, x.dim(0)));
             return cast(x.rank() == 3 ? unsqueeze(first, 1) : first, DType::f32);
         }
-        const Shape places(x.shape().begin(), x.shape().end() - 1);
+        const Shape index_shape(x.shape().begin(), x.shape().end() - 1);
         const std::string name = "ids" + std::to_string(count_++) + ".below" + std::to_string(rows);
-        return cast(mapped(gather(table, graph_.input(name, DType::i32, places))), DType::f32);
+        return cast(mapped(gather(table, graph_.input(name, DType::i32, index_shape))), DType::f32);
     }
     // The last elements of a value that is stored narrow and transposed, for each element of x.
     Tensor stored(const Tensor& x) {
@@ -130,8 +130,8 @@ private:
             if (any(6) == 0) graph_.output("out" + std::to_string(count_++), y);
             const Tensor seen = any(2) ? y : swap_axes(reshape(y, {-1, 1, columns}), 1, 2);
             if (seen.rank() == 3 && y.rank() != 3) graph_.output("seen" + std::to_string(count_++), tanh(seen));
-            const Tensor taken = y.rank() == 3 && any(4) == 0 ? slice(y, 1, any(3), 3, 3) : y;
-            sum = sum + tanh(sum_of_columns(taken)) * 0.5;
+            const Tensor selected = y.rank() == 3 && any(4) == 0 ? slice(y, 1, any(3), 3, 3) : y;
+            sum = sum + tanh(sum_of_columns(selected)) * 0.5;
         }
         return sum;
     }

@@ -58,7 +58,7 @@ output "y" %8
 )");
 }
 
-TEST(Reassociate, AWeightOfLowRankIsTakenApart) {
+TEST(Reassociate, ALowRankWeightIsFactored) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,9]
 %1 = weight "b" : f32[8,2]
@@ -110,7 +110,7 @@ output "y" %5
 }
 
 // Matrices times a column: reordering the whole chain pays, and so does a single step.
-TEST(Reassociate, AllOfAChain) {
+TEST(Reassociate, AllOrdersOfAChain) {
     Graph g("g");
     const auto square = [&](const char* name) { return g.input(name, DType::f32, {6, 6}); };
     g.output("y", matmul(matmul(matmul(square("a"), square("b")), square("c")), g.input("x", DType::f32, {6, 1})));
@@ -123,7 +123,7 @@ TEST(Reassociate, AllOfAChain) {
     EXPECT_EQ(graph.node(side(side(all[2], 1), 1)).op, ir::Op::matmul) << "a (b (c x))";
 }
 
-TEST(Reassociate, WhatCannotPayOrIsReadElsewhereStays) {
+TEST(Reassociate, KeepsUnprofitableOrSharedProducts) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 8);
     const Tensor x = g.input("x", DType::f32, {n, 8});

@@ -20,7 +20,7 @@ alternatives::Expansion rounded(const Graph& graph) {
     return expansion;
 }
 
-TEST(RoundOperands, WhatARowOfAProductReadsWholeAndItsViews) {
+TEST(RoundOperands, OperandsReadByEachRowAndTheirViews) {
     const Graph graph = parse_graph(R"(graph g (N in 0..4096)
 %0 = input "x" : f32[5,64]
 %1 = input "y" : f32[N,64]
@@ -43,7 +43,7 @@ output "z" %4
     EXPECT_EQ(to_string(*expansion.graph, expansion.classes), "%2 rounded: %5\n%3 rounded: %6\n");
 }
 
-TEST(RoundOperands, OnlyWhereAskedFor) {
+TEST(RoundOperands, OnlyOnRequest) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 4096);
     g.output("z", matmul(g.input("x", DType::f32, {5, n}), tanh(g.input("y", DType::f32, {n, 64}))));
@@ -60,7 +60,7 @@ std::size_t count(const std::function<Tensor(Graph&, const Dim&)>& right, DType 
     return rounded(g).classes.all_rounded().size();
 }
 
-TEST(RoundOperands, LargeOnesOfARunInF32) {
+TEST(RoundOperands, LargeF32OperandsOfTheRun) {
     const auto computed = [](DType dtype) {
         return [dtype](Graph& g, const Dim& n) { return tanh(g.input("y", dtype, {n, 64})); };
     };
@@ -70,7 +70,7 @@ TEST(RoundOperands, LargeOnesOfARunInF32) {
     EXPECT_EQ(count([](Graph& g, const Dim&) { return tanh(g.weight("w", DType::f32, {1024, 64})); }), 0U);
 }
 
-TEST(RoundOperands, NotStatesNorWhatIsNarrowOrRoundedAnyway) {
+TEST(RoundOperands, NotStatesNarrowOrRoundedValues) {
     EXPECT_EQ(count([](Graph& g, const Dim&) {
                   return g.state("s", DType::f32, {g.symbol("P", 0, 4096), 64}, 0, 8192)
                       .append(g.input("y", DType::f32, {1, 64}));
@@ -86,7 +86,7 @@ TEST(RoundOperands, NotStatesNorWhatIsNarrowOrRoundedAnyway) {
               0U);
 }
 
-TEST(RoundOperands, ASliceApartFromTheRest) {
+TEST(RoundOperands, ASliceIndependentOfItsBase) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 4096);
     const Tensor all = tanh(g.input("y", DType::f32, {n, 128})), part = slice(all, 1, 64, 128);
@@ -97,7 +97,7 @@ TEST(RoundOperands, ASliceApartFromTheRest) {
     EXPECT_TRUE(classes.rounded(all.id()).empty());
 }
 
-TEST(RoundOperands, OneCastForAllWhoRead) {
+TEST(RoundOperands, OneCastForAllReaders) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 4096);
     const Tensor y = tanh(g.input("y", DType::f32, {n, 64}));

@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(ScaleWeight, AScalarBehindABias) {
+TEST(ScaleWeight, AScalarAfterABias) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,4]
 %1 = weight "w" : f32[4,5]
@@ -36,7 +36,7 @@ output "y" %9
 )");
 }
 
-TEST(ScaleWeight, ARowBehindAStoredWeight) {
+TEST(ScaleWeight, ARowAfterAStoredWeight) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[2,N,4]
 %1 = weight "w" : f32[5,4]
@@ -86,7 +86,7 @@ output "y" %5
 )");
 }
 
-TEST(ScaleWeight, OnlyABoundFactorOfWhatNothingElseReads) {
+TEST(ScaleWeight, OnlyABoundFactorOfAProductWithOneReader) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), w = g.weight("w", DType::f32, {4, 5});
     const Tensor read_twice = matmul(x, w), given = matmul(tanh(x), w), column = matmul(sin(x), w);

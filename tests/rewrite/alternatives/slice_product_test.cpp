@@ -169,7 +169,7 @@ TEST(SliceProduct, ASoftmaxOfTheLastQuery) {
     EXPECT_EQ(count_of_expressions(m.graph, "slice_product"), 1u);
 }
 
-TEST(SliceProduct, WhatIsReadElsewhereStays) {
+TEST(SliceProduct, KeepsProductsWithOtherReaders) {
     const auto count = [](void (*build)(Model&, const Tensor&)) {
         Model m;
         build(m, m.linear(m.x, "w"));
@@ -193,7 +193,7 @@ TEST(SliceProduct, WhatIsReadElsewhereStays) {
 }
 
 // A view of a product that is computed in any case costs nothing, unless it must be copied.
-TEST(SliceProduct, AllPartsOnlyWhereOneIsAnOutput) {
+TEST(SliceProduct, AllPartsOnlyIfOneIsAnOutput) {
     const auto count = [](int first_end, int second_start, bool shown) {
         Model m;
         const Tensor y = m.linear(m.x, "w"), first = slice(y, 2, 0, first_end), second = slice(y, 2, second_start, 4);
@@ -207,7 +207,7 @@ TEST(SliceProduct, AllPartsOnlyWhereOneIsAnOutput) {
     EXPECT_EQ(count(1, 2, false), 2u) << "one column is not read";
 }
 
-TEST(SliceProduct, WhatMakesEachElementApartWhereOneSliceReadsIt) {
+TEST(SliceProduct, ElementwiseOpsWithOneReader) {
     Model one, two;
     EXPECT_EQ(count_of_expressions(one.with(one.last(tanh(one.x) + 1)), "slice_product"), 1u);
     const Tensor y = tanh(two.x) + 1;

@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(SplitProduct, PartsBesideEachOther) {
+TEST(SplitProduct, ConcatenatedParts) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f32[N,3,4]
 %1 = input "y" : f32[N,3,2]
@@ -51,7 +51,7 @@ std::size_t count_of(void (*build)(Parts&)) {
     return count_of_expressions(p.graph, "split_product");
 }
 
-TEST(SplitProduct, OnlyWhereProductsAloneReadTheWhole) {
+TEST(SplitProduct, OnlyIfAllReadersAreProducts) {
     EXPECT_EQ(count_of([](Parts& p) { p.graph.output("a", matmul(p.whole, p.w)); }), 1u);
     EXPECT_EQ(count_of([](Parts& p) {
                   p.graph.output("a", matmul(p.whole, p.graph.input("g", DType::f32, {8, 1})));

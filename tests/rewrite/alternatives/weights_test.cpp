@@ -18,7 +18,7 @@ struct Weights {
            w = graph.weight("w", DType::f32, {6, 4}), transposed = transpose(stored, {1, 0});
 };
 
-TEST(ExpandWeights, TellsRowsAndScalars) {
+TEST(ExpandWeights, DetectsRowsAndScalars) {
     const Weights g;
     const Expander e(*g.graph.data(), {});
     EXPECT_TRUE(is_bound_row(e, g.row.id(), 4));
@@ -31,7 +31,7 @@ TEST(ExpandWeights, TellsRowsAndScalars) {
     EXPECT_FALSE(stored_matrix(e, g.w.id()));
 }
 
-TEST(ExpandWeights, TurnedViewsStayViews) {
+TEST(ExpandWeights, TransposedViewsRemainViews) {
     const Weights g;
     Expander e(*g.graph.data(), {});
     const auto check = [&](std::optional<ir::NodeId> dense, std::optional<ir::NodeId> transposed) {
@@ -48,7 +48,7 @@ TEST(ExpandWeights, TurnedViewsStayViews) {
         check(scaled_rows(e, Op::mul, g.w.id(), factor.id()), scaled_rows(e, Op::mul, g.transposed.id(), factor.id()));
 }
 
-TEST(ExpandWeights, ProductsAndSumsOfStoredOnesStayViews) {
+TEST(ExpandWeights, ProductsAndSumsOfTransposedWeightsRemainViews) {
     const Weights g;
     Expander e(*g.graph.data(), {});
     const auto back = transposed(e, g.transposed.id());
@@ -69,7 +69,7 @@ TEST(ExpandWeights, ProductsAndSumsOfStoredOnesStayViews) {
     EXPECT_FALSE(matrix_product(e, g.w.id(), g.w.id())) << "[6,4] [6,4]";
 }
 
-TEST(ExpandWeights, SlicesOfTurnedViewsStayViews) {
+TEST(ExpandWeights, SlicesOfTransposedViewsRemainViews) {
     const Weights g;
     Expander e(*g.graph.data(), {});
     const auto cut = [](int axis) {
@@ -91,7 +91,7 @@ TEST(ExpandWeights, SlicesOfTurnedViewsStayViews) {
     EXPECT_FALSE(sliced(e, g.column.id(), cut(-1), g.w.id())) << "beyond its size";
 }
 
-TEST(ExpandWeights, StandBesideEachOther) {
+TEST(ExpandWeights, ConcatenatesColumns) {
     const Weights g;
     Expander e(*g.graph.data(), {});
     const auto mixed = concat_columns(e, {g.w.id(), g.transposed.id()}),

@@ -10,7 +10,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(WidenViews, AViewOfWhatIsStored) {
+TEST(WidenViews, AViewOfAStoredTensor) {
     EXPECT_EQ(expanded(R"(
 %0 = input "x" : f16[N,3,4]
 %1 = cast %0 dtype=(1) : f32[N,3,4]
@@ -40,7 +40,7 @@ std::size_t count_of(Tensor (*build)(Graph&, const Tensor& x), DType dtype) {
     return count_of_expressions(g, "widen_views");
 }
 
-TEST(WidenViews, OnlyOfCastsThatWidenAndOfWhatIsCut) {
+TEST(WidenViews, OnlyOfWideningCastsOfSlices) {
     const auto cut = [](Graph&, const Tensor& x) { return transpose(slice(cast(x, DType::f32), 1, 0, 2), {1, 0}); };
     for (const DType dtype : {DType::f16, DType::bf16}) EXPECT_EQ(count_of(cut, dtype), 2u);
     for (const DType dtype : {DType::f32, DType::f64, DType::i8, DType::boolean}) EXPECT_EQ(count_of(cut, dtype), 0u);
@@ -67,7 +67,7 @@ TEST(WidenViews, OfStatesAllViews) {
     EXPECT_EQ(count_of_expressions(g, "widen_views"), 2u);
 }
 
-TEST(WidenViews, OfManyViewsInARowTheFirst) {
+TEST(WidenViews, OfConsecutiveViewsTheFirst) {
     for (const int views : {1, 2, 8, 9, 40}) {
         Graph g("g");
         Tensor x = cast(g.input("x", DType::f16, {64}), DType::f32);
@@ -78,7 +78,7 @@ TEST(WidenViews, OfManyViewsInARowTheFirst) {
     }
 }
 
-TEST(WidenViews, RandomOnesMeanTheSame) {
+TEST(WidenViews, RandomViewsGiveEqualResults) {
     std::size_t spelled = 0;
     for (unsigned seed = 0; seed < 60; ++seed) {
         std::mt19937 random(seed);

@@ -57,7 +57,7 @@ is not allowed is not used. Rows: `src/rewrite/normal_form/identities.cpp`; each
 
 constexpr std::string_view heading = "| name | law | where it holds | rounding |\n|---|---|---|---|\n";
 
-// Rows for several ops that say the same are one line.
+// Equal rows for several ops are one line.
 class Table {
 public:
     void add(std::string_view name, std::string_view law, std::string_view where, std::string_view effect) {

@@ -16,7 +16,7 @@ std::string text_of(const std::string& path) {
 }
 
 // Where the page differs from the tables, the right one is written to the build folder.
-TEST(LawsPage, IsWhatTheTablesSay) {
+TEST(LawsPage, MatchesTheTables) {
     const std::string page = laws_page(), known = std::string(CAIRN_SOURCE_DIR) + "/docs/laws.md",
                       made = std::string(CAIRN_BINARY_DIR) + "/laws.md";
     if (text_of(known) == page) return;
@@ -34,9 +34,7 @@ TEST(LawsPage, HasFourCellsInEachRow) {
             continue;
         }
         inside = inside || line.starts_with("| name");
-        if (inside && line.starts_with("|")) {
-            EXPECT_EQ(std::count(line.begin(), line.end(), '|'), 5) << line;
-        }
+        if (inside && line.starts_with("|")) { EXPECT_EQ(std::count(line.begin(), line.end(), '|'), 5) << line; }
         line.clear();
     }
     EXPECT_TRUE(inside);

@@ -17,7 +17,7 @@ Tensor score(T x, T y) { return matmul(x, swap_axes(y, -1, -2)); }
 Tensor seen(T x, T y) { return slice(x, -1, 0, 3) < slice(y, -1, 0, 3); }
 Tensor other(T x, T y) { return slice(x, -1, 1, 4) < slice(y, -1, 1, 4); }
 
-TEST(NormalizeArithmetic, SameValuesHaveOneForm) {
+TEST(NormalizeArithmetic, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"an added mask", [](T x, T y, T) { return score(x, y) + where(seen(x, y), zero(x), -1e30); },
          [](T x, T y, T) { return where(seen(x, y), score(x, y), -1e30); }},
@@ -47,7 +47,7 @@ TEST(NormalizeArithmetic, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeArithmetic, OtherValuesHaveOtherForms) {
+TEST(NormalizeArithmetic, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"sign", [](T x, T y, T) { return x - y; }, [](T x, T y, T) { return y - x; }},
         {"nothing is cancelled", [](T x, T y, T) { return x + y - y; }, [](T x, T, T) { return x * 1.0; }},
@@ -79,7 +79,7 @@ TEST(NormalizeArithmetic, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeArithmetic, AnOverlongSumIsLeftWholeInSums) {
+TEST(NormalizeArithmetic, AnOverlongSumIsNotFlattened) {
     Graph g("g");
     Tensor s = g.input("x", DType::f32, {4});
     for (int i = 0; i < 400; ++i) s = s + g.input("x" + std::to_string(i), DType::f32, {4});
@@ -90,7 +90,7 @@ TEST(NormalizeArithmetic, AnOverlongSumIsLeftWholeInSums) {
     EXPECT_LE(longest, 9u);
 }
 
-TEST(NormalizeArithmetic, AnOverlongProductOrConditionIsLeftWhole) {
+TEST(NormalizeArithmetic, AnOverlongProductOrConditionIsNotFlattened) {
     Graph g("g");
     Tensor product = g.input("x", DType::f32, {4}), all = product > 0;
     for (int i = 0; i < 400; ++i) {
@@ -107,7 +107,7 @@ TEST(NormalizeArithmetic, AnOverlongProductOrConditionIsLeftWhole) {
     EXPECT_LE(longest, 9u);
 }
 
-TEST(NormalizeArithmetic, InfinitiesAndZerosMakeNoNaN) {
+TEST(NormalizeArithmetic, InfinitiesAndZerosGiveNoNaN) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     const double inf = std::numeric_limits<double>::infinity();
@@ -125,7 +125,7 @@ TEST(NormalizeArithmetic, InfinitiesAndZerosMakeNoNaN) {
     }
 }
 
-TEST(NormalizeArithmetic, LikeTermsAndFactorsAreOne) {
+TEST(NormalizeArithmetic, LikeTermsAndFactorsAreCombined) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 8);
     const Tensor x = g.input("x", DType::f32, {n}), y = g.input("y", DType::f32, {1});

@@ -12,7 +12,7 @@ Tensor flipped(T x) { return swap_axes(x, -1, -2); }
 Tensor column(T x) { return max_reduce(x, {-1}, true); }
 Tensor row(T x) { return max_reduce(x, {-2}, true); }
 
-TEST(NormalizeContraction, SameValuesHaveOneForm) {
+TEST(NormalizeContraction, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"a factor of each row of a sum", [](T x, T y, T) { return sum(x * column(y), {-1}, true); },
          [](T x, T y, T) { return column(y) * sum(x, {-1}, true); }},
@@ -38,7 +38,7 @@ TEST(NormalizeContraction, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeContraction, OtherValuesHaveOtherForms) {
+TEST(NormalizeContraction, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"a factor that varies", [](T x, T y, T) { return sum(x * y, {-1}, true); },
          [](T x, T y, T) { return y * sum(x, {-1}, true); }},
@@ -69,16 +69,16 @@ struct Bound {
           g(graph.weight("g", DType::f32, {4})),
           r(graph.weight("r", DType::f32, {4})),
           w(graph.weight("w", DType::f32, {4, columns})),
-          turned(graph.weight("turned", DType::f32, {columns, 4})) {}
+          transposed_weight(graph.weight("turned", DType::f32, {columns, 4})) {}
     static Shape with(Shape rows, int width) {
         rows.emplace_back(width);
         return rows;
     }
     Graph graph{"g"};
-    Tensor x, g, r, w, turned;
+    Tensor x, g, r, w, transposed_weight;
 };
 
-TEST(NormalizeContraction, WhatIsBoundStandsAtTheBoundSide) {
+TEST(NormalizeContraction, BoundFactorsMoveToTheBoundOperand) {
     for (const int columns : {1, 5})
         for (const Shape& rows : {Shape{}, Shape{1}, Shape{3}, Shape{2, 3}}) {
             const Bound b(columns, rows);
@@ -91,15 +91,15 @@ TEST(NormalizeContraction, WhatIsBoundStandsAtTheBoundSide) {
             EXPECT_TRUE(same_form(matmul(flat / b.g, b.w), product(b.w / column)));
             EXPECT_TRUE(same_form(matmul(flat + b.r, b.w), product(b.w) + matmul(row, b.w)));
             EXPECT_TRUE(same_form(matmul(flat * b.g + b.r, b.w), product(column * b.w) + matmul(row, b.w)));
-            const Tensor matrix = transpose(b.turned, {1, 0});
-            const Tensor folded = transpose(b.turned * b.g, {1, 0});
+            const Tensor matrix = transpose(b.transposed_weight, {1, 0});
+            const Tensor folded = transpose(b.transposed_weight * b.g, {1, 0});
             EXPECT_TRUE(columns == 1 || same_form(matmul(flat * b.g, matrix), product(folded)));
             EXPECT_FALSE(same_form(matmul(flat * b.g, b.w), product(unsqueeze(b.r, -1) * b.w)));
             EXPECT_FALSE(same_form(matmul(flat + b.r, b.w), product(b.w) + matmul(row * 2, b.w)));
         }
 }
 
-TEST(NormalizeContraction, WhatIsGivenStays) {
+TEST(NormalizeContraction, InputFactorsAreNotMoved) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), r = g.input("r", DType::f32, {4});
     const Tensor w = g.weight("w", DType::f32, {4, 5}), given = g.input("given", DType::f32, {4, 5});
@@ -107,7 +107,7 @@ TEST(NormalizeContraction, WhatIsGivenStays) {
     EXPECT_FALSE(same_form(matmul(x * r, given), matmul(x, unsqueeze(r, -1) * given)));
 }
 
-TEST(NormalizeContraction, ABoundSumWithManyTermsStaysWhole) {
+TEST(NormalizeContraction, ABoundSumWithManyTermsIsNotExpanded) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {3, 4});
     const Tensor w = g.weight("w", DType::f32, {4, 4});
@@ -125,7 +125,7 @@ struct Chain {
           y(graph.input("y", DType::f32, of(batch, 3, 4))),
           a(graph.weight("a", DType::f32, {4, 2})),
           b(graph.weight("b", DType::f32, {2, 5})),
-          turned(graph.weight("turned", DType::f32, {5, 2})),
+          transposed_weight(graph.weight("turned", DType::f32, {5, 2})),
           given(graph.input("given", DType::f32, of(batch, 5, 6))),
           w(graph.weight("w", DType::f32, {4, 5})),
           v(graph.weight("v", DType::f32, {4, 5})),
@@ -136,7 +136,7 @@ struct Chain {
         return batch;
     }
     Graph graph{"g"};
-    Tensor x, y, a, b, turned, given, w, v, r;
+    Tensor x, y, a, b, transposed_weight, given, w, v, r;
 };
 
 constexpr normal_form::Laws chained{normal_form::Law::reassociated},
@@ -151,12 +151,12 @@ TEST(NormalizeContraction, ChainsOfProductsInAnyOrder) {
         EXPECT_FALSE(same_form(first, second, {normal_form::Law::distributed}));
         EXPECT_TRUE(same_form(matmul(first, c.given), matmul(c.x, matmul(c.a, matmul(c.b, c.given))), chained));
         EXPECT_TRUE(same_form(matmul(matmul(c.x, c.a), matmul(c.b, c.given)), matmul(second, c.given), chained));
-        EXPECT_TRUE(same_form(matmul(matmul(c.x, c.a), flipped(c.turned)),
-                              matmul(c.x, flipped(matmul(c.turned, flipped(c.a)))), chained));
+        EXPECT_TRUE(same_form(matmul(matmul(c.x, c.a), flipped(c.transposed_weight)),
+                              matmul(c.x, flipped(matmul(c.transposed_weight, flipped(c.a)))), chained));
         EXPECT_TRUE(
             same_form(matmul(matmul(c.x, c.a) * 0.5, c.b), matmul(c.x, matmul(c.a, c.b)) * 0.5, multiplied_out));
         EXPECT_FALSE(same_form(first, matmul(c.y, matmul(c.a, c.b)), chained));
-        EXPECT_FALSE(same_form(first, matmul(c.x, matmul(c.a, flipped(c.turned))), chained));
+        EXPECT_FALSE(same_form(first, matmul(c.x, matmul(c.a, flipped(c.transposed_weight))), chained));
     }
 }
 
@@ -186,7 +186,7 @@ TEST(NormalizeContraction, ASumWithAColumnIsNotMultipliedOut) {
     EXPECT_TRUE(same_form(whole, matmul(column(c.y) + c.x, c.w), multiplied_out));
 }
 
-TEST(NormalizeContraction, PartsBesideEachOther) {
+TEST(NormalizeContraction, ConcatenatedParts) {
     for (const Shape& batch : {Shape{}, Shape{2}}) {
         Chain c(batch);
         const Tensor z = tanh(slice(c.y, -1, 0, 1)), tall = c.graph.weight("tall", DType::f32, {9, 5});
@@ -206,7 +206,7 @@ TEST(NormalizeContraction, PartsBesideEachOther) {
     }
 }
 
-TEST(NormalizeContraction, AChainWithoutEndHasFewTerms) {
+TEST(NormalizeContraction, ALongChainHasFewTerms) {
     Graph g("g");
     Tensor x = g.input("x", DType::f32, {4, 4});
     for (int i = 0; i < 2000; ++i) x = matmul(x, g.weight("w" + std::to_string(i), DType::f32, {4, 4}));

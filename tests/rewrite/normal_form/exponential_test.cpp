@@ -11,7 +11,7 @@ Tensor top(T x) { return max_reduce(x, {-1}, true); }
 Tensor total(T x) { return sum(x, {-1}, true); }
 Tensor normal(T x) { return exp(x) / total(exp(x)); }
 
-TEST(NormalizeExponential, SameValuesHaveOneForm) {
+TEST(NormalizeExponential, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"products", [](T x, T y, T) { return exp(x) * exp(y); }, [](T x, T y, T) { return exp(x + y); }},
         {"quotients", [](T x, T y, T) { return exp(x) / exp(y); }, [](T x, T y, T) { return exp(x - y); }},
@@ -47,7 +47,7 @@ TEST(NormalizeExponential, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeExponential, OtherValuesHaveOtherForms) {
+TEST(NormalizeExponential, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"roots of logarithms", [](T x, T, T) { return exp(log(x)); }, [](T x, T, T) { return x * 1; }},
         {"even powers", [](T x, T, T) { return log(x * x); }, [](T x, T, T) { return 2 * log(x); }},

@@ -9,7 +9,7 @@ namespace {
 Tensor rows_of_four(T x) { return reshape(x, {-1, 4}); }
 Tensor two_rows_of_ids(T x) { return reshape(iota(Graph(x.graph()), 6), {2, 3}) * 2; }
 
-TEST(GatherPushdown, SameValuesHaveOneForm) {
+TEST(GatherPushdown, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"of a narrow table", [](T x, T, T) { return gather(cast(rows_of_four(x), DType::bf16), two_rows_of_ids(x)); },
          [](T x, T, T) { return cast(gather(rows_of_four(x), two_rows_of_ids(x)), DType::bf16); }},
@@ -54,7 +54,7 @@ TEST(GatherPushdown, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(GatherPushdown, OtherValuesHaveOtherForms) {
+TEST(GatherPushdown, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"other places", [](T x, T, T) { return gather(tanh(rows_of_four(x)), two_rows_of_ids(x)); },
          [](T x, T, T) { return tanh(gather(rows_of_four(x), two_rows_of_ids(x) + 1)); }},
@@ -96,7 +96,7 @@ TEST(GatherPushdown, ATableOfOneRowIsNotTheRow) {
     EXPECT_TRUE(same_form(gather(one * 2, ids), gather(one, ids) * 2));
 }
 
-TEST(GatherPushdown, TakesNoStackAndGoesInwardUpToASize) {
+TEST(GatherPushdown, NeedsNoRecursionAndIsLimitedBySize) {
     Graph g("g");
     const Tensor ids = g.input("ids", DType::i32, {7});
     Tensor x = g.input("x", DType::f32, {9, 4});

@@ -104,7 +104,7 @@ TEST(Identities, EachHasAnExample) {
         EXPECT_TRUE(shown.contains(row.name)) << row.name << " has no example";
 }
 
-TEST(Identities, SayTheirLaws) {
+TEST(Identities, HaveLaws) {
     for (const Identity& row : normal_form::all_identities()) {
         EXPECT_FALSE(row.name.empty());
         EXPECT_NE(row.law.find(" -> "), std::string_view::npos) << row.name;

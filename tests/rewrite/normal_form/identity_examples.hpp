@@ -9,7 +9,7 @@ namespace cairn::test {
 /// A graph without the header line whose outputs `left` and `right` are the sides of an identity. Symbol: N in 1..8.
 struct IdentityExample {
     std::string_view identity, graph;
-    bool in_definitions = false;  ///< shown beside Laws::of_definitions(), else beside the exact identities
+    bool in_definitions = false;  ///< shown with Laws::of_definitions(), else with the exact identities
     friend std::ostream& operator<<(std::ostream& out, const IdentityExample& one) { return out << one.identity; }
 };
 

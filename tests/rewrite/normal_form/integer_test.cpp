@@ -53,14 +53,14 @@ TEST(NormalizeInteger, IntegersThatWrapHaveForms) {
 }
 
 // Positions that exceed i32 wrap there, but not in i64.
-TEST(NormalizeInteger, PositionsThatWrapAreOtherNumbers) {
+TEST(NormalizeInteger, PositionsThatWrapAreDifferent) {
     Graph g("g");
     const Tensor narrow = cast(iota(g, 4) + 2147483646, DType::i64), wide = iota(g, 4, DType::i64) + 2147483646;
     const normal_form::NormalForms forms(*g.data());
     EXPECT_FALSE(forms.normalizer().same(forms[narrow.id()], forms[wide.id()]));
 }
 
-TEST(NormalizeInteger, PositionsCountFromAnySymbolicStart) {
+TEST(NormalizeInteger, PositionsMayStartAtAnySymbolicSize) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 8), p = g.symbol("P", 0, 8);
     EXPECT_TRUE(same_form(iota(g, n, DType::i32, p) + 1, iota(g, n, DType::i32, p + 1)));
@@ -69,7 +69,7 @@ TEST(NormalizeInteger, PositionsCountFromAnySymbolicStart) {
     EXPECT_FALSE(same_form(iota(g, 1), iota(g, 1, DType::i32, 1)));
 }
 
-TEST(NormalizeInteger, OrdersOfPositionsAreOrdersOfDifferences) {
+TEST(NormalizeInteger, ComparisonsOfPositionsCompareDifferences) {
     Graph g("g");
     const Dim n = g.symbol("N", 1, 8);
     const Tensor i = unsqueeze(iota(g, n), -1), j = iota(g, n);

@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(NormalizeLogic, SameValuesHaveOneForm) {
+TEST(NormalizeLogic, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"min by max", [](T x, T y, T) { return min(x, y); }, [](T x, T y, T) { return -max(-y, -x); }},
         {"scaled max", [](T x, T y, T) { return max(2 * x, 2 * y); }, [](T x, T y, T) { return 2 * max(y, x); }},
@@ -21,7 +21,7 @@ TEST(NormalizeLogic, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeLogic, OtherValuesHaveOtherForms) {
+TEST(NormalizeLogic, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"negated floats", [](T x, T y, T) { return where(!(x < y), x, y); },
          [](T x, T y, T) { return where(x >= y, x, y); }},
@@ -30,7 +30,7 @@ TEST(NormalizeLogic, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeLogic, ANegatedOrderOfFloatsIsNoOrder) {
+TEST(NormalizeLogic, ANegatedFloatComparisonIsKept) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4}), y = g.input("y", DType::f32, {4}),
                  k = g.input("k", DType::i32, {4}), l = g.input("l", DType::i32, {4});
@@ -40,7 +40,7 @@ TEST(NormalizeLogic, ANegatedOrderOfFloatsIsNoOrder) {
     EXPECT_TRUE(same_form(!!(x < y), x < y));
 }
 
-TEST(NormalizeLogic, AConditionNamedTwiceIsOne) {
+TEST(NormalizeLogic, DuplicateConditionsAreMerged) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4}), a = x > 0, b = x < 1;
     EXPECT_TRUE(same_form(a && b && a, b && a));

@@ -8,7 +8,7 @@ namespace {
 Tensor table(T x) { return reshape(x, {-1, 4}); }
 Tensor six(T x) { return iota(Graph(x.graph()), 6); }
 
-TEST(MovementPushdown, SameValuesHaveOneForm) {
+TEST(MovementPushdown, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"gathered rows",
          [](T x, T, T) {
@@ -44,7 +44,7 @@ TEST(MovementPushdown, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(MovementPushdown, OtherValuesHaveOtherForms) {
+TEST(MovementPushdown, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"axes of size 1 that are summed along",
          [](T x, T, T) {
@@ -78,7 +78,7 @@ TEST(MovementPushdown, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-TEST(MovementPushdown, RowsOfManyProductsTakeNoStack) {
+TEST(MovementPushdown, RowsOfManyProductsNeedNoRecursion) {
     Graph g("g");
     const Tensor w = g.input("w", DType::f32, {4, 4});
     Tensor x = g.input("x", DType::f32, {6, 4});
@@ -88,7 +88,7 @@ TEST(MovementPushdown, RowsOfManyProductsTakeNoStack) {
     EXPECT_EQ(forms.normalizer().term(forms[moved.id()].core).op, ir::Op::reshape);
 }
 
-TEST(MovementPushdown, MovedIdsOfIdsTakeNoStack) {
+TEST(MovementPushdown, NestedGathersNeedNoRecursion) {
     Graph g("g");
     const Tensor table = g.input("table", DType::i64, {9});
     Tensor ids = g.input("ids", DType::i64, {4, 2});

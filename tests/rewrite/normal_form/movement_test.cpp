@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(NormalizeMovement, SameValuesHaveOneForm) {
+TEST(NormalizeMovement, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"movement goes inward", [](T x, T y, T) { return reshape(tanh(x + y), {-1}); },
          [](T x, T y, T) { return tanh(reshape(x, {-1}) + reshape(y, {-1})); }},
@@ -27,7 +27,7 @@ TEST(NormalizeMovement, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeMovement, OtherValuesHaveOtherForms) {
+TEST(NormalizeMovement, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"axis order",
          [](T x, T, T) {
@@ -52,7 +52,7 @@ Tensor leaky(Tensor x, int steps) {
 }
 
 // Expanded to a tree, this has 3^16 leaves.
-TEST(NormalizeMovement, WhatIsReadOftenIsMovedOnce) {
+TEST(NormalizeMovement, SharedValuesAreMovedOnce) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4, 8});
     const Tensor a = reshape(leaky(x, 16), {8, 4}), b = leaky(reshape(x, {8, 4}), 16);
@@ -63,7 +63,7 @@ TEST(NormalizeMovement, WhatIsReadOftenIsMovedOnce) {
     EXPECT_LE(forms.normalizer().size(), g.size());
 }
 
-TEST(NormalizeMovement, MovementGoesInwardUpToASize) {
+TEST(NormalizeMovement, PushdownIsLimitedBySize) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4, 8});
     Tensor y = x;
@@ -74,7 +74,7 @@ TEST(NormalizeMovement, MovementGoesInwardUpToASize) {
     EXPECT_LE(forms.normalizer().size(), 2 * g.size());
 }
 
-TEST(NormalizeMovement, AxesOfSizeOneAreLessThanAnOrder) {
+TEST(NormalizeMovement, LeadingAxesOfSizeOneDoNotChangeTheForm) {
     Graph g("g");
     const Dim n = g.symbol("N", 0, 8);
     const Tensor x = g.input("x", DType::f32, {n, 4}), tall = g.input("tall", DType::f32, {n, 1, 4});
@@ -85,7 +85,7 @@ TEST(NormalizeMovement, AxesOfSizeOneAreLessThanAnOrder) {
     EXPECT_FALSE(same_form(transpose(x, {1, 0}), reshape(x, {4, n})));
 }
 
-TEST(NormalizeMovement, GoesPastWhatRepeats) {
+TEST(NormalizeMovement, MovesThroughBroadcasts) {
     const Pair pairs[] = {
         {"joined rows beside a bias",
          [](T x, T y, T r) {
@@ -107,7 +107,7 @@ TEST(NormalizeMovement, GoesPastWhatRepeats) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(NormalizeMovement, StopsWherePartsAreRepeated) {
+TEST(NormalizeMovement, StopsAtRepeatedParts) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {3, 4}), r = g.input("r", DType::f32, {4});
     EXPECT_TRUE(same_form(transpose(x * 2 + 1, {1, 0}), transpose(x, {1, 0}) * 2 + 1));

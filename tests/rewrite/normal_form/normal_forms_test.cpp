@@ -21,7 +21,7 @@ TEST(NormalForms, NodesOfOneValueAreFoundOldestFirst) {
     EXPECT_EQ(forms.nodes_of({1, forms.normalizer().size()}), std::vector<NodeId>{}) << "no such core";
 }
 
-TEST(NormalForms, AreMadeOverOthersUntilTold) {
+TEST(NormalForms, CanBeComputedOverGivenTermsUntilStopped) {
     Graph g("g"), call("call");
     const Tensor x = g.input("x", DType::f32, {4}), y = exp(x) * 3.0;
     const Tensor in = call.input("in", DType::f32, {4}), out = exp(in) * 3.0;

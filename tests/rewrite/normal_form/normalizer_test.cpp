@@ -9,7 +9,7 @@
 namespace cairn::test {
 namespace {
 
-TEST(Normalizer, SameValuesHaveOneForm) {
+TEST(Normalizer, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"odd functions", [](T x, T y, T) { return tanh(y - x); }, [](T x, T y, T) { return -tanh(x - y); }},
         {"even functions", [](T x, T y, T) { return cos(y - x); }, [](T x, T y, T) { return cos(x - y); }},
@@ -28,7 +28,7 @@ TEST(Normalizer, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(Normalizer, OtherValuesHaveOtherForms) {
+TEST(Normalizer, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"number off by 1e-5", [](T x, T, T) { return x * 1.00001; }, [](T x, T, T) { return x * 1.0; }},
         {"maximum of the negative", [](T x, T, T) { return max_reduce(-x, {-1}); },
@@ -46,7 +46,7 @@ TEST(Normalizer, OtherValuesHaveOtherForms) {
     for (const Pair& pair : pairs) EXPECT_FALSE(same_form(pair)) << pair.text;
 }
 
-TEST(Normalizer, NumbersOfF64AreComparedAsSuch) {
+TEST(Normalizer, NumbersOfF64AreComparedInF64) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f64, {4});
     const Tensor third = x * (1.0 / 3), exact = x / 3, rounded = x * 0.33333334;
@@ -55,7 +55,7 @@ TEST(Normalizer, NumbersOfF64AreComparedAsSuch) {
     EXPECT_FALSE(forms.normalizer().same(forms[rounded.id()], forms[exact.id()]));
 }
 
-TEST(Normalizer, InfinityIsCloseToItselfAlone) {
+TEST(Normalizer, InfinityIsCloseOnlyToItself) {
     const double infinity = std::numeric_limits<double>::infinity();
     EXPECT_TRUE(normal_form::Normalizer::close(-infinity, -infinity));
     EXPECT_FALSE(normal_form::Normalizer::close(infinity, -infinity));
@@ -64,7 +64,7 @@ TEST(Normalizer, InfinityIsCloseToItselfAlone) {
 }
 
 // With any number of forms that differ only in numbers, each is found by numbers within the tolerance, on either side.
-TEST(Normalizer, FormsThatDifferInNumbersAreFoundByNumbersCloseBy) {
+TEST(Normalizer, FormsWithCloseNumbersAreFound) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     const auto form = [&](double a, double b) { return sin(x * a + b); };

@@ -7,7 +7,7 @@ namespace {
 
 Tensor swapped(T x) { return swap_axes(x, -1, -2); }
 
-TEST(SlicePushdown, SameValuesHaveOneForm) {
+TEST(SlicePushdown, EqualValuesHaveOneForm) {
     const Pair pairs[] = {
         {"everything", [](T x, T, T) { return slice(x, -1, 0, 4); }, [](T x, T, T) { return x; }},
         {"each element apart", [](T x, T y, T r) { return slice(tanh(x * r + y), -1, 1, 3); },
@@ -68,7 +68,7 @@ TEST(SlicePushdown, SameValuesHaveOneForm) {
     for (const Pair& pair : pairs) EXPECT_TRUE(same_form(pair)) << pair.text;
 }
 
-TEST(SlicePushdown, OtherValuesHaveOtherForms) {
+TEST(SlicePushdown, DifferentValuesHaveDifferentForms) {
     const Pair pairs[] = {
         {"other columns", [](T x, T y, T) { return slice(matmul(swapped(x), y), -1, 1, 3); },
          [](T x, T y, T) { return matmul(swapped(x), slice(y, -1, 2, 4)); }},
@@ -115,7 +115,7 @@ TEST(SlicePushdown, PartsOfMergedProductsOfAnySize) {
     }
 }
 
-TEST(SlicePushdown, GoesInwardUpToASize) {
+TEST(SlicePushdown, IsLimitedBySize) {
     Graph g("g");
     const Tensor w = g.input("w", DType::f32, {4, 4});
     Tensor x = g.input("x", DType::f32, {6, 4}), y = x;

@@ -36,7 +36,7 @@ protected:
     normal_form::Terms terms;
 };
 
-TEST_F(Terms, EqualOnesAreOne) {
+TEST_F(Terms, EqualTermsAreInterned) {
     const TermId x = leaf(0), y = leaf(1);
     EXPECT_NE(x, y);
     EXPECT_EQ(leaf(0), x);
@@ -48,7 +48,7 @@ TEST_F(Terms, EqualOnesAreOne) {
     EXPECT_EQ(terms.size(), 6U);
 }
 
-TEST_F(Terms, NumbersAreEqualWithinTheToleranceWhereverCellsEnd) {
+TEST_F(Terms, NumbersWithinToleranceAreEqualAcrossCells) {
     const TermId x = leaf(0), y = leaf(1);
     // Cells are 2^-12 wide here, so some of these numbers are on both sides of a cell boundary.
     for (int i = 0; i < 512; ++i) {
@@ -63,7 +63,7 @@ TEST_F(Terms, NumbersAreEqualWithinTheToleranceWhereverCellsEnd) {
     EXPECT_EQ(sum({{0, x}, {0, y}}), sum({{0, x}, {0, y}})) << "numbers without a size";
 }
 
-TEST_F(Terms, CellsTellMultiplesApart) {
+TEST_F(Terms, CellsDistinguishMultiples) {
     for (double number = 1e-9; number < 1e9; number *= 1.0007) {
         const normal_form::ToleranceCells cells = normal_form::cells_of({number, 3}),
                                           other = normal_form::cells_of({number * 1.001, 3});
@@ -76,7 +76,7 @@ TEST_F(Terms, CellsTellMultiplesApart) {
     EXPECT_NE(normal_form::cells_of({2, 3}).own, normal_form::cells_of({2, 4}).own);
 }
 
-TEST_F(Terms, WhatADraftPointsAtNeedNotStay) {
+TEST_F(Terms, DraftDataIsCopied) {
     TermId made = 0;
     {
         const Attributes axes{{"axes", std::vector<Dim>{-1}}};
@@ -92,7 +92,7 @@ TEST_F(Terms, WhatADraftPointsAtNeedNotStay) {
     EXPECT_NE(op(ir::Op::constant, {}, {infinity, 0}), op(ir::Op::constant, {}, {-infinity, 0}));
 }
 
-TEST_F(Terms, StayWhereTheyAreWhileOthersAreMade) {
+TEST_F(Terms, HaveStableAddresses) {
     const TermId x = leaf(0), first = sum({{1, x}, {2, leaf(1)}});
     const Term& term = terms[first];
     const ScaledTerm* parts = term.parts.data();
@@ -106,14 +106,14 @@ TEST_F(Terms, StayWhereTheyAreWhileOthersAreMade) {
     EXPECT_EQ(terms[sum(many)].parts.size(), many.size()) << "more than a block holds";
 }
 
-TEST_F(Terms, StructureLeavesNumbersOut) {
+TEST_F(Terms, StructureIgnoresNumbers) {
     const TermId x = leaf(0), y = leaf(1);
     EXPECT_EQ(terms.structure(sum({{1, x}, {2, y}})), terms.structure(sum({{1, x}, {7, y}})));
     EXPECT_NE(terms.structure(sum({{1, x}, {2, y}})), terms.structure(sum({{1, x}, {2, x}})));
     EXPECT_NE(terms.structure(x), terms.structure(y));
 }
 
-TEST_F(Terms, ShapesLieAtOnePlace) {
+TEST_F(Terms, ShapesAreInterned) {
     const Shape shape{3, 4};
     EXPECT_EQ(terms.keep(shape), terms.keep({3, 4}));
     EXPECT_NE(terms.keep(shape), terms.keep({4, 3}));

@@ -71,7 +71,7 @@ TEST(Rules, EachHasACase) {
         EXPECT_TRUE(seen.count(rule.name)) << rule.name << " has no before and after";
 }
 
-TEST(Rules, SaysItsLaw) {
+TEST(Rules, EachHasALaw) {
     for (const simplify::Rule& rule : simplify::all_rules()) {
         EXPECT_FALSE(rule.name.empty());
         EXPECT_NE(rule.law.find(" -> "), std::string_view::npos) << rule.name;
@@ -97,7 +97,7 @@ Graph with_op(ir::Op op, Make operand) {
 
 using test::count;
 
-TEST(Rules, EveryElementwiseOpLetsGoOfBroadcasts) {
+TEST(Rules, BroadcastsMoveBehindEveryElementwiseOp) {
     for (const ir::Op op : simplify::elementwise_ops) {
         const Graph graph = with_op(op, [](Graph& g, const std::string& name, DType dtype) {
             return broadcast(g.input(name, dtype, {3}), {4, 3});

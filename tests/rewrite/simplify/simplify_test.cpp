@@ -69,7 +69,7 @@ TEST(Simplify, PutsConstantsLast) {
     EXPECT_EQ(after->node(after->node(after->outputs()[0].node).operands[1]).op, Op::constant);
 }
 
-TEST(Simplify, LeavesAPlainGraphAlone) {
+TEST(Simplify, DoesNotChangeASimpleGraph) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("y", tanh(x) + x);
@@ -80,7 +80,7 @@ TEST(Simplify, LeavesAPlainGraphAlone) {
     EXPECT_EQ(to_string(Graph(again.graph)), to_string(once));
 }
 
-TEST(Simplify, FloatsKeepWhatNaNAndZeroMean) {
+TEST(Simplify, PreservesNaNAndSignedZero) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("a", x * 0);
@@ -130,7 +130,7 @@ TEST(Simplify, FoldedValuesAreRoundedToTheirDtype) {
     EXPECT_EQ(after->node(after->outputs()[0].node).values->front(), static_cast<double>(1.0F / 3.0F));
 }
 
-TEST(Simplify, AGatherThatMustFailIsNotFolded) {
+TEST(Simplify, AGatherOutOfRangeIsNotFolded) {
     Graph g("g");
     const Tensor table = g.constant(DType::f32, {2}, std::vector<double>{1, 2});
     g.output("y", gather(table, g.constant(DType::i32, {2}, std::vector<double>{0, 5})));
@@ -144,7 +144,7 @@ TEST(Simplify, RulesCanBeSwitchedOff) {
     EXPECT_EQ(count(*simplified(g), Op::neg), 0u);
 }
 
-TEST(Simplify, StatesAndTheirVersionsStay) {
+TEST(Simplify, KeepsStatesAndTheirVersions) {
     Graph g("g");
     const Dim past = g.symbol("past", 0, 8);
     State keys = g.state("keys", DType::f32, {past, 2}, 0, 16);
@@ -169,27 +169,27 @@ TEST(Simplify, KeepsSourceLinesAndComposites) {
     }
 }
 
-TEST(Simplify, WhatNoRuleChangesIsGoneThroughOnce) {
-    static int looks;
+TEST(Simplify, VisitsUnchangedNodesOnce) {
+    static int visits;
     const simplify::Rule counting{"counting",
                                   "tanh(x) -> tanh(x)",
                                   "",
                                   simplify::Rounding::exact,
                                   Op::tanh,
                                   [](simplify::Rewriter&, ir::NodeId) -> std::optional<ir::NodeId> {
-                                      ++looks;
+                                      ++visits;
                                       return std::nullopt;
                                   }};
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("y", tanh(x));
-    looks = 0;
+    visits = 0;
     EXPECT_FALSE(simplify::simplify_with_rules(*g.data(), {&counting, 1}).changed);
-    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(visits, 1);
     tanh(sin(x));  // dead
-    looks = 0;
+    visits = 0;
     EXPECT_TRUE(simplify::simplify_with_rules(*g.data(), {&counting, 1}).changed);
-    EXPECT_EQ(looks, 2) << "once more for what is left";
+    EXPECT_EQ(visits, 2) << "once more for what is left";
 }
 
 // Checks the guarantees of simplify on one graph; returns the first fault, or nothing.
@@ -232,7 +232,7 @@ TEST(Simplify, RandomGraphsKeepTheirValues) {
 
 // A constant that a rule makes again, and that is read next to copies to several devices, is one node, also in the
 // text.
-TEST(Simplify, WhatItMakesReadsBackFromItsText) {
+TEST(Simplify, ResultsRoundTripThroughText) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("a", x * 0.5);
@@ -245,7 +245,7 @@ TEST(Simplify, WhatItMakesReadsBackFromItsText) {
     }
 }
 
-TEST(Simplify, ACopyStaysWhereThereAreSeveralDevices) {
+TEST(Simplify, KeepsCopiesBetweenSeveralDevices) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("a", copy_to(x, Device::cpu) + copy_to(x, Device::cuda));
@@ -291,7 +291,7 @@ const simplify::Rule wrong_rules[] = {
      [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }},
 };
 
-TEST(Simplify, WrongRulesAreCaught) {
+TEST(Simplify, DetectsWrongRules) {
     for (const simplify::Rule& wrong : wrong_rules) {
         std::vector<simplify::Rule> rules{wrong};
         for (const simplify::Rule& rule : simplify::all_rules()) rules.push_back(rule);
@@ -321,7 +321,7 @@ TEST(Simplify, AnyNumberOfNeighbouringSlicesIsOneSlice) {
     EXPECT_EQ(graph->nodes().size(), 4u);
 }
 
-TEST(Simplify, AChainOfConcatsTakesNoMoreThanItsLinks) {
+TEST(Simplify, AChainOfConcatsGrowsLinearly) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {1, 4});
     Tensor y = x;
@@ -334,7 +334,7 @@ TEST(Simplify, AChainOfConcatsTakesNoMoreThanItsLinks) {
     EXPECT_EQ(graph->node(graph->outputs()[0].node).shape, (Shape{3001, 4}));
 }
 
-TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {
+TEST(Simplify, RulesWithoutFixedPointAreAnError) {
     const simplify::Rule rules[] = {
         {"there", "sin -> cos", "", simplify::Rounding::exact, Op::sin,
          [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.make(Op::cos, {r.operand(id, 0)}); }},
@@ -346,7 +346,7 @@ TEST(Simplify, RulesThatChaseEachOtherAreAFaultNotAHang) {
     EXPECT_THROW(simplify::simplify_with_rules(*g.data(), rules), InternalError);
 }
 
-TEST(Simplify, AReplacementOfAnotherShapeIsAFault) {
+TEST(Simplify, AReplacementOfAnotherShapeIsAnError) {
     const simplify::Rule rules[] = {{"drop", "sum(x) -> x", "", simplify::Rounding::exact, Op::sum,
                                      [](auto& r, auto id) -> std::optional<ir::NodeId> { return r.operand(id, 0); }}};
     Graph g("g");
@@ -355,7 +355,7 @@ TEST(Simplify, AReplacementOfAnotherShapeIsAFault) {
 }
 
 // A name moves to the node that replaces the value, once, whatever the value was rewritten to.
-TEST(Simplify, NamesStayWithValues) {
+TEST(Simplify, KeepsNamesOfValues) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, {4}), y = name(exp(x), "scores");
     g.output("a", name(y * 1.0f, "same"));

@@ -43,8 +43,8 @@ std::string queries_for(const Candidates& candidates, int match) {
 }
 
 struct Compared {
-    int found = 0;          ///< matches with candidates
-    std::size_t asked = 0;  ///< matches that kernels were queried for
+    int found = 0;            ///< matches with candidates
+    std::size_t queried = 0;  ///< matches that kernels were queried for
 };
 
 /// Compares the candidates of each match with those found when no other match was queried before.
@@ -75,10 +75,10 @@ Compared compare(const Graph& given, const KernelSet& kernels, Devices devices =
             found += expected.empty() ? 0 : 1;
         }
     }
-    return {found, shared->matches_asked()};
+    return {found, shared->queried_matches()};
 }
 
-TEST(CandidateCache, TellWhatWouldBeFound) {
+TEST(CandidateCache, EqualsAnUncachedSearch) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 12; ++seed) found += compare(test::random_graph(seed), cpu_kernels()).found;
     EXPECT_GT(found, 300);
@@ -103,11 +103,11 @@ Graph layers(int count) {
     return graph;
 }
 
-TEST(CandidateCache, TellWhatWouldBeFoundInLayers) {
+TEST(CandidateCache, EqualsAnUncachedSearchInLayers) {
     const Compared few = compare(layers(4), cpu_kernels()), many = compare(layers(6), cpu_kernels());
     EXPECT_GT(few.found, 100);
     EXPECT_GT(many.found, few.found + 40);
-    EXPECT_EQ(many.asked, few.asked) << "further layers ask nothing";
+    EXPECT_EQ(many.queried, few.queried) << "further layers ask nothing";
     KernelSet kernels = cpu_kernels();
     kernels.devices.push_back({Device::cuda, 1e13, 1e12, 1e-6, 1e10, 1e-5});
     Kernel other;
@@ -149,7 +149,7 @@ protected:
 };
 
 // The second input of one product is a wider copy of the first, that of the other is independent of its first.
-TEST_F(CandidateCacheTest, EachInputIsReadAsItself) {
+TEST_F(CandidateCacheTest, EachInputIsDistinguished) {
     kernels.kernels = {widening()};
     kernels.kernels[0].definition = "own";
     const auto half = [&](const char* name) { return tanh(graph.input(name, DType::f16, {4, 4})); };
@@ -169,7 +169,7 @@ TEST_F(CandidateCacheTest, EachInputIsReadAsItself) {
     EXPECT_EQ(found[0].outputs[0], other.id());
 }
 
-TEST_F(CandidateCacheTest, AreForgottenWhereSomethingElseIsFound) {
+TEST_F(CandidateCacheTest, EntriesAreDroppedIfCandidatesChange) {
     kernels.kernels = {widening()};
     kernels.kernels[0].prepare = [](const Problem&, int) -> std::shared_ptr<const void> {
         throw std::runtime_error("no memory");

@@ -66,7 +66,7 @@ protected:
 
 using Texts = std::vector<std::string>;
 
-TEST_F(CandidatesTest, AKernelTakesOperandsAsSeenAndDenseWhereItMust) {
+TEST_F(CandidatesTest, AKernelReadsStridedViewsOrDenseCopies) {
     const Tensor x = graph.input("x", DType::f32, {4, 6}), view = transpose(x, {1, 0}), y = exp(view), z = exp(x);
     kernels.kernels = {kernel("any@1", "exp"), kernel("dense@1", "exp", dense_only), kernel("other@1", "sin")};
     Candidates of = candidates();
@@ -74,18 +74,18 @@ TEST_F(CandidatesTest, AKernelTakesOperandsAsSeenAndDenseWhereItMust) {
     EXPECT_EQ(texts(of.of_match(match_of(z, "exp", {x.id()}), 0)), (Texts{"any@1 s", "dense@1 s"}));
 }
 
-TEST_F(CandidatesTest, WhatIsDenseAlreadyIsNotAskedTwice) {
+TEST_F(CandidatesTest, DenseOperandsAreQueriedOnce) {
     const Tensor x = graph.input("x", DType::f32, {4}), y = exp(x);
-    static int asked;
-    asked = 0;
-    kernels.kernels = {kernel("no@1", "exp", [](const Problem&) -> Refusal { return ++asked, "no"; })};
+    static int queries;
+    queries = 0;
+    kernels.kernels = {kernel("no@1", "exp", [](const Problem&) -> Refusal { return ++queries, "no"; })};
     Candidates of = candidates();
     EXPECT_TRUE(of.of_match(match_of(y, "exp", {x.id()}), 0).empty());
     EXPECT_TRUE(of.of_match(match_of(y, "exp", {x.id()}), 1).empty());
-    EXPECT_EQ(asked, 1) << "equal problems are queried once";
+    EXPECT_EQ(queries, 1) << "equal problems are queried once";
 }
 
-TEST_F(CandidatesTest, BroadcastingShowsAsStrideZero) {
+TEST_F(CandidatesTest, BroadcastingHasStrideZero) {
     const Tensor x = graph.input("x", DType::f32, {3, 4}), row = graph.input("row", DType::f32, {4}), y = x + row;
     kernels.kernels = {kernel("any@1", "add")};
     Candidates of = candidates();
@@ -120,7 +120,7 @@ Cost cost_of(const Problem&) {
     return {seconds * nominal_machine(levels::baseline, 1).flops, 0, 1};
 }
 
-TEST_F(CandidatesTest, OfEqualFormsTheCheapestOfEachErrorStays) {
+TEST_F(CandidatesTest, OfEqualFormsTheCheapestOfEachErrorIsKept) {
     const Tensor x = graph.input("x", DType::f32, {4}), y = exp(x);
     const auto of = [&](const char* id, Cost (*cost)(const Problem&), double (*error)(const Problem&) = nullptr) {
         Kernel made = kernel(id, "exp");
@@ -155,7 +155,7 @@ TEST_F(CandidatesTest, AStateIsChangedByCopiesOfItsNewRows) {
     EXPECT_EQ(to_string(*found[0].problem), "copy | f32[2,4] -> f32[2,4]");
 }
 
-TEST_F(CandidatesTest, EachRefusalSaysWhy) {
+TEST_F(CandidatesTest, EachRefusalHasAReason) {
     kernels.kernels.assign(9, kernel("k@1", "exp"));
     for (std::size_t i = 0; i < kernels.kernels.size(); ++i) kernels.kernels[i].id = std::to_string(i) + "@1";
     kernels.kernels[1].needs = levels::avx512;
@@ -196,7 +196,7 @@ TEST_F(CandidatesTest, AKernelThatCannotPrepareRefusesFromThenOn) {
     EXPECT_EQ(of.answers(*first[0].problem)[0].refusal, "its prepare failed: no memory");
 }
 
-TEST_F(CandidatesTest, WhatIsBoundHasFixedSizes) {
+TEST_F(CandidatesTest, BoundValuesHaveFixedSizes) {
     const Dim n = graph.symbol("N", 1, 8);
     const Tensor w = graph.weight("w", DType::f32, {1, 4}), fixed = exp(w), wide = broadcast(w, {n, 4}),
                  of_wide = exp(wide), x = graph.input("x", DType::f32, {1, 4}), mixed = w + x;
@@ -206,7 +206,7 @@ TEST_F(CandidatesTest, WhatIsBoundHasFixedSizes) {
     EXPECT_FALSE(of.bound()[x.id()] || of.bound()[mixed.id()]);
 }
 
-TEST_F(CandidatesTest, AVersionOfAStateIsAtHomeInTheState) {
+TEST_F(CandidatesTest, AVersionOfAStateIsStoredInTheState) {
     State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
     const Tensor x = graph.input("x", DType::f32, {1}), before = state.read(), after = state.append(x);
     const Candidates of = candidates();
@@ -216,7 +216,7 @@ TEST_F(CandidatesTest, AVersionOfAStateIsAtHomeInTheState) {
 }
 
 // A value kept by one program is found by another one, however its graph numbers the value.
-TEST_F(CandidatesTest, AnOriginTellsHowABoundValueIsMade) {
+TEST_F(CandidatesTest, AnOriginDescribesTheComputationOfABoundValue) {
     const Tensor w = graph.weight("w", DType::f32, {4}), twice = w * 2.0;
     const Candidates first = candidates();
     Graph other("other");

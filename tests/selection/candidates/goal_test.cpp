@@ -9,7 +9,7 @@
 namespace cairn::selection {
 namespace {
 
-TEST(Goals, AreSaidInWords) {
+TEST(Goals, ArePrinted) {
     EXPECT_EQ(to_string(Goal{3}), "%3");
     EXPECT_EQ(to_string(Goal{3, {true, {}}, false}), "%3 in its state");
     EXPECT_EQ(to_string(Goal{3, {false, "panel"}, false}), "%3 as panel");
@@ -19,7 +19,7 @@ TEST(Goals, AreSaidInWords) {
     EXPECT_EQ(to_string(Goal{3, {}, false, true}), "%3, transferred");
 }
 
-TEST(Goals, ThoseOfOneValueStandTogether) {
+TEST(Goals, AreOrderedByValue) {
     std::vector<Goal> goals{{2},
                             {1, {false, "b"}, true},
                             {1, {true, {}}, false},

@@ -34,7 +34,7 @@ Problem scaled(double number) {
     return problem;
 }
 
-TEST(TensorDescInterner, EqualOnesAreOne) {
+TEST(TensorDescInterner, EqualDescriptionsAreInterned) {
     TensorDescInterner desc_interner;
     TensorDesc desc = TensorDesc::dense(DType::f32, {4, 3});
     const TensorDesc* const first = desc_interner.of(desc);
@@ -47,7 +47,7 @@ TEST(TensorDescInterner, EqualOnesAreOne) {
     EXPECT_NE(desc_interner.of(desc), first);
 }
 
-TEST(ProblemRef, IsEqualToTheBit) {
+TEST(ProblemRef, ComparesBitwise) {
     TensorDescInterner desc_interner;
     const ProblemParts one(scaled(1), desc_interner), same(scaled(1), desc_interner), zero(scaled(0.0), desc_interner),
         minus(scaled(-0.0), desc_interner);
@@ -66,7 +66,7 @@ TEST(ProblemRef, IsEqualToTheBit) {
     EXPECT_FALSE(one.get() == ProblemParts(other, desc_interner).get());
 }
 
-TEST(InternedProblem, IsWholeForWhoLooksAndNeedsNothingOfWhatItWasMadeFrom) {
+TEST(InternedProblem, IsMaterializedIndependentlyOfItsSource) {
     TensorDescInterner desc_interner;
     std::pmr::monotonic_buffer_resource pool;
     auto ref = std::make_unique<ProblemParts>(scaled(3), desc_interner);

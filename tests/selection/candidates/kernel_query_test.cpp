@@ -12,15 +12,15 @@
 namespace cairn::selection {
 namespace {
 
-int asked = 0, asked_for_workspace = 0;
+int accepts_calls = 0, workspace_calls = 0;
 
 Refusal accepts_short(const Problem& problem) {
-    ++asked;
+    ++accepts_calls;
     return problem.body.size() < 3 ? Refusal() : Refusal("too long");
 }
 
 Dim some_bytes(const Problem&, int) {
-    ++asked_for_workspace;
+    ++workspace_calls;
     return 64;
 }
 
@@ -48,7 +48,7 @@ protected:
             kernel.accepts = accepts_short;
             kernel.workspace = some_bytes;
         }
-        asked = asked_for_workspace = 0;
+        accepts_calls = workspace_calls = 0;
     }
     KernelQueryCache judge(FeatureSet features) const { return KernelQueryCache(kernels, features, costs, *symbols); }
 
@@ -57,7 +57,7 @@ protected:
     std::shared_ptr<Symbols> symbols = Symbols::create();
 };
 
-TEST_F(KernelQueryCacheTest, EqualProblemsAreOneQuestion) {
+TEST_F(KernelQueryCacheTest, EqualProblemsAreOneQuery) {
     KernelQueryCache judge = this->judge(levels::avx512);
     KernelQuery& first = judge.query(sum_of(2));
     EXPECT_EQ(&first, &judge.query(sum_of(2)));
@@ -68,26 +68,26 @@ TEST_F(KernelQueryCacheTest, EqualProblemsAreOneQuestion) {
     EXPECT_EQ(*first.problem(), sum_of(2));
 }
 
-TEST_F(KernelQueryCacheTest, AFunctionOfSeveralKernelsIsAskedOnce) {
+TEST_F(KernelQueryCacheTest, AFunctionOfSeveralKernelsIsCalledOnce) {
     KernelQueryCache judge = this->judge(levels::avx512);
     for (int round = 0; round < 2; ++round)
         for (const Kernel& kernel : kernels.kernels)
             EXPECT_EQ(judge.query_result(judge.query(sum_of(2)), kernel).refusal, "");
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(asked_for_workspace, 1);
+    EXPECT_EQ(accepts_calls, 1);
+    EXPECT_EQ(workspace_calls, 1);
 }
 
-TEST_F(KernelQueryCacheTest, SoIsARefusal) {
+TEST_F(KernelQueryCacheTest, ARefusalIsQueriedOnce) {
     KernelQueryCache judge = this->judge(levels::avx2);
     KernelQuery& query = judge.query(sum_of(3));
     EXPECT_EQ(judge.query_result(query, kernels.kernels[0]).refusal, "too long");
     EXPECT_EQ(judge.query_result(query, kernels.kernels[1]).refusal, "too long");
     EXPECT_EQ(judge.query_result(query, kernels.kernels[2]).refusal, "needs avx512, in use is avx2");
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(asked_for_workspace, 0);
+    EXPECT_EQ(accepts_calls, 1);
+    EXPECT_EQ(workspace_calls, 0);
 }
 
-TEST_F(KernelQueryCacheTest, WhatWasPutAwayIsWholeForWhoLooks) {
+TEST_F(KernelQueryCacheTest, AReleasedProblemIsMaterializedOnDemand) {
     KernelQueryCache judge = this->judge(levels::avx512);
     KernelQuery& query = judge.query(sum_of(2));
     const ProblemHandle problem = query.problem();
@@ -116,21 +116,21 @@ protected:
     TimingDb timings{{}};
 };
 
-TEST_F(KernelErrorTest, ExactRefusesAnErrorAndSaysWhich) {
+TEST_F(KernelErrorTest, ExactRefusesAnErrorWithAReason) {
     EXPECT_EQ(query_result(1).refusal, "its relative error is 0.001, the tolerance is exact");
     EXPECT_EQ(query_result(0).refusal, "");
     KernelQueryCache judge = this->judge(levels::avx512);
     EXPECT_NE(query_result(judge, 1).refusal, "");
     EXPECT_EQ(query_result(judge, 2).refusal, "") << "which shares its accepts";
-    std::vector<std::pair<std::string, Refusal>> heard;
+    std::vector<std::pair<std::string, Refusal>> reported;
     judge.query(sum_of(2)).for_each_answer(
-        [&](const Kernel& kernel, const QueryResult& said) { heard.emplace_back(kernel.id, said.refusal); });
-    EXPECT_EQ(heard,
-              (decltype(heard){{kernels.kernels[1].id, query_result(judge, 1).refusal}, {kernels.kernels[2].id, ""}}))
+        [&](const Kernel& kernel, const QueryResult& result) { reported.emplace_back(kernel.id, result.refusal); });
+    EXPECT_EQ(reported, (decltype(reported){{kernels.kernels[1].id, query_result(judge, 1).refusal},
+                                            {kernels.kernels[2].id, ""}}))
         << "the others were not asked";
 }
 
-TEST_F(KernelErrorTest, AToleranceTakesWhatItCovers) {
+TEST_F(KernelErrorTest, AToleranceAcceptsSmallerErrors) {
     costs.tolerance = 1e-3;
     EXPECT_EQ(query_result(1).refusal, "");
     EXPECT_EQ(query_result(1).estimate.error, 1e-3);
@@ -139,12 +139,12 @@ TEST_F(KernelErrorTest, AToleranceTakesWhatItCovers) {
     EXPECT_EQ(query_result(1).refusal, "its relative error is 0.001, the tolerance is 0.0009");
 }
 
-TEST_F(KernelErrorTest, AnErrorOfNothingIsExact) {
+TEST_F(KernelErrorTest, AnErrorOfZeroIsExact) {
     promised = 0;
     EXPECT_EQ(query_result(1).refusal, "");
 }
 
-TEST_F(KernelErrorTest, WhatIsNoErrorIsRefused) {
+TEST_F(KernelErrorTest, AnInvalidErrorIsRefused) {
     costs.tolerance = 1;
     promised = std::nan("");
     EXPECT_EQ(query_result(1).refusal, "its error is invalid: nan");
@@ -154,7 +154,7 @@ TEST_F(KernelErrorTest, WhatIsNoErrorIsRefused) {
     EXPECT_EQ(query_result(1).refusal, "its error failed: no idea");
 }
 
-TEST_F(KernelErrorTest, WhatWasMeasuredCountsAndIsHeard) {
+TEST_F(KernelErrorTest, MeasuredErrorsApplyAndAreReported) {
     costs.tolerance = 5e-4;
     costs.timings = &timings;
     KernelQueryCache judge = this->judge(levels::avx512);
@@ -169,7 +169,7 @@ TEST_F(KernelErrorTest, WhatWasMeasuredCountsAndIsHeard) {
     EXPECT_EQ(query_result(judge, 1).refusal, "its relative error is 0.0004 (measured), the tolerance is 0.0003");
 }
 
-TEST_F(KernelErrorTest, WhoBrokeAPromiseIsNotBelievedAgain) {
+TEST_F(KernelErrorTest, AKernelThatViolatedItsErrorIsRefusedAtAllSizes) {
     costs.tolerance = 1;
     costs.timings = &timings;
     KernelQueryCache judge = this->judge(levels::avx512);
@@ -200,7 +200,7 @@ protected:
     using Refusals = std::vector<Refusal>;
 };
 
-TEST_F(KernelRuleTest, ABanRefusesWhatItCovers) {
+TEST_F(KernelRuleTest, ABanRefusesMatchingKernels) {
     EXPECT_EQ(refusals({{"test.avx2@*", "elementwise *", cairn::RuleAction::ban, "it is slow"}}),
               (Refusals{"", "banned by a rule: it is slow", ""}));
     EXPECT_EQ(refusals({{"*", "*f32[4]*", cairn::RuleAction::ban, ""}}),
@@ -210,18 +210,18 @@ TEST_F(KernelRuleTest, ABanRefusesWhatItCovers) {
         (Refusals{"", "", ""}));
 }
 
-TEST_F(KernelRuleTest, ABanIsNotTheRefusalOfThoseThatShareAFunction) {
+TEST_F(KernelRuleTest, ABanDoesNotRefuseKernelsThatShareAFunction) {
     EXPECT_EQ(refusals({{"test.baseline@1", "*", cairn::RuleAction::ban, ""}}), (Refusals{"banned by a rule", "", ""}));
-    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(accepts_calls, 1);
 }
 
-TEST_F(KernelRuleTest, APinRefusesTheOthers) {
+TEST_F(KernelRuleTest, APinRefusesOtherKernels) {
     const Refusal others = "a rule pins test.avx2@1: it is mine";
     EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::RuleAction::pin, "it is mine"}}), (Refusals{others, "", others}));
     EXPECT_EQ(refusals({{"test.avx*", "*", cairn::RuleAction::pin, "it is mine"}}), (Refusals{others, "", ""}));
 }
 
-TEST_F(KernelRuleTest, APinStandsWhereItsKernelCan) {
+TEST_F(KernelRuleTest, APinAppliesOnlyIfItsKernelCanRun) {
     EXPECT_EQ(refusals({{"test.avx512@1", "*", cairn::RuleAction::pin, ""}}, levels::avx2),
               (Refusals{"", "", "needs avx512, in use is avx2"}));
     EXPECT_EQ(refusals({{"test.avx2@1", "*", cairn::RuleAction::pin, ""}}, levels::avx512, 3),
@@ -239,7 +239,7 @@ TEST_F(KernelRuleTest, APinStandsWhereItsKernelCan) {
 }
 
 // A problem with packed operands is the same computation.
-TEST_F(KernelRuleTest, RulesMeanPackedOperandsToo) {
+TEST_F(KernelRuleTest, RulesApplyToPackedOperands) {
     Problem packed = sum_of(2);
     packed.inputs[0].layout = "panel32";
     const std::string plain = to_string(sum_of(2));

@@ -56,7 +56,7 @@ protected:
 
 using Texts = std::vector<std::string>;
 
-TEST_F(OperandsTest, AKernelGetsWhatItWidensAsItIsStored) {
+TEST_F(OperandsTest, AWideningKernelReadsTheStoredDtype) {
     kernels.kernels = {kernel_for("plain@1", {}), kernel_for("widening@1", {1}),
                        kernel_for("narrow@1", {1}, takes_narrow)};
     const Tensor x = graph.input("x", DType::f32, {3, 4}), half = graph.input("h", DType::f16, {4, 5});
@@ -65,7 +65,7 @@ TEST_F(OperandsTest, AKernelGetsWhatItWidensAsItIsStored) {
                      "widening@1 f32[3,4] f32[4,5] -> f32[3,5]", "narrow@1 f32[3,4] f16[4,5] -> f32[3,5]"}));
 }
 
-TEST_F(OperandsTest, NothingElseIsTakenForWidened) {
+TEST_F(OperandsTest, OtherCastsAreNotWidening) {
     kernels.kernels = {kernel_for("widening@1", {1})};
     const Tensor x = graph.input("x", DType::f32, {3, 4}), half = graph.input("h", DType::f16, {4, 5}),
                  whole = graph.input("i", DType::i8, {4, 5}), wide = graph.input("w", DType::f64, {4, 5});
@@ -78,7 +78,7 @@ TEST_F(OperandsTest, NothingElseIsTakenForWidened) {
     EXPECT_EQ(products(x, cast(half, DType::f32) + 1.0F), only_f32);
 }
 
-TEST_F(OperandsTest, ViewsOfWhatIsStoredAreSeenThroughStrides) {
+TEST_F(OperandsTest, ViewsOfStoredTensorsAreReadThroughStrides) {
     kernels.kernels = {kernel_for("widening@1", {0, 1}, takes_narrow)};
     const Tensor half = graph.input("h", DType::bf16, {5, 4});
     const Tensor view = cast(transpose(half, {1, 0}), DType::f32);
@@ -86,7 +86,7 @@ TEST_F(OperandsTest, ViewsOfWhatIsStoredAreSeenThroughStrides) {
               Texts{"widening@1 f16[3,4] bf16[4,5]:(1,4) -> f32[3,5]"});
 }
 
-TEST_F(OperandsTest, WhatMayBeReadRoundedIsOfferedSoBesideWhatIsStoredSo) {
+TEST_F(OperandsTest, RoundedOperandsAreCandidatesWithStoredOnes) {
     kernels.kernels = {kernel_for("plain@1", {}), kernel_for("widening@1", {0, 1})};
     const Tensor x = graph.input("x", DType::f32, {3, 4}), half = graph.input("h", DType::f16, {4, 5});
     rounded = {{x, cast(x, DType::bf16)}};
@@ -104,7 +104,7 @@ TEST_F(OperandsTest, EachRoundedFormIsACandidate) {
                      "widening@1 f32[3,4] f32[4,5] -> f32[3,5]"}));
 }
 
-TEST_F(OperandsTest, WhatRoundsHasTheErrorAndIsRefusedByExact) {
+TEST_F(OperandsTest, ARoundingCastHasItsErrorAndIsRefusedByExact) {
     kernels.kernels = {kernel_for("cast@1", {})};
     kernels.kernels[0].definition = "cast";
     const Tensor x = graph.input("x", DType::f32, {3, 4}), narrow = cast(x, DType::bf16), own = cast(x, DType::f16);
@@ -135,7 +135,7 @@ TEST_F(OperandsTest, WhatRoundsHasTheErrorAndIsRefusedByExact) {
 }
 
 // The alternatives of another operand are not repeated.
-TEST_F(OperandsTest, EachWayIsAskedOnce) {
+TEST_F(OperandsTest, EachCombinationIsQueriedOnce) {
     kernels.kernels = {kernel_for("widening@1", {1})};
     const Tensor x = graph.input("x", DType::f32, {6, 4}), rows = slice(x, 0, 0, 3);
     const Tensor half = graph.input("h", DType::f16, {4, 5}), wide = cast(half, DType::f32);

@@ -15,7 +15,7 @@ std::string text(const ValueView& view) {
 
 std::string view_text(const Tensor& tensor) { return text(views_of(*tensor.graph())[tensor.id()]); }
 
-TEST(Views, MovementOpsAreSeenInTheirBase) {
+TEST(Views, MovementOpsAreViewsOfTheirBase) {
     Graph g;
     const Dim t = g.symbol("T", 1, 64);
     const Tensor x = g.input("x", DType::f32, {t, 2304});
@@ -29,7 +29,7 @@ TEST(Views, MovementOpsAreSeenInTheirBase) {
     EXPECT_EQ(view_text(window(x, 1, 5, 2, 3)), "%0 + 0 (2304,2,3)");
 }
 
-TEST(Views, AReshapeOfScatteredMemoryHasItsOwn) {
+TEST(Views, AReshapeOfStridedMemoryIsACopy) {
     Graph g;
     const Dim t = g.symbol("T", 1, 64);
     const Tensor x = g.input("x", DType::f32, {t, 12, 64});
@@ -48,7 +48,7 @@ TEST(Views, ReshapeStridesGroupAxes) {
     EXPECT_EQ(reshape_strides({1, 4}, {77, 3}, {4, 1, 1}), (std::vector<Dim>{3, 1, 1}));
 }
 
-TEST(Views, VersionsOfAStateLieInItsMemoryAtCapacity) {
+TEST(Views, VersionsOfAStateHaveStridesOfItsCapacity) {
     Graph g;
     const Dim past = g.symbol("P", 0, 31), t = g.symbol("T", 1, 8);
     State keys = g.state("keys", DType::f32, {2, past, 16}, 1, 32);

@@ -46,7 +46,7 @@ protected:
     Selections chosen;
 };
 
-TEST_F(ChallengerCoversTest, CallsOfOneLineAreOneKindDearestFirst) {
+TEST_F(ChallengerCoversTest, CallsOfOneLineAreOneKindInDescendingCost) {
     const std::vector<CallKindSeconds> kinds = products(chosen);
     ASSERT_EQ(kinds.size(), 3U);
     EXPECT_EQ(kinds[0].kind.bucket, 1);
@@ -59,7 +59,7 @@ TEST_F(ChallengerCoversTest, CallsOfOneLineAreOneKindDearestFirst) {
         EXPECT_NE(each.kind.where.find("challenger_covers_test.cpp:"), std::string::npos);
 }
 
-TEST_F(ChallengerCoversTest, WithoutAKindAllItsCallsAreMadeInAnotherWay) {
+TEST_F(ChallengerCoversTest, WithoutAKindAllItsCallsUseAlternatives) {
     const std::vector<CallKindSeconds> kinds = products(chosen);
     for (const CallKindSeconds& without : kinds) {
         const std::optional<Selections> challenger =
@@ -80,7 +80,7 @@ TEST_F(ChallengerCoversTest, WithoutAKindAllItsCallsAreMadeInAnotherWay) {
     }
 }
 
-TEST_F(ChallengerCoversTest, WithoutAllKindsOfAValueThereAreNone) {
+TEST_F(ChallengerCoversTest, WithoutAllKindsOfAValueThereIsNoCover) {
     std::vector<CallKind> kinds;
     for (int round = 0; round < 20; ++round) {
         const std::optional<Selections> challenger =
@@ -92,7 +92,7 @@ TEST_F(ChallengerCoversTest, WithoutAllKindsOfAValueThereAreNone) {
     FAIL() << "there is always another one";
 }
 
-TEST_F(ChallengerCoversTest, OnlyWhatOthersAskForIsAskedForInTheirBuckets) {
+TEST_F(ChallengerCoversTest, OnlyPermittedKindsAreUsedInTheirBuckets) {
     const CallKind packed = products(chosen)[1].kind;
     const Selections stored = *cheapest_covers_under({{packed}, {}}, chosen, programs.buckets(), options);
     CoverConstraints terms;
@@ -116,7 +116,7 @@ TEST_F(ChallengerCoversTest, ALineOfAnotherProgramIsNotFound) {
     EXPECT_EQ(same->path, chosen.path);
 }
 
-TEST(CallKind, TextAndBack) {
+TEST(CallKind, RoundTripsThroughText) {
     for (const CallKind& kind : {CallKind{0, "k@1", "linear | f32[T,64] -> f32[T,64] where T in 1..8", "model.cpp:31"},
                                  CallKind{12, "cpu.x@2", "exp | f32[] -> f32[]", ""}})
         EXPECT_EQ(parse_call_kind(to_string(kind)), kind) << to_string(kind);

@@ -143,7 +143,7 @@ private:
     }
 };
 
-TEST_F(ConstrainedSelectionTest, WhatFitsAnywayIsTheFastest) {
+TEST_F(ConstrainedSelectionTest, TheFastestIsSelectedIfItFits) {
     const Selections found = selections({{{{2, 1, 1e-3}, {2, 1, 1e-3}}, {{1, 2e-3}}}});
     EXPECT_EQ(found.buckets[0].seconds, 2);
     EXPECT_TRUE(found.exact);
@@ -153,13 +153,13 @@ TEST_F(ConstrainedSelectionTest, WhatFitsAnywayIsTheFastest) {
     EXPECT_EQ(found.buckets[0].errors[0].limit, 2e-3);
 }
 
-TEST_F(ConstrainedSelectionTest, ErrorsOnTheWayAddUp) {
+TEST_F(ConstrainedSelectionTest, ErrorsThatContributeAddUp) {
     const Selections found = selections({{{{2, 1, 1e-3}, {3, 1, 1e-3}}, {{1, 1.9e-3}}}});
     EXPECT_EQ(is_fast(found.buckets[0]), (std::vector<bool>{false, true}));
     EXPECT_EQ(found.buckets[0].errors[0].error, 1e-3);
 }
 
-TEST_F(ConstrainedSelectionTest, AnExactOutputHasNothingInexactOnItsWay) {
+TEST_F(ConstrainedSelectionTest, NothingInexactContributesToAnExactOutput) {
     Chain chain;
     chain.products.assign(3, {2, 1, 1e-3});
     chain.seen = {{1, 0.0}, {2, 1.0}};
@@ -169,7 +169,7 @@ TEST_F(ConstrainedSelectionTest, AnExactOutputHasNothingInexactOnItsWay) {
 
 // Two small gains for the error of a large one, which gains more per unit of error: no multiplier alone finds them
 // (duality gap).
-TEST_F(ConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
+TEST_F(ConstrainedSelectionTest, CoversWithinADualityGapAreFound) {
     const std::vector<Seen> seen{{2, 1.2e-2}};
     Selections found = selections({{{{8, 1, 1e-2}, {5, 1, 6e-3}, {5, 1, 6e-3}}, seen}});
     EXPECT_EQ(found.buckets[0].seconds, 10) << "both small ones";
@@ -179,7 +179,7 @@ TEST_F(ConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
 }
 
 // Equal layers have equal gains per unit: without tie-breaking all of them or none would be taken.
-TEST_F(ConstrainedSelectionTest, OfLayersThatAreAlikeAsManyAsFit) {
+TEST_F(ConstrainedSelectionTest, AsManyEqualLayersAreInexactAsFit) {
     Chain chain;
     for (int layer = 0; layer < 48; ++layer) chain.products.push_back({2, 1, error_of_alike, alike});
     for (const int fitting : {1, 10, 33, 47}) {
@@ -190,7 +190,7 @@ TEST_F(ConstrainedSelectionTest, OfLayersThatAreAlikeAsManyAsFit) {
     }
 }
 
-TEST_F(ConstrainedSelectionTest, TheLeastSecondsOfAllThatFit) {
+TEST_F(ConstrainedSelectionTest, FindsTheFastestWithinTheBudget) {
     std::mt19937 random(5);
     std::uniform_real_distribution<double> seconds(1, 3), gain(-0.5, 1), error(1e-4, 1e-2);
     for (int round = 0; round < 30; ++round) {
@@ -233,7 +233,7 @@ TEST_F(ConstrainedSelectionTest, ALooserToleranceIsNeverSlower) {
     }
 }
 
-TEST_F(ConstrainedSelectionTest, WhatCannotBeKeptIsToldWithTheLeast) {
+TEST_F(ConstrainedSelectionTest, AnUnreachableToleranceIsReportedWithTheLeastError) {
     std::erase_if(kernels.kernels, [](const Kernel& kernel) { return kernel.id == "test.exact@1"; });
     try {
         selections({{{{2, 1, 1e-3}, {2, 1, 2e-3}}, {{1, 2.5e-3}}}});
@@ -248,12 +248,12 @@ TEST_F(ConstrainedSelectionTest, WhatCannotBeKeptIsToldWithTheLeast) {
     }
 }
 
-TEST_F(ConstrainedSelectionTest, WithoutASearchAllIsExact) {
+TEST_F(ConstrainedSelectionTest, WithoutASearchEveryKernelIsExact) {
     const Selections found = selections({{{{2, 1, 1e-3}}, {{0, 1}}}}, {.search = false});
     EXPECT_EQ(is_fast(found.buckets[0]), (std::vector<bool>{false}));
 }
 
-TEST_F(ConstrainedSelectionTest, AStopIsHeard) {
+TEST_F(ConstrainedSelectionTest, AStopRequestIsObserved) {
     std::stop_source source;
     source.request_stop();
     EXPECT_THROW(selections({{{{2, 1, 1e-3}}, {{0, 1e-4}}}}, {.stop = source.get_token()}), Cancelled);

@@ -53,13 +53,13 @@ protected:
 
 constexpr double mebibyte = 512 * 512 * 4, price = mebibyte * seconds_per_kept_byte;
 
-TEST_F(JointSelectionTest, AProgramAloneTakesTheFormItIsQuickestWith) {
+TEST_F(JointSelectionTest, OneProgramUsesItsFastestLayout) {
     EXPECT_EQ(forms({{1e-4, 2e-4}}), "stored");
     EXPECT_EQ(forms({{2e-4, 1e-4}}), "packed");
     EXPECT_EQ(kept_bytes, mebibyte);
 }
 
-TEST_F(JointSelectionTest, OneFormServesAllWhereASecondSavesLessThanItsBytes) {
+TEST_F(JointSelectionTest, OneLayoutServesAllIfASecondSavesLessThanItsBytesCost) {
     EXPECT_EQ(forms({{1e-4, 1e-4 + price * 0.9}, {3e-4 + price, 1e-4}}), "packed packed");
     EXPECT_EQ(kept_bytes, mebibyte);
     EXPECT_EQ(forms({{1e-4, 1e-4 + price * 1.1}, {3e-4 + price * 2, 1e-4}}), "stored packed");
@@ -67,7 +67,7 @@ TEST_F(JointSelectionTest, OneFormServesAllWhereASecondSavesLessThanItsBytes) {
 }
 
 // If selected one after the other, the first would take its own form for a tiny gain and force it on the other.
-TEST_F(JointSelectionTest, ThePriceOfAByteSaysHowManyFormsAreKept) {
+TEST_F(JointSelectionTest, TheCostOfAByteDeterminesHowManyLayoutsAreKept) {
     const double gain = 1e-4, of_byte = gain / mebibyte;
     const auto forms_at = [&](double given) {
         byte_price = given;
@@ -79,19 +79,19 @@ TEST_F(JointSelectionTest, ThePriceOfAByteSaysHowManyFormsAreKept) {
     EXPECT_EQ(forms_at(of_byte * 1.1), "packed packed, 1");
 }
 
-TEST_F(JointSelectionTest, NoProgramLosesMuchForWhatAnotherGainsLittleBy) {
+TEST_F(JointSelectionTest, NoProgramLosesMuchForASmallGainOfAnother) {
     EXPECT_EQ(forms({{1e-4, 8e-4}, {1.001e-4, 1e-4}}), "stored stored");
     EXPECT_EQ(forms({{8e-4, 1e-4}, {1e-4, 1.001e-4}}), "packed packed");
     EXPECT_EQ(forms({{1e-4, 1.001e-4}, {8e-4, 1e-4}}), "packed packed");
 }
 
-TEST_F(JointSelectionTest, WhatRunsOftenCountsMore) {
+TEST_F(JointSelectionTest, FrequentProgramsWeighMore) {
     EXPECT_EQ(forms({{1e-4, 2e-4}, {3e-4, 1e-4}}), "packed packed");
     EXPECT_EQ(forms({{1e-4, 2e-4, 3}, {3e-4, 1e-4}}), "stored stored");
     EXPECT_EQ(forms({{1e-4, 2e-4, 3}, {3e-4, 1e-4, 2}}), "packed packed");
 }
 
-TEST_F(JointSelectionTest, ThreeProgramsAgreeToo) {
+TEST_F(JointSelectionTest, ThreeProgramsShareALayout) {
     EXPECT_EQ(forms({{1e-4, 2e-4}, {1e-4, 2e-4}, {2.5e-4, 1e-4}}), "stored stored stored");
     EXPECT_EQ(forms({{1e-4, 2e-4}, {1e-4, 2e-4}, {3.5e-4, 1e-4}}), "packed packed packed");
 }

@@ -40,7 +40,7 @@ protected:
     Tensor x;
 };
 
-TEST_F(KeptWeightsTest, AWeightOfAProductHasFormsAndABiasHasOne) {
+TEST_F(KeptWeightsTest, AWeightOfAProductHasSeveralLayoutsAndABiasHasOne) {
     Graph& g = graph(3);
     const Tensor w = g.weight("w", DType::f32, {64, 64}), b = g.weight("b", DType::f32, {64});
     g.output("y", linear(x, w, b));
@@ -50,7 +50,7 @@ TEST_F(KeptWeightsTest, AWeightOfAProductHasFormsAndABiasHasOne) {
     EXPECT_EQ(all.readers(number(all, 0, b)), 1);
 }
 
-TEST_F(KeptWeightsTest, ADerivedValueIsAnotherFormOfTheWeight) {
+TEST_F(KeptWeightsTest, ADerivedValueIsAnotherLayoutOfTheWeight) {
     Graph& g = graph(3);
     const Tensor w = g.weight("w", DType::f32, {64}), v = g.weight("v", DType::f32, {64}), e = exp(w);
     g.output("y", x * e + w);
@@ -60,7 +60,7 @@ TEST_F(KeptWeightsTest, ADerivedValueIsAnotherFormOfTheWeight) {
     EXPECT_TRUE(all.has_other_form(number(all, 0, w)));
 }
 
-TEST_F(KeptWeightsTest, WeightsThatMakeAValueTogetherAreOneFamily) {
+TEST_F(KeptWeightsTest, WeightsOfOneDerivedValueAreOneFamily) {
     Graph& g = graph(3);
     const Tensor w = g.weight("w", DType::f32, {64}), v = g.weight("v", DType::f32, {64}),
                  u = g.weight("u", DType::f32, {64});
@@ -75,7 +75,7 @@ TEST_F(KeptWeightsTest, WeightsThatMakeAValueTogetherAreOneFamily) {
     EXPECT_FALSE(all.has_other_form(number(all, 0, u)));
 }
 
-TEST_F(KeptWeightsTest, WhatTwoProgramsKeepIsOne) {
+TEST_F(KeptWeightsTest, WeightsKeptByTwoProgramsAreShared) {
     std::vector<Tensor> values;
     for (const int rows : {1, 5}) {
         Graph& g = graph(rows);

@@ -34,7 +34,7 @@ protected:
     }
     static int number(const Memo& memo, const Goal& goal) {
         const auto it = std::find_if(memo.goals.begin(), memo.goals.end(),
-                                     [&](const Memo::Request& asked) { return asked.goal == goal; });
+                                     [&](const Memo::Request& request) { return request.goal == goal; });
         return it == memo.goals.end() ? -1 : static_cast<int>(it - memo.goals.begin());
     }
     static Goal own(const Tensor& value) { return {value.id(), {}, false}; }
@@ -62,7 +62,7 @@ protected:
 
 using Ids = std::vector<std::string>;
 
-TEST_F(MemoTest, NeedsComeBeforeUsers) {
+TEST_F(MemoTest, NeedsPrecedeUsers) {
     kernels = cpu_kernels();
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         graph = test::random_graph(seed);
@@ -73,7 +73,7 @@ TEST_F(MemoTest, NeedsComeBeforeUsers) {
     }
 }
 
-TEST_F(MemoTest, OfEqualNeedsTheCheapestStaysAndOfEqualCostsTheFirst) {
+TEST_F(MemoTest, OfEqualNeedsTheCheapestAndFirstIsKept) {
     kernels.kernels = {kernel<3>("exp"), kernel<2>("exp"), kernel<2>("exp")};
     kernels.kernels[2].id = "exp@last";
     const Tensor y = exp(graph.input("x", DType::f32, {4}));
@@ -132,7 +132,7 @@ TEST_F(MemoTest, ACopyDoesNotProvideWhatItCopies) {
         EXPECT_TRUE(m.problem.alternative(choice).provides.empty());
 }
 
-TEST_F(MemoTest, AStateThatIsGivenOutIsCopied) {
+TEST_F(MemoTest, AStateThatIsAnOutputIsCopied) {
     kernels.kernels = {kernel<1>("copy")};
     State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
     const Tensor before = state.read(), after = state.append(graph.input("x", DType::f32, {1}));
@@ -144,7 +144,7 @@ TEST_F(MemoTest, AStateThatIsGivenOutIsCopied) {
     EXPECT_EQ(number(m, in_state(before)), -1);
 }
 
-TEST_F(MemoTest, TheWorkOnWeightsHardlyCounts) {
+TEST_F(MemoTest, WorkOnWeightsHasLittleCost) {
     kernels.kernels = {kernel<1>("exp"), kernel<1>("mul")};
     const Tensor w = graph.weight("w", DType::f32, {1000}), e = exp(w), x = graph.input("x", DType::f32, {1000});
     graph.output("y", x * e);
@@ -156,19 +156,19 @@ TEST_F(MemoTest, TheWorkOnWeightsHardlyCounts) {
     EXPECT_EQ(m.always_kept_bytes, 4000);
 }
 
-TEST_F(MemoTest, FormsOfAWeightArePaidByTheByte) {
+TEST_F(MemoTest, LayoutsOfAWeightCostByTheByte) {
     kernels = cpu_kernels();
     const Tensor w = graph.weight("w", DType::f32, {64, 64}), b = graph.weight("b", DType::f32, {64});
     graph.output("y", linear(graph.input("x", DType::f32, {3, 64}), w, b));
     const Memo m = memo(Breadth::cheapest, kernels.definitions);
     int forms = 0;
     for (std::size_t g = 0; g < m.goals.size(); ++g) {
-        const Memo::Request& asked = m.goals[g];
-        if (!asked.goal.kept) continue;
+        const Memo::Request& request = m.goals[g];
+        if (!request.goal.kept) continue;
         ++forms;
-        EXPECT_EQ(asked.goal.value, w.id());
-        EXPECT_EQ(asked.bytes, 64 * 64 * 4);
-        EXPECT_DOUBLE_EQ(m.problem.cost(m.problem.first(static_cast<int>(g))), asked.bytes * seconds_per_kept_byte);
+        EXPECT_EQ(request.goal.value, w.id());
+        EXPECT_EQ(request.bytes, 64 * 64 * 4);
+        EXPECT_DOUBLE_EQ(m.problem.cost(m.problem.first(static_cast<int>(g))), request.bytes * seconds_per_kept_byte);
         EXPECT_EQ(kernels_at(m, static_cast<int>(g)), Ids{"none"});
     }
     EXPECT_GE(forms, 2) << "as stored and in panels";
@@ -193,12 +193,12 @@ protected:
     std::span<const Bucket> buckets() const { return programs.buckets(); }
 };
 
-TEST_F(TwoBuckets, WhatIsKeptIsOneGoalForBoth) {
+TEST_F(TwoBuckets, AKeptWeightIsOneGoalOfBoth) {
     const Memo both = memo_of(buckets(), Breadth::cheapest), first = memo_of(buckets().first(1), Breadth::cheapest),
                second = memo_of(buckets().last(1), Breadth::cheapest);
     const auto kept_of = [](const Memo& m) {
         return std::count_if(m.goals.begin(), m.goals.end(),
-                             [](const Memo::Request& asked) { return asked.goal.kept; });
+                             [](const Memo::Request& request) { return request.goal.kept; });
     };
     EXPECT_GE(kept_of(first), layers);
     EXPECT_EQ(kept_of(both), kept_of(first));
@@ -207,31 +207,31 @@ TEST_F(TwoBuckets, WhatIsKeptIsOneGoalForBoth) {
     EXPECT_EQ(search::fault(both.problem), "");
 }
 
-TEST_F(TwoBuckets, TheyAreNumberedSideBySide) {
+TEST_F(TwoBuckets, GoalsOfBothAreNumberedInterleaved) {
     const Memo m = memo_of(buckets(), Breadth::cheapest);
     std::vector<int> lowest(buckets().size(), m.problem.goals()), highest(buckets().size(), -1);
     for (int g = 0; g < m.problem.goals(); ++g) {
-        const Memo::Request& asked = m.goals[static_cast<std::size_t>(g)];
-        if (asked.goal.kept) continue;
-        int& low = lowest[static_cast<std::size_t>(asked.bucket)];
+        const Memo::Request& request = m.goals[static_cast<std::size_t>(g)];
+        if (request.goal.kept) continue;
+        int& low = lowest[static_cast<std::size_t>(request.bucket)];
         low = std::min(low, g);
-        highest[static_cast<std::size_t>(asked.bucket)] = g;
+        highest[static_cast<std::size_t>(request.bucket)] = g;
     }
     EXPECT_LT(lowest[1], highest[0] / 2) << "the second begins long before the first ends";
     EXPECT_GT(highest[1], lowest[0]);
 }
 
-TEST_F(TwoBuckets, ARunCountsAsOftenAsItIs) {
+TEST_F(TwoBuckets, RunsAreWeightedByFrequency) {
     const Memo m = memo_of(buckets(), Breadth::cheapest);
     for (int choice = 0; choice < m.problem.alternatives(); ++choice) {
-        const Memo::Request& asked = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
-        const Bucket& bucket = buckets()[static_cast<std::size_t>(asked.bucket)];
-        if (bucket.candidates.bound()[asked.goal.value]) continue;
+        const Memo::Request& request = m.goals[static_cast<std::size_t>(m.problem.goal_of(choice))];
+        const Bucket& bucket = buckets()[static_cast<std::size_t>(request.bucket)];
+        if (bucket.candidates.bound()[request.goal.value]) continue;
         EXPECT_DOUBLE_EQ(m.problem.cost(choice), m.candidate(choice).estimate.seconds * bucket.weight);
     }
 }
 
-TEST_F(MemoTest, AValueWithoutAKernelIsRefusedAtTheLowestWithAllReasons) {
+TEST_F(MemoTest, AValueWithoutAKernelIsRefusedWithAllReasons) {
     kernels.kernels = {kernel<1>("exp"), kernel<1>("sin"), kernel<2>("sin")};
     kernels.kernels[1].accepts = [](const Problem&) -> Refusal { return "not today"; };
     kernels.kernels[2].accepts = [](const Problem&) -> Refusal { return "nor ever"; };
@@ -248,7 +248,7 @@ TEST_F(MemoTest, AValueWithoutAKernelIsRefusedAtTheLowestWithAllReasons) {
     }
 }
 
-TEST_F(MemoTest, WhatTwoReadIsOneGoal) {
+TEST_F(MemoTest, ASharedValueIsOneGoal) {
     kernels.kernels = {kernel<1>("exp"), kernel<1>("sin"), kernel<1>("add")};
     const Tensor e = exp(graph.input("x", DType::f32, {4}));
     graph.output("y", e + sin(e));
@@ -258,14 +258,14 @@ TEST_F(MemoTest, WhatTwoReadIsOneGoal) {
     EXPECT_EQ(std::vector<int>(needs.begin(), needs.end()), (std::vector<int>{0, 1}));
 }
 
-TEST_F(MemoTest, NothingWantedIsNothing) {
+TEST_F(MemoTest, AGraphWithoutOutputsHasNoGoals) {
     EXPECT_TRUE(memo().goals.empty());
     exp(graph.input("x", DType::f32, {4}));
     kernels.kernels = {kernel<1>("exp")};
     EXPECT_TRUE(memo().problem.roots().empty());
 }
 
-TEST_F(MemoTest, Stops) {
+TEST_F(MemoTest, StopsOnRequest) {
     kernels.kernels = {kernel<1>("exp")};
     graph.output("y", exp(graph.input("x", DType::f32, {4})));
     memo();

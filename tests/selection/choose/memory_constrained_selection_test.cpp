@@ -50,9 +50,9 @@ protected:
         programs.add(graph, kernels, costs);
     }
     ConstrainedSelection within(std::int64_t limit, const Options& options = {}) {
-        asked = 0;
+        bytes_calls = 0;
         return select_within_memory(
-            programs.buckets(), limit, [&](const Selections& s) { return ++asked, bytes_of(s); }, options);
+            programs.buckets(), limit, [&](const Selections& s) { return ++bytes_calls, bytes_of(s); }, options);
     }
     /// The least cost within the limit over all choices of packed weights, by brute force.
     double least_cost(std::int64_t limit) const {
@@ -72,18 +72,18 @@ protected:
 
     std::vector<OwnWeight> weights;
     BucketSet programs;
-    int asked = 0;
+    int bytes_calls = 0;
 };
 
-TEST_F(MemoryConstrainedSelectionTest, WhatFitsAnywayIsWhatSelectChooses) {
+TEST_F(MemoryConstrainedSelectionTest, TheUnconstrainedSelectionIsUsedIfItFits) {
     make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
     const ConstrainedSelection found = within(101 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
     EXPECT_NEAR(found.selections->buckets[0].seconds, 2e-3, 1e-6);
-    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(bytes_calls, 1);
 }
 
-TEST_F(MemoryConstrainedSelectionTest, WhatCannotFitSaysWhatTheLeastIs) {
+TEST_F(MemoryConstrainedSelectionTest, AnUnreachableLimitReportsTheLeastBytes) {
     make({{2e-3, 1e-3, 100}, {1e-3, 2e-3, 200}});
     const ConstrainedSelection found = within(2 * 4096 - 1);
     EXPECT_FALSE(found.selections || found.is_proved);
@@ -93,7 +93,7 @@ TEST_F(MemoryConstrainedSelectionTest, WhatCannotFitSaysWhatTheLeastIs) {
 
 // Two small gains for the bytes of a large one, which costs more per byte: no multiplier alone finds them (duality
 // gap).
-TEST_F(MemoryConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
+TEST_F(MemoryConstrainedSelectionTest, CoversWithinADualityGapAreFound) {
     make({{11e-3, 1e-3, 100}, {5e-3, 1e-3, 60}, {5e-3, 1e-3, 60}});
     const ConstrainedSelection found = within(121 * 4096);
     ASSERT_TRUE(found.selections && found.is_proved);
@@ -102,7 +102,7 @@ TEST_F(MemoryConstrainedSelectionTest, WhatLiesAboveTheLineIsFoundToo) {
     EXPECT_NEAR(within(121 * 4096).selections->buckets[0].seconds, 10e-3, 1e-6) << "both small ones";
 }
 
-TEST_F(MemoryConstrainedSelectionTest, TheLeastCostOfAllThatFits) {
+TEST_F(MemoryConstrainedSelectionTest, FindsTheCheapestWithinTheLimit) {
     std::mt19937 random(3);
     std::uniform_real_distribution<double> gain(-0.5, 2);
     for (int round = 0; round < 25; ++round) {
@@ -126,13 +126,13 @@ TEST_F(MemoryConstrainedSelectionTest, TheLeastCostOfAllThatFits) {
             const double seconds = found.selections->buckets[0].seconds;
             EXPECT_NEAR(seconds, least_cost(limit), 1e-2) << "round " << round << ", " << fifths;
             EXPECT_GE(seconds, last - 1e-2) << "fewer bytes take no less time";
-            EXPECT_LT(asked, 80);
+            EXPECT_LT(bytes_calls, 80);
             last = seconds;
         }
     }
 }
 
-TEST_F(MemoryConstrainedSelectionTest, AStopIsHeard) {
+TEST_F(MemoryConstrainedSelectionTest, AStopRequestIsObserved) {
     make({{2e-3, 1e-3, 100}});
     std::stop_source source;
     source.request_stop();

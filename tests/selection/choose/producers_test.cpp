@@ -15,12 +15,12 @@ namespace {
 class ProducersTest : public testing::Test {
 protected:
     ProducersTest() { costs.machine = nominal_machine(levels::baseline, 1); }
-    void ask() {
+    void add_program() {
         programs.clear();
         programs.add(graph, kernels, costs);
     }
     Producers producers(Breadth breadth = Breadth::cheapest, const std::stop_token& stop = {}) {
-        ask();
+        add_program();
         return Producers(programs.buckets()[0], breadth, stop);
     }
     std::optional<Goal> goal(const Tensor& tensor, OperandForm form, const char* layout = "") const {
@@ -35,12 +35,12 @@ protected:
 
 Goal own(const Tensor& value) { return {value.id()}; }
 
-TEST_F(ProducersTest, AnOperandRestsOnTheMemoryItIsSeenIn) {
+TEST_F(ProducersTest, AnOperandDependsOnTheMemoryOfItsView) {
     State state = graph.state("s", DType::f32, {graph.symbol("P", 0, 7)}, 0, 8);
     const Tensor x = graph.input("x", DType::f32, {4, 6}), of_input = transpose(x, {1, 0}), made = exp(x),
                  view = transpose(made, {1, 0}), before = state.read(),
                  after = state.append(graph.input("row", DType::f32, {1}));
-    ask();
+    add_program();
     EXPECT_EQ(goal(x, OperandForm::strided), std::nullopt) << "it is there";
     EXPECT_EQ(goal(of_input, OperandForm::strided), std::nullopt);
     EXPECT_EQ(goal(before, OperandForm::strided), std::nullopt);
@@ -53,21 +53,21 @@ TEST_F(ProducersTest, AnOperandRestsOnTheMemoryItIsSeenIn) {
     EXPECT_EQ(goal(made, OperandForm::packed, "panel"), (Goal{made.id(), {false, "panel"}, false}));
 }
 
-TEST_F(ProducersTest, NeedsStandBeforeUsers) {
+TEST_F(ProducersTest, NeedsPrecedeUsers) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         graph = test::random_graph(seed);
         Producers all = producers();
-        std::map<int, std::size_t> place;
-        for (const int number : all.order()) ASSERT_TRUE(place.try_emplace(number, place.size()).second);
+        std::map<int, std::size_t> position;
+        for (const int number : all.order()) ASSERT_TRUE(position.try_emplace(number, position.size()).second);
         for (const int number : all.order())
             for (const Producers::Producer* producer : all.producers(number))
                 for (const int need : producer->needs)
-                    if (place.contains(need)) { ASSERT_LT(place[need], place[number]) << "seed " << seed; }
-        for (const Goal& root : all.roots()) ASSERT_TRUE(place.contains(all.find(root).value())) << to_string(root);
+                    if (position.contains(need)) { ASSERT_LT(position[need], position[number]) << "seed " << seed; }
+        for (const Goal& root : all.roots()) ASSERT_TRUE(position.contains(all.find(root).value())) << to_string(root);
     }
 }
 
-TEST_F(ProducersTest, WhatARunReadsOfAWeightIsKeptAndWhatOnlyItsMakingReadsIsNot) {
+TEST_F(ProducersTest, OnlyWeightsReadByRunsAreKept) {
     const Tensor x = graph.input("x", DType::f32, {64, 64}), w = graph.weight("w", DType::f32, {64, 64}), e = exp(w);
     graph.output("y", matmul(x, w));
     graph.output("z", x + e);
@@ -85,7 +85,7 @@ TEST_F(ProducersTest, WhatARunReadsOfAWeightIsKeptAndWhatOnlyItsMakingReadsIsNot
     for (const int number : bound.order()) EXPECT_FALSE(bound.goal(number).kept) << to_string(bound.goal(number));
 }
 
-TEST_F(ProducersTest, WithoutASearchEachGoalHasOneWay) {
+TEST_F(ProducersTest, WithoutASearchEachGoalHasOneProducer) {
     graph.output("y", gelu(linear(graph.input("x", DType::f32, {3, 64}), graph.weight("w", DType::f32, {64, 64}))));
     Producers first = producers(Breadth::first);
     for (const int number : first.order())
@@ -93,7 +93,7 @@ TEST_F(ProducersTest, WithoutASearchEachGoalHasOneWay) {
     EXPECT_GT(producers().order().size(), first.order().size());
 }
 
-TEST_F(ProducersTest, Stop) {
+TEST_F(ProducersTest, StopsOnRequest) {
     graph.output("y", exp(graph.input("x", DType::f32, {4})));
     std::stop_source stop;
     stop.request_stop();

@@ -19,7 +19,7 @@ Kernel kernel(std::string id, Cost (*cost)(const Problem&)) {
     return result;
 }
 
-/// exp(w) beside exp(x), a weight and an input of 4, and kernels that take one and two milliseconds.
+/// exp(w) and exp(x) of a weight and an input of 4, and kernels that take one and two milliseconds.
 class SelectTest : public testing::Test {
 protected:
     SelectTest() {
@@ -54,7 +54,7 @@ protected:
 
 using Ids = std::vector<std::string>;
 
-TEST_F(SelectTest, TheCheapestIsTakenAndRunsAloneCount) {
+TEST_F(SelectTest, TheCheapestIsSelectedAndOnlyRunsCount) {
     const Selections all = selected_all({.find_lower_bounds = true});
     EXPECT_EQ(ids(all.buckets.at(0)), (Ids{"quick@1", "quick@1"}));
     EXPECT_NEAR(all.buckets.at(0).seconds, 1e-3, 1e-6) << "what is made of the weight is made once";
@@ -63,7 +63,7 @@ TEST_F(SelectTest, TheCheapestIsTakenAndRunsAloneCount) {
 }
 
 /// Of two kernels of similar time the one with less cross-core transfer; work done at bind transfers nothing.
-TEST_F(SelectTest, WhatIsHandedOnCountsOnceACallOfARun) {
+TEST_F(SelectTest, CrossCoreTransferCountsOncePerCallOfARun) {
     Graph chain("g");
     const Tensor x = chain.input("x", DType::f32, {4});
     chain.output("y", exp(exp(x)));
@@ -96,13 +96,13 @@ TEST_F(SelectTest, WhatIsHandedOnCountsOnceACallOfARun) {
     EXPECT_EQ(calls(3e-3), 1U) << "7 ms against twice 4";
 }
 
-TEST_F(SelectTest, WithoutASearchTheFirstThatAccepts) {
+TEST_F(SelectTest, WithoutASearchTheFirstAcceptingKernelIsSelected) {
     const Selections all = selected_all({.search = false});
     EXPECT_EQ(ids(all.buckets.at(0)), (Ids{"slow@1", "slow@1"}));
     EXPECT_EQ(all.low, 0);
 }
 
-TEST_F(SelectTest, AKernelThatCannotPrepareIsPassedOver) {
+TEST_F(SelectTest, AKernelThatCannotPrepareIsSkipped) {
     kernels.kernels[1].prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
         if (problem.inputs[0].bound) throw std::runtime_error("no memory");
         return nullptr;
@@ -115,7 +115,7 @@ TEST_F(SelectTest, AKernelThatCannotPrepareIsPassedOver) {
 std::stop_source preparing_stop;
 int prepared = 0;
 
-TEST_F(SelectTest, AStopIsAnsweredBetweenTwoKernelsThatPrepare) {
+TEST_F(SelectTest, AStopRequestIsObservedBetweenTwoPreparations) {
     kernels.kernels[1].prepare = [](const Problem&, int) -> std::shared_ptr<const void> {
         ++prepared;
         preparing_stop.request_stop();
@@ -125,14 +125,14 @@ TEST_F(SelectTest, AStopIsAnsweredBetweenTwoKernelsThatPrepare) {
     EXPECT_EQ(prepared, 1);
 }
 
-TEST_F(SelectTest, WhatRunsReadOfWeightsIsKept) {
+TEST_F(SelectTest, WeightsReadByRunsAreKept) {
     graph.output("c", graph.input("z", DType::f32, {4}) * exp(graph.weight("v", DType::f32, {4})));
     kernels.kernels.push_back(kernel("mul@1", [](const Problem&) { return Cost{}; }));
     kernels.kernels.back().definition = "mul";
     EXPECT_EQ(selected_all().kept_bytes, 4 * sizeof(float));
 }
 
-TEST_F(SelectTest, ALineTellsEachChoice) {
+TEST_F(SelectTest, PrintsOneLinePerChoice) {
     const std::string text = to_string(selected_all(), 0);
     EXPECT_NE(text.find("\nquick@1 0.001 s | exp | f32[4] -> f32[4]\nquick@1 0.001 s | exp | f32[4]! -> f32[4]\n"),
               std::string::npos)

@@ -41,7 +41,7 @@ double seconds_of(const std::string& text) { return estimate(kernel(nullptr), pr
 
 using Sizes = std::vector<std::vector<std::int64_t>>;
 
-TEST(Cost, ARangeIsJudgedAtTheGeometricMiddlesOfItsThirds) {
+TEST(Cost, ARangeIsRepresentedByGeometricMeansOfItsThirds) {
     auto symbols = Symbols::create();
     symbols->add("one", 1, 1);
     symbols->add("wide", 1, 1024);
@@ -52,7 +52,7 @@ TEST(Cost, ARangeIsJudgedAtTheGeometricMiddlesOfItsThirds) {
     EXPECT_EQ(representative_sizes(*Symbols::create()), Sizes{{}});
 }
 
-TEST(Cost, RangesThatNoMoreThanDoubleAreJudgedOnce) {
+TEST(Cost, RangesThatAtMostDoubleHaveOneRepresentative) {
     auto symbols = Symbols::create();
     symbols->add("narrow", 64, 128);
     symbols->add("one", 0, 1);
@@ -61,7 +61,7 @@ TEST(Cost, RangesThatNoMoreThanDoubleAreJudgedOnce) {
     EXPECT_EQ(representative_sizes(*symbols).size(), 3U);
 }
 
-TEST(Cost, AProblemHasTheMeanOfItsSizes) {
+TEST(Cost, AProblemHasTheMeanCostOfItsSizes) {
     auto symbols = Symbols::create();
     symbols->add("N", 1, 64);
     const Problem symbolic = parse_problem("exp | f32[N,250] -> f32[N,250]", *symbols);
@@ -86,7 +86,7 @@ TEST(Cost, WorkIsArithmeticOrMemoryWhicheverIsLonger) {
     EXPECT_DOUBLE_EQ(by_bytes.low, 0.25e-3 + overhead);
 }
 
-TEST(Cost, NoWorkStillTakesACall) {
+TEST(Cost, NoWorkStillCostsACall) {
     CostModel threads = source();
     threads.machine.barrier_seconds = 1e-6;
     EXPECT_DOUBLE_EQ(estimate(kernel([](const Problem&) {
@@ -135,7 +135,7 @@ TEST(Cost, AMachineThatWasMeasuredHasAPeakForEachLevelAndReadsOnlyWeightsFromMem
                      4e-6 + 8e-7 + overhead);
 }
 
-TEST(Cost, SiblingsMoveEstimatesAndMakeThemSurer) {
+TEST(Cost, SiblingsRescaleEstimatesAndReduceUncertainty) {
     const Kernel k = kernel([](const Problem&) { return Cost{0, 1e6, 1}; });
     CostModel fitted = source();
     auto timing_transfer = std::make_shared<TimingTransfer>();
@@ -149,7 +149,7 @@ TEST(Cost, SiblingsMoveEstimatesAndMakeThemSurer) {
     EXPECT_DOUBLE_EQ(roofline_seconds(k, {}, fitted), plain.seconds);
 }
 
-TEST(Cost, BesideAPlanInHandWhatWasNotMeasuredCountsLast) {
+TEST(Cost, UnmeasuredKernelsRankLastBesideAnIncumbent) {
     const Problem p = problem("exp | f32[1000] -> f32[1000]");
     TimingDb timings{""};
     CostModel costs = source();
@@ -172,7 +172,7 @@ TEST(Cost, BesideAPlanInHandWhatWasNotMeasuredCountsLast) {
         << "the quicker still before the slower";
 }
 
-TEST(Cost, WithoutACostTheOperandsTell) {
+TEST(Cost, WithoutACostTheOperandsDetermineIt) {
     EXPECT_DOUBLE_EQ(seconds_of("exp | f32[1000] -> f32[1000]"), 8e-6 + overhead);
     EXPECT_DOUBLE_EQ(seconds_of("add | f32[1000,10] f32[1000,10]:(0,1) -> f32[1000,10]"), 80.04e-6 + overhead)
         << "what is repeated is read once";
@@ -182,7 +182,7 @@ TEST(Cost, WithoutACostTheOperandsTell) {
         << "five steps an element at a quarter of the peak against two bytes";
 }
 
-TEST(Cost, WhatIsNoCostIsReplacedAndSaid) {
+TEST(Cost, AnInvalidCostIsReplacedAndReported) {
     constexpr double inf = std::numeric_limits<double>::infinity();
     const Problem p = problem("exp | f32[1000] -> f32[1000]");
     const auto bad = [&](Cost (*cost)(const Problem&)) {
@@ -203,7 +203,7 @@ TEST(Cost, WhatIsNoCostIsReplacedAndSaid) {
     EXPECT_EQ(estimate(kernel([](const Problem&) { return Cost{1, 1, 1}; }), p, source()).note, "");
 }
 
-TEST(Cost, OptimismCountsTheLowerBound) {
+TEST(Cost, OptimisticEstimatesUseTheLowerBound) {
     CostModel optimistic = source();
     optimistic.optimistic = true;
     const Estimate result = estimate(kernel([](const Problem&) { return Cost{1e6, 0, 0.25}; }), {}, optimistic);
@@ -211,7 +211,7 @@ TEST(Cost, OptimismCountsTheLowerBound) {
     EXPECT_DOUBLE_EQ(result.low, 1e-3 + overhead);
 }
 
-TEST(Cost, AMeasurementCountsAsWhatItSays) {
+TEST(Cost, AMeasurementReplacesTheEstimate) {
     const Problem p = problem("exp | f32[1000] -> f32[1000]");
     TimingDb timings{""};
     CostModel measured = source();
@@ -248,7 +248,7 @@ TEST(Cost, AMeasurementCountsAsWhatItSays) {
     EXPECT_FALSE(of("elsewhere@1").measured);
 }
 
-TEST(Cost, ACoarseTimeHasToBeClearlyLessThanThePlanInHand) {
+TEST(Cost, ACoarseTimeMustBeClearlyLessThanTheIncumbent) {
     TimingDb timings{""};
     CostModel costs = source();
     costs.timings = &timings;
@@ -270,7 +270,7 @@ TEST(Cost, ACoarseTimeHasToBeClearlyLessThanThePlanInHand) {
     EXPECT_EQ(estimate(other, exp, costs).note, "measured in few blocks: counted 10 % slower");
 }
 
-TEST(Cost, ACoarseTimeIsNearWhereABetterOneIsAskedFor) {
+TEST(Cost, ACoarseTimeIsAnEstimateIfABetterOneIsRequired) {
     TimingDb timings{""};
     CostModel costs = source();
     costs.timings = &timings;
@@ -325,30 +325,30 @@ TEST(Cost, NominalMachinesGrowWithLevelAndThreads) {
     EXPECT_GT(nominal_machine(levels::avx512, 1).flops, nominal_machine(levels::avx2, 1).flops);
 }
 
-TEST(Cost, WhatACallHandsOnIsBesideItsTime) {
-    CostModel here = source();
-    here.machine.cross_core_transfer_seconds = 5e-6;
+TEST(Cost, CrossCoreTransferIsSeparateFromTheTime) {
+    CostModel costs_here = source();
+    costs_here.machine.cross_core_transfer_seconds = 5e-6;
     Kernel one = kernel(nullptr);
     const SizedProblem sized(problem("exp | f32[4] -> f32[4]"));
-    const Estimate all = mean_estimate(one, {&sized, 1}, here);
+    const Estimate all = mean_estimate(one, {&sized, 1}, costs_here);
     EXPECT_EQ(all.cross_core_transfer, 5e-6);
-    EXPECT_EQ(all.seconds, estimate(one, sized, here).seconds);
+    EXPECT_EQ(all.seconds, estimate(one, sized, costs_here).seconds);
     // Of the bytes that are not weights, half were written by the other of two threads.
-    here.machine.cross_core_transfer_byte_seconds = 1e-9;
-    here.policy.threads = 2;
+    costs_here.machine.cross_core_transfer_byte_seconds = 1e-9;
+    costs_here.policy.threads = 2;
     const SizedProblem wide(problem("add | f32[250] f32[250]! -> f32[250]"));
-    EXPECT_NEAR(mean_estimate(one, {&wide, 1}, here).cross_core_transfer, 5e-6 + 1000 * 1e-9, 1e-12);
+    EXPECT_NEAR(mean_estimate(one, {&wide, 1}, costs_here).cross_core_transfer, 5e-6 + 1000 * 1e-9, 1e-12);
     const SizedProblem both[] = {sized, wide};
-    EXPECT_NEAR(mean_estimate(one, both, here).cross_core_transfer, 5e-6 + (16 + 1000) / 2 * 1e-9, 1e-12);
+    EXPECT_NEAR(mean_estimate(one, both, costs_here).cross_core_transfer, 5e-6 + (16 + 1000) / 2 * 1e-9, 1e-12);
     // Bytes beyond the capacity of the caches always come from memory.
     const SizedProblem huge(problem("exp | f32[9999999] -> f32[9999999]"));
-    EXPECT_NEAR(mean_estimate(one, {&huge, 1}, here).cross_core_transfer, 5e-6 + (1 << 20) * 1e-9, 1e-9);
+    EXPECT_NEAR(mean_estimate(one, {&huge, 1}, costs_here).cross_core_transfer, 5e-6 + (1 << 20) * 1e-9, 1e-9);
     one.device = Device::cuda;
-    here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
-    EXPECT_EQ(mean_estimate(one, {&sized, 1}, here).cross_core_transfer, 0) << "threads of the CPU hand on";
+    costs_here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
+    EXPECT_EQ(mean_estimate(one, {&sized, 1}, costs_here).cross_core_transfer, 0) << "threads of the CPU hand on";
 }
 
-TEST(Cost, ATimeOfADevicesKernelBelongsToTheDevice) {
+TEST(Cost, ATimeOfADeviceKernelBelongsToTheDevice) {
     TimingDb timings{""};
     CostModel known = source();
     known.timings = &timings;

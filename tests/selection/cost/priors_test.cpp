@@ -54,7 +54,7 @@ Calibration figures(double flops, double bandwidth) {
     return made;
 }
 
-const Calibration there = figures(1e10, 2e10), here = figures(4e10, 1e10);
+const Calibration other_rates = figures(1e10, 2e10), own_rates = figures(4e10, 1e10);
 
 /// Shipped timings of invented machines, and the cost model of this one.
 class PriorsTest : public testing::Test {
@@ -76,7 +76,7 @@ protected:
         const char* problem;
         double seconds;
     };
-    void add(const EnvironmentParts& parts, const std::vector<Row>& rows, const Calibration* machine = &there) {
+    void add(const EnvironmentParts& parts, const std::vector<Row>& rows, const Calibration* machine = &other_rates) {
         TimingDb db(folder / (parts.name + parts.features + ".db"));
         const TimingEnvironment theirs{environment(parts), ""};
         TimingPolicy policy = source.policy;
@@ -108,7 +108,7 @@ protected:
 
 const EnvironmentParts theirs{.name = "There", .features = "avx2+avx512"};
 
-TEST_F(PriorsTest, WhereThisOneIsNotKnownTheirTimesAreExpected) {
+TEST_F(PriorsTest, TimesOfOtherMachinesAreExpectedForAnUnknownOne) {
     add(theirs, {{a, shape, 3e-3}, {b, shape, 1e-3}, {c, shape, 2e-3}});
     read();
     EXPECT_DOUBLE_EQ(seconds(a), 3e-3);
@@ -120,10 +120,10 @@ TEST_F(PriorsTest, WhereThisOneIsNotKnownTheirTimesAreExpected) {
     EXPECT_EQ(timings->size(), 0U) << "nothing is stored as if it were of this machine";
 }
 
-TEST_F(PriorsTest, ATimeIsCarriedOverByWhatBoundsTheCall) {
+TEST_F(PriorsTest, ATimeIsScaledByTheLimitingResource) {
     add(theirs, {{a, shape, 3e-3}, {b, shape, 1e-3}, {c, shape, 2e-3}});
     read();
-    source.machine = here;
+    source.machine = own_rates;
     source.is_calibrated = true;
     EXPECT_NEAR(seconds(a), 3e-3 / 4, 1e-5);
     EXPECT_NEAR(seconds(b), 1e-3 / 4, 1e-5);
@@ -131,7 +131,7 @@ TEST_F(PriorsTest, ATimeIsCarriedOverByWhatBoundsTheCall) {
     EXPECT_NEAR(seconds(c), 2e-3 * 2, 4e-4);
 }
 
-TEST_F(PriorsTest, WhatIsUnknownIsCountedByTheSameMachine) {
+TEST_F(PriorsTest, UnknownCallsAreEstimatedForTheSameMachine) {
     add(theirs, {{a, shape, 2e6 / 1e10 / 0.8}});
     read();
     const double unknown = seconds(b);
@@ -142,7 +142,7 @@ TEST_F(PriorsTest, WhatIsUnknownIsCountedByTheSameMachine) {
     EXPECT_NEAR(seconds(b) / seconds(a), 1, 1e-2) << "whatever is fitted is fitted to both";
 }
 
-TEST_F(PriorsTest, TimesAtOtherSizesTellLess) {
+TEST_F(PriorsTest, TimesAtOtherSizesWeighLess) {
     add(theirs, {{a, other_shape, 4 * 2e6 / 1e10 / 0.8}});
     read();
     const double alone = seconds(b);
@@ -151,7 +151,7 @@ TEST_F(PriorsTest, TimesAtOtherSizesTellLess) {
     EXPECT_EQ(*expected(a).from, "There, avx2+avx512, 2 threads, at other sizes");
 }
 
-TEST_F(PriorsTest, OwnTimesAtOtherSizesWeighMoreTheMoreThereAre) {
+TEST_F(PriorsTest, ManyOwnTimesAtOtherSizesWeighMore) {
     add(theirs, {{a, shape, 1e-3}});
     read();
     auto own = std::make_shared<TimingTransfer>(), all = std::make_shared<TimingTransfer>();
@@ -169,11 +169,11 @@ TEST_F(PriorsTest, OwnTimesAtOtherSizesWeighMoreTheMoreThereAre) {
     EXPECT_LT(last, 20e-3);
 }
 
-TEST_F(PriorsTest, TheIntervalHoldsWhatItHeldWithoutThem) {
+TEST_F(PriorsTest, TheIntervalContainsThatWithoutPriors) {
     const Estimate alone = expected(a);
-    for (const double told : {1e-9, 1e-4, 10.}) {
+    for (const double seconds_of_other : {1e-9, 1e-4, 10.}) {
         fs::remove(folder / "Thereavx512.db");
-        add(theirs, {{a, shape, told}});
+        add(theirs, {{a, shape, seconds_of_other}});
         read();
         const Estimate with = expected(a);
         EXPECT_LE(with.low, alone.low);
@@ -184,7 +184,7 @@ TEST_F(PriorsTest, TheIntervalHoldsWhatItHeldWithoutThem) {
     }
 }
 
-TEST_F(PriorsTest, OfSeveralTheNearestThatHasTheCallCounts) {
+TEST_F(PriorsTest, TheNearestMachineWithTheCallIsUsed) {
     add({.name = "Far", .features = "avx2+avx512", .threads = 16}, {{a, shape, 9e-3}, {b, shape, 8e-3}});
     add({.vendor = "Other", .name = "Nearer", .features = "avx2+avx512"}, {{a, shape, 2e-3}});
     read();
@@ -194,7 +194,7 @@ TEST_F(PriorsTest, OfSeveralTheNearestThatHasTheCallCounts) {
     EXPECT_EQ(source.priors->environments().size(), 2U);
 }
 
-TEST_F(PriorsTest, ALowerTwinIsNotFasterThanAHigherOneThatNobodyTimed) {
+TEST_F(PriorsTest, ALowerVariantIsNotFasterThanAnUntimedHigherOne) {
     add({.name = "Old", .features = "avx2"}, {{narrow_variant, shape, 2e-5}});
     read();
     EXPECT_DOUBLE_EQ(seconds(narrow_variant), 2e-5) << "far below what its limits say";
@@ -206,19 +206,19 @@ TEST_F(PriorsTest, ALowerTwinIsNotFasterThanAHigherOneThatNobodyTimed) {
     EXPECT_LT(seconds(narrow_variant), seconds(wide_variant)) << "unless times of that level say so";
 }
 
-TEST_F(PriorsTest, ALowerTwinIsNotFasterThanAHigherOneThatWasSlow) {
+TEST_F(PriorsTest, ALowerVariantIsNotFasterThanASlowHigherOne) {
     add(theirs, {{wide_variant, shape, 5e-3}});
     read();
     EXPECT_GT(seconds(narrow_variant), 5e-3);
 }
 
-TEST_F(PriorsTest, WhatWasSlowerThanOthersIsExpectedToBe) {
+TEST_F(PriorsTest, ACensoredKernelIsExpectedToBeSlower) {
     TimingDb db(folder / "slow.db");
     Timing slow;
     slow.status = TimingStatus::censored;
     slow.bound = 7e-3;
     const TimingEnvironment environment{test::environment(theirs), ""};
-    autotune::record_calibration(db, environment, source.policy, {there, true});
+    autotune::record_calibration(db, environment, source.policy, {other_rates, true});
     db.record(test::problem(shape), a.id, environment, source.policy, slow);
     slow.bound = 1e-9;
     db.record(test::problem(shape), b.id, environment, source.policy, slow);
@@ -230,7 +230,7 @@ TEST_F(PriorsTest, WhatWasSlowerThanOthersIsExpectedToBe) {
     EXPECT_EQ(expected(a, other_shape).from, nullptr) << "that it failed there says nothing";
 }
 
-TEST_F(PriorsTest, ThoseThatCannotBeComparedTellNothing) {
+TEST_F(PriorsTest, UnparsableEnvironmentsAreIgnored) {
     TimingDb db(folder / "invented.db");
     db.record(test::problem(shape), a.id, {"invented", ""}, source.policy, took(1));
     db.record(test::problem(shape), b.id, source.environment, source.policy, took(2));
@@ -240,7 +240,7 @@ TEST_F(PriorsTest, ThoseThatCannotBeComparedTellNothing) {
     EXPECT_EQ(expected(b).from, nullptr);
 }
 
-TEST_F(PriorsTest, ErrorsAreTheSameEverywhere) {
+TEST_F(PriorsTest, ErrorsApplyToAllMachines) {
     const TimingEnvironment environment{test::environment(theirs), ""};
     add(theirs, {{b, shape, 1e-3}});
     TimingDb(folder / "Thereavx512.db").record_error(test::problem(shape), a.id, environment, {2e-3, 0, 1e-3, "", ""});

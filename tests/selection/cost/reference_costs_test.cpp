@@ -97,7 +97,7 @@ private:
     const std::map<std::string, std::vector<SizedProblem>> problems_ = problems_of(kernels_);
 };
 
-TEST(ReferenceCosts, AreAboveThoseOfAllOtherKernels) {
+TEST(ReferenceCosts, ExceedThoseOfAllOtherKernels) {
     Comparison comparison;
     for (const FeatureSet features : {levels::baseline, levels::avx2, levels::avx512})
         for (const int threads : {1, 2, 16}) {
@@ -112,7 +112,7 @@ TEST(ReferenceCosts, AreAboveThoseOfAllOtherKernels) {
 
 // The overhead of a call dominates the smallest problems; it was measured, and a plain loop may be the fastest for
 // them.
-TEST(ReferenceCosts, AreAboveThoseOfOthersByShippedTimings) {
+TEST(ReferenceCosts, ExceedThoseOfOthersByShippedTimings) {
     const TimingDb timings("", nullptr, {.shipped_timings = {CAIRN_BINARY_DIR "/share/cairn/shipped_timings.db"}});
     Comparison comparison;
     comparison.least_seconds = 2e-7;

@@ -30,7 +30,7 @@ Kernel multiply(FeatureSet needs, const char* id = "test.k@1") {
     return made;
 }
 
-TEST(Roofline, ArithmeticIsAtThePeakOfTheLevelAskedFor) {
+TEST(Roofline, ArithmeticUsesThePeakOfTheRequestedLevel) {
     const Calibration machine = even_machine();
     const Limits limits{machine, levels::avx2};
     const Cost work{4e6, 0, 0.5};
@@ -42,7 +42,7 @@ TEST(Roofline, ArithmeticIsAtThePeakOfTheLevelAskedFor) {
     EXPECT_DOUBLE_EQ(at(levels::avx2).seconds(), 2e-3 + 3e-8 + 1e-6);
 }
 
-TEST(Roofline, WeightsComeFromMemoryAndTheRestFromACache) {
+TEST(Roofline, WeightsAreReadFromMemoryAndOthersFromACache) {
     const Calibration machine = even_machine();
     const Problem problem = test::problem("matmul | f32[1,100] f32[100,50]! -> f32[1,50]");
     const Cost work{1, 20600, 1};
@@ -50,7 +50,7 @@ TEST(Roofline, WeightsComeFromMemoryAndTheRestFromACache) {
     EXPECT_DOUBLE_EQ(roofline.work, 20000 / 1e9 + 600 / 1e10);
 }
 
-TEST(Roofline, AMachineIsTakenToALevelThatItWasNotMeasuredAt) {
+TEST(Roofline, AMachineIsExtrapolatedToAnUnmeasuredLevel) {
     const FeatureSet more = levels::avx512 | FeatureSet{Feature::avx512_vnni};
     const Calibration up = with_features(even_machine(), levels::avx2, more);
     EXPECT_DOUBLE_EQ(up.flops, 8e9);
@@ -64,7 +64,7 @@ TEST(Roofline, AMachineIsTakenToALevelThatItWasNotMeasuredAt) {
                      nominal_machine(levels::avx2, 2).flops);
 }
 
-TEST(Roofline, ArithmeticIsOnTheUnitThatItsKernelHasForIt) {
+TEST(Roofline, ArithmeticRunsOnTheUnitOfItsKernel) {
     constexpr FeatureSet vnni = levels::avx512 | FeatureSet{Feature::avx512_vnni};
     Calibration machine = even_machine();
     machine.unit_flops[index_of(Unit::f32_avx512)] = machine.flops = 8e9;
@@ -97,7 +97,7 @@ TEST(Roofline, ArithmeticOfADeviceIsAtItsOwnRateWhereItHasOne) {
     EXPECT_DOUBLE_EQ(at(Arithmetic::i8), 1);
 }
 
-TEST(Roofline, ArithmeticThatNeedsMoreThanItsKernelIsNoCost) {
+TEST(Roofline, ArithmeticBeyondTheFeaturesOfItsKernelIsInvalid) {
     Kernel wrong = multiply(levels::avx512);
     wrong.cost = [](const Problem&) { return Cost{1, 1, 1, Arithmetic::bf16}; };
     std::string note;
@@ -112,7 +112,7 @@ TEST(Roofline, ArithmeticThatNeedsMoreThanItsKernelIsNoCost) {
     EXPECT_EQ(note, "");
 }
 
-TEST(Roofline, ASlowedMachineTakesAsMuchLongerForEverything) {
+TEST(Roofline, ASlowedMachineScalesAllTimes) {
     const Calibration machine = even_machine(), slow = slowed(machine, 3);
     for (const Cost& work : {Cost{4e6, 0, 1}, Cost{0, 1e6, 1}}) {
         const Roofline fast = roofline_of(multiply(levels::avx2), levels::avx2, {}, work, {machine, levels::avx2});
@@ -125,7 +125,7 @@ TEST(Roofline, ASlowedMachineTakesAsMuchLongerForEverything) {
     EXPECT_DOUBLE_EQ(slow.unit_flops[index_of(Unit::f32_baseline)], 1e9 / 3);
 }
 
-TEST(Roofline, WhatIsNoCostIsCountedByItsOperands) {
+TEST(Roofline, AnInvalidCostIsReplacedByThatOfTheOperands) {
     Kernel wrong = multiply(levels::baseline);
     wrong.cost = [](const Problem&) { return Cost{std::numeric_limits<double>::quiet_NaN(), 1, 1}; };
     std::string note;

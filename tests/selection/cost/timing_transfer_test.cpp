@@ -26,7 +26,7 @@ TEST(TimingTransfer, AFamilyIsAnIdWithoutItsLevel) {
     EXPECT_EQ(family_of(kernel("cpu.reference.add@1")), "cpu.reference.add@1");
 }
 
-TEST(TimingTransfer, TheMeanOfTheRatiosIsDrawnTowardsOneAndSureWhereThereAreMany) {
+TEST(TimingTransfer, TheMeanRatioIsShrunkTowardsOneAndCertainWithManyTimes) {
     TimingTransfer timing_transfer;
     EXPECT_TRUE(timing_transfer.empty());
     EXPECT_EQ(timing_transfer.of(high).factor, 1);
@@ -41,7 +41,7 @@ TEST(TimingTransfer, TheMeanOfTheRatiosIsDrawnTowardsOneAndSureWhereThereAreMany
     EXPECT_EQ(timing_transfer.of(kernel("cpu.other.matmul@1")).factor, 1);
 }
 
-TEST(TimingTransfer, RatiosThatDifferMakeUnsure) {
+TEST(TimingTransfer, DifferentRatiosIncreaseUncertainty) {
     TimingTransfer even, uneven;
     for (int i = 0; i < 4; ++i) {
         even.add(high, 2, 1);
@@ -62,13 +62,13 @@ TEST(TimingTransfer, TimesOfOtherMachinesWeighLess) {
     EXPECT_NEAR(timing_transfer.of(high).factor, std::pow(16, 0.5 / 2.5), 1e-12);
 }
 
-TEST(TimingTransfer, ATwinIsNamedByItsLevel) {
+TEST(TimingTransfer, AVariantIsNamedByItsLevel) {
     EXPECT_EQ(isa_variant_of(low, levels::avx512), high.id);
     EXPECT_EQ(isa_variant_of(low, levels::baseline), "cpu.panel_baseline.matmul.f32@1");
     EXPECT_EQ(isa_variant_of(kernel("cpu.reference.add@1"), levels::avx2), "");
 }
 
-TEST(TimingTransfer, OneTwinIsLowerWhereTheOtherNeedsAllOfItAndMore) {
+TEST(TimingTransfer, AVariantIsLowerIfItsFeaturesAreAProperSubset) {
     EXPECT_TRUE(is_narrower_isa(levels::avx2, levels::avx512));
     EXPECT_FALSE(is_narrower_isa(levels::avx512, levels::avx512));
     const FeatureSet ymm{Feature::avx2, Feature::avx_vnni};
@@ -84,7 +84,7 @@ TEST(TimingTransfer, OneTwinIsLowerWhereTheOtherNeedsAllOfItAndMore) {
     EXPECT_DOUBLE_EQ(timing_transfer.of(high).factor, 0.5);
 }
 
-TEST(TimingTransfer, ALowerTwinNeverCountsAsFasterThanAHigherOne) {
+TEST(TimingTransfer, ALowerVariantIsNeverExpectedFasterThanAHigherOne) {
     TimingTransfer timing_transfer;
     timing_transfer.add(low, 1, 4);
     EXPECT_DOUBLE_EQ(timing_transfer.of(low).factor, 0.5);

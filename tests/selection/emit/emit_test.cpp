@@ -14,7 +14,7 @@ const program::Program& program_of(const CompiledGraph& compiled, std::vector<ru
     return keep.back().buckets[0].program;
 }
 
-TEST(Emit, WhatDependsOnWeightsOnlyIsInTheBindSection) {
+TEST(Emit, ComputationsOfWeightsAreInTheBindSection) {
     Graph g;
     const Dim n = g.symbol("N", 1, 64);
     const Tensor x = g.input("x", DType::f32, {n, 32});
@@ -66,7 +66,7 @@ std::vector<float> values(const OutputView& output) {
     return {elements.begin(), elements.end()};
 }
 
-TEST(Emit, EachReaderSeesItsVersionOfAStateThatIsWrittenMoreThanOnce) {
+TEST(Emit, EachReaderReadsItsVersionOfARepeatedlyWrittenState) {
     Graph g;
     State s = g.state("s", DType::f32, {g.symbol("P", 0, 7)}, 0, 8);
     const Tensor a = g.input("a", DType::f32, {1});

@@ -10,7 +10,7 @@ namespace {
 
 using Order = std::vector<int>;
 
-TEST(Schedule, TheLowestNumberGoesFirstWhereThereIsAChoice) {
+TEST(Schedule, TheLowestReadyNumberIsFirst) {
     EXPECT_EQ(schedule({{{}, {}, {}}, {}}), (Order{0, 1, 2}));
     EXPECT_EQ(schedule({{{2}, {}, {}}, {}}), (Order{1, 2, 0}));
     EXPECT_EQ(schedule({{{3}, {0}, {}, {}}, {}}), (Order{2, 3, 0, 1})) << "1 before nothing that it needs";
@@ -18,9 +18,9 @@ TEST(Schedule, TheLowestNumberGoesFirstWhereThereIsAChoice) {
     EXPECT_EQ(schedule({{{}}, {}}), Order{0});
 }
 
-TEST(Schedule, ADependenceNamedTwiceCountsOnce) { EXPECT_EQ(schedule({{{1, 1}, {}}, {}}), (Order{1, 0})); }
+TEST(Schedule, ADuplicateDependenceCountsOnce) { EXPECT_EQ(schedule({{{1, 1}, {}}, {}}), (Order{1, 0})); }
 
-TEST(Schedule, ACircleIsAnInternalError) {
+TEST(Schedule, ACycleIsAnInternalError) {
     EXPECT_THROW(schedule({{{1}, {0}}, {}}), InternalError);
     EXPECT_THROW(schedule({{{0}}, {}}), InternalError);
     EXPECT_THROW(schedule({{{}, {2}, {1}}, {}}), InternalError);
@@ -51,21 +51,21 @@ protected:
     std::vector<Choice> chosen;
 };
 
-TEST_F(DependencesTest, OnTheMakerOfTheMemoryThatIsSeen) {
+TEST_F(DependencesTest, OnTheProducerOfTheViewedMemory) {
     const Tensor x = graph.input("x", DType::f32, {4, 4}), a = exp(x), view = transpose(a, {1, 0}), b = sin(view);
     choose(b, {strided(view)});
     choose(a, {strided(x)});
     EXPECT_EQ(dependences().after, (std::vector<std::vector<int>>{{1}, {}}));
 }
 
-TEST_F(DependencesTest, OnWhateverBringsAValueAlong) {
+TEST_F(DependencesTest, OnAnyMatchThatProvidesTheValue) {
     const Tensor x = graph.input("x", DType::f32, {4}), a = exp(x), b = sin(a), c = cos(a);
     choose(c, {strided(a)});
     choose(b, {strided(x)}, {b.id(), a.id()});
     EXPECT_EQ(dependences().after, (std::vector<std::vector<int>>{{1}, {}}));
 }
 
-TEST_F(DependencesTest, AMatchOfItsOwnValuesOnNothing) {
+TEST_F(DependencesTest, NotOnTheMatchItself) {
     const Tensor x = graph.input("x", DType::f32, {4}), a = exp(x), b = sin(a);
     choose(b, {strided(a)}, {b.id(), a.id()});
     EXPECT_EQ(dependences().after, (std::vector<std::vector<int>>{{}}));
@@ -77,7 +77,7 @@ protected:
     Tensor rows = graph.input("rows", DType::f32, {1, 4});
 };
 
-TEST_F(StateDependencesTest, AReaderComesBeforeTheWriteOverWhatItReads) {
+TEST_F(StateDependencesTest, AReaderPrecedesTheOverwrite) {
     const Tensor before = state.read(), total = exp(before), after = state.write(rows, 0);
     const int write = choose(after, {strided(rows)}), read = choose(total, {strided(before)});
     const Dependences found = dependences();
@@ -98,7 +98,7 @@ TEST_F(StateDependencesTest, AReaderThatNeedsTheWriteItselfIsLate) {
 }
 
 // A reader of each state depends on the write of the other: only one of them can come first.
-TEST_F(StateDependencesTest, OfReadersCrosswiseOneIsLate) {
+TEST_F(StateDependencesTest, OneOfTwoCrossedReadersIsLate) {
     State other = graph.state("other", DType::f32, {1, 4});
     const Tensor before = state.read(), other_before = other.read();
     const Tensor after = state.write(rows, 0), other_after = other.assign(rows);
@@ -121,7 +121,7 @@ TEST_F(StateDependencesTest, AnAppendReplacesNothing) {
     EXPECT_TRUE(found.late_reads.empty());
 }
 
-TEST_F(StateDependencesTest, VersionsAreMadeInSequence) {
+TEST_F(StateDependencesTest, VersionsAreWrittenInSequence) {
     const Tensor first = state.append(rows), second = state.write(rows, 0);
     choose(second, {strided(rows)});
     choose(first, {strided(rows)});

@@ -72,7 +72,7 @@ TEST(Chain, IsNotCutWhereManyGoalsCross) {
     EXPECT_EQ(cuts_of(problem, no_sccs(problem), true), (std::vector<int>{0, 2 * count}));
 }
 
-TEST(Chain, AllPathsAreJoinedTwoByTwo) {
+TEST(Chain, AllPathsAreCombinedPairwise) {
     Options options;
     options.only_cheapest = false;
     const Exploration few = explore(steps(8), options), many = explore(steps(128), options);
@@ -110,7 +110,7 @@ TEST(Chain, WithoutGoalsThereIsOnePath) {
 
 // Any of fifteen goals may be provided across each border: so many states that only the cheapest are followed. With all
 // of them the DAG has 489772 sets, and the cost is the same.
-TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
+TEST(Chain, KeepsTheCheapestStatesAtWideCuts) {
     SearchProblem problem;
     const int count = 80, window = 15;
     for (int goal = 0; goal < count; ++goal) {
@@ -129,7 +129,7 @@ TEST(Chain, LeavesTheCheapestStatesAtBordersWithTooMany) {
     EXPECT_NEAR(found.dag.cost(found.paths), 0.79 * count, 1e-9);
     // Most transitions of a region and most states at a border are pruned.
     EXPECT_LT(found.dag.size(), 489'772u / 12);
-    // The work is estimated before the states are joined.
+    // The work is estimated before the states are combined.
     EXPECT_LT(found.border_work, (std::size_t{1} << 20) + count * 2048u);
 }
 

@@ -19,7 +19,7 @@ PathSet sum_of(PathDag& dag, const std::vector<PathSet>& sets) {
     return dag.set_of(sum);
 }
 
-TEST(CheapestPaths, OfTwoPathsThatWithoutTheGreatestChoiceOfOneAloneComesFirst) {
+TEST(CheapestPaths, ThePathWithoutTheGreatestDifferingChoiceIsFirst) {
     const auto before = [](const PathDifference& a, const PathDifference& b) { return comes_before(a, b); };
     EXPECT_FALSE(before({}, {}));
     EXPECT_TRUE(before({has(3), lacks(4)}, {}));
@@ -32,7 +32,7 @@ TEST(CheapestPaths, OfTwoPathsThatWithoutTheGreatestChoiceOfOneAloneComesFirst) 
     EXPECT_FALSE(before({has(6), lacks(9)}, {has(5), lacks(9)}));
 }
 
-TEST(CheapestPaths, OfEqualCostsTheFirstByItsChoices) {
+TEST(CheapestPaths, OfEqualCostsTheFirstByChoicesIsFirst) {
     PathDag dag;
     const PathSet a = dag.choice(0, 1), b = dag.choice(1, 1), c = dag.choice(2, 1), d = dag.choice(3, 1);
     // The later product precedes the other: 1 2 before 0 3.
@@ -44,7 +44,7 @@ TEST(CheapestPaths, OfEqualCostsTheFirstByItsChoices) {
               (PathDifference{lacks(0), has(1), has(2), lacks(3)}));
 }
 
-TEST(CheapestPaths, AChoiceMayStandInTwoSets) {
+TEST(CheapestPaths, AChoiceMayBeInTwoSets) {
     PathDag dag;
     const PathSet a = dag.choice(0, 1), again = dag.choice(0, 1), b = dag.choice(1, 1), c = dag.choice(2, 1);
     const PathSet either = sum_of(dag, {dag.product(a, c), dag.product(again, b)});
@@ -80,17 +80,17 @@ TEST(CheapestPaths, CostsOfAnySizeFit) {
     }
 }
 
-TEST(CheapestPaths, WhatTheSetIsNotMadeOfMayCostMoreThanFits) {
+TEST(CheapestPaths, UnusedSetsMayHaveOverflowingCosts) {
     PathDag dag;
-    const PathSet dear = dag.choice(0, 1e300), dearer = dag.product(dear, dag.choice(1, 1e300));
-    dag.product(dearer, dag.choice(2, 1e300));
+    const PathSet expensive = dag.choice(0, 1e300), more_expensive = dag.product(expensive, dag.choice(1, 1e300));
+    dag.product(more_expensive, dag.choice(2, 1e300));
     const PathSet one = dag.choice(3, 1e-300), all = dag.product(one, dag.choice(4, 3e-300));
     const CheapestPaths cheapest(dag, all);
     EXPECT_EQ(cheapest.rounded(cheapest.cost(one)), 1e-300);
     EXPECT_EQ(cheapest.rounded(cheapest.cost(all)), 4e-300);
 }
 
-TEST(CheapestPaths, AMillionDearOnesFit) {
+TEST(CheapestPaths, AMillionLargeCostsFit) {
     PathDag dag;
     const double most = std::ldexp(1, 1000);
     PathSet set = dag.choice(0, most);
@@ -104,7 +104,7 @@ TEST(CheapestPaths, AMillionDearOnesFit) {
     EXPECT_EQ(cheapest.rounded(cheapest.cost(set)), std::ldexp(1, 1020));
 }
 
-TEST(CheapestPaths, WhatBothAreMadeOfIsNotLookedInto) {
+TEST(CheapestPaths, CommonSubsetsAreNotVisited) {
     // A long chain of ties, each of which takes a step.
     PathDag dag;
     PathSet set = PathDag::empty_path;

@@ -42,16 +42,16 @@ SearchProblem tree(int levels, double at_once) {
             const auto& first = goals.back()[0].needs;
             their_parts.insert(their_parts.end(), first.begin(), first.end());
         }
-        auto& ways = goals.emplace_back();
-        ways.push_back({1, parts});
-        if (level > 1) ways.push_back({at_once, their_parts});
+        auto& own_alternatives = goals.emplace_back();
+        own_alternatives.push_back({1, parts});
+        if (level > 1) own_alternatives.push_back({at_once, their_parts});
         return static_cast<int>(goals.size()) - 1;
     };
     const int root = build(build, levels);
     return written(goals, {root});
 }
 
-TEST(Components, ATreeTakesOnePartAGoal) {
+TEST(Components, ATreeHasOneComponentPerGoal) {
     const Outcome outcome = by_components(tree(12, 0.5));
     ASSERT_TRUE(outcome.found);
     EXPECT_EQ(outcome.states, 8191U);
@@ -59,7 +59,7 @@ TEST(Components, ATreeTakesOnePartAGoal) {
     EXPECT_EQ(outcome.choices, 1365U + 4096U);
 }
 
-TEST(Components, CostsOfPartsAddUp) {
+TEST(Components, CostsOfComponentsAddUp) {
     EXPECT_EQ(by_components(tree(2, 2.5)).cost, 2.5 + 4);
     EXPECT_EQ(by_components(tree(2, 3.5)).cost, 7);
 }
@@ -69,7 +69,7 @@ SearchProblem problem_of(std::uint32_t seed, int goals) {
     std::mt19937 random(seed);
     WrittenGoals made;
     for (int g = 0; g < goals; ++g) {
-        auto& ways = made.emplace_back();
+        auto& own_alternatives = made.emplace_back();
         for (unsigned a = 0; a < 1 + random() % 3; ++a) {
             std::set<int> needs, provides;
             for (int k = 0; k < 2 && g > 0; ++k)
@@ -77,15 +77,15 @@ SearchProblem problem_of(std::uint32_t seed, int goals) {
                     needs.insert(std::max(0, g - 1 - static_cast<int>(random() % (k == 0 ? 4 : 12))));
             if (g > 0 && random() % 6 == 0) provides.insert(std::max(0, g - 1 - static_cast<int>(random() % 6)));
             for (const int goal : provides) needs.erase(goal);
-            ways.push_back({1 + static_cast<double>(random() % 64),
-                            {needs.begin(), needs.end()},
-                            {provides.begin(), provides.end()}});
+            own_alternatives.push_back({1 + static_cast<double>(random() % 64),
+                                        {needs.begin(), needs.end()},
+                                        {provides.begin(), provides.end()}});
         }
     }
     return written(made, {goals - 1, goals / 2, goals / 3});
 }
 
-TEST(Components, TakeWhatTheWholeTakes) {
+TEST(Components, GiveThePathOfTheJointSearch) {
     int fell_apart = 0;
     for (std::uint32_t seed = 0; seed < 300; ++seed) {
         const SearchProblem problem = problem_of(seed, 24);
@@ -106,23 +106,23 @@ TEST(Components, TakeWhatTheWholeTakes) {
     EXPECT_GT(fell_apart, 200);
 }
 
-TEST(Components, WhatIsProvidedTwiceIsNoWay) {
+TEST(Components, AGoalProvidedTwiceIsImpossible) {
     const WrittenGoals goals = {{}, {{1, {}, {0}}}, {{1, {}, {0}}}};
     EXPECT_EQ(by_components(written(goals, {0, 1, 2})).cost, INFINITY);
     EXPECT_EQ(by_components(written(goals, {0, 2})).cost, 1);
 }
 
-TEST(Components, ThereAreLimitsAndAStop) {
+TEST(Components, ObserveLimitsAndStopRequests) {
     EXPECT_FALSE(by_components(tree(12, 0.5), 1000).found);
     // Each goal may or may not need each of those below: no components.
     std::mt19937 random(1);
     WrittenGoals goals;
     for (int g = 0; g < 200; ++g) {
-        auto& ways = goals.emplace_back();
+        auto& own_alternatives = goals.emplace_back();
         for (int a = 0; a < 3; ++a) {
-            ways.push_back({static_cast<double>(random() % 64)});
+            own_alternatives.push_back({static_cast<double>(random() % 64)});
             for (int need = 0; need < g; ++need)
-                if (random() % 8 == 0) ways.back().needs.push_back(need);
+                if (random() % 8 == 0) own_alternatives.back().needs.push_back(need);
         }
     }
     EXPECT_FALSE(by_components(written(goals, {199})).found);

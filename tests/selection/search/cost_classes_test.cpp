@@ -13,14 +13,14 @@
 namespace cairn::search::test {
 namespace {
 
-TEST(CostClasses, ANameStandsForItsOriginal) {
+TEST(CostClasses, ARenamedChoiceHasAnOriginal) {
     PathDag dag;
     dag.add_renaming({{0, 2}, {1, 3}});
     dag.add_renaming({{0, 4}, {1, 5}});
     EXPECT_EQ(originals_of(dag, 7), (std::vector<int>{0, 1, 0, 1, 0, 1, 6}));
 }
 
-TEST(CostClasses, WhatStandsForSeveralIsLikeNone) {
+TEST(CostClasses, AChoiceWithSeveralOriginalsHasNone) {
     PathDag dag;
     dag.add_renaming({{0, 2}, {1, 3}});
     dag.add_renaming({{1, 2}});
@@ -28,7 +28,7 @@ TEST(CostClasses, WhatStandsForSeveralIsLikeNone) {
 }
 
 // Shared goals 0 to 3; each subproblem has a choice for each of them, then one of its own.
-TEST(CostClasses, GoalsAreTiedThatStandInTheSamePlacesInAllSides) {
+TEST(CostClasses, GoalsAtEqualPositionsInAllSubproblemsAreTied) {
     const SubproblemChoices one{{5, 5, 5, 5, 1}, {0, 1, 2, 3, -1}, {0, 0, 0, 0, 4}};
     const SubproblemChoices two{{5, 5, 5, 5, 2}, {0, 1, 2, 3, -1}, {0, 0, 2, 2, 4}};
     const CostClasses classes = cost_classes_of(std::vector{one, two});
@@ -43,14 +43,14 @@ TEST(CostClasses, GoalsAreTiedThatStandInTheSamePlacesInAllSides) {
     EXPECT_EQ(classes.costs, (std::vector<std::vector<double>>{{5, 5, 1}, {5, 5, 2}}));
 }
 
-TEST(CostClasses, GoalsThatCostSomethingElseOrStandInFewerSidesAreNotTied) {
+TEST(CostClasses, GoalsOfDifferentCostOrFewerSubproblemsAreNotTied) {
     const SubproblemChoices one{{5, 6, 5}, {0, 1, 2}, {0, 0, 0}}, two{{5, 6}, {0, 1}, {0, 0}};
     const CostClasses classes = cost_classes_of(std::vector{one, two});
     EXPECT_EQ(classes.goals.size(), 3);
     EXPECT_FALSE(classes.any());
 }
 
-TEST(CostClasses, OtherChoicesAreOfOneKindWhereTheyCostTheSame) {
+TEST(CostClasses, OtherChoicesOfEqualCostHaveOneClass) {
     const CostClasses classes =
         cost_classes_of(std::vector{SubproblemChoices{{1, 1, 2, 1}, {-1, -1, -1, -1}, {0, 0, 0, 3}}});
     EXPECT_TRUE(classes.goals.empty());

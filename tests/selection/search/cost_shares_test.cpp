@@ -9,7 +9,7 @@ namespace {
 
 double sum_of(const CostShares& shares, const SharedGoal& goal) {
     double sum = 0;
-    for (const auto& [subproblem, place] : goal.at) sum += shares.of(subproblem, place);
+    for (const auto& [subproblem, position] : goal.at) sum += shares.of(subproblem, position);
     return sum;
 }
 
@@ -19,7 +19,7 @@ TEST(CostShares, AreEqualAtFirst) {
     EXPECT_EQ(shares.of(1, 1), 5);
 }
 
-TEST(CostShares, MoveToWhoTakesTheGoal) {
+TEST(CostShares, MoveToTheSubproblemThatUsesTheGoal) {
     const std::vector<SharedGoal> goals{{4, {{0, 0}, {1, 0}}}};
     CostShares shares(goals, 2);
     // One is half above the mean, one half below: a step of 0.5 gains 2 * 0.5 * 0.5 for each unit of cost.
@@ -40,31 +40,31 @@ TEST(CostShares, OfEachGoalAddUpToItsCost) {
     for (int round = 0; round < 200; ++round) {
         const std::size_t subproblems = 1 + random() % 4;
         std::vector<SharedGoal> goals(1 + random() % 5);
-        std::vector<std::size_t> places(subproblems, 0);
+        std::vector<std::size_t> position_counts(subproblems, 0);
         for (SharedGoal& goal : goals) {
             goal.cost = static_cast<double>(random() % 5);
             for (std::size_t subproblem = 0; subproblem < subproblems; ++subproblem)
-                if (random() % 3 != 0) goal.at.emplace_back(subproblem, places[subproblem]++);
+                if (random() % 3 != 0) goal.at.emplace_back(subproblem, position_counts[subproblem]++);
         }
         CostShares shares(goals, subproblems);
         for (int step = 0; step < 6; ++step) {
             SharedGoalUsage usage;
             for (std::size_t subproblem = 0; subproblem < subproblems; ++subproblem) {
                 usage.emplace_back();
-                for (std::size_t place = 0; place < places[subproblem]; ++place)
+                for (std::size_t position = 0; position < position_counts[subproblem]; ++position)
                     usage.back().push_back(random() % 2 == 0);
             }
             shares.move(goals, usage, static_cast<double>(random() % 10));
             for (const SharedGoal& goal : goals) {
                 if (goal.at.empty()) continue;
                 EXPECT_NEAR(sum_of(shares, goal), goal.cost, 1e-12);
-                for (const auto& [subproblem, place] : goal.at) EXPECT_GE(shares.of(subproblem, place), 0);
+                for (const auto& [subproblem, position] : goal.at) EXPECT_GE(shares.of(subproblem, position), 0);
             }
         }
     }
 }
 
-TEST(CostShares, AreWholeForOneSideUnlessAnotherTakesTheGoal) {
+TEST(CostShares, AreMarginalForOneSubproblem) {
     const std::vector<SharedGoal> goals{{4, {{0, 0}, {1, 0}}}, {3, {{0, 1}, {1, 1}}}, {9, {{0, 2}, {1, 2}}}};
     CostShares shares(goals, 2);
     shares.set_marginal_shares(goals, 0, {{true, false, false}, {false, true, true}}, 9);
@@ -82,8 +82,8 @@ TEST(CostShares, OfTiedGoalsMoveTogether) {
     EXPECT_TRUE(of_each.move(apart, {{1, 1}, {0.5, 0.5}}, 0.25));
     EXPECT_GT(of_tied.of(0, 0), 2);
     for (const std::size_t subproblem : {0, 1})
-        for (const std::size_t place : {0, 1})
-            EXPECT_DOUBLE_EQ(of_tied.of(subproblem, 0), of_each.of(subproblem, place));
+        for (const std::size_t position : {0, 1})
+            EXPECT_DOUBLE_EQ(of_tied.of(subproblem, 0), of_each.of(subproblem, position));
     of_tied.set_marginal_shares(tied, 0, {{1}, {0.5}}, 9);
     EXPECT_EQ(of_tied.of(0, 0), 2) << "the other side takes one of two";
 }

@@ -14,7 +14,7 @@
 namespace cairn::search::test {
 namespace {
 
-TEST(Decomposition, CheapestPathsAreThoseOfTheWhole) {
+TEST(Decomposition, CheapestPathsAreThoseOfTheJointProblem) {
     expect_the_cheapest(
         [](const DecomposedProblem& decomposed) {
             return explore_decomposed(decomposed.problem, decomposed.subproblem_of);
@@ -22,7 +22,7 @@ TEST(Decomposition, CheapestPathsAreThoseOfTheWhole) {
         [](const Exploration& whole) { return whole.status; });
 }
 
-TEST(Decomposition, AreSearchedApartWhereTheWholeIsTooMuch) {
+TEST(Decomposition, IsUsedIfTheJointProblemIsTooLarge) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const auto [problem, subproblem_of] = layers_of_forms(seed, 4, 5, 4, 3);
         ASSERT_EQ(fault_of_decomposition(problem, subproblem_of), "");
@@ -60,7 +60,7 @@ TEST(Decomposition, AreSearchedApartWhereTheWholeIsTooMuch) {
 
 /// Stacked subproblems, each a chain of goals of equal cost with a shared goal at its bottom; goals of other
 /// subproblems are above and below the longest.
-TEST(Decomposition, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
+TEST(Decomposition, AChainOfEqualGoalsDoesNotSplitSubproblems) {
     for (int longest = 0; longest < 4; ++longest) {
         SearchProblem problem;
         std::vector<int> subproblem_of;
@@ -86,7 +86,7 @@ TEST(Decomposition, AChainOfEqualGoalsLeavesTheSidesAboveItWhole) {
     }
 }
 
-TEST(Decomposition, ManyLayersAreSearchedAsTheWhole) {
+TEST(Decomposition, ManyLayersAreSearchedJointly) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const auto [problem, subproblem_of] = layered_decomposition(seed, 9 + static_cast<int>(seed % 11));
@@ -121,7 +121,7 @@ TEST(Decomposition, WorkGrowsNoFasterThanTheLayers) {
     }
 }
 
-TEST(Decomposition, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
+TEST(Decomposition, ReturnsAPathIfASubproblemIsTooLarge) {
     const auto [problem, subproblem_of] = with_a_subproblem_too_large();
     const Exploration found = explore_decomposed(problem, subproblem_of);
     ASSERT_EQ(found.status, Status::found);
@@ -129,7 +129,7 @@ TEST(Decomposition, GiveWhatWasFoundWhereASideAloneIsTooMuch) {
     EXPECT_TRUE(is_path(problem, found.dag.cheapest(found.paths).choices));
 }
 
-TEST(Decomposition, AnswerAStop) {
+TEST(Decomposition, ObservesAStopRequest) {
     const auto [problem, subproblem_of] = layers_of_forms(9, 2, 6, 4, 3);
     std::stop_source source;
     source.request_stop();

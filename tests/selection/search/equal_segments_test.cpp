@@ -32,7 +32,7 @@ SearchProblem two_segments(const WrittenAlternative& first, const WrittenAlterna
     return written({{{1}}, {{1}}, {{3, {0}}}, {first, {5}}, {{3, {1}}}, {second, {5}}}, {3, 5});
 }
 
-TEST(EqualSegments, StretchesAreEqualButForTheirNumbers) {
+TEST(EqualSegments, SegmentsAreEqualUpToNumbering) {
     const std::vector<int> cuts{0, 2, 4, 6};
     const SearchProblem problem = two_segments({2, {2, 0}}, {2, {4, 1}});
     const std::vector<Segment> segments = segments_between(problem, cuts, no_marks(problem));
@@ -55,7 +55,7 @@ TEST(EqualSegments, StretchesAreEqualButForTheirNumbers) {
     EXPECT_EQ(of({2, {1}}, {2, {1}}), differ) << "1 stands for both";
 }
 
-TEST(EqualSegments, StretchesAreOnlyEqualWhereTheirMarksAre) {
+TEST(EqualSegments, SegmentsAreEqualOnlyWithEqualFlags) {
     const std::vector<int> cuts{0, 2, 4, 6};
     const SearchProblem problem = two_segments({2, {2, 0}}, {2, {4, 1}});
     GoalFlags flags = no_marks(problem);
@@ -98,7 +98,7 @@ std::string text_of(const SearchProblem& problem, const GoalFlags& flags, int lo
     return words.str();
 }
 
-TEST(EqualSegments, ThoseOfEqualWordsAreFound) {
+TEST(EqualSegments, EqualSegmentsAreFoundInRandomProblems) {
     int equal = 0, different = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         const SearchProblem problem = layered_decomposition(seed).problem;

@@ -82,24 +82,24 @@ TEST(Explore, CountsSharedWorkOnce) {
     EXPECT_EQ(cheapest({{{10}}, {{1, {0}}}, {{1, {0}}}, {{1, {1, 2}}, {14}}}, {3}), (Path{13, {0, 1, 2, 3}}));
 }
 
-TEST(Explore, TakesAValueFromAMatchThatProvidesIt) {
+TEST(Explore, UsesAnAlternativeThatProvidesAGoal) {
     // Goal 1 is a root; goal 2 has an alternative that provides 1.
     EXPECT_EQ(cheapest({{{1}}, {{5, {0}}}, {{3, {1}}, {6, {0}, {1}}}}, {2, 1}), (Path{7, {0, 3}}));
 }
 
-TEST(Explore, TakesAlongWhatCanOnlyComeAlong) {
+TEST(Explore, ReachesGoalsThatAreOnlyProvided) {
     // Goal 0 has no alternative of its own; the cheaper alternative of goal 2 provides it.
     EXPECT_EQ(cheapest({{}, {{1}}, {{3, {1}, {0}}, {6, {1}}, {0.5, {0}}}}, {2}), (Path{4, {0, 1}}));
 }
 
-TEST(Explore, RestsOnWhatCanOnlyComeAlong) {
+TEST(Explore, NeedsGoalsThatAreOnlyProvided) {
     // Goal 1 provides 0, which the cheap alternative of goal 2 needs.
     EXPECT_EQ(cheapest({{}, {{1, {}, {0}}}, {{1, {0}}, {5, {1}}}}, {2, 1}).cost, 2);
     EXPECT_EQ(cheapest({{}, {{1, {}, {0}}}, {{1, {0}}}}, {2, 1}).cost, 2);
     EXPECT_EQ(cheapest({{}, {{1, {}, {0}}}, {{1, {0}}}}, {1, 0}).cost, 1);
 }
 
-TEST(Explore, SaysThatGoalsExcludeEachOther) {
+TEST(Explore, ReportsThatGoalsExcludeEachOther) {
     // 1 and 2 can each be reached, but both provide 0, which may have one producer only.
     EXPECT_EQ(explore(written({{}, {{1, {}, {0}}}, {{1, {}, {0}}}}, {1, 2})).status, Status::impossible);
 }
@@ -116,7 +116,7 @@ TEST(Explore, NoRootsAreOneEmptyPath) {
     EXPECT_EQ(found.dag.cheapest(found.paths), (Path{0, {}}));
 }
 
-TEST(Explore, Stops) {
+TEST(Explore, StopsOnRequest) {
     std::stop_source stop;
     stop.request_stop();
     Options options;
@@ -161,7 +161,7 @@ TEST(Explore, SolvesEqualLayersOnce) {
     }
 }
 
-TEST(Explore, DecidesAChainWithoutASearch) {
+TEST(Explore, SolvesAChainWithoutASearch) {
     // Each step is needed by the next alone: all of them become one goal.
     EXPECT_LE(explore(layers(96, false)).states, 8U);
 }
@@ -192,7 +192,7 @@ TEST(Explore, StaysConsistentPastItsLimit) {
     EXPECT_GT(inexact, 3);
 }
 
-TEST(Explore, WhereTheStatesFollowedLeadNowhereAPlainPathIsFound) {
+TEST(Explore, FindsAPathIfTheBeamHasNone) {
     // The cheap alternative of each upper goal needs a middle goal, which provides what that alternative provides too.
     // So only the expensive alternatives lead to an end, and the cheapest states do not have these alone.
     constexpr int count = 80;

@@ -27,7 +27,7 @@ TEST(KBestPaths, GivesThePathsInTheOrderOfTheirCosts) {
     EXPECT_EQ(best.path(2), (Path{7, {3}}));
 }
 
-TEST(KBestPaths, OfNothingNothing) {
+TEST(KBestPaths, OfNoPathsIsEmpty) {
     PathDag dag;
     EXPECT_EQ(KBestPaths(dag, PathDag::none).next(), std::nullopt);
     for (const PathSet set : {PathDag::empty_path, dag.choice(5, 2)}) {
@@ -50,7 +50,7 @@ std::vector<std::vector<int>> order_of(const SearchProblem& problem) {
     return order;
 }
 
-TEST(KBestPaths, EqualCostsComeInTheOrderOfTheirChoices) {
+TEST(KBestPaths, EqualCostsAreOrderedByTheirChoices) {
     const SearchProblem three = written({{{1}, {1}, {1}}, {{1}, {1}, {1}}}, {0, 1});
     EXPECT_EQ(order_of(three),
               (std::vector<std::vector<int>>{{0, 3}, {1, 3}, {2, 3}, {0, 4}, {1, 4}, {2, 4}, {0, 5}, {1, 5}, {2, 5}}));
@@ -66,12 +66,12 @@ TEST(KBestPaths, CostsAreComparedExactly) {
     // As doubles 0.1 + 0.2 is more than 0.3 and 0.1 + 0.7 less than 0.8; so are the exact sums of these doubles.
     EXPECT_EQ(order_of(written({{{0.1}}, {{0.2, {0}}, {0.3}}}, {1})), (std::vector<std::vector<int>>{{2}, {0, 1}}));
     EXPECT_EQ(order_of(written({{{0.1}}, {{0.7, {0}}, {0.8}}}, {1})), (std::vector<std::vector<int>>{{0, 1}, {2}}));
-    // A tiny cost beside a large one would be lost in a sum of doubles.
+    // A tiny cost added to a large one would be lost in a sum of doubles.
     EXPECT_EQ(order_of(written({{{2e-20}, {1e-20}}, {{1, {0}}}}, {1})),
               (std::vector<std::vector<int>>{{1, 2}, {0, 2}}));
 }
 
-TEST(KBestPaths, TheFirstPathTakesNoLookAtOthers) {
+TEST(KBestPaths, TheFirstPathIsFoundWithoutTheOthers) {
     // 30 independent choices of two: the first is {0, 2, ...}, requested alone and again after the second.
     WrittenGoals goals(30, {{1}, {1}});
     std::vector<int> roots;
@@ -89,7 +89,7 @@ TEST(KBestPaths, TheFirstPathTakesNoLookAtOthers) {
     EXPECT_EQ(best.found(), 2U);
 }
 
-TEST(KBestPaths, ADeepSpaceTakesNoDeepStack) {
+TEST(KBestPaths, ADeepDagNeedsNoRecursion) {
     // Each set is the one below or one more choice: 2^20000 paths.
     PathDag dag;
     PathSet set = PathDag::empty_path;

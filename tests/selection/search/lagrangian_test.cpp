@@ -22,7 +22,7 @@ TEST(Lagrangian, ASharedGoalIsPaidForOnce) {
     EXPECT_EQ(found.low, 7);
 }
 
-TEST(Lagrangian, CheapestPathsAreThoseOfTheWhole) {
+TEST(Lagrangian, CheapestPathsAreThoseOfTheJointProblem) {
     expect_the_cheapest(
         [](const DecomposedProblem& decomposed) {
             return explore_lagrangian(decomposed.problem, decomposed.subproblem_of, {});
@@ -31,7 +31,7 @@ TEST(Lagrangian, CheapestPathsAreThoseOfTheWhole) {
 }
 
 // Neither equal shares of equal layers nor separate shares prove a path; the joint search does.
-TEST(Lagrangian, WhatNoSharesProveIsSearched) {
+TEST(Lagrangian, SearchesIfNoSharesProveOptimality) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto [problem, subproblem_of] = layers_without_a_form_for_all(seed, 6);
         const Exploration whole = explore(problem);
@@ -43,12 +43,12 @@ TEST(Lagrangian, WhatNoSharesProveIsSearched) {
     }
 }
 
-TEST(Lagrangian, IsCutWhereASideAloneIsTooMuch) {
+TEST(Lagrangian, IsTruncatedIfASubproblemIsTooLarge) {
     const auto [problem, subproblem_of] = with_a_subproblem_too_large();
     EXPECT_EQ(explore_lagrangian(problem, subproblem_of, {}).status, Status::too_large);
 }
 
-TEST(Lagrangian, AnswersAStop) {
+TEST(Lagrangian, ObservesAStopRequest) {
     const auto [problem, subproblem_of] = layers_of_forms(9, 2, 6, 4, 3);
     std::stop_source source;
     source.request_stop();

@@ -24,7 +24,7 @@ std::vector<std::optional<double>> costs_above(const SearchProblem& problem, con
     return all;
 }
 
-TEST(MinMarginals, OfAGoalWithTwoWays) {
+TEST(MinMarginals, OfAGoalWithTwoAlternatives) {
     SearchProblem problem;
     problem.add_goal();
     problem.add_alternative(2, {}, {});
@@ -39,7 +39,7 @@ TEST(MinMarginals, OfAGoalWithTwoWays) {
     EXPECT_EQ(costs_above(problem, found.dag, found.paths, other), (Costs{-2, -2, 0}));
 }
 
-TEST(MinMarginals, WhatNoPathHasCostsNothing) {
+TEST(MinMarginals, ChoicesOfNoPathHaveNoMarginal) {
     SearchProblem problem;
     problem.add_goal();
     problem.add_alternative(2, {}, {});
@@ -51,7 +51,7 @@ TEST(MinMarginals, WhatNoPathHasCostsNothing) {
     EXPECT_EQ(costs_above(problem, found.dag, found.paths, path)[0], std::nullopt);
 }
 
-TEST(MinMarginals, AgreeWithTryingAllPaths) {
+TEST(MinMarginals, AgreeWithBruteForce) {
     for_each_enumerated_problem([](const EnumeratedProblem& listed) {
         const auto& [seed, problem, all, found] = listed;
         const Path& from = all[seed % all.size()];
@@ -79,9 +79,9 @@ TEST(MinMarginals, AmountsAreThoseOfACheapestPath) {
         for (int choice = 0; choice < problem.alternatives(); ++choice)
             // Equal layers have equal costs, and so equal amounts.
             amounts.push_back({problem.cost(choice) * 3, 1, problem.cost(choice) > 2 ? 5.0 : 7.0, 0, 2});
-        const auto told = min_marginals(problem, found.dag, found.paths, all.front().choices, amounts);
+        const auto marginals = min_marginals(problem, found.dag, found.paths, all.front().choices, amounts);
         for (int choice = 0; choice < problem.alternatives(); ++choice) {
-            const auto& one = told[static_cast<std::size_t>(choice)];
+            const auto& one = marginals[static_cast<std::size_t>(choice)];
             if (!one) continue;
             const bool is_of_one = std::any_of(all.begin(), all.end(), [&](const Path& path) {
                 if (!std::binary_search(path.choices.begin(), path.choices.end(), choice)) return false;

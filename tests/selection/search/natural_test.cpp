@@ -39,7 +39,7 @@ TEST(Natural, IsWrittenInDecimalDigitsAndReadBack) {
     EXPECT_EQ(Natural::parse(std::string_view("1\0002", 3)), std::nullopt);
 }
 
-TEST(Natural, CountsAsPlainNumbersDo) {
+TEST(Natural, AgreesWithBuiltInIntegers) {
     std::mt19937_64 random(1);
     for (int i = 0; i < 2000; ++i) {
         const std::uint64_t a = random() >> (33 + random() % 31), b = random() >> (33 + random() % 31);
@@ -53,7 +53,7 @@ TEST(Natural, CountsAsPlainNumbersDo) {
     }
 }
 
-TEST(Natural, LargeOnesKeepTheLawsOfNumbers) {
+TEST(Natural, LargeNumbersObeyTheLawsOfArithmetic) {
     std::mt19937_64 random(2);
     const auto any = [&] {
         return Natural::uniform_below(power(7, static_cast<int>(random() % 200)), std::ref(random));
@@ -68,7 +68,7 @@ TEST(Natural, LargeOnesKeepTheLawsOfNumbers) {
     }
 }
 
-TEST(Natural, IsAValue) {
+TEST(Natural, HasValueSemantics) {
     Natural a = power(3, 100);
     const Natural b = a;
     a += 1;
@@ -87,7 +87,7 @@ TEST(Natural, IsAValue) {
     EXPECT_EQ(moved, b);
 }
 
-TEST(Natural, WhatIsNoNaturalNumberIsRefused) {
+TEST(Natural, NegativeResultsAndDivisionByZeroAreRefused) {
     EXPECT_THROW(Natural(1) - 2, std::domain_error);
     EXPECT_THROW(Natural() - 1, std::domain_error);
     EXPECT_EQ(Natural() - 0, 0);
@@ -95,7 +95,7 @@ TEST(Natural, WhatIsNoNaturalNumberIsRefused) {
     EXPECT_THROW(Natural::uniform_below(0, [] { return most; }), std::domain_error);
 }
 
-TEST(Natural, ItsSizeIsToldInBitsAndByItsLogarithm) {
+TEST(Natural, ReportsBitsAndLogarithm) {
     EXPECT_EQ(Natural().log10(), -INFINITY);
     EXPECT_EQ(Natural(1).log10(), 0);
     for (int exponent = 1; exponent < 400; ++exponent) {
@@ -107,7 +107,7 @@ TEST(Natural, ItsSizeIsToldInBitsAndByItsLogarithm) {
     }
 }
 
-TEST(Natural, AnyBelowDrawsAgainUntilItIsLess) {
+TEST(Natural, UniformBelowDrawsUntilTheNumberIsLess) {
     std::vector<std::uint64_t> draws{most, std::uint64_t{5} << 61, std::uint64_t{3} << 61};
     std::size_t drawn = 0;
     const auto next = [&] { return draws.at(drawn++); };
@@ -123,7 +123,7 @@ TEST(Natural, AnyBelowDrawsAgainUntilItIsLess) {
     EXPECT_EQ(Natural::uniform_below(power(2, 64), next), most);
 }
 
-TEST(Natural, AnyBelowIsFairBeyondAWord) {
+TEST(Natural, UniformBelowIsUniformBeyondAWord) {
     // 3 * 2^64 numbers by their thirds.
     std::mt19937_64 random(3);
     int thirds[3] = {};

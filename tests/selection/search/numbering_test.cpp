@@ -28,8 +28,8 @@ SearchProblem independent(int count, int each) {
     std::vector<int> roots;
     for (int g = 0; g < count; ++g) {
         roots.push_back(g);
-        auto& ways = goals.emplace_back();
-        for (int a = 0; a < each; ++a) ways.push_back({static_cast<double>(a)});
+        auto& alternatives = goals.emplace_back();
+        for (int a = 0; a < each; ++a) alternatives.push_back({static_cast<double>(a)});
     }
     return written(goals, roots);
 }
@@ -41,7 +41,7 @@ SearchProblem ladder(int count) {
     return written(goals, {count - 1});
 }
 
-TEST(Numbering, IsExactHoweverManyThereAre) {
+TEST(Numbering, IsExactForAnyNumberOfPaths) {
     const Exploration found = all_of(independent(200, 10));
     const Numbering numbering(found.dag, found.paths);
     EXPECT_EQ(numbering.count().to_string(), "1" + std::string(200, '0'));
@@ -64,7 +64,7 @@ TEST(Numbering, CountsAClosedFormula) {
     EXPECT_GT(count, Natural::parse("100000000000000000000"));
 }
 
-TEST(Numbering, OfNothingAndOfTheEmptyPath) {
+TEST(Numbering, OfNoPathAndOfTheEmptyPath) {
     const PathDag dag;
     const Numbering none(dag, PathDag::none);
     EXPECT_EQ(none.count(), 0);
@@ -78,7 +78,7 @@ TEST(Numbering, OfNothingAndOfTheEmptyPath) {
     EXPECT_EQ(one.rank({}), Natural(0));
 }
 
-TEST(Numbering, WhatIsNoPathHasNoNumber) {
+TEST(Numbering, AnInvalidPathHasNoNumber) {
     const Exploration found = all_of(written({{{1}, {2}}, {{1, {0}}, {5}}}, {1}));
     const Numbering numbering(found.dag, found.paths);
     EXPECT_EQ(numbering.count(), 3);
@@ -95,7 +95,7 @@ TEST(Numbering, WhatIsNoPathHasNoNumber) {
     EXPECT_FALSE(has_number({-1}));
 }
 
-TEST(Numbering, ADeepSpaceTakesNoDeepStack) {
+TEST(Numbering, ADeepDagNeedsNoRecursion) {
     const Exploration found = all_of(ladder(3000));
     const Numbering numbering(found.dag, found.paths);
     std::mt19937_64 random(1);
@@ -104,7 +104,7 @@ TEST(Numbering, ADeepSpaceTakesNoDeepStack) {
     EXPECT_EQ(numbering.unrank(number), path);
 }
 
-TEST(Numbering, AnyPathIsAsLikelyAsAnother) {
+TEST(Numbering, SamplesAreUniform) {
     // 1 + 4 * 5 paths through one goal or the other: no power of two.
     const SearchProblem problem = written({{{1}, {2}, {3}, {4}}, {{1}, {2}, {3}, {4}, {5}}, {{1, {0, 1}}, {9}}}, {2});
     const Exploration found = all_of(problem);
@@ -122,7 +122,7 @@ TEST(Numbering, AnyPathIsAsLikelyAsAnother) {
     EXPECT_GT(chi_square, 5.9) << "nor too even";
 }
 
-TEST(Numbering, AnyIsAnyOfVeryManyToo) {
+TEST(Numbering, SamplesOfVeryManyPathsAreUniform) {
     const Exploration found = all_of(independent(100, 3));
     const Numbering numbering(found.dag, found.paths);
     std::mt19937_64 random(1);

@@ -26,7 +26,7 @@ PathDagEvaluator unfolded(const SearchProblem& problem) {
     return PathDagEvaluator(found.dag, found.paths);
 }
 
-TEST(PathDagEvaluator, IsAskedAtOtherCosts) {
+TEST(PathDagEvaluator, EvaluatesOtherCosts) {
     PathDagEvaluator paths = unfolded(written({{{2}}, {{5, {0}}, {9}}}, {1}));
     EXPECT_EQ(paths.cheapest(std::vector<double>{2, 5, 9}), 7);
     EXPECT_EQ(paths.path(), (std::vector<int>{0, 1}));
@@ -36,7 +36,7 @@ TEST(PathDagEvaluator, IsAskedAtOtherCosts) {
     EXPECT_EQ(paths.reduced_costs(3), (std::vector<double>{2, 2, 0}));
 }
 
-TEST(PathDagEvaluator, WhatNoPathHasIsNowhere) {
+TEST(PathDagEvaluator, ChoicesOfNoPathHaveInfiniteReducedCost) {
     PathDagEvaluator paths = unfolded(written({{{2}}, {{1}}}, {1}));
     EXPECT_EQ(paths.cheapest(std::vector<double>{2, 1}), 1);
     EXPECT_EQ(paths.reduced_costs(2), (std::vector<double>{without_path, 0}));
@@ -132,7 +132,7 @@ TEST(PathDagEvaluator, ChoicesOfOneKindCostTheSame) {
     EXPECT_GT(smaller, 50);
 }
 
-TEST(PathDagEvaluator, ALongRunOfEqualLayersIsHardlyMoreThanAShortOne) {
+TEST(PathDagEvaluator, ManyEqualLayersCostLittleMoreThanFew) {
     const auto nodes = [](int layers) {
         const auto [problem, subproblem_of] = layered_decomposition(1, layers);
         const auto is_its = [&](int goal) { return subproblem_of[static_cast<std::size_t>(goal)] <= 0; };

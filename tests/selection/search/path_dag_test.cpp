@@ -23,7 +23,7 @@ TEST(PathDag, ASumOfProductsCostsItsCheapest) {
     EXPECT_EQ(fault(dag, set), "");
 }
 
-TEST(PathDag, OfEqualCostsTheFirstIsTheCheapest) {
+TEST(PathDag, OfEqualCostsTheFirstIsChosen) {
     for (const bool only_cheapest : {false, true}) {
         PathDag dag(only_cheapest);
         PathDag::Sum sum;
@@ -32,7 +32,7 @@ TEST(PathDag, OfEqualCostsTheFirstIsTheCheapest) {
     }
 }
 
-TEST(PathDag, TheCheapestOfANegatedOneIsTheDearest) {
+TEST(PathDag, TheCheapestOfANegatedDagIsTheMostExpensive) {
     PathDag dag;
     PathDag::Sum sum;
     const PathSet c = dag.choice(2, 4);
@@ -47,7 +47,7 @@ TEST(PathDag, TheCheapestOfANegatedOneIsTheDearest) {
     EXPECT_EQ(negated.cheapest(PathDag::empty_path), (Path{0, {}}));
 }
 
-TEST(PathDag, NothingAndTheEmptyPath) {
+TEST(PathDag, NoPathAndTheEmptyPath) {
     PathDag dag;
     EXPECT_EQ(dag.cost(PathDag::none), INFINITY);
     EXPECT_EQ(dag.cheapest(PathDag::empty_path), (Path{0, {}}));
@@ -59,7 +59,7 @@ TEST(PathDag, NothingAndTheEmptyPath) {
 }
 
 // The cost is not the sum in order: sums of doubles depend on their order.
-TEST(PathDag, AProductCostsWhatIsToldOfItBeforehand) {
+TEST(PathDag, CostOfProductPredictsTheCost) {
     int in_order = 0;
     for (int count = 0; count < 40; ++count) {
         PathDag dag;
@@ -75,7 +75,7 @@ TEST(PathDag, AProductCostsWhatIsToldOfItBeforehand) {
     EXPECT_LT(in_order, 30);
 }
 
-TEST(PathDag, OneProductIsKeptWhereTheCheapestIsEnough) {
+TEST(PathDag, OneProductIsKeptIfOnlyTheCheapestIsNeeded) {
     PathDag all, one(true);
     for (PathDag* dag : {&all, &one}) {
         PathDag::Sum sum;
@@ -87,7 +87,7 @@ TEST(PathDag, OneProductIsKeptWhereTheCheapestIsEnough) {
     }
 }
 
-TEST(PathDag, ChoicesStandForOthersWhereTheyAreRenamed) {
+TEST(PathDag, RenamedChoicesReplaceOthers) {
     PathDag dag;
     const PathSet layer = dag.product(dag.choice(0, 1), dag.choice(1, 2));
     const int renaming = dag.add_renaming({{1, 11}, {0, 10}});
@@ -99,7 +99,7 @@ TEST(PathDag, ChoicesStandForOthersWhereTheyAreRenamed) {
     EXPECT_EQ(fault(dag, dag.product(layer, layer)), "set 6: choice 0 is in both sets of a product");
 }
 
-TEST(PathDag, WhatWasMadeIsMadeAgainOfFurtherChoices) {
+TEST(PathDag, AnExtentIsReplicatedForFurtherChoices) {
     PathDag dag;
     const PathSet before = dag.choice(0, 1);
     const PathDag::Extent begin = dag.extent();
@@ -115,7 +115,7 @@ TEST(PathDag, WhatWasMadeIsMadeAgainOfFurtherChoices) {
     EXPECT_EQ(fault(dag, dag.product(made, made + shift)), "set 13: choice 0 is in both sets of a product");
 }
 
-TEST(PathDag, AllChoicesMayBeCalledSomethingElse) {
+TEST(PathDag, AllChoicesCanBeRenamed) {
     PathDag dag;
     const PathSet layer = dag.product(dag.choice(0, 1), dag.choice(1, 2));
     PathDag::Sum sum;
@@ -125,7 +125,7 @@ TEST(PathDag, AllChoicesMayBeCalledSomethingElse) {
     EXPECT_EQ(dag.cheapest(both), (Path{6, {10, 20, 30, 40}}));
 }
 
-TEST(PathDag, ManySetsAreJoinedTwoByTwo) {
+TEST(PathDag, ManySetsAreMultipliedPairwise) {
     PathDag dag;
     EXPECT_EQ(dag.product(std::vector<PathSet>()), PathDag::empty_path);
     std::vector<PathSet> sets;

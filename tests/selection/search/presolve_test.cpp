@@ -20,7 +20,7 @@ PresolvedProblem presolved(const SearchProblem& problem, bool only_cheapest = tr
     return presolved(problem, dag, only_cheapest);
 }
 
-TEST(Presolve, AChainBecomesOneGoalThatKnowsAllItsChoices) {
+TEST(Presolve, AChainBecomesOneGoalWithAllChoices) {
     const SearchProblem problem = written({{{1}}, {{9, {0}}, {2, {0}}}, {{4, {1}}}}, {2});
     PathDag dag(true);
     const PresolvedProblem result = presolved(problem, dag);
@@ -42,7 +42,7 @@ TEST(Presolve, AllPathsOfAChainAreInOneAlternative) {
     EXPECT_EQ(dag.cheapest(result.sets[0]).choices, (std::vector<int>{0, 2, 3}));
 }
 
-TEST(Presolve, OfEqualAlternativesTheFirstStays) {
+TEST(Presolve, OfEqualAlternativesTheFirstIsKept) {
     PathDag dag(true);
     const PresolvedProblem result = presolved(written({{{3}, {3}, {3}}}, {0}), dag);
     ASSERT_EQ(result.problem.alternatives(), 1);
@@ -56,7 +56,7 @@ int kept(const std::vector<WrittenAlternative>& top, bool only_cheapest = true,
     return problem.first(3) - problem.first(2);
 }
 
-TEST(Presolve, AnAlternativeIsBeatenByACheaperOneThatNeedsNoMore) {
+TEST(Presolve, AnAlternativeIsDominatedByACheaperOneWithoutFurtherNeeds) {
     EXPECT_EQ(kept({{2, {0}}, {3, {0, 1}}}), 1);
     EXPECT_EQ(kept({{3, {0, 1}}, {2, {0}}}), 1) << "in either order";
     EXPECT_EQ(kept({{3, {0}}, {2, {0, 1}}}), 2) << "cheaper for one more need";
@@ -65,18 +65,18 @@ TEST(Presolve, AnAlternativeIsBeatenByACheaperOneThatNeedsNoMore) {
     EXPECT_EQ(kept({{2}, {3, {1}}}, true, {{1, {}, {0}}}), 2) << "the need of the dearer one may bring goal 0 with it";
 }
 
-TEST(Presolve, NothingIsBeatenWhereAllPathsAreAskedFor) {
+TEST(Presolve, NothingIsDominatedIfAllPathsAreRequested) {
     EXPECT_EQ(kept({{2, {0}}, {3, {0, 1}}}, false), 2);
     EXPECT_EQ(kept({{2, {0}}, {3, {0}}}, false), 1) << "but those that need the same are one";
 }
 
-TEST(Presolve, WhatSeveralNeedOrARootIsStaysAGoal) {
+TEST(Presolve, SharedGoalsAndRootsAreKept) {
     const WrittenGoals goals = {{{1}}, {{1, {0}}}, {{1, {0}}}, {{1, {1, 2}}}};
     EXPECT_EQ(presolved(written(goals, {3})).problem.goals(), 1) << "once 1 and 2 are in 3, 0 has one user";
     EXPECT_EQ(presolved(written(goals, {3, 1})).problem.goals(), 3);
 }
 
-TEST(Presolve, AGoalIsTakenInUpToANumberOfAlternatives) {
+TEST(Presolve, FoldingIsLimitedByTheNumberOfAlternatives) {
     // Any two alternatives differ in their needs, so none is dominated and none are equal.
     const auto goals_with = [](int each, bool only_cheapest) {
         WrittenGoals goals;
@@ -128,7 +128,7 @@ TEST(Presolve, LongListsOfNeedsAreNotCopied) {
     EXPECT_EQ(needs_after(300), 300U + 10 + 20);
 }
 
-TEST(Presolve, AroundLongListsOfNeedsTheCheapestIsTheSame) {
+TEST(Presolve, WithLongListsOfNeedsTheCheapestPathIsUnchanged) {
     for (const int long_list : {200, 300})
         for (const bool only_cheapest : {false, true}) {
             Options options;
@@ -141,7 +141,7 @@ TEST(Presolve, AroundLongListsOfNeedsTheCheapestIsTheSame) {
         }
 }
 
-TEST(Presolve, WhatOneOfTwoProvidesTheOtherFindsThere) {
+TEST(Presolve, ANeedProvidedByAFoldedGoalIsSatisfied) {
     // 2 needs 0 and 1; 1 provides 0.
     const WrittenGoals goals = {{{5}}, {{1, {}, {0}}}, {{1, {0, 1}}}};
     PathDag dag;
@@ -151,7 +151,7 @@ TEST(Presolve, WhatOneOfTwoProvidesTheOtherFindsThere) {
     EXPECT_EQ(dag.cheapest(result.sets[1]).choices, (std::vector<int>{1, 2}));
 }
 
-TEST(Presolve, WhereACircleMayBeNothingThatProvidesIsTakenIn) {
+TEST(Presolve, ProvidersInAnSccAreNotFolded) {
     const SearchProblem problem = written({{{5}}, {{1, {}, {0}}}, {{1, {0, 1}}}}, {2});
     PathDag dag;
     const std::vector<int> sccs{0, 0, -1};
@@ -160,7 +160,7 @@ TEST(Presolve, WhereACircleMayBeNothingThatProvidesIsTakenIn) {
     EXPECT_EQ(result.sccs, sccs);
 }
 
-TEST(Presolve, WhatIsReachable) {
+TEST(Presolve, FindsReachableGoals) {
     // 0 is provided by 3 alone, 1 needs it, 2 has no alternative.
     const WrittenGoals goals = {{}, {{1, {0}}}, {}, {{1, {}, {0}}}, {{1, {2}}}};
     EXPECT_EQ(reachable_goals(written(goals, {})), (std::vector<bool>{true, true, false, true, false}));
@@ -169,12 +169,12 @@ TEST(Presolve, WhatIsReachable) {
     EXPECT_EQ(presolved(written(goals, {1, 3})).unreachable, -1);
 }
 
-TEST(Presolve, NoGoalsAndNoRootsAreNothing) {
+TEST(Presolve, AProblemWithoutRootsBecomesEmpty) {
     EXPECT_EQ(presolved(SearchProblem()).problem.goals(), 0);
     EXPECT_EQ(presolved(written({{{1}}}, {})).problem.goals(), 0);
 }
 
-TEST(Presolve, Stops) {
+TEST(Presolve, StopsOnRequest) {
     const SearchProblem problem = written({{{1}}}, {0});
     PathDag dag;
     std::stop_source stop;
@@ -183,7 +183,7 @@ TEST(Presolve, Stops) {
 }
 
 // A repeated segment is reduced to what it would be reduced to alone.
-TEST(Presolve, EqualStretchesLoseNoPath) {
+TEST(Presolve, EqualSegmentsLoseNoPath) {
     int found = 0, less_work = 0;
     for (std::uint64_t seed = 0; seed < 600; ++seed) {
         const auto [problem, subproblem_of] = layered_decomposition(seed);

@@ -125,7 +125,7 @@ std::vector<Path> all_paths(const SearchProblem& problem) {
 }
 
 void for_each_enumerated_problem(const std::function<void(const EnumeratedProblem&)>& check) {
-    int looked_at = 0, in_layers = 0;
+    int checked = 0, in_layers = 0;
     for (std::uint64_t seed = 0; seed < 1000; ++seed) {
         RandomProblemOptions make;
         make.goals = 3 + static_cast<int>(seed % 5);
@@ -146,10 +146,10 @@ void for_each_enumerated_problem(const std::function<void(const EnumeratedProble
         ASSERT_TRUE(found.exact);
         check({seed, problem, all, found});
         if (testing::Test::HasFatalFailure()) return;
-        ++looked_at;
+        ++checked;
         in_layers += found.regions_solved < found.regions;
     }
-    EXPECT_GT(looked_at, 300);
+    EXPECT_GT(checked, 300);
     EXPECT_GT(in_layers, 5);
 }
 

@@ -20,7 +20,7 @@ namespace cairn::search::test {
 namespace {
 
 constexpr int problems = 5000;
-constexpr std::size_t most_paths = 250;  // maximum number of paths of a problem
+constexpr std::size_t max_paths = 250;  // maximum number of paths of a problem
 
 /// Up to 14 alternatives, or that many in each of some equal layers: several roots, cycles, ties, costs of 0, goals
 /// that are only provided.
@@ -109,7 +109,7 @@ void expect_order(const Exploration& found, const std::vector<Path>& paths) {
     EXPECT_EQ(met.size(), paths.size());
 }
 
-void look_at(const SearchProblem& problem, const std::vector<Path>& paths, Seen& seen, std::mt19937_64& random) {
+void check_paths(const SearchProblem& problem, const std::vector<Path>& paths, Seen& seen, std::mt19937_64& random) {
     std::set<int> roots(problem.roots().begin(), problem.roots().end());
     seen.roots += roots.size() > 1;
     seen.without_path += paths.empty();
@@ -134,18 +134,18 @@ void look_at(const SearchProblem& problem, const std::vector<Path>& paths, Seen&
     }
 }
 
-TEST(Random, CountOrderAndNumbersAreThoseOfBruteForce) {
+TEST(Random, CountOrderAndNumbersMatchBruteForce) {
     Seen seen;
     std::mt19937_64 random(1);
-    int looked_at = 0;
-    for (std::uint64_t seed = 100'000; looked_at < problems; ++seed) {
+    int checked = 0;
+    for (std::uint64_t seed = 100'000; checked < problems; ++seed) {
         const SearchProblem problem = random_problem(seed, small_make(seed));
         ASSERT_EQ(fault(problem), "");
         const std::vector<Path> paths = all_paths(problem);
-        if (paths.size() > most_paths) continue;
-        ++looked_at;
+        if (paths.size() > max_paths) continue;
+        ++checked;
         SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + to_string(problem));
-        look_at(problem, paths, seen, random);
+        check_paths(problem, paths, seen, random);
         if (testing::Test::HasFailure()) return;
     }
     EXPECT_GT(seen.without_path, 300);
@@ -159,7 +159,7 @@ TEST(Random, CountOrderAndNumbersAreThoseOfBruteForce) {
     EXPECT_GT(seen.tied, 500);
 }
 
-TEST(Random, AnyPathIsAsLikelyAsAnother) {
+TEST(Random, SamplesAreUniform) {
     // Chi-square of 40 draws for each path, of each problem with some paths; and their sum over all problems.
     std::mt19937_64 random(20260101);
     double sum = 0, freedom = 0;
@@ -189,7 +189,7 @@ TEST(Random, AnyPathIsAsLikelyAsAnother) {
     EXPECT_NEAR(sum, freedom, 3.3 * std::sqrt(2 * freedom));
 }
 
-TEST(Random, TheOrderDoesNotDependOnHowASetIsMade) {
+TEST(Random, TheOrderDoesNotDependOnTheConstructionOfASet) {
     // Costs whose sums are not exact as doubles, each used repeatedly: the order of the same paths, built from shared
     // regions and from one region.
     int shared = 0, compared = 0;

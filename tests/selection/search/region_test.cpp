@@ -32,7 +32,7 @@ WrittenGoals layers(double cost_of_the_last = 5) {
     return {{{1}}, {{2, {0}}}, {{5, {1, 0}}}, {{2, {2}}}, {{5, {3, 0}}}, {{2, {4}}}, {{cost_of_the_last, {5, 0}}}};
 }
 
-TEST(Region, EqualMakeHasEqualForm) {
+TEST(Region, EqualStructuresHaveEqualForms) {
     const Given given(written(layers(), {}));
     const RegionForm low = given.form(3, 5), high = given.form(5, 7);
     EXPECT_EQ(low.signature, high.signature);
@@ -44,7 +44,7 @@ TEST(Region, EqualMakeHasEqualForm) {
     EXPECT_EQ(given.form(3, 3).signature, std::u32string()) << "no goals, no form";
 }
 
-TEST(Region, CostsAndWhatIsProvidedAreOfTheForm) {
+TEST(Region, CostsAndProvidedGoalsArePartOfTheForm) {
     const std::u32string signature = Given(written(layers(), {})).form(5, 7).signature;
     EXPECT_NE(Given(written(layers(5.0000001), {})).form(5, 7).signature, signature);
     WrittenGoals provides = layers();
@@ -54,18 +54,18 @@ TEST(Region, CostsAndWhatIsProvidedAreOfTheForm) {
         << "and what is to beware of";
 }
 
-TEST(Region, TheOrderOfChoicesIsOfTheForm) {
+TEST(Region, TheOrderOfChoicesIsPartOfTheForm) {
     // Both sets of a product cost the same; the signature records which of them has the lower choice.
-    const auto signature = [](bool turned) {
+    const auto signature = [](bool swapped) {
         Given given(written({{{2}}}, {}));
         const PathSet low = given.dag.choice(3, 1), high = given.dag.choice(4, 1);
-        given.presolved.sets[0] = turned ? given.dag.product(high, low) : given.dag.product(low, high);
+        given.presolved.sets[0] = swapped ? given.dag.product(high, low) : given.dag.product(low, high);
         return given.form(0, 1).signature;
     };
     EXPECT_NE(signature(true), signature(false));
 }
 
-TEST(Region, WhatAlternativesStandForIsOfTheForm) {
+TEST(Region, PathSetsOfAlternativesArePartOfTheForm) {
     const auto signature = [](bool two) {
         Given given(written({{{1}}}, {}));
         PathDag::Sum sum;
@@ -77,7 +77,7 @@ TEST(Region, WhatAlternativesStandForIsOfTheForm) {
     EXPECT_NE(signature(true), signature(false)) << "one path or two of the same cost";
 }
 
-TEST(Region, ExitsAreTheWaysToEachSetOfPorts) {
+TEST(Region, ExitsAreThePathsToEachSetOfPorts) {
     Given given(written({{{1}}, {{1}}, {{4, {0}}, {3, {0}}, {9, {1}}}}, {}));
     const std::vector<Exit> exits = given.solve(2, 3, state({pending(0)}));
     ASSERT_EQ(exits.size(), 2U);
@@ -87,14 +87,14 @@ TEST(Region, ExitsAreTheWaysToEachSetOfPorts) {
     EXPECT_EQ(given.dag.cheapest(exits[1].set), (Path{9, {4}}));
 }
 
-TEST(Region, NothingPendingCostsNothing) {
+TEST(Region, NoPendingGoalsCostNothing) {
     Given given(written(layers(), {}));
     const std::vector<Exit> exits = given.solve(3, 5, {});
     ASSERT_EQ(exits.size(), 1U);
     EXPECT_EQ(given.dag.cheapest(exits[0].set), (Path{0, {}}));
 }
 
-TEST(Region, WhatIsProvidedIsNotMadeNorProvidedAgain) {
+TEST(Region, ProvidedGoalsAreNotComputedOrProvidedAgain) {
     const auto cost = [](const State& inside) {
         Given given(written({{{1}}, {{2}}, {{3, {}, {1}}}}, {}));
         const auto exits = given.solve(1, 3, inside);
@@ -117,7 +117,7 @@ SearchProblem wide(int count) {
     return written(goals, {});
 }
 
-TEST(Region, PastItsLimitItFollowsTheCheapest) {
+TEST(Region, BeyondItsLimitItKeepsTheCheapest) {
     State all;
     for (int i = 0; i < 12; ++i) add_goal(all, i, false);
     Given exact(wide(12)), rough(wide(12));
@@ -141,7 +141,7 @@ TEST(Region, SolvesASetOfGoalsOnce) {
     EXPECT_EQ(given.limits.states, once);
 }
 
-TEST(Region, Stops) {
+TEST(Region, StopsOnRequest) {
     std::stop_source stop;
     stop.request_stop();
     Given given(written(layers(), {}));

@@ -17,7 +17,7 @@ namespace {
 /// 5.
 const WrittenGoals two_matches = {{{5}}, {{5}}, {{1, {0}, {1}}, {4, {0}}}, {{1, {1}, {0}}, {4, {1}}}};
 
-TEST(Scc, AreFoundAmongChoices) {
+TEST(Scc, CyclesAreFoundAmongChoices) {
     const SearchProblem problem = written(two_matches, {2, 3});
     const auto among = [&](std::vector<int> choices) { return find_cycle(problem, choices); };
     EXPECT_GE(among({2, 4}), 0);
@@ -27,7 +27,7 @@ TEST(Scc, AreFoundAmongChoices) {
     EXPECT_EQ(among({}), -1);
 }
 
-TEST(Scc, AreTheGoalsThatMayComeIntoThem) {
+TEST(Scc, AreGoalsThatMayDependOnOneAnother) {
     EXPECT_EQ(scc_of_goals(written(two_matches, {})), (std::vector<int>{0, 0, -1, -1}));
     EXPECT_EQ(scc_of_goals(written({{{1}}, {{1, {0}}}, {{1, {1}}}}, {})), (std::vector<int>{-1, -1, -1}));
     EXPECT_EQ(scc_of_goals(written({{{1}}, {{1}}, {{1, {0}, {1}}}}, {})), (std::vector<int>{-1, -1, -1}))
@@ -64,7 +64,7 @@ std::vector<std::vector<bool>> reached_from(const SearchProblem& problem) {
     return reached;
 }
 
-TEST(Scc, AreWhatIsReachedThereAndBack) {
+TEST(Scc, AreMutuallyReachableGoals) {
     int in_circles = 0, several = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         RandomProblemOptions make;
@@ -102,12 +102,12 @@ TEST(Scc, ManyOfThemAreSolvedExactly) {
     SearchProblem problem;
     for (int pair = 0; pair < 40; ++pair) {
         const int base = problem.goals();
-        for (const auto& ways : two_matches) {
+        for (const auto& goal_alternatives : two_matches) {
             problem.add_goal();
-            for (WrittenAlternative way : ways) {
-                for (int& goal : way.needs) goal += base;
-                for (int& goal : way.provides) goal += base;
-                problem.add_alternative(way.cost, way.needs, way.provides);
+            for (WrittenAlternative copy : goal_alternatives) {
+                for (int& goal : copy.needs) goal += base;
+                for (int& goal : copy.provides) goal += base;
+                problem.add_alternative(copy.cost, copy.needs, copy.provides);
             }
         }
         problem.add_root(base + 2);

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<int> list(std::span<const int> goals) { return {goals.begin(), goals.end()}; }
 
-TEST(SearchProblem, KeepsWhatItIsGiven) {
+TEST(SearchProblem, StoresItsGoalsAndAlternatives) {
     SearchProblem problem;
     EXPECT_EQ(problem.add_goal(), 0);
     EXPECT_EQ(problem.add_goal(), 1);
@@ -38,23 +38,23 @@ TEST(SearchProblem, KeepsWhatItIsGiven) {
     EXPECT_EQ(to_string(problem), "0:\n1: 2 (|)\n2: 7 (0 1|) 4 (0|1)\nroots 2\n");
 }
 
-TEST(SearchProblem, AnExcerptIsNumberedAnew) {
+TEST(SearchProblem, AnInducedProblemIsRenumbered) {
     const SearchProblem whole =
         written({{{1}}, {{2}, {3}}, {{4, {0}}}, {{5, {0}, {2}}, {6, {1}, {0}}, {7, {1}, {2}}}}, {3, 1, 0});
     const auto all = [](int) { return true; };
     const InducedProblem same = induced_problem(whole, all, all);
     EXPECT_EQ(to_string(same.problem), to_string(whole));
     EXPECT_EQ(same.choices, (std::vector<int>{0, 1, 2, 3, 4, 5, 6}));
-    std::vector<int> asked;
+    std::vector<int> queried;
     const InducedProblem some = induced_problem(
         whole, [](int goal) { return goal != 0; },
         [&](int choice) {
-            asked.push_back(choice);
+            queried.push_back(choice);
             return choice == 2 || choice == 6;
         });
     EXPECT_EQ(to_string(some.problem), "0: 3 (|)\n1:\n2: 7 (0|1)\nroots 2 0\n");
     EXPECT_EQ(some.choices, (std::vector<int>{2, 6}));
-    EXPECT_EQ(asked, (std::vector<int>{1, 2, 3, 4, 5, 6})) << "what no kept goal has is not asked for";
+    EXPECT_EQ(queried, (std::vector<int>{1, 2, 3, 4, 5, 6})) << "what no kept goal has is not asked for";
 }
 
 TEST(SearchProblem, FaultsAreNamed) {

@@ -10,7 +10,7 @@ namespace {
 
 bool any(int) { return true; }
 
-TEST(SearchState, AStateHoldsEachGoalOnceHighestFirst) {
+TEST(SearchState, AStateContainsEachGoalOnceInDescendingOrder) {
     State codes;
     add_goal(codes, 3, false);
     add_goal(codes, 7, false);
@@ -32,7 +32,7 @@ TEST(SearchState, AProvidedGoalStaysProvided) {
     EXPECT_FALSE(is_provided({}, 0));
 }
 
-TEST(SearchState, AChoiceLeavesItsNeedsAndWhatItProvides) {
+TEST(SearchState, AChoiceAddsItsNeedsAndProvidedGoals) {
     const SearchProblem problem = written({{{1}}, {{1}}, {{1, {0}, {1}}, {1, {1}}}}, {2});
     StateTransitions steps(problem, no_sccs(problem));
     State next;
@@ -49,7 +49,7 @@ TEST(SearchState, AChoiceLeavesItsNeedsAndWhatItProvides) {
     EXPECT_EQ(next, state({pending(0)}));
 }
 
-TEST(SearchState, NothingRestsOnItself) {
+TEST(SearchState, NoGoalDependsOnItself) {
     // 3 provides 0 and needs 1 or 2; 1 needs 0, 2 needs 1, each or not.
     const SearchProblem problem = written({{{1}}, {{1, {0}}, {1}}, {{1, {1}}, {1}}, {{1, {2}, {0}}}}, {3});
     const std::vector<int> sccs = scc_of_goals(problem);
@@ -66,7 +66,7 @@ TEST(SearchState, NothingRestsOnItself) {
     EXPECT_EQ(after_2, state({provided(0)})) << "nothing it needs is pending";
 }
 
-TEST(SearchState, APartKeepsWhatItsGoalsRestOn) {
+TEST(SearchState, AComponentKeepsTheDependencesOfItsGoals) {
     const SearchProblem problem = written({{{1}}, {{1, {0}}}, {{1, {1}, {0}}}, {{1}}}, {2, 3});
     const std::vector<int> sccs = scc_of_goals(problem);
     StateTransitions steps(problem, sccs);

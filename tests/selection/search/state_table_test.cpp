@@ -11,11 +11,11 @@ State state_of(int goal) { return {pending(goal)}; }
 
 TEST(StateTable, KeepsStatesInTheOrderTheyWereFirstReached) {
     PathDag dag;
-    const PathSet dear = dag.choice(0, 3), cheap = dag.choice(1, 2);
+    const PathSet expensive = dag.choice(0, 3), cheap = dag.choice(1, 2);
     StateTable reached;
     EXPECT_TRUE(reached.entries().empty());
-    EXPECT_TRUE(reached.reach(state_of(7), dag, dear));
-    EXPECT_TRUE(reached.reach(state_of(2), dag, dear));
+    EXPECT_TRUE(reached.reach(state_of(7), dag, expensive));
+    EXPECT_TRUE(reached.reach(state_of(2), dag, expensive));
     EXPECT_FALSE(reached.reach(state_of(7), dag, cheap));
     ASSERT_EQ(reached.entries().size(), 2U);
     EXPECT_EQ(reached.entries()[0].state, state_of(7));

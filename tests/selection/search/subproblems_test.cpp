@@ -21,7 +21,7 @@ Exploration every_path(const SearchProblem& problem) {
 const std::vector<int> two_subproblems{shared, shared, 0, 1};
 SearchProblem two_forms() { return written({{{3}}, {{4.5}}, {{1, {0}}, {2, {1}}}, {{3, {0}}, {1, {1}}}}, {2, 3}); }
 
-TEST(Subproblems, EachSideAnswersForItself) {
+TEST(Subproblems, EachIsSolvedIndependently) {
     const SearchProblem problem = two_forms();
     Subproblems subproblems(problem, two_subproblems);
     ASSERT_TRUE(subproblems.add_all(every_path));
@@ -40,14 +40,14 @@ TEST(Subproblems, EachSideAnswersForItself) {
     EXPECT_EQ(subproblems.whole_path(all), (std::vector<int>{0, 1, 2, 5}));
 }
 
-TEST(Subproblems, ASideWithoutAPathIsTold) {
+TEST(Subproblems, ASubproblemWithoutAPathIsReported) {
     const SearchProblem problem = written({{{3}}, {}, {{1, {0}}}}, {1, 2});
     const std::vector<int> subproblem_of{shared, 0, 1};
     Subproblems subproblems(problem, subproblem_of);
     EXPECT_FALSE(subproblems.add_all(every_path));
 }
 
-TEST(Subproblems, WhatWasTiedKeepsItsShares) {
+TEST(Subproblems, TiedGoalsKeepTheirShares) {
     const auto [problem, subproblem_of] = layers_without_a_form_for_all(3, 8);
     Subproblems subproblems(problem, subproblem_of);
     ASSERT_TRUE(subproblems.add_all(every_path));

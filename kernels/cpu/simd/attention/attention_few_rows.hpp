@@ -113,8 +113,8 @@ void add_values(float* sums, const AttentionPlan& plan, const float* weights, co
 /// Online softmax of a row: scores to weights e^(score - largest so far).
 inline void softmax_row(QueryTile& tile, float* s, std::int64_t row, std::int64_t count) {
     OnlineSoftmaxState& state = tile.state;
-    const float before = state.largest[row], here = max_row(s, count);
-    const float largest = here > before ? here : before;
+    const float before = state.largest[row], block_max = max_row(s, count);
+    const float largest = block_max > before ? block_max : before;
     // If all scores so far are -inf, any base will do: all weights are 0.
     const F32 base = splat(largest == -infinity ? 0.0f : largest);
     const float sum = map_sum_row(s, s, count, [&](F32 v) { return exp_negative(v - base); });

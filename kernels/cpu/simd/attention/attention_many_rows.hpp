@@ -30,8 +30,8 @@ struct ManyRowsTile {
     std::int64_t block = 0, behind = 0;                   ///< the current block of keys
     std::int64_t begin[tile_vectors], end[tile_vectors];  ///< of the block's keys, those that each vector processes
     std::int64_t whole_end[tile_vectors];  ///< from there on, for one step, only the later half of the vector does
-    KeyRange stretches[2 * tile_vectors];
-    int stretch_count = 0;
+    KeyRange ranges[2 * tile_vectors];
+    int range_count = 0;
     bool has_sums[max_tile_rows / value_rows]{};  ///< per row group: its sums are initialised
 
     explicit ManyRowsTile(QueryTile& of)
@@ -70,7 +70,7 @@ struct ManyRowsTile {
     /// Computes the key ranges of all vectors in the block [from, to). Later rows begin and end later.
     void open(std::int64_t from, std::int64_t to) {
         block = from, behind = to;
-        stretch_count = 0;
+        range_count = 0;
         for (int v = 0; v < vectors; ++v) {
             begin[v] = first_key(v, from, to);
             end[v] = last_key(v, from, to);
@@ -90,7 +90,7 @@ struct ManyRowsTile {
                     next = std::min(next, begin[v]);
                 }
             }
-            if (first < behind) stretches[stretch_count++] = {at, next, first, behind};
+            if (first < behind) ranges[range_count++] = {at, next, first, behind};
         }
     }
 };
@@ -177,12 +177,12 @@ inline void apply_causal_window(const ManyRowsTile& wide) {
     for (int v = 0; v < wide.vectors; ++v) {
         const std::int64_t first = v * lanes, last = first + lanes - 1;
         const auto within_block = [&](const std::int64_t* edges) {
-            alignas(4 * lanes) std::int32_t places[lanes];
+            alignas(4 * lanes) std::int32_t positions[lanes];
             for (int i = 0; i < lanes; ++i)
-                places[i] = static_cast<std::int32_t>(
+                positions[i] = static_cast<std::int32_t>(
                     std::clamp<std::int64_t>(edges[first + i] - wide.block, 0, tile.plan.key_block));
             I32 all;
-            std::memcpy(&all, places, sizeof all);
+            std::memcpy(&all, positions, sizeof all);
             return all;
         };
         const auto hide = [&](std::int64_t from, std::int64_t to, auto is_hidden) {
@@ -339,8 +339,8 @@ void add_block(ManyRowsTile& wide, const KeyValueView<Element>& kv, std::int64_t
         if (is_far && tile.keys >= to + plan.key_block) next_keys = {kv.k + to * kv.k_stride, kv.k_stride, plan.depth};
         if (is_far) next_values = {kv.v + from * kv.v_stride, kv.v_stride, plan.value_depth};
     }
-    for (int i = 0; i < wide.stretch_count; ++i) {
-        const KeyRange& s = wide.stretches[i];
+    for (int i = 0; i < wide.range_count; ++i) {
+        const KeyRange& s = wide.ranges[i];
         with_count<tile_vectors>(s.behind - s.first, [&](auto v) {
             score_steps<tile_steps, v>(wide.scores(s.begin, s.first), wide.width,
                                        tile.scratch.queries + s.first * lanes, keys + (s.begin - from) * k_stride,

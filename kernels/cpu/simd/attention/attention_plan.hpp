@@ -61,8 +61,8 @@ struct AttentionSplit {
     std::int64_t tiles, rows, parts, keys_of_part;
 
     AttentionSplit(std::int64_t heads, std::int64_t queries, std::int64_t keys, std::int64_t lanes,
-                   std::int64_t most_rows, std::int64_t key_block) {
-        const std::int64_t vectors = (queries + lanes - 1) / lanes, most = most_rows / lanes;
+                   std::int64_t max_rows, std::int64_t key_block) {
+        const std::int64_t vectors = (queries + lanes - 1) / lanes, most = max_rows / lanes;
         tiles = std::max<std::int64_t>((vectors + most - 1) / most, 1);
         rows = (vectors + tiles - 1) / tiles * lanes;
         if (tiles == 1) rows = queries;

@@ -24,18 +24,18 @@ struct AttentionScratch {
 
     AttentionScratch(const AttentionPlan& plan, std::byte* memory) {
         float* next = reinterpret_cast<float*>(memory);
-        const auto take = [&](std::int64_t floats) {
-            float* const taken = next;
+        const auto allocate = [&](std::int64_t floats) {
+            float* const allocated = next;
             next += floats;
-            return taken;
+            return allocated;
         };
-        queries = take(plan.queries_size());
-        scores = take(plan.scores_size());
-        state = take(plan.state_size(max_tile_rows));
-        widened = take(plan.widened_size());
-        unseen = take(plan.value_stride());
-        mask_row = take(plan.few_block());
-        zero_weights = take(plan.few_block());
+        queries = allocate(plan.queries_size());
+        scores = allocate(plan.scores_size());
+        state = allocate(plan.state_size(max_tile_rows));
+        widened = allocate(plan.widened_size());
+        unseen = allocate(plan.value_stride());
+        mask_row = allocate(plan.few_block());
+        zero_weights = allocate(plan.few_block());
         std::memset(zero_weights, 0, static_cast<std::size_t>(plan.few_block()) * sizeof(float));
     }
 };

@@ -18,7 +18,7 @@ struct OpRow {
     const ElementOp* op;  ///< null: an activation
 
     std::size_t operands() const { return op != nullptr ? static_cast<std::size_t>(op->operands) : 1; }
-    bool takes(DType dtype) const { return op != nullptr ? op->takes(dtype) : is_float(dtype); }
+    bool supports(DType dtype) const { return op != nullptr ? op->supports(dtype) : is_float(dtype); }
     DType result_of(DType dtype) const { return op != nullptr ? op->result_of(dtype) : dtype; }
 };
 
@@ -264,7 +264,7 @@ private:
         if (step.operands.size() != row.operands()) return step.op + " has a wrong number of operands";
         const DType of = dtype_of(step, 0);
         if (dtype_of(step, row.operands() - 1) != of) return step.op + " needs operands of one dtype";
-        if (!row.takes(of)) return step.op + " of " + kind_of(of) + " is left to other kernels";
+        if (!row.supports(of)) return step.op + " of " + kind_of(of) + " is left to other kernels";
         return step.dtype == row.result_of(of) ? Refusal() : step.op + " has a wrong result dtype";
     }
 
@@ -313,33 +313,33 @@ private:
     }
 
     /// Sets the blocks of the operands; those whose last use is operation `i` are appended to `freed`.
-    void place_operands(std::size_t i, BlockOp& op, std::vector<int>& freed) const {
+    void assign_operand_blocks(std::size_t i, BlockOp& op, std::vector<int>& freed) const {
         for (int k = 0; k < 3; ++k) {
             const int operand = virtual_ops_[i].operand[k];
             if (operand < 0) continue;
-            op.operand[k] = static_cast<std::int16_t>(place_[static_cast<std::size_t>(operand)]);
+            op.operand[k] = static_cast<std::int16_t>(block_of_[static_cast<std::size_t>(operand)]);
             const bool dies = last_use_[static_cast<std::size_t>(operand)] == static_cast<int>(i);
             if (!dies || operand < input_count() || is_constant(operand) || is_result(operand)) continue;
             if (std::find(freed.begin(), freed.end(), op.operand[k]) == freed.end()) freed.push_back(op.operand[k]);
         }
     }
 
-    BlockOp place_op(std::size_t i, std::size_t outputs) {
+    BlockOp assign_blocks(std::size_t i, std::size_t outputs) {
         const VirtualOp& draft = virtual_ops_[i];
         BlockOp op{draft.code, draft.slot, {0, 0, 0}, 0, -1};
         std::vector<int> freed;
-        place_operands(i, op, freed);
+        assign_operand_blocks(i, op, freed);
         // A result of another type may not overwrite its operand: elements have different offsets.
         const bool same_type = slot(draft.result) == draft.slot && draft.code != BlockOpcode::where;
         if (same_type) free_.insert(free_.end(), freed.begin(), freed.end());
         if (free_.empty() || is_result(draft.result)) {
-            op.result = static_cast<std::int16_t>(place_count_++);
+            op.result = static_cast<std::int16_t>(block_count_++);
         } else {
             op.result = static_cast<std::int16_t>(free_.back());
             free_.pop_back();
         }
         if (!same_type) free_.insert(free_.end(), freed.begin(), freed.end());
-        place_[static_cast<std::size_t>(draft.result)] = op.result;
+        block_of_[static_cast<std::size_t>(draft.result)] = op.result;
         // An output may alias an input, so it is written directly only after the last read of any input.
         for (std::size_t o = 0; o < outputs && op.output < 0; ++o) {
             if (result_values_[o] == draft.result && static_cast<int>(i) >= last_input_use_)
@@ -351,27 +351,29 @@ private:
     /// Block allocation: inputs, constants and results keep their blocks; other values share.
     void write(const std::vector<DType>& outputs, BlockProgram& body) {
         find_last_uses();
-        place_.assign(slots_.size(), -1);
+        block_of_.assign(slots_.size(), -1);
         for (int v = 0; v < static_cast<int>(slots_.size()); ++v) {
-            if (v < input_count() || is_constant(v)) place_[static_cast<std::size_t>(v)] = place_count_++;
+            if (v < input_count() || is_constant(v)) block_of_[static_cast<std::size_t>(v)] = block_count_++;
         }
         body.op_count = 0;
-        for (std::size_t i = 0; i < virtual_ops_.size(); ++i) body.ops[body.op_count++] = place_op(i, outputs.size());
+        for (std::size_t i = 0; i < virtual_ops_.size(); ++i)
+            body.ops[body.op_count++] = assign_blocks(i, outputs.size());
         body.input_count = input_count();
         body.output_count = static_cast<int>(outputs.size());
         body.constant_count = static_cast<int>(constants_.size());
-        body.block_count = place_count_;
+        body.block_count = block_count_;
         body.in_memory_format = false;
         const auto is_wide = [](BlockType s) { return s == BlockType::f64 || s == BlockType::i64; };
         body.block_bytes = block_size * (std::any_of(slots_.begin(), slots_.end(), is_wide) ? 8 : 4);
         std::copy(source_.inputs.begin(), source_.inputs.end(), body.inputs);
         for (std::size_t o = 0; o < outputs.size(); ++o) {
             body.outputs[o] = {outputs[o],
-                               static_cast<std::int16_t>(place_[static_cast<std::size_t>(result_values_[o])])};
+                               static_cast<std::int16_t>(block_of_[static_cast<std::size_t>(result_values_[o])])};
         }
         for (std::size_t c = 0; c < constants_.size(); ++c) {
             body.constants[c] = constants_[c];
-            body.constants[c].place = static_cast<std::int16_t>(place_[static_cast<std::size_t>(constants_[c].place)]);
+            body.constants[c].place =
+                static_cast<std::int16_t>(block_of_[static_cast<std::size_t>(constants_[c].place)]);
         }
     }
 
@@ -386,9 +388,9 @@ private:
     std::vector<int> result_values_;
     std::vector<int> last_use_;  ///< per value: index into virtual_ops_
     int last_input_use_ = -1;
-    std::vector<int> place_;  ///< block of each value
-    std::vector<int> free_;   ///< blocks whose values are dead
-    int place_count_ = 0;
+    std::vector<int> block_of_;  ///< block of each value
+    std::vector<int> free_;      ///< blocks whose values are dead
+    int block_count_ = 0;
 };
 
 }  // namespace

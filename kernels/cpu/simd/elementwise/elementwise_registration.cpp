@@ -133,7 +133,7 @@ Kernel atomic(FeatureSet needs, const SimdTable& table, const ElementOp& op) {
     Kernel made = kernel(needs, table, name, version_of(op.code));
     made.in_place = pairs(op.operands, 1);
     for (const DType dtype : all_dtypes) {
-        if (op.takes(dtype)) add_samples(made, op.operands, dtype, op.result_of(dtype));
+        if (op.supports(dtype)) add_samples(made, op.operands, dtype, op.result_of(dtype));
     }
     return made;
 }

@@ -103,16 +103,16 @@ struct ConcatPlan {
 void run_concat(const Args& args, Team& team) {
     const auto& plan = *static_cast<const ConcatPlan*>(args.prepared);
     const TensorArg& out = args.outputs[0];
-    std::int64_t chunk = team.next_chunk(), first = 0, place = 0;
+    std::int64_t chunk = team.next_chunk(), first = 0, position = 0;
     for (int i = 0; i < plan.inputs; ++i) {
         const TensorArg& in = args.inputs[i];
         StridedCopy job;
-        job.to = out.data + place * out.strides[plan.axis] * plan.bytes;
+        job.to = out.data + position * out.strides[plan.axis] * plan.bytes;
         job.from = in.data;
         job.bytes = plan.bytes;
         for (int axis = 0; axis < out.rank; ++axis) job.add_axis(in.shape[axis], out.strides[axis], in.strides[axis]);
         first = copy_chunks(job, team, first, chunk);
-        place += in.shape[plan.axis];
+        position += in.shape[plan.axis];
     }
 }
 

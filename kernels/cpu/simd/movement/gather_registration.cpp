@@ -106,7 +106,7 @@ void gather_from_rows(const Args& args, Team& team, const GatherPlan& plan, std:
     constexpr std::int64_t block = 512, cells = 16384, rows_ahead = 2, line = 64;
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
     const std::int64_t step = table.strides[plan.axis] * plan.bytes, size = table.shape[plan.axis];
-    const bool asks = run * line >= size * step && step > 0;
+    const bool prefetches = run * line >= size * step && step > 0;
     const std::int64_t per_chunk = run < cells ? cells / run : 1;
     for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < rows; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(rows, (chunk + 1) * per_chunk);
@@ -122,7 +122,7 @@ void gather_from_rows(const Args& args, Team& team, const GatherPlan& plan, std:
             }
             for (std::int64_t row = chunk * per_chunk; row < end; ++row) {
                 const std::byte* from = table.data + offset_of(table, 0, plan.axis, row) * plan.bytes;
-                if (asks && row + rows_ahead < rows) {
+                if (prefetches && row + rows_ahead < rows) {
                     const std::byte* next = table.data + offset_of(table, 0, plan.axis, row + rows_ahead) * plan.bytes;
                     for (std::int64_t i = 0; i < size * step; i += line) __builtin_prefetch(next + i);
                 }
@@ -150,15 +150,15 @@ void run_gather(const Args& args, Team& team) {
     for (std::int64_t chunk = team.next_chunk(); chunk * per_chunk < total; chunk = team.next_chunk()) {
         const std::int64_t end = std::min(total, (chunk + 1) * per_chunk);
         for (std::int64_t at = chunk * per_chunk; at < end;) {
-            const std::int64_t outer = at / run, i = at % run, place = outer / leading_count;
+            const std::int64_t outer = at / run, i = at % run, position = outer / leading_count;
             const std::int64_t lead = outer % leading_count, count = std::min(run - i, end - at);
             const std::int64_t to_stride = merged > 0 ? out.strides[plan.axis + indices.rank - 1] : 0;
             const std::int64_t index_stride = merged > 0 ? indices.strides[indices.rank - 1] : 0;
             const std::int64_t to =
-                offset_of(out, 0, plan.axis, place) + offset_of(out, plan.axis, leading, lead) + i * to_stride;
+                offset_of(out, 0, plan.axis, position) + offset_of(out, plan.axis, leading, lead) + i * to_stride;
             const GatherPieces pieces{
                 out.data + to * plan.bytes,
-                table.data + offset_of(table, 0, plan.axis, place) * plan.bytes,
+                table.data + offset_of(table, 0, plan.axis, position) * plan.bytes,
                 to_stride * plan.bytes,
                 table.strides[plan.axis] * plan.bytes,
                 0,

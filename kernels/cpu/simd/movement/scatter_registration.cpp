@@ -18,7 +18,7 @@ struct ScatterPlan {
     std::int64_t bytes = 4;
 };
 
-/// `count` pieces: piece i is stored to the position in `to` given by index i, if it is one of the `places` positions
+/// `count` pieces: piece i is stored to the position in `to` given by index i, if it is one of the `positions` rows
 /// from `first` on.
 struct ScatterPieces {
     std::byte* to;
@@ -26,7 +26,7 @@ struct ScatterPieces {
     std::int64_t to_stride, from_stride;  ///< between pieces, in bytes
     const std::byte* indices;
     std::int64_t index_stride, count;
-    std::int64_t first, places, size;
+    std::int64_t first, positions, size;
 };
 
 constexpr std::int64_t no_bad_index = -1;
@@ -36,11 +36,11 @@ constexpr std::int64_t no_bad_index = -1;
 template <typename Index, int Bytes>
 std::int64_t scatter_each(ScatterPieces pieces, std::int64_t bytes) noexcept {
     const auto* indices = reinterpret_cast<const Index*>(pieces.indices);
-    const auto first = static_cast<std::uint64_t>(pieces.first), places = static_cast<std::uint64_t>(pieces.places),
-               size = static_cast<std::uint64_t>(pieces.size);
+    const auto first = static_cast<std::uint64_t>(pieces.first),
+               positions = static_cast<std::uint64_t>(pieces.positions), size = static_cast<std::uint64_t>(pieces.size);
     for (std::int64_t i = 0; i < pieces.count; ++i) {
         const std::int64_t index = indices[i * pieces.index_stride];
-        if (static_cast<std::uint64_t>(index) - first >= places) {
+        if (static_cast<std::uint64_t>(index) - first >= positions) {
             if (static_cast<std::uint64_t>(index) >= size) return i;
             continue;
         }
@@ -86,9 +86,9 @@ bool scatter_pieces(const ScatterPieces& pieces, bool has_wide_indices, std::int
 struct ScatterShares {
     std::int64_t slabs, size, parts = 1, per_chunk = 1;
 
-    ScatterShares(std::int64_t all_slabs, std::int64_t places, std::int64_t row_bytes, std::int64_t indices,
+    ScatterShares(std::int64_t all_slabs, std::int64_t positions, std::int64_t row_bytes, std::int64_t indices,
                   std::int64_t members) noexcept
-        : slabs(all_slabs), size(places) {
+        : slabs(all_slabs), size(positions) {
         constexpr std::int64_t chunk_bytes = 32768;
         const std::int64_t slab_bytes = size * row_bytes, wanted = indices < size / 8 ? 4 * members : members;
         if (slab_bytes < chunk_bytes) per_chunk = chunk_bytes / std::max<std::int64_t>(slab_bytes, 1);
@@ -96,7 +96,7 @@ struct ScatterShares {
             parts = std::max<std::int64_t>(std::min({slab_bytes / chunk_bytes, size, wanted}), 1);
     }
     std::int64_t items() const noexcept { return slabs * parts; }
-    std::int64_t first_place(std::int64_t part) const noexcept { return size * part / parts; }
+    std::int64_t first_position(std::int64_t part) const noexcept { return size * part / parts; }
 };
 
 void run_scatter(const Args& args, Team& team) {
@@ -128,12 +128,12 @@ void run_scatter(const Args& args, Team& team) {
         const std::int64_t begin = chunk * shares.per_chunk, end = std::min(shares.items(), begin + shares.per_chunk);
         for (std::int64_t item = begin; item < end; ++item) {
             const std::int64_t slab = item / shares.parts, part = item % shares.parts;
-            pieces.first = shares.first_place(part);
-            pieces.places = shares.first_place(part + 1) - pieces.first;
+            pieces.first = shares.first_position(part);
+            pieces.positions = shares.first_position(part + 1) - pieces.first;
             // In place on x there is nothing to copy.
             if (out.data != x.data)
                 copy_elements(job, (slab * size + pieces.first) * behind,
-                              (slab * size + pieces.first + pieces.places) * behind);
+                              (slab * size + pieces.first + pieces.positions) * behind);
             pieces.to = out.data + offset_of(out, 0, plan.axis, slab) * plan.bytes;
             pieces.from = updates.data + offset_of(updates, 0, plan.axis, slab) * plan.bytes;
             if (!scatter_pieces(pieces, plan.has_wide_indices, row_bytes, team)) return;

@@ -43,9 +43,9 @@ CAIRN_INLINE F32 load_strided_elements(const Element* from, std::int64_t stride,
                                                   : load_part(from + lanes - 1, reach - (lanes - 1));
         return every_second<0, 1, lanes, 1>(first, second);
     }
-    alignas(64) float places[lanes] = {};
-    for (std::int64_t i = 0; i < n; ++i) places[i] = widened(from[i * stride]);
-    return load(places);
+    alignas(64) float widened_values[lanes] = {};
+    for (std::int64_t i = 0; i < n; ++i) widened_values[i] = widened(from[i * stride]);
+    return load(widened_values);
 }
 
 /// to[i] = from[i * stride].
@@ -285,15 +285,15 @@ void each_band(const WindowPlan& plan, const Planes<const Element>& x, std::int6
             const std::int64_t column = item % across * tile.columns, band_number = item / across;
             const std::int64_t row = band_number % down * tile.rows, plane = band_number / down;
             const std::int64_t channel = plane / depths;
-            const BandOutput places{channel / x.channels,
+            const BandOutput output{channel / x.channels,
                                     channel % x.channels,
                                     plane % depths,
                                     row,
                                     column,
                                     std::min(tile.rows, p - row),
                                     std::min(tile.columns, q - column)};
-            band.fill(x, places.b, places.c, places.depth, row, column);
-            take(band, places);
+            band.fill(x, output.b, output.c, output.depth, row, column);
+            take(band, output);
         }
         done();
     }

@@ -31,11 +31,11 @@ struct WindowAxis {
     std::int64_t offset_of(std::int64_t tap) const { return has_set_per_tap ? 0 : tap * dilation / stride; }
     /// Position on the padded axis where a set begins.
     std::int64_t first_of(std::int64_t set) const { return has_set_per_tap ? set * dilation : set * dilation % stride; }
-    /// The axis with a set per tap, if sets for `places` positions are then less than 1 / factor as large. Dilated
-    /// windows skip most elements between their taps.
-    WindowAxis with_smaller_sets(std::int64_t places, std::int64_t factor) const {
+    /// The axis with a set per tap, if sets for `positions` output positions are then less than 1 / factor as large.
+    /// Dilated windows skip most elements between their taps.
+    WindowAxis with_smaller_sets(std::int64_t positions, std::int64_t factor) const {
         WindowAxis slide = *this;
-        slide.has_set_per_tap = factor * size * places < phases() * (places + reach() / stride);
+        slide.has_set_per_tap = factor * size * positions < phases() * (positions + reach() / stride);
         return slide;
     }
 };

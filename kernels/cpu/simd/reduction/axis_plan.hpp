@@ -28,6 +28,6 @@ inline constexpr std::int64_t buffered_row = (cached_columns + 16) * 4,
 /// Bytes of the f32 copy of an f16 or bf16 row, and the number of such copies that a team member holds for a norm: x,
 /// and gamma and beta if given.
 inline constexpr std::int64_t row_bytes(std::int64_t length) { return (length + 15) / 16 * 64; }
-inline constexpr int held_rows(const AxisPlan& plan) { return plan.has_beta ? 3 : plan.has_gamma ? 2 : 1; }
+inline constexpr int buffered_rows(const AxisPlan& plan) { return plan.has_beta ? 3 : plan.has_gamma ? 2 : 1; }
 
 }  // namespace cairn::kernels::cpu

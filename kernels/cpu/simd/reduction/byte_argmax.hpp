@@ -16,25 +16,25 @@ struct ColumnByteArgMax {
     using Out = std::int32_t;
     struct Result {
         T value;
-        Out place;
+        Out index;
     };
     static constexpr int n = vec_lanes<T>;
     using Signed = Vec<std::int8_t>;
 
     static Result combine(Result a, Result b) {
-        return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a;
+        return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
     }
-    static Out out(Result x) { return x.place; }
+    static Out out(Result x) { return x.index; }
 
     struct ColumnAccumulator {
         void start(std::int64_t count) {
             std::fill_n(best, count, lowest_value<T>());
-            std::fill_n(place, count, 0);
+            std::fill_n(index, count, 0);
         }
-        Result at(std::int64_t j) const { return {best[j], place[j]}; }
-        const Out* out() const { return place; }
-        const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return place; }
-        const Out* combine_groups(std::int64_t, std::int64_t) const { return place; }
+        Result at(std::int64_t j) const { return {best[j], index[j]}; }
+        const Out* out() const { return index; }
+        const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return index; }
+        const Out* combine_groups(std::int64_t, std::int64_t) const { return index; }
         void accumulate(StorageType, const T* const* runs, int rows, std::int64_t step, std::int64_t count,
                         std::int64_t ahead, bool are_first) {
             std::int64_t j = 0;
@@ -54,7 +54,7 @@ struct ColumnByteArgMax {
     private:
         // Vectors may extend past the last column.
         alignas(64) T best[max_columns];
-        alignas(64) Out place[max_columns];
+        alignas(64) Out index[max_columns];
 
         template <typename Load>
         CAIRN_INLINE void update_max(std::int64_t j, int rows, std::int64_t step, bool are_first, Load load) {
@@ -74,7 +74,7 @@ struct ColumnByteArgMax {
                 std::memcpy(&of, reinterpret_cast<const std::byte*>(&row) + part, sizeof of);
                 std::memcpy(&is, reinterpret_cast<const std::byte*>(&is_larger) + part, sizeof is);
                 const I32 found = from_bytes(of) + static_cast<std::int32_t>(step);
-                store(place + j + part, from_bytes(is) != 0 ? found : vec_load(place + j + part));
+                store(index + j + part, from_bytes(is) != 0 ? found : vec_load(index + j + part));
             }
         }
     };

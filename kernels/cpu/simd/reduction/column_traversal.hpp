@@ -244,10 +244,10 @@ void run_columns(const Args& args, Team& team, const ColumnView& across, const C
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < count; chunk = team.next_chunk()) {
         const std::int64_t end = (chunk + 1) * at_once < count ? (chunk + 1) * at_once : count;
         for (std::int64_t i = chunk * at_once; i < end; ++i) {
-            const std::int64_t place = i / groups, column = i % groups * group, left = across.width - column;
+            const std::int64_t position = i / groups, column = i % groups * group, left = across.width - column;
             const ColumnTraversal<Element> walk{
-                elements<const Element>(args.inputs[0]) + across.x_outer.offset(place) + column,
-                elements<Element>(args.outputs[0]) + across.y_outer.offset(place) + column,
+                elements<const Element>(args.inputs[0]) + across.x_outer.offset(position) + column,
+                elements<Element>(args.outputs[0]) + across.y_outer.offset(position) + column,
                 across.x_step,
                 across.y_step,
                 across.length,

@@ -65,24 +65,24 @@ struct ElementRuns {
 
     explicit ElementRuns(DType of) : dtype(of), is_half(bytes_of(of) == 2) {}
     bool is_usable_in_place(std::int64_t stride, std::int64_t n) const { return !is_half && (stride == 1 || n == 1); }
-    CAIRN_INLINE const T* from(std::int64_t place, const std::byte* x, std::int64_t stride, std::int64_t n) {
+    CAIRN_INLINE const T* from(std::int64_t position, const std::byte* x, std::int64_t stride, std::int64_t n) {
         if (is_usable_in_place(stride, n)) return reinterpret_cast<const T*>(x);
         if (is_half)
-            load_run(dtype, loaded + place, x, stride, n);
+            load_run(dtype, loaded + position, x, stride, n);
         else
-            load_same<T>(loaded + place, x, stride, n);
-        return loaded + place;
+            load_same<T>(loaded + position, x, stride, n);
+        return loaded + position;
     }
     /// Where to write n elements, which `finish` then stores.
-    CAIRN_INLINE T* to(std::int64_t place, std::byte* y, std::int64_t stride, std::int64_t n) {
-        return is_usable_in_place(stride, n) ? reinterpret_cast<T*>(y) : summed + place;
+    CAIRN_INLINE T* to(std::int64_t position, std::byte* y, std::int64_t stride, std::int64_t n) {
+        return is_usable_in_place(stride, n) ? reinterpret_cast<T*>(y) : summed + position;
     }
-    CAIRN_INLINE void finish(std::int64_t place, std::byte* y, std::int64_t stride, std::int64_t n) {
+    CAIRN_INLINE void finish(std::int64_t position, std::byte* y, std::int64_t stride, std::int64_t n) {
         if (is_usable_in_place(stride, n)) return;
         if (is_half)
-            store_run(dtype, y, summed + place, stride, n);
+            store_run(dtype, y, summed + position, stride, n);
         else
-            store_same<T>(y, summed + place, stride, n);
+            store_same<T>(y, summed + position, stride, n);
     }
 };
 
@@ -119,9 +119,10 @@ constexpr A initial_sum = static_cast<A>(std::is_floating_point_v<A> ? -0.0 : 0.
 /// Calls work(item) for this member's items of `cells` elements each.
 template <typename Work>
 CAIRN_INLINE void share_items(Team& team, std::int64_t items, std::int64_t cells, Work work) {
-    const std::int64_t taken = cells < 8192 ? 8192 / (cells > 0 ? cells : 1) : 1;
-    for (std::int64_t chunk = team.next_chunk(); chunk * taken < items; chunk = team.next_chunk())
-        for (std::int64_t item = chunk * taken; item < items && item < (chunk + 1) * taken; ++item) work(item);
+    const std::int64_t items_per_chunk = cells < 8192 ? 8192 / (cells > 0 ? cells : 1) : 1;
+    for (std::int64_t chunk = team.next_chunk(); chunk * items_per_chunk < items; chunk = team.next_chunk())
+        for (std::int64_t item = chunk * items_per_chunk; item < items && item < (chunk + 1) * items_per_chunk; ++item)
+            work(item);
 }
 
 /// Prefetch distances for x and y in elements; 0 for a buffer. The hardware prefetcher does not predict distant rows,
@@ -189,10 +190,10 @@ void add_columns(const CumsumJob& job, Team& team) {
     const std::int64_t fair = (job.columns / shares + 63) / 64 * 64, width = fair < widest ? fair : widest;
     const std::int64_t strips = (job.columns + width - 1) / width;
     share_items(team, outer * strips, job.size * (width < job.columns ? width : job.columns), [&](std::int64_t item) {
-        const std::int64_t place = item / strips, first = item % strips * width;
+        const std::int64_t position = item / strips, first = item % strips * width;
         const std::int64_t n = job.columns - first < width ? job.columns - first : width;
-        add_strip<T>(job, runs, job.lines.offset(job.lines.x, place) + first * job.x_stride,
-                     job.lines.offset(job.lines.y, place) + first * job.y_stride, n);
+        add_strip<T>(job, runs, job.lines.offset(job.lines.x, position) + first * job.x_stride,
+                     job.lines.offset(job.lines.y, position) + first * job.y_stride, n);
     });
 }
 
@@ -214,11 +215,11 @@ struct LineGroup {
             A sum = initial_sum<A>;
             for (std::int64_t i = 0; i < job.size; i += widest) {
                 const std::int64_t n = job.size - i < widest ? job.size - i : widest;
-                std::byte* place = job.y(y[r] + i * job.y_step);
+                std::byte* target = job.y(y[r] + i * job.y_step);
                 const T* from = runs.from(0, job.x(x[r] + i * job.x_step), job.x_step, n);
-                T* to = runs.to(0, place, job.y_step, n);
+                T* to = runs.to(0, target, job.y_step, n);
                 for (std::int64_t j = 0; j < n; ++j) to[j] = static_cast<T>(sum = static_cast<A>(sum + from[j]));
-                runs.finish(0, place, job.y_step, n);
+                runs.finish(0, target, job.y_step, n);
             }
         }
     }

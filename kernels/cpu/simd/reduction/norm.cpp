@@ -49,8 +49,8 @@ template <typename Element>
 struct FloatRows {
     std::int64_t width;
 
-    FloatRows(const Args& args, Team& team, std::int64_t rows, std::int64_t of, int held)
-        : width(of), memory(args, team, held * row_bytes(of), rows) {}
+    FloatRows(const Args& args, Team& team, std::int64_t rows, std::int64_t of, int buffered)
+        : width(of), memory(args, team, buffered * row_bytes(of), rows) {}
     /// `taken`: a row of the operands that this member has claimed.
     const float* row(int place, const Element* x, std::int64_t taken) {
         return widened(x, [&] { return reinterpret_cast<float*>(memory.at(taken) + place * row_bytes(width)); });
@@ -102,7 +102,7 @@ template <typename Element>
 void norm_rows(const Args& args, Team& team, const AxisPlan& plan, MomentsOf moments) {
     const RowOffsets in(args.inputs[0], plan.first), out(args.outputs[0], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    FloatRows<Element> wide(args, team, in.count, width, held_rows(plan));
+    FloatRows<Element> wide(args, team, in.count, width, buffered_rows(plan));
     NormParameters factors;
     share_row_batches(team, in.count, width, [&]<int n>(std::integral_constant<int, n>, std::int64_t first) {
         factors.widen(args, plan, 1, wide, first);
@@ -124,7 +124,7 @@ void norm_sums(const Args& args, Team& team, const AxisPlan& plan, MomentsOf mom
     const RowOffsets left(args.inputs[0], plan.first), right(args.inputs[1], plan.first);
     const RowOffsets sum(args.outputs[0], plan.first), out(args.outputs[1], plan.first);
     const std::int64_t width = length_of(args.inputs[0], plan);
-    FloatRows<Element> wide(args, team, left.count, width, held_rows(plan));
+    FloatRows<Element> wide(args, team, left.count, width, buffered_rows(plan));
     NormParameters factors;
     share_rows(team, left.count, width, [&](std::int64_t row) {
         const auto* a = elements<const Element>(args.inputs[0]) + left.offset(row);

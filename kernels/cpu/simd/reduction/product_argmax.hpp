@@ -20,25 +20,25 @@ public:
     ProductArgMax(std::int64_t rows, const float* bias, std::byte* memory, int member) noexcept
         : rows_(rows), bias_(bias), memory_(memory), member_(member) {
         std::fill_n(best(member), rows * lanes, lowest_value<float>());
-        std::fill_n(place(member), rows * lanes, 0);
+        std::fill_n(index(member), rows * lanes, 0);
     }
 
     /// Scans a tile. Columns of a row must arrive in ascending order. Rows of `sums` may be read up to a whole vector.
     void accumulate(const OutputTile& part, const float* sums) noexcept {
         for (std::int64_t i = 0; i < part.height; ++i, sums += part.pitch) {
             float* const best_at = best(member_) + (part.row + i) * lanes;
-            std::int32_t* const place_at = place(member_) + (part.row + i) * lanes;
+            std::int32_t* const index_at = index(member_) + (part.row + i) * lanes;
             F32 best = load(best_at);
-            I32 place = load(place_at);
+            I32 index = load(index_at);
             for (std::int64_t j = 0; j < part.width; j += lanes) {
                 const std::int64_t column = part.column + j, count = std::min<std::int64_t>(lanes, part.width - j);
                 F32 x = load(sums + j);
                 if (bias_ != nullptr) x = x + vec_load_part(bias_ + column, count, 0.0f);
                 if (count < lanes) x = first_lanes(count) != 0 ? x : splat(lowest_value<float>());
-                ArgMax<float>::update_max(best, place, x, splat(static_cast<std::int32_t>(column)));
+                ArgMax<float>::update_max(best, index, x, splat(static_cast<std::int32_t>(column)));
             }
             store(best_at, best);
-            store(place_at, place);
+            store(index_at, index);
         }
     }
 
@@ -55,12 +55,12 @@ private:
         for (int member = 0; member < members; ++member)
             for (int lane = 0; lane < lanes; ++lane) {
                 const std::int64_t at = row * lanes + lane;
-                found = ArgMax<float>::combine(found, {best(member)[at], place(member)[at] + lane});
+                found = ArgMax<float>::combine(found, {best(member)[at], index(member)[at] + lane});
             }
-        return found.place;
+        return found.index;
     }
     float* best(int member) const noexcept { return reinterpret_cast<float*>(memory_ + member * rows_ * row_bytes); }
-    std::int32_t* place(int member) const noexcept {
+    std::int32_t* index(int member) const noexcept {
         return reinterpret_cast<std::int32_t*>(best(member) + rows_ * lanes);
     }
 

@@ -101,9 +101,9 @@ template <typename Out>
     }
     if constexpr (sizeof(Out) == 1) return store_same<Out>(y, results, stride, n);
     if (sizeof(Out) == 8 && dtype == DType::i32) {
-        alignas(64) std::int32_t places[block];
-        for (std::int64_t j = 0; j < n; ++j) places[j] = static_cast<std::int32_t>(results[j]);
-        return store_run(dtype, y, places, stride, n);
+        alignas(64) std::int32_t indices[block];
+        for (std::int64_t j = 0; j < n; ++j) indices[j] = static_cast<std::int32_t>(results[j]);
+        return store_run(dtype, y, indices, stride, n);
     }
     store_run(dtype, y, results, stride, n);
 }
@@ -246,12 +246,12 @@ void reduce_columns(const ReduceJob& job, Team& team) {
     for (std::int64_t chunk = team.next_chunk(); chunk * at_once < items; chunk = team.next_chunk()) {
         const std::int64_t end = (chunk + 1) * at_once < items ? (chunk + 1) * at_once : items;
         for (std::int64_t item = chunk * at_once; item < end; ++item) {
-            const std::int64_t place = item / blocks, column = item % blocks * most;
+            const std::int64_t position = item / blocks, column = item % blocks * most;
             const std::int64_t n = walk.length - column < most ? walk.length - column : most;
             reduce_column_block<Reducer>(job, source, columns,
-                                         walk.kept.offset(walk.kept.x, place) + column * walk.column_step, walk.span(n),
-                                         0, walk.steps);
-            store_results(job, walk.kept.offset(walk.kept.y, place) + column * walk.y_stride, walk.y_stride, n,
+                                         walk.kept.offset(walk.kept.x, position) + column * walk.column_step,
+                                         walk.span(n), 0, walk.steps);
+            store_results(job, walk.kept.offset(walk.kept.y, position) + column * walk.y_stride, walk.y_stride, n,
                           walk.window > 1   ? columns.windows(n, walk.window, walk.column_step)
                           : walk.groups > 1 ? columns.combine_groups(n, walk.groups)
                                             : columns.out());
@@ -350,8 +350,9 @@ bool reduce_bytes(const ReduceJob& job, Team& team) {
         case ReduceKind::max: reduce<Reducer<Max<T>>>(job, team); return true;
         case ReduceKind::argmax:
             if (!walk.is_row) {
-                using Places = ColumnByteArgMax<T>;
-                walk.splits_columns() ? reduce_column_pieces<Places>(job, team) : reduce_columns<Places>(job, team);
+                using ByteArgMaxes = ColumnByteArgMax<T>;
+                walk.splits_columns() ? reduce_column_pieces<ByteArgMaxes>(job, team)
+                                      : reduce_columns<ByteArgMaxes>(job, team);
                 return true;
             }
             if (walk.splits_rows() || walk.length == 0) return false;

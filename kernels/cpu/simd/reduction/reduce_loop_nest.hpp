@@ -32,14 +32,16 @@ struct ReduceAxes {
         for (int i = at; i < count; ++i) shape[i] = shape[i + 1], x[i] = x[i + 1], y[i] = y[i + 1];
     }
     /// Number of positions from this one to the end of the last axis.
-    std::int64_t left(std::int64_t place) const { return count > 0 ? shape[count - 1] - place % shape[count - 1] : 1; }
+    std::int64_t left(std::int64_t position) const {
+        return count > 0 ? shape[count - 1] - position % shape[count - 1] : 1;
+    }
     /// Offset of a row-major position, by one list of strides.
-    std::int64_t offset(const std::int64_t* strides, std::int64_t place) const {
+    std::int64_t offset(const std::int64_t* strides, std::int64_t position) const {
         std::int64_t offset = 0;
         for (int i = count - 1; i >= 0; --i) {
-            if (i == 0) return offset + place * strides[0];
-            offset += place % shape[i] * strides[i];
-            place /= shape[i];
+            if (i == 0) return offset + position * strides[0];
+            offset += position % shape[i] * strides[i];
+            position /= shape[i];
         }
         return offset;
     }
@@ -59,12 +61,12 @@ struct OffsetIterator {
         }
     }
     /// Advances from the first position; the axes may be empty.
-    void go_to(std::int64_t place) {
-        if (place == 0) return;
-        offset = axes.offset(axes.x, place);
+    void go_to(std::int64_t position) {
+        if (position == 0) return;
+        offset = axes.offset(axes.x, position);
         for (int i = axes.count - 1; i >= 0; --i) {
-            at[i] = place % axes.shape[i];
-            place /= axes.shape[i];
+            at[i] = position % axes.shape[i];
+            position /= axes.shape[i];
         }
     }
 };

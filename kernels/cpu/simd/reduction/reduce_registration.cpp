@@ -38,12 +38,13 @@ Refusal accepts(const Problem& problem) {
     if (out.dtype != (problem.definition == "argmax" ? DType::i32 : x.dtype)) return "has a wrong result dtype";
     const std::vector<bool> folded = folded_axes(problem);
     if (folded.size() != x.shape.size()) return "needs axes of x";
-    Shape kept = x.shape, gone;
+    Shape kept = x.shape, reduced_sizes;
     for (std::size_t axis = 0; axis < folded.size(); ++axis) {
         if (folded[axis]) kept[axis] = 1;
-        if (!folded[axis]) gone.push_back(x.shape[axis]);
+        if (!folded[axis]) reduced_sizes.push_back(x.shape[axis]);
     }
-    return out.shape == kept || out.shape == gone ? Refusal() : "needs an output of one element for all along the axes";
+    return out.shape == kept || out.shape == reduced_sizes ? Refusal()
+                                                           : "needs an output of one element for all along the axes";
 }
 
 /// The reduction of no elements, exact in a double: 0, NaN, or the least number of the dtype.

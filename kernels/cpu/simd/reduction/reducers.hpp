@@ -230,45 +230,45 @@ template <typename T>
 struct ArgMax {
     using Element = T;
     using V = Vec<T>;
-    using Place = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-    using P = Vec<Place>;
+    using Index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+    using P = Vec<Index>;
     static constexpr int n = vec_lanes<T>;
 
     struct Result {
         T value;
-        Place place;
+        Index index;
     };
-    using Out = Place;
+    using Out = Index;
 
     /// Updates the maximum with the later element x; NaN is never replaced. Comparisons are written at each use: stored
     /// in a variable, the mask would become a vector and be compared again.
-    CAIRN_INLINE static void update_max(V& best, P& place, V x, P at) {
+    CAIRN_INLINE static void update_max(V& best, P& index, V x, P at) {
         if constexpr (std::is_floating_point_v<T>) {
-            const P later = x <= best ? place : at;
+            const P later = x <= best ? index : at;
             const V larger = x <= best ? best : x;
-            place = best == best ? later : place;
+            index = best == best ? later : index;
             best = best == best ? larger : best;
         } else {
-            place = x > best ? at : place;
+            index = x > best ? at : index;
             best = x > best ? x : best;
         }
     }
     static Result combine(Result a, Result b) {
         const bool is_tie = a.value == b.value || (a.value != a.value && b.value != b.value);
-        if (is_tie) return a.place < b.place ? a : b;
+        if (is_tie) return a.index < b.index ? a : b;
         return !(b.value <= a.value) && a.value == a.value ? b : a;
     }
-    static Out out(Result x) { return x.place; }
+    static Out out(Result x) { return x.index; }
 
     struct LaneAccumulator {
         V best = vec_splat(lowest_value<T>());
-        P place{};
+        P index{};
 
         CAIRN_INLINE void accumulate(V x, std::int64_t i) {
-            update_max(best, place, x, vec_splat(static_cast<Place>(i)));
+            update_max(best, index, x, vec_splat(static_cast<Index>(i)));
         }
-        CAIRN_INLINE void combine(const LaneAccumulator& later) { update_max(best, place, later.best, later.place); }
-        CAIRN_INLINE P result() const { return place; }
+        CAIRN_INLINE void combine(const LaneAccumulator& later) { update_max(best, index, later.best, later.index); }
+        CAIRN_INLINE P result() const { return index; }
     };
 
     /// Each lane keeps its maximum and the block of it; the index is searched once, at the end.
@@ -278,9 +278,9 @@ struct ArgMax {
         std::int64_t begin, last;  ///< begin of the row, and of its last block
 
         explicit RowAccumulator(std::int64_t first)
-            : block(vec_splat(static_cast<Place>(first))), begin(first), last(first) {}
+            : block(vec_splat(static_cast<Index>(first))), begin(first), last(first) {}
         CAIRN_INLINE void accumulate(StorageType lies, const T* x, std::int64_t first, std::int64_t count) {
-            update_max(best, block, Reducer<Max<T>>::lanes_of(lies, x, count), vec_splat(static_cast<Place>(first)));
+            update_max(best, block, Reducer<Max<T>>::lanes_of(lies, x, count), vec_splat(static_cast<Index>(first)));
             last = first;
         }
         /// read(first): loads the block that began there again, with the same storage type.
@@ -292,19 +292,19 @@ struct ArgMax {
 
     private:
         /// The least index among the lanes where `is_there`.
-        CAIRN_INLINE static Place least_lane(P is_there, P places) {
-            const P identity = vec_splat(std::numeric_limits<Place>::max());
-            return reduce_lanes(is_there != 0 ? places : identity, [](P a, P b) { return a < b ? a : b; });
+        CAIRN_INLINE static Index least_lane(P is_there, P indices) {
+            const P identity = vec_splat(std::numeric_limits<Index>::max());
+            return reduce_lanes(is_there != 0 ? indices : identity, [](P a, P b) { return a < b ? a : b; });
         }
         template <bool is_nan, typename Read>
         CAIRN_INLINE Result found(T largest, StorageType lies, Read read) const {
-            const Place first = last == begin ? static_cast<Place>(begin)
+            const Index first = last == begin ? static_cast<Index>(begin)
                                               : least_lane(equals_target<is_nan>(best, vec_splat(largest)), block);
             const auto [x, count] = read(first);
-            Place place = first;
+            Index index = first;
             with_storage_type(lies, x,
-                              [&](const auto* memory) { place += first_place<is_nan>(memory, count, largest); });
-            return {largest, place};
+                              [&](const auto* memory) { index += first_index<is_nan>(memory, count, largest); });
+            return {largest, index};
         }
     };
 
@@ -317,8 +317,8 @@ struct ArgMax {
         with_storage_type(lies, x, [&](const auto* memory) {
             for (int k = 0; k < n; ++k) {
                 const auto* const row = memory + k * step;
-                results[k] = largest[k] == largest[k] ? first_place<false>(row, length, largest[k])
-                                                      : first_place<true>(row, length, largest[k]);
+                results[k] = largest[k] == largest[k] ? first_index<false>(row, length, largest[k])
+                                                      : first_index<true>(row, length, largest[k]);
             }
         });
     }
@@ -328,13 +328,13 @@ struct ArgMax {
         void start(std::int64_t count) {
             for (std::int64_t j = 0; j < count; j += n) {
                 vec_store(best + j, vec_splat(lowest_value<T>()));
-                vec_store(place + j, P{});
+                vec_store(index + j, P{});
             }
         }
-        Result at(std::int64_t j) const { return {best[j], place[j]}; }
-        const Out* out() const { return place; }
-        const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return place; }
-        const Out* combine_groups(std::int64_t, std::int64_t) const { return place; }
+        Result at(std::int64_t j) const { return {best[j], index[j]}; }
+        const Out* out() const { return index; }
+        const Out* windows(std::int64_t, std::int64_t, std::int64_t) const { return index; }
+        const Out* combine_groups(std::int64_t, std::int64_t) const { return index; }
         void accumulate(StorageType lies, const T* const* runs, int rows, std::int64_t step, std::int64_t count,
                         std::int64_t ahead, bool are_first) {
             if (are_first) start(count);
@@ -342,12 +342,12 @@ struct ArgMax {
                 using Memory = std::remove_cvref_t<decltype(*memory)>;
                 const auto update_columns = [&](std::int64_t j, auto load) __attribute__((always_inline)) {
                     V b = vec_load(best + j);
-                    P p = vec_load(place + j);
+                    P p = vec_load(index + j);
                     for (int k = 0; k < rows; ++k)
                         update_max(b, p, load(reinterpret_cast<const Memory*>(runs[k]) + j),
-                                   vec_splat(static_cast<Place>(step + k)));
+                                   vec_splat(static_cast<Index>(step + k)));
                     vec_store(best + j, b);
-                    vec_store(place + j, p);
+                    vec_store(index + j, p);
                 };
                 std::int64_t j = 0;
                 for (; j + n <= count; j += n)
@@ -366,7 +366,7 @@ struct ArgMax {
 
     private:
         alignas(64) T best[max_columns];
-        alignas(64) Place place[max_columns];
+        alignas(64) Index index[max_columns];
     };
 
 private:
@@ -381,7 +381,7 @@ private:
     /// Index of the first element equal to `wanted`, which exists. Several vectors are compared per branch, because the
     /// branch is unpredictable.
     template <bool is_nan, typename Memory>
-    CAIRN_INLINE static Place first_place(const Memory* x, std::int64_t count, T wanted) {
+    CAIRN_INLINE static Index first_index(const Memory* x, std::int64_t count, T wanted) {
         constexpr std::int64_t bits_each = sizeof(T) / 4, together = 64 / bits_each;
         const V all = vec_splat(wanted);
         const auto lanes_at = [&](V at) __attribute__((always_inline)) {
@@ -399,7 +399,7 @@ private:
                 const V rest = i > 0 ? vector_at(from + i - over) : vector_at(from, end, vec_splat(lowest_value<T>()));
                 found |= lanes_at(rest) << ((i - over) * bits_each);
             }
-            if (found != 0) return static_cast<Place>(begin + std::countr_zero(found) / bits_each);
+            if (found != 0) return static_cast<Index>(begin + std::countr_zero(found) / bits_each);
         }
         return 0;
     }

@@ -50,18 +50,18 @@ struct TransposedBlock {
     std::int64_t plane, together;
     int count;  ///< of pieces
     std::int64_t from[short_lanes], to[short_lanes];
-    std::int64_t places[ShortPlanes::max_elements_together];  ///< of the elements of a piece: offsets in `memory`
+    std::int64_t offsets[ShortPlanes::max_elements_together];  ///< of the elements of a piece: offsets in `memory`
     alignas(64) float memory[ShortPlanes::max_elements_together * short_lanes];
 
     std::int64_t elements() const { return plane * together; }
     void cut(std::int64_t plane_size, std::int64_t planes) {
         plane = plane_size, together = planes;
         for (std::int64_t i = 0; i < planes; ++i)
-            for (std::int64_t e = 0; e < plane_size; ++e) places[i * plane_size + e] = (e * planes + i) * short_lanes;
+            for (std::int64_t e = 0; e < plane_size; ++e) offsets[i * plane_size + e] = (e * planes + i) * short_lanes;
     }
     std::int64_t step() const { return together * short_lanes; }  ///< from element to element of a plane
     std::int64_t width() const { return (together - 1) * short_lanes + (count + lanes - 1) / lanes * lanes; }
-    float* row(std::int64_t element) { return memory + places[element]; }
+    float* row(std::int64_t element) { return memory + offsets[element]; }
 
     template <typename Element>
     void read(const Element* x) {

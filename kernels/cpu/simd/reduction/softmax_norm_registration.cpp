@@ -154,8 +154,8 @@ Dim bytes_of_rows(const Problem& problem, const AxisRun& run, int threads) {
     if (problem.inputs[0].dtype == DType::f32 || problem.definition == "log_softmax") return 0;
     Dim rows = 1;
     for (std::size_t axis = 0; axis < run.first; ++axis) rows *= problem.inputs[0].shape[axis];
-    const int held = problem.definition == "softmax" ? 1 : held_rows(plan_of(problem, run));
-    return ceildiv(length_of(problem, run), 16) * Dim(64 * held) * min(rows, threads);
+    const int buffered = problem.definition == "softmax" ? 1 : buffered_rows(plan_of(problem, run));
+    return ceildiv(length_of(problem, run), 16) * Dim(64 * buffered) * min(rows, threads);
 }
 
 /// Workspace: the buffer of column_traversal.hpp, or rows, for each member.

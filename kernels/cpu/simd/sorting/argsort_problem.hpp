@@ -25,8 +25,8 @@ struct ArgsortPlan {
 struct Indices {
     std::byte* to;
     std::int64_t stride;
-    void put(std::int64_t at, std::int32_t place) const noexcept {
-        reinterpret_cast<std::int32_t*>(to)[at * stride] = place;
+    void put(std::int64_t at, std::int32_t index) const noexcept {
+        reinterpret_cast<std::int32_t*>(to)[at * stride] = index;
     }
 };
 

@@ -15,10 +15,10 @@ template <typename Key>
 struct KeyedIndex {
     std::uint64_t word;
 
-    static KeyedIndex of(Key key, std::int64_t place) noexcept {
-        return {static_cast<std::uint64_t>(key) << 32 | static_cast<std::uint32_t>(place)};
+    static KeyedIndex of(Key key, std::int64_t index) noexcept {
+        return {static_cast<std::uint64_t>(key) << 32 | static_cast<std::uint32_t>(index)};
     }
-    std::int32_t place() const noexcept { return static_cast<std::int32_t>(word & 0x7fffffffu); }
+    std::int32_t index() const noexcept { return static_cast<std::int32_t>(word & 0x7fffffffu); }
     std::size_t digit(unsigned number) const noexcept { return word >> (32 + 8 * number) & 0xffu; }
     friend bool operator<(KeyedIndex a, KeyedIndex b) noexcept { return a.word < b.word; }
 };
@@ -26,10 +26,10 @@ template <>
 struct KeyedIndex<std::uint64_t> {
     std::uint64_t key, at;
 
-    static KeyedIndex of(std::uint64_t key, std::int64_t place) noexcept {
-        return {key, static_cast<std::uint64_t>(place)};
+    static KeyedIndex of(std::uint64_t key, std::int64_t index) noexcept {
+        return {key, static_cast<std::uint64_t>(index)};
     }
-    std::int32_t place() const noexcept { return static_cast<std::int32_t>(at); }
+    std::int32_t index() const noexcept { return static_cast<std::int32_t>(at); }
     std::size_t digit(unsigned number) const noexcept { return key >> (8 * number) & 0xffu; }
     friend bool operator<(const KeyedIndex& a, const KeyedIndex& b) noexcept {
         return a.key != b.key ? a.key < b.key : a.at < b.at;
@@ -37,13 +37,13 @@ struct KeyedIndex<std::uint64_t> {
 };
 
 constexpr unsigned bucket_count = 256;
-constexpr std::int64_t compared_at_most = 64;
+constexpr std::int64_t max_compared = 64;
 using Buckets = std::array<std::uint32_t, bucket_count>;
 
 template <typename Key>
 void comparison_sort(KeyedIndex<Key>* entries, std::int64_t size, const Indices& out) noexcept {
     std::sort(entries, entries + size);
-    for (std::int64_t i = 0; i < size; ++i) out.put(i, entries[i].place());
+    for (std::int64_t i = 0; i < size; ++i) out.put(i, entries[i].index());
 }
 
 /// Replaces the bucket counts by the offset of each bucket's first entry.
@@ -61,13 +61,13 @@ void radix_sort(KeyedIndex<Key>* entries, KeyedIndex<Key>* other, Buckets* count
     for (unsigned digit = 0; digit < sizeof(Key); ++digit)
         if (counts[digit][entries[0].digit(digit)] != static_cast<std::uint32_t>(size)) digits[digit_count++] = digit;
     if (digit_count == 0)
-        for (std::int64_t i = 0; i < size; ++i) out.put(i, entries[i].place());
+        for (std::int64_t i = 0; i < size; ++i) out.put(i, entries[i].index());
     for (unsigned pass = 0; pass < digit_count; ++pass) {
         const unsigned digit = digits[pass];
         Buckets& next = counts[digit];
         exclusive_prefix_sum(next);
         if (pass + 1 == digit_count) {
-            for (std::int64_t i = 0; i < size; ++i) out.put(next[entries[i].digit(digit)]++, entries[i].place());
+            for (std::int64_t i = 0; i < size; ++i) out.put(next[entries[i].digit(digit)]++, entries[i].index());
         } else {
             for (std::int64_t i = 0; i < size; ++i) other[next[entries[i].digit(digit)]++] = entries[i];
             std::swap(entries, other);
@@ -96,7 +96,7 @@ void sort_line(const Key* keys, std::int64_t stride, std::int64_t size, const Ra
     auto* entries = reinterpret_cast<KeyedIndex<Key>*>(scratch + buckets_bytes);
     auto* other = entries + size;
     const auto entry = [&](std::int64_t i) { return KeyedIndex<Key>::of(rank_of(keys[i * stride]), i); };
-    if (size <= compared_at_most) {
+    if (size <= max_compared) {
         for (std::int64_t i = 0; i < size; ++i) entries[i] = entry(i);
         return comparison_sort(entries, size, out);
     }

@@ -81,9 +81,9 @@ private:
         check(widths_[c] % 4 == 0);
     }
     template <typename T>
-    T word(int tile, int row, int place) const noexcept {
+    T word(int tile, int row, int index) const noexcept {
         T value;
-        std::memcpy(&value, bytes_[tile][row] + 4 * place, 4);
+        std::memcpy(&value, bytes_[tile][row] + 4 * index, 4);
         return value;
     }
 

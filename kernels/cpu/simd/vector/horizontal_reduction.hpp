@@ -21,15 +21,15 @@ CAIRN_INLINE LaneOf<V> reduce_lanes(V x, Join combine) {
 template <typename V, typename Join, int count>
 CAIRN_INLINE V reduce_vectors(const V (&v)[count], Join combine) {
     constexpr int width = count / 2, group = width < part_lanes<V> ? part_lanes<V> : lane_count<V>;
-    V joined[width];
+    V combined[width];
 #pragma GCC unroll 16
     for (int i = 0; i < width; ++i)
-        joined[i] = combine(every_second<0, width, group>(v[2 * i], v[2 * i + 1]),
-                            every_second<1, width, group>(v[2 * i], v[2 * i + 1]));
+        combined[i] = combine(every_second<0, width, group>(v[2 * i], v[2 * i + 1]),
+                              every_second<1, width, group>(v[2 * i], v[2 * i + 1]));
     if constexpr (width == 1)
-        return joined[0];
+        return combined[0];
     else
-        return reduce_vectors(joined, combine);
+        return reduce_vectors(combined, combine);
 }
 template <typename V>
 constexpr int reduced_lane(int i) {
@@ -39,8 +39,8 @@ constexpr int reduced_lane(int i) {
 /// Lane i is reduce_lanes(v[i]).
 template <typename V, typename Join, int count>
 CAIRN_INLINE V reduce_vectors_in_order(const V (&v)[count], Join combine) {
-    const V joined = reduce_vectors(v, combine);
-    return shuffle<count>(joined, joined, [](int i) { return reduced_lane<V>(i); });
+    const V combined = reduce_vectors(v, combine);
+    return shuffle<count>(combined, combined, [](int i) { return reduced_lane<V>(i); });
 }
 
 }  // namespace CAIRN_LEVEL
