@@ -39,12 +39,20 @@ public:
         const bool is_limited = limited_.contains(bucket_index);
         if (!is_limited && !kernels_.contains(candidate.kernel->id)) return true;
         CallKind kind{bucket_index, candidate.kernel->id, text_of(candidate.problem), line_of(bucket, value)};
-        if (without_.contains(kind)) return false;
+        if (contains(without_, kind)) return false;
         kind.kernel.clear();
-        return !is_limited || only_.contains(kind);
+        return !is_limited || contains(only_, kind);
     }
 
 private:
+    /// True for a kind of the set. A line that is not known equals any: graphs read from a file have none.
+    static bool contains(const std::set<CallKind>& kinds, const CallKind& kind) {
+        const auto first = kinds.lower_bound({kind.bucket, kind.kernel, kind.problem, {}});
+        const bool has_any = first != kinds.end() && first->bucket == kind.bucket && first->kernel == kind.kernel &&
+                             first->problem == kind.problem;
+        return has_any && (first->where.empty() || kind.where.empty() || kinds.contains(kind));
+    }
+
     const std::string& text_of(const ProblemHandle& problem) {
         std::string& text = texts_[&problem.kept()];
         if (text.empty()) text = cairn::to_string(*problem);

@@ -20,7 +20,7 @@ namespace cairn::selection {
 struct CallKind {
     int bucket = 0;
     std::string kernel, problem;
-    std::string where;  ///< empty if the line is not known
+    std::string where;  ///< empty if the line is not known: constraints then hold for any line
     friend auto operator<=>(const CallKind&, const CallKind&) = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 namespace cairn::selection {
 namespace {
@@ -77,6 +78,21 @@ TEST_F(ChallengerCoversTest, WithoutAKindAllItsCallsUseAlternatives) {
         for (std::size_t b = 0; b < 2; ++b)
             EXPECT_EQ(digest_of(challenger->buckets[b]) == digest_of(chosen.buckets[b]),
                       static_cast<int>(b) != without.kind.bucket);
+    }
+}
+
+// A record made from a graph file, which has no lines, holds for the same graph in a program, and the reverse.
+TEST_F(ChallengerCoversTest, AnUnknownLineIsAnyLine) {
+    for (CallKindSeconds without : products(chosen)) {
+        const std::string where = std::exchange(without.kind.where, {});
+        const std::optional<Selections> challenger =
+            cheapest_covers_under({{without.kind}, {}}, chosen, programs.buckets(), options);
+        ASSERT_TRUE(challenger);
+        EXPECT_GT(challenger->cost, chosen.cost);
+        for (const CallKindSeconds& each : products(*challenger))
+            EXPECT_FALSE(each.kind.bucket == without.kind.bucket && each.kind.kernel == without.kind.kernel &&
+                         each.kind.problem == without.kind.problem)
+                << where;
     }
 }
 
