@@ -21,8 +21,15 @@ struct RegionAborted {};
 /// Once aborted, every present and future wait() returns false until reset(): no member waits for one that has failed.
 class Barrier {
 public:
+    /// How often a barrier that has given up spinning tries again (SpinBudget).
+    static constexpr std::uint32_t max_spin_pause = 256;
+
     Barrier(int members, std::chrono::nanoseconds spin) noexcept
-        : members_(static_cast<std::uint32_t>(members)), spin_(spin, max_spin_pause) {}
+        : members_(static_cast<std::uint32_t>(members)), own_(spin, max_spin_pause), spin_(own_) {}
+    /// With a budget that other barriers share: what they learn about the CPUs holds for this one. The budget must
+    /// outlive the barrier.
+    Barrier(int members, SpinBudget& shared) noexcept
+        : members_(static_cast<std::uint32_t>(members)), own_(std::chrono::nanoseconds(0), 1), spin_(shared) {}
     Barrier(const Barrier&) = delete;
     Barrier& operator=(const Barrier&) = delete;
 
@@ -58,14 +65,14 @@ public:
 
 private:
     static constexpr std::uint32_t aborted_bit = 1, step = 2;
-    static constexpr std::uint32_t max_spin_pause = 256;
 
     bool wait_past(std::uint32_t epoch) noexcept;
     bool open() noexcept;
     void wake_sleepers() noexcept;
 
     const std::uint32_t members_;
-    SpinBudget spin_;
+    SpinBudget own_;  // unused if shared
+    SpinBudget& spin_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> epoch_{0};  // number of completed barriers in steps of two; the low bit
                                                        // means aborted

@@ -44,8 +44,8 @@ private:
 /// Times calls as the executor makes them: with a barrier after each.
 class TimedRegion {
 public:
-    TimedRegion(const TimedCalls& calls, const ThreadPool& pool)
-        : calls_(calls), team_(pool.size(), pool.spin()), clock_(pool.size()) {}
+    TimedRegion(const TimedCalls& calls, ThreadPool& pool)
+        : calls_(calls), team_(pool.size(), pool.barrier_spin()), clock_(pool.size()) {}
 
     double run(ThreadPool& pool, std::optional<Failure>& failure) {
         team_.begin();

@@ -16,7 +16,7 @@ void run_region(void* region, int rank, int size) {
 }  // namespace
 
 CpuCommandBuffer::CpuCommandBuffer(std::span<const KernelLaunch> recorded, ThreadPool& pool)
-    : CommandBuffer(recorded), pool_(pool), team_(pool.size(), pool.spin()), serial_launches_(recorded.size()) {
+    : CommandBuffer(recorded), pool_(pool), team_(pool.size(), pool.barrier_spin()), serial_launches_(recorded.size()) {
     update();
 }
 

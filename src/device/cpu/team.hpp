@@ -21,6 +21,7 @@ namespace cairn::device {
 ///     if (const Failure* failure = state.failure()) throw Error(...);
 struct TeamState {
     TeamState(int members, std::chrono::nanoseconds spin) noexcept : barrier(members, spin) {}
+    TeamState(int members, SpinBudget& shared) noexcept : barrier(members, shared) {}
 
     /// Resets the failure and the chunk counter. Call before each region.
     void begin() noexcept {

@@ -48,7 +48,8 @@ ThreadPool::ThreadPool(int threads, const PoolOptions& options)
       oversubscribed_(threads > (options.cpus > 0 ? options.cpus : usable_cpus())),
       spin_(oversubscribed_ ? std::chrono::nanoseconds(0) : options.spin),
       idle_(spin_, max_idle_spin_pause),
-      exit_spin_(spin_, max_exit_spin_pause) {
+      exit_spin_(spin_, max_exit_spin_pause),
+      barrier_spin_(spin_, Barrier::max_spin_pause) {
     if (size_ > 1) start();
 }
 

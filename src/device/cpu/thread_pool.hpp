@@ -51,6 +51,10 @@ public:
     /// How long barriers in regions of this pool should spin; zero when oversubscribed.
     std::chrono::nanoseconds spin() const noexcept { return spin_; }
 
+    /// The spin budget of barriers in its regions. It lives as long as the pool, so that a barrier of a new region need
+    /// not learn again that a CPU is taken.
+    SpinBudget& barrier_spin() noexcept { return barrier_spin_; }
+
     /// Runs one parallel region: every member calls `body(context, rank, size())`, the caller as rank 0. Returns when
     /// all have left.
     ///
@@ -86,6 +90,7 @@ private:
     const bool oversubscribed_;
     const std::chrono::nanoseconds spin_;
     SpinBudget idle_, exit_spin_;  // of workers between regions, and of the caller at the end of a region
+    SpinBudget barrier_spin_;
     ForkGuard fork_guard_;
     std::vector<Worker> workers_;
     int started_ = 0;

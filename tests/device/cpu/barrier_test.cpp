@@ -79,6 +79,22 @@ TEST_P(BarrierOf, AbortReleasesAllWaitingMembers) {
     EXPECT_EQ(arrived, members);
 }
 
+// A CPU that is taken stays so for the next region: its barrier need not spin in vain again.
+TEST(Barrier, ASharedBudgetKeepsWhatABarrierHasLearned) {
+    SpinBudget shared(microseconds(50), 8);
+    {
+        Barrier barrier(2, shared);
+        std::thread late([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            EXPECT_TRUE(barrier.wait());
+        });
+        EXPECT_TRUE(barrier.wait());
+        late.join();
+    }
+    EXPECT_LT(shared.now(), microseconds(50));
+    EXPECT_EQ(SpinBudget(microseconds(50), 8).now(), microseconds(50));
+}
+
 INSTANTIATE_TEST_SUITE_P(SpinningAndSleeping, BarrierOf,
                          ::testing::Values(std::pair{1, nanoseconds(0)}, std::pair{2, nanoseconds(microseconds(100))},
                                            std::pair{2, nanoseconds(1)}, std::pair{2, nanoseconds(0)},
