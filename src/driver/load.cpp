@@ -4,6 +4,7 @@
 #include "fusion/pattern.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/problem_graph.hpp"
+#include "graph/types/workspace_bytes.hpp"
 #include "program/nonnegative.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/file_io.hpp"
@@ -180,8 +181,7 @@ private:
     }
 
     void check_workspace(const Instruction& instruction, const Kernel& kernel) const {
-        Dim wanted = 0;
-        if (kernel.workspace != nullptr) wanted = kernel.workspace(*instruction.problem, program_.threads);
+        const Dim wanted = types::workspace_bytes(kernel, *instruction.problem, program_.threads);
         if (wanted == Dim(0)) return;
         if (instruction.workspace < 0 ||
             !program::is_nonnegative(buffer(instruction.workspace).bytes - wanted, program_))

@@ -212,7 +212,7 @@ TEST(ValidateKernels, AnExceptionOfAKernelIsItsRefusal) {
     kernel.workspace = [](const Problem&, int) -> Dim { throw std::runtime_error("boom"); };
     refused("its workspace failed: boom");
     kernel.workspace = [](const Problem&, int) -> Dim { return -1; };
-    refused("its workspace may be negative: -1");
+    refused("its workspace is negative: -1");
     kernel.workspace = nullptr;
     kernel.prepare = [](const Problem&, int) -> std::shared_ptr<const void> { throw std::runtime_error("boom"); };
     refused("its prepare failed: boom");

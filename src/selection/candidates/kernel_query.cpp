@@ -242,7 +242,7 @@ Refusal KernelQueryCache::workspace(const Kernel& kernel, const KernelQuery& que
     if (!refusal.empty()) return refusal;
     if (bytes.symbols() != nullptr && bytes.symbols().get() != symbols_)
         return "its workspace has symbols of another table";
-    if (!provably_le(0, bytes)) return "its workspace may be negative: " + cairn::to_string(bytes);
+    if (provably_le(bytes, -1)) return "its workspace is negative: " + cairn::to_string(bytes);
     return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "graph/ir/op_table.hpp"
 #include "graph/types/half.hpp"
+#include "graph/types/workspace_bytes.hpp"
 #include "selection/emit/schedule.hpp"
 
 #include <fmt/format.h>
@@ -197,7 +198,7 @@ private:
 
     void add_instruction(Instruction instruction, const Kernel& kernel, bool bound) {
         if (kernel.workspace != nullptr) {
-            const Dim bytes = kernel.workspace(*instruction.problem, program_.threads);
+            const Dim bytes = types::workspace_bytes(kernel, *instruction.problem, program_.threads);
             if (!(bytes == Dim(0)))
                 instruction.workspace = add_buffer(
                     {BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1, kernel.device});

@@ -170,7 +170,7 @@ TEST_F(CandidatesTest, EachRefusalHasAReason) {
     EXPECT_EQ(refusals(of), (Texts{"", "needs avx512, in use is avx2", "not mine", "its accepts failed: broken",
                                    "its accepts threw an exception that is not a std::exception",
                                    "its cost failed: broken", "its workspace failed: broken",
-                                   "its workspace may be negative: -1", "its workspace has symbols of another table"}));
+                                   "its workspace is negative: -1", "its workspace has symbols of another table"}));
 }
 
 TEST_F(CandidatesTest, AKernelThatCannotPrepareRefusesFromThenOn) {
