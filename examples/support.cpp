@@ -107,7 +107,7 @@ void add_options(CLI::App& app, Options& options) {
                    "folder for the compiled, packed model, which the next start loads; created if missing");
     app.add_flag("--explain", options.explain, "print in 40 lines where time is spent, why, and what to do, and stop");
     app.add_option("--why-not", options.why_not,
-                   "print the outcome of a kernel, or of all kernels of a definition, and stop");
+                   "print the outcome of a kernel, or of all kernels of a definition or a named value, and stop");
     app.add_option("--save-graph", options.save_graph, "write the graph in text form, for the command cairn, and stop");
     app.add_flag("--no-progress", options.no_progress, "show no progress");
 }

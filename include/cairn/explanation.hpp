@@ -233,14 +233,14 @@ CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket
 ///           +4e-05 s      cpu.avx512.div@1 1.1e-05 s estimated | div | f32[T,64] f32[T,64]:(1,0) -> f32[T,64]
 CAIRN_API std::string details(const Explanation& explanation);
 
-/// The outcome for a kernel, by id, or for all kernels of a definition, by name: one line for each place where it was
-/// considered, equal lines counted. A line says that it was chosen, why it was rejected, or which kernel was faster and
-/// by how much. An empty name: every rejection and every failed measurement of all kernels. Throws Error(argument) with
-/// the nearest names if there is no such kernel or definition.
+/// The outcome for a kernel, by id, for all kernels of a definition, by name, or for all kernels of a value, by the name
+/// that name() gave it: one line for each place where it was considered, equal lines counted. A line says that it was
+/// chosen, why it was rejected, or which kernel was faster and by how much. An empty name: every rejection and every
+/// failed measurement of all kernels. Throws Error(argument) with the nearest names if there is nothing of that name.
 ///
 ///     why_not(model.explain(), "cpu.avx2.softmax.f32@1")
 ///     ->  12 x cpu.avx2.softmax.f32@1 for f32[T,64] of softmax (app.cpp:9): 1.9e-05 s measured, slower than
 ///         cpu.avx512.softmax.f32@1 by 7e-06 s
-CAIRN_API std::string why_not(const Explanation& explanation, std::string_view kernel);
+CAIRN_API std::string why_not(const Explanation& explanation, std::string_view name);
 
 }  // namespace cairn::inline v0

@@ -195,7 +195,8 @@ std::set<std::string> matching_kernels(const Explanation& explanation, std::stri
     std::vector<std::string> reported;
     for (std::size_t i = 0; i < std::min(most, nearest.size()); ++i) reported.push_back(nearest[i].second);
     throw Error(ErrorKind::argument, "why_not",
-                fmt::format("there is no kernel and no definition {}: the nearest are {}", name, joined(reported)));
+                fmt::format("there is no kernel, no definition and no named value {}: the nearest are {}", name,
+                            joined(reported)));
 }
 
 /// The outcome of one kernel of an alternative.
@@ -257,6 +258,23 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
     }
 }
 
+/// The outcomes of all kernels for the values of this name; empty if there are none.
+std::string outcomes_of_value(const Explanation& explanation, std::string_view name) {
+    CountedLines lines;
+    for (const ExplainedBucket& bucket : explanation.buckets) {
+        const std::string ranges = runtime::to_string(bucket.ranges);
+        for (const ExplainedValue& value : bucket.values) {
+            if (value.name != name) continue;
+            for (const ExplainedAlternative& alternative : value.alternatives)
+                for (std::size_t k = 0; k < alternative.kernels.size() && alternative.view.empty(); ++k)
+                    lines.add(fmt::format("{}{}{} for {}{}: {}\n", ranges, ranges.empty() ? "" : ": ",
+                                          alternative.kernels[k].kernel, value.value, value_location(value),
+                                          outcome(value, alternative, k)));
+        }
+    }
+    return lines.empty() ? "" : lines.lines("");
+}
+
 /// All refusals and failed measurements of all kernels, each with its count.
 std::string all_refusals(const Explanation& explanation) {
     CountedLines lines;
@@ -313,9 +331,10 @@ std::string details(const Explanation& explanation) {
     return text;
 }
 
-std::string why_not(const Explanation& explanation, std::string_view kernel) {
-    if (kernel.empty()) return all_refusals(explanation);
-    const std::set<std::string> kernels = matching_kernels(explanation, kernel);
+std::string why_not(const Explanation& explanation, std::string_view name) {
+    if (name.empty()) return all_refusals(explanation);
+    if (const std::string named = outcomes_of_value(explanation, name); !named.empty()) return named;
+    const std::set<std::string> kernels = matching_kernels(explanation, name);
     CountedLines lines;
     for (const ExplainedBucket& bucket : explanation.buckets) {
         const std::string ranges = runtime::to_string(bucket.ranges);

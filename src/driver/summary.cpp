@@ -400,10 +400,10 @@ private:
                                      verdict.refused_by == RefusedBy::rule || verdict.refused_by == RefusedBy::lock;
             if (!verdict.failure.empty())
                 add_unique(lines, fmt::format("  {} for {}: failed when it was measured {}", verdict.kernel,
-                                             definition_of(verdict), verdict.failure));
+                                              definition_of(verdict), verdict.failure));
             else if (!verdict.refusal.empty() && (is_liftable || (matters && verdict.refused_by == RefusedBy::kernel)))
                 add_unique(lines, fmt::format("  {} for {}: {}; {}", verdict.kernel, definition_of(verdict),
-                                             verdict.refusal, advice_on(verdict)));
+                                              verdict.refusal, advice_on(verdict)));
         };
         std::set<std::pair<std::string, std::string>> costly;
         for (std::size_t i = 0; i < std::min(calls_.size(), max_calls); ++i) {
@@ -446,7 +446,7 @@ private:
                     ? fmt::format("the search was cut off: no program is faster by more than {:.2g} %",
                                   100 * explanation_.optimality_gap)
                     : "the search was cut off: there may be faster programs");
-        add("all of it: --all, or details(); of one kernel or definition: --why-not NAME, or why_not()");
+        add("all of it: --all, or details(); of one kernel, definition or named value: --why-not NAME, or why_not()");
     }
 
     const Explanation& explanation_;

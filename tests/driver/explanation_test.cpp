@@ -186,12 +186,26 @@ TEST(Explanation, WhyNotReportsTheOutcomeOfAKernel) {
     EXPECT_EQ(std::ranges::count(why_not(explanation, "floor_exp"), '\n'), 3) << "each kernel of the definition";
     EXPECT_EQ(why_not(explanation, "softmax"),
               "never proposed: no softmax was matched in the graph or its e-classes\n");
-    EXPECT_THAT(message([&] { why_not(explanation, "my.slwo@1"); }),
-                StartsWith("[why_not] there is no kernel and no definition my.slwo@1: the nearest are my.slow@1, "));
+    EXPECT_THAT(
+        message([&] { why_not(explanation, "my.slwo@1"); }),
+        StartsWith(
+            "[why_not] there is no kernel, no definition and no named value my.slwo@1: the nearest are my.slow@1, "));
     EXPECT_THAT(message([&] { why_not(explanation, "floor_ex"); }), HasSubstr("the nearest are floor_exp, floor, "));
     const Explanation lower =
         compile(floor_of_exp(), Context({.features = levels::baseline}), without_groups).explain();
     EXPECT_THAT(why_not(lower, "cpu.avx2.exp@2"), EndsWith("): refused: needs avx2, in use is baseline\n"));
+}
+
+TEST(Explanation, WhyNotReportsTheOutcomesOfANamedValue) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {4, 64});
+    g.output("y", name(softmax(x, -1), "scores"));
+    g.output("z", exp(x));
+    const Explanation why = compile(g, Context(), {}).explain();
+    const std::string text = why_not(why, "scores");
+    EXPECT_THAT(text, HasSubstr("softmax"));
+    EXPECT_THAT(text, HasSubstr("\"scores\": taken, "));
+    EXPECT_THAT(text, Not(HasSubstr("of exp")));
 }
 
 TEST(Explanation, MarksReferenceKernels) {

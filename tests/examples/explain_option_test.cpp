@@ -50,7 +50,7 @@ TEST_P(ExplainOption, NamesTheClosestMatchOfADefinitionNeverProposed) {
 
 TEST_P(ExplainOption, RefusesAnUnknownKernel) {
     EXPECT_TRUE(refuses(run_program({"--why-not", "layer_nrm"}),
-                        {"there is no kernel and no definition layer_nrm", "layer_norm"}));
+                        {"there is no kernel, no definition and no named value layer_nrm", "layer_norm"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, ExplainOption, testing::Values(CAIRN_GPT2, CAIRN_DISTILBERT),

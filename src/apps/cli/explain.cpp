@@ -159,7 +159,8 @@ void add_explain(CLI::App& app, Action& chosen) {
                      "all instructions with all their kernels, and the cost of all alternatives");
     command
         .add_option("--why-not", options->why_not,
-                    "only the outcome of a kernel, or of all kernels of a definition; without a name all refusals")
+                    "only the outcome of a kernel, or of all kernels of a definition or a named value; without a name "
+                    "all refusals")
         ->expected(0, 1)
         ->option_text("[NAME]");
     command.add_option("--html", options->html, "write one page: what runs and how long, the runner-up, memory")
