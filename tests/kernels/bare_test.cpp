@@ -110,7 +110,8 @@ bare::Case case_of(int function, const Kernel& kernel, const Kernel& twin, const
 
     std::vector<std::byte> workspace(workspace_of(twin, problem));
     const auto prepared = twin.prepare ? twin.prepare(problem, 1) : nullptr;
-    device::TeamState state(1, std::chrono::nanoseconds(0));
+    device::SpinBudget no_spin(std::chrono::nanoseconds(0), 1);
+    device::TeamState state(1, no_spin);
     state.begin();
     Team team(0, 1, &state);
     twin.run({inputs.data(), wanted.data(), dims.data(), workspace.data(), prepared.get()}, team);

@@ -48,7 +48,8 @@ const char* run(const Kernel& kernel, const std::string& text, std::vector<void*
     const auto scratch =
         static_cast<std::size_t>(kernel.workspace ? kernel.workspace(problem, 1).constant() : std::int64_t{0});
     std::vector<std::byte> workspace(scratch);
-    device::TeamState state(1, std::chrono::nanoseconds(0));
+    device::SpinBudget no_spin(std::chrono::nanoseconds(0), 1);
+    device::TeamState state(1, no_spin);
     state.begin();
     Team team(0, 1, &state);
     kernel.run({args.data(), args.data() + problem.inputs.size(), nullptr, workspace.data(), prepared.get()}, team);

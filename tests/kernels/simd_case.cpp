@@ -153,7 +153,8 @@ std::string SimdCase::run(const Kernel& kernel, int members) {
     const std::shared_ptr<const void> prepared = kernel.prepare != nullptr ? kernel.prepare(problem, members) : nullptr;
     const Args args{in.data(), out.data(), dims.data(), workspace.get(), prepared.get()};
 
-    device::TeamState state(members, std::chrono::nanoseconds(0));
+    device::SpinBudget no_spin(std::chrono::nanoseconds(0), 1);
+    device::TeamState state(members, no_spin);
     state.begin();
     std::vector<std::thread> others;
     for (int rank = 1; rank < members; ++rank) {

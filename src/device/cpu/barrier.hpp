@@ -12,8 +12,8 @@ namespace cairn::device {
 /// own; the thread pool catches it.
 struct RegionAborted {};
 
-/// A barrier for a fixed number of threads. Spins for at most `spin`, less if spinning has failed before (SpinBudget),
-/// then sleeps on a futex; with `spin` zero (more threads than CPUs) it sleeps at once. No lock, no allocation.
+/// A barrier for a fixed number of threads. Spins within a SpinBudget, then sleeps on a futex; with a budget of zero
+/// (more threads than CPUs) it sleeps at once. No lock, no allocation.
 ///
 ///     barrier.wait();                            // all members
 ///     barrier.wait([&] { next.store(0); });      // the last member to arrive runs this while the others still wait
@@ -24,12 +24,8 @@ public:
     /// How often a barrier that has given up spinning tries again (SpinBudget).
     static constexpr std::uint32_t max_spin_pause = 256;
 
-    Barrier(int members, std::chrono::nanoseconds spin) noexcept
-        : members_(static_cast<std::uint32_t>(members)), own_(spin, max_spin_pause), spin_(own_) {}
-    /// With a budget that other barriers share: what they learn about the CPUs holds for this one. The budget must
-    /// outlive the barrier.
-    Barrier(int members, SpinBudget& shared) noexcept
-        : members_(static_cast<std::uint32_t>(members)), own_(std::chrono::nanoseconds(0), 1), spin_(shared) {}
+    /// Barriers may share a budget: what one learns about the CPUs holds for the others. It must outlive the barrier.
+    Barrier(int members, SpinBudget& spin) noexcept : members_(static_cast<std::uint32_t>(members)), spin_(spin) {}
     Barrier(const Barrier&) = delete;
     Barrier& operator=(const Barrier&) = delete;
 
@@ -71,7 +67,6 @@ private:
     void wake_sleepers() noexcept;
 
     const std::uint32_t members_;
-    SpinBudget own_;  // unused if shared
     SpinBudget& spin_;
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> epoch_{0};  // number of completed barriers in steps of two; the low bit

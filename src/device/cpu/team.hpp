@@ -12,7 +12,7 @@ namespace cairn::device {
 
 /// What the members of a Team share while a region runs; a command buffer owns one and hands it to ThreadPool::run.
 ///
-///     TeamState state(pool.size(), pool.spin());
+///     TeamState state(pool.size(), pool.barrier_spin());
 ///     state.begin();
 ///     pool.run([](void* c, int rank, int size) {                 // c holds state and instructions
 ///         Team team(rank, size, &state);
@@ -20,8 +20,7 @@ namespace cairn::device {
 ///     }, &c, &state.barrier);
 ///     if (const Failure* failure = state.failure()) throw Error(...);
 struct TeamState {
-    TeamState(int members, std::chrono::nanoseconds spin) noexcept : barrier(members, spin) {}
-    TeamState(int members, SpinBudget& shared) noexcept : barrier(members, shared) {}
+    TeamState(int members, SpinBudget& spin) noexcept : barrier(members, spin) {}
 
     /// Resets the failure and the chunk counter. Call before each region.
     void begin() noexcept {

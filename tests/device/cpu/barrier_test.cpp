@@ -23,7 +23,8 @@ class BarrierOf : public ::testing::TestWithParam<std::pair<int, nanoseconds>> {
 // barrier.
 TEST_P(BarrierOf, SeparatesRounds) {
     const auto [members, spin] = GetParam();
-    Barrier barrier(members, spin);
+    SpinBudget budget(spin, Barrier::max_spin_pause);
+    Barrier barrier(members, budget);
     constexpr int rounds = 3000;
     std::int64_t value = 0;
     std::vector<std::int64_t> sums(static_cast<std::size_t>(members), 0);
@@ -40,7 +41,8 @@ TEST_P(BarrierOf, SeparatesRounds) {
 
 TEST_P(BarrierOf, TheLastMemberRunsTheCompletionOnce) {
     const auto [members, spin] = GetParam();
-    Barrier barrier(members, spin);
+    SpinBudget budget(spin, Barrier::max_spin_pause);
+    Barrier barrier(members, budget);
     int completions = 0, wrong = 0;
     with_threads(members, [&](int rank) {
         for (int round = 1; round <= 1000; ++round) {
@@ -56,7 +58,8 @@ TEST_P(BarrierOf, TheLastMemberRunsTheCompletionOnce) {
 TEST_P(BarrierOf, AbortReleasesAllWaitingMembers) {
     const auto [members, spin] = GetParam();
     if (members == 1) return;  // one member never waits
-    Barrier barrier(members, spin);
+    SpinBudget budget(spin, Barrier::max_spin_pause);
+    Barrier barrier(members, budget);
     for (int round = 0; round < 200; ++round) {
         barrier.reset();
         std::atomic<int> freed{0};

@@ -45,7 +45,7 @@ void run(Program& program, const std::int32_t* serial_launches, Submission& subm
 TEST(ParallelRegion, OneThreadRunsASequenceOfSmallLaunches) {
     for (const int threads : {1, 2, 5}) {
         ThreadPool pool(threads);
-        TeamState team(threads, pool.spin());
+        TeamState team(threads, pool.barrier_spin());
         for (const std::vector<std::int32_t>& serial_launches : {std::vector<std::int32_t>{0, 0, 0, 0, 0, 0},
                                                                  {6, 5, 4, 3, 2, 1},
                                                                  {2, 1, 0, 0, 2, 1},
@@ -85,7 +85,7 @@ TEST(ParallelRegion, AStopRequestEndsAllMembersAfterTheSameLaunch) {
              {std::vector<std::int32_t>{0, 0, 0, 0}, {4, 3, 2, 1}, {3, 2, 1, 0}, {0, 3, 2, 1}})
             for (std::int64_t at = 1; at <= 4; ++at) {
                 ThreadPool pool(threads);
-                TeamState team(threads, pool.spin());
+                TeamState team(threads, pool.barrier_spin());
                 Program program(4);
                 struct Caller {
                     std::int64_t checks = 0, at = 0;
@@ -107,7 +107,7 @@ TEST(ParallelRegion, AStopRequestEndsAllMembersAfterTheSameLaunch) {
 TEST(ParallelRegion, AFailureInASequenceEndsAllMembers) {
     for (const int threads : {1, 2, 3}) {
         ThreadPool pool(threads);
-        TeamState team(threads, pool.spin());
+        TeamState team(threads, pool.barrier_spin());
         Program program(5);
         program.launches[2].run = [](const Args&, Team& t) { t.fail("no"); };
         const std::int32_t serial_launches[] = {0, 3, 2, 1, 0};

@@ -35,7 +35,7 @@ class TeamOf : public ::testing::TestWithParam<int> {};
 
 TEST_P(TeamOf, EachChunkGoesToOneMemberInEachInstruction) {
     ThreadPool pool(GetParam());
-    TeamState state(pool.size(), pool.spin());
+    TeamState state(pool.size(), pool.barrier_spin());
     constexpr int instructions = 200, chunks = 37;
     std::vector<std::vector<int>> chunk_counts(instructions, std::vector<int>(chunks, 0));
     run(pool, state, instructions, [&](int i, Team& team) {
@@ -46,7 +46,7 @@ TEST_P(TeamOf, EachChunkGoesToOneMemberInEachInstruction) {
 
 TEST_P(TeamOf, BarrierWithinAnInstruction) {
     ThreadPool pool(GetParam());
-    TeamState state(pool.size(), pool.spin());
+    TeamState state(pool.size(), pool.barrier_spin());
     std::vector<int> parts(static_cast<std::size_t>(pool.size()), 0);
     std::vector<int> sums(static_cast<std::size_t>(pool.size()), 0);
     run(pool, state, 100, [&](int i, Team& team) {
@@ -60,7 +60,7 @@ TEST_P(TeamOf, BarrierWithinAnInstruction) {
 
 TEST_P(TeamOf, AFailureEndsOnlyTheCurrentRegionForAllMembers) {
     ThreadPool pool(GetParam());
-    TeamState state(pool.size(), pool.spin());
+    TeamState state(pool.size(), pool.barrier_spin());
     for (int round = 0; round < 100; ++round) {
         std::vector<int> done(static_cast<std::size_t>(pool.size()), 0);
         run(pool, state, 10, [&](int i, Team& team) {

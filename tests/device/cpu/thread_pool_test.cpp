@@ -151,7 +151,7 @@ TEST(ThreadPool, SleepsWhenIdle) {
 
 TEST(ThreadPool, NoAllocationInARegion) {
     ThreadPool pool(3);
-    Barrier barrier(3, pool.spin());
+    Barrier barrier(3, pool.barrier_spin());
     run(pool, [](int, int) {});
     const long before = testing::allocations();
     for (int region = 0; region < 200; ++region) {
@@ -168,7 +168,7 @@ TEST(ThreadPool, NoAllocationInARegion) {
 TEST(ThreadPool, ExceptionsReachTheCallerWhileOthersWait) {
     for (const int threads : {1, 2, 5}) {
         ThreadPool pool(threads);
-        Barrier barrier(threads, pool.spin());
+        Barrier barrier(threads, pool.barrier_spin());
         for (int thrower = 0; thrower < threads; ++thrower) {
             for (int round = 0; round < 50; ++round) {
                 std::atomic<int> left{0};
@@ -204,7 +204,7 @@ TEST(ThreadPool, OneOfManyExceptionsArrives) {
 
 TEST(ThreadPool, AnAbortWithoutAFaultThrowsNothing) {
     ThreadPool pool(3);
-    Barrier barrier(3, pool.spin());
+    Barrier barrier(3, pool.barrier_spin());
     std::atomic<int> past{0};
     run(
         pool,
@@ -244,7 +244,8 @@ TEST(ThreadPool, HostThreadsRunOneAfterAnother) {
 
 TEST(ThreadPool, HostThreadsOfAPoolOfOneDoNotWaitForEachOther) {
     ThreadPool pool(1);
-    Barrier both(2, std::chrono::nanoseconds(0));
+    SpinBudget no_spin(std::chrono::nanoseconds(0), 1);
+    Barrier both(2, no_spin);
     int arrived[2] = {};
     const auto host = [&](int index) { run(pool, [&, index](int, int) { arrived[index] = both.wait() ? 1 : 0; }); };
     std::thread other([&] { host(1); });
@@ -255,7 +256,8 @@ TEST(ThreadPool, HostThreadsOfAPoolOfOneDoNotWaitForEachOther) {
 
 TEST(ThreadPool, AHostThreadMayRunAloneWhileTheOthersWork) {
     ThreadPool pool(2);
-    Barrier both(2, std::chrono::nanoseconds(0));
+    SpinBudget no_spin(std::chrono::nanoseconds(0), 1);
+    Barrier both(2, no_spin);
     int size = 0;
     std::atomic<int> arrived{0};
     std::thread other([&] {
@@ -278,7 +280,7 @@ TEST(ThreadPool, MoreThreadsThanCpus) {
     ThreadPool pool(16, {std::chrono::microseconds(100), 2});
     EXPECT_TRUE(pool.oversubscribed());
     EXPECT_EQ(pool.spin().count(), 0);
-    Barrier barrier(16, pool.spin());
+    Barrier barrier(16, pool.barrier_spin());
     std::atomic<int> done{0};
     run(
         pool,
