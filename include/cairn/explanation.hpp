@@ -233,10 +233,11 @@ CAIRN_API std::string summary(const Explanation& explanation, std::size_t bucket
 ///           +4e-05 s      cpu.avx512.div@1 1.1e-05 s estimated | div | f32[T,64] f32[T,64]:(1,0) -> f32[T,64]
 CAIRN_API std::string details(const Explanation& explanation);
 
-/// The outcome for a kernel, by id, for all kernels of a definition, by name, or for all kernels of a value, by the name
-/// that name() gave it: one line for each place where it was considered, equal lines counted. A line says that it was
-/// chosen, why it was rejected, or which kernel was faster and by how much. An empty name: every rejection and every
-/// failed measurement of all kernels. Throws Error(argument) with the nearest names if there is nothing of that name.
+/// The outcome for a kernel, by id, for all kernels of a definition, by name, or for all kernels of a value, by the
+/// name that name() gave it, if no kernel and no definition has that name: one line for each place where it was
+/// considered, equal lines counted. A line says that it was chosen, why it was rejected, or which kernel was faster and
+/// by how much. An empty name: every rejection and every failed measurement of all kernels. Throws Error(argument) with
+/// the nearest names if there is nothing of that name.
 ///
 ///     why_not(model.explain(), "cpu.avx2.softmax.f32@1")
 ///     ->  12 x cpu.avx2.softmax.f32@1 for f32[T,64] of softmax (app.cpp:9): 1.9e-05 s measured, slower than

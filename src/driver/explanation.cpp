@@ -179,16 +179,18 @@ std::size_t distance(std::string_view name, std::string_view known) {
     return row[known.size()];
 }
 
-/// The ids of the kernels with this id or definition. Throws Error if there are none.
+/// The ids of the kernels with this id or definition.
 std::set<std::string> matching_kernels(const Explanation& explanation, std::string_view name) {
-    constexpr std::size_t most = 3;
-    std::set<std::string> kernels, names;
-    for (const auto& [kernel, definition] : explanation.kernels) {
+    std::set<std::string> kernels;
+    for (const auto& [kernel, definition] : explanation.kernels)
         if (kernel == name || definition == name) kernels.insert(kernel);
-        names.insert(kernel);
-        names.insert(definition);
-    }
-    if (!kernels.empty()) return kernels;
+    return kernels;
+}
+
+[[noreturn]] void refuse_unknown_name(const Explanation& explanation, std::string_view name) {
+    constexpr std::size_t most = 3;
+    std::set<std::string> names;
+    for (const auto& [kernel, definition] : explanation.kernels) names.insert({kernel, definition});
     std::vector<std::pair<std::size_t, std::string>> nearest;
     for (const std::string& known : names) nearest.emplace_back(distance(name, known), known);
     std::sort(nearest.begin(), nearest.end());
@@ -228,20 +230,36 @@ std::string outcome(const ExplainedValue& value, const ExplainedAlternative& alt
     return alternative.decided_by.empty() ? text : text + ", " + alternative.decided_by;
 }
 
-/// The outcomes of these kernels in a bucket.
-void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<std::string>& kernels,
-                  const std::string& prefix, CountedLines& lines) {
-    bool any = false;
+/// Prefix of a bucket's lines: `T in 2..12: `.
+std::string prefix_of(const ExplainedBucket& bucket) {
+    const std::string ranges = runtime::to_string(bucket.ranges);
+    return ranges.empty() ? "" : ranges + ": ";
+}
+
+/// Adds a line for each kernel of each alternative of a value that is wanted, with `text_of` its outcome.
+template <typename IsWanted, typename TextOf>
+void add_kernels(const ExplainedBucket& bucket, const IsWanted& is_wanted, const TextOf& text_of, CountedLines& lines) {
     for (const ExplainedValue& value : bucket.values)
         for (const ExplainedAlternative& alternative : value.alternatives)
-            for (std::size_t k = 0; k < alternative.kernels.size() && alternative.view.empty(); ++k) {
-                if (!kernels.contains(alternative.kernels[k].kernel)) continue;
-                any = true;
-                lines.add(fmt::format("{}{} for {}{}: {}\n", prefix, alternative.kernels[k].kernel, value.value,
-                                      value_location(value), outcome(value, alternative, k)));
-            }
+            for (std::size_t k = 0; k < alternative.kernels.size() && alternative.view.empty(); ++k)
+                if (const ExplainedKernel& kernel = alternative.kernels[k]; is_wanted(value, kernel))
+                    lines.add(fmt::format("{}{} for {}{}: {}\n", prefix_of(bucket), kernel.kernel, value.value,
+                                          value_location(value), text_of(value, alternative, k)));
+}
+
+/// The outcomes of these kernels in a bucket.
+void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<std::string>& kernels,
+                  CountedLines& lines) {
+    bool any = false;
+    const auto is_wanted = [&](const ExplainedValue&, const ExplainedKernel& kernel) {
+        const bool found = kernels.contains(kernel.kernel);
+        any = any || found;
+        return found;
+    };
+    add_kernels(bucket, is_wanted, outcome, lines);
     if (any) return;
     // Copies and packings are not alternatives of a value.
+    const std::string prefix = prefix_of(bucket);
     for (const ExplainedInstruction& each : bucket.instructions) {
         const ExplainedKernel& chosen = each.chosen;
         if (kernels.contains(chosen.kernel))
@@ -261,32 +279,21 @@ void add_outcomes(const ExplainedBucket& bucket, bool is_loaded, const std::set<
 /// The outcomes of all kernels for the values of this name; empty if there are none.
 std::string outcomes_of_value(const Explanation& explanation, std::string_view name) {
     CountedLines lines;
-    for (const ExplainedBucket& bucket : explanation.buckets) {
-        const std::string ranges = runtime::to_string(bucket.ranges);
-        for (const ExplainedValue& value : bucket.values) {
-            if (value.name != name) continue;
-            for (const ExplainedAlternative& alternative : value.alternatives)
-                for (std::size_t k = 0; k < alternative.kernels.size() && alternative.view.empty(); ++k)
-                    lines.add(fmt::format("{}{}{} for {}{}: {}\n", ranges, ranges.empty() ? "" : ": ",
-                                          alternative.kernels[k].kernel, value.value, value_location(value),
-                                          outcome(value, alternative, k)));
-        }
-    }
+    const auto is_wanted = [&](const ExplainedValue& value, const ExplainedKernel&) { return value.name == name; };
+    for (const ExplainedBucket& bucket : explanation.buckets) add_kernels(bucket, is_wanted, outcome, lines);
     return lines.empty() ? "" : lines.lines("");
 }
 
 /// All refusals and failed measurements of all kernels, each with its count.
 std::string all_refusals(const Explanation& explanation) {
     CountedLines lines;
-    for (const ExplainedBucket& bucket : explanation.buckets) {
-        const std::string ranges = runtime::to_string(bucket.ranges);
-        for (const ExplainedValue& value : bucket.values)
-            for (const ExplainedAlternative& alternative : value.alternatives)
-                for (const ExplainedKernel& each : alternative.kernels)
-                    if (alternative.view.empty() && !(each.refusal.empty() && each.failure.empty()))
-                        lines.add(fmt::format("{}{}{} for {}{}: {}\n", ranges, ranges.empty() ? "" : ": ", each.kernel,
-                                              value.value, value_location(value), cost_of(each)));
-    }
+    const auto is_wanted = [](const ExplainedValue&, const ExplainedKernel& kernel) {
+        return !(kernel.refusal.empty() && kernel.failure.empty());
+    };
+    const auto text_of = [](const ExplainedValue&, const ExplainedAlternative& alternative, std::size_t kernel) {
+        return cost_of(alternative.kernels[kernel]);
+    };
+    for (const ExplainedBucket& bucket : explanation.buckets) add_kernels(bucket, is_wanted, text_of, lines);
     if (!lines.empty()) return lines.lines("");
     return explanation.has_alternatives ? "nothing was refused\n"
                                         : "a loaded program does not record what was refused\n";
@@ -333,13 +340,15 @@ std::string details(const Explanation& explanation) {
 
 std::string why_not(const Explanation& explanation, std::string_view name) {
     if (name.empty()) return all_refusals(explanation);
-    if (const std::string named = outcomes_of_value(explanation, name); !named.empty()) return named;
     const std::set<std::string> kernels = matching_kernels(explanation, name);
-    CountedLines lines;
-    for (const ExplainedBucket& bucket : explanation.buckets) {
-        const std::string ranges = runtime::to_string(bucket.ranges);
-        add_outcomes(bucket, !explanation.has_alternatives, kernels, ranges.empty() ? "" : ranges + ": ", lines);
+    if (kernels.empty()) {
+        const std::string text = outcomes_of_value(explanation, name);
+        if (text.empty()) refuse_unknown_name(explanation, name);
+        return text;
     }
+    CountedLines lines;
+    for (const ExplainedBucket& bucket : explanation.buckets)
+        add_outcomes(bucket, !explanation.has_alternatives, kernels, lines);
     if (!lines.empty()) return lines.lines("");
     if (!explanation.has_alternatives) return "not taken; a loaded program does not record why\n";
     const auto known = std::find_if(explanation.kernels.begin(), explanation.kernels.end(),

@@ -206,6 +206,11 @@ TEST(Explanation, WhyNotReportsTheOutcomesOfANamedValue) {
     EXPECT_THAT(text, HasSubstr("softmax"));
     EXPECT_THAT(text, HasSubstr("\"scores\": taken, "));
     EXPECT_THAT(text, Not(HasSubstr("of exp")));
+    Graph named;
+    named.output("y", name(exp(named.input("x", DType::f32, {4})), "softmax"));
+    EXPECT_EQ(why_not(compile(named, Context(), {}).explain(), "softmax"),
+              "never proposed: no softmax was matched in the graph or its e-classes\n")
+        << "a definition comes before a value of its name";
 }
 
 TEST(Explanation, MarksReferenceKernels) {
