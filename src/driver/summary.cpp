@@ -318,16 +318,16 @@ private:
         double base = 1;  // time of the incumbent of that trial divided by the selected program's
         std::vector<std::string> lines;
         for (auto trial = explanation_.trials.rbegin(); trial != explanation_.trials.rend(); ++trial) {
-            if (trial->won && trial->samples > 0) base /= trial->ratio;
-            // If a challenger won, the line is about the incumbent that lost.
-            const double ratio = trial->won ? base : trial->ratio * base;
-            const double scale = trial->ratio > 0 ? ratio / (trial->won ? 1 / trial->ratio : trial->ratio) : 1;
-            const double low = scale * (trial->won ? 1 / trial->high : trial->low),
-                         high = scale * (trial->won ? 1 / trial->low : trial->high);
-            if (trial->samples > 0)
-                lines.push_back(fmt::format("{:.3g}x ({:.3g} to {:.3g}, {} runs)", ratio, low, high, trial->samples));
-            else
+            if (trial->samples == 0) {
                 lines.push_back("inconclusive, so the selection of an unmeasured compile was kept");
+                continue;
+            }
+            // If a challenger won, the line is about the incumbent that lost.
+            const auto loser = [&](double ratio) { return trial->won ? base / ratio : base * ratio; };
+            const auto [low, high] = std::minmax({loser(trial->low), loser(trial->high)});
+            lines.push_back(
+                fmt::format("{:.3g}x ({:.3g} to {:.3g}, {} runs)", loser(trial->ratio), low, high, trial->samples));
+            if (trial->won) base = loser(trial->ratio);
         }
         std::reverse(lines.begin(), lines.end());
         const std::size_t most = std::min<std::size_t>(5, lines.size());
