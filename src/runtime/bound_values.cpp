@@ -1,5 +1,6 @@
 #include "runtime/bound_values.hpp"
 
+#include "program/memory_plan/packing_problem.hpp"
 #include "runtime/run_fault.hpp"
 
 #include <fmt/format.h>
@@ -262,8 +263,8 @@ private:
     }
 
     std::size_t in_pages(std::size_t bytes) const {
-        const std::size_t page = context_.cpu->page_bytes();
-        return (bytes + page - 1) / page * page;
+        return static_cast<std::size_t>(memory_plan::align_up(static_cast<std::int64_t>(bytes),
+                                                              static_cast<std::int64_t>(context_.cpu->page_bytes())));
     }
 
     /// Bytes of all bound values read by exactly these programs.

@@ -46,9 +46,8 @@ struct RunCallbacks {
     }
 };
 
-/// Seconds from the end of the launch before to the end of each one: a launch ends when its last thread does. A
-/// thread's own clock would not do, as it may be asleep while others are launches ahead of the barrier it still has to
-/// leave.
+/// The time of each launch: from the end of the launch before to the end of its last thread. The time at which rank 0
+/// leaves a barrier would not do: it may still be asleep while other threads run the next launch.
 std::vector<double> seconds_of(std::span<const device::TimeSpan> spans, std::size_t launches) {
     std::vector<double> seconds(launches, 0);
     const std::size_t threads = launches == 0 ? 0 : spans.size() / launches;
