@@ -114,12 +114,13 @@ double read_rate(Probe& probe, const std::byte* memory, std::size_t bytes, const
     return static_cast<double>(bytes) / seconds;
 }
 
-/// Reads growing working sets until the rate is that of memory alone, or until the next one would end after `until`:
-/// each takes twice as long as the one before. Their contents do not matter.
 struct Sweep {
     std::vector<autotune::WorkingSetBandwidth> rates;
-    bool is_whole = true;  // it was not ended for want of time
+    bool is_whole = true;  // false: there was no time for larger working sets
 };
+
+/// Reads growing working sets until the rate is that of memory alone, or until the next one would end after `until`:
+/// each takes twice as long as the one before. Their contents do not matter.
 Sweep sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl, const Repetitions& repetitions,
                    Clock::time_point until) {
     double most = max_working_set;
@@ -128,16 +129,18 @@ Sweep sweep_beyond(std::size_t first, Probe& probe, Context::Impl& impl, const R
     const std::unique_ptr<device::Memory> memory =
         impl.cpu->reserve(std::max(static_cast<std::size_t>(most), first), device::MemoryUse::arena);
     Sweep sweep;
-    Clock::time_point begun = Clock::now();
     Clock::duration last{};
     const auto rate_of = [&](double bytes) {
-        begun = Clock::now();
+        const Clock::time_point begun = Clock::now();
         memory->touch(0, static_cast<std::size_t>(bytes));
         const double rate = read_rate(probe, memory->data(), static_cast<std::size_t>(bytes), repetitions);
         last = Clock::now() - begun;
         return rate;
     };
-    const auto has_time = [&] { return sweep.is_whole = Clock::now() + 2 * last <= until; };
+    const auto has_time = [&] {
+        sweep.is_whole = Clock::now() + 2 * last <= until;
+        return sweep.is_whole;
+    };
     sweep.rates = autotune::sweep_to_memory_plateau(static_cast<double>(first), most, rate_of, has_time);
     return sweep;
 }

@@ -101,9 +101,9 @@ std::optional<CalibrationRun> stored_calibration(const TimingDb& timings, const 
     machine.cache_bandwidth = 1 / again;
     machine.cache_bytes = cached / read;
     // A rate whose working set is unknown may be that of a cache: it is measured again if there is time.
-    const double read_bytes = rows.seconds("machine.read_stretch@1");
-    machine.bandwidth_bytes = std::max(read_bytes, 0.0) / read;
-    return CalibrationRun{machine, read_bytes > 0 && rows.find("machine.read@1")->quality > coarse_quality};
+    const double working_set = rows.seconds("machine.read_stretch@1");
+    machine.bandwidth_bytes = std::max(working_set, 0.0) / read;
+    return CalibrationRun{machine, working_set > 0 && rows.find("machine.read@1")->quality > coarse_quality};
 }
 
 std::optional<Calibration> calibration_of(const Context& context, const TimingEnvironment& environment,

@@ -113,12 +113,12 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
                    std::shared_ptr<OperandMemory> memory, bool cold, const FillOptions& filling)
     : memory_(std::move(memory)), cold_(cold), inputs_(problem.inputs.size()) {
     std::size_t used[4] = {};
-    const auto offset_of = [&](Placement placement, std::size_t bytes) {
+    const auto allocate = [&](Placement placement, std::size_t bytes) {
         std::size_t& end = used[static_cast<std::size_t>(placement)];
         return std::exchange(end, end + round_up(bytes));
     };
     const auto add = [&](const TensorDesc& desc, Placement placement, std::size_t bytes) {
-        Operand& operand = operands_.emplace_back(Operand{placement, offset_of(placement, bytes), {}, {}});
+        Operand& operand = operands_.emplace_back(Operand{placement, allocate(placement, bytes), {}, {}});
         for (const Dim& size : desc.shape) operand.shape.push_back(size.constant());
         for (const Dim& stride : desc.strides) operand.strides.push_back(stride.constant());
     };
@@ -128,7 +128,7 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
         add(input, placement(input, bytes.back()), bytes.back());
     }
     for (const TensorDesc& output : problem.outputs) add(output, Placement::written, bytes_of(output, kernels.layouts));
-    workspace_ = offset_of(
+    workspace_ = allocate(
         Placement::written,
         kernel.workspace == nullptr ? 0 : static_cast<std::size_t>(kernel.workspace(problem, threads).constant()));
     for (const Attribute& attribute : problem.attributes)
