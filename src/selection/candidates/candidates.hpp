@@ -102,8 +102,6 @@ public:
     /// True if its value is on the device in any case and copied from there to others: inputs, and bound values
     /// that the CPU computes.
     bool is_transfer_source(ir::NodeId node, Device device) const;
-    /// True for a bound value that the CPU computes: all but those that a copy_to pins.
-    bool is_bound_on_cpu(ir::NodeId node) const;
     /// A node's value as an operand on a device; `transferred` if it may have been copied there.
     KernelOperand operand_of(ir::NodeId node, OperandForm form, Device device) const;
     /// True if a node lies in the memory of another node or of a state.
@@ -123,6 +121,8 @@ private:
         KernelOperands operands;
     };
     std::vector<ir::NodeId> strided_expressions(ir::NodeId value) const;
+    /// True for a bound value that the CPU computes: all but those that a copy_to pins.
+    bool is_bound_on_cpu(ir::NodeId node) const;
     Device memory_for(Device device) const { return devices_.share_memory ? Device::cpu : device; }
     std::vector<KernelOperands> strided_alternatives(const fusion::Match& match, Device device) const;
     std::optional<KernelOperands> with_copies(KernelOperands operands) const;

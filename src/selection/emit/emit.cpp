@@ -197,12 +197,10 @@ private:
     }
 
     void add_instruction(Instruction instruction, const Kernel& kernel, bool bound) {
-        if (kernel.workspace != nullptr) {
-            const Dim bytes = types::workspace_bytes(kernel, *instruction.problem, program_.threads);
-            if (!(bytes == Dim(0)))
-                instruction.workspace = add_buffer(
-                    {BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1, kernel.device});
-        }
+        const Dim bytes = types::workspace_bytes(kernel, *instruction.problem, program_.threads);
+        if (!(bytes == Dim(0)))
+            instruction.workspace = add_buffer(
+                {BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1, kernel.device});
         (bound ? program_.bind : program_.run).push_back(std::move(instruction));
     }
 
