@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <system_error>
 #include <utility>
@@ -42,6 +43,11 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_of(const std::st
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+/// True if the permissions of the file and of its folder allow this process to write.
+bool permits_writing(const std::filesystem::path& path) {
+    return ::access(path.c_str(), W_OK) == 0 && ::access(folder_of(path).c_str(), W_OK) == 0;
 }
 
 }  // namespace
@@ -121,12 +127,14 @@ void Database::open() {
 
 void Database::open_for_writing() {
     if (!path_exists(folder_of(path_))) throw DatabaseFault{"there is no such folder"};
-    for (int attempt = 0; attempt < max_attempts && !open_in_place(); ++attempt) {}
+    for (int attempt = 1; attempt <= max_attempts && !open_in_place(attempt == max_attempts); ++attempt) {}
     if (file_ == nullptr) throw DatabaseFault{"other processes replace it all the time", FaultKind::busy};
 }
 
-/// Opens the file at the path. False, with no file open, if another process renamed it meanwhile.
-bool Database::open_in_place() {
+/// Opens the file at the path. False, with no file open, if another process renamed it meanwhile, or may have: SQLite
+/// refuses a file whose companions are renamed while it opens them. The last attempt takes that for a file that may
+/// only be read.
+bool Database::open_in_place(bool is_last) {
     try {
         if (!is_unmade(path_)) {
             open_and_set_up();
@@ -144,6 +152,7 @@ bool Database::open_in_place() {
         if (file_ != nullptr && !is_in_place()) return false;
         if (fault.kind != FaultKind::refused || !path_exists(path_)) throw;
         close();
+        if (!is_last && permits_writing(path_)) return false;
         open_for_reading();
         next_try_ = Clock::now() + pause_when_refused;
         log_once("it may only be read: new timings are kept in memory");

@@ -76,7 +76,7 @@ private:
     void open();
     void open_for_writing();
     void open_for_reading();
-    bool open_in_place();
+    bool open_in_place(bool is_last);
     bool is_in_place();
     void open_and_set_up();
     bool is_replaced() const;
