@@ -43,10 +43,10 @@ cairn::KernelSet second_device() {
     cairn::KernelSet set;
     for (cairn::Kernel kernel : cairn::cpu_kernels().kernels) {
         kernel.id = "cuda" + kernel.id.substr(kernel.id.find('.'));
-        kernel.device = cairn::Device::cuda;
+        kernel.device = cairn::Device::cuda();
         set.kernels.push_back(std::move(kernel));
     }
-    set.devices.push_back({.device = cairn::Device::cuda,
+    set.devices.push_back({.device = cairn::Device::cuda(),
                            .flops = 2e12,
                            .bandwidth = 2e11,
                            .launch_seconds = 5e-6,

@@ -5,6 +5,7 @@
 #include "cairn/tolerance.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,6 +104,8 @@ struct CompileOptions {
     /// within it are selected: weights are read as stored where packed ones would not fit. If there are none,
     /// Error(memory) gives the fewest bytes found.
     std::optional<std::int64_t> memory_limit = {};
+    /// The same limit for the memory of devices other than the CPU.
+    std::map<Device, std::int64_t> device_memory_limits = {};
     ProgressSink progress = {};
     /// Throws Cancelled; while measuring, as soon as the running kernel returns. Measurements made so far are kept. A
     /// kernel that does not return blocks the compile: after ten seconds the log and the database say so, and the next

@@ -61,11 +61,12 @@ struct BufferMemory {
     std::int64_t peak_bytes;    ///< at the sizes at which its program's arena is largest
     int first = -1, last = -1;  ///< the buffer's live interval in instructions of the run; -1: always live
     std::int64_t offset = -1;   ///< in the arena, at those sizes; -1: not in the arena
+    Device device = Device::cpu;
 };
-/// Memory of a CompiledGraph, known before anything runs. All in bytes, at the sizes that need most. These are not
-/// always the largest sizes, since a buffer may shrink as a symbol grows (the rows of a table after row T, for
-/// example).
-struct MemoryReport {
+
+/// Memory of one device that a CompiledGraph needs. All in bytes, at the sizes that need most. These are not always the
+/// largest sizes, since a buffer may shrink as a symbol grows (the rows of a table after row T, for example).
+struct DeviceMemory {
     std::int64_t weights = 0;  ///< read in place where they were bound
     std::int64_t bound = 0;    ///< packed and converted weights
     std::int64_t states = 0;
@@ -80,8 +81,13 @@ struct MemoryReport {
     /// exact programs read, the arena of one exact program, and a second set of states. 0 afterwards; but if states are
     /// stored in a narrower dtype than declared, the exact programs and their weight layouts are kept.
     std::int64_t verification = 0;
-    std::int64_t max_live = 0;          ///< most bytes live at once in the arena: a lower bound for any plan
-    std::vector<BufferMemory> buffers;  ///< of all buckets
+    std::int64_t max_live = 0;  ///< most bytes live at once in the arena: a lower bound for any plan
+};
+
+/// Memory of a CompiledGraph, known before anything runs: that of the CPU, and of each other device.
+struct MemoryReport : DeviceMemory {
+    std::vector<std::pair<Device, DeviceMemory>> devices = {};  ///< other than the CPU, if it uses any
+    std::vector<BufferMemory> buffers = {};                     ///< of all buckets and devices
 };
 
 /// When a thread worked on an instruction, in seconds since the start of the run.

@@ -77,6 +77,7 @@ public:
 
     struct Impl;
     /// For use by the library.
+    explicit Context(std::shared_ptr<Impl> impl) noexcept;
     const std::shared_ptr<Impl>& impl() const;
 
 private:

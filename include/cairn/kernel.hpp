@@ -126,7 +126,7 @@ struct Definition {
 /// Performance figures of a device other than the CPU, from which times are estimated: kernels by the device's own
 /// rates, copies (kernels for `copy_to`) by its link to the CPU. All must be finite and above 0; seconds may be 0.
 struct DeviceRates {
-    Device device = Device::cuda;
+    Device device = Device::cuda();
     double flops = 0;           ///< FLOP/s; an f32 multiply-add counts as two
     double bandwidth = 0;       ///< bytes/s, to and from its own memory
     double launch_seconds = 0;  ///< per instruction
@@ -147,7 +147,8 @@ struct KernelSet {
     std::vector<Kernel> kernels;          ///< in order of preference
     /// Devices other than the CPU; kernels for devices not listed are not used. The kernels of a device must include
     /// one for `copy_to device=(0)`, back to the CPU, and one that copies to the device: the placement of values is
-    /// selected together with everything else. Kernels address host memory (Args), whatever their device.
+    /// selected together with everything else. A device that has rates alone is simulated: its kernels run on the CPU,
+    /// on memory of the host.
     std::vector<DeviceRates> devices = {};
     /// What the kernels' speed depends on besides their ids: compiler, flags, versions of libraries. Times measured
     /// with another build are not used.

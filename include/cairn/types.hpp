@@ -2,6 +2,7 @@
 
 #include "cairn/error.hpp"
 
+#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -35,10 +36,31 @@ CAIRN_API std::ostream& operator<<(std::ostream& out, DType dtype);
 /// The inverse of to_string; empty for an unknown name.
 CAIRN_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
 
-/// The device that stores a tensor: the one CPU, or a GPU (`cuda`) if the library has one.
-enum class Device : std::uint8_t { cpu, cuda };
-/// `cpu`, `cuda`.
-CAIRN_API std::string_view to_string(Device device) noexcept;
+/// The kind of a Device.
+enum class DeviceKind : std::uint8_t { cpu, cuda };
+
+/// A device that stores tensors and computes: the one CPU, or a GPU if the library has one.
+///
+///     copy_to(x, Device::cuda(1))
+struct CAIRN_API Device {
+    DeviceKind kind = DeviceKind::cpu;  ///< what it is
+    std::uint8_t index = 0;             ///< among the devices of its kind
+
+    /// The CPU.
+    static const Device cpu;
+    /// The GPU with this CUDA device ordinal. Throws Error(argument) for one outside 0..255.
+    static Device cuda(int index = 0);
+
+    friend auto operator<=>(const Device&, const Device&) = default;
+};
+inline constexpr Device Device::cpu{};
+
+/// `cpu`, `cuda`, `cuda:1`: the index is written unless it is 0.
+CAIRN_API std::string to_string(Device device);
+/// Writes to_string(device).
+CAIRN_API std::ostream& operator<<(std::ostream& out, Device device);
+/// The inverse of to_string; empty for any other text.
+CAIRN_API std::optional<Device> parse_device(std::string_view text) noexcept;
 
 class Symbols;
 namespace detail {

@@ -28,6 +28,7 @@ struct TimedCalls {
     std::int64_t count = 1;
     /// Called once by each thread, before the clock starts.
     std::function<std::unique_ptr<CallArguments>()> arguments;
+    int inputs = 0, outputs = 0;  ///< number of operands in the arguments
 };
 
 /// Sizes of a device's caches in bytes; 0: unknown or absent.
@@ -57,7 +58,8 @@ public:
     /// last thread's end. Rethrows what the kernel throws; `failure` receives what it reports.
     virtual double time(const TimedCalls& calls, std::optional<Failure>& failure) = 0;
 
-    /// Number of threads that a kernel is prepared for (Kernel::prepare, Kernel::workspace).
+    /// Number of threads that its kernels run on; those of the CPU are prepared for this number (Kernel::prepare,
+    /// Kernel::workspace).
     virtual int threads() const noexcept = 0;
     /// The features that the device has.
     virtual FeatureSet features() const = 0;

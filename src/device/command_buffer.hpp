@@ -17,6 +17,7 @@ namespace cairn::device {
 struct KernelLaunch {
     void (*run)(const Args& args, Team& team) = nullptr;
     Args args = {};
+    int inputs = 0, outputs = 0;  ///< number of operands in `args`
     /// Bytes of the operands at the current sizes: a launch of few bytes is not shared between threads.
     std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
 };

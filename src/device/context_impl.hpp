@@ -4,6 +4,7 @@
 #include "cairn/timing_db.hpp"
 #include "cairn/tuning.hpp"
 #include "device/backend.hpp"
+#include "graph/types/per_device.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -33,17 +34,24 @@ inline bool has_device(std::span<const DeviceRates> devices, Device device) noex
                                                 [&](const DeviceRates& rates) { return rates.device == device; });
 }
 
+/// A device other than the CPU and its backend.
+struct DeviceBackend {
+    Device device;
+    std::unique_ptr<device::Backend> backend;
+};
+
 inline namespace v0 {
 
 /// State owned by a Context. Constructed in context.cpp; shared by the compiler, the autotuner and the runtime.
 struct Context::Impl {
-    Impl(ContextOptions given, std::unique_ptr<device::CpuBackend> cpu_backend)
-        : options(std::move(given)), cpu(std::move(cpu_backend)) {}
+    Impl(ContextOptions given, std::unique_ptr<device::CpuBackend> cpu_backend, std::vector<DeviceBackend> others)
+        : options(std::move(given)), cpu(std::move(cpu_backend)), other_backends(std::move(others)) {}
 
     ContextOptions options;
     FeatureSet features;  ///< in use
     KernelSet kernels;
     std::unique_ptr<device::CpuBackend> cpu;
+    std::vector<DeviceBackend> other_backends;
     std::unique_ptr<TimingDb> timings;
     std::mutex priors_mutex;
     std::shared_ptr<const selection::Priors> priors;  ///< null until a compile has read the shipped timings
@@ -51,8 +59,15 @@ struct Context::Impl {
     std::shared_ptr<const fusion::PatternSet> patterns;  ///< of the definitions; null until a compile
     std::optional<Calibration> machine;                  ///< once it has been measured
     std::mutex measuring;  ///< held while times are measured: other load would disturb them
-    std::shared_ptr<autotune::OperandMemory> operand_memory;  ///< operands of measured kernels; null unless measuring
+    /// Operands of measured kernels; empty unless measuring.
+    types::PerDevice<std::shared_ptr<autotune::OperandMemory>> operand_memory;
 
+    /// The backend of a device. A device that has rates alone is simulated: in the host's memory, by the CPU.
+    device::Backend& backend(Device device) const noexcept {
+        for (const DeviceBackend& other : other_backends)
+            if (other.device == device) return *other.backend;
+        return *cpu;
+    }
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);
     }

@@ -1,5 +1,6 @@
 #include "driver/compilation_cache.hpp"
 
+#include "autotune/measurement/fingerprint.hpp"
 #include "cairn/tuning.hpp"
 #include "device/context_impl.hpp"
 #include "driver/load.hpp"
@@ -30,6 +31,8 @@ std::string text_of(const CompileOptions& options) {
         text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
     for (const std::string& stage : options.disable) text += "without " + stage + '\n';
     if (options.memory_limit) text += fmt::format("within {}\n", *options.memory_limit);
+    for (const auto& [device, limit] : options.device_memory_limits)
+        text += fmt::format("within {} on {}\n", limit, to_string(device));
     return text;
 }
 
@@ -42,7 +45,10 @@ std::string cache_key_for(const Graph& graph, const Context& context, const Comp
     const std::string text =
         fmt::format("{}\n{}\n{}\n{}", machine, context.impl()->options.reference_only ? "reference" : "all",
                     text_of(options), to_string(graph));
-    return to_string(digest(text));
+    std::string devices;
+    for (const DeviceRates& rates : context.kernels().devices)
+        devices += '\n' + autotune::environment_of(*context.impl(), rates.device).hard;
+    return to_string(digest(text + devices));
 }
 
 std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, const std::string& what,

@@ -52,10 +52,8 @@ struct Compilation {
     }
 
     selection::Selections chosen(const std::vector<selection::Bucket>& seen, bool on_the_cpu) {
-        if (options.memory_limit) {
-            selection::choose_state_device(seen, select_options);
+        if (driver::has_memory_limit(options))
             return driver::choose_within_limit(stages, buckets, seen, options, select_options);
-        }
         std::optional<selection::Selections> known = stages.take_selection();
         const bool is_whole = known && on_the_cpu && !select_options.find_lower_bounds;
         return is_whole ? *std::move(known) : selection::select_with_state_device(seen, select_options);

@@ -6,13 +6,18 @@
 #include <span>
 #include <vector>
 
-/// Selection within CompileOptions::memory_limit.
+/// Selection within CompileOptions::memory_limit and device_memory_limits.
 namespace cairn::driver {
 
-/// Throws Error(memory) if the memory exceeds the limit.
+/// True if the memory of some device is limited.
+inline bool has_memory_limit(const CompileOptions& options) {
+    return options.memory_limit.has_value() || !options.device_memory_limits.empty();
+}
+
+/// Throws Error(memory) if the memory exceeds the limit of a device.
 void check_limit(const MemoryReport& memory, const CompileOptions& options);
 
-/// The fastest covers of all buckets whose planned programs fit within the limit. `seen` are the buckets as the
+/// The fastest covers of all buckets whose planned programs fit within the limits. `seen` are the buckets as the
 /// selection reads them. If no covers fit, throws Error(memory) with the fewest bytes of all covers tried.
 selection::Selections choose_within_limit(const Stages& stages, std::vector<PreparedBucket>& buckets,
                                           std::span<const selection::Bucket> seen, const CompileOptions& options,

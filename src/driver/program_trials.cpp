@@ -4,6 +4,7 @@
 #include "autotune/policy/paired_trial.hpp"
 #include "autotune/policy/program_trials.hpp"
 #include "device/context_impl.hpp"
+#include "driver/memory_limit.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -52,7 +53,7 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
                                                const CompileOptions& options, const selection::Options& select_options,
                                                double seconds) {
     const selection::CostModel& costs = stages.costs();
-    if (costs.timings == nullptr || !select_options.search || options.memory_limit) return {};
+    if (costs.timings == nullptr || !select_options.search || has_memory_limit(options)) return {};
     const TimingEnvironment& environment = selection::environment_of_programs(costs);
     const std::vector<selection::Bucket> seen = selection_buckets(buckets);
     const std::string question = "programs for " + to_string(autotune::name_of(seen, select_options));

@@ -11,6 +11,7 @@
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/verify.hpp"
 #include "graph/ir/verify_states.hpp"
+#include "graph/types/device_code.hpp"
 #include "program/memory_plan/validate.hpp"
 #include "program/peak_memory.hpp"
 #include "program/plan_memory.hpp"
@@ -46,7 +47,7 @@ bool any_widened_inputs(const KernelSet& kernels, FeatureSet features) {
 }
 
 void check_device(const ir::Node& copy, const KernelSet& kernels) {
-    const auto device = static_cast<Device>(copy.attributes.integer("device"));
+    const Device device = *types::device_of_code(copy.attributes.integer("device"));
     if (!has_device(kernels.devices, device))
         throw Error(ErrorKind::unsupported, "copy_to",
                     fmt::format("device {} is not available in this library", to_string(device)), copy.where);
@@ -74,10 +75,15 @@ private:
 /// memory.
 std::string verify_plan(const program::Program& program) {
     if (std::string fault = program::verify(program); !fault.empty()) return fault;
-    auto samples = program::sample_points(program, 8);
-    samples.push_back(program::peak_memory_of(program).at);
-    const memory_plan::PackingProblem problem = program::planner_problem(program, samples);
-    return memory_plan::validate(problem, program::planner_solution(program, samples));
+    for (const Device device : program::devices_of(program)) {
+        auto samples = program::sample_points(program, 8);
+        samples.push_back(program::peak_memory_of(program, device).at);
+        const program::MemoryPlan plan = program::plan_of(program, device);
+        std::string fault =
+            memory_plan::validate(program::planner_problem(plan, samples), program::planner_solution(plan, samples));
+        if (!fault.empty()) return fault;
+    }
+    return {};
 }
 
 }  // namespace

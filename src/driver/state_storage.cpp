@@ -1,6 +1,7 @@
 #include "driver/state_storage.hpp"
 
 #include "accuracy/budget/error_budget.hpp"
+#include "driver/memory_limit.hpp"
 #include "graph/ir/state_dtype_cast.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ bool has_room(const ir::GraphData& graph, const CompileOptions& options) {
 
 std::vector<StoredStates> narrower_states(const Graph& graph, const CompileOptions& options) {
     std::vector<StoredStates> found;
-    if (options.memory_limit) return found;
+    if (has_memory_limit(options)) return found;
     for (const DType dtype : {DType::f16, DType::bf16})
         if (std::shared_ptr<ir::GraphData> stored = ir::cast_stored_states(*graph.data(), dtype);
             stored != nullptr && has_room(*stored, options))

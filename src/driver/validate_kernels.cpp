@@ -139,7 +139,7 @@ private:
     }
 
     void check(const DeviceRates& rates) const {
-        const std::string_view name = to_string(rates.device);
+        const std::string name = to_string(rates.device);
         if (rates.device == Device::cpu) refuse("the rates of the CPU are measured and cannot be given");
         int rows = 0;
         for (const KernelSet* set : {&known_, &extra_})

@@ -77,7 +77,7 @@ std::optional<selection::Selections> find_verification_covers(const Stages& stag
                                                               const CompileOptions& options,
                                                               const selection::Options& select_options) {
     if (!any_inexact(chosen)) return std::nullopt;
-    if (!options.memory_limit) return exact_covers(buckets, select_options);
+    if (!has_memory_limit(options)) return exact_covers(buckets, select_options);
     return find_within_limit(stages, buckets, ExactBuckets(buckets).seen(), &chosen, options, select_options);
 }
 

@@ -76,8 +76,8 @@ private:
         lock_.selection_key = words.next();
         while (!words.at_end()) {
             const std::string_view what = words.next(), value = words.next();
-            if (what == "states" && value == cairn::to_string(Device::cuda))
-                lock_.states = Device::cuda;
+            if (const std::optional<Device> device = parse_device(value); what == "states" && device && *device != Device::cpu)
+                lock_.states = *device;
             else if (what == "stored" && !value.empty())
                 lock_.stored = value;
             else

@@ -204,8 +204,9 @@ Buffer read_buffer(LineReader& line) {
     buffer.storage = line.number<int>();
     if (line.next_is("on")) {
         line.expect("on");
-        if (line.word() != to_string(Device::cuda)) line.fail("unknown device");
-        buffer.device = Device::cuda;
+        const std::optional<Device> device = parse_device(line.word());
+        if (!device) line.fail("unknown device");
+        buffer.device = *device;
     }
     if (buffer.kind == BufferKind::constant || (buffer.kind == BufferKind::state && line.next_is("data"))) {
         line.expect("data");

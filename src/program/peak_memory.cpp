@@ -19,8 +19,11 @@ std::vector<Polynomial> limits_of(const Program& program) {
     return limits;
 }
 
-PeakMemory peak_memory_of(const Program& program, int boxes) {
-    const MemoryPlan& plan = program.plan;
+PeakMemory peak_memory_of(const Program& program, Device device, int boxes) {
+    return peak_memory_of(program, plan_of(program, device), boxes);
+}
+
+PeakMemory peak_memory_of(const Program& program, const MemoryPlan& plan, int boxes) {
     Quantity arena;
     arena.unit = arena_alignment;
     std::vector<Dim> distinct;
@@ -34,9 +37,13 @@ PeakMemory peak_memory_of(const Program& program, int boxes) {
     }
     std::vector<Wide> ends(plan.storages.size());
     arena.total = [&](std::span<const Wide> sizes) {
-        return stack_storages<Wide>(plan, ends, [&](std::size_t s, Wide offset) {
-            return std::clamp(offset + sizes[size_of_storage[s]], -detail::infinity, detail::infinity);
+        Wide height = 0;
+        stack_storages<Wide>(plan, ends, [&](std::size_t s, Wide offset) {
+            const Wide end = std::clamp(offset + sizes[size_of_storage[s]], -detail::infinity, detail::infinity);
+            height = std::max(height, end);
+            return end;
         });
+        return height;
     };
     const Maximum most = maximum_of(arena, *program.symbols, limits_of(program), {.boxes = boxes});
     PeakMemory peak{detail::to_int64(most.bound), detail::to_int64(most.found), most.at};

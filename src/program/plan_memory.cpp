@@ -5,6 +5,7 @@
 #include "program/peak_memory.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -66,9 +67,9 @@ public:
             return;
         const TensorDesc& in_desc = instruction.problem->inputs[static_cast<std::size_t>(input)];
         const TensorDesc& out_desc = instruction.problem->outputs[static_cast<std::size_t>(output)];
-        const bool same = in_desc.dtype == out_desc.dtype && in_desc.shape == out_desc.shape &&
-                          in_desc.strides == out_desc.strides && in_desc.is_dense() && in.offset == Dim(0) &&
-                          out.offset == Dim(0) && from.bytes == to.bytes;
+        const bool same = from.device == to.device && in_desc.dtype == out_desc.dtype &&
+                          in_desc.shape == out_desc.shape && in_desc.strides == out_desc.strides &&
+                          in_desc.is_dense() && in.offset == Dim(0) && out.offset == Dim(0) && from.bytes == to.bytes;
         const int storage = root(in.buffer);
         if (!same || last_[static_cast<std::size_t>(storage)] != at ||
             intervals_[static_cast<std::size_t>(out.buffer)].first != at)
@@ -111,14 +112,42 @@ void make_storages(Program& program, const std::vector<LiveInterval>& intervals,
     }
 }
 
-void pack_storages(Program& program, const std::vector<std::vector<std::int64_t>>& samples,
+/// Numbers of the storages of a device.
+std::vector<int> storages_of(const Program& program, Device device) {
+    std::vector<int> numbers;
+    for (std::size_t s = 0; s < program.plan.storages.size(); ++s)
+        if (device_of(program, program.plan.storages[s]) == device) numbers.push_back(static_cast<int>(s));
+    return numbers;
+}
+
+/// Orders the storages of one device.
+void pack_storages(MemoryPlan& plan, const std::vector<std::vector<std::int64_t>>& samples,
                    const PlanOptions& options) {
     memory_plan::Options plan_options;
     plan_options.reuse = options.reuse;
     plan_options.stop = options.stop;
-    const memory_plan::PackingSolution solution = memory_plan::pack(planner_problem(program, samples), plan_options);
-    for (std::size_t s = 0; s < program.plan.storages.size(); ++s) program.plan.storages[s].below = solution.below[s];
-    program.plan.order = solution.order;
+    const memory_plan::PackingSolution solution = memory_plan::pack(planner_problem(plan, samples), plan_options);
+    for (std::size_t s = 0; s < plan.storages.size(); ++s) plan.storages[s].below = solution.below[s];
+    plan.order = solution.order;
+}
+
+/// The plan of a device's storages, which have no order yet.
+MemoryPlan packed(const Program& program, Device device, const PlanOptions& options) {
+    std::vector<std::vector<std::int64_t>> samples = sample_points(program, options.sample_limit);
+    MemoryPlan plan = plan_of(program, device);
+    pack_storages(plan, samples, options);
+    // If some buffers shrink as others grow, the arena may be largest at sizes between the samples.
+    const PeakMemory peak = peak_memory_of(program, plan);
+    if (std::find(samples.begin(), samples.end(), peak.at) != samples.end()) return plan;
+    const memory_plan::PackingProblem problem_at_peak = planner_problem(plan, {peak.at});
+    if (peak.found <= memory_plan::align_up(
+                          memory_plan::lower_bounds(problem_at_peak, memory_plan::LiveIntervals(problem_at_peak))[0],
+                          arena_alignment))
+        return plan;
+    MemoryPlan second = plan;
+    samples.push_back(peak.at);
+    pack_storages(second, samples, options);
+    return peak_memory_of(program, second).bytes >= peak.bytes ? plan : second;
 }
 
 }  // namespace
@@ -150,11 +179,27 @@ std::vector<std::vector<std::int64_t>> sample_points(const Program& program, int
     return points;
 }
 
-memory_plan::PackingProblem planner_problem(const Program& program,
+MemoryPlan plan_of(const Program& program, Device device) {
+    const std::vector<int> numbers = storages_of(program, device);
+    std::vector<int> own_numbers(program.plan.storages.size(), -1);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        own_numbers[static_cast<std::size_t>(numbers[i])] = static_cast<int>(i);
+    MemoryPlan plan;
+    for (const int s : numbers) {
+        Storage& storage = plan.storages.emplace_back(program.plan.storages[static_cast<std::size_t>(s)]);
+        for (int& below : storage.below) below = own_numbers[static_cast<std::size_t>(below)];
+    }
+    for (const int s : program.plan.order)
+        if (own_numbers[static_cast<std::size_t>(s)] >= 0)
+            plan.order.push_back(own_numbers[static_cast<std::size_t>(s)]);
+    return plan;
+}
+
+memory_plan::PackingProblem planner_problem(const MemoryPlan& plan,
                                             const std::vector<std::vector<std::int64_t>>& samples) {
     memory_plan::PackingProblem problem;
     problem.samples = static_cast<int>(samples.size());
-    for (const Storage& storage : program.plan.storages) {
+    for (const Storage& storage : plan.storages) {
         memory_plan::BufferRequest buffer;
         for (const auto& sample : samples) buffer.bytes.push_back(storage.bytes.evaluate(sample));
         buffer.alignment = arena_alignment;
@@ -165,18 +210,20 @@ memory_plan::PackingProblem planner_problem(const Program& program,
     return problem;
 }
 
-memory_plan::PackingSolution planner_solution(const Program& program,
+memory_plan::PackingSolution planner_solution(const MemoryPlan& plan,
                                               const std::vector<std::vector<std::int64_t>>& samples) {
     memory_plan::PackingSolution solution;
-    for (const Storage& storage : program.plan.storages) solution.below.push_back(storage.below);
-    solution.order = program.plan.order;
-    const memory_plan::PackingProblem problem = planner_problem(program, samples);
+    for (const Storage& storage : plan.storages) solution.below.push_back(storage.below);
+    solution.order = plan.order;
+    const memory_plan::PackingProblem problem = planner_problem(plan, samples);
     for (std::size_t s = 0; s < samples.size(); ++s) {
-        std::vector<std::int64_t> offsets = evaluate_plan(program, samples[s]);
-        offsets.pop_back();
+        std::vector<std::int64_t> offsets(plan.storages.size()), ends(plan.storages.size());
         std::int64_t height = 0;
-        for (std::size_t b = 0; b < offsets.size(); ++b)
-            height = std::max(height, offsets[b] + problem.buffers[b].bytes[s]);
+        stack_storages<std::int64_t>(plan, ends, [&](std::size_t b, std::int64_t offset) {
+            offsets[b] = offset;
+            height = std::max(height, offset + problem.buffers[b].bytes[s]);
+            return memory_plan::align_up(offset + problem.buffers[b].bytes[s], arena_alignment);
+        });
         solution.offsets.push_back(std::move(offsets));
         solution.height.push_back(height);
     }
@@ -202,30 +249,31 @@ void plan_memory(Program& program, const InPlacePairs& in_place, const PlanOptio
                 merger.try_pair(static_cast<int>(i), input, output);
     make_storages(program, intervals, merger);
 
-    std::vector<std::vector<std::int64_t>> samples = sample_points(program, options.sample_limit);
-    pack_storages(program, samples, options);
-    // If some buffers shrink as others grow, the arena may be largest at sizes between the samples.
-    const PeakMemory peak = peak_memory_of(program);
-    if (std::find(samples.begin(), samples.end(), peak.at) != samples.end()) return;
-    const memory_plan::PackingProblem problem_at_peak = planner_problem(program, {peak.at});
-    if (peak.found <= memory_plan::align_up(
-                          memory_plan::lower_bounds(problem_at_peak, memory_plan::LiveIntervals(problem_at_peak))[0],
-                          arena_alignment))
-        return;
-    const MemoryPlan first = program.plan;
-    samples.push_back(peak.at);
-    pack_storages(program, samples, options);
-    if (peak_memory_of(program).bytes >= peak.bytes) program.plan = first;
+    for (const Device device : devices_of(program)) {
+        const std::vector<int> numbers = storages_of(program, device);
+        const MemoryPlan plan = packed(program, device, options);
+        const auto number_of = [&](int s) { return numbers[static_cast<std::size_t>(s)]; };
+        for (std::size_t s = 0; s < numbers.size(); ++s)
+            std::ranges::transform(
+                plan.storages[s].below,
+                std::back_inserter(program.plan.storages[static_cast<std::size_t>(numbers[s])].below), number_of);
+        std::ranges::transform(plan.order, std::back_inserter(program.plan.order), number_of);
+    }
 }
 
-std::vector<std::int64_t> evaluate_plan(const Program& program, std::span<const std::int64_t> symbol_values) {
+PlacedStorages evaluate_plan(const Program& program, std::span<const std::int64_t> symbol_values) {
     const std::vector<Storage>& storages = program.plan.storages;
-    std::vector<std::int64_t> offsets(storages.size() + 1, 0), ends(storages.size(), 0);
-    offsets.back() = stack_storages<std::int64_t>(program.plan, ends, [&](std::size_t s, std::int64_t offset) {
-        offsets[s] = offset;
+    PlacedStorages placed{std::vector<std::int64_t>(storages.size()), {}};
+    std::vector<std::int64_t> ends(storages.size());
+    stack_storages<std::int64_t>(program.plan, ends, [&](std::size_t s, std::int64_t offset) {
+        placed.offsets[s] = offset;
         return memory_plan::align_up(offset + storages[s].bytes.evaluate(symbol_values), arena_alignment);
     });
-    return offsets;
+    for (std::size_t s = 0; s < storages.size(); ++s) {
+        std::int64_t& bytes = placed.arena_bytes[device_of(program, storages[s])];
+        bytes = std::max(bytes, ends[s]);
+    }
+    return placed;
 }
 
 }  // namespace cairn::program

@@ -20,8 +20,8 @@ enum class BufferKind : std::uint8_t {
     state,      ///< persistent between runs, allocated at capacity
     input,      ///< given by the caller for each run
     output,     ///< in the arena, or in the caller's memory
-    transient,  ///< in the arena
-    workspace,  ///< in the arena, live during one instruction
+    transient,  ///< in the arena of its device
+    workspace,  ///< in the arena of its device, live during one instruction
 };
 std::string_view to_string(BufferKind kind) noexcept;
 
@@ -73,15 +73,17 @@ struct StatePort {
     bool overwritten = false;  ///< a run overwrites elements that were live before it
 };
 
-/// Unit of placement in the arena: one or more buffers that share memory because one is computed in place of another.
+/// Unit of placement in an arena: one or more buffers that share memory because one is computed in place of another.
+/// Each device has an arena of its own.
 struct Storage {
-    std::vector<int> buffers;
-    Dim bytes;                ///< size of its largest buffer, proved
-    int first = 0, last = 0;  ///< live interval, as instruction indices in `run`
-    std::vector<int> below;   ///< storages directly below: offset = max over them of align(offset + bytes, 64)
+    std::vector<int> buffers;  ///< all on one device
+    Dim bytes;                 ///< size of its largest buffer, proved
+    int first = 0, last = 0;   ///< live interval, as instruction indices in `run`
+    std::vector<int> below;    ///< storages of the same device directly below: offset = max over them of
+                               ///< align(offset + bytes, 64)
 };
 
-/// Memory plan: an order relation of storages that gives their offsets at every size.
+/// Memory plan: an order relation of the storages of each device that gives their offsets at every size.
 struct MemoryPlan {
     std::vector<Storage> storages;
     std::vector<int> order;  ///< topological order: each storage after those below it
@@ -98,6 +100,13 @@ struct Program {
     std::vector<StatePort> states;
     MemoryPlan plan;
 };
+
+/// The device whose arena holds a storage.
+inline Device device_of(const Program& program, const Storage& storage) {
+    return program.buffers[static_cast<std::size_t>(storage.buffers.front())].device;
+}
+/// The devices that hold buffers of a program, the CPU first; the CPU is always among them.
+std::vector<Device> devices_of(const Program& program);
 
 /// The text form: exact, and read back by parse_program. See print.cpp for the grammar.
 std::string to_string(const Program& program);

@@ -164,6 +164,7 @@ private:
         for (const int s : plan.order) {
             if (s < 0 || s >= count || placed[static_cast<std::size_t>(s)])
                 return fault("the plan's order is not a permutation");
+            if (plan.storages[static_cast<std::size_t>(s)].buffers.empty()) return fault("storage {} has no buffer", s);
             for (const int below : plan.storages[static_cast<std::size_t>(s)].below)
                 if (below < 0 || below >= count || !placed[static_cast<std::size_t>(below)])
                     return fault("storage {} is ordered before a storage below it", s);
@@ -180,6 +181,12 @@ private:
                 if (buffer(b).storage != static_cast<int>(s)) fault("buffer {} is not in storage {}", b, s);
                 ++listed[static_cast<std::size_t>(b)];
             }
+            if (!fault_.empty()) return;
+            const Device device = device_of(program_, storage);
+            for (const int b : storage.buffers)
+                if (buffer(b).device != device)
+                    fault("storage {} has buffers on {} and {}", s, cairn::to_string(device),
+                          cairn::to_string(buffer(b).device));
         }
         for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
             const Buffer& made = program_.buffers[b];
@@ -195,7 +202,8 @@ private:
                buffer.kind == BufferKind::workspace;
     }
 
-    /// Any two storages live at the same time are ordered by "below", hence disjoint at every size.
+    /// Any two storages of one device that are live at the same time are ordered by "below", hence disjoint at every
+    /// size; storages of different devices are not.
     void check_disjoint() {
         const MemoryPlan& plan = program_.plan;
         const std::size_t count = plan.storages.size(), words = (count + 63) / 64;
@@ -203,16 +211,19 @@ private:
         for (std::size_t p = 0; p < count; ++p) {
             const auto s = static_cast<std::size_t>(plan.order[p]);
             std::uint64_t* const mine = below.data() + s * words;
+            const Device device = device_of(program_, plan.storages[s]);
             for (const int lower : plan.storages[s].below) {
                 const auto l = static_cast<std::size_t>(lower);
                 for (std::size_t w = 0; w < words; ++w) mine[w] |= below[l * words + w];
                 mine[l / 64] |= std::uint64_t{1} << (l % 64);
+                if (device_of(program_, plan.storages[l]) != device)
+                    return fault("storage {} is below storage {} of another device", l, s);
             }
             // Storages later in the order cannot be below this one, so each pair is checked once, from the upper one.
             for (std::size_t q = 0; q < p; ++q) {
                 const auto other = static_cast<std::size_t>(plan.order[q]);
                 const Storage &a = plan.storages[s], &b = plan.storages[other];
-                const bool together = a.first <= b.last && b.first <= a.last;
+                const bool together = a.first <= b.last && b.first <= a.last && device_of(program_, b) == device;
                 if (together && (mine[other / 64] >> (other % 64) & 1) == 0)
                     return fault("storages {} and {} are live at once and neither is below the other", other, s);
             }

@@ -94,8 +94,8 @@ private:
         const Buffer* buffer;
         Readers readers;
     };
-    /// One arena for all values that the same programs read, freed with the last of these programs. Each value starts
-    /// at a page. With an arena per value, the last huge page of each would be half empty.
+    /// One arena for all values of a device that the same programs read, freed with the last of these programs. Each
+    /// value starts at a page. With an arena per value, the last huge page of each would be half empty.
     struct SharedArena {
         std::shared_ptr<device::Memory> memory;
         std::size_t used = 0;
@@ -147,8 +147,14 @@ private:
             std::vector<std::shared_ptr<const std::byte>> found =
                 read_packed(*request_.packed, kept, context_.cpu->host_threads());
             std::size_t i = 0;
-            for (const auto& [key, value] : retained_)
-                computed_.by_kind(*value.buffer)[value.buffer->name] = std::move(found[i++]);
+            for (const auto& [key, value] : retained_) {
+                std::shared_ptr<const std::byte> stored = std::move(found[i++]);
+                const Buffer& buffer = *value.buffer;
+                if (is_on_host(buffer))
+                    computed_.by_kind(buffer)[buffer.name] = std::move(stored);
+                else if (const auto bytes = static_cast<std::size_t>(buffer.bytes.constant()); bytes > 0)
+                    allocate(buffer).write(bytes, stored.get());
+            }
             return true;
         } catch (const Error& error) {
             context_.log(LogLevel::info, fmt::format("packed weights are computed again: {}", error.what()));
@@ -158,8 +164,12 @@ private:
 
     void store_packed(const std::vector<PackedValue>& kept) const {
         std::vector<const std::byte*> data;
-        for (const auto& [key, value] : retained_)
-            data.push_back(computed_.by_kind(*value.buffer).at(value.buffer->name).get());
+        std::vector<std::vector<std::byte>> copies;  // of values that lie on other devices
+        for (const auto& [key, value] : retained_) {
+            const Buffer& buffer = *value.buffer;
+            data.push_back(is_on_host(buffer) ? computed_.by_kind(buffer).at(buffer.name).get()
+                                              : copies.emplace_back(places_.at(buffer.name).read(buffer)).data());
+        }
         try {
             write_packed(*request_.packed, kept, data, context_.cpu->host_threads());
         } catch (const Error& error) {
@@ -209,8 +219,24 @@ private:
         fault(fmt::format("weight \"{}\": {}", buffer.name, why));
     }
 
+    /// Part of a device's memory.
+    struct Place {
+        device::Memory* memory = nullptr;
+        std::size_t offset = 0;
+
+        void write(std::size_t bytes, const std::byte* host) { memory->write({offset, bytes}, host); }
+        std::vector<std::byte> read(const Buffer& buffer) const {
+            std::vector<std::byte> bytes(static_cast<std::size_t>(buffer.bytes.constant()));
+            if (!bytes.empty()) memory->read({offset, bytes.size()}, bytes.data());
+            return bytes;
+        }
+    };
+
+    bool is_on_host(const Buffer& buffer) const { return &context_.backend(buffer.device) == context_.cpu.get(); }
+
     void execute(const Work& work) {
         const LinkedInstruction& instruction = *work.instruction;
+        device::Backend& backend = context_.backend(instruction.kernel->device);
         std::vector<TensorArg> args;
         std::vector<std::int64_t> table;
         for (const int expression : work.program->table()) {
@@ -230,49 +256,53 @@ private:
         if (instruction.workspace >= 0) {
             const auto bytes =
                 static_cast<std::size_t>(buffer_of(*work.program, instruction.workspace).bytes.constant());
-            workspace = context_.cpu->reserve(bytes, device::MemoryUse::scratch);
+            workspace = backend.reserve(bytes, device::MemoryUse::scratch);
             workspace->touch(0, bytes);
         }
         const device::KernelLaunch launch{
             instruction.kernel->run,
             {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
-             workspace == nullptr ? nullptr : workspace->data(), instruction.prepared.get()}};
+             workspace == nullptr ? nullptr : workspace->data(), instruction.prepared.get()},
+            instruction.inputs,
+            instruction.outputs};
         device::Submission submission;
-        context_.cpu->record({&launch, 1})->run(submission);
+        backend.record({&launch, 1})->run(submission);
         const auto at = static_cast<std::size_t>(&instruction - work.program->bind().data());
         const program::Program& program = work.program->program();
         throw_fault(submission, {&launch, 1}, "bind", program, std::span(&program.bind[at], 1));
     }
 
-    void allocate(const Buffer& buffer) {
+    /// Allocates a computed value on its device, in the arena of its readers if it stays.
+    Place allocate(const Buffer& buffer) {
         const auto bytes = static_cast<std::size_t>(buffer.bytes.constant());
         const auto kept = retained_.find(key_of(buffer));
         const bool stays = kept != retained_.end();
         SharedArena own;
-        SharedArena& room = stays ? arenas_[kept->second.readers] : own;
-        if (room.memory == nullptr) room.memory = memory_for(stays ? bytes_for(kept->second.readers) : bytes);
-        if (bytes > room.memory->capacity() - room.used) room = {memory_for(bytes), 0};
+        SharedArena& room = stays ? arenas_[{kept->second.readers, buffer.device}] : own;
+        const auto memory_for = [&](std::size_t size) {
+            return SharedArena{context_.backend(buffer.device).reserve(size, device::MemoryUse::arena), 0};
+        };
+        if (room.memory == nullptr) room = memory_for(stays ? bytes_for(kept->second.readers, buffer.device) : bytes);
+        if (bytes > room.memory->capacity() - room.used) room = memory_for(bytes);
         room.memory->touch(0, room.used + bytes);
         computed_.values.insert_or_assign(
             buffer.name, std::shared_ptr<const std::byte>(room.memory, room.memory->data() + room.used));
-        room.used = std::min(room.used + in_pages(bytes), room.memory->capacity());
+        const Place place = places_[buffer.name] = {room.memory.get(), room.used};
+        room.used = std::min(room.used + in_pages(bytes, buffer.device), room.memory->capacity());
+        return place;
     }
 
-    std::shared_ptr<device::Memory> memory_for(std::size_t bytes) {
-        return context_.cpu->reserve(bytes, device::MemoryUse::arena);
+    std::size_t in_pages(std::size_t bytes, Device device) const {
+        return static_cast<std::size_t>(memory_plan::align_up(
+            static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(context_.backend(device).page_bytes())));
     }
 
-    std::size_t in_pages(std::size_t bytes) const {
-        return static_cast<std::size_t>(memory_plan::align_up(static_cast<std::int64_t>(bytes),
-                                                              static_cast<std::int64_t>(context_.cpu->page_bytes())));
-    }
-
-    /// Bytes of all bound values read by exactly these programs.
-    std::size_t bytes_for(const Readers& readers) const {
+    /// Bytes of all bound values of a device that are read by exactly these programs.
+    std::size_t bytes_for(const Readers& readers, Device device) const {
         std::size_t bytes = 0;
         for (const auto& [key, value] : retained_)
-            if (value.buffer->kind == BufferKind::bound && value.readers == readers)
-                bytes += in_pages(static_cast<std::size_t>(value.buffer->bytes.constant()));
+            if (value.buffer->kind == BufferKind::bound && value.buffer->device == device && value.readers == readers)
+                bytes += in_pages(static_cast<std::size_t>(value.buffer->bytes.constant()), device);
         return bytes;
     }
 
@@ -290,7 +320,8 @@ private:
     std::map<std::string, Retained> retained_;
     std::set<std::string> refused_;
     std::string faults_;
-    std::map<Readers, SharedArena> arenas_;
+    std::map<std::pair<Readers, Device>, SharedArena> arenas_;
+    std::map<std::string, Place> places_;  // of the values computed or loaded last under each name
 };
 
 /// The exclusive right of one thread to bind.

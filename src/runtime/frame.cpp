@@ -3,9 +3,11 @@
 #include "program/memory_plan/packing_problem.hpp"
 #include "program/plan_memory.hpp"
 
+#include <algorithm>
+
 namespace cairn::runtime {
 
-Frame::Frame(const LinkedProgram& program, device::Backend& backend) : program_(&program) {
+Frame::Frame(const LinkedProgram& program, const Context::Impl& context) : program_(&program) {
     const auto& expressions = program.expressions();
     values_.resize(expressions.size());
     for (std::size_t i = 0; i < expressions.size(); ++i) {
@@ -27,11 +29,15 @@ Frame::Frame(const LinkedProgram& program, device::Backend& backend) : program_(
         args_.push_back({nullptr, table_.data() + operand.shape, table_.data() + operand.strides, operand.rank});
     for (const LinkedInstruction& instruction : program.run()) {
         const TensorArg* first = args_.data() + instruction.first_operand;
-        launches_.push_back({instruction.kernel->run,
-                             {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr,
-                              instruction.prepared.get()}});
+        launches_.push_back(
+            {instruction.kernel->run,
+             {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr, instruction.prepared.get()},
+             instruction.inputs,
+             instruction.outputs});
+        backends_.push_back(&context.backend(instruction.kernel->device));
     }
-    commands_ = backend.record(launches_);
+    for (const Device device : program.devices()) arena_bytes_[device] = 0;
+    commands_ = std::make_unique<CommandList>(launches_, backends_);
 }
 
 std::int64_t Frame::bytes_of(const LinkedInstruction& instruction) const noexcept {
@@ -58,7 +64,12 @@ void Frame::resize(std::span<const std::int64_t> symbol_values) {
         const std::int64_t bytes = values_[static_cast<std::size_t>(program_->storage_bytes()[s])];
         return memory_plan::align_up(offset + bytes, program::arena_alignment);
     };
-    arena_bytes_ = program::stack_storages<std::int64_t>(program_->program().plan, ends_, end_of);
+    for (auto& [device, bytes] : arena_bytes_) bytes = 0;
+    program::stack_storages<std::int64_t>(program_->program().plan, ends_, end_of);
+    for (std::size_t s = 0; s < ends_.size(); ++s) {
+        std::int64_t& bytes = *arena_bytes_.find(program_->storage_devices()[s]);
+        bytes = std::max(bytes, ends_[s]);
+    }
     const auto& run = program_->run();
     for (std::size_t i = 0; i < run.size(); ++i) launches_[i].bytes = bytes_of(run[i]);
     commands_->update();
@@ -69,11 +80,13 @@ std::byte* Frame::address(const LinkedOperand& operand) const noexcept {
            values_[static_cast<std::size_t>(operand.offset)] * operand.element_bytes;
 }
 
-void Frame::set_pointers(std::span<std::byte* const> bases, std::byte* arena) noexcept {
+void Frame::set_pointers(std::span<std::byte* const> bases, const types::PerDevice<std::byte*>& arenas) noexcept {
     const auto& buffers = program_->program().buffers;
     for (std::size_t b = 0; b < buffers.size(); ++b) {
         const int storage = buffers[b].storage;
-        bases_[b] = bases[b] != nullptr || storage < 0 ? bases[b] : arena + offsets_[static_cast<std::size_t>(storage)];
+        bases_[b] = bases[b] != nullptr || storage < 0
+                        ? bases[b]
+                        : *arenas.find(buffers[b].device) + offsets_[static_cast<std::size_t>(storage)];
     }
     for (std::size_t i = 0; i < args_.size(); ++i) args_[i].data = address(program_->operands()[i]);
     const auto& run = program_->run();

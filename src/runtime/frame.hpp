@@ -1,6 +1,7 @@
 #pragma once
 
-#include "device/backend.hpp"
+#include "graph/types/per_device.hpp"
+#include "runtime/command_list.hpp"
 #include "runtime/program_set.hpp"
 
 #include <memory>
@@ -13,25 +14,26 @@ namespace cairn::runtime {
 /// nothing: each distinct size is evaluated once, offsets follow from the frozen plan, pointers from the offsets.
 class Frame {
 public:
-    /// `backend` runs the launches; both must outlive the frame.
-    Frame(const LinkedProgram& program, device::Backend& backend);
+    /// The backends of the context run the launches. Both must outlive the frame.
+    Frame(const LinkedProgram& program, const Context::Impl& context);
 
     /// Evaluates all sizes. `symbol_values` are in the order of the program's own symbols.
     void resize(std::span<const std::int64_t> symbol_values);
-    /// Bytes of arena needed at the current sizes.
-    std::int64_t arena_bytes() const noexcept { return arena_bytes_; }
+    /// Bytes of the arenas needed at the current sizes, of each device of the program.
+    const types::PerDevice<std::int64_t>& arena_bytes() const noexcept { return arena_bytes_; }
     /// Sets the base address of every buffer, then all pointers. `bases` has an entry per buffer. Bases of arena
-    /// buffers are computed from `arena` unless the entry is set (an output in the caller's memory).
-    void set_pointers(std::span<std::byte* const> bases, std::byte* arena) noexcept;
+    /// buffers are computed from `arenas`, the base of each device's, unless the entry is set (an output in the
+    /// caller's memory).
+    void set_pointers(std::span<std::byte* const> bases, const types::PerDevice<std::byte*>& arenas) noexcept;
 
     /// The launches of all instructions of a run.
     const std::vector<device::KernelLaunch>& launches() const noexcept { return launches_; }
     /// Runs them at the current sizes and pointers.
-    device::CommandBuffer& commands() noexcept { return *commands_; }
+    CommandList& commands() noexcept { return *commands_; }
     /// Output port `i` at the current sizes and pointers.
     TensorArg output(std::size_t i) const noexcept;
     std::int64_t value(int expression) const noexcept { return values_[static_cast<std::size_t>(expression)]; }
-    /// Offset of a storage in the arena.
+    /// Offset of a storage in the arena of its device.
     std::int64_t offset(int storage) const noexcept { return offsets_[static_cast<std::size_t>(storage)]; }
     const LinkedProgram& program() const noexcept { return *program_; }
 
@@ -48,8 +50,9 @@ private:
     std::vector<std::byte*> bases_;  // per buffer
     std::vector<TensorArg> args_;
     std::vector<device::KernelLaunch> launches_;
-    std::unique_ptr<device::CommandBuffer> commands_;
-    std::int64_t arena_bytes_ = 0;
+    std::vector<device::Backend*> backends_;  // per launch
+    std::unique_ptr<CommandList> commands_;
+    types::PerDevice<std::int64_t> arena_bytes_;
 };
 
 }  // namespace cairn::runtime

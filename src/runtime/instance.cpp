@@ -83,8 +83,7 @@ Executable::Executable(const Context& given, ProgramSet given_set, const std::st
     for (const std::shared_ptr<BoundProgram>& program : programs())
         for (const Buffer& buffer : program->linked.program().buffers)
             needs_weights = needs_weights || buffer.kind == BufferKind::weight;
-    for (const std::shared_ptr<BoundProgram>& program : programs())
-        arena_bytes = std::max(arena_bytes, static_cast<std::size_t>(program->linked.peak().bytes));
+    for (const std::shared_ptr<BoundProgram>& program : programs()) update_maximum(arena_bytes, program->linked.peak_bytes());
     if (!needs_weights) bound.bind(programs(), *context.impl(), {{}, nullptr, {}, stop});
 }
 
@@ -113,13 +112,13 @@ static_assert(device::Memory::alignment % program::arena_alignment == 0, "a plan
 Instance::Instance(std::shared_ptr<Executable> given)
     : executable(std::move(given)),
       solver(executable->set),
-      arena_(backend().reserve(executable->arena_bytes, device::MemoryUse::arena)) {
+      arenas_(context(), executable->arena_bytes, device::MemoryUse::arena) {
     for (const Symbols::Symbol& symbol : executable->set.symbols->list())
         sizes.push_back({symbol.name, symbol.low, symbol.high, symbol.low, symbol.low == symbol.high, false});
     for (std::size_t b = 0; b < executable->buckets.size(); ++b) {
         const bool is_fallback =
             executable->buckets[b]->status() == VerificationStatus::failed && !executable->has_narrow_states;
-        frames_.push_back(std::make_unique<BucketFrame>(executable->buckets[b]->active(), backend()));
+        frames_.push_back(std::make_unique<BucketFrame>(executable->buckets[b]->active(), context()));
         frames_.back()->is_fallback = is_fallback;
         for (const program::StatePort& state : executable->set.buckets[b].program.states)
             for (SizeSlot& slot : sizes)
@@ -130,7 +129,7 @@ Instance::Instance(std::shared_ptr<Executable> given)
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(executable->set.inputs[i].desc.shape.size());
     input_memory_.resize(inputs.size());
     outputs.resize(first.outputs.size());
-    for (const program::StatePort& state : first.states) states.emplace_back(first, state, backend());
+    for (const program::StatePort& state : first.states) states.emplace_back(first, state, context());
 }
 
 Instance& Instance::require_idle(std::string_view part) {
@@ -219,14 +218,14 @@ void Instance::touch_states(const Frame& frame) {
         for (auto s = static_cast<std::size_t>(rank); s < states.size(); s += static_cast<std::size_t>(size))
             states[s].touch(rows(s));
     };
-    device::HostThreads& threads = backend().host_threads();
+    device::HostThreads& threads = context().cpu->host_threads();
     if (bytes == 0) return;
     if (bytes < min_parallel_bytes || threads.size() == 1) return touch(0, 1);
     threads.run([](void* work, int rank, int size) { (*static_cast<decltype(touch)*>(work))(rank, size); }, &touch);
 }
 
 void Instance::set_pointers(BucketFrame& target, std::span<const StateSlot> state_slots,
-                            std::span<const OutputSlot> output_slots, std::byte* arena) const {
+                            std::span<const OutputSlot> output_slots, const Arenas& arenas) const {
     const Program& program = target.frame.program().program();
     auto& bases = target.bases;
     for (std::size_t b = 0; b < program.buffers.size(); ++b)
@@ -246,7 +245,7 @@ void Instance::set_pointers(BucketFrame& target, std::span<const StateSlot> stat
         if (output_slots[o].data != nullptr && output_slots[o].is_direct)
             bases[static_cast<std::size_t>(program.outputs[o].view.buffer)] =
                 static_cast<std::byte*>(output_slots[o].data);
-    target.frame.set_pointers(bases, arena);
+    target.frame.set_pointers(bases, arenas.bases());
 }
 
 BucketFrame& Instance::frame_of(int bucket_index) {
@@ -254,7 +253,7 @@ BucketFrame& Instance::frame_of(int bucket_index) {
     if (must_fall_back(b) && !frames_[b]->is_fallback) {
         const BucketPrograms& programs = *executable->buckets[b];
         auto exact = std::make_unique<BucketFrame>(executable->has_narrow_states ? programs.exact() : programs.active(),
-                                                   backend());
+                                                   context());
         exact->is_fallback = true;
         frames_[b] = std::move(exact);
         if (bucket == bucket_index) bucket = -1;
@@ -272,7 +271,7 @@ void Instance::widen_states() {
     const Program& exact = *executable->set.buckets[0].exact;
     std::vector<StateSlot> widened;
     for (std::size_t s = 0; s < states.size(); ++s) {
-        StateSlot& slot = widened.emplace_back(exact, exact.states[s], backend());
+        StateSlot& slot = widened.emplace_back(exact, exact.states[s], context());
         std::int64_t rows = 0;
         for (const SizeSlot& size : sizes)
             if (slot.port().axis >= 0 && size.name == slot.port().before.symbol()) rows = size.value;
@@ -297,14 +296,12 @@ BucketFrame& Instance::prepare(int bucket_index) {
     BucketFrame& target = frame_of(bucket_index);
     resize(target, bucket_index);
     check_states(target.frame);
-    const auto bytes = static_cast<std::size_t>(target.frame.arena_bytes());
-    arena_->touch(0, bytes);
-    arena_bytes_ = std::max(arena_bytes_, bytes);
+    arenas_.touch(target.frame.arena_bytes());
     touch_states(target.frame);
     return target;
 }
 
-void Instance::reserve() { set_pointers(prepare(pick_bucket()), states, outputs, arena_->data()); }
+void Instance::reserve() { set_pointers(prepare(pick_bucket()), states, outputs, arenas_); }
 
 void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase,
                        device::Submission& submission) {
@@ -395,7 +392,7 @@ void Instance::run(const RunOptions& options) {
     BucketFrame& first = prepare(active);
     bucket = -1;
     resolve_outputs(first);
-    set_pointers(first, states, outputs, arena_->data());
+    set_pointers(first, states, outputs, arenas_);
     first.caller_outputs.check_views(first.frame, outputs);
     if (options.profile) profiled_bucket = -1;
     std::unique_ptr<ExactRun> exact;

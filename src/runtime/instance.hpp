@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device/memory.hpp"
+#include "runtime/arenas.hpp"
 #include "runtime/bucket_programs.hpp"
 #include "runtime/caller_outputs.hpp"
 #include "runtime/frame.hpp"
@@ -22,9 +22,9 @@ struct Executable {
     std::vector<std::unique_ptr<BucketPrograms>> buckets;
     BoundValues bound;
     bool needs_weights = false;
-    std::size_t arena_bytes = 0;              ///< largest arena of all programs that may run
-    std::vector<std::vector<int>> symbol_of;  ///< per bucket: index of its programs' symbols in the set's
-    const bool has_narrow_states;             ///< states are stored narrower: see BucketPrograms
+    types::PerDevice<std::int64_t> arena_bytes;  ///< largest arenas of all programs that may run
+    std::vector<std::vector<int>> symbol_of;     ///< per bucket: index of its programs' symbols in the set's
+    const bool has_narrow_states;                ///< states are stored narrower: see BucketPrograms
     /// Set if states are stored narrower and a bucket failed: all run their exact programs, on states of the declared
     /// dtype.
     std::atomic<bool> states_fell_back{false};
@@ -58,9 +58,9 @@ struct InputSlot {
 
 /// Program and frame of an instance for one bucket.
 struct BucketFrame {
-    BucketFrame(std::shared_ptr<BoundProgram> given, device::Backend& backend)
+    BucketFrame(std::shared_ptr<BoundProgram> given, const Context::Impl& context)
         : program(std::move(given)),
-          frame(program->linked, backend),
+          frame(program->linked, context),
           caller_outputs(program->linked.program()),
           bases(program->linked.program().buffers.size()),
           symbol_values(program->linked.peak().at) {
@@ -84,8 +84,7 @@ struct Profile {
 /// Reference run: the exact program on memory of its own, from the same inputs and states.
 struct ExactRun {
     std::unique_ptr<BucketFrame> bucket;
-    std::unique_ptr<device::Memory> arena;
-    std::size_t arena_bytes = 0;  ///< of the arena: in use
+    Arenas arenas;
     std::vector<StateSlot> states;
     Profile profile = {};
 };
@@ -119,8 +118,9 @@ public:
     /// The bucket that covers the sizes set.
     int pick_bucket() const;
     SizeSlot& size(std::string_view name);
-    /// The used part of the arena: as much as the runs so far have needed.
-    ByteRange arena() const noexcept { return {arena_->data(), arena_bytes_}; }
+    Arenas& arenas() noexcept { return arenas_; }
+    /// The used part of the CPU's arena: as much as the runs so far have needed.
+    ByteRange arena() const noexcept { return arenas_.on_cpu(); }
     /// The frame that ran last in a bucket, or would run.
     const BucketFrame& frame(int bucket) const { return *frames_[static_cast<std::size_t>(bucket)]; }
 
@@ -141,8 +141,8 @@ private:
     void resolve_outputs(const BucketFrame& target);
     /// Sets all pointers. Outputs are in the arena, except for direct ones among `outputs`.
     void set_pointers(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
-                      std::byte* arena) const;
-    device::CpuBackend& backend() const noexcept { return *executable->context.impl()->cpu; }
+                      const Arenas& arenas) const;
+    const Context::Impl& context() const noexcept { return *executable->context.impl(); }
     void execute(Frame& frame, const RunOptions& options, std::string_view phase, device::Submission& submission);
     void note_damage(const Frame& frame, const device::Submission& submission);
     void commit(const Frame& frame);
@@ -161,8 +161,7 @@ private:
 
     std::vector<std::unique_ptr<BucketFrame>> frames_;
     std::vector<ByteRange> input_memory_;  // scratch
-    std::unique_ptr<device::Memory> arena_;
-    std::size_t arena_bytes_ = 0;  // of the arena: in use
+    Arenas arenas_;
 };
 
 }  // namespace cairn::runtime

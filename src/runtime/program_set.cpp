@@ -107,12 +107,24 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     return linked;
 }
 
+types::PerDevice<std::int64_t> LinkedProgram::peak_bytes() const {
+    types::PerDevice<std::int64_t> bytes;
+    for (const auto& [device, peak] : peaks_) bytes[device] = peak.bytes;
+    return bytes;
+}
+
 LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
-    : program_(&program), peak_(program::peak_memory_of(program)) {
+    : program_(&program), devices_(program::devices_of(program)) {
     if (program.threads != context.threads())
         throw Error(
             ErrorKind::argument, "program",
             fmt::format("it was planned for {} threads, the context has {}", program.threads, context.threads()));
+    for (const Device device : devices_) {
+        if (!has_device(context.kernels().devices, device))
+            throw Error(ErrorKind::unsupported, "program",
+                        fmt::format("it uses device {}, which this context does not have", cairn::to_string(device)));
+        peaks_[device] = program::peak_memory_of(program, device);
+    }
     std::string missing;
     const auto link_all = [&](const std::vector<program::Instruction>& section,
                               std::vector<LinkedInstruction>& linked) {
@@ -129,7 +141,10 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
     for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
     for (const program::StatePort& state : program.states)
         state_lengths_.emplace_back(expression(state.before), expression(state.after));
-    for (const program::Storage& storage : program.plan.storages) storage_bytes_.push_back(expression(storage.bytes));
+    for (const program::Storage& storage : program.plan.storages) {
+        storage_bytes_.push_back(expression(storage.bytes));
+        storage_devices_.push_back(program::device_of(program, storage));
+    }
 }
 
 }  // namespace cairn::runtime

@@ -2,6 +2,7 @@
 
 #include "cairn/compiled_graph.hpp"
 #include "device/context_impl.hpp"
+#include "graph/types/per_device.hpp"
 #include "program/lock.hpp"
 #include "program/peak_memory.hpp"
 #include "program/program.hpp"
@@ -94,7 +95,8 @@ struct Overwrite {
 class LinkedProgram {
 public:
     /// Looks up kernels by id in the context. Throws Error(unsupported) naming all that are missing or need other CPU
-    /// features, Error(argument) if the program was planned for another number of threads, Cancelled on a stop.
+    /// features, or naming a device that the context does not have, Error(argument) if the program was planned for
+    /// another number of threads, Cancelled on a stop.
     LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop = {});
 
     const program::Program& program() const noexcept { return *program_; }
@@ -105,12 +107,17 @@ public:
     const std::vector<LinkedInstruction>& bind() const noexcept { return bind_; }
     /// The expression of each storage's bytes.
     const std::vector<int>& storage_bytes() const noexcept { return storage_bytes_; }
+    /// The device of each storage.
+    const std::vector<Device>& storage_devices() const noexcept { return storage_devices_; }
     /// The operand of each output port, in port order.
     const std::vector<LinkedOperand>& outputs() const noexcept { return outputs_; }
     /// The expressions of each state's live length before and after a run.
     const std::vector<std::pair<int, int>>& state_lengths() const noexcept { return state_lengths_; }
-    /// Peak size of the arena over all legal sizes.
-    const program::PeakMemory& peak() const noexcept { return peak_; }
+    /// The devices that hold its buffers, the CPU first.
+    const std::vector<Device>& devices() const noexcept { return devices_; }
+    /// Peak size of each device's arena over all legal sizes.
+    const program::PeakMemory& peak(Device device = Device::cpu) const noexcept { return *peaks_.find(device); }
+    types::PerDevice<std::int64_t> peak_bytes() const;
     /// Writes of a run to rows of a state that were live before it: they cannot be undone.
     const std::vector<Overwrite>& overwrites() const noexcept { return overwrites_; }
 
@@ -124,7 +131,8 @@ private:
                                                 const Context& context);
 
     const program::Program* program_;
-    program::PeakMemory peak_;
+    std::vector<Device> devices_, storage_devices_;
+    types::PerDevice<program::PeakMemory> peaks_;
     std::vector<Dim> expressions_;
     std::unordered_multimap<std::size_t, int> expression_at_;  // by hash
     std::map<std::vector<int>, int> entries_at_;

@@ -50,9 +50,10 @@ bool any_non_finite(const std::byte* at, DType dtype, std::int64_t count) {
 
 }  // namespace
 
-StateSlot::StateSlot(const program::Program& program, const program::StatePort& port, device::Backend& backend)
-    : memory(backend.reserve(static_cast<std::size_t>(buffer_of(program, port).bytes.constant()),
-                             device::MemoryUse::state)),
+StateSlot::StateSlot(const program::Program& program, const program::StatePort& port, const Context::Impl& context)
+    : memory(
+          context.backend(buffer_of(program, port).device)
+              .reserve(static_cast<std::size_t>(buffer_of(program, port).bytes.constant()), device::MemoryUse::state)),
       port_(&port),
       buffer_(&buffer_of(program, port)) {
     if (buffer_->data.empty()) return;
@@ -91,66 +92,39 @@ void StateSlot::touch(std::int64_t rows) {
     touched_ = end;
 }
 
-/// Calls work(offset in dense memory, offset in the state's, count), in elements, for each segment contiguous in both.
-template <typename F>
-void StateSlot::for_each_segment(std::span<const std::int64_t> live, F work) const {
-    if (std::find(live.begin(), live.end(), 0) != live.end()) return;
-    std::size_t outer = live.size();
-    std::int64_t elements = 1;
-    for (bool whole = true; whole && outer > 0;) {
-        elements *= live[--outer];
-        whole = desc().shape[outer] == Dim(live[outer]);
-    }
-    const auto count = static_cast<std::size_t>(elements);
-    std::vector<std::int64_t> index(outer, 0);
-    for (std::size_t dense = 0;; dense += count) {
-        std::int64_t offset = 0;
-        for (std::size_t axis = 0; axis < outer; ++axis) offset += index[axis] * desc().strides[axis].constant();
-        work(dense, static_cast<std::size_t>(offset), count);
-        std::size_t axis = outer;
-        while (axis > 0 && ++index[axis - 1] == live[axis - 1]) index[--axis] = 0;
-        if (axis == 0) return;
-    }
+MappedRows StateSlot::map_live(std::span<const std::int64_t> live, MapAccess access) const {
+    return map(0, port_->axis < 0 ? 0 : live[static_cast<std::size_t>(port_->axis)], access);
 }
 
 void StateSlot::store(const std::byte* dense, std::span<const std::int64_t> live) {
-    const DType shown_dtype = port_->live.dtype, own = desc().dtype;
-    for_each_segment(live, [&](std::size_t from, std::size_t to, std::size_t count) {
-        copy_elements(memory->data() + to * size_of(own), own, dense + from * size_of(shown_dtype), shown_dtype, count);
-    });
+    const DType shown = port_->live.dtype, own = desc().dtype;
+    MappedRows rows = map_live(live, MapAccess::modify);
+    rows.for_each_segment([&](std::size_t axis) { return live[axis]; },
+                          [&](std::byte* to, std::size_t count) {
+                              copy_elements(to, own, dense, shown, count);
+                              dense += count * size_of(shown);
+                          });
+    rows.write_back();
 }
 
 void StateSlot::load(std::byte* dense, std::span<const std::int64_t> live) const {
-    const DType shown_dtype = port_->live.dtype, own = desc().dtype;
-    for_each_segment(live, [&](std::size_t to, std::size_t from, std::size_t count) {
-        copy_elements(dense + to * size_of(shown_dtype), shown_dtype, memory->data() + from * size_of(own), own, count);
-    });
-}
-
-void StateSlot::for_each_segment(std::int64_t first, std::span<const std::int64_t> live,
-                                 const std::function<void(std::size_t, std::size_t)>& visit) const {
-    std::vector<std::int64_t> rows(live.begin(), live.end());
-    std::size_t begin = 0;
-    if (port_->axis >= 0) {
-        rows[static_cast<std::size_t>(port_->axis)] -= first;
-        begin = static_cast<std::size_t>(first * row_bytes());
-    }
-    const std::size_t size = size_of(desc().dtype);
-    for_each_segment(rows,
-                     [&](std::size_t, std::size_t at, std::size_t count) { visit(begin + at * size, count * size); });
+    const DType shown = port_->live.dtype, own = desc().dtype;
+    map_live(live, MapAccess::read)
+        .for_each_segment([&](std::size_t axis) { return live[axis]; },
+                          [&](const std::byte* from, std::size_t count) {
+                              copy_elements(dense, shown, from, own, count);
+                              dense += count * size_of(shown);
+                          });
 }
 
 void StateSlot::copy(const StateSlot& other, std::int64_t rows) {
     touch(rows);
     const DType own = desc().dtype, others = other.desc().dtype;
-    const auto copy_part = [&](std::size_t first, std::size_t count) {
-        copy_elements(memory->data() + first * size_of(own), own, other.memory->data() + first * size_of(others),
-                      others, count);
-    };
-    if (port_->axis < 0) return copy_part(0, memory->capacity() / size_of(own));
-    const std::int64_t row = row_bytes() / static_cast<std::int64_t>(size_of(own));
-    for (std::int64_t stripe = 0; stripe < stripes() && rows > 0; ++stripe)
-        copy_part(static_cast<std::size_t>(stripe * capacity() * row), static_cast<std::size_t>(rows * row));
+    const MappedRows from = other.map(0, rows);
+    MappedRows to = map(0, rows, MapAccess::overwrite);
+    for (std::size_t stripe = 0; stripe < to.stripes(); ++stripe)
+        copy_elements(to.stripe(stripe), own, from.stripe(stripe), others, to.stripe_bytes() / size_of(own));
+    to.write_back();
 }
 
 void StateSlot::swap_memory(StateSlot& other) noexcept {
@@ -162,39 +136,38 @@ void StateSlot::swap_memory(StateSlot& other) noexcept {
 
 bool StateSlot::has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
                                std::span<const std::int64_t> symbol_values) const {
-    const auto size = static_cast<std::int64_t>(size_of(desc().dtype));
-    const auto in = [&](const auto& self, std::size_t axis, std::int64_t offset) -> bool {
-        const bool grows = static_cast<int>(axis) == port_->axis;
-        const std::int64_t stride = desc().strides[axis].constant(), first = grows ? begin : 0;
-        const std::int64_t last = grows ? end : live[axis].evaluate(symbol_values);
-        if (axis + 1 == live.size())
-            return any_non_finite(memory->data() + (offset + first * stride) * size, desc().dtype, last - first);
-        bool any = false;
-        for (std::int64_t i = first; i < last && !any; ++i) any = self(self, axis + 1, offset + i * stride);
-        return any;
-    };
-    return in(in, 0, 0);
+    bool any = false;
+    map(begin, end)
+        .for_each_segment(
+            [&](std::size_t axis) {
+                return static_cast<int>(axis) == port_->axis ? end - begin : live[axis].evaluate(symbol_values);
+            },
+            [&](const std::byte* at, std::size_t count) {
+                any = any || any_non_finite(at, desc().dtype, static_cast<std::int64_t>(count));
+            });
+    return any;
 }
 
-bool StateSlot::is_dense_as_declared(std::span<const std::int64_t> live) const {
-    if (is_stored_narrow()) return false;
+bool StateSlot::is_readable_in_place(std::span<const std::int64_t> live) const {
+    if (is_stored_narrow() || !memory->is_host_accessible()) return false;
     int segments = 0;
-    for_each_segment(live, [&](std::size_t, std::size_t, std::size_t) { ++segments; });
+    map_live(live, MapAccess::read)
+        .for_each_segment([&](std::size_t axis) { return live[axis]; },
+                          [&](const std::byte*, std::size_t) { ++segments; });
     return segments <= 1;
 }
 
 void StateSlot::clear(std::int64_t begin, std::int64_t end) {
     if (begin >= end) return;
-    for (std::int64_t stripe = 0; stripe < stripes(); ++stripe)
-        std::memset(memory->data() + (stripe * capacity() + begin) * row_bytes(), 0,
-                    static_cast<std::size_t>((end - begin) * row_bytes()));
+    memory->clear({static_cast<std::size_t>(begin * row_bytes()), static_cast<std::size_t>((end - begin) * row_bytes()),
+                   static_cast<std::size_t>(stripes()), static_cast<std::size_t>(capacity() * row_bytes())});
 }
 
 void StateSlot::reset() {
     if (!buffer_->data.empty())
-        std::memcpy(memory->data(), buffer_->data.data(), buffer_->data.size());
+        memory->write({0, buffer_->data.size()}, buffer_->data.data());
     else if (touched_ > 0)
-        std::memset(memory->data(), 0, memory->capacity());
+        memory->clear({0, memory->capacity()});
 }
 
 }  // namespace cairn::runtime

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "device/backend.hpp"
+#include "device/context_impl.hpp"
 #include "program/program.hpp"
+#include "runtime/mapped_rows.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,7 +18,7 @@ namespace cairn::runtime {
 class StateSlot {
 public:
     /// `port` is one of `program`, which must outlive the slot. Throws Error(memory).
-    StateSlot(const program::Program& program, const program::StatePort& port, device::Backend& backend);
+    StateSlot(const program::Program& program, const program::StatePort& port, const Context::Impl& context);
 
     /// Prefaults `rows` rows of the growing axis, or all of a state of fixed size. Throws Error(memory) when the system
     /// has no more.
@@ -28,21 +28,22 @@ public:
     /// Copies the live part, which has this shape, from (store) or to (load) dense memory in the declared dtype.
     void store(const std::byte* dense, std::span<const std::int64_t> shape);
     void load(std::byte* dense, std::span<const std::int64_t> shape) const;
-    /// Calls visit(first byte, bytes) for each contiguous segment of the rows from `first` on; `shape` is that of the
-    /// live part. A state of fixed size has no rows: all of it is visited.
-    void for_each_segment(std::int64_t first, std::span<const std::int64_t> shape,
-                          const std::function<void(std::size_t at, std::size_t bytes)>& visit) const;
+    /// Rows `begin` to `end` of the growing axis as the host reads them; all of a state of fixed size.
+    MappedRows map(std::int64_t begin, std::int64_t end, MapAccess access = MapAccess::read) const {
+        return {*memory, desc(), port_->axis, begin, end, access};
+    }
     /// Copies the first rows of another slot of the same state, or all of a state of fixed size. Rounds to the stored
     /// dtype of this slot if that differs.
     void copy(const StateSlot& other, std::int64_t rows);
     /// Swaps the contents and their storage format. `shape`, `last_shown` and the damage marks stay.
     void swap_memory(StateSlot& other) noexcept;
     /// True if rows `begin` to `end` of a growing state hold a NaN or an infinity. `live` is the shape of its live part
-    /// at these symbol values. Allocates no memory.
+    /// at these symbol values. Allocates no memory where the host can access the state's.
     bool has_non_finite(std::int64_t begin, std::int64_t end, const Shape& live,
                         std::span<const std::int64_t> symbol_values) const;
-    /// True if the live part is dense in memory and in the declared dtype.
-    bool is_dense_as_declared(std::span<const std::int64_t> shape) const;
+    /// True if the host can read the live part in place: it is dense in memory that the host can access, and in the
+    /// declared dtype.
+    bool is_readable_in_place(std::span<const std::int64_t> shape) const;
     /// Zeroes rows `begin` to `end` of the growing axis.
     void clear(std::int64_t begin, std::int64_t end);
     /// Restores the initial contents of a state of fixed size: its initial elements, or zeros.
@@ -62,8 +63,8 @@ public:
     std::vector<std::byte> last_shown;  ///< elements last shown, if they had to be copied
 
 private:
-    template <typename F>
-    void for_each_segment(std::span<const std::int64_t> shape, F work) const;
+    /// The live part as the host reads or changes it.
+    MappedRows map_live(std::span<const std::int64_t> shape, MapAccess access) const;
     std::int64_t stripes() const;
     std::int64_t row_bytes() const;
 

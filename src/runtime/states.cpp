@@ -186,7 +186,7 @@ OutputView show_state(Instance& instance, std::size_t state, std::string_view pa
     view.dtype = port.live.dtype;
     view.shape = slot.shape;
     view.data = slot.memory->data();
-    if (slot.is_dense_as_declared(slot.shape)) return view;
+    if (slot.is_readable_in_place(slot.shape)) return view;
     std::size_t bytes = size_of(view.dtype);
     for (const std::int64_t size : slot.shape) bytes *= static_cast<std::size_t>(size);
     slot.last_shown.resize(bytes);
@@ -214,7 +214,7 @@ void set_contents(Instance& instance, const std::vector<StateContents>& contents
     for (StateSlot& slot : instance.states)
         if (slot.port().axis >= 0) slot.touch(slot.port().before.evaluate(after));
     for (const StateContents& each : contents) instance.states[each.state].touch(0);
-    // Nothing below throws.
+    // In the host's memory nothing below throws.
     for (StateSlot& slot : instance.states)
         if (slot.port().axis >= 0) slot.clear(slot.port().before.evaluate(before), slot.port().before.evaluate(after));
     for (const StateContents& each : contents) {

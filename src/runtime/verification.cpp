@@ -12,21 +12,20 @@ namespace cairn::runtime {
 std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> program, int bucket_index,
                                               const RunOptions& options) {
     auto exact = std::make_unique<ExactRun>();
-    exact->bucket = std::make_unique<BucketFrame>(std::move(program), backend());
+    exact->bucket = std::make_unique<BucketFrame>(std::move(program), context());
     exact->bucket->is_fallback = true;
     resize(*exact->bucket, bucket_index);
     Frame& run = exact->bucket->frame;
-    exact->arena = backend().reserve(executable->arena_bytes, device::MemoryUse::scratch);
-    exact->arena_bytes = static_cast<std::size_t>(run.arena_bytes());
-    exact->arena->touch(0, exact->arena_bytes);
+    exact->arenas = Arenas(context(), executable->arena_bytes, device::MemoryUse::scratch);
+    exact->arenas.touch(run.arena_bytes());
     const program::Program& exact_program = run.program().program();
     for (std::size_t s = 0; s < states.size(); ++s) {
         const auto [before, after] = run.program().state_lengths()[s];
-        StateSlot& slot = exact->states.emplace_back(exact_program, exact_program.states[s], backend());
+        StateSlot& slot = exact->states.emplace_back(exact_program, exact_program.states[s], context());
         slot.touch(run.value(after));
         slot.copy(states[s], run.value(before));
     }
-    set_pointers(*exact->bucket, exact->states, {}, exact->arena->data());
+    set_pointers(*exact->bucket, exact->states, {}, exact->arenas);
     exact->bucket->caller_outputs.check_views(run, outputs);
     device::Submission submission;
     execute(run, options, "verify", submission);
@@ -95,22 +94,34 @@ double Instance::state_error(std::size_t state, const Frame& got, const ExactRun
         live[static_cast<std::size_t>(axis)] = got.value(after);
         if (!got.program().program().states[state].overwritten) first = got.value(before);
     }
+    std::vector<std::int64_t> rows = live;
+    std::int64_t end = 0;
+    if (const int axis = y.port().axis; axis >= 0) {
+        end = live[static_cast<std::size_t>(axis)];
+        rows[static_cast<std::size_t>(axis)] = end - first;
+    }
+    const auto count_of = [&](std::size_t axis) { return rows[axis]; };
+    const MappedRows got_rows = y.map(first, end), exact_rows = r.map(first, end);
+    std::vector<const std::byte*> exact_segments;
+    exact_rows.for_each_segment(count_of, [&](const std::byte* at, std::size_t) { exact_segments.push_back(at); });
     const DType stored = y.desc().dtype, wanted = r.desc().dtype;
     std::vector<std::byte> widened;
     return tensor_error(wanted, [&](const CompareSegment& compare) {
-        y.for_each_segment(first, live, [&](std::size_t at, std::size_t bytes) {
-            if (stored == wanted) return compare(y.memory->data() + at, r.memory->data() + at, bytes);
-            const std::size_t count = bytes / size_of(stored), size = size_of(wanted);
-            widened.resize(count * size);
-            types::convert_floats(widened.data(), wanted, y.memory->data() + at, stored, count);
-            compare(widened.data(), r.memory->data() + at / size_of(stored) * size, count * size);
+        std::size_t segment = 0;
+        got_rows.for_each_segment(count_of, [&](const std::byte* at, std::size_t count) {
+            const std::size_t bytes = count * size_of(wanted);
+            if (stored != wanted) {
+                widened.resize(bytes);
+                types::convert_floats(widened.data(), wanted, at, stored, count);
+                at = widened.data();
+            }
+            compare(at, exact_segments[segment++], bytes);
         });
     });
 }
 
 void Instance::fall_back(int bucket_index, ExactRun& exact) noexcept {
-    std::swap(arena_, exact.arena);
-    std::swap(arena_bytes_, exact.arena_bytes);
+    std::swap(arenas_, exact.arenas);
     for (std::size_t s = 0; s < states.size(); ++s) states[s].swap_memory(exact.states[s]);
     std::swap(frames_[static_cast<std::size_t>(bucket_index)], exact.bucket);
     if (!exact.profile.seconds.empty()) std::swap(exact.profile, profile);

@@ -83,12 +83,13 @@ void CompiledRun::fill_states(const interpreter::Inputs& inputs) {
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
         const interpreter::Value& value = inputs.tensors.at(state.name);
         const std::vector<std::byte> bytes = to_bytes(value);
-        std::byte* base = instance_->states[s].memory->data();
-        std::fill_n(base, instance_->states[s].memory->capacity(), std::byte{0xff});
+        device::Memory& of_state = *instance_->states[s].memory;
+        std::vector<std::byte> contents(of_state.capacity(), std::byte{0xff});
         const std::size_t element = size_of(value.dtype);
         const std::vector<std::int64_t> offsets = offsets_of(memory, value.shape);
         for (std::size_t i = 0; i < offsets.size(); ++i)
-            std::memcpy(base + offsets[i], bytes.data() + i * element, element);
+            std::memcpy(contents.data() + offsets[i], bytes.data() + i * element, element);
+        of_state.write({0, contents.size()}, contents.data());
     }
 }
 
@@ -108,11 +109,7 @@ void CompiledRun::set(const interpreter::Inputs& inputs) {
     instance_->reserve();
 }
 
-/// Fills the used part of the arena with 0xff, which reads as NaN in every floating dtype.
-void CompiledRun::poison_arena() {
-    const runtime::ByteRange arena = instance_->arena();
-    if (arena.bytes > 0) std::memset(const_cast<void*>(arena.data), 0xff, arena.bytes);
-}
+void CompiledRun::poison_arena() { instance_->arenas().poison(); }
 
 interpreter::Results CompiledRun::run(const interpreter::Inputs& inputs, bool poison) {
     set(inputs);
@@ -164,9 +161,11 @@ interpreter::Results CompiledRun::results(const interpreter::Inputs& inputs) con
         const program::Buffer& memory = program.buffers[static_cast<std::size_t>(state.buffer)];
         std::vector<std::int64_t> live = inputs.tensors.at(state.name).shape;
         if (state.axis >= 0) live[static_cast<std::size_t>(state.axis)] = instance_->size(state.before.symbol()).value;
-        std::vector<std::byte> bytes;
+        const device::Memory& of_state = *instance_->states[s].memory;
+        std::vector<std::byte> contents(of_state.capacity()), bytes;
+        of_state.read({0, contents.size()}, contents.data());
         for (const std::int64_t offset : offsets_of(memory, live)) {
-            const std::byte* from = instance_->states[s].memory->data() + offset;
+            const std::byte* from = contents.data() + offset;
             bytes.insert(bytes.end(), from, from + size_of(memory.desc.dtype));
         }
         results.states[state.name] = from_bytes(memory.desc.dtype, live, bytes.data());

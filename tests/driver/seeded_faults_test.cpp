@@ -34,8 +34,8 @@ Subject subject(std::uint64_t seed, const Context& context) {
 std::string judge_plan(const Program& program) {
     if (std::string fault = program::verify(program); !fault.empty()) return fault;
     const auto samples = program::sample_points(program, 8);
-    return memory_plan::validate(program::planner_problem(program, samples),
-                                 program::planner_solution(program, samples));
+    const program::MemoryPlan plan = program::plan_of(program, Device::cpu);
+    return memory_plan::validate(program::planner_problem(plan, samples), program::planner_solution(plan, samples));
 }
 
 std::string judge_run(Subject& s, const Context& context, std::uint64_t seed) {

@@ -69,7 +69,7 @@ TEST(Stages, ACopyToAMissingDeviceIsRefused) {
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("here", copy_to(x, Device::cpu) + 1);
     EXPECT_NO_THROW(compile(g, Context()));
-    g.output("there", exp(copy_to(x, Device::cuda)));
+    g.output("there", exp(copy_to(x, Device::cuda())));
     const std::string line = std::to_string(__LINE__ - 1);
     EXPECT_EQ(message([&] { compile(g, Context()); }),
               "[copy_to] device cuda is not available in this library (stages_test.cpp:" + line + ")");

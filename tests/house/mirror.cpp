@@ -47,6 +47,7 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/apps/models/blocks.cpp", "tests/apps/models/gpt2_test.cpp", "logits of the reference model"},
     {"src/apps/models/distilbert_graph.cpp", "tests/apps/models/distilbert_test.cpp", "logits of the reference model"},
     {"src/apps/models/gpt2_graph.cpp", "tests/apps/models/gpt2_test.cpp", "logits of the reference model"},
+    {"src/driver/make_context.cpp", "tests/driver/context_test.cpp", "contexts and options that are refused"},
     {"src/driver/compile.cpp", "tests/driver/random_graphs_test.cpp", "what compiled graphs compute, by every option"},
     {"src/program/parse.cpp", "tests/program/text_test.cpp", "round trips and mutilated texts"},
     {"src/program/print.cpp", "tests/program/text_test.cpp", "round trips"},

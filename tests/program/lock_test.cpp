@@ -27,7 +27,7 @@ Lock lock_with_covers() {
     Lock lock = some_lock();
     lock.selection_key = "0123456789abcdef";
     lock.stored = "f16";
-    lock.states = Device::cuda;
+    lock.states = Device::cuda();
     const std::string linear = problem_digest("linear | f32[T,64] f32[64,64]! -> f32[T,64] where T in 2..12"),
                       exp = problem_digest("exp | f32[] -> f32[]");
     const CoverStep packed{"%3[panel.f32]", "a@1", linear, "%7", "", 1.2e-5, 0, 0},

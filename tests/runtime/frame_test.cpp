@@ -20,7 +20,7 @@ struct Framed {
         : set(parse_program_set(
               compile(graph, context, {.disable = {"simplify", "fuse", "elementwise", "search"}}).program())),
           linked(set.buckets[0].program, context),
-          frame(linked, *context.impl()->cpu) {}
+          frame(linked, *context.impl()) {}
 
     const program::Program& program() const { return linked.program(); }
     /// Address of a buffer in the arena.
@@ -30,11 +30,16 @@ struct Framed {
     /// Points every buffer that is not in the arena at memory of `size` bytes of its own, all in one piece.
     void set_pointers(std::size_t size = 1 << 16) {
         memory.assign(program().buffers.size() * size, std::byte{});
-        arena.assign(static_cast<std::size_t>(frame.arena_bytes()), std::byte{});
+        arena.assign(static_cast<std::size_t>(frame.arena_bytes().value_of(Device::cpu)), std::byte{});
         bases.assign(program().buffers.size(), nullptr);
         for (std::size_t b = 0; b < bases.size(); ++b)
             if (program().buffers[b].storage < 0) bases[b] = memory.data() + b * size;
-        frame.set_pointers(bases, arena.data());
+        frame.set_pointers(bases, arenas());
+    }
+    types::PerDevice<std::byte*> arenas() {
+        types::PerDevice<std::byte*> bases_of_arenas;
+        bases_of_arenas[Device::cpu] = arena.data();
+        return bases_of_arenas;
     }
 
     Context context{{.threads = 2}};
@@ -46,7 +51,7 @@ struct Framed {
 };
 
 std::vector<std::int64_t> serial_launches(Frame& frame) {
-    const auto serial = dynamic_cast<device::CpuCommandBuffer&>(frame.commands()).serial_launches();
+    const auto serial = dynamic_cast<const device::CpuCommandBuffer&>(frame.commands().segment(0)).serial_launches();
     return {serial.begin(), serial.end()};
 }
 
@@ -65,11 +70,13 @@ TEST(Frame, OffsetsAreThoseOfThePlanAtEverySize) {
                                     : symbol.low + static_cast<std::int64_t>(
                                                        random() % static_cast<unsigned>(symbol.high - symbol.low + 1)));
             framed.frame.resize(sizes);
-            std::vector<std::int64_t> expected = program::evaluate_plan(framed.program(), sizes), offsets;
+            const program::PlacedStorages expected = program::evaluate_plan(framed.program(), sizes);
+            std::vector<std::int64_t> offsets;
             for (std::size_t s = 0; s < framed.program().plan.storages.size(); ++s)
                 offsets.push_back(framed.frame.offset(static_cast<int>(s)));
-            offsets.push_back(framed.frame.arena_bytes());
-            EXPECT_EQ(offsets, expected) << "seed " << seed;
+            EXPECT_EQ(offsets, expected.offsets) << "seed " << seed;
+            EXPECT_EQ(framed.frame.arena_bytes().value_of(Device::cpu), expected.arena_bytes.value_of(Device::cpu))
+                << "seed " << seed;
         }
     }
 }
@@ -120,11 +127,11 @@ TEST(Frame, AnOutputIsRedirectedToTheCallersMemoryAndBack) {
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
     std::byte own[64];
     framed.bases[buffer] = own;
-    framed.frame.set_pointers(framed.bases, framed.arena.data());
+    framed.frame.set_pointers(framed.bases, framed.arenas());
     EXPECT_EQ(framed.frame.output(0).data, own);
     EXPECT_EQ(framed.frame.launches()[0].args.outputs[0].data, own);
     framed.bases[buffer] = nullptr;
-    framed.frame.set_pointers(framed.bases, framed.arena.data());
+    framed.frame.set_pointers(framed.bases, framed.arenas());
     EXPECT_EQ(framed.frame.output(0).data, framed.in_arena(port));
 }
 
@@ -154,7 +161,7 @@ TEST(Frame, AnEmptyProgramNeedsOneThreadAndNoMemory) {
     Framed framed(g);
     framed.frame.resize({});
     EXPECT_EQ(framed.frame.commands().threads(), 1);
-    EXPECT_EQ(framed.frame.arena_bytes(), 0);
+    EXPECT_EQ(framed.frame.arena_bytes().value_of(Device::cpu), 0);
     framed.set_pointers();
     EXPECT_EQ(framed.frame.output(0).data, framed.bases[static_cast<std::size_t>(framed.linked.outputs()[0].buffer)]);
 }

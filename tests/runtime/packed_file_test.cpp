@@ -26,7 +26,7 @@ namespace {
 using test::message, test::TempFolder;
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
-constexpr std::int64_t width = 70, columns = 33;
+constexpr std::int64_t width = 70, weight_columns = 33;
 // Width of a model with values of several blocks, of one block, and small ones.
 constexpr std::int64_t large_width = 700;
 
@@ -45,14 +45,15 @@ Graph small_model() {
     Graph g("packed");
     const Dim n = g.symbol("N", 1, 40);
     const Tensor x = g.input("x", DType::f32, {n, width});
-    const Tensor y = linear(x, g.weight("w", DType::f32, {width, columns}), g.weight("b", DType::f32, {columns}));
-    g.output("y", exp(y * g.weight("s", DType::f32, {columns})));
+    const Tensor y =
+        linear(x, g.weight("w", DType::f32, {width, weight_columns}), g.weight("b", DType::f32, {weight_columns}));
+    g.output("y", exp(y * g.weight("s", DType::f32, {weight_columns})));
     return g;
 }
 
 class PackedWeights : public testing::Test {
 protected:
-    PackedWeights() : w_(width * columns), b_(columns), s_(columns), x_(3 * width) {
+    PackedWeights() : w_(width * weight_columns), b_(weight_columns), s_(weight_columns), x_(3 * width) {
         for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = static_cast<float>(i % 13) * 0.25f - 1;
         for (std::size_t i = 0; i < b_.size(); ++i)
             b_[i] = static_cast<float>(i), s_[i] = -0.01f * static_cast<float>(i);
@@ -64,7 +65,8 @@ protected:
     InputView view_of(std::string_view name) const {
         InputView view;
         view.data = (name == "w" ? w_ : name == "b" ? b_ : s_).data();
-        view.shape = name == "w" ? std::vector<std::int64_t>{width, columns} : std::vector<std::int64_t>{columns};
+        view.shape =
+            name == "w" ? std::vector<std::int64_t>{width, weight_columns} : std::vector<std::int64_t>{weight_columns};
         return view;
     }
 
@@ -107,7 +109,7 @@ TEST_F(PackedWeights, TheSecondStartReadsNoWeights) {
     const std::vector<float> first = run();
     EXPECT_FALSE(requested_.empty());
     const std::string bytes = bytes_of(file());
-    EXPECT_GE(bytes.size(), static_cast<std::size_t>(width * columns * 4));
+    EXPECT_GE(bytes.size(), static_cast<std::size_t>(width * weight_columns * 4));
     EXPECT_EQ(run(), first);
     EXPECT_THAT(requested_, IsEmpty());
     EXPECT_THAT(log_, IsEmpty());
@@ -406,15 +408,15 @@ Kernel floor_that_gives(const char* id) {
     kernel.run = [](const Args& args, Team& team) {
         if (team.rank() != 0) return;
         auto* y = reinterpret_cast<float*>(args.outputs[0].data);
-        for (std::int64_t i = 0; i < columns; ++i) y[i] = Value;
+        for (std::int64_t i = 0; i < weight_columns; ++i) y[i] = Value;
     };
     return kernel;
 }
 
 TEST_F(PackedWeights, KernelsOfAnotherVersionRebuildTheFile) {
     Graph g;
-    const Tensor x = g.input("x", DType::f32, {columns});
-    const Tensor made = floor(g.weight("s", DType::f32, {columns}));
+    const Tensor x = g.input("x", DType::f32, {weight_columns});
+    const Tensor made = floor(g.weight("s", DType::f32, {weight_columns}));
     g.output("itself", x + made);
     g.output("behind", x * (-made));
     const auto first_of = [&](const Kernel& kernel) {
@@ -428,7 +430,7 @@ TEST_F(PackedWeights, KernelsOfAnotherVersionRebuildTheFile) {
                 return view_of(name);
             },
             {file(), "v1"});
-        model.set("x", std::vector<float>(columns, 1.0f));
+        model.set("x", std::vector<float>(weight_columns, 1.0f));
         model.run();
         return std::pair(model.output("itself").as<float>()[0], model.output("behind").as<float>()[0]);
     };

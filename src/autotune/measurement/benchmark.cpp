@@ -4,6 +4,7 @@
 #include "autotune/measurement/operands.hpp"
 #include "autotune/measurement/stopwatch.hpp"
 #include "autotune/measurement/timing_summary.hpp"
+#include "graph/types/device_code.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +50,16 @@ void check(const BenchmarkCandidate& candidate, const Context::Impl& impl) {
                     fmt::format("{} refuses {}: {}", kernel->id, to_string(*problem), refusal));
 }
 
+/// The memories of a candidate's operands: for a copy between its device and the CPU, those of both.
+OperandMemories memories_of(const BenchmarkCandidate& candidate, Context::Impl& impl) {
+    const Kernel& kernel = *candidate.kernel;
+    const auto own = operand_memory_of(impl, kernel.device);
+    if (candidate.problem->definition != "copy_to" || kernel.device == Device::cpu) return own;
+    const bool is_upload = types::device_of_code(candidate.problem->attributes.integer("device")) == kernel.device;
+    const auto other = operand_memory_of(impl, Device::cpu);
+    return is_upload ? OperandMemories{other, own, own} : OperandMemories{own, other, own};
+}
+
 /// A candidate with its operands and clock, ready to run.
 class PreparedCandidate {
 public:
@@ -56,9 +67,10 @@ public:
         : operands_(with_kernel_errors(*candidate.kernel,
                                        [&] {
                                            return Operands(*candidate.problem, *candidate.kernel, impl.kernels,
-                                                           impl.cpu->threads(), operand_memory_of(impl), cold, filling);
+                                                           impl.cpu->threads(), memories_of(candidate, impl), cold,
+                                                           filling);
                                        })),
-          watch_(*candidate.kernel, operands_, *impl.cpu) {}
+          watch_(*candidate.kernel, operands_, impl.backend(candidate.kernel->device)) {}
     PreparedCandidate(const PreparedCandidate&) = delete;
     PreparedCandidate& operator=(const PreparedCandidate&) = delete;
 
@@ -235,24 +247,28 @@ std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> fr
     return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
 }
 
-std::size_t rotation_bytes_of(const Context::Impl& impl) {
-    const double cache =
-        impl.machine ? impl.machine->cache_bytes : static_cast<double>(impl.cpu->caches().shared_bytes);
-    return rotation_bytes_of(cache, impl.cpu->free_memory());
+std::size_t rotation_bytes_of(const Context::Impl& impl, Device device) {
+    const device::Backend& backend = impl.backend(device);
+    const bool is_calibrated = device == Device::cpu && impl.machine;
+    return rotation_bytes_of(
+        is_calibrated ? impl.machine->cache_bytes : static_cast<double>(backend.caches().shared_bytes),
+        backend.free_memory());
 }
 
-std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl) {
-    if (impl.operand_memory == nullptr) {
-        const auto own = static_cast<std::size_t>(impl.cpu->caches().private_bytes);
-        impl.operand_memory =
-            std::make_shared<OperandMemory>(*impl.cpu, rotation_bytes_of(impl), own > 0 ? own : usual_private_cache);
+std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl, Device device) {
+    std::shared_ptr<OperandMemory>& memory = impl.operand_memory[device];
+    if (memory == nullptr) {
+        device::Backend& backend = impl.backend(device);
+        const auto own = static_cast<std::size_t>(backend.caches().private_bytes);
+        memory = std::make_shared<OperandMemory>(backend, rotation_bytes_of(impl, device),
+                                                 own > 0 ? own : usual_private_cache);
     }
-    return impl.operand_memory;
+    return memory;
 }
 
 void release_operand_memory(Context::Impl& impl) {
     const std::scoped_lock alone(impl.measuring);
-    impl.operand_memory.reset();
+    impl.operand_memory = {};
 }
 
 namespace {

@@ -61,9 +61,9 @@ BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candida
 /// and 256 MB, but at most an eighth of the free memory (nothing: unknown) or 8 MB, whichever is larger.
 std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> free_bytes);
 /// The same for the caches of a Context's machine, as measured if it is calibrated, and the memory that is free now.
-std::size_t rotation_bytes_of(const Context::Impl& impl);
+std::size_t rotation_bytes_of(const Context::Impl& impl, Device device = Device::cpu);
 /// The memory in which a Context measures, created on the first call. The caller holds Impl::measuring.
-std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl);
+std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl, Device device = Device::cpu);
 
 /// Frees that memory.
 void release_operand_memory(Context::Impl& impl);

@@ -2,6 +2,7 @@
 
 #include "autotune/measurement/splitmix.hpp"
 #include "cairn/error.hpp"
+#include "device/mapped_memory.hpp"
 #include "graph/types/half.hpp"
 
 #include <algorithm>
@@ -45,7 +46,9 @@ void fill_on(device::Memory& memory, std::size_t from, std::size_t to, const Pat
         if (stop.stop_requested()) throw Cancelled("measure");
         const std::size_t end = std::min(at + step, to);
         memory.touch(0, end);
-        repeat(table, memory.data() + at, end - at);
+        device::MappedMemory mapped(memory, {at, end - at}, device::MapAccess::overwrite);
+        repeat(table, mapped.row(0), end - at);
+        mapped.write_back();
     }
 }
 

@@ -1,6 +1,7 @@
 #include "autotune/measurement/operands.hpp"
 
 #include "autotune/measurement/splitmix.hpp"
+#include "device/mapped_memory.hpp"
 #include "graph/ir/index_limits.hpp"
 
 #include <algorithm>
@@ -92,9 +93,9 @@ std::size_t bytes_of(const TensorDesc& tensor, const std::vector<Layout>& layout
 
 std::byte* Operands::base(Placement placement) const noexcept {
     switch (placement) {
-        case Placement::streamed: return memory_->streamed().data();
-        case Placement::kept: return memory_->kept().data();
-        case Placement::written: return memory_->written().data();
+        case Placement::streamed: return memories_.inputs->streamed().data();
+        case Placement::kept: return memories_.inputs->kept().data();
+        case Placement::written: return memories_.outputs->written().data();
         case Placement::own: break;
     }
     return own_->data();
@@ -106,12 +107,12 @@ Operands::Placement Operands::placement(const TensorDesc& input, std::size_t byt
         return Placement::own;
     const auto elements = static_cast<std::size_t>(element_count(input.shape).constant());
     const bool has_gaps = bytes > elements * size_of(input.dtype);
-    return input.bound || (has_gaps && bytes > memory_->private_cache) ? Placement::streamed : Placement::kept;
+    return input.bound || (has_gaps && bytes > memories_.inputs->private_cache) ? Placement::streamed : Placement::kept;
 }
 
 Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet& kernels, int threads,
-                   std::shared_ptr<OperandMemory> memory, bool cold, const FillOptions& filling)
-    : memory_(std::move(memory)), cold_(cold), inputs_(problem.inputs.size()) {
+                   OperandMemories memories, bool cold, const FillOptions& filling)
+    : memories_(std::move(memories)), cold_(cold), inputs_(problem.inputs.size()) {
     std::size_t used[4] = {};
     const auto allocate = [&](Placement placement, std::size_t bytes) {
         std::size_t& end = used[static_cast<std::size_t>(placement)];
@@ -128,44 +129,49 @@ Operands::Operands(const Problem& problem, const Kernel& kernel, const KernelSet
         add(input, placement(input, bytes.back()), bytes.back());
     }
     for (const TensorDesc& output : problem.outputs) add(output, Placement::written, bytes_of(output, kernels.layouts));
-    workspace_ = allocate(
-        Placement::written,
-        kernel.workspace == nullptr ? 0 : static_cast<std::size_t>(kernel.workspace(problem, threads).constant()));
+    const std::size_t workspace_bytes =
+        kernel.workspace == nullptr ? 0 : static_cast<std::size_t>(kernel.workspace(problem, threads).constant());
+    if (memories_.workspace == memories_.outputs) workspace_ = allocate(Placement::written, workspace_bytes);
     for (const Attribute& attribute : problem.attributes)
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
             for (const Dim& dim : *list) dims_.push_back(dim.constant());
     if (kernel.prepare != nullptr) prepared_ = kernel.prepare(problem, threads);
 
     streamed_bytes_ = used[0];
-    memory_->reserve(used[0], used[1], used[2], filling);
-    own_ = memory_->backend().reserve(used[3], device::MemoryUse::scratch);
+    memories_.inputs->reserve(used[0], used[1], 0, filling);
+    memories_.outputs->reserve(0, 0, used[2], filling);
+    if (memories_.workspace != memories_.outputs)
+        memories_.workspace->reserve(0, 0, round_up(workspace_bytes), filling);
+    own_ = memories_.inputs->backend().reserve(used[3], device::MemoryUse::scratch);
     own_->touch(0, used[3]);
     const std::vector<std::int64_t> limits = integer_limits(problem, kernels.definitions);
     const bool hides = problem.attributes.has("hides") && problem.attributes.integer("hides") != 0;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         const TensorDesc& input = problem.inputs[i];
-        std::byte* const data = own_->data() + operands_[i].offset;
+        if (operands_[i].placement != Placement::own) continue;
+        device::MappedMemory mapped(*own_, {operands_[i].offset, bytes[i]}, device::MapAccess::overwrite);
         if (input.dtype == DType::boolean)
-            fill_booleans(data, bytes[i], input, hides);
-        else if (operands_[i].placement == Placement::own)
-            fill_operand(data, bytes[i], input.dtype, limits[i], i + 1);
+            fill_booleans(mapped.row(0), bytes[i], input, hides);
+        else
+            fill_operand(mapped.row(0), bytes[i], input.dtype, limits[i], i + 1);
+        mapped.write_back();
     }
 }
 
 std::int64_t Operands::position_count() const noexcept {
     if (!cold_ || streamed_bytes_ == 0) return 1;
-    return std::max<std::int64_t>(static_cast<std::int64_t>(memory_->filled_bytes() / streamed_bytes_), 1);
+    return std::max<std::int64_t>(static_cast<std::int64_t>(memories_.inputs->filled_bytes() / streamed_bytes_), 1);
 }
 
 std::int64_t Operands::position() const noexcept {
     if (streamed_bytes_ == 0) return 0;
-    const std::size_t first = (memory_->cursor + streamed_bytes_ - 1) / streamed_bytes_;
+    const std::size_t first = (memories_.inputs->cursor + streamed_bytes_ - 1) / streamed_bytes_;
     return static_cast<std::int64_t>(first) % position_count();
 }
 
 void Operands::advance(std::int64_t calls) const noexcept {
     if (streamed_bytes_ > 0 && cold_)
-        memory_->cursor = static_cast<std::size_t>((position() + calls) % position_count()) * streamed_bytes_;
+        memories_.inputs->cursor = static_cast<std::size_t>((position() + calls) % position_count()) * streamed_bytes_;
 }
 
 RotatingArgs::RotatingArgs(const Operands& operands)
@@ -177,7 +183,7 @@ RotatingArgs::RotatingArgs(const Operands& operands)
             {data, operand.shape.data(), operand.strides.data(), static_cast<int>(operand.shape.size())});
     }
     args_ = {tensors_.data(), tensors_.data() + operands.inputs_, operands.dims_.data(),
-             operands.base(Operands::Placement::written) + operands.workspace_, operands.prepared_.get()};
+             operands.memories_.workspace->written().data() + operands.workspace_, operands.prepared_.get()};
 }
 
 const Args& RotatingArgs::next() noexcept {

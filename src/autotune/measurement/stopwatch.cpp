@@ -10,7 +10,8 @@
 namespace cairn::autotune {
 
 double Stopwatch::time(std::int64_t calls) {
-    const device::TimedCalls timed{kernel_.run, calls, [this] { return std::make_unique<RotatingArgs>(operands_); }};
+    const device::TimedCalls timed{kernel_.run, calls, [this] { return std::make_unique<RotatingArgs>(operands_); },
+                                   operands_.inputs(), operands_.outputs()};
     std::optional<device::Failure> failure;
     double seconds = 0;
     with_kernel_errors(kernel_, [&] { seconds = backend_.time(timed, failure); });

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace cairn::autotune {
 namespace {
@@ -17,16 +18,16 @@ namespace {
 constexpr double confidence = 0.98;
 constexpr double max_memory_fraction = 0.5;
 
-/// Bytes of the weights that programs read, in all layouts.
-double bytes_read(std::span<const program::Program> programs) {
-    std::map<std::string, std::int64_t> bytes;
+/// Bytes of the weights that programs read, in all layouts, in the memory of each device.
+std::map<Device, double> bytes_read(std::span<const program::Program> programs) {
+    std::map<std::pair<Device, std::string>, std::int64_t> bytes;
     for (const program::Program& program : programs)
         for (const program::Buffer& buffer : program.buffers)
             if (buffer.kind == program::BufferKind::weight || buffer.kind == program::BufferKind::bound)
-                bytes[buffer.name] = buffer.bytes.constant();
-    double sum = 0;
-    for (const auto& [name, of_one] : bytes) sum += static_cast<double>(of_one);
-    return sum;
+                bytes[{buffer.device, buffer.name}] = buffer.bytes.constant();
+    std::map<Device, double> sums;
+    for (const auto& [key, of_one] : bytes) sums[key.first] += static_cast<double>(of_one);
+    return sums;
 }
 
 }  // namespace
@@ -46,8 +47,11 @@ PairedTrial::PairedTrial(std::span<const selection::Bucket> buckets, const selec
 }
 
 bool PairedTrial::fit_in_memory(const Context& context) const {
-    const std::optional<std::int64_t> free = context.impl()->cpu->free_memory();
-    return !free || bytes_read(programs_) <= max_memory_fraction * static_cast<double>(*free);
+    for (const auto& [device, bytes] : bytes_read(programs_))
+        if (const std::optional<std::int64_t> free = context.impl()->backend(device).free_memory();
+            free && bytes > max_memory_fraction * static_cast<double>(*free))
+            return false;
+    return true;
 }
 
 autotune::EliminationResult PairedTrial::run(const Context& context, double seconds, std::uint64_t seed,

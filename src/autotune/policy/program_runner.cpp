@@ -6,7 +6,6 @@
 #include "selection/cost/cost.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -38,7 +37,7 @@ void fill_synthetic(device::Memory& memory, std::size_t bytes, DType dtype,
             check_interrupt();
             memory.touch(0, std::min(at + stop_interval * pattern.size(), memory.capacity()));
         }
-        std::memcpy(memory.data() + at, pattern.data(), std::min(pattern.size(), bytes - at));
+        memory.write({at, std::min(pattern.size(), bytes - at)}, pattern.data());
     }
     memory.touch(0, memory.capacity());
 }
@@ -72,16 +71,15 @@ bool has_room(const program::Program& program, std::span<const std::int64_t> siz
 ProgramRunner::ProgramRunner(std::span<const program::Program* const> programs, const Context& context,
                              const std::stop_token& stop, autotune::Clock::time_point until)
     : context_(context), stop_(stop), until_(until) {
-    device::Backend& backend = *context_.impl()->cpu;
-    std::int64_t arena_bytes = 0;
+    types::PerDevice<std::int64_t> arena_bytes;
     for (const program::Program* program : programs) {
         bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, stop));
-        arena_bytes = std::max(arena_bytes, bound_.back()->linked.peak().bytes);
+        runtime::update_maximum(arena_bytes, bound_.back()->linked.peak_bytes());
     }
     bind();
-    arena_ = backend.reserve(static_cast<std::size_t>(arena_bytes), device::MemoryUse::scratch);
+    arenas_ = runtime::Arenas(*context_.impl(), arena_bytes, device::MemoryUse::scratch);
     for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)
-        prepared_.push_back({bound, runtime::Frame(bound->linked, backend),
+        prepared_.push_back({bound, runtime::Frame(bound->linked, *context_.impl()),
                              std::vector<std::byte*>(bound->linked.program().buffers.size())});
 }
 
@@ -104,9 +102,11 @@ void ProgramRunner::bind() {
 }
 
 std::byte* ProgramRunner::memory_of(const Buffer& buffer, std::size_t bytes) {
-    auto& memory = inputs_and_states_[(buffer.kind == BufferKind::state ? "s " : "i ") + buffer.name];
+    auto& memory = inputs_and_states_[{(buffer.kind == BufferKind::state ? "s " : "i ") + buffer.name, buffer.device}];
     if (memory == nullptr || memory->capacity() < bytes) {
-        memory = context_.impl()->cpu->reserve(std::max<std::size_t>(bytes, 1), device::MemoryUse::scratch);
+        memory = context_.impl()
+                     ->backend(buffer.device)
+                     .reserve(std::max<std::size_t>(bytes, 1), device::MemoryUse::scratch);
         fill_synthetic(*memory, bytes, buffer.desc.dtype, [this] { check_interrupt(); });
     }
     return memory->data();
@@ -115,7 +115,7 @@ std::byte* ProgramRunner::memory_of(const Buffer& buffer, std::size_t bytes) {
 void ProgramRunner::prepare(PreparedProgram& prepared, std::span<const std::int64_t> sizes) {
     const program::Program& program = prepared.bound->linked.program();
     prepared.frame.resize(sizes);
-    arena_->touch(0, static_cast<std::size_t>(prepared.frame.arena_bytes()));
+    arenas_.touch(prepared.frame.arena_bytes());
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         if (buffer.kind == BufferKind::input || buffer.kind == BufferKind::state)
@@ -123,7 +123,7 @@ void ProgramRunner::prepare(PreparedProgram& prepared, std::span<const std::int6
         else if (buffer.storage < 0)
             prepared.bases[b] = prepared.bound->memory.find(buffer);
     }
-    prepared.frame.set_pointers(prepared.bases, arena_->data());
+    prepared.frame.set_pointers(prepared.bases, arenas_.bases());
 }
 
 std::vector<std::vector<std::int64_t>> ProgramRunner::sizes_of(std::size_t index) const {

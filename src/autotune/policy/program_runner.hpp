@@ -4,6 +4,7 @@
 #include "cairn/context.hpp"
 #include "device/memory.hpp"
 #include "program/program.hpp"
+#include "runtime/arenas.hpp"
 #include "runtime/bound_values.hpp"
 #include "runtime/frame.hpp"
 
@@ -53,8 +54,9 @@ private:
     std::vector<std::shared_ptr<runtime::BoundProgram>> bound_;
     std::vector<PreparedProgram> prepared_;
     runtime::BoundValues values_;
-    std::unique_ptr<device::Memory> arena_;
-    std::map<std::string, std::unique_ptr<device::Memory>> inputs_and_states_;  // by kind and name
+    runtime::Arenas arenas_;
+    std::map<std::pair<std::string, Device>, std::unique_ptr<device::Memory>>
+        inputs_and_states_;  // by kind and name, and device
 };
 
 }  // namespace cairn::autotune

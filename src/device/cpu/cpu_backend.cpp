@@ -6,6 +6,7 @@
 #include "device/cpu/cpu_features.hpp"
 #include "device/cpu/cpu_info.hpp"
 #include "device/cpu/free_memory.hpp"
+#include "device/cpu/host_memory.hpp"
 #include "device/cpu/lazy_memory.hpp"
 #include "device/cpu/pages.hpp"
 #include "device/cpu/team_clock.hpp"
@@ -19,12 +20,12 @@
 namespace cairn::device {
 namespace {
 
-class ArenaMemory final : public Memory {
+class ArenaMemory final : public HostMemory {
     static_assert(Arena::alignment % Memory::alignment == 0);
 
 public:
     ArenaMemory(Arena arena, ThreadPool& pool)
-        : Memory(arena.data(), arena.capacity()), arena_(std::move(arena)), pool_(pool) {}
+        : HostMemory(arena.data(), arena.capacity()), arena_(std::move(arena)), pool_(pool) {}
     void touch(std::size_t offset, std::size_t bytes) override { arena_.touch(offset + bytes, &pool_); }
 
 private:
@@ -32,9 +33,9 @@ private:
     ThreadPool& pool_;
 };
 
-class StateMemory final : public Memory {
+class StateMemory final : public HostMemory {
 public:
-    explicit StateMemory(LazyMemory memory) : Memory(memory.data(), memory.size()), memory_(std::move(memory)) {}
+    explicit StateMemory(LazyMemory memory) : HostMemory(memory.data(), memory.size()), memory_(std::move(memory)) {}
     void touch(std::size_t offset, std::size_t bytes) override { memory_.touch(offset, bytes); }
 
 private:

@@ -3,6 +3,7 @@
 #include "graph/ir/graph_error.hpp"
 #include "graph/ir/inference_context.hpp"
 #include "graph/ir/valid_names.hpp"
+#include "graph/types/device_code.hpp"
 
 #include <fmt/format.h>
 
@@ -22,8 +23,7 @@ Inferred by_family(const InferenceContext& context) {
         case OpClass::effect: return infer_state_change(context);
         case OpClass::transfer: {
             const std::int64_t device = context.integer("device");
-            if (device < 0 || device > static_cast<std::int64_t>(Device::cuda))
-                context.fail(fmt::format("there is no device {}", device));
+            if (!types::device_of_code(device)) context.fail(fmt::format("there is no device {}", device));
             return {context.node(0).dtype, context.shape(0)};
         }
         case OpClass::leaf: break;

@@ -1,6 +1,7 @@
 #include "cairn/ops.hpp"
 #include "graph/ir/op_builder.hpp"
 #include "graph/ir/op_table.hpp"
+#include "graph/types/device_code.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +45,7 @@ Tensor window(const Operand& x, int axis, std::int64_t size, std::int64_t stride
 }
 
 Tensor copy_to(const Operand& x, Device device) {
-    return build_op(Op::copy_to, {x}, {{"device", List{static_cast<int>(device)}}});
+    return build_op(Op::copy_to, {x}, {{"device", List{types::device_code(device)}}});
 }
 
 Tensor unsqueeze(const Operand& x, int axis) {

@@ -41,6 +41,4 @@ std::optional<DType> parse_dtype(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-std::string_view to_string(Device device) noexcept { return device == Device::cpu ? "cpu" : "cuda"; }
-
 }  // namespace cairn::inline v0

@@ -1,3 +1,4 @@
+#include "graph/types/device_code.hpp"
 #include "rewrite/simplify/rewriter.hpp"
 #include "rewrite/simplify/rule.hpp"
 
@@ -53,7 +54,7 @@ Result cast_cast(Rewriter& r, NodeId id) {
 }
 
 Result copy_only(Rewriter& r, NodeId id) {
-    const auto device = static_cast<Device>(r.node(id).attributes.integer("device"));
+    const Device device = *types::device_of_code(r.node(id).attributes.integer("device"));
     return device == r.options().only_device ? Result(r.operand(id, 0)) : std::nullopt;
 }
 

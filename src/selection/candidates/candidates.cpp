@@ -2,6 +2,7 @@
 
 #include "graph/ir/op_table.hpp"
 #include "graph/types/dense_strides.hpp"
+#include "graph/types/device_code.hpp"
 #include "graph/types/knobs.hpp"
 #include "selection/candidates/bound_value_digest.hpp"
 #include "selection/candidates/result_view.hpp"
@@ -19,7 +20,7 @@ using ir::NodeId;
 /// The device that a copy_to is pinned to by the user; the CPU if that device is not in use.
 std::optional<Device> pinned_to(const fusion::Match& match, const std::vector<Device>& devices) {
     if (match.definition != ir::info(ir::Op::copy_to).name) return std::nullopt;
-    const auto device = static_cast<Device>(match.attributes.integer("device"));
+    const Device device = *types::device_of_code(match.attributes.integer("device"));
     return std::find(devices.begin(), devices.end(), device) == devices.end() ? Device::cpu : device;
 }
 
@@ -316,7 +317,7 @@ std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) 
     KernelOperand operand = operand_of(node, OperandForm::strided, from);
     if (from != to) {
         match.definition = ir::info(ir::Op::copy_to).name;
-        match.attributes = {{"device", std::vector<Dim>{Dim(static_cast<int>(to))}}};
+        match.attributes = {{"device", std::vector<Dim>{Dim(types::device_code(to))}}};
         operand.transferred = false;  // the copied value is copied from where it was computed
     }
     const OperandQuery asked = *make_query(match, {operand});

@@ -90,7 +90,9 @@ private:
         Amounts prepacked_bytes;
         for (int choice = 0; choice < memo_.problem.alternatives(); ++choice) {
             const Memo::Request& request = memo_.goals[static_cast<std::size_t>(memo_.problem.goal_of(choice))];
-            if (request.prepacked_bytes > 0) prepacked_bytes.emplace_back(choice, request.prepacked_bytes);
+            const auto weight = bytes_->weights.find(request.goal.place.device);
+            if (request.prepacked_bytes > 0 && weight != bytes_->weights.end())
+                prepacked_bytes.emplace_back(choice, request.prepacked_bytes * weight->second);
         }
         resources_.push_back({std::move(prepacked_bytes), 0, max_byte_multiplier});
     }
@@ -290,6 +292,7 @@ private:
             return std::move(result_);
         }
         Selections& selections = result_.selections.emplace(std::move(best_->selections));
+        selections.cost = best_->cost;
         selections.exact = is_proved;
         selections.states = states_;
         selections.regions = regions_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,6 +19,8 @@ namespace cairn::selection {
 struct MemoryLimit {
     std::int64_t limit = 0;
     const std::function<std::int64_t(const Selections&)>& of;
+    /// The devices whose memory is limited, and by how much a byte there counts.
+    std::map<Device, double> weights{{Device::cpu, 1}};
 };
 
 /// The result of a constrained selection.

@@ -5,15 +5,13 @@
 
 namespace cairn::selection {
 
-ConstrainedSelection select_within_memory(std::span<const Bucket> buckets, std::int64_t limit,
-                                          const std::function<std::int64_t(const Selections&)>& bytes_of,
+ConstrainedSelection select_within_memory(std::span<const Bucket> buckets, const MemoryLimit& limit,
                                           const Options& options) {
-    const MemoryLimit bytes{limit, bytes_of};
     while (true)
         if (std::optional<ConstrainedSelection> traded =
                 select_constrained(memo_of(buckets, options.search ? Breadth::cheapest : Breadth::first, options.stop,
                                            options.seconds_per_kept_byte),
-                                   buckets, options, &bytes))
+                                   buckets, options, &limit))
             return *std::move(traded);
 }
 

@@ -168,8 +168,9 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     return selections;
 }
 
-Selections select_with_state_device(std::span<const Bucket> buckets, const Options& options) {
-    if (!has_state_device_choice(buckets)) return select(buckets, options);
+std::optional<Selections> with_cheapest_state_device(std::span<const Bucket> buckets,
+                                                     const std::function<std::optional<Selections>()>& select) {
+    if (!has_state_device_choice(buckets)) return select();
     const auto put = [&](Device device) {
         for (const Bucket& bucket : buckets) {
             Devices devices = bucket.candidates.devices();
@@ -183,14 +184,19 @@ Selections select_with_state_device(std::span<const Bucket> buckets, const Optio
     for (const Device device : all) {
         put(device);
         try {
-            Selections selections = select(buckets, options);
-            if (!best || selections.cost < best->cost) best = std::move(selections), best_device = device;
+            std::optional<Selections> selections = select();
+            if (selections && (!best || selections->cost < best->cost))
+                best = std::move(selections), best_device = device;
         } catch (const Cancelled&) { throw; } catch (const Error& error) {
             if (error.kind() != ErrorKind::unsupported || device == Device::cpu) throw;
         }
     }
     put(best_device);
-    return *std::move(best);
+    return best;
+}
+
+Selections select_with_state_device(std::span<const Bucket> buckets, const Options& options) {
+    return *with_cheapest_state_device(buckets, [&] { return std::optional(select(buckets, options)); });
 }
 
 void choose_state_device(std::span<const Bucket> buckets, const Options& options) {

@@ -4,7 +4,9 @@
 #include "selection/choose/memo.hpp"
 #include "selection/search/explore.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -70,8 +72,11 @@ double seconds_of(std::span<const Bucket> buckets, const Selections& covers);
 /// error budget that no cover keeps.
 Selections select(std::span<const Bucket> buckets, const Options& options = {});
 
-/// The same, with the memory of states on the device where all programs together cost least; each device is tried, and
-/// the best one stays set. Equals select() with one device or without states.
+/// Calls `select` with the memory of states on each device in turn, and returns the selections that cost least; their
+/// device stays set. One call with one device or without states. Empty if no call returns selections.
+std::optional<Selections> with_cheapest_state_device(std::span<const Bucket> buckets,
+                                                     const std::function<std::optional<Selections>()>& select);
+/// select() with the states on the device where all programs together cost least.
 Selections select_with_state_device(std::span<const Bucket> buckets, const Options& options = {});
 /// Sets the device of the states alone, for callers with a selection of their own.
 void choose_state_device(std::span<const Bucket> buckets, const Options& options = {});

@@ -68,11 +68,11 @@ TEST(Fingerprint, DistinguishesThreadsAndFeatures) {
 TEST(Fingerprint, DistinguishesDevices) {
     const auto beside = [](const char* name) {
         ContextOptions options;
-        options.extra = test::second_device({Device::cuda, 1e12, 1e12, 1e-6, 1e10, 1e-6, name});
+        options.extra = test::second_device({Device::cuda(), 1e12, 1e12, 1e-6, 1e10, 1e-6, name});
         const Context context(options);
         const Context::Impl& impl = *context.impl();
         EXPECT_EQ(environment_of(impl, Device::cpu).hard, environment_of(impl).hard);
-        return std::pair(environment_of(impl, Device::cuda).hard, environment_of(impl).hard);
+        return std::pair(environment_of(impl, Device::cuda()).hard, environment_of(impl).hard);
     };
     const auto [device, cpu] = beside("H100, driver 580.82");
     EXPECT_EQ(device, "cuda H100, driver 580.82 beside " + cpu);

@@ -1,13 +1,16 @@
 #pragma once
 
 #include "cairn/kernels.hpp"
+#include "driver/make_context.hpp"
+#include "tests/device/private_memory_backend.hpp"
 
+#include <limits>
 #include <string>
 #include <utility>
 
 namespace cairn::test {
 
-/// A fake second device in the CPU's memory: the same reference kernels under other names, at invented rates.
+/// The reference kernels under other names, for a second device at invented rates.
 inline KernelSet second_device(DeviceRates rates, Cost (*cost)(const Problem&) = nullptr) {
     KernelSet set;
     for (Kernel kernel : cpu_kernels().kernels) {
@@ -20,6 +23,15 @@ inline KernelSet second_device(DeviceRates rates, Cost (*cost)(const Problem&) =
     }
     set.devices.push_back(rates);
     return set;
+}
+
+/// A Context with a second device of these rates, whose memory of that many bytes the host cannot access.
+inline Context with_second_device(const DeviceRates& rates, ContextOptions options = {},
+                                  std::int64_t memory = std::numeric_limits<std::int64_t>::max()) {
+    options.extra = second_device(rates);
+    std::vector<DeviceBackend> devices;
+    devices.push_back({rates.device, std::make_unique<PrivateMemoryBackend>(options.threads, memory)});
+    return driver::make_context(std::move(options), std::move(devices));
 }
 
 }  // namespace cairn::test

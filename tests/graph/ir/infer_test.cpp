@@ -69,7 +69,7 @@ TEST_F(Infer, MovementOps) {
     EXPECT_EQ(type(slice(x, -1, 3, 3)), "f32[N,T,0]");
     EXPECT_EQ(type(window(x, 2, 2, 2)), "f32[N,T,3,2]");
     EXPECT_EQ(type(window(x, 1, 2)), "f32[N,-1 + T,6,2]");
-    EXPECT_EQ(type(copy_to(x, Device::cuda)), "f32[N,T,6]");
+    EXPECT_EQ(type(copy_to(x, Device::cuda())), "f32[N,T,6]");
     EXPECT_EQ(type(unsqueeze(x, 0)), "f32[1,N,T,6]");
     EXPECT_EQ(type(unsqueeze(x, -1)), "f32[N,T,6,1]");
     EXPECT_EQ(type(swap_axes(x, 0, -1)), "f32[6,T,N]");
@@ -97,11 +97,11 @@ TEST_F(Infer, AxesAreStoredFromTheEnd) {
 }
 
 TEST_F(Infer, ACopyKeepsTheTypeAndNamesItsDevice) {
-    const Tensor copied = copy_to(x, Device::cuda);
+    const Tensor copied = copy_to(x, Device::cuda());
     EXPECT_EQ(type(copied + 1), "f32[N,T,6]");
     EXPECT_EQ(copied.graph()->node(copied.id()).attributes.integer("device"), 1);
     EXPECT_NE(copy_to(x, Device::cpu).id(), copied.id());
-    EXPECT_EQ(copy_to(x, Device::cuda).id(), copied.id());
+    EXPECT_EQ(copy_to(x, Device::cuda()).id(), copied.id());
 }
 
 TEST_F(Infer, BroadcastShapes) {

@@ -145,7 +145,7 @@ bool RandomGraphBuilder::make_iota() {
 bool RandomGraphBuilder::copy() {
     const BoundedValue x = any_float();
     const bool away = options_.devices && random_.one_in(2);
-    const Tensor copied = copy_to(x.tensor, away ? Device::cuda : Device::cpu);
+    const Tensor copied = copy_to(x.tensor, away ? Device::cuda() : Device::cpu);
     if (!keep_moved(copied, x)) return false;
     if (!options_.devices || copied.rank() == 0 || random_.one_in(2)) return true;
     const int axis = axis_of(copied);

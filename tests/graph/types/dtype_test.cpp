@@ -29,7 +29,7 @@ TEST(DType, NamesSizesAndKinds) {
     }
     for (const auto* wrong : {"", "F32", "f8", "boolean", "f32 "}) EXPECT_EQ(parse_dtype(wrong), std::nullopt) << wrong;
     EXPECT_EQ(to_string(Device::cpu), "cpu");
-    EXPECT_EQ(to_string(Device::cuda), "cuda");
+    EXPECT_EQ(to_string(Device::cuda()), "cuda");
 }
 
 TEST(DType, WideningLosesNothing) {

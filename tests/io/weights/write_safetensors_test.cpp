@@ -133,7 +133,7 @@ TEST(WriteSafetensors, FaultsKeepTheOldFile) {
     bad.view.data = nullptr;
     fails({bad}, "it has no data");
     bad = good;
-    bad.view.device = Device::cuda;
+    bad.view.device = Device::cuda();
     fails({bad}, "not in the memory of the CPU");
     bad = good;
     bad.view.strides = {2, 1};

@@ -236,7 +236,7 @@ TEST(Simplify, ResultsRoundTripThroughText) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
     g.output("a", x * 0.5);
-    g.output("b", copy_to(x, Device::cuda) / 2);
+    g.output("b", copy_to(x, Device::cuda()) / 2);
     EXPECT_EQ(count(*simplified(g), Op::constant), 1u);
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const Graph after(simplified(test::random_graph(seed, {.devices = true})));
@@ -248,7 +248,7 @@ TEST(Simplify, ResultsRoundTripThroughText) {
 TEST(Simplify, KeepsCopiesBetweenSeveralDevices) {
     Graph g("g");
     const Tensor x = g.input("x", DType::f32, {4});
-    g.output("a", copy_to(x, Device::cpu) + copy_to(x, Device::cuda));
+    g.output("a", copy_to(x, Device::cpu) + copy_to(x, Device::cuda()));
     EXPECT_EQ(count(*simplified(g), Op::copy_to), 2u);
     simplify::Options options;
     options.only_device = Device::cpu;

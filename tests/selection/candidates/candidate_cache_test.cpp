@@ -25,10 +25,10 @@ std::string text_of(const std::vector<Candidate>& candidates) {
     std::ostringstream text;
     for (const Candidate& candidate : candidates) {
         text << candidate.match << " " << candidate.kernel->id << " " << to_string(*candidate.problem) << " on "
-             << static_cast<int>(candidate.device) << " " << candidate.estimate.seconds << " from";
+             << candidate.device << " " << candidate.estimate.seconds << " from";
         for (const KernelOperand& operand : candidate.operands)
-            text << " " << operand.node << static_cast<int>(operand.form) << operand.layout
-                 << static_cast<int>(operand.device) << operand.transferred;
+            text << " " << operand.node << static_cast<int>(operand.form) << operand.layout << operand.device
+                 << operand.transferred;
         text << " to";
         for (const ir::NodeId output : candidate.outputs) text << " " << output;
         text << "\n";
@@ -109,15 +109,15 @@ TEST(CandidateCache, EqualsAnUncachedSearchInLayers) {
     EXPECT_GT(many.found, few.found + 40);
     EXPECT_EQ(many.queried, few.queried) << "further layers ask nothing";
     KernelSet kernels = cpu_kernels();
-    kernels.devices.push_back({Device::cuda, 1e13, 1e12, 1e-6, 1e10, 1e-5});
+    kernels.devices.push_back({Device::cuda(), 1e13, 1e12, 1e-6, 1e10, 1e-5});
     Kernel other;
     other.id = "cuda.any.gelu.f32@1";
     other.definition = "gelu";
-    other.device = Device::cuda;
+    other.device = Device::cuda();
     other.accepts = accepts_any;
     other.cost = [](const Problem&) { return Cost{1, 1, 1}; };
     kernels.kernels.insert(kernels.kernels.begin(), other);
-    EXPECT_GT(compare(layers(3), kernels, {{Device::cpu, Device::cuda}, Device::cpu, {true}}).found, 70);
+    EXPECT_GT(compare(layers(3), kernels, {{Device::cpu, Device::cuda()}, Device::cpu, {true}}).found, 70);
 }
 
 class CandidateCacheTest : public testing::Test {

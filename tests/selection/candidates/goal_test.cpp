@@ -15,7 +15,7 @@ TEST(Goals, ArePrinted) {
     EXPECT_EQ(to_string(Goal{3, {false, "panel"}, false}), "%3 as panel");
     EXPECT_EQ(to_string(Goal{3, {false, "panel"}, true}), "%3 as panel, kept");
     EXPECT_EQ(to_string(Goal{3, {}, true}), "%3, kept");
-    EXPECT_EQ(to_string(Goal{3, {false, "panel", Device::cuda}, true}), "%3 as panel on cuda, kept");
+    EXPECT_EQ(to_string(Goal{3, {false, "panel", Device::cuda()}, true}), "%3 as panel on cuda, kept");
     EXPECT_EQ(to_string(Goal{3, {}, false, true}), "%3, transferred");
 }
 

@@ -51,8 +51,10 @@ protected:
     }
     ConstrainedSelection within(std::int64_t limit, const Options& options = {}) {
         bytes_calls = 0;
-        return select_within_memory(
-            programs.buckets(), limit, [&](const Selections& s) { return ++bytes_calls, bytes_of(s); }, options);
+        const std::function<std::int64_t(const Selections&)> counted = [&](const Selections& s) {
+            return ++bytes_calls, bytes_of(s);
+        };
+        return select_within_memory(programs.buckets(), {limit, counted}, options);
     }
     /// The least cost within the limit over all choices of packed weights, by brute force.
     double least_cost(std::int64_t limit) const {

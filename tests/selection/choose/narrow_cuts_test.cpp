@@ -48,7 +48,7 @@ TEST_F(NarrowCutsTest, WithoutNarrowCutsOnlyOutputsAndCopiesAreTransferable) {
         for (int i = 0; i < 9; ++i)
             side_by_side[static_cast<std::size_t>(i)] =
                 tanh(side_by_side[static_cast<std::size_t>(i)] + side_by_side[static_cast<std::size_t>((i + 1) % 9)]);
-    const Tensor pinned = copy_to(side_by_side[3], Device::cuda);
+    const Tensor pinned = copy_to(side_by_side[3], Device::cuda());
     std::vector<bool> expected;
     for (int i = 0; i < 9; ++i)
         graph.output("y" + std::to_string(i), i == 3 ? pinned : side_by_side[static_cast<std::size_t>(i)]);

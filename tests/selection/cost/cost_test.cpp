@@ -343,8 +343,8 @@ TEST(Cost, CrossCoreTransferIsSeparateFromTheTime) {
     // Bytes beyond the capacity of the caches always come from memory.
     const SizedProblem huge(problem("exp | f32[9999999] -> f32[9999999]"));
     EXPECT_NEAR(mean_estimate(one, {&huge, 1}, costs_here).cross_core_transfer, 5e-6 + (1 << 20) * 1e-9, 1e-9);
-    one.device = Device::cuda;
-    costs_here.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
+    one.device = Device::cuda();
+    costs_here.devices = {{Device::cuda(), 1e9, 1e9, 0, 1e9, 0}};
     EXPECT_EQ(mean_estimate(one, {&sized, 1}, costs_here).cross_core_transfer, 0) << "threads of the CPU hand on";
 }
 
@@ -353,10 +353,10 @@ TEST(Cost, ATimeOfADeviceKernelBelongsToTheDevice) {
     CostModel known = source();
     known.timings = &timings;
     known.environment.hard = "here";
-    known.others[Device::cuda].hard = "cuda beside here";
-    known.devices = {{Device::cuda, 1e9, 1e9, 0, 1e9, 0}};
+    known.others[Device::cuda()].hard = "cuda beside here";
+    known.devices = {{Device::cuda(), 1e9, 1e9, 0, 1e9, 0}};
     Kernel on_device = kernel(nullptr);
-    on_device.device = Device::cuda;
+    on_device.device = Device::cuda();
     const Problem one = problem("exp | f32[4] -> f32[4]");
     timings.record(one, on_device.id, {"here", ""}, known.policy, test::took(1));
     EXPECT_FALSE(estimate(on_device, one, known).measured) << "a row of the CPU's kernel of that id";

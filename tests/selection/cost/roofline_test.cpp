@@ -84,11 +84,11 @@ TEST(Roofline, ArithmeticRunsOnTheUnitOfItsKernel) {
 
 TEST(Roofline, ArithmeticOfADeviceIsAtItsOwnRateWhereItHasOne) {
     const Calibration machine = even_machine();
-    DeviceRates rates{Device::cuda, 1e12, 1e12, 1e-6, 1e10, 1e-6};
+    DeviceRates rates{Device::cuda(), 1e12, 1e12, 1e-6, 1e10, 1e-6};
     rates.arithmetic_flops[static_cast<std::size_t>(Arithmetic::bf16)] = 8e12;
     const Limits limits{machine, levels::avx2, {&rates, 1}};
     Kernel kernel = multiply(levels::baseline);
-    kernel.device = Device::cuda;
+    kernel.device = Device::cuda();
     const auto at = [&](Arithmetic arithmetic) {
         return roofline_of(kernel, {}, {}, {1e12, 0, 1, arithmetic}, limits).arithmetic;
     };
@@ -106,7 +106,7 @@ TEST(Roofline, ArithmeticBeyondTheFeaturesOfItsKernelIsInvalid) {
     note.clear();
     wrong.needs = levels::avx512 | FeatureSet{Feature::avx512_bf16};
     EXPECT_DOUBLE_EQ(validated_cost(wrong, test::problem("exp | f32[10] -> f32[10]"), note).bytes, 1);
-    wrong.device = Device::cuda;
+    wrong.device = Device::cuda();
     wrong.needs = {};
     EXPECT_DOUBLE_EQ(validated_cost(wrong, test::problem("exp | f32[10] -> f32[10]"), note).bytes, 1);
     EXPECT_EQ(note, "");

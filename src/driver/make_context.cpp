@@ -1,0 +1,73 @@
+#include "driver/make_context.hpp"
+
+#include "cairn/kernels.hpp"
+#include "device/cpu/cpu_backend.hpp"
+#include "driver/validate_kernels.hpp"
+#include "graph/types/isa_levels.hpp"
+#include "graph/types/knobs.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace cairn::driver {
+namespace {
+
+template <typename T>
+void append_moved(std::vector<T>& to, std::vector<T>&& from) {
+    std::ranges::move(from, std::back_inserter(to));
+}
+
+void append(KernelSet& to, KernelSet from) {
+    append_moved(to.definitions, std::move(from.definitions));
+    append_moved(to.layouts, std::move(from.layouts));
+    for (Kernel& kernel : from.kernels) append_moved(to.kernels, all_settings(std::move(kernel)));
+    append_moved(to.devices, std::move(from.devices));
+    if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;
+}
+
+/// The enabled features, of those that the CPU has.
+FeatureSet features_in_use(const std::optional<FeatureSet>& requested, const FeatureSet& available) {
+    if (!requested) return available;
+    const auto refuse = [&](const std::string& fault) {
+        throw Error(ErrorKind::argument, "context", "features " + to_string(*requested) + ": " + fault);
+    };
+    for (const Feature feature : all_features)
+        if (const FeatureSet missing = implied_by(feature) - *requested; requested->has(feature) && !missing.empty())
+            refuse(std::string(to_string(feature)) + " requires " + to_string(missing) + ", which is not among them");
+    if (const FeatureSet lacking = *requested - available; !lacking.empty())
+        refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(available));
+    return *requested;
+}
+
+/// Kernels of a Context that has reference kernels only.
+bool is_kept_reference_only(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
+
+}  // namespace
+
+Context make_context(ContextOptions options, std::vector<DeviceBackend> devices) {
+    if (options.threads < 1)
+        throw Error(ErrorKind::argument, "context",
+                    "threads must be at least 1, got " + std::to_string(options.threads));
+    const int threads = options.threads;
+    auto impl = std::make_shared<Context::Impl>(std::move(options), device::cpu_backend(threads), std::move(devices));
+    impl->features = features_in_use(impl->options.features, impl->cpu->features());
+    KernelSet built_in = cpu_kernels();
+    validate_kernels(impl->options.extra, built_in);
+    append(impl->kernels, impl->options.extra);
+    append(impl->kernels, std::move(built_in));
+    if (impl->options.reference_only)
+        std::erase_if(impl->kernels.kernels, [](const Kernel& kernel) { return !is_kept_reference_only(kernel); });
+    impl->timings = std::make_unique<TimingDb>(
+        impl->options.timing_db,
+        [sink = impl->options.log](std::string_view line) {
+            if (sink) sink(LogLevel::warning, line);
+        },
+        TimingDbOptions{impl->options.shipped_timings, impl->options.program});
+    if (impl->cpu->oversubscribed())
+        impl->log(LogLevel::warning, "more threads than CPUs: barriers block instead of spin");
+    return Context(std::move(impl));
+}
+
+}  // namespace cairn::driver

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "device/backend.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+namespace cairn::test {
+
+/// A second device whose memory the host cannot access: its addresses are mapped without any permission, and its
+/// kernels, which are the CPU's, use a second mapping of the same pages. A kernel that gets an operand of the wrong
+/// memory throws InternalError; host code that follows an address of the device crashes.
+class PrivateMemoryBackend final : public device::Backend {
+public:
+    /// `memory`: bytes that the device has.
+    explicit PrivateMemoryBackend(int threads, std::int64_t memory = std::numeric_limits<std::int64_t>::max());
+    ~PrivateMemoryBackend() override;
+
+    std::unique_ptr<device::Memory> reserve(std::size_t bytes, device::MemoryUse use) override;
+    std::size_t page_bytes() const noexcept override { return 256; }
+    std::optional<std::int64_t> free_memory() const override;
+    std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches) override;
+    double time(const device::TimedCalls& calls, std::optional<device::Failure>& failure) override;
+    int threads() const noexcept override;
+    FeatureSet features() const override;
+    device::CacheSizes caches() const override { return {}; }
+    std::string fingerprint(const FeatureSet& enabled) const override;
+
+private:
+    class AddressMap;
+    class Allocation;
+    class Commands;
+
+    std::shared_ptr<AddressMap> addresses_;
+    std::unique_ptr<device::CpuBackend> cpu_;
+};
+
+}  // namespace cairn::test
