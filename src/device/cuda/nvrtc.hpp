@@ -1,0 +1,54 @@
+#pragma once
+
+#include "device/cuda/kernel_resources.hpp"
+#include "device/cuda/nvrtc_table.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cairn::device::cuda {
+
+/// Machine code that NVRTC has compiled.
+struct DeviceCode {
+    std::vector<std::byte> cubin;          ///< an image for DriverTable::module_load
+    std::string log;                       ///< warnings, and what the assembler reports
+    std::vector<KernelResources> kernels;  ///< of the log
+};
+
+/// Version of NVRTC.
+struct NvrtcVersion {
+    int major = 0, minor = 0;
+};
+
+/// The compiler of device code, opened when it is first used. Needs neither a driver nor a device. Thread-safe: several
+/// threads may compile at once.
+class Nvrtc {
+public:
+    /// Opens nothing yet.
+    explicit Nvrtc(LibraryFolders folders);
+    /// Uses these functions, such as those of a test.
+    explicit Nvrtc(std::shared_ptr<const NvrtcTable> nvrtc);
+
+    /// Compiles a text in CUDA C++. `name` stands for the file in messages, `architecture` is that of machine code,
+    /// such as `sm_90a`; options are those of NVRTC, such as `--std=c++17`. The cache of NVRTC is not used: it writes
+    /// to the user's home folder, and what comes out of it has no log. Throws Error(unsupported) with the log if the
+    /// text does not compile, or with the reason if NVRTC cannot be opened.
+    DeviceCode compile(const std::string& text, const std::string& name, const std::string& architecture,
+                       std::span<const std::string> options = {});
+
+    /// Throws Error(unsupported) with the reason if NVRTC cannot be opened.
+    NvrtcVersion version();
+
+private:
+    std::shared_ptr<const NvrtcTable> table();
+
+    LibraryFolders folders_;
+    std::mutex opening_;
+    std::shared_ptr<const NvrtcTable> nvrtc_;  ///< null: not opened, or not found so far
+};
+
+}  // namespace cairn::device::cuda

@@ -1,0 +1,69 @@
+#include "device/cuda/nvrtc_table.hpp"
+
+#include "tests/device/cpu/own_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace cairn::device::cuda {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// A folder with libraries that stand for NVRTC.
+class NvrtcLibrary : public OwnFiles {
+protected:
+    void copy(const char* library, const std::string& name) const { std::filesystem::copy_file(library, root_ / name); }
+    OpenedNvrtc open() const { return open_nvrtc({root_.string(), "/absent"}); }
+};
+
+TEST_F(NvrtcLibrary, NoFile) {
+    const OpenedNvrtc opened = open();
+    EXPECT_EQ(opened.nvrtc, nullptr);
+    EXPECT_THAT(opened.reason, AllOf(HasSubstr("NVRTC, the compiler of CUDA kernels, cannot be opened: "),
+                                     HasSubstr(root_.string() + "/libnvrtc.so.13: "), Not(HasSubstr("/absent"))));
+}
+
+TEST_F(NvrtcLibrary, NoLibrary) {
+    write("/libnvrtc.so.13", "a text\n");
+    EXPECT_EQ(open().nvrtc, nullptr);
+    EXPECT_THAT(open().reason, HasSubstr(root_.string() + "/libnvrtc.so.13: "));
+}
+
+TEST_F(NvrtcLibrary, AnotherLibrary) {
+    copy(CAIRN_FAKE_DRIVER, "libnvrtc.so.13");
+    EXPECT_EQ(open().nvrtc, nullptr);
+    EXPECT_THAT(open().reason,
+                HasSubstr(root_.string() + "/libnvrtc.so.13 is not NVRTC: it lacks the function nvrtcVersion"));
+}
+
+TEST_F(NvrtcLibrary, BuiltinsAreMissing) {
+    copy(CAIRN_FAKE_NVRTC, "libnvrtc.so.13");
+    const OpenedNvrtc opened = open();
+    EXPECT_EQ(opened.nvrtc, nullptr);
+    EXPECT_THAT(opened.reason, HasSubstr(root_.string() +
+                                         "/libnvrtc.so.13 cannot compile without its library of built-in functions: " +
+                                         root_.string() + "/libnvrtc-builtins.so.13.777: "));
+}
+
+TEST_F(NvrtcLibrary, BuiltinsBesideIt) {
+    copy(CAIRN_FAKE_NVRTC, "libnvrtc.so.13");
+    copy(CAIRN_FAKE_DRIVER, "libnvrtc-builtins.so.13.777");  // any library will do
+    const OpenedNvrtc opened = open();
+    ASSERT_NE(opened.nvrtc, nullptr) << opened.reason;
+    EXPECT_EQ(opened.reason, "");
+    int major = 0, minor = 0;
+    EXPECT_EQ(opened.nvrtc->version(&major, &minor), NvrtcResult::success);
+    EXPECT_EQ(major, 13);
+    EXPECT_EQ(minor, 777);
+    EXPECT_STREQ(opened.nvrtc->error_name(NvrtcResult::compilation), "NVRTC_ERROR_OF_THE_FAKE");
+#define CAIRN_CUDA_EXPECT(symbol, member, parameters) EXPECT_NE(opened.nvrtc->member, nullptr) << #symbol;
+    CAIRN_CUDA_NVRTC_FUNCTIONS(CAIRN_CUDA_EXPECT)
+#undef CAIRN_CUDA_EXPECT
+}
+
+}  // namespace
+}  // namespace cairn::device::cuda

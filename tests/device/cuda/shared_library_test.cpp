@@ -1,0 +1,65 @@
+#include "device/cuda/shared_library.hpp"
+
+#include "tests/device/cpu/own_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+namespace cairn::device::cuda {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SharedLibraries : public OwnFiles {};
+
+bool is_loaded(const std::string& path) {
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (handle != nullptr) dlclose(handle);
+    return handle != nullptr;
+}
+
+TEST_F(SharedLibraries, ReasonsNameTheFile) {
+    EXPECT_THAT(open_library("libcairn-absent.so.9").reason, HasSubstr("libcairn-absent.so.9"));
+    EXPECT_THAT(open_library("/absent/libx.so").reason, HasSubstr("/absent/libx.so"));
+    write("/text.so", "not a library, but a text that is longer than the header of one would be, line by line\n");
+    const OpenedLibrary text = open_library(root_ / "text.so");
+    EXPECT_EQ(text.library, nullptr);
+    EXPECT_THAT(text.reason, HasSubstr("text.so"));
+    EXPECT_EQ(open_library(root_).library, nullptr);
+    EXPECT_EQ(open_library("").library, nullptr);
+    EXPECT_EQ(open_library("").reason, "the path is empty");
+}
+
+TEST_F(SharedLibraries, StaysOpenAsLongAsItIsUsed) {
+    std::filesystem::copy_file(CAIRN_FAKE_NVRTC, root_ / "own.so");
+    OpenedLibrary own = open_library(root_ / "own.so");
+    ASSERT_NE(own.library, nullptr) << own.reason;
+    EXPECT_EQ(own.reason, "");
+    void* const version = own.library->find("nvrtcVersion");
+    ASSERT_NE(version, nullptr);
+    EXPECT_EQ(own.library->find("absent"), nullptr);
+    EXPECT_EQ(folder_of_symbol(version), root_.string() + "/");
+    EXPECT_TRUE(is_loaded(root_ / "own.so"));
+    // Its symbols are not visible to the host program.
+    EXPECT_EQ(dlsym(RTLD_DEFAULT, "nvrtcVersion"), nullptr);
+    own.library.reset();
+    EXPECT_FALSE(is_loaded(root_ / "own.so"));
+}
+
+TEST_F(SharedLibraries, SearchOrder) {
+    EXPECT_THAT(library_paths("libx.so.1", {}), ElementsAre("libx.so.1"));
+    EXPECT_THAT(library_paths("libx.so.1", {"", "/toolkit"}), ElementsAre("libx.so.1", "/toolkit/libx.so.1"));
+    EXPECT_THAT(library_paths("libx.so.1", {"/given", "/toolkit"}), ElementsAre("/given/libx.so.1"));
+}
+
+TEST(SymbolFolder, IsEmptyIfUnknown) {
+    const int local = 0;
+    EXPECT_EQ(folder_of_symbol(&local), "");
+    EXPECT_EQ(folder_of_symbol(nullptr), "");
+}
+
+}  // namespace
+}  // namespace cairn::device::cuda
