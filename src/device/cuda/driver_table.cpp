@@ -4,16 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace cairn::device::cuda {
 namespace {
-
-/// The table together with the library that it points into.
-struct OpenTable {
-    std::shared_ptr<const SharedLibrary> library;
-    DriverTable table;
-};
 
 /// Sets a member to the symbol's address; false if the library lacks it.
 template <class Function>
@@ -51,9 +43,8 @@ std::string refusal(const DriverTable& table, Result result, const std::string& 
 }
 
 /// Resolves and calls; the reason is empty if the driver can be used.
-std::string prepare(OpenTable& open, OpenedDriver& opened, const std::string& path) {
-    DriverTable& table = open.table;
-    if (const char* const missing = resolve_opening_functions(*open.library, table))
+std::string prepare(const SharedLibrary& library, DriverTable& table, OpenedDriver& opened, const std::string& path) {
+    if (const char* const missing = resolve_opening_functions(library, table))
         return fmt::format("{} is not a CUDA driver: it lacks the function {}", path, missing);
     if (std::string reason = refusal(table, table.init(0), path); !reason.empty()) return reason;
     if (const Result result = table.driver_version(&opened.version); result != Result::success)
@@ -62,7 +53,7 @@ std::string prepare(OpenTable& open, OpenedDriver& opened, const std::string& pa
     if (opened.version < required_driver_version)
         return fmt::format("the CUDA driver supports CUDA {}, but {} or later is needed", version_text(opened.version),
                            version_text(required_driver_version));
-    if (const char* const missing = resolve_functions(*open.library, table))
+    if (const char* const missing = resolve_functions(library, table))
         return fmt::format("the CUDA driver {} lacks the function {}", path, missing);
     if (const Result result = table.device_count(&opened.devices); result != Result::success)
         return "the number of CUDA devices is unknown: cuDeviceGetCount returns " + describe(table, result);
@@ -79,9 +70,11 @@ OpenedDriver open_driver(const std::string& path) {
         opened.reason = "the CUDA driver cannot be opened: " + reason;
         return opened;
     }
-    const auto open = std::make_shared<OpenTable>(OpenTable{std::move(library), {}});
-    opened.reason = prepare(*open, opened, path);
-    if (opened.reason.empty()) opened.driver = std::shared_ptr<const DriverTable>(open, &open->table);
+    const auto table = std::make_shared<DriverTable>();
+    opened.reason = prepare(*library, *table, opened, path);
+    if (!opened.reason.empty()) return opened;
+    library->keep_loaded();
+    opened.driver = table;
     return opened;
 }
 

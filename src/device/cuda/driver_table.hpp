@@ -100,14 +100,15 @@ inline constexpr int required_driver_version = 13000;
 
 /// The driver, or the reason why there is none.
 struct OpenedDriver {
-    std::shared_ptr<const DriverTable> driver;  ///< null: not usable; keeps the library open
+    std::shared_ptr<const DriverTable> driver;  ///< null: not usable
     int version = 0;                            ///< such as 13000 for CUDA 13.0; 0 if the driver did not get so far
     int devices = 0;
     std::string reason;  ///< one sentence without its end
 };
 
 /// Opens the driver and initialises it. The default is the name under which a driver is installed; a toolkit's stub of
-/// it is called libcuda.so and is not found so. Never throws, except for lack of memory.
+/// it is called libcuda.so and is not found so. A driver that is usable stays loaded until the process ends; other
+/// libraries are closed again. Never throws, except for lack of memory.
 OpenedDriver open_driver(const std::string& path = "libcuda.so.1");
 
 /// Text of a result, such as `CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)`.

@@ -47,13 +47,13 @@ struct NvrtcTable {
 
 /// NVRTC, or the reason why there is none.
 struct OpenedNvrtc {
-    std::shared_ptr<const NvrtcTable> nvrtc;  ///< null: not usable; keeps its libraries open
+    std::shared_ptr<const NvrtcTable> nvrtc;  ///< null: not usable
     std::string reason;                       ///< one sentence without its end
 };
 
 /// Opens `libnvrtc.so.13` and its library of built-in functions. NVRTC opens the latter when it compiles, by its name
-/// alone; unless it is on the loader's path, that only succeeds if the process has opened it before by its path. Never
-/// throws, except for lack of memory.
+/// alone; unless it is on the loader's path, that only succeeds if the process has opened it before by its path. Both
+/// stay loaded until the process ends. Never throws, except for lack of memory.
 OpenedNvrtc open_nvrtc(const LibraryFolders& folders);
 
 }  // namespace cairn::device::cuda

@@ -4,7 +4,9 @@
 
 namespace cairn::device::cuda {
 
-SharedLibrary::~SharedLibrary() { dlclose(handle_); }
+SharedLibrary::~SharedLibrary() {
+    if (!kept_) dlclose(handle_);
+}
 
 void* SharedLibrary::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
 
@@ -16,7 +18,7 @@ OpenedLibrary open_library(const std::string& path) {
         const char* const reason = dlerror();
         return {nullptr, reason != nullptr ? reason : path + ": cannot be opened"};
     }
-    return {std::shared_ptr<const SharedLibrary>(new SharedLibrary(handle)), {}};
+    return {std::unique_ptr<SharedLibrary>(new SharedLibrary(handle)), {}};
 }
 
 std::string folder_of_symbol(const void* address) {

@@ -8,7 +8,7 @@
 /// The libraries of CUDA, opened at run time. A program that contains this code starts on machines without them.
 namespace cairn::device::cuda {
 
-/// A shared library that this process has opened; the destructor closes it.
+/// A shared library that this process has opened; the destructor closes it, unless it is kept loaded.
 class SharedLibrary {
 public:
     ~SharedLibrary();
@@ -17,18 +17,22 @@ public:
 
     /// Address of an exported symbol; null if there is none.
     void* find(const char* symbol) const noexcept;
+    /// The library stays loaded until the process ends. For libraries that may have threads of their own, or that leak
+    /// when they are unloaded, as NVRTC does.
+    void keep_loaded() noexcept { kept_ = true; }
 
 private:
     friend struct OpenedLibrary open_library(const std::string& path);
     explicit SharedLibrary(void* handle) noexcept : handle_(handle) {}
 
     void* handle_;
+    bool kept_ = false;
 };
 
 /// A library, or the reason why there is none.
 struct OpenedLibrary {
-    std::shared_ptr<const SharedLibrary> library;  ///< null: could not be opened
-    std::string reason;                            ///< by the loader, such as `x.so: file too short`
+    std::unique_ptr<SharedLibrary> library;  ///< null: could not be opened
+    std::string reason;                      ///< by the loader, such as `x.so: file too short`
 };
 
 /// Opens a library by its path, or by the loader's search if there is no slash in it. Its symbols stay private, so that

@@ -15,22 +15,22 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// What the functions of the table below return, and what has been called. Functions of a table have no context.
-struct Answers {
+struct DriverAnswers {
     Result result = Result::success;  // of all functions but memory_info
     Result memory_info = Result::success;
     std::atomic<int> calls = 0;
 };
-Answers* answers = nullptr;
+DriverAnswers* driver_answers = nullptr;
 
 Result answer() {
-    ++answers->calls;
-    return answers->result;
+    ++driver_answers->calls;
+    return driver_answers->result;
 }
 
 class DriverCall : public ::testing::Test {
 protected:
     DriverCall() {
-        answers = &answers_;
+        driver_answers = &answers_;
         table_->error_name = [](Result result, const char** name) {
             *name = result == Result::illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
             return Result::success;
@@ -51,18 +51,18 @@ protected:
         table_->memory_info = [](std::size_t* free_bytes, std::size_t* total_bytes) {
             *free_bytes = 700;
             *total_bytes = 1000;
-            return answers->memory_info;
+            return driver_answers->memory_info;
         };
         table_->stream_synchronize = [](StreamHandle) { return answer(); };
         table_->stream_query = [](StreamHandle) { return answer(); };
         table_->event_query = [](EventHandle) { return answer(); };
         table_->module_load = [](ModuleHandle*, const void*) { return answer(); };
     }
-    ~DriverCall() override { answers = nullptr; }
+    ~DriverCall() override { driver_answers = nullptr; }
 
     void synchronize() { calls_.call(&DriverTable::stream_synchronize, nullptr); }
 
-    Answers answers_;
+    DriverAnswers answers_;
     const std::shared_ptr<DriverTable> table_ = std::make_shared<DriverTable>();
     DriverCalls calls_{table_, "cuda:0"};
 };
@@ -190,7 +190,7 @@ TEST_F(DriverCall, TheFirstCauseIsKept) {
     static DriverCalls* other;
     other = &calls_;
     table_->stream_synchronize = [](StreamHandle) {
-        answers->result = Result::launch_failed;
+        driver_answers->result = Result::launch_failed;
         message_of(ErrorKind::unsupported, [] { other->allocate(1); });
         return Result::illegal_address;
     };

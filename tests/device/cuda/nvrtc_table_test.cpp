@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
+
 #include <string>
 
 namespace cairn::device::cuda {
@@ -59,6 +61,11 @@ TEST_F(NvrtcLibrary, BuiltinsBesideIt) {
     EXPECT_EQ(opened.nvrtc->version(&major, &minor), NvrtcResult::success);
     EXPECT_EQ(major, 13);
     EXPECT_EQ(minor, 777);
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc-builtins.so.13.777"}) {
+        void* const handle = dlopen((root_ / name).c_str(), RTLD_NOW | RTLD_NOLOAD);
+        EXPECT_NE(handle, nullptr) << name;
+        if (handle != nullptr) dlclose(handle);
+    }
     EXPECT_STREQ(opened.nvrtc->error_name(NvrtcResult::compilation), "NVRTC_ERROR_OF_THE_FAKE");
 #define CAIRN_CUDA_EXPECT(symbol, member, parameters) EXPECT_NE(opened.nvrtc->member, nullptr) << #symbol;
     CAIRN_CUDA_NVRTC_FUNCTIONS(CAIRN_CUDA_EXPECT)

@@ -143,13 +143,13 @@ TEST(Nvrtc, IsOpenedWhenFirstUsed) {
 }
 
 /// What the functions of the table below return.
-struct Answers {
+struct NvrtcAnswers {
     NvrtcResult create = NvrtcResult::success, compile = NvrtcResult::success, log_size = NvrtcResult::success,
                 log = NvrtcResult::success, cubin_size = NvrtcResult::success, cubin = NvrtcResult::success;
     int destroyed = 0;
     std::vector<std::string> options = {};
 };
-Answers* nvrtc_answers = nullptr;
+NvrtcAnswers* nvrtc_answers = nullptr;
 
 /// Compiles with a table of functions that yield the code "code" and the log "log".
 class NvrtcCall : public ::testing::Test {
@@ -194,7 +194,7 @@ protected:
         return Nvrtc(table_).compile("text", "a.cu", "sm_90a", options);
     }
 
-    Answers answers_;
+    NvrtcAnswers answers_;
     const std::shared_ptr<NvrtcTable> table_ = std::make_shared<NvrtcTable>();
 };
 
@@ -210,20 +210,20 @@ TEST_F(NvrtcCall, GivesCodeAndLog) {
 
 TEST_F(NvrtcCall, EveryFailureIsAnError) {
     struct Case {
-        NvrtcResult Answers::*call;
+        NvrtcResult NvrtcAnswers::*call;
         const char* symbol;
     };
-    for (const Case& one : {Case{&Answers::create, "nvrtcCreateProgram"},
-                            {&Answers::log_size, "nvrtcGetProgramLogSize"},
-                            {&Answers::log, "nvrtcGetProgramLog"},
-                            {&Answers::cubin_size, "nvrtcGetCUBINSize"},
-                            {&Answers::cubin, "nvrtcGetCUBIN"}}) {
+    for (const Case& one : {Case{&NvrtcAnswers::create, "nvrtcCreateProgram"},
+                            {&NvrtcAnswers::log_size, "nvrtcGetProgramLogSize"},
+                            {&NvrtcAnswers::log, "nvrtcGetProgramLog"},
+                            {&NvrtcAnswers::cubin_size, "nvrtcGetCUBINSize"},
+                            {&NvrtcAnswers::cubin, "nvrtcGetCUBIN"}}) {
         answers_ = {};
         answers_.*one.call = NvrtcResult::internal_error;
         EXPECT_EQ(message_of(ErrorKind::internal, [&] { compile(); }),
                   std::string("[cuda] ") + one.symbol + " failed: NVRTC_ERROR_OTHER");
         // What was not created is not destroyed.
-        EXPECT_EQ(answers_.destroyed, one.call == &Answers::create ? 0 : 1) << one.symbol;
+        EXPECT_EQ(answers_.destroyed, one.call == &NvrtcAnswers::create ? 0 : 1) << one.symbol;
     }
 }
 

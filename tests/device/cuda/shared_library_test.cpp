@@ -49,6 +49,12 @@ TEST_F(SharedLibraries, StaysOpenAsLongAsItIsUsed) {
     EXPECT_FALSE(is_loaded(root_ / "own.so"));
 }
 
+TEST_F(SharedLibraries, CanBeKeptLoaded) {
+    std::filesystem::copy_file(CAIRN_FAKE_NVRTC, root_ / "kept.so");
+    open_library(root_ / "kept.so").library->keep_loaded();
+    EXPECT_TRUE(is_loaded(root_ / "kept.so"));
+}
+
 TEST_F(SharedLibraries, SearchOrder) {
     EXPECT_THAT(library_paths("libx.so.1", {}), ElementsAre("libx.so.1"));
     EXPECT_THAT(library_paths("libx.so.1", {"", "/toolkit"}), ElementsAre("libx.so.1", "/toolkit/libx.so.1"));
