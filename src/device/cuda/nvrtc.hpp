@@ -25,7 +25,8 @@ struct NvrtcVersion {
 };
 
 /// The compiler of device code, opened when it is first used. Needs neither a driver nor a device. Thread-safe: several
-/// threads may compile at once.
+/// threads may compile at once. During a part of a compilation, NVRTC 13.0 has handlers of its own for SIGINT, SIGTERM
+/// and SIGXFSZ; it restores those of the host program.
 class Nvrtc {
 public:
     /// Opens nothing yet.
