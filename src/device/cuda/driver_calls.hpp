@@ -38,8 +38,9 @@ const char* symbol_of(Function DriverTable::*function) noexcept {
 }
 
 /// Calls of the driver for one device, with results converted to errors. A result that leaves the device unusable is
-/// latched: from then on every call throws what the first one threw, and no function of the driver is called, not even
-/// to free memory. Thread-safe. The functions of the driver use the context that is current in the calling thread.
+/// latched: from then on every call throws what the first one threw, and nothing is called that concerns the device,
+/// not even to free memory. Thread-safe. The functions of the driver use the context that is current in the calling
+/// thread.
 ///
 ///     calls.call(&DriverTable::stream_synchronize, stream);     // Error: [cuda] cuStreamSynchronize failed: ...
 ///     calls.release(&DriverTable::stream_destroy, stream);      // for destructors: neither throws nor frees if lost
