@@ -55,6 +55,7 @@ const PermittedIncludes& permitted_includes() {
         {"runtime", {"face", "types", "program", "memory_plan", "device", "metric"}},
         {"device", {"face", "types"}},
         {"cpu", {"face", "types", "device"}},
+        {"cuda", {"face"}},
         {"metric", {"face", "types"}},
         {"budget", {"face", "types", "ir", "alternatives", "metric"}},
         {"kernel_check", {"face", "types", "ir", "interpreter", "device", "cpu", "metric"}},
@@ -78,7 +79,7 @@ const PermittedIncludes& permitted_includes() {
 
 std::string room_of(std::string_view path) {
     if (path == "include/cairn/error.hpp" || path == "include/cairn/version.hpp") return "error";
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 37> folder_rooms = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 38> folder_rooms = {{
         {"include/cairn/text", "face/text"},
         {"include/cairn/models", "face/models"},
         {"include/cairn", "face"},
@@ -103,6 +104,7 @@ std::string room_of(std::string_view path) {
         {"src/program", "program"},
         {"src/runtime", "runtime"},
         {"src/device/cpu", "cpu"},
+        {"src/device/cuda", "cuda"},
         {"src/device", "device"},
         {"src/accuracy/metric", "metric"},
         {"src/accuracy/budget", "budget"},
