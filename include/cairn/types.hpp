@@ -53,6 +53,7 @@ struct CAIRN_API Device {
 
     friend auto operator<=>(const Device&, const Device&) = default;
 };
+/// The definition of Device::cpu.
 inline constexpr Device Device::cpu{};
 
 /// `cpu`, `cuda`, `cuda:1`: the index is written unless it is 0.
