@@ -49,6 +49,20 @@ struct Layout {
     std::string transposed;
 };
 
+/// Code of a GPU kernel for one Problem, and how it is launched.
+struct KernelCode {
+    /// CUDA C++ without headers, which begins after the prelude (kernels/cuda/text), with one function
+    /// `extern "C" __global__ void entry(...)`. Its parameters are the data of each operand, inputs before outputs, as
+    /// `void*`; then `void* workspace`, `const i64* symbols` (the values of the symbols of the Problem, in the order of
+    /// Symbols::list()), `FailureReport* status` and `u32 instruction`. Equal Problems give equal text.
+    std::string text;
+    std::string entry;
+    std::vector<Dim> grid{1};  ///< blocks along x, y, z
+    int block = 256;           ///< threads of a block
+    int cluster = 1;           ///< blocks of a cluster, along x
+    Dim shared_bytes = 0;      ///< dynamic shared memory of a block
+};
+
 /// A kernel: one implementation of a Definition. All functions must be pure; `run` is called from many threads.
 struct Kernel {
     std::string id;          ///< unique id, `device.family.definition.dtype@version`: `cpu.avx2.layer_norm.f32@1`
@@ -60,6 +74,10 @@ struct Kernel {
     /// verifies it).
     KernelFunction<Refusal(const Problem& problem)> accepts;
     void (*run)(const Args& args, Team& team) = nullptr;
+    /// On a GPU, instead of `run`: its code. A block that has nothing to do at the current sizes returns, after
+    /// dependency_wait(). Results are the same bits in every run.
+    KernelFunction<KernelCode(const Problem& problem)> code;
+    int compute_capability = 80;  ///< that `code` needs: 90 for 9.0
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
     std::vector<PackedInput> packed_inputs;  ///< used only if the input is bound
     /// Inputs that may keep their stored dtype: a narrower float dtype that widens to the definition's without loss,
