@@ -56,7 +56,7 @@ struct KernelCode {
     /// `void*`; then `void* workspace`, `const i64* symbols` (the values of the symbols of the Problem, in the order of
     /// Symbols::list()), `FailureReport* status` and `u32 instruction`. Equal Problems give equal text.
     std::string text;
-    std::string entry;
+    std::string entry;         ///< the name of that function
     std::vector<Dim> grid{1};  ///< blocks along x, y, z
     int block = 256;           ///< threads of a block
     int cluster = 1;           ///< blocks of a cluster, along x
@@ -77,7 +77,7 @@ struct Kernel {
     /// On a GPU, instead of `run`: its code. A block that has nothing to do at the current sizes returns, after
     /// dependency_wait(). Results are the same bits in every run.
     KernelFunction<KernelCode(const Problem& problem)> code;
-    int compute_capability = 80;  ///< that `code` needs: 90 for 9.0
+    int compute_capability = 80;             ///< that `code` needs: 90 for 9.0
     std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
     std::vector<PackedInput> packed_inputs;  ///< used only if the input is bound
     /// Inputs that may keep their stored dtype: a narrower float dtype that widens to the definition's without loss,
