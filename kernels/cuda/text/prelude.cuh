@@ -1,0 +1,61 @@
+// The part of all kernel texts that is neither plain CUDA C++ nor about one kernel: kernels use these names and contain
+// no inline assembly. Kernel texts are the files of this folder, prelude.cuh first, followed by a kernel; nothing is
+// included, since NVRTC has no headers. PTX instructions are excluded if CAIRN_EMULATED is defined: the emulator
+// (tests/emulated_cuda/device) defines the same names for the CPU.
+
+/// The specifiers of a device function of these texts.
+#define CAIRN_DEVICE static __device__ __forceinline__
+
+using i8 = signed char;
+using u8 = unsigned char;
+using i16 = short;
+using u16 = unsigned short;
+using i32 = int;
+using u32 = unsigned int;
+using i64 = long long;
+using u64 = unsigned long long;
+
+/// All lanes of a warp, as a mask.
+constexpr u32 all_lanes = 0xffffffffu;
+
+/// Sum over the lanes of a full warp, in every lane; the order of additions is fixed, so all lanes have the same bits.
+CAIRN_DEVICE float warp_sum(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(all_lanes, value, distance);
+    return value;
+}
+
+/// Maximum over the lanes of a full warp, in every lane; a NaN of any lane is the result.
+CAIRN_DEVICE float warp_max(float value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const float other = __shfl_xor_sync(all_lanes, value, distance);
+        value = value > other || value != value ? value : other;
+    }
+    return value;
+}
+
+/// The first failure of a run, in device memory; all zero before it.
+struct FailureReport {
+    u32 code;  // 0: none
+    u32 instruction;
+    u32 input;
+    u32 unused;
+    i64 position;
+    i64 value;
+};
+
+/// Records a failure unless one is recorded: `value` at `position` of an input of an instruction. `code` is not 0.
+CAIRN_DEVICE void report_failure(FailureReport* status, u32 code, u32 instruction, u32 input, i64 position, i64 value) {
+    if (atomicCAS(&status->code, 0u, code) != 0u) return;
+    status->instruction = instruction;
+    status->input = input;
+    status->position = position;
+    status->value = value;
+}
+
+/// bfloat16 to f32, exact.
+CAIRN_DEVICE float bf16_to_f32(u16 half) { return __uint_as_float(u32(half) << 16); }
+
+/// Two bfloat16 to f32; x is the lower half.
+CAIRN_DEVICE float2 bf16x2_to_f32(u32 pair) {
+    return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
+}
