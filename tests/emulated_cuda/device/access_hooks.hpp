@@ -1,0 +1,28 @@
+#pragma once
+
+#include "tests/emulated_cuda/device/language.hpp"
+
+/// The functions that -fsanitize=thread calls before each access to memory that may be shared: they report the access
+/// to the emulator. No sanitizer library is linked. They are hidden, so that they do not replace those of a host
+/// program built with ThreadSanitizer.
+
+#define CAIRN_HOOK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"), used))
+#define CAIRN_ACCESS_HOOKS(bytes)                                                                              \
+    CAIRN_HOOK void __tsan_read##bytes(void* address) { cairn_emulator.access(address, bytes, 0); }            \
+    CAIRN_HOOK void __tsan_write##bytes(void* address) { cairn_emulator.access(address, bytes, 1); }           \
+    CAIRN_HOOK void __tsan_unaligned_read##bytes(void* address) { cairn_emulator.access(address, bytes, 4); }  \
+    CAIRN_HOOK void __tsan_unaligned_write##bytes(void* address) { cairn_emulator.access(address, bytes, 5); } \
+    CAIRN_HOOK void __tsan_volatile_read##bytes(void* address) { cairn_emulator.access(address, bytes, 0); }   \
+    CAIRN_HOOK void __tsan_volatile_write##bytes(void* address) { cairn_emulator.access(address, bytes, 1); }
+CAIRN_ACCESS_HOOKS(1)
+CAIRN_ACCESS_HOOKS(2)
+CAIRN_ACCESS_HOOKS(4)
+CAIRN_ACCESS_HOOKS(8)
+CAIRN_ACCESS_HOOKS(16)
+CAIRN_HOOK void __tsan_read_range(void* address, size_t bytes) { cairn_emulator.access(address, bytes, 4); }
+CAIRN_HOOK void __tsan_write_range(void* address, size_t bytes) { cairn_emulator.access(address, bytes, 5); }
+CAIRN_HOOK void __tsan_func_entry(void*) {}
+CAIRN_HOOK void __tsan_func_exit(void*) {}
+CAIRN_HOOK void __tsan_init() {}
+#undef CAIRN_ACCESS_HOOKS
+#undef CAIRN_HOOK

@@ -1,0 +1,209 @@
+#include "tests/emulated_cuda/fiber.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CAIRN_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define CAIRN_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define CAIRN_ASAN 1
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define CAIRN_TSAN 1
+#endif
+
+#if defined(CAIRN_ASAN)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(CAIRN_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+#if defined(__x86_64__)
+extern "C" void cairn_switch_stack(void** saved, void* next);
+// Saves the registers that a called function keeps on the stack, and continues on another stack.
+asm(R"(
+    .text
+    .p2align 4
+    .globl cairn_switch_stack
+    .hidden cairn_switch_stack
+    .type cairn_switch_stack, @function
+cairn_switch_stack:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    .size cairn_switch_stack, . - cairn_switch_stack
+)");
+#endif
+
+namespace cairn::emulated_cuda {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+
+struct Context {
+#if defined(__x86_64__)
+    void* top = nullptr;
+#else
+    ucontext_t context;
+#endif
+    void* fake_stack = nullptr;  // of AddressSanitizer
+    void* tsan_fiber = nullptr;
+};
+
+}  // namespace
+
+struct Fibers::State {
+    Body body;
+    void* context;
+    std::size_t stride;  // of stacks, each with an inaccessible page below it
+    std::byte* stacks;
+    std::vector<Context> fibers;
+    Context scheduler;
+    std::size_t running = 0;
+    const void* scheduler_stack = nullptr;  // told by AddressSanitizer
+    std::size_t scheduler_bytes = 0;
+
+    std::byte* stack(std::size_t fiber) const { return stacks + fiber * stride + page; }
+    std::size_t stack_bytes() const { return stride - page; }
+    void switch_to(Context& from, Context& to);
+    static void main();
+};
+
+namespace {
+
+/// The fibers that a new fiber belongs to: a fresh stack has no place for arguments.
+thread_local Fibers* starting = nullptr;
+
+}  // namespace
+
+void Fibers::State::switch_to(Context& from, Context& to) {
+#if defined(CAIRN_ASAN)
+    const bool back = &to == &scheduler;
+    const auto fiber = static_cast<std::size_t>(&to - fibers.data());
+    __sanitizer_start_switch_fiber(&from.fake_stack, back ? scheduler_stack : stack(fiber),
+                                   back ? scheduler_bytes : stack_bytes());
+#endif
+#if defined(CAIRN_TSAN)
+    if (from.tsan_fiber == nullptr) from.tsan_fiber = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(to.tsan_fiber, 0);
+#endif
+#if defined(__x86_64__)
+    cairn_switch_stack(&from.top, to.top);
+#else
+    swapcontext(&from.context, &to.context);
+#endif
+#if defined(CAIRN_ASAN)
+    __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+#endif
+}
+
+Fibers::Fibers(std::size_t count, std::size_t stack_bytes, Body body, void* context)
+    : state_(std::make_unique<State>()) {
+    State& state = *state_;
+    state.body = body;
+    state.context = context;
+    state.stride = (stack_bytes + page - 1) / page * page + page;
+    void* memory = ::mmap(nullptr, count * state.stride, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    state.stacks = static_cast<std::byte*>(memory);
+    state.fibers.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        ::mprotect(state.stacks + i * state.stride, page, PROT_NONE);
+        restart(i);
+    }
+}
+
+Fibers::~Fibers() {
+#if defined(CAIRN_ASAN)
+    for (std::size_t i = 0; i < count(); ++i) __asan_unpoison_memory_region(state_->stack(i), state_->stack_bytes());
+#endif
+#if defined(CAIRN_TSAN)
+    for (Context& fiber : state_->fibers) __tsan_destroy_fiber(fiber.tsan_fiber);
+#endif
+    ::munmap(state_->stacks, count() * state_->stride);
+}
+
+std::size_t Fibers::count() const noexcept { return state_->fibers.size(); }
+
+void Fibers::State::main() {
+    Fibers& fibers = *starting;
+    State& state = *fibers.state_;
+#if defined(CAIRN_ASAN)
+    __sanitizer_finish_switch_fiber(nullptr, &state.scheduler_stack, &state.scheduler_bytes);
+#endif
+    state.body(state.context, state.running);
+    while (true) fibers.suspend();
+}
+
+void Fibers::restart(std::size_t fiber) {
+    State& state = *state_;
+    Context& context = state.fibers[fiber];
+#if defined(CAIRN_ASAN)
+    __asan_unpoison_memory_region(state.stack(fiber), state.stack_bytes());
+    context.fake_stack = nullptr;
+#endif
+#if defined(CAIRN_TSAN)
+    if (context.tsan_fiber != nullptr) __tsan_destroy_fiber(context.tsan_fiber);
+    context.tsan_fiber = __tsan_create_fiber(0);
+#endif
+#if defined(__x86_64__)
+    // The stack of a call: six saved registers, then the address that the switch returns to. The called function
+    // expects the stack pointer 8 below a multiple of 16, where its own return address would be.
+    auto* top = reinterpret_cast<void**>(state.stack(fiber) + state.stack_bytes()) - 1;
+    *top = nullptr;
+    *--top = reinterpret_cast<void*>(&State::main);
+    for (int i = 0; i < 6; ++i) *--top = nullptr;
+    context.top = top;
+#else
+    getcontext(&context.context);
+    context.context.uc_stack.ss_sp = state.stack(fiber);
+    context.context.uc_stack.ss_size = state.stack_bytes();
+    context.context.uc_link = nullptr;
+    makecontext(&context.context, &State::main, 0);
+#endif
+}
+
+void Fibers::resume(std::size_t fiber) {
+    starting = this;
+    state_->running = fiber;
+    state_->switch_to(state_->scheduler, state_->fibers[fiber]);
+}
+
+void Fibers::suspend() { state_->switch_to(state_->fibers[state_->running], state_->scheduler); }
+
+std::size_t Fibers::owner(const void* address) const noexcept {
+    const auto offset = static_cast<const std::byte*>(address) - state_->stacks;
+    if (offset < 0) return count();
+    const std::size_t fiber = static_cast<std::size_t>(offset) / state_->stride;
+    return fiber < count() ? fiber : count();
+}
+
+}  // namespace cairn::emulated_cuda
