@@ -8,7 +8,7 @@ namespace cairn::emulated_cuda {
 namespace {
 
 /// A thread that makes so many accesses without waiting is in an endless loop.
-constexpr std::uint64_t most_accesses = 200'000'000;
+constexpr std::uint64_t most_accesses = 20'000'000;
 
 const char* verb(const Access& access) {
     if (access.atomic) return "updates";
@@ -34,7 +34,7 @@ void for_each_word(std::uintptr_t address, std::uint64_t bytes, const Visit& vis
 
 void Cluster::access(const void* address, std::uint64_t bytes, int kind) {
     Thread& self = this->self();
-    if (++self.accesses > most_accesses) fail("the thread makes 200 million accesses without waiting: an endless loop");
+    if (++self.accesses > most_accesses) fail("the thread makes 20 million accesses without waiting: an endless loop");
     const std::size_t owner = fibers_.owner(address);
     if (owner == self.number) return;  // a local variable
     if (owner < fibers_.count()) fail([&] { return "accesses a local variable of " + place(threads_[owner]); });
@@ -50,16 +50,9 @@ void Cluster::check(const void* address, std::uint64_t bytes, int kind, bool by_
     access.component = static_cast<std::uint16_t>(by_copy ? threads_.size() + self.number : self.number);
     access.write = (kind & AccessKind::write) != 0;
     access.atomic = (kind & AccessKind::atomic) != 0;
-    const auto bits = reinterpret_cast<std::uintptr_t>(address);
-    const bool is_shared = shared_.contains(address);
-    if ((kind & AccessKind::unaligned) == 0 && bits % bytes != 0)
-        fail([&] {
-            return fmt::format("misaligned access of {} bytes; {}", bytes,
-                               is_shared            ? shared_.nearest(shared_.address(address), bytes)
-                               : memory_ != nullptr ? memory_->nearest(address, bytes)
-                                                    : "in global memory");
-        });
-    if (is_shared)
+    if ((kind & AccessKind::unaligned) == 0 && reinterpret_cast<std::uintptr_t>(address) % bytes != 0)
+        fail([&] { return describe_misaligned(address, bytes, 0); });
+    if (shared_.contains(address))
         check_shared(shared_.address(address), bytes, access);
     else
         check_global(address, bytes, access);
@@ -135,6 +128,16 @@ void Cluster::publish(const void* address) {
     if (has_unfenced_writes_) return;
     published.insert(seen_.begin(), seen_.end());
     published.insert(number_);
+}
+
+std::string Cluster::describe_misaligned(const void* address, std::uint64_t bytes, int line) const {
+    std::string where = "it is in global memory";
+    if (shared_.contains(address))
+        where = shared_.nearest(shared_.address(address), bytes);
+    else if (memory_ != nullptr)
+        where = memory_->nearest(address, bytes);
+    return fmt::format("misaligned access of {} bytes{}; {}", bytes, line > 0 ? fmt::format(" at line {}", line) : "",
+                       where);
 }
 
 std::string Cluster::describe_race(const Access& earlier, const Access& later) const {

@@ -190,6 +190,12 @@ RuntimeCalls Cluster::calls() {
     calls.access = [](const void* address, unsigned long long bytes, int kind) {
         current->access(address, bytes, kind);
     };
+    calls.misaligned = [](const void* address, unsigned long long alignment, int line) {
+        current->fail([&] { return current->describe_misaligned(address, alignment, line); });
+    };
+    calls.out_of_bounds = [](long long index, int line) {
+        current->fail([&] { return fmt::format("index {} is outside of its array at line {}", index, line); });
+    };
     calls.shared_variable = Calls::shared_variable;
     calls.dynamic_shared = []() -> void* { return current->shared_.dynamic(current->self().block); };
     calls.trap = [](const char* what) { current->fail([&] { return std::string(what); }); };

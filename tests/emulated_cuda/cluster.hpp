@@ -63,6 +63,7 @@ private:
     void check_shared(std::uint32_t address, std::uint64_t bytes, Access access);
     void check_global(const void* address, std::uint64_t bytes, Access access);
     bool is_ordered(const Access& earlier) const;
+    std::string describe_misaligned(const void* address, std::uint64_t bytes, int line) const;
     std::string describe_race(const Access& earlier, const Access& later) const;
     void publish(const void* address);
 

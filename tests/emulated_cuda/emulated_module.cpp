@@ -13,12 +13,13 @@ namespace cairn::emulated_cuda {
 namespace {
 
 std::string command(const CompileSettings& settings) {
+    // Hidden symbols are those of this shared object alone, in whatever program it is loaded.
     // Contraction of products and sums would depend on the CPU. Kernels access memory through pointers to other types.
     std::string text = settings.compiler +
                        " -std=c++20 -O1 -w -fPIC -fno-exceptions -fno-strict-aliasing"
-                       " -ffp-contract=off -I" +
+                       " -ffp-contract=off -fvisibility=hidden -I" +
                        settings.source_folder;
-    if (settings.checks_accesses) text += " -fsanitize=thread -DCAIRN_CHECKED_ACCESSES=1";
+    if (settings.checks_accesses) text += " -fsanitize=thread,alignment,bounds -DCAIRN_CHECKED_ACCESSES=1";
     return text;
 }
 
@@ -28,6 +29,7 @@ std::string source(std::span<const std::string> texts) {
         "#include \"tests/emulated_cuda/device/entries.hpp\"\n"
         "#if defined(CAIRN_CHECKED_ACCESSES)\n"
         "#include \"tests/emulated_cuda/device/access_hooks.hpp\"\n"
+        "#include \"tests/emulated_cuda/device/ubsan_hooks.hpp\"\n"
         "#endif\n";
     for (std::size_t i = 0; i < texts.size(); ++i) {
         HostText text;
@@ -39,9 +41,9 @@ std::string source(std::span<const std::string> texts) {
         result += fmt::format("namespace text_{0} {{\n#line 1 \"text {0}\"\n{1}\n", i, text.text);
         for (const std::string& entry : text.entries)
             result += fmt::format(
-                "extern \"C\" __attribute__((no_sanitize(\"thread\"))) void cairn_entry_{0}(void** arguments) {{ "
+                "extern \"C\" CAIRN_ENTRY void cairn_entry_{0}(void** arguments) {{ "
                 "::cairn::emulated_cuda::call(&{0}, arguments); }}\n"
-                "extern \"C\" unsigned cairn_parameters_{0}() {{ "
+                "extern \"C\" CAIRN_ENTRY unsigned cairn_parameters_{0}() {{ "
                 "return ::cairn::emulated_cuda::parameters(&{0}); }}\n",
                 entry);
         result += "}\n";

@@ -32,8 +32,8 @@ struct EmulatedLaunch {
     std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1};
     unsigned cluster = 1;  // blocks in a cluster, along x
     std::size_t shared_bytes = 0;
-    std::vector<void*> arguments;  // the address of each parameter's value
-    bool is_dependent = false;     // programmatic: starts once the launch before has triggered it
+    std::vector<void*> arguments{};  // the address of each parameter's value
+    bool is_dependent = false;       // programmatic: starts once the launch before has triggered it
 };
 
 /// Kernel texts compiled for the CPU, where each thread of a block is a fiber. A kernel must synchronise as on a GPU:

@@ -61,7 +61,7 @@ HostText host_text(const std::string& kernel_text) {
     static const std::regex shared(R"((extern\s+)?__shared__[^;]*;)");
     static const std::regex declaration(
         R"((extern\s+)?__shared__\s+(?:__align__\(([^)]*)\)\s*|alignas\(([^)]*)\)\s*)?)"
-        R"(([\w:]+(?:\s+(?:int|char|long|short))*(?:<[^;]*>)?)\s+(\w+)\s*((?:\[[^\]]*\]\s*)*);)");
+        R"(([\w:]+(?:\s+(?:int|char|long|short))*(?:<[^;]*>)?(?:\s*\*)*)\s*(\w+)\s*((?:\[[^\]]*\]\s*)*);)");
     static const std::regex entry(
         R"re(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\()re");
 

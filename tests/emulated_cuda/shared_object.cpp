@@ -54,8 +54,7 @@ SharedObject::SharedObject(const std::string& command, const std::string& source
     std::string output = run(command + " -c -o " + folder / "kernels.o" + " " + folder / "kernels.cpp", succeeded);
     if (succeeded) {
         const std::string compiler = command.substr(0, command.find(' '));
-        output += run(compiler + " -shared -Wl,-Bsymbolic -o " + folder / "kernels.so" + " " + folder / "kernels.o",
-                      succeeded);
+        output += run(compiler + " -shared -o " + folder / "kernels.so" + " " + folder / "kernels.o", succeeded);
     }
     if (!succeeded) throw std::runtime_error("kernel texts do not compile for the CPU:\n" + output);
     handle_ = ::dlopen((folder / "kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);

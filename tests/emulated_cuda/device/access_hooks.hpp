@@ -3,10 +3,9 @@
 #include "tests/emulated_cuda/device/language.hpp"
 
 /// The functions that -fsanitize=thread calls before each access to memory that may be shared: they report the access
-/// to the emulator. No sanitizer library is linked. They are hidden, so that they do not replace those of a host
-/// program built with ThreadSanitizer.
+/// to the emulator. No sanitizer library is linked.
 
-#define CAIRN_HOOK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"), used))
+#define CAIRN_HOOK extern "C" __attribute__((no_sanitize("thread"), used))
 #define CAIRN_ACCESS_HOOKS(bytes)                                                                              \
     CAIRN_HOOK void __tsan_read##bytes(void* address) { cairn_emulator.access(address, bytes, 0); }            \
     CAIRN_HOOK void __tsan_write##bytes(void* address) { cairn_emulator.access(address, bytes, 1); }           \

@@ -1,5 +1,8 @@
 #pragma once
 
+/// The functions of a shared object that the emulator finds by name.
+#define CAIRN_ENTRY __attribute__((visibility("default"), no_sanitize("thread")))
+
 /// Calls of kernels with their arguments as cuLaunchKernel takes them: an array of addresses of values.
 namespace cairn::emulated_cuda {
 

@@ -41,9 +41,18 @@ CAIRN_DEVICE float2 f16x2_to_f32(u32 pair) {
 }
 CAIRN_DEVICE u32 f32_to_f16x2(float low, float high) { return f32_to_f16(low) | u32(f32_to_f16(high)) << 16; }
 CAIRN_DEVICE u32 f32_to_bf16x2(float low, float high) { return f32_to_bf16(low) | u32(f32_to_bf16(high)) << 16; }
-CAIRN_DEVICE uint4 load_16_bytes(const void* source) { return *static_cast<const uint4*>(source); }
-CAIRN_DEVICE uint4 load_16_bytes_once(const void* source) { return *static_cast<const uint4*>(source); }
-CAIRN_DEVICE float load_f32(const float* source) { return *source; }
+// Of a value loaded, the compiler may read only what is used, or read it once in a loop: the load is reported here.
+#define CAIRN_REPORTED __attribute__((noinline, no_sanitize("thread")))
+CAIRN_REPORTED CAIRN_DEVICE uint4 load_16_bytes(const void* source) {
+    cairn_emulator.access(source, 16, cairn::emulated_cuda::AccessKind::read);
+    return *static_cast<const uint4*>(source);
+}
+CAIRN_REPORTED CAIRN_DEVICE uint4 load_16_bytes_once(const void* source) { return load_16_bytes(source); }
+CAIRN_REPORTED CAIRN_DEVICE float load_f32(const float* source) {
+    cairn_emulator.access(source, 4, cairn::emulated_cuda::AccessKind::read);
+    return *const_cast<const volatile float*>(source);
+}
+#undef CAIRN_REPORTED
 CAIRN_DEVICE void dependency_wait() { cairn_emulator.dependency_wait(); }
 CAIRN_DEVICE void trigger_dependents() { cairn_emulator.trigger_dependents(); }
 CAIRN_DEVICE void named_barrier_wait(u32 id, u32 threads, CAIRN_LINE) {

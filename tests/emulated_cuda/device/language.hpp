@@ -19,7 +19,7 @@
 
 extern "C" {
 /// Set by the emulator once the shared object is loaded. It is in the shared object, whose own data kernels may read.
-__attribute__((visibility("default"))) inline cairn::emulated_cuda::RuntimeCalls cairn_emulator = {};
+__attribute__((visibility("default"))) cairn::emulated_cuda::RuntimeCalls cairn_emulator = {};
 }
 
 namespace cairn::emulated_cuda {
@@ -139,8 +139,9 @@ T shuffle(unsigned mask, T value, int source, int line) {
 /// The first lane of this lane's segment of `width` lanes.
 inline int segment(int width) { return lane() & ~(width - 1); }
 
+// Reports one atomic access in place of a read and a write.
 template <class T, class Change>
-T change_atomically(T* address, Change change) {
+__attribute__((noinline, no_sanitize("thread"))) T change_atomically(T* address, Change change) {
     cairn_emulator.access(address, sizeof(T), AccessKind::write | AccessKind::atomic);
     const T old = *const_cast<volatile T*>(address);
     *const_cast<volatile T*>(address) = change(old);

@@ -52,6 +52,8 @@ struct RuntimeCalls {
     const Position* (*position)();  // of the running thread
 
     void (*access)(const void* address, unsigned long long bytes, int kind);
+    void (*misaligned)(const void* address, unsigned long long alignment, int line);
+    void (*out_of_bounds)(long long index, int line);
     void* (*shared_variable)(const void* key, const char* name, unsigned long long bytes, unsigned long long alignment);
     void* (*dynamic_shared)();
     void (*trap)(const char* what);
