@@ -123,7 +123,7 @@ const std::vector<Faulty>& faults() {
          "misaligned access of 16 bytes"},
         {"16 bytes of a shared variable of floats",
          "__shared__ float tile[64]; *reinterpret_cast<float4*>(tile + t / 4 * 4) = make_float4(1, 2, 3, 4);",
-         "misaligned access of 16 bytes at line",
+         "misaligned access of",
          {.block = 1}},
         {"a misaligned asynchronous copy",
          "__shared__ __align__(16) float tile[80]; copy_16_bytes_async(tile + t, x + t * 4); commit_copies(); "
