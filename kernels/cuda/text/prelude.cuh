@@ -4,7 +4,7 @@
 // (tests/emulated_cuda/device) defines the same names for the CPU.
 
 /// The specifiers of a device function of these texts.
-#define CAIRN_DEVICE static __device__ __forceinline__
+#define CAIRN_DEVICE __device__ __forceinline__
 
 using i8 = signed char;
 using u8 = unsigned char;
