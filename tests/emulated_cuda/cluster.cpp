@@ -54,6 +54,7 @@ void Cluster::reset(const Triple& first_block, std::uint32_t number) {
     seen_.clear();
     has_unfenced_writes_ = false;
     fault_.clear();
+    fault_code_ = nullptr;
     ready_.clear();
     const auto start = std::make_shared<const std::vector<std::uint32_t>>(2 * threads_.size());
     for (Thread& thread : threads_) {
@@ -187,8 +188,10 @@ struct Cluster::Calls {
 RuntimeCalls Cluster::calls() {
     RuntimeCalls calls{};
     calls.position = []() -> const Position* { return &current->self().position; };
-    calls.access = [](const void* address, unsigned long long bytes, int kind) {
+    calls.access = [](const void* address, unsigned long long bytes, int kind, const void* code) {
+        current->self().code = code;
         current->access(address, bytes, kind);
+        current->self().code = nullptr;
     };
     calls.misaligned = [](const void* address, unsigned long long alignment, int line) {
         current->fail([&] { return current->describe_misaligned(address, alignment, line); });

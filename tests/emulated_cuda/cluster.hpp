@@ -29,6 +29,9 @@ public:
     /// Runs the cluster whose first block is given. Returns the fault that ended it, or an empty text.
     std::string run(const Triple& first_block, std::uint32_t number);
 
+    /// The place in the kernel of an access that was the fault, or null.
+    const void* fault_code() const { return fault_code_; }
+
     /// The functions that kernels call.
     static RuntimeCalls calls();
 
@@ -51,7 +54,10 @@ private:
     [[noreturn]] void fail(const char* what) {
         fail([&] { return std::string(what); });
     }
-    void record(std::string fault) { fault_ = std::move(fault); }
+    void record(std::string fault) {
+        fault_ = std::move(fault);
+        fault_code_ = self().code;
+    }
     [[noreturn]] void abandon();
     std::string place(const Thread& thread) const;
     std::string deadlock() const;
@@ -106,6 +112,7 @@ private:
     std::vector<Thread*> ready_;
     Thread* running_ = nullptr;
     std::string fault_;
+    const void* fault_code_ = nullptr;
 
     std::vector<std::vector<WarpMeeting>> warps_;
     Meeting barrier_;  // of the cluster

@@ -16,7 +16,7 @@ std::string command(const CompileSettings& settings) {
     // Hidden symbols are those of this shared object alone, in whatever program it is loaded.
     // Contraction of products and sums would depend on the CPU. Kernels access memory through pointers to other types.
     std::string text = settings.compiler +
-                       " -std=c++20 -O1 -w -fPIC -fno-exceptions -fno-strict-aliasing"
+                       " -std=c++20 -O1 -g1 -w -fPIC -fno-exceptions -fno-strict-aliasing"
                        " -ffp-contract=off -fvisibility=hidden -I" +
                        settings.source_folder;
     if (settings.checks_accesses) text += " -fsanitize=thread,alignment,bounds -DCAIRN_CHECKED_ACCESSES=1";
@@ -109,7 +109,9 @@ void EmulatedModule::run(const EmulatedLaunch& launch, GlobalMemory* memory, std
     for (const std::uint32_t number : order) {
         const Triple first{number % in_x * launch.cluster, number / in_x % grid_y, number / in_x / grid_y};
         const std::string fault = cluster.run(first, number);
-        if (!fault.empty()) throw KernelFault(fmt::format("kernel '{}', seed {}, {}", launch.entry, seed, fault));
+        if (!fault.empty())
+            throw KernelFault(fmt::format("kernel '{}', seed {}, {}{}", launch.entry, seed, fault,
+                                          object_->code.line(cluster.fault_code())));
     }
 }
 

@@ -1,10 +1,12 @@
 #include "tests/emulated_cuda/emulated_module.hpp"
 
+#include "tests/emulated_cuda/prelude.hpp"
 #include "tests/emulated_cuda/test_kernels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -131,6 +133,21 @@ TEST(EmulatedModule, CompilerMessagesAreReported) {
         FAIL();
     } catch (const std::runtime_error& error) {
         EXPECT_THAT(error.what(), AllOf(HasSubstr("this_is_not_declared"), HasSubstr("text 0:")));
+    }
+}
+
+TEST(EmulatedModule, FaultsNameTheLine) {
+    float* y = nullptr;
+    GlobalMemory memory;
+    try {
+        sample_kernels().launch({.entry = "order", .block = {1, 1, 1}, .arguments = {&y, &y}}, memory, 3);
+        FAIL();
+    } catch (const KernelFault& fault) {
+        // Lines are those of the text with the prelude.
+        const std::string text = with_prelude(CAIRN_SOURCE_DIR, "");
+        const auto line = std::count(text.begin(), text.end(), '\n') + 22;
+        EXPECT_THAT(fault.what(), AllOf(HasSubstr("kernel 'order', seed 3, block (0, 0, 0), thread (0, 0, 0): updates"),
+                                        HasSubstr(", at line " + std::to_string(line))));
     }
 }
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
 #include <stdexcept>
 
 namespace cairn::emulated_cuda {
@@ -59,6 +61,8 @@ SharedObject::SharedObject(const std::string& command, const std::string& source
     if (!succeeded) throw std::runtime_error("kernel texts do not compile for the CPU:\n" + output);
     handle_ = ::dlopen((folder / "kernels.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) throw std::runtime_error(::dlerror());
+    std::ifstream file(folder / "kernels.so", std::ios::binary);
+    image_.assign(std::istreambuf_iterator<char>(file), {});
 
     const link_map* map = nullptr;
     ::dlinfo(handle_, RTLD_DI_LINKMAP, &map);
@@ -82,6 +86,25 @@ SharedObject::SharedObject(const std::string& command, const std::string& source
 
 SharedObject::~SharedObject() {
     if (handle_ != nullptr) ::dlclose(handle_);
+}
+
+std::string SharedObject::line(const void* code) const {
+    if (code == nullptr) return "";
+    // The address that a call returns to is after the call.
+    const std::ptrdiff_t offset = static_cast<const std::byte*>(code) - begin_ - 1;
+    const auto [known, is_new] = lines_.try_emplace(offset);
+    if (!is_new) return known->second;
+    const TemporaryFolder folder;
+    std::ofstream(folder / "kernels.so", std::ios::binary) << image_;
+    std::array<char, 32> hexadecimal{};
+    std::snprintf(hexadecimal.data(), hexadecimal.size(), "%#tx", offset);
+    bool succeeded = false;
+    const std::string output = run("addr2line -i -e " + folder / "kernels.so" + " " + hexadecimal.data(), succeeded);
+    // A line `file:number` for each inlined function, the innermost first; headers of the emulator are left out.
+    static const std::regex number("text [0-9]+:([0-9]+)");
+    for (std::sregex_iterator at(output.begin(), output.end(), number), end; succeeded && at != end; ++at)
+        known->second += (known->second.empty() ? ", at line " : ", called at line ") + (*at)[1].str();
+    return known->second;
 }
 
 void* SharedObject::symbol(const std::string& name) const { return ::dlsym(handle_, name.c_str()); }

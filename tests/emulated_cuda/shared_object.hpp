@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 
 namespace cairn::emulated_cuda {
@@ -17,11 +18,15 @@ public:
 
     /// The address of a symbol, or null.
     void* symbol(const std::string& name) const;
+    /// ", at line n" of the source that code was compiled from, or an empty text if that is unknown.
+    std::string line(const void* code) const;
     /// The memory that the object occupies.
     const std::byte* begin() const { return begin_; }
     std::size_t size() const { return size_; }
 
 private:
+    std::string image_;  // the file
+    mutable std::map<std::ptrdiff_t, std::string> lines_;
     void* handle_ = nullptr;
     const std::byte* begin_ = nullptr;
     std::size_t size_ = 0;

@@ -33,6 +33,7 @@ struct Thread {
     const char* waits_for = nullptr;
     int line = 0;  // of the text, where it waits
     int result = 0;
+    const void* code = nullptr;  // of the access that is being checked
     std::uint64_t accesses = 0;  // since it last waited
 
     std::vector<StartedCopy> uncommitted;

@@ -44,12 +44,12 @@ CAIRN_DEVICE u32 f32_to_bf16x2(float low, float high) { return f32_to_bf16(low) 
 // Of a value loaded, the compiler may read only what is used, or read it once in a loop: the load is reported here.
 #define CAIRN_REPORTED __attribute__((noinline, no_sanitize("thread")))
 CAIRN_REPORTED CAIRN_DEVICE uint4 load_16_bytes(const void* source) {
-    cairn_emulator.access(source, 16, cairn::emulated_cuda::AccessKind::read);
+    cairn_emulator.access(source, 16, cairn::emulated_cuda::AccessKind::read, __builtin_return_address(0));
     return *static_cast<const uint4*>(source);
 }
-CAIRN_REPORTED CAIRN_DEVICE uint4 load_16_bytes_once(const void* source) { return load_16_bytes(source); }
+CAIRN_DEVICE uint4 load_16_bytes_once(const void* source) { return load_16_bytes(source); }
 CAIRN_REPORTED CAIRN_DEVICE float load_f32(const float* source) {
-    cairn_emulator.access(source, 4, cairn::emulated_cuda::AccessKind::read);
+    cairn_emulator.access(source, 4, cairn::emulated_cuda::AccessKind::read, __builtin_return_address(0));
     return *const_cast<const volatile float*>(source);
 }
 #undef CAIRN_REPORTED

@@ -142,7 +142,7 @@ inline int segment(int width) { return lane() & ~(width - 1); }
 // Reports one atomic access in place of a read and a write.
 template <class T, class Change>
 __attribute__((noinline, no_sanitize("thread"))) T change_atomically(T* address, Change change) {
-    cairn_emulator.access(address, sizeof(T), AccessKind::write | AccessKind::atomic);
+    cairn_emulator.access(address, sizeof(T), AccessKind::write | AccessKind::atomic, __builtin_return_address(0));
     const T old = *const_cast<volatile T*>(address);
     *const_cast<volatile T*>(address) = change(old);
     return old;

@@ -51,7 +51,8 @@ enum class BarrierResult { none, any, all, count };
 struct RuntimeCalls {
     const Position* (*position)();  // of the running thread
 
-    void (*access)(const void* address, unsigned long long bytes, int kind);
+    /// `code` is the place in the kernel, for messages.
+    void (*access)(const void* address, unsigned long long bytes, int kind, const void* code);
     void (*misaligned)(const void* address, unsigned long long alignment, int line);
     void (*out_of_bounds)(long long index, int line);
     void* (*shared_variable)(const void* key, const char* name, unsigned long long bytes, unsigned long long alignment);
