@@ -236,7 +236,9 @@ TEST(House, MisplacedInstructionsAreRefused) {
     for (const char* code : {"x = _mm256_sqrt_ps(x);", "asm(\"nop\");", "__m512i x;",
                              "#if defined(__AVX512F__)\n#endif", "__builtin_ia32_pause();", "#include <immintrin.h>"})
         EXPECT_EQ(misplaced_instructions({{"kernels/cpu/simd/a.cpp", code}}).size(), 1u) << code;
+    EXPECT_EQ(misplaced_instructions({{"kernels/cuda/rows/a.cpp", "asm(\"nop\");"}}).size(), 1u);
     EXPECT_THAT(misplaced_instructions({{"kernels/cpu/simd/vector/instructions.hpp", "asm(\"nop\");"},
+                                        {"kernels/cuda/text/instructions.cuh", "asm(\"nop\");"},
                                         {"kernels/cpu/simd/a.cpp", "// as _mm256_sqrt_ps does"},
                                         {"src/autotune/measurement/peak_throughput.cpp", "asm(\"nop\");"}}),
                 IsEmpty());

@@ -6,21 +6,21 @@
 namespace cairn::emulated_cuda {
 
 /// All that have arrived know what the others released, and continue.
-void Cluster::complete(Meeting& meeting) {
-    const Clock clock = joined(meeting.released);
+void Cluster::complete(BarrierState& barrier) {
+    const Clock clock = joined(barrier.released);
     bool has_waited = false;  // a thread's wait for earlier launches holds for those that meet it
-    for (const ThreadClock& released : meeting.released) has_waited |= threads_[released.thread].has_waited;
-    for (Thread* thread : meeting.waiting) {
+    for (const ThreadClock& released : barrier.released) has_waited |= threads_[released.thread].has_waited;
+    for (Thread* thread : barrier.waiting) {
         thread->clock.others = clock;
         thread->has_waited |= has_waited;
         wake(*thread);
     }
-    meeting = {};
+    barrier = {};
 }
 
 int Cluster::block_barrier(BarrierResult result, int predicate, int line) {
     Thread& self = this->self();
-    Meeting& barrier = blocks_[self.block].barrier;
+    BarrierState& barrier = blocks_[self.block].barrier;
     if (barrier.waiting.empty()) barrier.line = line;
     if (barrier.line != line)
         fail([&] {
@@ -48,7 +48,7 @@ void Cluster::named_barrier(unsigned id, unsigned threads, bool waits, int line)
     if (id < 1 || id > 15) fail([&] { return fmt::format("named barrier {} is not in 1 to 15", id); });
     if (threads == 0 || threads % 32 != 0 || threads > block_threads_)
         fail([&] { return fmt::format("named barrier {} for {} threads of {}", id, threads, block_threads_); });
-    Meeting& barrier = blocks_[self.block].named[id];
+    BarrierState& barrier = blocks_[self.block].named[id];
     if (barrier.released.empty()) barrier.expected = threads;
     if (barrier.expected != threads)
         fail([&] { return fmt::format("named barrier {} for {} threads and for {}", id, barrier.expected, threads); });

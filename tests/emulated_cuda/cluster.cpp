@@ -50,7 +50,7 @@ void Cluster::reset(const Triple& first_block, std::uint32_t number) {
     barrier_clock_ = nullptr;
     arrived_ = finished_ = 0;
     mbarriers_.clear();
-    flying_.clear();
+    pending_writes_.clear();
     seen_.clear();
     has_unfenced_writes_ = false;
     fault_.clear();
@@ -76,12 +76,12 @@ void Cluster::reset(const Triple& first_block, std::uint32_t number) {
 std::string Cluster::run(const Triple& first_block, std::uint32_t number) {
     reset(first_block, number);
     current = this;
-    while (fault_.empty() && !(ready_.empty() && flying_.empty())) {
+    while (fault_.empty() && !(ready_.empty() && pending_writes_.empty())) {
         // A write in flight arrives at a random time, at the latest when nothing else can happen.
-        if (!flying_.empty() && (ready_.empty() || random_.below(16) == 0)) {
-            std::swap(flying_[random_.below(flying_.size())], flying_.back());
-            const FlyingWrite write = flying_.back();
-            flying_.pop_back();
+        if (!pending_writes_.empty() && (ready_.empty() || random_.below(16) == 0)) {
+            std::swap(pending_writes_[random_.below(pending_writes_.size())], pending_writes_.back());
+            const PendingWrite write = pending_writes_.back();
+            pending_writes_.pop_back();
             land(write);
             continue;
         }

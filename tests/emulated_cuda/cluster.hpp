@@ -79,11 +79,11 @@ private:
     void cluster_arrive(bool releases);
     void cluster_wait(int line);
     void complete_cluster_barrier();
-    void complete(Meeting& meeting);
+    void complete(BarrierState& barrier);
 
     // warps.cpp
     void warp(WarpOperation operation, unsigned mask, void* part, int line);
-    void perform(const WarpMeeting& meeting);
+    void perform(const WarpOperationState& barrier);
 
     // copies.cpp
     void copy_16_bytes(void* target, const void* source, bool valid);
@@ -97,7 +97,7 @@ private:
     std::uint32_t map_shared(std::uint32_t address, unsigned rank);
     Mbarrier& find_mbarrier(std::uint32_t barrier);
     void check_alive(std::uint32_t address);
-    void land(const FlyingWrite& write);
+    void land(const PendingWrite& write);
     void advance(Mbarrier& barrier);
 
     LoadedKernel kernel_;
@@ -114,13 +114,13 @@ private:
     std::string fault_;
     const void* fault_code_ = nullptr;
 
-    std::vector<std::vector<WarpMeeting>> warps_;
-    Meeting barrier_;  // of the cluster
+    std::vector<std::vector<WarpOperationState>> warps_;
+    BarrierState barrier_;  // of the cluster
     std::uint32_t barrier_phase_ = 0;
     Clock barrier_clock_;  // of its last phase
     std::size_t arrived_ = 0, finished_ = 0;
     std::map<std::uint32_t, Mbarrier> mbarriers_;
-    std::vector<FlyingWrite> flying_;
+    std::vector<PendingWrite> pending_writes_;
 
     std::uint32_t launch_ = 1, number_ = 0;
     std::unordered_set<std::uint32_t> seen_;  // clusters whose writes are known to this one

@@ -81,9 +81,9 @@ Mbarrier& Cluster::find_mbarrier(std::uint32_t barrier) {
 namespace {
 
 void gather(Mbarrier& barrier, std::size_t components) {
-    if (barrier.gathered == nullptr) {
-        barrier.gathered = std::make_shared<std::vector<std::uint32_t>>(components);
-        barrier.last_gathered = nullptr;
+    if (barrier.merged == nullptr) {
+        barrier.merged = std::make_shared<std::vector<std::uint32_t>>(components);
+        barrier.last_merged = nullptr;
     }
 }
 
@@ -95,8 +95,8 @@ void Cluster::advance(Mbarrier& barrier) {
     if (barrier.pending != 0 || barrier.bytes != 0) return;
     ++barrier.phase;
     barrier.pending = barrier.arrivals;
-    barrier.completed = std::move(barrier.gathered);
-    barrier.gathered = nullptr;
+    barrier.completed = std::move(barrier.merged);
+    barrier.merged = nullptr;
     for (Thread* thread : barrier.waiting) wake(*thread);
     barrier.waiting.clear();
 }
@@ -106,9 +106,9 @@ void Cluster::mbarrier_arrive(std::uint32_t address, unsigned bytes) {
     if (barrier.pending == 0) fail("more arrivals at an mbarrier than its phase has");
     gather(barrier, 2 * threads_.size());
     const ThreadClock released = release(self().clock);
-    auto& clock = *barrier.gathered;
-    if (barrier.last_gathered != released.others.get()) {
-        barrier.last_gathered = released.others.get();
+    auto& clock = *barrier.merged;
+    if (barrier.last_merged != released.others.get()) {
+        barrier.last_merged = released.others.get();
         for (std::size_t i = 0; i < clock.size(); ++i) raise(clock[i], (*released.others)[i]);
     }
     raise(clock[released.thread], released.time);
@@ -138,7 +138,7 @@ void Cluster::copy_bulk(void* target, const void* source, unsigned bytes, const 
         fail("a bulk copy whose addresses are not aligned to 16");
     check(source, bytes, AccessKind::read | AccessKind::unaligned, false);
     check(target, bytes, AccessKind::write | AccessKind::unaligned, true);
-    flying_.push_back({address, bytes, mbarrier, source, {}, self.number, self.clock.last_copy});
+    pending_writes_.push_back({address, bytes, mbarrier, source, {}, self.number, self.clock.last_copy});
 }
 
 void Cluster::store_async(std::uint32_t address, const void* value, unsigned bytes, std::uint32_t barrier) {
@@ -148,12 +148,12 @@ void Cluster::store_async(std::uint32_t address, const void* value, unsigned byt
         fail("an asynchronous store whose mbarrier is in another block than its target");
     ++self.clock.last_copy;
     check(shared_.pointer(address), bytes, AccessKind::write, true);
-    FlyingWrite write{address, bytes, barrier, nullptr, {}, self.number, self.clock.last_copy};
+    PendingWrite write{address, bytes, barrier, nullptr, {}, self.number, self.clock.last_copy};
     std::memcpy(write.value.data(), value, bytes);
-    flying_.push_back(write);
+    pending_writes_.push_back(write);
 }
 
-void Cluster::land(const FlyingWrite& write) {
+void Cluster::land(const PendingWrite& write) {
     const std::size_t block = write.target / SharedMemory::stride;
     if (blocks_[block].finished == block_threads_) {
         fault_ = fmt::format("{}: an asynchronous copy arrives in block {} of the cluster, which has ended",
@@ -164,7 +164,7 @@ void Cluster::land(const FlyingWrite& write) {
     std::memcpy(shared_.pointer(write.target), source, write.bytes);
     Mbarrier& barrier = mbarriers_.at(write.barrier);
     gather(barrier, 2 * threads_.size());
-    raise((*barrier.gathered)[threads_.size() + write.thread], write.number);
+    raise((*barrier.merged)[threads_.size() + write.thread], write.number);
     barrier.bytes -= write.bytes;
     advance(barrier);
 }

@@ -43,7 +43,7 @@ struct Thread {
 };
 
 /// Threads that wait for one another, with what they have released.
-struct Meeting {
+struct BarrierState {
     std::vector<Thread*> waiting;
     std::vector<ThreadClock> released;
     std::uint32_t expected = 0;  // of a named barrier
@@ -51,7 +51,7 @@ struct Meeting {
 };
 
 /// Lanes of a warp that do one operation together.
-struct WarpMeeting {
+struct WarpOperationState {
     WarpOperation operation;
     unsigned mask;
     int line;
@@ -62,8 +62,8 @@ struct WarpMeeting {
 
 /// A block of the running cluster.
 struct BlockState {
-    Meeting barrier;
-    std::array<Meeting, 16> named;
+    BarrierState barrier;
+    std::array<BarrierState, 16> named;
     std::uint32_t finished = 0;
     bool has_triggered = false;
     std::uint32_t complete_at_trigger = 0;
@@ -72,15 +72,15 @@ struct BlockState {
 /// An mbarrier; see mbarrier_init in kernels/cuda/text/async_copy.cuh.
 struct Mbarrier {
     std::uint32_t arrivals = 0, pending = 0, phase = 0;
-    std::int64_t bytes = 0;                                // expected and not received
-    std::shared_ptr<std::vector<std::uint32_t>> gathered;  // clocks of this phase
-    const void* last_gathered = nullptr;
+    std::int64_t bytes = 0;                              // expected and not received
+    std::shared_ptr<std::vector<std::uint32_t>> merged;  // clocks of this phase
+    const void* last_merged = nullptr;
     Clock completed;  // clock of the last phase
     std::vector<Thread*> waiting;
 };
 
 /// A write to shared memory that an mbarrier will receive.
-struct FlyingWrite {
+struct PendingWrite {
     std::uint32_t target, bytes, barrier;
     const void* source;  // or null if the value is known
     std::array<unsigned char, 16> value;

@@ -45,59 +45,60 @@ void Cluster::warp(WarpOperation operation, unsigned mask, void* part, int line)
             });
     }
 
-    auto& meetings = warps_[self.warp];
-    auto meeting = std::find_if(meetings.begin(), meetings.end(), [&](const WarpMeeting& m) { return m.mask == mask; });
-    if (meeting == meetings.end()) meeting = meetings.insert(meetings.end(), {operation, mask, line});
-    if (meeting->operation != operation || meeting->line != line)
+    auto& operations = warps_[self.warp];
+    auto pending =
+        std::find_if(operations.begin(), operations.end(), [&](const WarpOperationState& m) { return m.mask == mask; });
+    if (pending == operations.end()) pending = operations.insert(operations.end(), {operation, mask, line});
+    if (pending->operation != operation || pending->line != line)
         fail([&] {
             return fmt::format("lanes of a warp do different things together: {} at line {} and {} at line {}",
-                               name(meeting->operation), meeting->line, name(operation), line);
+                               name(pending->operation), pending->line, name(operation), line);
         });
-    meeting->arrived |= 1u << self.lane;
-    meeting->parts[self.lane] = part;
-    meeting->lanes[self.lane] = &self;
+    pending->arrived |= 1u << self.lane;
+    pending->parts[self.lane] = part;
+    pending->lanes[self.lane] = &self;
     const unsigned present = lanes == 32 ? mask : mask & ((1u << lanes) - 1);
-    if (meeting->arrived == present) {
-        perform(*meeting);
-        meetings.erase(meeting);
+    if (pending->arrived == present) {
+        perform(*pending);
+        operations.erase(pending);
     }
     wait(name(operation), line);
 }
 
-void Cluster::perform(const WarpMeeting& meeting) {
+void Cluster::perform(const WarpOperationState& pending) {
     std::vector<ThreadClock> released;
     unsigned ballot = 0;
-    for (Thread* thread : meeting.lanes) {
+    for (Thread* thread : pending.lanes) {
         if (thread == nullptr) continue;
         wake(*thread);
-        auto* exchange = static_cast<LaneExchange*>(meeting.parts[thread->lane]);
-        switch (meeting.operation) {
+        auto* exchange = static_cast<LaneExchange*>(pending.parts[thread->lane]);
+        switch (pending.operation) {
             case WarpOperation::synchronize: released.push_back(release(thread->clock)); break;
             case WarpOperation::shuffle:
-                exchange->result = static_cast<LaneExchange*>(meeting.parts[exchange->source])->value;
+                exchange->result = static_cast<LaneExchange*>(pending.parts[exchange->source])->value;
                 break;
             case WarpOperation::ballot: ballot |= static_cast<unsigned>(exchange->value) << thread->lane; break;
             default: break;
         }
     }
-    switch (meeting.operation) {
+    switch (pending.operation) {
         case WarpOperation::synchronize: {
             const Clock clock = joined(released);
-            for (Thread* thread : meeting.lanes)
+            for (Thread* thread : pending.lanes)
                 if (thread != nullptr) thread->clock.others = clock;
             break;
         }
         case WarpOperation::ballot:
-            for (Thread* thread : meeting.lanes)
-                if (thread != nullptr) static_cast<LaneExchange*>(meeting.parts[thread->lane])->result = ballot;
+            for (Thread* thread : pending.lanes)
+                if (thread != nullptr) static_cast<LaneExchange*>(pending.parts[thread->lane])->result = ballot;
             break;
         case WarpOperation::mma_f16:
         case WarpOperation::mma_bf16:
-            multiply_fragments(meeting.parts.data(), meeting.operation == WarpOperation::mma_bf16);
+            multiply_fragments(pending.parts.data(), pending.operation == WarpOperation::mma_bf16);
             break;
         case WarpOperation::load_matrices:
         case WarpOperation::load_matrices_transposed:
-            load_fragments(meeting.parts.data(), meeting.operation == WarpOperation::load_matrices_transposed);
+            load_fragments(pending.parts.data(), pending.operation == WarpOperation::load_matrices_transposed);
             break;
         default: break;
     }
