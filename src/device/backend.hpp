@@ -2,8 +2,10 @@
 
 #include "cairn/features.hpp"
 #include "device/command_buffer.hpp"
+#include "device/device_code.hpp"
 #include "device/memory.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 /// The interface of the devices that programs run on. Rooms outside src/device use a device through it alone.
 namespace cairn::device {
@@ -29,6 +32,12 @@ struct TimedCalls {
     /// Called once by each thread, before the clock starts.
     std::function<std::unique_ptr<CallArguments>()> arguments;
     int inputs = 0, outputs = 0;  ///< number of operands in the arguments
+
+    /// As in KernelLaunch.
+    const void* code = nullptr;
+    std::array<unsigned, 3> grid{1, 1, 1};
+    std::size_t copy_bytes = 0;
+    std::span<const std::int64_t> symbols = {};  ///< as in Backend::record
 };
 
 /// Sizes of a device's caches in bytes; 0: unknown or absent.
@@ -52,8 +61,14 @@ public:
     /// Bytes that this process may still allocate on the device; empty if unknown.
     virtual std::optional<std::int64_t> free_memory() const = 0;
 
-    /// Prepares launches to be run as one unit. The list must stay where it is as long as the command buffer lives.
-    virtual std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches) = 0;
+    /// Compiles texts of kernels for the device: the result has the code of each text, for KernelLaunch::code. Texts
+    /// that are equal are compiled once; the entries of others must differ. Throws Error(unsupported) naming a text
+    /// that does not compile, InternalError on a device whose kernels have no text.
+    virtual std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts) = 0;
+    /// Prepares launches to be run as one unit. `symbols` are the values of the program's symbols; kernels with code
+    /// read them. Both lists must stay where they are as long as the command buffer lives.
+    virtual std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
+                                                  std::span<const std::int64_t> symbols) = 0;
     /// Wall-clock seconds of the calls, one after another as a program makes them: from the first thread's start to the
     /// last thread's end. Rethrows what the kernel throws; `failure` receives what it reports.
     virtual double time(const TimedCalls& calls, std::optional<Failure>& failure) = 0;

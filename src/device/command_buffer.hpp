@@ -3,7 +3,9 @@
 #include "cairn/args.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -20,6 +22,14 @@ struct KernelLaunch {
     int inputs = 0, outputs = 0;  ///< number of operands in `args`
     /// Bytes of the operands at the current sizes: a launch of few bytes is not shared between threads.
     std::int64_t bytes = std::numeric_limits<std::int64_t>::max();
+
+    /// For a device that compiles its kernels, in place of `run`: code of Backend::compile, owned by the caller, and
+    /// the number of blocks along each axis. A grid without blocks launches nothing.
+    const void* code = nullptr;
+    std::array<unsigned, 3> grid{1, 1, 1};
+    /// For a copy between such a device and the host, which has no code: bytes of its one input and of its one output,
+    /// both dense.
+    std::size_t copy_bytes = 0;
 };
 
 /// Why and where a kernel could not compute with its data: the arguments of Team::fail.
@@ -46,22 +56,23 @@ struct Submission {
     std::int64_t reached = -1;  ///< the last launch that may have begun
     std::int64_t count = 0;     ///< number of launches
     std::atomic<std::int64_t> failed{-1};  ///< the launch whose kernel reported a failure or threw
-    std::exception_ptr thrown = {};        ///< exception of the first kernel that threw
+    std::exception_ptr thrown = {};        ///< exception of the first kernel that threw, or of a device that failed
+                                           ///< in a launch that may be unknown
     std::optional<Failure> failure = {};   ///< first failure that a kernel reported
 
     /// Number of launches that may have begun, counted from the first.
     std::int64_t begun() const noexcept { return stopped >= 0 && failed < 0 ? stopped : std::min(reached + 1, count); }
 };
 
-/// Launches that a device runs one after another. The list is fixed when it is recorded; the arguments and the bytes of
-/// its launches may change between submissions.
+/// Launches that a device runs one after another. The list and its kernels are fixed when it is recorded; arguments,
+/// grids and bytes of its launches may change between submissions.
 class CommandBuffer {
 public:
     virtual ~CommandBuffer();
     CommandBuffer(const CommandBuffer&) = delete;
     CommandBuffer& operator=(const CommandBuffer&) = delete;
 
-    /// Must be called after KernelLaunch::bytes of a launch has changed.
+    /// Must be called after KernelLaunch::bytes of a launch or a symbol's value has changed.
     virtual void update() = 0;
     /// Number of threads that run the launches at their current sizes: 1 if all are too small to share.
     virtual int threads() const noexcept = 0;

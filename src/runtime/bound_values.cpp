@@ -266,7 +266,7 @@ private:
             instruction.inputs,
             instruction.outputs};
         device::Submission submission;
-        backend.record({&launch, 1})->run(submission);
+        backend.record({&launch, 1}, {})->run(submission);
         const auto at = static_cast<std::size_t>(&instruction - work.program->bind().data());
         const program::Program& program = work.program->program();
         throw_fault(submission, {&launch, 1}, "bind", program, std::span(&program.bind[at], 1));

@@ -5,15 +5,16 @@
 
 namespace cairn::runtime {
 
-CommandList::CommandList(std::span<const device::KernelLaunch> launches, std::span<device::Backend* const> backends)
+CommandList::CommandList(std::span<const device::KernelLaunch> launches, std::span<device::Backend* const> backends,
+                         std::span<const std::int64_t> symbols)
     : count_(static_cast<std::int64_t>(launches.size())) {
     std::size_t first = 0;
     do {
         std::size_t end = first;
         while (end < launches.size() && backends[end] == backends[first]) ++end;
         if (end > first)
-            segments_.push_back(
-                {static_cast<std::int64_t>(first), backends[first]->record(launches.subspan(first, end - first))});
+            segments_.push_back({static_cast<std::int64_t>(first),
+                                 backends[first]->record(launches.subspan(first, end - first), symbols)});
         first = end;
     } while (first < launches.size());
 }
@@ -62,7 +63,7 @@ public:
             if (const device::TimeSpan& span = spans_[i]; span.end > span.begin)
                 whole_.spans[(static_cast<std::size_t>(first_) + i / own_width_) * width_ + i % own_width_] = {
                     began_ + span.begin, began_ + span.end};
-        return part_.stopped < 0 && part_.failed < 0;
+        return part_.stopped < 0 && part_.failed < 0 && part_.thrown == nullptr;
     }
 
 private:

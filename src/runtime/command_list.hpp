@@ -14,8 +14,10 @@ namespace cairn::runtime {
 /// device. A program of the CPU alone is one segment.
 class CommandList {
 public:
-    /// `backends[i]` is the backend of `launches[i]`. Both lists and the backends must outlive the command list.
-    CommandList(std::span<const device::KernelLaunch> launches, std::span<device::Backend* const> backends);
+    /// `backends[i]` is the backend of `launches[i]`, `symbols` are as in Backend::record. All lists and the backends
+    /// must outlive the command list.
+    CommandList(std::span<const device::KernelLaunch> launches, std::span<device::Backend* const> backends,
+                std::span<const std::int64_t> symbols);
 
     /// As in CommandBuffer.
     void update();

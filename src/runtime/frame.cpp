@@ -37,7 +37,8 @@ Frame::Frame(const LinkedProgram& program, const Context::Impl& context) : progr
         backends_.push_back(&context.backend(instruction.kernel->device));
     }
     for (const Device device : program.devices()) arena_bytes_[device] = 0;
-    commands_ = std::make_unique<CommandList>(launches_, backends_);
+    if (const auto& symbols = program.program().symbols) symbols_.resize(symbols->list().size());
+    commands_ = std::make_unique<CommandList>(launches_, backends_, symbols_);
 }
 
 std::int64_t Frame::bytes_of(const LinkedInstruction& instruction) const noexcept {
@@ -53,6 +54,7 @@ std::int64_t Frame::bytes_of(const LinkedInstruction& instruction) const noexcep
 }
 
 void Frame::resize(std::span<const std::int64_t> symbol_values) {
+    std::copy_n(symbol_values.begin(), std::min(symbol_values.size(), symbols_.size()), symbols_.begin());
     const auto& expressions = program_->expressions();
     for (const int i : symbolic_)
         values_[static_cast<std::size_t>(i)] = expressions[static_cast<std::size_t>(i)].evaluate(symbol_values);

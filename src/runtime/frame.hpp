@@ -42,8 +42,9 @@ private:
     std::int64_t bytes_of(const LinkedInstruction& instruction) const noexcept;
 
     const LinkedProgram* program_;
-    std::vector<int> symbolic_;         // indices of the expressions that are not constant
-    std::vector<std::int64_t> values_;  // per expression
+    std::vector<int> symbolic_;          // indices of the expressions that are not constant
+    std::vector<std::int64_t> symbols_;  // values last set
+    std::vector<std::int64_t> values_;   // per expression
     std::vector<std::int64_t> table_;
     std::vector<int> symbolic_entries_;  // indices of the entries of `table_` that are not constant
     std::vector<std::int64_t> offsets_, ends_;

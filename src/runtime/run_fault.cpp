@@ -63,7 +63,10 @@ std::string failure_text(const device::Failure& failure, const Args& args, const
 void throw_fault(const device::Submission& submission, std::span<const device::KernelLaunch> launches,
                  std::string_view part, const Program& program, std::span<const Instruction> instructions) {
     const std::int64_t at = submission.failed;
-    if (at < 0) return;
+    if (at < 0) {
+        if (submission.thrown) rethrow(submission.thrown, part, "");
+        return;
+    }
     const Instruction& instruction = instructions[static_cast<std::size_t>(at)];
     const std::string prefix =
         fmt::format("instruction {}, {} by {}: ", at, instruction.problem->definition, instruction.kernel);

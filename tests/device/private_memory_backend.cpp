@@ -158,7 +158,7 @@ public:
           addresses_(std::move(addresses)),
           translated_(launches.size()),
           own_launches_(launches.begin(), launches.end()),
-          commands_(cpu.record(own_launches_)) {}
+          commands_(cpu.record(own_launches_, {})) {}
 
     void update() override {
         for (std::size_t i = 0; i < own_launches_.size(); ++i) own_launches_[i].bytes = launches()[i].bytes;
@@ -191,7 +191,12 @@ std::unique_ptr<device::Memory> PrivateMemoryBackend::reserve(std::size_t bytes,
 
 std::optional<std::int64_t> PrivateMemoryBackend::free_memory() const { return addresses_->free_bytes(); }
 
-std::unique_ptr<device::CommandBuffer> PrivateMemoryBackend::record(std::span<const device::KernelLaunch> launches) {
+std::vector<std::shared_ptr<const void>> PrivateMemoryBackend::compile(std::span<const device::DeviceCode* const>) {
+    throw InternalError("device", "its kernels have no text");
+}
+
+std::unique_ptr<device::CommandBuffer> PrivateMemoryBackend::record(std::span<const device::KernelLaunch> launches,
+                                                                    std::span<const std::int64_t>) {
     return std::make_unique<Commands>(launches, addresses_, *cpu_);
 }
 

@@ -25,7 +25,7 @@ protected:
             launch.bytes = 1;
             backends.push_back(is_on_device ? other.get() : cpu.get());
         }
-        commands = std::make_unique<CommandList>(launches, backends);
+        commands = std::make_unique<CommandList>(launches, backends, std::span<const std::int64_t>());
     }
     static void note(const Args& args, Team& team) {
         const auto& [self, number] = *static_cast<const std::pair<CommandListTest*, int>*>(args.prepared);

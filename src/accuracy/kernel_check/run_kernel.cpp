@@ -21,7 +21,7 @@ std::string run_kernel(const KernelCall& call, device::Backend& backend) {
     GuardedWorkspace workspace(bytes, call.poison);
     const Args args{call.inputs.data(), call.outputs.data(), dims.data(), workspace.data(), prepared.get()};
     const device::KernelLaunch launch{call.kernel.run, args};
-    const std::unique_ptr<device::CommandBuffer> commands = backend.record({&launch, 1});
+    const std::unique_ptr<device::CommandBuffer> commands = backend.record({&launch, 1}, {});
     device::Submission submission;
     const std::int64_t before = call.heap_calls != nullptr ? call.heap_calls() : 0;
     commands->run(submission);

@@ -1,5 +1,6 @@
 #include "device/cpu/cpu_backend.hpp"
 
+#include "cairn/error.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/arena.hpp"
 #include "device/cpu/cpu_command_buffer.hpp"
@@ -88,7 +89,11 @@ public:
     std::size_t page_bytes() const noexcept override { return page_size(); }
     std::optional<std::int64_t> free_memory() const override { return device::free_memory(); }
 
-    std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches) override {
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const>) override {
+        throw InternalError("device", "kernels of the CPU have no text");
+    }
+    std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
+                                          std::span<const std::int64_t>) override {
         return std::make_unique<CpuCommandBuffer>(launches, pool_);
     }
     double time(const TimedCalls& calls, std::optional<Failure>& failure) override {

@@ -80,15 +80,15 @@ NvrtcVersion Nvrtc::version() {
     return version;
 }
 
-DeviceCode Nvrtc::compile(const std::string& text, const std::string& name, const std::string& architecture,
-                          std::span<const std::string> options) {
+CompiledText Nvrtc::compile(const std::string& text, const std::string& name, const std::string& architecture,
+                            std::span<const std::string> options) {
     const auto nvrtc = table();
     std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--no-cache", "--ptxas-options=-v"};
     all.insert(all.end(), options.begin(), options.end());
 
     Compilation program(*nvrtc, text, name);
     const NvrtcResult result = program.compile(all);
-    DeviceCode code;
+    CompiledText code;
     code.log = program.log();
     if (result == NvrtcResult::out_of_memory) check_nvrtc(*nvrtc, result, "nvrtcCompileProgram");
     if (result != NvrtcResult::success)

@@ -13,7 +13,7 @@
 namespace cairn::device::cuda {
 
 /// Machine code that NVRTC has compiled.
-struct DeviceCode {
+struct CompiledText {
     std::vector<std::byte> cubin;          ///< an image for DriverTable::module_load
     std::string log;                       ///< warnings, and what the assembler reports
     std::vector<KernelResources> kernels;  ///< of the log
@@ -38,8 +38,8 @@ public:
     /// such as `sm_90a`; options are those of NVRTC, such as `--std=c++17`. The cache of NVRTC is not used: it writes
     /// to the user's home folder, and what comes out of it has no log. Throws Error(unsupported) with the log if the
     /// text does not compile, or with the reason if NVRTC cannot be opened.
-    DeviceCode compile(const std::string& text, const std::string& name, const std::string& architecture,
-                       std::span<const std::string> options = {});
+    CompiledText compile(const std::string& text, const std::string& name, const std::string& architecture,
+                         std::span<const std::string> options = {});
 
     /// Throws Error(unsupported) with the reason if NVRTC cannot be opened.
     NvrtcVersion version();

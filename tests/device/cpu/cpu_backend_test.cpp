@@ -64,7 +64,7 @@ struct Launches {
 TEST(CpuBackend, OneThreadRunsSmallLaunches) {
     const auto cpu = cpu_backend(3);
     Launches launches(4);
-    const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list);
+    const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list, {});
     EXPECT_EQ(commands->threads(), 3);
     EXPECT_EQ(launches.run(*commands), (std::vector<int>{3, 3, 3, 3})) << "unless their size is known, all are shared";
     for (const std::size_t i : {1, 2}) launches.list[i].bytes = 8192;
@@ -80,7 +80,7 @@ TEST(CpuBackend, OneThreadRunsSmallLaunches) {
 
 TEST(CpuBackend, AnEmptyCommandBufferRuns) {
     const auto cpu = cpu_backend(2);
-    const std::unique_ptr<CommandBuffer> commands = cpu->record({});
+    const std::unique_ptr<CommandBuffer> commands = cpu->record({}, {});
     Submission submission;
     commands->run(submission);
     EXPECT_EQ(submission.begun(), 0);
@@ -90,7 +90,7 @@ TEST(CpuBackend, AnEmptyCommandBufferRuns) {
 TEST(CpuBackend, AFailureAndAnExceptionAreOutcomes) {
     const auto cpu = cpu_backend(2);
     Launches launches(3);
-    const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list);
+    const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list, {});
     launches.list[1].run = [](const Args&, Team& team) {
         if (team.rank() == 1) team.fail("no", 2, 3, 4);
     };
@@ -114,7 +114,7 @@ TEST(CpuBackend, AFailureAndAnExceptionAreOutcomes) {
 TEST(CpuBackend, TimesIncludeEveryThread) {
     const auto cpu = cpu_backend(2);
     Launches launches(2);
-    const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list);
+    const std::unique_ptr<CommandBuffer> commands = cpu->record(launches.list, {});
     std::vector<TimeSpan> spans(4, {-1, -1});
     Submission submission;
     submission.spans = spans.data();

@@ -41,7 +41,7 @@ TEST(Nvrtc, CompilesForSeveralArchitectures) {
     if (!has_nvrtc) return expect_unavailable();
     Nvrtc nvrtc(folders);
     for (const char* architecture : {"sm_80", "sm_90a"}) {
-        const DeviceCode code = nvrtc.compile(reverse, "reverse.cu", architecture);
+        const CompiledText code = nvrtc.compile(reverse, "reverse.cu", architecture);
         ASSERT_GT(code.cubin.size(), 4U) << architecture;
         EXPECT_EQ(std::memcmp(code.cubin.data(), "\177ELF", 4), 0) << architecture;
         EXPECT_THAT(code.log, HasSubstr(architecture));
@@ -71,7 +71,7 @@ TEST(Nvrtc, ReportsSpills) {
         for (int i = 0; i < 64; ++i) x[i * threadIdx.x] = v[i] * v[63 - i];
     })";
     Nvrtc nvrtc(folders);
-    const DeviceCode code = nvrtc.compile(text, "heavy.cu", "sm_80");
+    const CompiledText code = nvrtc.compile(text, "heavy.cu", "sm_80");
     ASSERT_EQ(code.kernels.size(), 1U) << code.log;
     EXPECT_EQ(code.kernels[0].registers, 32);
     EXPECT_GT(code.kernels[0].spill_store_bytes, 0) << code.log;
@@ -115,7 +115,7 @@ TEST(Nvrtc, ManyThreadsCompileAtOnce) {
     own.sa_handler = on_interrupt;
     ASSERT_EQ(sigaction(SIGINT, &own, &before), 0);
     Nvrtc nvrtc(folders);
-    std::vector<DeviceCode> codes(4);
+    std::vector<CompiledText> codes(4);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < codes.size(); ++i)
         threads.emplace_back([&, i] {
@@ -189,7 +189,7 @@ protected:
     }
     ~NvrtcCall() override { nvrtc_answers = nullptr; }
 
-    DeviceCode compile() {
+    CompiledText compile() {
         const std::vector<std::string> options = {"-DN=5"};
         return Nvrtc(table_).compile("text", "a.cu", "sm_90a", options);
     }
@@ -199,7 +199,7 @@ protected:
 };
 
 TEST_F(NvrtcCall, GivesCodeAndLog) {
-    const DeviceCode code = compile();
+    const CompiledText code = compile();
     ASSERT_EQ(code.cubin.size(), 4U);
     EXPECT_EQ(std::memcmp(code.cubin.data(), "code", 4), 0);
     EXPECT_EQ(code.log, "log");
