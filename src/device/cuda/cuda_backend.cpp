@@ -1,0 +1,120 @@
+#include "device/cuda/cuda_backend.hpp"
+
+#include "cairn/error.hpp"
+#include "device/cuda/bound_launch.hpp"
+#include "device/cuda/cuda_commands.hpp"
+#include "device/cuda/cuda_compiler.hpp"
+#include "device/cuda/cuda_memory.hpp"
+#include "device/cuda/event.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cairn::device::cuda {
+namespace {
+
+/// Submits calls one after another, with an event before the first and one after the last.
+double time_on(const std::shared_ptr<CudaDevice>& device, const TimedCalls& calls, std::optional<Failure>& failure) {
+    const CurrentContext current(*device);
+    ProgramArguments program(device, calls.symbols);
+    BoundLaunch bound(program, calls.inputs + calls.outputs, 0);
+    KernelLaunch launch;
+    launch.inputs = calls.inputs;
+    launch.outputs = calls.outputs;
+    launch.code = calls.code;
+    launch.grid = calls.grid;
+    launch.copy_bytes = calls.copy_bytes;
+    const std::unique_ptr<CallArguments> arguments = calls.arguments();
+    Event begin(device), end(device);
+    try {
+        program.upload_symbols();
+        begin.record();
+        for (std::int64_t call = 0; call < calls.count; ++call) {
+            launch.args = arguments->next();
+            bound.submit(launch, *device);
+        }
+        end.record();
+    } catch (...) {
+        // Nothing may run on when the arguments are destroyed.
+        device->calls().release(&DriverTable::stream_synchronize, device->stream());
+        throw;
+    }
+    device->synchronize();
+    std::int64_t instruction = 0;
+    failure = program.failure(instruction);
+    return end.seconds_since(begin);
+}
+
+std::string version_text(const NvrtcVersion& version) { return fmt::format("{}.{}", version.major, version.minor); }
+
+class Cuda final : public Backend {
+public:
+    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc)
+        : device_(std::make_shared<CudaDevice>(std::move(driver), index)),
+          staging_(std::make_shared<Staging>(device_)),
+          nvrtc_(std::move(nvrtc)),
+          compiler_(device_, nvrtc_) {}
+
+    std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
+        return CudaMemory::make(device_, staging_, bytes);
+    }
+    // The granularity of cuMemAlloc.
+    std::size_t page_bytes() const noexcept override { return 256; }
+    std::optional<std::int64_t> free_memory() const override {
+        const CurrentContext current(*device_);
+        std::size_t free_bytes = 0, total_bytes = 0;
+        device_->calls().call(&DriverTable::memory_info, &free_bytes, &total_bytes);
+        return static_cast<std::int64_t>(free_bytes);
+    }
+
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts) override {
+        return compiler_.compile(texts);
+    }
+    std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
+                                          std::span<const std::int64_t> symbols) override {
+        return std::make_unique<CudaCommands>(device_, launches, symbols);
+    }
+    double time(const TimedCalls& calls, std::optional<Failure>& failure) override {
+        return time_on(device_, calls, failure);
+    }
+
+    int threads() const noexcept override { return 1; }
+    FeatureSet features() const override { return {}; }
+    CacheSizes caches() const override { return {0, device_->properties().l2_bytes}; }
+    std::string fingerprint(const FeatureSet&) const override {
+        const DeviceProperties& properties = device_->properties();
+        int driver = 0;
+        device_->calls().call(&DriverTable::driver_version, &driver);
+        std::string compiler = "none";
+        try {
+            compiler = version_text(nvrtc_->version());
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::unsupported) throw;
+        }
+        return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {}.{} | NVRTC {}",
+                           properties.name, properties.major, properties.minor, properties.multiprocessors,
+                           properties.l2_bytes, driver / 1000, driver % 1000 / 10, compiler);
+    }
+
+private:
+    std::shared_ptr<CudaDevice> device_;
+    std::shared_ptr<Staging> staging_;
+    std::shared_ptr<Nvrtc> nvrtc_;
+    CudaCompiler compiler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
+    OpenedDriver opened = open_driver(options.driver);
+    if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
+    return cuda_backend(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders));
+}
+
+std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
+                                      std::shared_ptr<Nvrtc> nvrtc) {
+    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc));
+}
+
+}  // namespace cairn::device::cuda

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "device/backend.hpp"
+#include "device/cuda/driver_table.hpp"
+#include "device/cuda/nvrtc.hpp"
+
+#include <memory>
+#include <string>
+
+namespace cairn::device::cuda {
+
+/// Where the libraries of CUDA are.
+struct CudaOptions {
+    std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
+    LibraryFolders folders = {};          ///< of NVRTC
+};
+
+/// The CUDA device of this index. NVRTC is opened when it is first needed. Throws Error(unsupported) with the reason if
+/// there is no driver that can be used or no such device.
+std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options = {});
+
+/// The same with these functions, such as those of a test. The driver must be initialised.
+std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
+                                      std::shared_ptr<Nvrtc> nvrtc);
+
+}  // namespace cairn::device::cuda

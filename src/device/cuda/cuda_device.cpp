@@ -1,0 +1,65 @@
+#include "device/cuda/cuda_device.hpp"
+
+#include "cairn/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace cairn::device::cuda {
+namespace {
+
+DeviceProperties properties_of(DriverCalls& calls, DeviceHandle device) {
+    const auto value = [&](DeviceAttribute attribute) {
+        int result = 0;
+        calls.call(&DriverTable::device_attribute, &result, attribute, device);
+        return result;
+    };
+    DeviceProperties properties;
+    std::array<char, 256> name = {};
+    calls.call(&DriverTable::device_name, name.data(), static_cast<int>(name.size()) - 1, device);
+    properties.name = name.data();
+    properties.major = value(DeviceAttribute::compute_capability_major);
+    properties.minor = value(DeviceAttribute::compute_capability_minor);
+    properties.multiprocessors = value(DeviceAttribute::multiprocessors);
+    properties.l2_bytes = value(DeviceAttribute::l2_bytes);
+    properties.shared_bytes = static_cast<std::size_t>(value(DeviceAttribute::max_shared_bytes_per_block));
+    properties.opt_in_shared_bytes =
+        static_cast<std::size_t>(value(DeviceAttribute::max_shared_bytes_per_block_opt_in));
+    calls.call(&DriverTable::device_memory, &properties.memory_bytes, device);
+    return properties;
+}
+
+}  // namespace
+
+std::string DeviceProperties::architecture() const {
+    // From 9.0 on, some instructions exist in code for exactly one architecture only, which has a name of its own.
+    return fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
+}
+
+CudaDevice::CudaDevice(std::shared_ptr<const DriverTable> driver, int index)
+    : calls_(std::move(driver), fmt::format("cuda:{}", index)) {
+    int count = 0;
+    calls_.call(&DriverTable::device_count, &count);
+    if (index < 0 || index >= count)
+        throw Error(ErrorKind::unsupported, "cuda",
+                    fmt::format("there is no device cuda:{}: the CUDA driver finds {} {}", index, count,
+                                count == 1 ? "device" : "devices"));
+    calls_.call(&DriverTable::device, &handle_, index);
+    properties_ = properties_of(calls_, handle_);
+    calls_.call(&DriverTable::primary_context_retain, &context_, handle_);
+    try {
+        const CurrentContext current(*this);
+        calls_.call(&DriverTable::stream_create, &stream_, stream_non_blocking);
+    } catch (...) {
+        calls_.release(&DriverTable::primary_context_release, handle_);
+        throw;
+    }
+}
+
+CudaDevice::~CudaDevice() {
+    release_on(*this, [&] { calls_.release(&DriverTable::stream_destroy, stream_); });
+    calls_.release(&DriverTable::primary_context_release, handle_);
+}
+
+}  // namespace cairn::device::cuda

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "device/cuda/address_ranges.hpp"
+#include "device/cuda/driver_calls.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace cairn::device::cuda {
+
+/// Properties of a device.
+struct DeviceProperties {
+    std::string name;
+    int major = 0, minor = 0;  ///< compute capability
+    int multiprocessors = 0;
+    std::int64_t l2_bytes = 0;
+    std::size_t shared_bytes = 0;         ///< of a block, without opting in
+    std::size_t opt_in_shared_bytes = 0;  ///< the most that a block can get
+    std::size_t memory_bytes = 0;
+
+    /// Architecture of its machine code, with all features of the device: `sm_80`, `sm_90a`.
+    std::string architecture() const;
+};
+
+/// One device: its primary context, which it shares with the host program, and a stream of its own. The device is never
+/// reset, its limits and flags stay as they are, and only the stream is waited for. Thread-safe.
+class CudaDevice {
+public:
+    /// Throws Error(unsupported) if there is no device of that index, else what DriverCalls throws.
+    CudaDevice(std::shared_ptr<const DriverTable> driver, int index);
+    ~CudaDevice();
+    CudaDevice(const CudaDevice&) = delete;
+    CudaDevice& operator=(const CudaDevice&) = delete;
+
+    const DeviceProperties& properties() const noexcept { return properties_; }
+    DriverCalls& calls() noexcept { return calls_; }
+    /// Its stream. It does not wait for the null stream of the host program.
+    StreamHandle stream() const noexcept { return stream_; }
+    ContextHandle context() const noexcept { return context_; }
+    /// Waits until the work in the stream is complete. The context must be current.
+    void synchronize() { calls_.call(&DriverTable::stream_synchronize, stream_); }
+    /// The allocations on the device.
+    AddressRanges& addresses() noexcept { return addresses_; }
+    const AddressRanges& addresses() const noexcept { return addresses_; }
+
+private:
+    DriverCalls calls_;
+    DeviceHandle handle_ = 0;
+    DeviceProperties properties_;
+    ContextHandle context_ = nullptr;
+    StreamHandle stream_ = nullptr;
+    AddressRanges addresses_;
+};
+
+/// Makes the context of a device current in this thread while it lives; afterwards the context is current that was
+/// before. All functions of the driver but those that ask for properties need it.
+class CurrentContext {
+public:
+    /// Throws what DriverCalls throws.
+    explicit CurrentContext(CudaDevice& device) : CurrentContext(device.calls(), device.context()) {}
+    CurrentContext(DriverCalls& calls, ContextHandle context) : calls_(calls) {
+        calls.call(&DriverTable::context_push, context);
+    }
+    ~CurrentContext() {
+        // Even if the device is lost: the thread's stack of contexts is the host's, and popping does not use the
+        // device.
+        ContextHandle popped = nullptr;
+        calls_.driver().context_pop(&popped);
+    }
+    CurrentContext(const CurrentContext&) = delete;
+    CurrentContext& operator=(const CurrentContext&) = delete;
+
+private:
+    DriverCalls& calls_;
+};
+
+/// Calls `free()`, which releases objects of the device, with its context current: for destructors. Does nothing if the
+/// device is lost.
+template <class Free>
+void release_on(CudaDevice& device, const Free& free) noexcept {
+    if (device.calls().is_lost()) return;
+    try {
+        const CurrentContext current(device);
+        free();
+    } catch (...) {
+        // Without the context nothing can be freed.
+    }
+}
+
+}  // namespace cairn::device::cuda

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "tests/device/cuda/stand_in_driver.hpp"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+namespace cairn::device::cuda {
+
+/// The objects of the stand-in driver, and its functions: those of DriverTable by the same names. Guarded by `mutex`.
+class StandInDriver::State {
+public:
+    State(std::size_t memory_bytes, int devices) : memory(memory_bytes), devices_(devices) {}
+
+    /// Notes a call and checks what all calls must respect; a result if the call does not go on.
+    std::optional<Result> enter(const char* symbol);
+
+    Result init(unsigned) { return Result::success; }
+    Result driver_version(int* version);
+    Result device_count(int* count);
+    Result error_name(Result result, const char** name);
+    Result error_text(Result result, const char** text);
+    Result device(DeviceHandle* device, int index);
+    Result device_name(char* name, int bytes, DeviceHandle device);
+    Result device_attribute(int* value, DeviceAttribute attribute, DeviceHandle device);
+    Result device_memory(std::size_t* bytes, DeviceHandle device);
+    Result primary_context_retain(ContextHandle* context, DeviceHandle device);
+    Result primary_context_release(DeviceHandle device);
+    Result context_push(ContextHandle context);
+    Result context_pop(ContextHandle* context);
+    Result context_current(ContextHandle* context);
+    Result memory_info(std::size_t* free_bytes, std::size_t* total_bytes);
+    Result memory_alloc(DeviceAddress* address, std::size_t bytes);
+    Result memory_free(DeviceAddress address);
+    Result host_alloc(void** address, std::size_t bytes, unsigned flags);
+    Result host_free(void* address);
+    Result host_device_pointer(DeviceAddress* device, void* host, unsigned flags);
+    Result copy_to_device(DeviceAddress target, const void* source, std::size_t bytes, StreamHandle stream);
+    Result copy_to_host(void* target, DeviceAddress source, std::size_t bytes, StreamHandle stream);
+    Result copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes, StreamHandle stream);
+    Result copy_2d(const Copy2D* copy, StreamHandle stream);
+    Result set_bytes(DeviceAddress target, unsigned char value, std::size_t count, StreamHandle stream);
+    Result set_bytes_2d(DeviceAddress target, std::size_t pitch, unsigned char value, std::size_t width,
+                        std::size_t height, StreamHandle stream);
+    Result stream_create(StreamHandle* stream, unsigned flags);
+    Result stream_destroy(StreamHandle stream);
+    Result stream_synchronize(StreamHandle stream);
+    Result stream_query(StreamHandle stream);
+    Result event_create(EventHandle* event, unsigned flags);
+    Result event_destroy(EventHandle event);
+    Result event_record(EventHandle event, StreamHandle stream);
+    Result event_synchronize(EventHandle event);
+    Result event_query(EventHandle event);
+    Result event_elapsed_time(float* milliseconds, EventHandle begin, EventHandle end);
+    Result module_load(ModuleHandle* module, const void* image);
+    Result module_unload(ModuleHandle module);
+    Result module_function(FunctionHandle* function, ModuleHandle module, const char* name);
+    Result function_load(FunctionHandle function);
+    Result function_set_attribute(FunctionHandle function, FunctionAttribute attribute, int value);
+    Result function_attribute(int* value, FunctionAttribute attribute, FunctionHandle function);
+    Result launch(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra);
+    Result capture_begin(StreamHandle stream, CaptureMode mode);
+    Result capture_end(StreamHandle stream, GraphHandle* graph);
+    Result capture_status(StreamHandle stream, CaptureStatus* status);
+    Result graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags);
+    Result graph_upload(GraphExecHandle exec, StreamHandle stream);
+    Result graph_launch(GraphExecHandle exec, StreamHandle stream);
+    Result graph_exec_destroy(GraphExecHandle exec);
+    Result graph_destroy(GraphHandle graph);
+
+    mutable std::recursive_mutex mutex;  // a kernel may use the driver's memory
+    StandInMemory memory;
+    std::map<std::string, StandInKernel> kernels;
+    std::vector<std::string> calls, violations;
+    std::string fails, failed_call;  // the symbol, or all if empty
+    std::int64_t fails_after = 0;    // calls; 0: none fails
+    Result fails_with = Result::success;
+    std::map<std::thread::id, std::vector<ContextHandle>> contexts;
+    ContextHandle primary_context = nullptr, other_context = reinterpret_cast<ContextHandle>(&fails);
+
+    std::vector<std::string> leaks() const;
+
+private:
+    using Work = std::function<void()>;
+    struct Event {
+        bool is_pending = false;
+        double passed = -1;  // seconds; -1: never recorded
+    };
+    struct Function {
+        ModuleHandle module;
+        std::string name;
+        std::map<FunctionAttribute, int> attributes;
+    };
+
+    template <class Handle>
+    Handle new_handle() {
+        return reinterpret_cast<Handle>(next_handle_ += 16);
+    }
+    Result broken(const std::string& rule);
+    bool is_capturing() const { return captured_stream_ != nullptr; }
+    /// Adds work to the stream or to what is captured.
+    Result submit(StreamHandle stream, Work work);
+    void run_until(const std::function<bool()>& done);
+    void run_all() {
+        run_until([] { return false; });
+    }
+    /// Copies rows; the addresses of the device must be checked.
+    struct Side {
+        std::byte* data;
+        std::size_t pitch;
+        bool is_pageable;  // host memory that is not pinned
+    };
+    Result copy_rows(Side target, Side source, std::size_t row_bytes, std::size_t rows, StreamHandle stream);
+    std::optional<Side> device_side(DeviceAddress address, std::size_t pitch, std::size_t row_bytes, std::size_t rows);
+    Side host_side(const void* address, std::size_t pitch) const;
+    std::optional<Result> check_launch(const LaunchConfig& config, const Function& function);
+
+    int devices_;
+    std::uintptr_t next_handle_ = 4096;
+    bool is_lost_ = false;
+    std::int64_t retained_ = 0;
+    double clock_ = 0;  // seconds; a launch takes a millisecond
+    std::deque<Work> submitted_;
+    std::set<StreamHandle> streams_;
+    std::map<EventHandle, Event> events_;
+    std::set<ModuleHandle> modules_;
+    std::map<FunctionHandle, Function> functions_;
+    StreamHandle captured_stream_ = nullptr;
+    std::vector<Work> captured_;
+    std::map<GraphHandle, std::vector<Work>> graphs_;
+    std::map<GraphExecHandle, std::vector<Work>> execs_;
+};
+
+}  // namespace cairn::device::cuda

@@ -1,0 +1,208 @@
+// What the stand-in driver submits to streams: copies, launches and graphs.
+#include "tests/device/cuda/stand_in_state.hpp"
+
+#include <cstring>
+
+namespace cairn::device::cuda {
+
+Result StandInDriver::State::submit(StreamHandle stream, Work work) {
+    if (!streams_.contains(stream)) return broken("work is submitted to an unknown stream");
+    if (stream == captured_stream_)
+        captured_.push_back(std::move(work));
+    else
+        submitted_.push_back(std::move(work));
+    return Result::success;
+}
+
+void StandInDriver::State::run_until(const std::function<bool()>& done) {
+    while (!submitted_.empty() && !done()) {
+        const Work work = std::move(submitted_.front());
+        submitted_.pop_front();
+        work();
+    }
+}
+
+Result StandInDriver::State::memory_info(std::size_t* free_bytes, std::size_t* total_bytes) {
+    *free_bytes = memory.free_bytes();
+    *total_bytes = memory.capacity();
+    return Result::success;
+}
+Result StandInDriver::State::memory_alloc(DeviceAddress* address, std::size_t bytes) {
+    if (bytes == 0) return Result::invalid_value;
+    *address = memory.allocate(bytes);
+    return *address == 0 ? Result::out_of_memory : Result::success;
+}
+Result StandInDriver::State::memory_free(DeviceAddress address) {
+    run_all();
+    return memory.free(address) ? Result::success : broken("memory is freed that is not allocated");
+}
+Result StandInDriver::State::host_alloc(void** address, std::size_t bytes, unsigned) {
+    *address = memory.pin(bytes);
+    return Result::success;
+}
+Result StandInDriver::State::host_free(void* address) {
+    run_all();
+    return memory.unpin(address) ? Result::success : broken("host memory is freed that is not pinned");
+}
+Result StandInDriver::State::host_device_pointer(DeviceAddress* device, void* host, unsigned) {
+    if (!memory.is_pinned(host)) return broken("host memory that is not pinned is mapped");
+    *device = reinterpret_cast<DeviceAddress>(host);
+    return Result::success;
+}
+
+std::optional<StandInDriver::State::Side> StandInDriver::State::device_side(DeviceAddress address, std::size_t pitch,
+                                                                            std::size_t row_bytes, std::size_t rows) {
+    std::byte* const data = memory.device(address, (rows - 1) * pitch + row_bytes);
+    if (data == nullptr) {
+        broken("bytes outside an allocation are copied or set");
+        return {};
+    }
+    return Side{data, pitch, false};
+}
+
+StandInDriver::State::Side StandInDriver::State::host_side(const void* address, std::size_t pitch) const {
+    return {static_cast<std::byte*>(const_cast<void*>(address)), pitch, !memory.is_pinned(address)};
+}
+
+Result StandInDriver::State::copy_rows(Side target, Side source, std::size_t row_bytes, std::size_t rows,
+                                       StreamHandle stream) {
+    const auto copy = [=](const std::byte* from) {
+        for (std::size_t row = 0; row < rows; ++row)
+            std::memcpy(target.data + row * target.pitch, from + row * source.pitch, row_bytes);
+    };
+    const bool is_now = stream != captured_stream_;
+    if (source.is_pageable && is_now) {
+        // The driver has read such memory when it returns.
+        std::vector<std::byte> staged(source.data, source.data + (rows - 1) * source.pitch + row_bytes);
+        return submit(stream, [copy, staged = std::move(staged)] { copy(staged.data()); });
+    }
+    const Result result = submit(stream, [copy, from = source.data] { copy(from); });
+    // And it has written it.
+    if (target.is_pageable && is_now) run_all();
+    return result;
+}
+
+Result StandInDriver::State::copy_to_device(DeviceAddress target, const void* source, std::size_t bytes,
+                                            StreamHandle stream) {
+    const auto to = device_side(target, bytes, bytes, 1);
+    return to ? copy_rows(*to, host_side(source, bytes), bytes, 1, stream) : Result::invalid_value;
+}
+Result StandInDriver::State::copy_to_host(void* target, DeviceAddress source, std::size_t bytes, StreamHandle stream) {
+    const auto from = device_side(source, bytes, bytes, 1);
+    return from ? copy_rows(host_side(target, bytes), *from, bytes, 1, stream) : Result::invalid_value;
+}
+Result StandInDriver::State::copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes,
+                                            StreamHandle stream) {
+    const auto to = device_side(target, bytes, bytes, 1), from = device_side(source, bytes, bytes, 1);
+    return to && from ? copy_rows(*to, *from, bytes, 1, stream) : Result::invalid_value;
+}
+Result StandInDriver::State::copy_2d(const Copy2D* copy, StreamHandle stream) {
+    constexpr std::size_t max_pitch = 0x7fffffff;
+    if (copy->row_bytes == 0 || copy->rows == 0 || copy->source_pitch < copy->row_bytes ||
+        copy->target_pitch < copy->row_bytes || copy->source_pitch > max_pitch || copy->target_pitch > max_pitch)
+        return broken("a copy of rows has sizes that the driver does not support");
+    const auto side = [&](MemoryType type, const void* host, DeviceAddress address,
+                          std::size_t pitch) -> std::optional<Side> {
+        if (type == MemoryType::host) return host_side(host, pitch);
+        return device_side(address, pitch, copy->row_bytes, copy->rows);
+    };
+    const auto to = side(copy->target_type, copy->target_host, copy->target_device, copy->target_pitch);
+    const auto from = side(copy->source_type, copy->source_host, copy->source_device, copy->source_pitch);
+    return to && from ? copy_rows(*to, *from, copy->row_bytes, copy->rows, stream) : Result::invalid_value;
+}
+Result StandInDriver::State::set_bytes(DeviceAddress target, unsigned char value, std::size_t count,
+                                       StreamHandle stream) {
+    return set_bytes_2d(target, count, value, count, 1, stream);
+}
+Result StandInDriver::State::set_bytes_2d(DeviceAddress target, std::size_t pitch, unsigned char value,
+                                          std::size_t width, std::size_t height, StreamHandle stream) {
+    if (width == 0 || height == 0 || pitch < width) return broken("no bytes are set, or rows overlap");
+    const auto to = device_side(target, pitch, width, height);
+    if (!to) return Result::invalid_value;
+    return submit(stream, [=, data = to->data] {
+        for (std::size_t row = 0; row < height; ++row) std::memset(data + row * pitch, value, width);
+    });
+}
+
+std::optional<Result> StandInDriver::State::check_launch(const LaunchConfig& config, const Function& function) {
+    if (config.grid_x == 0 || config.grid_y == 0 || config.grid_z == 0)
+        return broken("a grid without blocks is launched");
+    if (config.block_x * config.block_y * config.block_z - 1 >= 1024)
+        return broken("a block has 0 or too many threads");
+    if (static_cast<int>(config.dynamic_shared_bytes) >
+        function.attributes.at(FunctionAttribute::max_dynamic_shared_bytes))
+        return broken("a launch has more shared memory than its function allows");
+    for (unsigned i = 0; i < config.attribute_count; ++i) {
+        const unsigned cluster = config.attributes[i].value.cluster_dimension.x;
+        if (config.attributes[i].id != LaunchAttributeId::cluster_dimension || cluster == 0) continue;
+        if (config.grid_x % cluster != 0) return broken("a grid is not a multiple of its clusters");
+        if (cluster > 8 && !function.attributes.contains(FunctionAttribute::non_portable_cluster_size_allowed))
+            return Result::invalid_cluster_size;
+    }
+    return {};
+}
+
+Result StandInDriver::State::launch(const LaunchConfig* config, FunctionHandle function, void** parameters, void**) {
+    if (!functions_.contains(function)) return broken("an unknown function is launched");
+    const Function& known = functions_[function];
+    if (const auto result = check_launch(*config, known)) return *result;
+    const StandInKernel& kernel = kernels.at(known.name);
+    StandInLaunch launch{known.name, *config, 1, nullptr, &memory};
+    for (unsigned i = 0; i < config->attribute_count; ++i)
+        if (config->attributes[i].id == LaunchAttributeId::cluster_dimension)
+            launch.cluster = config->attributes[i].value.cluster_dimension.x;
+    launch.config.attributes = nullptr;
+    // The driver copies parameters before it returns.
+    std::vector<void*> values(kernel.pointers);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = *static_cast<void**>(parameters[i]);
+    const int last = *static_cast<int*>(parameters[kernel.pointers]);
+    return submit(config->stream, [this, launch, values, last, run = kernel.run]() mutable {
+        std::vector<void*> addresses;
+        for (void*& value : values) addresses.push_back(&value);
+        addresses.push_back(const_cast<int*>(&last));
+        launch.parameters = addresses.data();
+        run(launch);
+        clock_ += 1e-3;
+    });
+}
+
+Result StandInDriver::State::capture_begin(StreamHandle stream, CaptureMode) {
+    if (!streams_.contains(stream) || is_capturing()) return broken("a capture begins that cannot begin");
+    captured_stream_ = stream;
+    captured_.clear();
+    return Result::success;
+}
+Result StandInDriver::State::capture_end(StreamHandle stream, GraphHandle* graph) {
+    if (stream != captured_stream_ || !is_capturing()) return broken("a capture ends that has not begun");
+    captured_stream_ = nullptr;
+    *graph = new_handle<GraphHandle>();
+    graphs_[*graph] = std::move(captured_);
+    return Result::success;
+}
+Result StandInDriver::State::capture_status(StreamHandle stream, CaptureStatus* status) {
+    *status = stream == captured_stream_ && is_capturing() ? CaptureStatus::active : CaptureStatus::none;
+    return Result::success;
+}
+Result StandInDriver::State::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long) {
+    if (!graphs_.contains(graph)) return broken("an unknown graph is instantiated");
+    *exec = new_handle<GraphExecHandle>();
+    execs_[*exec] = graphs_[graph];
+    return Result::success;
+}
+Result StandInDriver::State::graph_upload(GraphExecHandle exec, StreamHandle) {
+    return execs_.contains(exec) ? Result::success : broken("an unknown graph is uploaded");
+}
+Result StandInDriver::State::graph_launch(GraphExecHandle exec, StreamHandle stream) {
+    if (!execs_.contains(exec)) return broken("an unknown graph is launched");
+    for (const Work& work : execs_[exec])
+        if (const Result result = submit(stream, work); result != Result::success) return result;
+    return Result::success;
+}
+Result StandInDriver::State::graph_exec_destroy(GraphExecHandle exec) {
+    return execs_.erase(exec) == 1 ? Result::success : broken("an unknown executable graph is destroyed");
+}
+Result StandInDriver::State::graph_destroy(GraphHandle graph) {
+    return graphs_.erase(graph) == 1 ? Result::success : broken("an unknown graph is destroyed");
+}
+
+}  // namespace cairn::device::cuda
