@@ -21,13 +21,18 @@ bool attempt(Submission& submission, CudaDevice& device, std::int64_t launch, co
     }
 }
 
-/// Waits for the device when it goes out of scope, so that no launch runs on after an exception of the caller.
+/// Waits for the device when it goes out of scope, so that no launch runs on after an error or an exception of the
+/// caller.
 class WaitAtEnd {
 public:
     explicit WaitAtEnd(CudaDevice& device) : device_(device) {}
-    ~WaitAtEnd() { device_.calls().release(&DriverTable::stream_synchronize, device_.stream()); }
+    ~WaitAtEnd() {
+        if (!is_idle) device_.calls().release(&DriverTable::stream_synchronize, device_.stream());
+    }
     WaitAtEnd(const WaitAtEnd&) = delete;
     WaitAtEnd& operator=(const WaitAtEnd&) = delete;
+
+    bool is_idle = false;
 
 private:
     CudaDevice& device_;
@@ -46,7 +51,7 @@ void CudaCommands::run(Submission& submission) {
     submission.count = static_cast<std::int64_t>(launches().size());
     std::optional<CurrentContext> current;
     if (!attempt(submission, *device_, -1, [&] { current.emplace(*device_); })) return;
-    const WaitAtEnd wait_at_end(*device_);
+    WaitAtEnd wait_at_end(*device_);
     if (!prepare(submission)) return;
     std::int64_t submitted = 0;
     while (submitted < submission.count && submission.stopped < 0) {
@@ -62,7 +67,8 @@ void CudaCommands::run(Submission& submission) {
             submission.stopped = submitted;
     }
     if (submission.progress == nullptr && !wait(-1, submission)) return;
-    note_spans(submitted, submission);
+    wait_at_end.is_idle = true;
+    if (submission.spans != nullptr) note_spans(submitted, submission);
 }
 
 bool CudaCommands::prepare(Submission& submission) {
@@ -99,9 +105,8 @@ bool CudaCommands::wait(std::int64_t launch, Submission& submission) {
            !submission.failure;
 }
 
-bool CudaCommands::note_spans(std::int64_t submitted, Submission& submission) {
-    if (submission.spans == nullptr) return true;
-    return attempt(submission, *device_, -1, [&] {
+void CudaCommands::note_spans(std::int64_t submitted, Submission& submission) {
+    attempt(submission, *device_, -1, [&] {
         double begin = 0;
         for (std::size_t i = 0; i < static_cast<std::size_t>(submitted); ++i) {
             const double end = events_[i + 1].seconds_since(events_[0]);

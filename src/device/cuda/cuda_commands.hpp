@@ -26,7 +26,7 @@ private:
     bool prepare(Submission& submission);
     bool submit(std::int64_t launch, Submission& submission);
     bool wait(std::int64_t launch, Submission& submission);
-    bool note_spans(std::int64_t submitted, Submission& submission);
+    void note_spans(std::int64_t submitted, Submission& submission);
 
     std::shared_ptr<CudaDevice> device_;
     ProgramArguments arguments_;

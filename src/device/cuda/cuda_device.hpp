@@ -64,10 +64,13 @@ public:
         calls.call(&DriverTable::context_push, context);
     }
     ~CurrentContext() {
+        ContextHandle popped = nullptr;
         // Even if the device is lost: the thread's stack of contexts is the host's, and popping does not use the
         // device.
-        ContextHandle popped = nullptr;
-        calls_.driver().context_pop(&popped);
+        if (calls_.is_lost())
+            calls_.driver().context_pop(&popped);
+        else
+            calls_.release(&DriverTable::context_pop, &popped);
     }
     CurrentContext(const CurrentContext&) = delete;
     CurrentContext& operator=(const CurrentContext&) = delete;

@@ -11,6 +11,16 @@
 
 namespace cairn::device::cuda {
 
+/// Gives the same arguments to each call.
+class SameArguments final : public CallArguments {
+public:
+    explicit SameArguments(const Args& args) : args_(args) {}
+    const Args& next() noexcept override { return args_; }
+
+private:
+    const Args& args_;
+};
+
 /// A backend on the stand-in driver. At its end no rule is broken, nothing is left, and the thread's stack of contexts
 /// is what it was.
 class CudaTest : public ::testing::Test {
@@ -18,9 +28,7 @@ protected:
     void TearDown() override {
         backend.reset();
         EXPECT_THAT(driver.violations(), ::testing::IsEmpty());
-        if (!is_lost) {
-            EXPECT_THAT(driver.leaks(), ::testing::IsEmpty());
-        }
+        if (!is_lost) { EXPECT_THAT(driver.leaks(), ::testing::IsEmpty()); }
         EXPECT_EQ(driver.context_depth(), 0U);
     }
 

@@ -46,10 +46,18 @@ TEST_F(CudaMemoryTest, RowsAreThoseOfHostMemory) {
     host->touch(0, capacity);
     unsigned seed = 0;
     // One row, rows without gaps, with gaps, of one byte, none, empty ones, and rows that overlap.
-    for (const MemoryRows& rows : {MemoryRows{0, capacity, 1, 0}, {7, 100, 1, 5}, {64, 128, 8, 128}, {3, 17, 20, 40},
-                                   {0, 1, 64, 64}, {1, 64, 63, 65}, {10, 5, 0, 8}, {4096, 0, 3, 0}, {100, 32, 5, 16},
-                                   {0, 8, 3, 0}, {0, 2048, 2, 2048}}) {
-        const auto values = pattern(rows.bytes * rows.count, ++seed);
+    for (const MemoryRows& rows : {MemoryRows{0, capacity, 1, 0},
+                                   {7, 100, 1, 5},
+                                   {64, 128, 8, 128},
+                                   {3, 17, 20, 40},
+                                   {0, 1, 64, 64},
+                                   {1, 64, 63, 65},
+                                   {10, 5, 0, 8},
+                                   {4096, 0, 3, 0},
+                                   {100, 32, 5, 16},
+                                   {0, 8, 3, 0},
+                                   {0, 2048, 2, 2048}}) {
+        const auto values = pattern(rows.bytes * rows.count + 1, ++seed);  // not null for empty rows
         host->write(rows, values.data());
         device->write(rows, values.data());
         EXPECT_EQ(all_of(*device), all_of(*host)) << "write " << seed;
@@ -82,8 +90,12 @@ TEST_F(CudaMemoryTest, RowsBeyondTheEndAreRefused) {
     const auto memory = backend->reserve(100, MemoryUse::arena);
     std::vector<std::byte> values(1000);
     constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
-    for (const MemoryRows& rows : {MemoryRows{0, 101, 1, 0}, {1, 100, 1, 0}, {0, 10, 10, 11}, {200, 1, 1, 0},
-                                   {0, 10, 3, huge / 2}, {huge, 2, 1, 0}}) {
+    for (const MemoryRows& rows : {MemoryRows{0, 101, 1, 0},
+                                   {1, 100, 1, 0},
+                                   {0, 10, 10, 11},
+                                   {200, 1, 1, 0},
+                                   {0, 10, 3, huge / 2},
+                                   {huge, 2, 1, 0}}) {
         EXPECT_THAT(message_of(ErrorKind::internal, [&] { memory->write(rows, values.data()); }),
                     HasSubstr("beyond the end"));
         message_of(ErrorKind::internal, [&] { memory->read(rows, values.data()); });
@@ -127,8 +139,8 @@ TEST_F(StagedMemory, LargeRowsAreSplitWithinAndBetweenRows) {
     auto expected = std::vector<std::byte>(capacity);
     unsigned seed = 0;
     // Several rows a buffer with a rest, exactly one, rows larger than a buffer, overlapping rows.
-    for (const MemoryRows& rows : {MemoryRows{5, 3000, 1000, 4001}, {0, 1 << 16, 40, 70000}, {9, 100001, 30, 200000},
-                                   {0, 50000, 50, 30000}}) {
+    for (const MemoryRows& rows :
+         {MemoryRows{5, 3000, 1000, 4001}, {0, 1 << 16, 40, 70000}, {9, 100001, 30, 200000}, {0, 50000, 50, 30000}}) {
         const auto values = pattern(rows.bytes * rows.count, ++seed);
         memory->write(rows, values.data());
         for (std::size_t row = 0; row < rows.count; ++row)
@@ -159,9 +171,14 @@ TEST_F(StagedMemory, AnUploadThatFailsLeavesTheBuffersUsable) {
     const auto memory = reserve(bytes, 1 << 20);
     const auto values = pattern(bytes, 3);
     driver.fail("cuMemHostAlloc", 2, Result::out_of_memory);
-    EXPECT_EQ(message_of(ErrorKind::memory, [&] { memory->write({0, bytes, 1, bytes}, values.data()); }),
+    EXPECT_EQ(message_of(ErrorKind::memory,
+                         [&] {
+                             memory->write({0, bytes, 1, bytes}, values.data());
+                         }),
               "[cuda] cannot pin 1048576 bytes of host memory");
     driver.fail("cuMemcpyHtoDAsync_v2", 2, Result::invalid_value);
+    message_of(ErrorKind::internal, [&] { memory->write({0, bytes, 1, bytes}, values.data()); });
+    driver.fail("cuEventSynchronize", 1, Result::invalid_value);
     message_of(ErrorKind::internal, [&] { memory->write({0, bytes, 1, bytes}, values.data()); });
     memory->write({0, bytes, 1, bytes}, values.data());
     EXPECT_EQ(all_of(*memory), values);

@@ -18,8 +18,8 @@ public:
 
     std::shared_ptr<Nvrtc> nvrtc() const { return nvrtc_; }
 
-    std::vector<std::string> texts;         ///< of the programs compiled, in order
-    std::vector<std::string> architectures; ///< of each, as its option
+    std::vector<std::string> texts;          ///< of the programs compiled, in order
+    std::vector<std::string> architectures;  ///< of each, as its option
 
 private:
     std::shared_ptr<Nvrtc> nvrtc_;

@@ -55,7 +55,8 @@ std::optional<Result> StandInDriver::State::enter(const char* symbol) {
     if (needs_context(name)) {
         const auto& stack = contexts[std::this_thread::get_id()];
         if (stack.empty() || stack.back() != primary_context || retained_ == 0) {
-            broken(std::string(name) + " is called without the device's context");
+            // DriverCalls asks for the free bytes after any call that is out of memory, and does without the answer.
+            if (name != "cuMemGetInfo_v2") broken(std::string(name) + " is called without the device's context");
             return Result::invalid_context;
         }
     }
