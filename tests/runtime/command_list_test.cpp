@@ -109,5 +109,52 @@ TEST_F(CommandListTest, SpansOfAllSegmentsAreInOneClock) {
     }
 }
 
+/// A device that is lost in its first run.
+class LostBackend final : public device::Backend {
+public:
+    std::unique_ptr<device::Memory> reserve(std::size_t, device::MemoryUse) override { return nullptr; }
+    std::size_t page_bytes() const noexcept override { return 1; }
+    std::optional<std::int64_t> free_memory() const override { return {}; }
+    std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const>) override { return {}; }
+    std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,
+                                                  std::span<const std::int64_t> symbols) override {
+        seen_symbols = symbols;
+        class Commands final : public device::CommandBuffer {
+        public:
+            explicit Commands(std::span<const device::KernelLaunch> launches) : CommandBuffer(launches) {}
+            void update() override {}
+            int threads() const noexcept override { return 1; }
+            void run(device::Submission& submission) override {
+                submission.reached = 0;
+                submission.thrown = std::make_exception_ptr(5);
+            }
+        };
+        return std::make_unique<Commands>(launches);
+    }
+    double time(const device::TimedCalls&, std::optional<device::Failure>&) override { return 0; }
+    int threads() const noexcept override { return 1; }
+    FeatureSet features() const override { return {}; }
+    device::CacheSizes caches() const override { return {}; }
+    std::string fingerprint(const FeatureSet&) const override { return {}; }
+
+    std::span<const std::int64_t> seen_symbols;
+};
+
+TEST_F(CommandListTest, ALostDeviceEndsTheRunInALaunchThatIsUnknown) {
+    LostBackend lost;
+    record("ccc");
+    backends[1] = &lost;
+    const std::vector<std::int64_t> symbols = {3, 4};
+    commands = std::make_unique<CommandList>(launches, backends, symbols);
+    EXPECT_EQ(lost.seen_symbols.data(), symbols.data());
+    EXPECT_EQ(lost.seen_symbols.size(), 2U);
+    device::Submission submission;
+    commands->run(submission);
+    EXPECT_NE(submission.thrown, nullptr);
+    EXPECT_EQ(submission.failed, -1);
+    EXPECT_EQ(submission.begun(), 2);
+    EXPECT_EQ(ran, (std::vector{0}));
+}
+
 }  // namespace
 }  // namespace cairn::runtime

@@ -1,3 +1,4 @@
+#include "runtime/run_fault.hpp"
 #include "cairn/cairn.hpp"
 
 #include <gtest/gtest.h>
@@ -221,6 +222,14 @@ TEST(RunFault, AStopAfterTheLastInstructionHasNoEffect) {
     };
     model.run(options);
     EXPECT_EQ(model.output("y").as<float>()[0], 2);
+}
+
+TEST(RunFault, ADeviceThatIsLostInAnUnknownLaunchIsAnErrorWithoutItsName) {
+    device::Submission submission;
+    submission.thrown = std::make_exception_ptr(Error(ErrorKind::unsupported, "cuda", "the device is lost"));
+    const Outcome got = outcome([&] { runtime::throw_fault(submission, {}, "run", {}, {}); });
+    EXPECT_EQ(got.kind, ErrorKind::unsupported);
+    EXPECT_EQ(got.text, "[run] [cuda] the device is lost");
 }
 
 }  // namespace

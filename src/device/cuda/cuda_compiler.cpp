@@ -41,11 +41,7 @@ std::vector<std::shared_ptr<const void>> CudaCompiler::compile(Texts texts) {
     device_->calls().throw_if_lost();
     for (const DeviceCode* code : texts) check(*code, device_->properties());
     Modules modules;
-    if (const std::vector<const DeviceCode*> rest = missing(texts, modules); !rest.empty()) {
-        // Now, since a compiler that is absent would look like a text that does not compile.
-        nvrtc_->version();
-        load(rest, modules);
-    }
+    if (const std::vector<const DeviceCode*> rest = missing(texts, modules); !rest.empty()) load(rest, modules);
     std::vector<std::shared_ptr<const void>> kernels;
     const std::scoped_lock lock(mutex_);
     const CurrentContext current(*device_);

@@ -78,6 +78,8 @@ TEST(CpuBackend, OneThreadRunsSmallLaunches) {
     EXPECT_EQ(launches.run(*commands), (std::vector<int>{1, 1, 1, 1}));
 }
 
+TEST(CpuBackend, ItsKernelsHaveNoText) { EXPECT_THROW(cpu_backend(1)->compile({}), InternalError); }
+
 TEST(CpuBackend, AnEmptyCommandBufferRuns) {
     const auto cpu = cpu_backend(2);
     const std::unique_ptr<CommandBuffer> commands = cpu->record({}, {});

@@ -146,6 +146,34 @@ TEST_F(CudaBackendTest, TimesCallsByEvents) {
     EXPECT_EQ(failure->position, 5);
 }
 
+TEST_F(CudaBackendTest, NothingRunsOnAfterTimedCallsThatFail) {
+    int ran = 0;
+    driver.add_kernel("k", {4, [&](const StandInLaunch&) { ++ran; }});
+    const auto code = compile({"k", "k"});
+    const auto memory = upload(std::vector<int>(1));
+    // The second call has an operand in host memory.
+    class Arguments final : public CallArguments {
+    public:
+        Arguments(std::byte* data, const int& calls) : operand_{data, nullptr, nullptr, 1}, calls_(calls) {}
+        ~Arguments() override { EXPECT_EQ(calls_, 1); }
+        const Args& next() noexcept override {
+            if (++given_ == 2) operand_.data = reinterpret_cast<std::byte*>(this);
+            return args_;
+        }
+
+    private:
+        TensorArg operand_;
+        Args args_{nullptr, &operand_, nullptr, nullptr, nullptr};
+        const int& calls_;
+        int given_ = 0;
+    };
+    TimedCalls timed{nullptr, 5, [&] { return std::make_unique<Arguments>(memory->data(), ran); }, 0, 1};
+    timed.code = code.get();
+    std::optional<Failure> failure;
+    EXPECT_THAT(message_of(ErrorKind::internal, [&] { backend->time(timed, failure); }),
+                HasSubstr("operand 0 is not in the memory"));
+}
+
 class CudaCompilation : public CudaTest {
 protected:
     CudaCompilation() {

@@ -208,6 +208,14 @@ TEST_F(CudaCommandsTest, OperandsInTheWrongMemoryAreNotLaunched) {
     EXPECT_EQ(run().thrown, nullptr);
 }
 
+TEST_F(CudaCommandsTest, AnOperandWhoseMemoryIsFreedIsNotLaunched) {
+    record("n");
+    TensorArg freed = operand({1});
+    memories.pop_back();
+    launches[0].args.outputs = &freed;
+    EXPECT_THAT(thrown_by(run(), ErrorKind::internal), HasSubstr("operand 0 is not in the memory of the device"));
+}
+
 TEST_F(CudaCommandsTest, AKernelOfAnotherDeviceIsNotLaunched) {
     const auto second = cuda_backend(0, driver.table(), nvrtc.nvrtc());
     const DeviceCode code = {"note", "note"};
@@ -269,6 +277,15 @@ TEST_F(CudaCommandsTest, ALostDeviceHasNoKnownLaunch) {
     EXPECT_EQ(submission->begun(), 3);
     EXPECT_THAT(thrown_by(run(), ErrorKind::unsupported), HasSubstr("cuda:0 is lost: cuStreamSynchronize"));
     EXPECT_EQ(submission->begun(), 0);
+}
+
+TEST_F(CudaCommandsTest, ALaunchThatLosesTheDeviceMayNotBeTheOneAtFault) {
+    is_lost = true;
+    record("nnn");
+    driver.fail("cuLaunchKernelEx", 2, Result::illegal_address);
+    EXPECT_THAT(thrown_by(run(), ErrorKind::unsupported), HasSubstr("cuda:0 is lost: cuLaunchKernelEx"));
+    EXPECT_EQ(submission->failed, -1);
+    EXPECT_EQ(submission->begun(), 2);
 }
 
 TEST_F(CudaCommandsTest, StopsBetweenLaunches) {

@@ -149,6 +149,28 @@ TEST_F(StagedMemory, LargeRowsAreSplitWithinAndBetweenRows) {
     }
 }
 
+TEST_F(StagedMemory, TheNextUploadFindsBuffersThatTheDeviceDoesNotRead) {
+    const auto device = std::make_shared<CudaDevice>(driver.table(), 0);
+    Staging staging(device, 4);
+    const auto memory = CudaMemory::make(device, nullptr, 8);
+    const CurrentContext current(*device);
+    {
+        Staging::Upload upload(staging);
+        for (const DeviceAddress offset : {0, 4}) {
+            std::byte* const data = upload.next();
+            std::memcpy(data, "abc", 4);
+            device->calls().call(&DriverTable::copy_to_device, reinterpret_cast<DeviceAddress>(memory->data()) + offset,
+                                 static_cast<const void*>(data), std::size_t{4}, device->stream());
+            upload.submitted();
+        }
+    }
+    Staging::Upload next(staging);
+    std::memcpy(next.next(), "xyz", 4);
+    const auto found = all_of(*memory);
+    EXPECT_STREQ(reinterpret_cast<const char*>(found.data()), "abc");
+    EXPECT_STREQ(reinterpret_cast<const char*>(found.data() + 4), "abc");
+}
+
 TEST_F(StagedMemory, SeveralThreadsUploadAtOnce) {
     constexpr std::size_t bytes = std::size_t{2} << 20;
     const auto memory = reserve(4 * bytes, 1 << 18);
