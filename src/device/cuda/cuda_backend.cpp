@@ -59,7 +59,7 @@ public:
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
         return CudaMemory::make(device_, staging_, bytes);
     }
-    // The granularity of cuMemAlloc.
+    // Allocations are aligned to it.
     std::size_t page_bytes() const noexcept override { return 256; }
     std::optional<std::int64_t> free_memory() const override {
         const CurrentContext current(*device_);

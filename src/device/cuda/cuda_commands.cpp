@@ -66,7 +66,8 @@ void CudaCommands::run(Submission& submission) {
             submission.should_stop(submission.caller))
             submission.stopped = submitted;
     }
-    if (submission.progress == nullptr && !wait(-1, submission)) return;
+    const bool has_waited = submission.progress != nullptr && submitted > 0;
+    if (!has_waited && !wait(-1, submission)) return;
     wait_at_end.is_idle = true;
     if (submission.spans != nullptr) note_spans(submitted, submission);
 }
@@ -91,18 +92,16 @@ bool CudaCommands::submit(std::int64_t launch, Submission& submission) {
 }
 
 bool CudaCommands::wait(std::int64_t launch, Submission& submission) {
-    return attempt(submission, *device_, launch,
-                   [&] {
-                       device_->synchronize();
-                       std::int64_t failed = -1;
-                       submission.failure = arguments_.failure(failed);
-                       if (!submission.failure) return;
-                       if (failed < 0 || failed > submission.reached)
-                           throw InternalError("cuda",
-                                               "a kernel reported a failure of an instruction that did not run");
-                       submission.failed = failed;
-                   }) &&
-           !submission.failure;
+    const auto note_failure = [&] {
+        device_->synchronize();
+        std::int64_t failed = -1;
+        submission.failure = arguments_.failure(failed);
+        if (!submission.failure) return;
+        if (failed < 0 || failed > submission.reached)
+            throw InternalError("cuda", "a kernel reported a failure of an instruction that did not run");
+        submission.failed = failed;
+    };
+    return attempt(submission, *device_, launch, note_failure) && !submission.failure;
 }
 
 void CudaCommands::note_spans(std::int64_t submitted, Submission& submission) {
