@@ -55,7 +55,7 @@ const PermittedIncludes& permitted_includes() {
         {"runtime", {"face", "types", "program", "memory_plan", "device", "metric"}},
         {"device", {"face", "types"}},
         {"cpu", {"face", "types", "device"}},
-        {"cuda", {"face"}},
+        {"cuda", {"face", "device"}},
         {"metric", {"face", "types"}},
         {"budget", {"face", "types", "ir", "alternatives", "metric"}},
         {"kernel_check", {"face", "types", "ir", "interpreter", "device", "cpu", "metric"}},

@@ -19,6 +19,7 @@
 
 extern "C" {
 /// Set by the emulator once the shared object is loaded. It is in the shared object, whose own data kernels may read.
+/// Not inline: g++ makes inline variables unique in a process, and there is one for each module.
 __attribute__((visibility("default"))) cairn::emulated_cuda::RuntimeCalls cairn_emulator = {};
 }
 

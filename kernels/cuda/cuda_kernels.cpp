@@ -1,0 +1,17 @@
+#include "kernels/cuda/cuda_kernels.hpp"
+
+#include "kernels/cuda/rows/rows.hpp"
+
+namespace cairn::kernels::cuda {
+
+KernelSet cuda_kernels(const DeviceRates& rates) {
+    KernelSet set;
+    add_elementwise(set.kernels);
+    add_movement(set.kernels);
+    add_joins(set.kernels);
+    for (Kernel& kernel : set.kernels) kernel.device = rates.device;
+    set.devices = {rates};
+    return set;
+}
+
+}  // namespace cairn::kernels::cuda

@@ -1,0 +1,71 @@
+#include "kernels/cuda/generate/kernel_source.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace cairn::kernels::cuda {
+
+std::string kernel_begin(const Problem& problem, const std::string& entry, int threads) {
+    std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(", threads, entry);
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) text += fmt::format("void* in{}, ", i);
+    for (std::size_t i = 0; i < problem.outputs.size(); ++i) text += fmt::format("void* out{}, ", i);
+    text += "void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {\n    dependency_wait();\n";
+    if (const auto symbols = symbols_of(problem)) {
+        const std::size_t count = symbols->list().size();
+        for (std::size_t i = 0; i < count; ++i) text += fmt::format("    const i64 s{0} = symbols[{0}];\n", i);
+    }
+    return text;
+}
+
+std::string entry_of(std::string_view family, const Problem& problem) {
+    return fmt::format("{}_{}", family, to_string(digest(to_string(problem))));
+}
+
+Dim blocks_for(const Dim& count, std::int64_t items) {
+    const Dim blocks = ceildiv(count, items);
+    return provably_le(1, blocks) ? blocks : max(blocks, 1);
+}
+
+Refusal needs_plain_memory(const Problem& problem, std::size_t rank) {
+    for (const auto* side : {&problem.inputs, &problem.outputs}) {
+        for (const TensorDesc& tensor : *side) {
+            if (!tensor.layout.empty()) return "needs plain memory, not " + tensor.layout;
+            if (tensor.shape.size() > rank) return fmt::format("needs at most {} axes", rank);
+            if (tensor.strides.size() != tensor.shape.size()) return "needs one stride an axis";
+        }
+    }
+    return {};
+}
+
+double bytes_of(const Problem& problem) {
+    double bytes = 0;
+    for (const auto* side : {&problem.inputs, &problem.outputs}) {
+        for (const TensorDesc& tensor : *side) {
+            double elements = 1;
+            for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis)
+                if (!(tensor.strides[axis] == Dim(0))) elements *= static_cast<double>(tensor.shape[axis].constant());
+            bytes += elements * static_cast<double>(size_of(tensor.dtype));
+        }
+    }
+    return bytes;
+}
+
+double number_or(const Problem& problem, std::string_view name, double otherwise) {
+    for (const Attribute& attribute : problem.attributes) {
+        if (attribute.name != name) continue;
+        if (const double* number = std::get_if<double>(&attribute.value)) return *number;
+        return static_cast<double>(problem.attributes.integer(name));
+    }
+    return otherwise;
+}
+
+std::size_t axis_index(std::int64_t axis, std::size_t rank) {
+    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+std::string float_text(float value) {
+    return fmt::format("__uint_as_float({:#010x}u)", std::bit_cast<std::uint32_t>(value));
+}
+
+}  // namespace cairn::kernels::cuda

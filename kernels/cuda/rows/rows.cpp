@@ -1,0 +1,42 @@
+#include "kernels/cuda/rows/rows.hpp"
+
+#include "kernels/cuda/generate/kernel_source.hpp"
+
+#include <array>
+#include <utility>
+
+namespace cairn::kernels::cuda {
+
+Kernel cuda_row(std::string_view family, std::string_view definition, std::string_view dtype, Accepts accepts,
+                Code code, WorkCost cost, std::vector<std::string> samples) {
+    Kernel made;
+    made.id = "cuda." + std::string(family) + "." + std::string(definition);
+    if (!dtype.empty()) made.id += "." + std::string(dtype);
+    made.id += "@1";
+    made.definition = definition;
+    made.device = Device::cuda();
+    made.accepts = accepts;
+    made.code = code;
+    made.cost = cost;
+    made.samples = std::move(samples);
+    return made;
+}
+
+int register_budget(std::string_view id) {
+    struct Budget {
+        std::string_view prefix;
+        int registers;
+    };
+    constexpr std::array budgets{Budget{"cuda.elementwise.", 64}, Budget{"cuda.movement.", 48},
+                                 Budget{"cuda.joins.", 40}};
+    for (const Budget& budget : budgets)
+        if (id.starts_with(budget.prefix)) return budget.registers;
+    return 32;
+}
+
+Cost memory_cost(const Problem& problem, double operations) {
+    const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
+    return {operations * elements, bytes_of(problem), 0.5};
+}
+
+}  // namespace cairn::kernels::cuda
