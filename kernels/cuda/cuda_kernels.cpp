@@ -9,6 +9,10 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_elementwise(set.kernels);
     add_movement(set.kernels);
     add_joins(set.kernels);
+    add_reductions(set.kernels);
+    add_norms(set.kernels);
+    add_gather(set.kernels);
+    add_products(set.kernels);
     for (Kernel& kernel : set.kernels) kernel.device = rates.device;
     set.devices = {rates};
     return set;

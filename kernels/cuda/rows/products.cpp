@@ -1,0 +1,148 @@
+#include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/product_text.hpp"
+#include "kernels/cuda/generate/size_text.hpp"
+#include "kernels/cuda/rows/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+/// Products of f32, alone or with a body: for few rows a kernel that reads b once, and one in tiles for any number.
+namespace cairn::kernels::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr std::int64_t tile = 64, most_few_rows = 16;
+
+/// How a product with few rows is split.
+struct FewRowsPlan {
+    int rows;   ///< at most
+    int part;   ///< of the depth in shared memory at a time
+    int width;  ///< columns of a block
+    int split;  ///< by columns: threads side by side; by depth: columns of a warp
+};
+
+FewRowsPlan few_rows_plan(const ProductView& view) {
+    constexpr std::int64_t shared_elements = 8192, enough_blocks = 120, most_sums = 96;
+    FewRowsPlan plan{};
+    plan.rows = static_cast<int>(std::max<std::int64_t>(view.rows.upper_bound(), 1));
+    const std::int64_t part = shared_elements / plan.rows / 128 * 128, depth = (view.depth.upper_bound() + 127) / 128 * 128;
+    plan.part = static_cast<int>(std::clamp<std::int64_t>(depth, 128, part));
+    const std::int64_t columns = view.columns.upper_bound();
+    if (view.b_is_along_depth) {
+        plan.split = columns >= 4096 && plan.rows <= 8 ? 4 : 1;
+        plan.width = 8 * plan.split;
+        return plan;
+    }
+    plan.split = 32;
+    while (plan.split > 2 && (columns < plan.split * 4 * enough_blocks || plan.split * plan.rows > most_sums))
+        plan.split /= 2;
+    plan.width = 4 * plan.split;
+    return plan;
+}
+
+KernelCode few_rows_code(const Problem& problem) {
+    const ProductView view = product_view(problem);
+    const FewRowsPlan plan = few_rows_plan(view);
+    const Dim strips = ceildiv(view.columns, plan.width);
+    KernelCode code;
+    code.entry = entry_of("product_rows", problem);
+    code.text = kernel_begin(problem, code.entry, threads) +
+                fmt::format("    const i64 strips = {}, batch = blockIdx.x / larger(strips, 1);\n    if (batch >= {}) return;\n"
+                            "    if (strips == 0) return;\n",
+                            size_text(strips), size_text(view.batches)) +
+                product_operands_text(problem, view) +
+                fmt::format("    {}<{}, {}, {}>(p, blockIdx.x % strips * {}, a_row, out);\n}}\n",
+                            view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows,
+                            plan.part, plan.split, plan.width);
+    code.grid = {blocks_for(strips * view.batches, 1)};
+    code.block = threads;
+    return code;
+}
+
+Refusal few_rows_accepts(const Problem& problem) {
+    if (Refusal no = product_refusal(problem); !no.empty()) return no;
+    const ProductView view = product_view(problem);
+    if (view.rows.upper_bound() > most_few_rows) return fmt::format("needs at most {} rows", most_few_rows);
+    if (!view.b_is_along_depth && !(view.b_column_stride == Dim(1))) return "needs a contiguous axis of the second input";
+    return {};
+}
+
+KernelCode tile_code(const Problem& problem) {
+    const ProductView view = product_view(problem);
+    const Dim down = ceildiv(view.rows, tile), across = ceildiv(view.columns, tile);
+    KernelCode code;
+    code.entry = entry_of("product_tile", problem);
+    // Neighbouring blocks read the same columns of b, which is mostly the larger operand.
+    code.text = kernel_begin(problem, code.entry, threads) +
+                fmt::format("    const i64 down = {}, across = {}, at = blockIdx.x;\n"
+                            "    if (at >= down * across * {}) return;\n"
+                            "    const i64 batch = at / (down * across);\n",
+                            size_text(down), size_text(across), size_text(view.batches)) +
+                product_operands_text(problem, view) +
+                fmt::format("    product_tile<{}>(p, at % down * {}, at / down % across * {}, a_row, out);\n}}\n",
+                            view.b_is_along_depth, tile, tile);
+    code.grid = {blocks_for(down * across * view.batches, 1)};
+    code.block = threads;
+    return code;
+}
+
+Refusal tile_accepts(const Problem& problem) { return product_refusal(problem); }
+
+Cost few_rows_cost(const Problem& problem) { return product_cost(problem, 0.25); }
+// Tiles are computed whole, by at least 64 rows.
+Cost tile_cost(const Problem& problem) {
+    Cost cost = product_cost(problem, 0.4);
+    const double rows = static_cast<double>(product_view(problem).rows.constant());
+    const double computed = static_cast<double>((static_cast<std::int64_t>(rows) + tile - 1) / tile * tile);
+    cost.flops *= computed / std::max(rows, 1.0);
+    return cost;
+}
+
+std::vector<std::string> few_rows_samples(bool is_fused) {
+    if (!is_fused)
+        return {"matmul | f32[1,768] f32[768,50257]:(1,768)! -> f32[1,50257]",
+                "matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..9",
+                "matmul | f32[3,2,40] f32[3,40,36] -> f32[3,2,36]",
+                "matmul | f32[12,70] f32[70,33]:(1,70) -> f32[12,33]"};
+    return {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,1,768] f32[768,3072]! "
+            "f32[1,1,3072]:(0,0,1)! -> f32[1,1,3072] results (5)",
+            "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
+            "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
+            "(4,4,4) where T in 1..12",
+            "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,3072] f32[1,3072,768]:(0,768,1)! "
+            "f32[1,T,768]:(0,0,1)! f32[1,T,768] -> f32[1,T,768] results (6) where T in 1..16",
+            "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,768] f32[768,2]:(1,768)! f32[1,2]:(0,1)! -> f32[1,2] "
+            "results (4)"};
+}
+
+std::vector<std::string> tile_samples(bool is_fused) {
+    if (!is_fused)
+        return {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..140",
+                "matmul | f32[2,12,T,64]:(768*T,64,768,1) f32[2,12,64,T]:(768*T,64,1,768) -> f32[2,12,T,T] where T in 1..200",
+                "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60"};
+    return {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[1,S,768] f32[1,768,3072]:(0,1,768)! "
+            "f32[1,S,3072]:(0,0,1)! -> f32[1,S,3072] results (5) where S in 1..512",
+            "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
+            "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
+            "(4,4,4) where T in 1..1024",
+            "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[4,T,3072] f32[4,3072,768]:(0,768,1)! "
+            "f32[4,T,768]:(0,0,1)! f32[4,T,768] -> f32[4,T,768] results (6) where T in 1..1024"};
+}
+
+}  // namespace
+
+void add_products(std::vector<Kernel>& kernels) {
+    for (const bool is_fused : {true, false}) {
+        const char* name = is_fused ? "fused" : "matmul";
+        kernels.push_back(cuda_row("product_rows", name, "f32", few_rows_accepts, few_rows_code, few_rows_cost,
+                                   few_rows_samples(is_fused)));
+        kernels.push_back(
+            cuda_row("product_tile", name, "f32", tile_accepts, tile_code, tile_cost, tile_samples(is_fused)));
+    }
+    // An element of a further input is read by the thread that writes the same element of the output.
+    for (Kernel& kernel : kernels)
+        if (kernel.definition == "fused") kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
+}
+
+}  // namespace cairn::kernels::cuda
