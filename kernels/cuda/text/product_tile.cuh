@@ -49,8 +49,11 @@ struct ProductOperands {
 template <bool b_along_depth, class Rows, class Out>
 CAIRN_DEVICE void product_tile(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
                                const Out& out) {
-    __shared__ __align__(16) float a_tile[2][64][20];
-    __shared__ __align__(16) float b_tile[2][b_along_depth ? 64 : 16][b_along_depth ? 20 : 68];
+    constexpr int b_lines = b_along_depth ? 64 : 16, b_width = b_along_depth ? 20 : 68;
+    __shared__ __align__(16) float shared[2 * 64 * 20 + 2 * 64 * 20];
+    auto* const a_tile = (float(*)[64][20])shared;
+    auto* const b_tile = (float(*)[b_lines][b_width])(shared + 2 * 64 * 20);
+    auto* const result = (float(*)[68])shared;  // after the last barrier
     const int x = threadIdx.x % 16, y = threadIdx.x / 16;
     const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
     const i64 row = first_row + threadIdx.x / 4, column = first_column + threadIdx.x / 4;
@@ -127,8 +130,12 @@ CAIRN_DEVICE void product_tile(const ProductOperands& p, i64 first_row, i64 firs
 #pragma unroll
     for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            const i64 to_row = first_row + y + 16 * i, to_column = first_column + (b_along_depth ? x + 16 * j : 4 * x + j);
-            if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, total[i][j]);
-        }
+        for (int j = 0; j < 4; ++j) result[y + 16 * i][b_along_depth ? x + 16 * j : 4 * x + j] = total[i][j];
+    __syncthreads();
+    // One copy of `out` in the code; a warp writes neighbours.
+#pragma unroll 1
+    for (int i = threadIdx.x; i < 64 * 64; i += 256) {
+        const i64 to_row = first_row + i / 64, to_column = first_column + i % 64;
+        if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / 64][i % 64]);
+    }
 }

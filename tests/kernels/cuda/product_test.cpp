@@ -1,0 +1,162 @@
+#include "tests/kernels/cuda/kernel_cases.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace cairn::kernels::cuda {
+namespace {
+
+// The product of a problem at constant sizes, and its body if that is a bias, a residual or an activation.
+std::vector<Numbers> reference(const Problem& problem, const std::vector<Numbers>& inputs) {
+    const Shape &a = problem.inputs[0].shape, &b = problem.inputs[1].shape;
+    const auto depth = static_cast<std::size_t>(a.back().constant()), columns = static_cast<std::size_t>(b.back().constant());
+    const auto rows = static_cast<std::size_t>(a[a.size() - 2].constant());
+    std::size_t batches = 1;
+    for (std::size_t axis = 0; axis + 2 < a.size(); ++axis) batches *= static_cast<std::size_t>(a[axis].constant());
+    const bool has_batches = b.size() > 2;
+    Numbers product(batches * rows * columns);
+    for (std::size_t batch = 0; batch < batches; ++batch)
+        for (std::size_t row = 0; row < rows; ++row)
+            for (std::size_t column = 0; column < columns; ++column) {
+                double sum = 0;
+                for (std::size_t k = 0; k < depth; ++k)
+                    sum += static_cast<double>(inputs[0][(batch * rows + row) * depth + k]) *
+                           static_cast<double>(inputs[1][((has_batches ? batch : 0) * depth + k) * columns + column]);
+                product[(batch * rows + row) * columns + column] = sum;
+            }
+    if (problem.definition == "matmul") return {product};
+    std::vector<Numbers> values(inputs.begin(), inputs.end());
+    for (const Step& step : problem.body) {
+        Numbers made;
+        for (std::size_t i = 0; i < product.size(); ++i) {
+            const auto x = static_cast<double>(step.op == "matmul" ? product[i] : values[static_cast<std::size_t>(step.operands[0])][i]);
+            if (step.op == "matmul") made.push_back(x);
+            if (step.op == "add") made.push_back(x + static_cast<double>(values[static_cast<std::size_t>(step.operands[1])][i]));
+            if (step.op == "relu") made.push_back(std::max(x, 0.0));
+            if (step.op == "gelu") made.push_back(x / 2 * (1 + std::erf(x / std::sqrt(2.0))));
+            if (step.op == "gelu_tanh")
+                made.push_back(x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))));
+        }
+        values.push_back(made);
+    }
+    std::vector<Numbers> results;
+    for (std::size_t o = 0; o < problem.outputs.size(); ++o) {
+        const Numbers& value = values[static_cast<std::size_t>(problem.results[o])];
+        if (!problem.attributes.has("columns")) {
+            results.push_back(value);
+            continue;
+        }
+        const auto first = static_cast<std::size_t>(problem.attributes.dims("columns")[o].constant());
+        const auto count = static_cast<std::size_t>(count_of(problem.outputs[o])) / std::max<std::size_t>(batches * rows, 1);
+        Numbers part;
+        for (std::size_t row = 0; row < batches * rows; ++row)
+            for (std::size_t column = 0; column < count; ++column) part.push_back(value[row * columns + first + column]);
+        results.push_back(part);
+    }
+    return results;
+}
+
+// Repeated elements of inputs hold what was filled last, so all of them are made equal.
+void repeat_elements(const Problem& problem, std::vector<Numbers>& inputs) {
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+        const TensorDesc& tensor = problem.inputs[n];
+        for (std::size_t i = 0; i < inputs[n].size(); ++i) {
+            std::size_t rest = i, first = 0, step = 1;
+            for (std::size_t axis = tensor.shape.size(); axis-- > 0;) {
+                const auto size = static_cast<std::size_t>(tensor.shape[axis].constant());
+                if (!(tensor.strides[axis] == Dim(0))) first += rest % size * step;
+                rest /= size, step *= size;
+            }
+            inputs[n][i] = inputs[n][first];
+        }
+    }
+}
+
+struct ProductCase {
+    const char* problem;
+    const char* kernel;
+    std::vector<std::vector<std::int64_t>> sizes;
+};
+
+const std::vector<ProductCase> products{
+    // Few rows, neighbours of b along the columns.
+    {"matmul | f32[T,K] f32[K,N] -> f32[T,N] where T in 0..9, K in 0..900, N in 0..300", "product_rows", {{0, 5, 5}, {1, 1, 1}, {3, 0, 7}, {3, 7, 0}, {9, 333, 37}, {2, 900, 300}}},
+    {"matmul | f32[16,4*K]:(4*K+4,1) f32[4*K,4*N]:(4*N+8,1) -> f32[16,4*N] where K in 1..400, N in 1..40", "product_rows", {{1, 1}, {33, 9}, {300, 5}}},
+    {"matmul | f32[3,T,40]:(40,120,1) f32[3,40,36]:(36*40,36,1) -> f32[3,T,36] where T in 1..5", "product_rows", {{1}, {5}}},
+    {"fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,132] f32[1,132,68]:(0,68,1)! f32[1,T,68]:(0,0,1)! f32[1,T,68] -> f32[1,T,68] results (6) where T in 1..12", "product_rows", {{1}, {2}, {12}}},
+    {"fused columns=(0,24,48) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,64] f32[64,72]! f32[1,T,72]:(0,0,1)! -> f32[1,T,72] f32[1,T,3,8]:(1,8,256,1) f32[1,T,3,8]:(1,8,256,1) results (4,4,4) where T in 1..12", "product_rows", {{1}, {5}, {12}}},
+    // Few rows, neighbours along the depth.
+    {"matmul | f32[T,K] f32[K,N]:(1,K) -> f32[T,N] where T in 0..9, K in 2..900, N in 0..300", "product_rows", {{0, 5, 5}, {1, 2, 1}, {3, 7, 0}, {9, 333, 37}, {2, 900, 30}}},
+    {"matmul | f32[T,4*K] f32[4*K,5000]:(1,4*K+4) -> f32[T,5000] where T in 1..2, K in 1..40", "product_rows", {{1, 1}, {2, 35}}},
+    {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[12,136] f32[136,33]:(1,136)! f32[12,33]:(0,1)! -> f32[12,33] results (5)", "product_rows", {{}}},
+    // Tiles.
+    {"matmul | f32[T,K] f32[K,N] -> f32[T,N] where T in 0..200, K in 0..300, N in 0..200", "product_tile", {{0, 5, 5}, {1, 1, 1}, {3, 0, 7}, {3, 7, 0}, {65, 33, 67}, {64, 16, 64}, {130, 150, 129}}},
+    {"matmul | f32[T,4*K] f32[4*K,4*N] -> f32[T,4*N] where T in 0..200, K in 1..300, N in 1..50", "product_tile", {{1, 1, 1}, {65, 13, 17}, {130, 40, 32}}},
+    {"matmul | f32[T,4*K] f32[4*K,N]:(1,4*K) -> f32[T,N] where T in 0..200, K in 1..300, N in 1..150", "product_tile", {{1, 1, 1}, {65, 13, 67}, {130, 40, 129}}},
+    {"matmul | f32[T,K]:(1,T) f32[K,N]:(2*N,2) -> f32[T,N]:(1,T) where T in 1..200, K in 2..300, N in 2..150", "product_tile", {{1, 2, 2}, {65, 13, 67}}},
+    {"matmul | f32[2,3,T,16]:(48*T,16,48,1) f32[2,3,16,T]:(48*T,16,1,48) -> f32[2,3,T,T] where T in 1..100", "product_tile", {{1}, {70}}},
+    {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[2,T,68] f32[2,68,76]:(0,76,1)! f32[2,T,76]:(0,0,1)! -> f32[2,T,76] results (5) where T in 1..100", "product_tile", {{1}, {33}, {65}}},
+    {"fused columns=(0,24,48) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,64] f32[64,72]! f32[1,T,72]:(0,0,1)! -> f32[1,T,72] f32[1,T,3,8]:(1,8,2048,1) f32[1,T,3,8]:(1,8,2048,1) results (4,4,4) where T in 13..100", "product_tile", {{13}, {100}}},
+    {"fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[4,T,36]:(36,144,1) f32[4,36,40]:(0,1,36)! f32[4,T,40]:(0,0,1)! f32[4,T,40] -> f32[4,T,40]:(40,160,1) results (6) where T in 1..100", "product_tile", {{1}, {33}}},
+};
+
+TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
+    std::vector<std::string> problems;
+    for (const ProductCase& product : products) problems.emplace_back(product.problem);
+    const KernelCases cases(problems);
+    std::uint64_t seed = 1;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        EXPECT_TRUE(cases.kernel_id(i).starts_with(std::string("cuda.") + products[i].kernel)) << problems[i];
+        double worst = 0;
+        for (const auto& size : products[i].sizes) {
+            for (const std::size_t misaligned : {0, 1}) {
+                const Problem problem = cases.at(i, size);
+                auto inputs = random_inputs(problem, ++seed);
+                repeat_elements(problem, inputs);
+                const auto wanted = reference(problem, inputs);
+                const auto y = cases.run(i, size, inputs, {.seed = seed, .misaligned = misaligned});
+                for (std::size_t n = 0; n < y.size(); ++n) {
+                    const double error = error_of(y[n], wanted[n]);
+                    worst = std::max(worst, error);
+                    ASSERT_LE(error, 1e-6) << problems[i] << " output " << n << " at " << (size.empty() ? 0 : size[0]);
+                }
+            }
+        }
+        fmt::print("{:.2g} {} {}\n", worst, cases.kernel_id(i), problems[i].substr(0, problems[i].find(" where")));
+    }
+}
+
+TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const KernelCases cases({"matmul | f32[5,40] f32[40,36] -> f32[5,36]", "matmul | f32[5,40] f32[40,36]:(1,40) -> f32[5,36]",
+                             "matmul | f32[70,40] f32[40,36] -> f32[70,36]", "matmul | f32[70,40] f32[40,36]:(1,40) -> f32[70,36]"});
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        auto inputs = random_inputs(cases.problem(i), i);
+        inputs[0][3] = nan;
+        inputs[0][40 + 39] = inf;
+        inputs[0][80 + 1] = inf, inputs[1][1 * 36 + 5] = 0;
+        inputs[1][7 * 36 + 35] = -inf;
+        inputs[0][160] = -0.0L;
+        const auto y = cases.run(i, {}, inputs, {.seed = i})[0];
+        EXPECT_LE(error_of(y, reference(cases.problem(i), inputs)[0]), 1e-6) << cases.kernel_id(i);
+    }
+}
+
+TEST(CudaProducts, AResidualIsAddedInPlace) {
+    const std::string tail = " f32[64,68]! f32[T,68]:(0,1)! f32[T,68] -> f32[T,68] results (6) where T in 1..";
+    const std::string head = "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[T,64]";
+    const KernelCases cases({head + tail + "4", head + tail + "90"});
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::vector<std::int64_t> size{i == 0 ? 3 : 70};
+        auto inputs = random_inputs(cases.at(i, size), 9);
+        repeat_elements(cases.at(i, size), inputs);
+        const auto y = cases.run(i, size, inputs, {.same = {{3, 0}}})[0];
+        EXPECT_LE(error_of(y, reference(cases.at(i, size), inputs)[0]), 1e-6);
+    }
+}
+
+}  // namespace
+}  // namespace cairn::kernels::cuda
