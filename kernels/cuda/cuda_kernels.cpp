@@ -13,6 +13,7 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_norms(set.kernels);
     add_gather(set.kernels);
     add_products(set.kernels);
+    add_attention(set.kernels);
     for (Kernel& kernel : set.kernels) kernel.device = rates.device;
     set.devices = {rates};
     return set;
