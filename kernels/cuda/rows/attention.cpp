@@ -59,7 +59,7 @@ KernelCode tile_code(const Problem& problem) {
     KernelCode code;
     code.entry = entry_of("attention_tile", problem);
     code.block = static_cast<int>(8 * tile);
-    code.text = kernel_begin(problem, code.entry, code.block) +
+    code.text = kernel_begin(problem, code.entry, code.block, tile == 32 ? 2 : 3) +
                 fmt::format("    const i64 at = blockIdx.x;\n    if (at >= {0}) return;\n"
                             "    const i64 first_query = at % {1} * {2}, head = at / {1};\n",
                             size_text(blocks), size_text(tiles), tile) +

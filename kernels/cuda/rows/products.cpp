@@ -47,7 +47,7 @@ KernelCode few_rows_code(const Problem& problem) {
     const Dim strips = ceildiv(view.columns, plan.width);
     KernelCode code;
     code.entry = entry_of("product_rows", problem);
-    code.text = kernel_begin(problem, code.entry, threads) +
+    code.text = kernel_begin(problem, code.entry, threads, 2) +
                 fmt::format("    const i64 strips = {}, batch = blockIdx.x / larger(strips, 1);\n    if (batch >= {}) return;\n"
                             "    if (strips == 0) return;\n",
                             size_text(strips), size_text(view.batches)) +
@@ -74,7 +74,7 @@ KernelCode tile_code(const Problem& problem) {
     KernelCode code;
     code.entry = entry_of("product_tile", problem);
     // Neighbouring blocks read the same columns of b, which is mostly the larger operand.
-    code.text = kernel_begin(problem, code.entry, threads) +
+    code.text = kernel_begin(problem, code.entry, threads, 2) +
                 fmt::format("    const i64 down = {}, across = {}, at = blockIdx.x;\n"
                             "    if (at >= down * across * {}) return;\n"
                             "    const i64 batch = at / (down * across);\n",
@@ -104,7 +104,9 @@ std::vector<std::string> few_rows_samples(bool is_fused) {
         return {"matmul | f32[1,768] f32[768,50257]:(1,768)! -> f32[1,50257]",
                 "matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..9",
                 "matmul | f32[3,2,40] f32[3,40,36] -> f32[3,2,36]",
-                "matmul | f32[12,70] f32[70,33]:(1,70) -> f32[12,33]"};
+                "matmul | f32[12,70] f32[70,33]:(1,70) -> f32[12,33]",
+                "matmul | f32[16,70] f32[70,33]:(1,70) -> f32[16,33]",
+                "matmul | f32[8,70] f32[70,5000]:(1,70) -> f32[8,5000]"};
     return {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,1,768] f32[768,3072]! "
             "f32[1,1,3072]:(0,0,1)! -> f32[1,1,3072] results (5)",
             "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "

@@ -1,4 +1,4 @@
-#include "tests/kernels/cuda/kernel_cases.hpp"
+#include "tests/kernels/cuda/references.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,83 +12,6 @@ namespace cairn::kernels::cuda {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-
-double number(const Problem& problem, const char* name, double otherwise) {
-    for (const Attribute& attribute : problem.attributes)
-        if (attribute.name == name)
-            return std::holds_alternative<double>(attribute.value)
-                       ? std::get<double>(attribute.value)
-                       : static_cast<double>(problem.attributes.integer(name));
-    return otherwise;
-}
-
-std::array<std::size_t, 4> four(const Shape& shape) {
-    std::array<std::size_t, 4> sizes{1, 1, 1, 1};
-    for (std::size_t i = 0; i < shape.size(); ++i)
-        sizes[4 - shape.size() + i] = static_cast<std::size_t>(shape[i].constant());
-    return sizes;
-}
-
-// The element of a mask or bias beside a score; axes of size 1 are repeated.
-double beside(const Problem& problem, const std::vector<Numbers>& inputs, std::size_t input,
-              std::array<std::size_t, 4> at) {
-    std::array<std::size_t, 4> sizes = four(problem.inputs[input].shape);
-    if (number(problem, "pairs", 0) == 0) sizes = {sizes[2], 1, 1, sizes[3]};
-    std::size_t index = 0;
-    for (std::size_t axis = 0; axis < 4; ++axis) index = index * sizes[axis] + (sizes[axis] == 1 ? 0 : at[axis]);
-    return static_cast<double>(inputs[input][index]);
-}
-
-Numbers reference(const Problem& problem, const std::vector<Numbers>& inputs) {
-    const auto [batches, heads, queries, depth] = four(problem.inputs[0].shape);
-    const auto [same_batches, groups, keys, same_depth] = four(problem.inputs[1].shape);
-    const std::size_t width = four(problem.inputs[2].shape)[3];
-    const double scale = number(problem, "scale", 1 / std::sqrt(static_cast<double>(depth))),
-                 hidden = static_cast<float>(number(problem, "masked_score", std::numeric_limits<float>::lowest())),
-                 cap = number(problem, "softcap", 0), window = number(problem, "window", inf);
-    const bool adds_to_hidden = number(problem, "adds_to_hidden", 0) != 0;
-    Numbers y;
-    for (std::size_t b = 0; b < batches; ++b)
-        for (std::size_t h = 0; h < heads; ++h)
-            for (std::size_t t = 0; t < queries; ++t) {
-                const std::size_t kv = (b * groups + h / (heads / groups)) * keys;
-                std::vector<double> scores(keys);
-                double largest = -inf, sum = 0;
-                bool is_nan = false;
-                for (std::size_t s = 0; s < keys; ++s) {
-                    double score = 0;
-                    for (std::size_t d = 0; d < depth; ++d)
-                        score += static_cast<double>(inputs[0][((b * heads + h) * queries + t) * depth + d]) *
-                                 static_cast<double>(inputs[1][(kv + s) * depth + d]);
-                    score *= scale;
-                    if (cap != 0) score = std::tanh(score / cap) * cap;
-                    const double before = static_cast<double>(t) + static_cast<double>(keys) -
-                                          static_cast<double>(queries) - static_cast<double>(s);
-                    bool seen = before < window && (number(problem, "causal", 0) == 0 || before >= 0);
-                    double added = 0;
-                    for (std::size_t i = 3; i < inputs.size(); ++i) {
-                        const double value = beside(problem, inputs, i, {b, h, t, s});
-                        if (problem.inputs[i].dtype == DType::boolean)
-                            seen = seen && (value != 0) != (number(problem, "hides", 0) != 0);
-                        else
-                            added += value;
-                    }
-                    score = seen ? score + added : adds_to_hidden ? hidden + added : hidden;
-                    scores[s] = score;
-                    is_nan = is_nan || std::isnan(score);
-                    largest = std::max(largest, score);
-                }
-                if (is_nan) largest = nan;
-                for (double& score : scores) sum += score = std::exp(score - largest);
-                for (std::size_t e = 0; e < width; ++e) {
-                    double value = 0;
-                    for (std::size_t s = 0; s < keys; ++s)
-                        value += scores[s] / sum * static_cast<double>(inputs[2][(kv + s) * width + e]);
-                    y.push_back(value);
-                }
-            }
-    return y;
-}
 
 struct AttentionCase {
     std::string problem;
@@ -140,7 +63,7 @@ TEST(CudaAttention, HasTheResultsOfTheDefinition) {
                 auto inputs = random_inputs(problem, ++seed);
                 for (Number& x : inputs[0]) x = static_cast<float>(x * 4);
                 const auto y = cases.run(i, size, inputs, {.seed = seed, .misaligned = misaligned})[0];
-                const double error = error_of(y, reference(problem, inputs));
+                const double error = error_of(y, attention_reference(problem, inputs));
                 worst = std::max(worst, error);
                 ASSERT_LE(error, 2e-6) << problems[i] << " at " << size[0];
             }
@@ -164,7 +87,7 @@ TEST(CudaAttention, HiddenKeysCountWhereNothingElseDoes) {
             inputs[3][n] = i < 2 ? (hides_row ? 0 : inputs[3][n]) : static_cast<float>(hides_row ? -1e30 : 0);
         }
         const auto y = cases.run(i, size, inputs, {.seed = i})[0];
-        EXPECT_LE(error_of(y, reference(cases.at(i, size), inputs)), 2e-6) << cases.kernel_id(i);
+        EXPECT_LE(error_of(y, attention_reference(cases.at(i, size), inputs)), 2e-6) << cases.kernel_id(i);
     }
 }
 
@@ -181,7 +104,7 @@ TEST(CudaAttention, SpecialValuesStayInTheirRows) {
         inputs[0][24] = 1e30L;
         inputs[2][5 * 8 + 3] = nan, inputs[2][6 * 8 + 4] = inf;
         const auto y = cases.run(i, size, inputs, {.seed = i})[0];
-        EXPECT_LE(error_of(y, reference(cases.at(i, size), inputs)), 2e-6) << cases.kernel_id(i);
+        EXPECT_LE(error_of(y, attention_reference(cases.at(i, size), inputs)), 2e-6) << cases.kernel_id(i);
     }
 }
 

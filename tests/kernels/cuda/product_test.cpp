@@ -1,4 +1,4 @@
-#include "tests/kernels/cuda/kernel_cases.hpp"
+#include "tests/kernels/cuda/references.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,72 +8,6 @@
 
 namespace cairn::kernels::cuda {
 namespace {
-
-// The product of a problem at constant sizes, and its body if that is a bias, a residual or an activation.
-std::vector<Numbers> reference(const Problem& problem, const std::vector<Numbers>& inputs) {
-    const Shape &a = problem.inputs[0].shape, &b = problem.inputs[1].shape;
-    const auto depth = static_cast<std::size_t>(a.back().constant()), columns = static_cast<std::size_t>(b.back().constant());
-    const auto rows = static_cast<std::size_t>(a[a.size() - 2].constant());
-    std::size_t batches = 1;
-    for (std::size_t axis = 0; axis + 2 < a.size(); ++axis) batches *= static_cast<std::size_t>(a[axis].constant());
-    const bool has_batches = b.size() > 2;
-    Numbers product(batches * rows * columns);
-    for (std::size_t batch = 0; batch < batches; ++batch)
-        for (std::size_t row = 0; row < rows; ++row)
-            for (std::size_t column = 0; column < columns; ++column) {
-                double sum = 0;
-                for (std::size_t k = 0; k < depth; ++k)
-                    sum += static_cast<double>(inputs[0][(batch * rows + row) * depth + k]) *
-                           static_cast<double>(inputs[1][((has_batches ? batch : 0) * depth + k) * columns + column]);
-                product[(batch * rows + row) * columns + column] = sum;
-            }
-    if (problem.definition == "matmul") return {product};
-    std::vector<Numbers> values(inputs.begin(), inputs.end());
-    for (const Step& step : problem.body) {
-        Numbers made;
-        for (std::size_t i = 0; i < product.size(); ++i) {
-            const auto x = static_cast<double>(step.op == "matmul" ? product[i] : values[static_cast<std::size_t>(step.operands[0])][i]);
-            if (step.op == "matmul") made.push_back(x);
-            if (step.op == "add") made.push_back(x + static_cast<double>(values[static_cast<std::size_t>(step.operands[1])][i]));
-            if (step.op == "relu") made.push_back(std::max(x, 0.0));
-            if (step.op == "gelu") made.push_back(x / 2 * (1 + std::erf(x / std::sqrt(2.0))));
-            if (step.op == "gelu_tanh")
-                made.push_back(x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))));
-        }
-        values.push_back(made);
-    }
-    std::vector<Numbers> results;
-    for (std::size_t o = 0; o < problem.outputs.size(); ++o) {
-        const Numbers& value = values[static_cast<std::size_t>(problem.results[o])];
-        if (!problem.attributes.has("columns")) {
-            results.push_back(value);
-            continue;
-        }
-        const auto first = static_cast<std::size_t>(problem.attributes.dims("columns")[o].constant());
-        const auto count = static_cast<std::size_t>(count_of(problem.outputs[o])) / std::max<std::size_t>(batches * rows, 1);
-        Numbers part;
-        for (std::size_t row = 0; row < batches * rows; ++row)
-            for (std::size_t column = 0; column < count; ++column) part.push_back(value[row * columns + first + column]);
-        results.push_back(part);
-    }
-    return results;
-}
-
-// Repeated elements of inputs hold what was filled last, so all of them are made equal.
-void repeat_elements(const Problem& problem, std::vector<Numbers>& inputs) {
-    for (std::size_t n = 0; n < inputs.size(); ++n) {
-        const TensorDesc& tensor = problem.inputs[n];
-        for (std::size_t i = 0; i < inputs[n].size(); ++i) {
-            std::size_t rest = i, first = 0, step = 1;
-            for (std::size_t axis = tensor.shape.size(); axis-- > 0;) {
-                const auto size = static_cast<std::size_t>(tensor.shape[axis].constant());
-                if (!(tensor.strides[axis] == Dim(0))) first += rest % size * step;
-                rest /= size, step *= size;
-            }
-            inputs[n][i] = inputs[n][first];
-        }
-    }
-}
 
 struct ProductCase {
     const char* problem;
@@ -116,7 +50,7 @@ TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
                 const Problem problem = cases.at(i, size);
                 auto inputs = random_inputs(problem, ++seed);
                 repeat_elements(problem, inputs);
-                const auto wanted = reference(problem, inputs);
+                const auto wanted = product_reference(problem, inputs);
                 const auto y = cases.run(i, size, inputs, {.seed = seed, .misaligned = misaligned});
                 for (std::size_t n = 0; n < y.size(); ++n) {
                     const double error = error_of(y[n], wanted[n]);
@@ -141,7 +75,7 @@ TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
         inputs[1][7 * 36 + 35] = -inf;
         inputs[0][160] = -0.0L;
         const auto y = cases.run(i, {}, inputs, {.seed = i})[0];
-        EXPECT_LE(error_of(y, reference(cases.problem(i), inputs)[0]), 1e-6) << cases.kernel_id(i);
+        EXPECT_LE(error_of(y, product_reference(cases.problem(i), inputs)[0]), 1e-6) << cases.kernel_id(i);
     }
 }
 
@@ -154,7 +88,7 @@ TEST(CudaProducts, AResidualIsAddedInPlace) {
         auto inputs = random_inputs(cases.at(i, size), 9);
         repeat_elements(cases.at(i, size), inputs);
         const auto y = cases.run(i, size, inputs, {.same = {{3, 0}}})[0];
-        EXPECT_LE(error_of(y, reference(cases.at(i, size), inputs)[0]), 1e-6);
+        EXPECT_LE(error_of(y, product_reference(cases.at(i, size), inputs)[0]), 1e-6);
     }
 }
 

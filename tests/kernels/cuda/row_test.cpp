@@ -1,4 +1,4 @@
-#include "tests/kernels/cuda/kernel_cases.hpp"
+#include "tests/kernels/cuda/references.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,74 +10,6 @@ namespace cairn::kernels::cuda {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-
-using Row = std::vector<double>;
-
-/// A row of the result of a definition: of the row x, its factors gamma and beta, and eps.
-Row wanted_row(const std::string& name, const Row& x, const Row& gamma, const Row& beta, double eps) {
-    const auto n = static_cast<double>(x.size());
-    double sum = 0, largest = -inf;
-    std::size_t place = 0;
-    for (std::size_t j = 0; j < x.size(); ++j) {
-        sum += x[j];
-        if ((x[j] > largest || j == 0 || std::isnan(x[j])) && !std::isnan(largest)) largest = x[j], place = j;
-    }
-    const double mean = sum / n;
-    double squares = 0, exps = 0;
-    const bool is_centered = name.find("layer_norm") != std::string::npos || name == "variance";
-    for (const double value : x) {
-        squares += (value - (is_centered ? mean : 0)) * (value - (is_centered ? mean : 0));
-        exps += std::exp(value - largest);
-    }
-    if (name == "sum") return {sum};
-    if (name == "mean") return {mean};
-    if (name == "max_reduce") return {largest};
-    if (name == "variance") return {squares / n};
-    if (name == "argmax") return {static_cast<double>(place)};
-    Row y;
-    for (std::size_t j = 0; j < x.size(); ++j) {
-        double value;
-        if (name == "softmax") {
-            value = std::exp(x[j] - largest) / exps;
-        } else if (name == "log_softmax") {
-            value = x[j] - largest - std::log(exps);
-        } else {
-            value = (x[j] - (is_centered ? mean : 0)) / std::sqrt(squares / n + eps);
-            if (!gamma.empty()) value *= gamma[j];
-            if (!beta.empty()) value += beta[j];
-        }
-        y.push_back(value);
-    }
-    return y;
-}
-
-Row doubles(const Numbers& numbers) { return Row(numbers.begin(), numbers.end()); }
-
-// The reference of a problem whose row axes are the last `axes`, at constant sizes.
-std::vector<Numbers> reference(const Problem& problem, const std::vector<Numbers>& inputs, std::size_t axes) {
-    const bool adds = problem.definition.starts_with("add_");
-    const Shape& shape = problem.inputs[0].shape;
-    std::size_t size = 1;
-    for (std::size_t axis = shape.size() - axes; axis < shape.size(); ++axis)
-        size *= static_cast<std::size_t>(shape[axis].constant());
-    const std::size_t first = adds ? 2 : 1;
-    const Row gamma = inputs.size() > first ? doubles(inputs[first]) : Row(),
-              beta = inputs.size() > first + 1 ? doubles(inputs[first + 1]) : Row();
-    Numbers x = inputs[0], y;
-    for (std::size_t i = 0; adds && i < x.size(); ++i)
-        x[i] = static_cast<float>(static_cast<float>(x[i]) + static_cast<float>(inputs[1][i]));
-    std::size_t rows = 1;
-    for (std::size_t axis = 0; axis < shape.size() - axes; ++axis)
-        rows *= static_cast<std::size_t>(shape[axis].constant());
-    for (std::size_t row = 0; row < rows; ++row) {
-        const Row values(x.begin() + static_cast<std::ptrdiff_t>(row * size),
-                         x.begin() + static_cast<std::ptrdiff_t>((row + 1) * size));
-        const double eps = problem.attributes.has("eps") ? problem.attributes.number("eps") : 0;
-        for (const double value : wanted_row(problem.definition, values, gamma, beta, eps)) y.push_back(value);
-    }
-    if (adds) return {x, y};
-    return {y};
-}
 
 struct RowCase {
     const char* problem;
@@ -116,7 +48,7 @@ TEST(CudaRows, HaveTheResultsOfTheirDefinitions) {
             const Problem problem = cases.at(i, sizes);
             auto inputs = random_inputs(problem, ++seed);
             for (Number& x : inputs[0]) x = static_cast<float>(x * 3 + 2);
-            const auto wanted = reference(problem, inputs, row_cases[i].axes);
+            const auto wanted = row_reference(problem, inputs, row_cases[i].axes);
             const auto y = cases.run(i, sizes, inputs, {.seed = seed});
             for (std::size_t n = 0; n < y.size(); ++n) {
                 const double error = error_of(y[n], wanted[n]);
@@ -149,7 +81,7 @@ TEST(CudaRows, SpecialValuesGoOnAsInTheDefinitions) {
         for (std::size_t j = 0; j < size; ++j) x[3 * size + j] = -inf;
         for (std::size_t j = 0; j < size; ++j) x[4 * size + j] = static_cast<Number>(j % 2) - 0.5L;
         x[5 * size + size - 1] = nan, x[5 * size + size - 2] = nan;
-        const auto y = cases.run(i, {}, {x}, {.seed = i})[0], wanted = reference(cases.problem(i), {x}, 1)[0];
+        const auto y = cases.run(i, {}, {x}, {.seed = i})[0], wanted = row_reference(cases.problem(i), {x}, 1)[0];
         ASSERT_LE(error_of(y, wanted), 2e-6) << problems[i];
     }
 }
@@ -160,7 +92,7 @@ TEST(CudaRows, NormsRunInPlace) {
     const std::vector<std::int64_t> sizes{2};
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const auto inputs = random_inputs(cases.at(i, sizes), 3);
-        const auto wanted = reference(cases.at(i, sizes), inputs, 1);
+        const auto wanted = row_reference(cases.at(i, sizes), inputs, 1);
         const auto y = cases.run(i, sizes, inputs, {.same = {{0, 1}, {1, 0}}});
         EXPECT_EQ(y[0], wanted[0]);
         EXPECT_LE(error_of(y[1], wanted[1]), 2e-6);

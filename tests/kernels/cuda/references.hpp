@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tests/kernels/cuda/kernel_cases.hpp"
+
+#include <vector>
+
+/// The results of problems at constant sizes, by plain loops in double.
+namespace cairn::kernels::cuda {
+
+/// A reduction, softmax or norm whose axes are the last `axes`.
+std::vector<Numbers> row_reference(const Problem& problem, const std::vector<Numbers>& inputs, std::size_t axes);
+/// A matmul, or a fused problem whose body has biases, residuals and activations.
+std::vector<Numbers> product_reference(const Problem& problem, const std::vector<Numbers>& inputs);
+/// Attention.
+Numbers attention_reference(const Problem& problem, const std::vector<Numbers>& inputs);
+
+/// Makes elements equal that have one place in memory, along axes of stride 0.
+void repeat_elements(const Problem& problem, std::vector<Numbers>& inputs);
+
+}  // namespace cairn::kernels::cuda
