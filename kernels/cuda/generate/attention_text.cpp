@@ -1,6 +1,7 @@
 #include "kernels/cuda/generate/attention_text.hpp"
 
 #include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +61,8 @@ std::string score_text(const Problem& problem, const AttentionView& view) {
     std::string seen = "true", added;
     if (view.is_causal) seen += " && key <= query + behind";
     if (problem.attributes.has("window"))
-        seen += fmt::format(" && query + behind - key < {}", static_cast<std::int64_t>(number_or(problem, "window", 0)));
+        seen +=
+            fmt::format(" && query + behind - key < {}", static_cast<std::int64_t>(number_or(problem, "window", 0)));
     // The bias, which comes last, is added first.
     for (std::size_t i = problem.inputs.size(); i-- > 3;) {
         if (problem.inputs[i].dtype == DType::boolean)
@@ -86,7 +88,8 @@ Refusal beside_refusal(const Problem& problem, const AttentionView& view, std::s
     const Shape shape = with_four_axes(tensor).shape;
     const Shape scores{view.q.shape[0], view.q.shape[1], view.q.shape[2], view.k.shape[2]};
     for (std::size_t axis = 0; axis < 4; ++axis)
-        if (!(shape[axis] == scores[axis]) && !(shape[axis] == Dim(1))) return "needs a mask with axes of [B,H,T,S] or 1";
+        if (!(shape[axis] == scores[axis]) && !(shape[axis] == Dim(1)))
+            return "needs a mask with axes of [B,H,T,S] or 1";
     return {};
 }
 
@@ -101,8 +104,7 @@ AttentionView attention_view(const Problem& problem) {
     view.depth = view.q.shape[3].constant();
     view.width = view.v.shape[3].constant();
     view.is_causal = flag(problem, "causal");
-    view.hidden_score =
-        static_cast<float>(number_or(problem, "masked_score", std::numeric_limits<float>::lowest()));
+    view.hidden_score = static_cast<float>(number_or(problem, "masked_score", std::numeric_limits<float>::lowest()));
     view.skips_hidden = view.is_causal && view.hidden_score <= low_score && !flag(problem, "adds_to_hidden");
     return view;
 }
@@ -139,13 +141,14 @@ Refusal attention_refusal(const Problem& problem) {
 
 std::string attention_operands_text(const Problem& problem, const AttentionView& view) {
     const std::int64_t heads = view.q.shape[1].constant(), group = heads / view.k.shape[1].constant();
-    std::string text = fmt::format("    const i64 batch = head / {0}, of_batch = head % {0};\n    AttentionOperands p;\n",
-                                   heads);
+    std::string text =
+        fmt::format("    const i64 batch = head / {0}, of_batch = head % {0};\n    AttentionOperands p;\n", heads);
     const auto pointer = [&](char name, int input, const TensorDesc& tensor, const std::string& place) {
-        text += fmt::format("    p.{0} = (float*)in{1} + batch * {2} + {3} * {4};\n    p.{0}_stride = {5};\n"
-                            "    p.{0}_wide = {6} && is_aligned(p.{0});\n",
-                            name, input, stride_text(tensor, 0), place, stride_text(tensor, 1), stride_text(tensor, 2),
-                            is_wide(tensor));
+        text += fmt::format(
+            "    p.{0} = (float*)in{1} + batch * {2} + {3} * {4};\n    p.{0}_stride = {5};\n"
+            "    p.{0}_wide = {6} && is_aligned(p.{0});\n",
+            name, input, stride_text(tensor, 0), place, stride_text(tensor, 1), stride_text(tensor, 2),
+            is_wide(tensor));
     };
     pointer('q', 0, view.q, "of_batch");
     pointer('k', 1, view.k, fmt::format("(of_batch / {})", group));
@@ -154,12 +157,12 @@ std::string attention_operands_text(const Problem& problem, const AttentionView&
         "    p.queries = {};\n    p.keys = {};\n    p.hidden_score = {};\n    const i64 behind = p.keys - p.queries;\n",
         size_text(view.q.shape[2]), size_text(view.k.shape[2]), float_text(view.hidden_score));
     text += score_text(problem, view);
-    return text +
-           fmt::format("    float* const y = (float*)out0 + batch * {} + of_batch * {};\n"
-                       "    const auto store = [&](i64 query, i64 column, float value) {{ y[query * {} + column * {}] = "
-                       "value; }};\n",
-                       stride_text(view.out, 0), stride_text(view.out, 1), stride_text(view.out, 2),
-                       stride_text(view.out, 3));
+    return text + fmt::format(
+                      "    float* const y = (float*)out0 + batch * {} + of_batch * {};\n"
+                      "    const auto store = [&](i64 query, i64 column, float value) {{ y[query * {} + column * {}] = "
+                      "value; }};\n",
+                      stride_text(view.out, 0), stride_text(view.out, 1), stride_text(view.out, 2),
+                      stride_text(view.out, 3));
 }
 
 Cost attention_cost(const Problem& problem, double efficiency) {

@@ -118,7 +118,8 @@ std::string step_text(const Body& body, const Step& step) {
 
 Refusal step_refusal(const Body& body, const Step& step, int place) {
     for (const int operand : step.operands)
-        if (operand < 0 || operand >= place) return "the step " + step.op + " reads a value that does not come before it";
+        if (operand < 0 || operand >= place)
+            return "the step " + step.op + " reads a value that does not come before it";
     const std::size_t count = step.operands.size();
     if (step.op == "const") return count == 0 ? Refusal() : "a const has no operands";
     if (step.op == "cast") return count == 1 ? Refusal() : "a cast has one operand";
@@ -173,7 +174,8 @@ std::string body_text(const Body& body, const std::string& indent) {
     std::string text;
     auto place = body.inputs.size();
     for (const Step& step : body.steps)
-        text += fmt::format("{}const {} v{} = {};\n", indent, register_type(step.dtype), place++, step_text(body, step));
+        text +=
+            fmt::format("{}const {} v{} = {};\n", indent, register_type(step.dtype), place++, step_text(body, step));
     return text;
 }
 

@@ -28,43 +28,6 @@ Dim blocks_for(const Dim& count, std::int64_t items) {
     return provably_le(1, blocks) ? blocks : max(blocks, 1);
 }
 
-Refusal needs_plain_memory(const Problem& problem, std::size_t rank) {
-    for (const auto* side : {&problem.inputs, &problem.outputs}) {
-        for (const TensorDesc& tensor : *side) {
-            if (!tensor.layout.empty()) return "needs plain memory, not " + tensor.layout;
-            if (tensor.shape.size() > rank) return fmt::format("needs at most {} axes", rank);
-            if (tensor.strides.size() != tensor.shape.size()) return "needs one stride an axis";
-        }
-    }
-    return {};
-}
-
-double bytes_of(const Problem& problem) {
-    double bytes = 0;
-    for (const auto* side : {&problem.inputs, &problem.outputs}) {
-        for (const TensorDesc& tensor : *side) {
-            double elements = 1;
-            for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis)
-                if (!(tensor.strides[axis] == Dim(0))) elements *= static_cast<double>(tensor.shape[axis].constant());
-            bytes += elements * static_cast<double>(size_of(tensor.dtype));
-        }
-    }
-    return bytes;
-}
-
-double number_or(const Problem& problem, std::string_view name, double otherwise) {
-    for (const Attribute& attribute : problem.attributes) {
-        if (attribute.name != name) continue;
-        if (const double* number = std::get_if<double>(&attribute.value)) return *number;
-        return static_cast<double>(problem.attributes.integer(name));
-    }
-    return otherwise;
-}
-
-std::size_t axis_index(std::int64_t axis, std::size_t rank) {
-    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
-}
-
 std::string float_text(float value) {
     return fmt::format("__uint_as_float({:#010x}u)", std::bit_cast<std::uint32_t>(value));
 }

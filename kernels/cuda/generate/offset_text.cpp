@@ -35,9 +35,8 @@ std::string AxisList::offset(const std::string& index, const std::string& type) 
         const auto& [size, stride] = axes_[i];
         const std::string place = i == 0 ? rest : fmt::format("{} % {}({})", rest, type, size_text(size));
         if (!(stride == Dim(0))) {
-            const std::string of_axis = stride == Dim(1)
-                                            ? i == 0 ? place : "(" + place + ")"
-                                            : fmt::format("({}) * {}({})", place, type, size_text(stride));
+            const std::string of_axis = stride == Dim(1) ? i == 0 ? place : "(" + place + ")"
+                                                         : fmt::format("({}) * {}({})", place, type, size_text(stride));
             text += (text.empty() ? "" : " + ") + of_axis;
         }
         if (i != 0) rest = fmt::format("({} / {}({}))", rest, type, size_text(size));

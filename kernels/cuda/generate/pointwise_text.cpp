@@ -115,8 +115,9 @@ private:
         };
         add_check(kernel_.inputs, 'x');
         add_check(kernel_.outputs, 'y');
-        text += fmt::format(";\n    const {0} start = first + threadIdx.x * (aligned ? 4u : 1u), step = aligned ? 1 : {1};\n",
-                            index_, pointwise_threads);
+        text += fmt::format(
+            ";\n    const {0} start = first + threadIdx.x * (aligned ? 4u : 1u), step = aligned ? 1 : {1};\n", index_,
+            pointwise_threads);
         text += "    if (aligned && start + 4 <= count) {\n";
         for (std::size_t i = 0; i < kernel_.inputs.size(); ++i) text += load_run(i);
         std::string arguments;

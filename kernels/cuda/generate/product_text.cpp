@@ -1,6 +1,6 @@
 #include "kernels/cuda/generate/product_text.hpp"
 
-#include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,8 @@ Dim b_stride(const Problem& problem, std::size_t axis) {
 }
 
 bool are_multiples_of_four(const AxisList& list) {
-    return std::all_of(list.axes().begin(), list.axes().end(), [](const Axis& axis) { return is_multiple(axis.stride, 4); });
+    return std::all_of(list.axes().begin(), list.axes().end(),
+                       [](const Axis& axis) { return is_multiple(axis.stride, 4); });
 }
 
 std::string element_text(const ProductView& view, const TensorDesc& tensor, const std::string& parameter) {
@@ -60,16 +61,15 @@ std::string out_text(const Problem& problem, const ProductView& view) {
     const Epilogue epilogue = epilogue_of(problem);
     std::string text = "    const auto out = [&](i64 row, i64 column, float v0) {\n        i64 place = column;\n";
     for (std::size_t i = 0; i < epilogue.inputs.size(); ++i)
-        text += fmt::format("        const {} v{} = {};\n", register_type(epilogue.inputs[i].dtype), i + 1,
-                            loaded(epilogue.inputs[i].dtype,
-                                   element_text(view, epilogue.inputs[i], fmt::format("in{}", i + 2))));
+        text += fmt::format(
+            "        const {} v{} = {};\n", register_type(epilogue.inputs[i].dtype), i + 1,
+            loaded(epilogue.inputs[i].dtype, element_text(view, epilogue.inputs[i], fmt::format("in{}", i + 2))));
     text += body_text(epilogue.body, "        ");
     const bool has_columns = problem.attributes.has("columns");
     for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
         const TensorDesc& output = problem.outputs[i];
-        const std::string store =
-            fmt::format("{} = {};\n", element_text(view, output, fmt::format("out{}", i)),
-                        stored(output.dtype, fmt::format("v{}", epilogue.body.results[i])));
+        const std::string store = fmt::format("{} = {};\n", element_text(view, output, fmt::format("out{}", i)),
+                                              stored(output.dtype, fmt::format("v{}", epilogue.body.results[i])));
         if (!has_columns) {
             text += "        " + store;
             continue;
@@ -89,8 +89,8 @@ ProductView product_view(const Problem& problem) {
     ProductView view;
     view.lead_axes = rank - 1;
     view.batch_axes = rank - 2;
-    while (view.batch_axes > 0 && (b_stride(problem, view.batch_axes - 1) == Dim(0) ||
-                                   a.shape[view.batch_axes - 1] == Dim(1)))
+    while (view.batch_axes > 0 &&
+           (b_stride(problem, view.batch_axes - 1) == Dim(0) || a.shape[view.batch_axes - 1] == Dim(1)))
         --view.batch_axes;
     view.a_batches = AxisList(a, 0, view.batch_axes);
     view.a_rows = AxisList(a, view.batch_axes, rank - 1);
@@ -125,11 +125,13 @@ Refusal product_refusal(const Problem& problem) {
     if (a.shape.size() < 2 || b.shape.size() < 2 || b.shape.size() > a.shape.size()) return "needs matrices";
     const bool is_fused = problem.definition == "fused";
     if (!is_fused && problem.inputs.size() != 2) return "needs two inputs";
-    if (is_fused && (!parts_of_fused(problem) || problem.body[0].op != "matmul")) return "needs a body that begins with matmul";
+    if (is_fused && (!parts_of_fused(problem) || problem.body[0].op != "matmul"))
+        return "needs a body that begins with matmul";
     if (is_fused && problem.body[0].dtype != DType::f32) return "needs a product of f32";
     const std::size_t missing = a.shape.size() - b.shape.size();
     for (std::size_t axis = 0; axis + 2 < b.shape.size(); ++axis)
-        if (!(b.shape[axis] == a.shape[axis + missing])) return "needs inputs with the output's batch axes (stride 0 repeats)";
+        if (!(b.shape[axis] == a.shape[axis + missing]))
+            return "needs inputs with the output's batch axes (stride 0 repeats)";
     if (!(a.shape.back() == b.shape[b.shape.size() - 2])) return "needs operands of one depth";
     const Shape shape = product_shape(problem);
     const Epilogue epilogue = epilogue_of(problem);

@@ -1,6 +1,7 @@
 #include "kernels/cuda/generate/row_text.hpp"
 
 #include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 
 #include <fmt/format.h>

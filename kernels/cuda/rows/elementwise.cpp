@@ -1,5 +1,5 @@
-#include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/pointwise_text.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/rows/rows.hpp"
 
 #include <fmt/format.h>
@@ -47,17 +47,39 @@ struct Op {
     std::string_view from, to;  ///< dtypes of a sample
 };
 constexpr Op ops[] = {
-    {"neg", 1, "f32", "f32"},           {"abs", 1, "i32", "i32"},           {"exp", 1, "f32", "f32"},
-    {"log", 1, "f32", "f32"},           {"sqrt", 1, "f32", "f32"},          {"rsqrt", 1, "f32", "f32"},
-    {"sin", 1, "f32", "f32"},           {"cos", 1, "f32", "f32"},           {"tanh", 1, "f32", "f32"},
-    {"erf", 1, "f32", "f32"},           {"floor", 1, "f32", "f32"},         {"add", 2, "f32", "f32"},
-    {"sub", 2, "i32", "i32"},           {"mul", 2, "f16", "f16"},           {"div", 2, "i64", "i64"},
-    {"min", 2, "f32", "f32"},           {"max", 2, "bf16", "bf16"},         {"pow", 2, "f32", "f32"},
-    {"eq", 2, "i64", "bool"},           {"ne", 2, "bool", "bool"},          {"lt", 2, "f32", "bool"},
-    {"le", 2, "i8", "bool"},            {"gt", 2, "u8", "bool"},            {"ge", 2, "i32", "bool"},
-    {"logical_and", 2, "bool", "bool"}, {"logical_or", 2, "bool", "bool"},  {"logical_xor", 2, "bool", "bool"},
-    {"logical_not", 1, "bool", "bool"}, {"bitwise_and", 2, "i32", "i32"},   {"relu", 1, "f32", "f32"},
-    {"sigmoid", 1, "f32", "f32"},       {"silu", 1, "f32", "f32"},          {"gelu", 1, "f32", "f32"},
+    {"neg", 1, "f32", "f32"},
+    {"abs", 1, "i32", "i32"},
+    {"exp", 1, "f32", "f32"},
+    {"log", 1, "f32", "f32"},
+    {"sqrt", 1, "f32", "f32"},
+    {"rsqrt", 1, "f32", "f32"},
+    {"sin", 1, "f32", "f32"},
+    {"cos", 1, "f32", "f32"},
+    {"tanh", 1, "f32", "f32"},
+    {"erf", 1, "f32", "f32"},
+    {"floor", 1, "f32", "f32"},
+    {"add", 2, "f32", "f32"},
+    {"sub", 2, "i32", "i32"},
+    {"mul", 2, "f16", "f16"},
+    {"div", 2, "i64", "i64"},
+    {"min", 2, "f32", "f32"},
+    {"max", 2, "bf16", "bf16"},
+    {"pow", 2, "f32", "f32"},
+    {"eq", 2, "i64", "bool"},
+    {"ne", 2, "bool", "bool"},
+    {"lt", 2, "f32", "bool"},
+    {"le", 2, "i8", "bool"},
+    {"gt", 2, "u8", "bool"},
+    {"ge", 2, "i32", "bool"},
+    {"logical_and", 2, "bool", "bool"},
+    {"logical_or", 2, "bool", "bool"},
+    {"logical_xor", 2, "bool", "bool"},
+    {"logical_not", 1, "bool", "bool"},
+    {"bitwise_and", 2, "i32", "i32"},
+    {"relu", 1, "f32", "f32"},
+    {"sigmoid", 1, "f32", "f32"},
+    {"silu", 1, "f32", "f32"},
+    {"gelu", 1, "f32", "f32"},
     {"gelu_tanh", 1, "f32", "f32"},
 };
 

@@ -1,6 +1,7 @@
 #include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/offset_text.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 #include "kernels/cuda/rows/rows.hpp"
 
@@ -41,7 +42,8 @@ GatherView view_of(const Problem& problem) {
 bool has_runs(const Problem& problem, const GatherView& view) {
     using Run = AxisList::Run;
     if (size_of(problem.inputs[0].dtype) != 4) return false;
-    if (view.from_behind.run_of_four() != Run::contiguous || view.to_behind.run_of_four() != Run::contiguous) return false;
+    if (view.from_behind.run_of_four() != Run::contiguous || view.to_behind.run_of_four() != Run::contiguous)
+        return false;
     if (!is_multiple(view.from_behind.count(), 4) || !is_multiple(view.stride, 4)) return false;
     for (const AxisList* axes : {&view.from_before, &view.to_before, &view.to_at})
         for (const Axis& axis : axes->axes())
@@ -68,12 +70,13 @@ KernelCode gather_code(const Problem& problem) {
         view.indices.offset("place"), size_text(view.size));
     const std::string_view type = memory_type(problem.inputs[0].dtype);
     code.text += fmt::format(
-        "    {0}* const x = ({0}*)in0 + {1} + index * {2} + {3};\n    {0}* const y = ({0}*)out0 + {4} + {5} + {6};\n", type,
-        view.from_before.offset("before"), size_text(view.stride), view.from_behind.offset("j"),
+        "    {0}* const x = ({0}*)in0 + {1} + index * {2} + {3};\n    {0}* const y = ({0}*)out0 + {4} + {5} + {6};\n",
+        type, view.from_before.offset("before"), size_text(view.stride), view.from_behind.offset("j"),
         view.to_before.offset("before"), view.to_at.offset("place"), view.to_behind.offset("j"));
     if (runs)
         code.text +=
-            "    if (is_aligned(x) && is_aligned(y)) {\n        *(uint4*)y = load_16_bytes(x);\n        return;\n    }\n"
+            "    if (is_aligned(x) && is_aligned(y)) {\n        *(uint4*)y = load_16_bytes(x);\n        return;\n    "
+            "}\n"
             "    for (int e = 0; e < 4; ++e) y[e] = x[e];\n}\n";
     else
         code.text += "    *y = *x;\n}\n";
@@ -107,7 +110,8 @@ KernelCode iota_code(const Problem& problem) {
     code.entry = entry_of("iota", problem);
     code.text = kernel_begin(problem, code.entry, threads);
     code.text += fmt::format(
-        "    const i64 i = i64(blockIdx.x) * {} + threadIdx.x;\n    if (i >= {}) return;\n    const i64 v0 = i + {};\n{}"
+        "    const i64 i = i64(blockIdx.x) * {} + threadIdx.x;\n    if (i >= {}) return;\n    const i64 v0 = i + "
+        "{};\n{}"
         "    (({}*)out0)[{}] = {};\n}}\n",
         threads, size_text(out.shape[0]), size_text(problem.attributes.dims("start")[0]),
         is_float(out.dtype) ? body_text(body, "    ") : "", memory_type(out.dtype), AxisList(out).offset("i"),
@@ -129,17 +133,18 @@ Cost iota_cost(const Problem& problem) { return memory_cost(problem, 1); }
 }  // namespace
 
 void add_gather(std::vector<Kernel>& kernels) {
-    kernels.push_back(cuda_row("gather", "gather", "", gather_accepts, gather_code, gather_cost,
-                               {"gather axis=(-2) | f32[50,9] i32[N] -> f32[N,9] where N in 0..200",
-                                "gather axis=(-2) | f16[2,7,3] i64[4,2] -> f16[2,4,2,3]",
-                                "gather axis=(-1) | u8[3,8]:(1,3) i32[5] -> u8[3,5]",
-                                "gather axis=(-2) | f32[1024,768]! i32[1,T] -> f32[1,T,768] where T in 1..1024"}));
+    kernels.push_back(cuda_row(
+        "gather", "gather", "", gather_accepts, gather_code, gather_cost,
+        {"gather axis=(-2) | f32[50,9] i32[N] -> f32[N,9] where N in 0..200",
+         "gather axis=(-2) | f16[2,7,3] i64[4,2] -> f16[2,4,2,3]", "gather axis=(-1) | u8[3,8]:(1,3) i32[5] -> u8[3,5]",
+         "gather axis=(-2) | f32[1024,768]! i32[1,T] -> f32[1,T,768] where T in 1..1024"}));
     kernels.push_back(cuda_row("gather", "embedding", "", gather_accepts, gather_code, gather_cost,
                                {"embedding | f32[50257,768]! i32[1,T] -> f32[1,T,768] where T in 1..1024",
                                 "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));
-    kernels.push_back(cuda_row("gather", "iota", "", iota_accepts, iota_code, iota_cost,
-                               {"iota length=(T) start=(past) dtype=(5) | -> i32[T] where T in 1..1024, past in 0..1023",
-                                "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));
+    kernels.push_back(
+        cuda_row("gather", "iota", "", iota_accepts, iota_code, iota_cost,
+                 {"iota length=(T) start=(past) dtype=(5) | -> i32[T] where T in 1..1024, past in 0..1023",
+                  "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));
 }
 
 }  // namespace cairn::kernels::cuda

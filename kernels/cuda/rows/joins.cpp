@@ -1,6 +1,7 @@
 #include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/offset_text.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 #include "kernels/cuda/rows/rows.hpp"
 
@@ -31,8 +32,7 @@ std::vector<Piece> pieces_of(const Problem& problem) {
         return {{1, problem.attributes.dims("start"), problem.inputs[1].shape}, {0, origin, out}};
     if (problem.definition == "pad") {
         Piece middle{0, origin, first};
-        middle.begin[axis_index(problem.attributes.integer("axis"), out.size())] =
-            problem.attributes.dims("before")[0];
+        middle.begin[axis_index(problem.attributes.integer("axis"), out.size())] = problem.attributes.dims("before")[0];
         return {middle, {-1, origin, out}};
     }
     std::size_t axis = 0;
@@ -85,7 +85,8 @@ KernelCode code(const Problem& problem) {
     const Dim count = element_count(out.shape);
     std::string text = kernel_begin(problem, code.entry, threads);
     text += fmt::format(
-        "    const i64 i = i64(blockIdx.x) * {} + threadIdx.x;\n    if (i >= {}) return;\n    {}* const y = ({}*)out0;\n"
+        "    const i64 i = i64(blockIdx.x) * {} + threadIdx.x;\n    if (i >= {}) return;\n    {}* const y = "
+        "({}*)out0;\n"
         "    const i64 target = {};\n",
         threads, size_text(count), memory_type(out.dtype), memory_type(out.dtype), AxisList(out).offset("i"));
     std::string rest = "i";
@@ -140,8 +141,9 @@ void add_joins(std::vector<Kernel>& kernels) {
     const auto add = [&](std::string_view name, std::vector<std::string> samples) {
         kernels.push_back(cuda_row("joins", name, "", accepts, code, cost, std::move(samples)));
     };
-    add("concat", {"concat axis=(-2) | f32[2,N,3] f32[2,4,3] -> f32[2,N+4,3] where N in 0..90",
-                   "concat axis=(-1) | i64[4,1] i64[4,2]:(1,4) i64[4,3] -> i64[4,6]", "concat axis=(-1) | bool[7] -> bool[7]"});
+    add("concat",
+        {"concat axis=(-2) | f32[2,N,3] f32[2,4,3] -> f32[2,N+4,3] where N in 0..90",
+         "concat axis=(-1) | i64[4,1] i64[4,2]:(1,4) i64[4,3] -> i64[4,6]", "concat axis=(-1) | bool[7] -> bool[7]"});
     add("pad", {"pad axis=(-2) before=(1) after=(2) value=0.5 | f32[3,N,4] -> f32[3,N+3,4] where N in 0..90",
                 "pad axis=(-1) before=(N) after=(0) value=-7 | i8[5,6] -> i8[5,N+6] where N in 0..9",
                 "pad axis=(-1) before=(3) after=(3) value=1 | f16[4]:(2) -> f16[10]"});

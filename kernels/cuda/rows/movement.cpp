@@ -1,5 +1,5 @@
-#include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/pointwise_text.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/rows/rows.hpp"
 
 #include <fmt/format.h>

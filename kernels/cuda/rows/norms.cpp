@@ -1,4 +1,5 @@
 #include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/row_text.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 #include "kernels/cuda/rows/rows.hpp"
@@ -22,12 +23,14 @@ std::string store_text(const Problem& problem, const RowView& y) {
         const std::string factor = fmt::format("((float*)in{})[{}]", i, AxisList(problem.inputs[i]).offset("j"));
         value += (i == first ? " * " : " + ") + factor;
     }
-    return fmt::format("    const auto store = [&](i64 j, float value) {{ y[{}] = {}; }};\n", y.along.offset("j"), value);
+    return fmt::format("    const auto store = [&](i64 j, float value) {{ y[{}] = {}; }};\n", y.along.offset("j"),
+                       value);
 }
 
 // The sum is written as it is loaded; where loads are repeated, it is written before and then read.
 std::string load_text(const Problem& problem, const RowPlan& plan, const RowView& x, const std::string& size) {
-    if (!adds(problem)) return fmt::format("    const auto load = [&](i64 j) {{ return x[{}]; }};\n", x.along.offset("j"));
+    if (!adds(problem))
+        return fmt::format("    const auto load = [&](i64 j) {{ return x[{}]; }};\n", x.along.offset("j"));
     const auto axes = row_axes(problem);
     const RowView other = row_view(problem.inputs[1], axes), sum = row_view(problem.outputs[0], axes);
     std::string text = row_pointer("other", "in1", other.rows) + row_pointer("sum", "out0", sum.rows);
@@ -36,10 +39,10 @@ std::string load_text(const Problem& problem, const RowPlan& plan, const RowView
         "        return value;\n    }};\n",
         x.along.offset("j"), other.along.offset("j"), sum.along.offset("j"));
     if (plan.values > 0) return text + "    const auto& load = add;\n";
-    return text +
-           fmt::format("    for (i64 j = threadIdx.x; j < {}; j += {}) add(j);\n"
-                       "    const auto load = [&](i64 j) {{ return sum[{}]; }};\n",
-                       size, plan.threads, sum.along.offset("j"));
+    return text + fmt::format(
+                      "    for (i64 j = threadIdx.x; j < {}; j += {}) add(j);\n"
+                      "    const auto load = [&](i64 j) {{ return sum[{}]; }};\n",
+                      size, plan.threads, sum.along.offset("j"));
 }
 
 KernelCode code(const Problem& problem) {
@@ -56,9 +59,9 @@ KernelCode code(const Problem& problem) {
         code.text += fmt::format("    row_softmax<{}, {}>({}, load, store);\n}}\n", plan.arguments(),
                                  problem.definition == "log_softmax", size);
     else
-        code.text += fmt::format("    row_norm<{}, {}>({}, {}, load, store);\n}}\n", plan.arguments(),
-                                 is_centered(problem), size,
-                                 float_text(static_cast<float>(problem.attributes.number("eps"))));
+        code.text +=
+            fmt::format("    row_norm<{}, {}>({}, {}, load, store);\n}}\n", plan.arguments(), is_centered(problem),
+                        size, float_text(static_cast<float>(problem.attributes.number("eps"))));
     code.grid = {blocks_for(x.rows.count(), 1)};
     code.block = plan.threads;
     return code;
@@ -66,7 +69,8 @@ KernelCode code(const Problem& problem) {
 
 Refusal accepts(const Problem& problem) {
     if (Refusal no = needs_plain_memory(problem); !no.empty()) return no;
-    const std::size_t full = first_factor(problem), most = is_softmax(problem) ? 1 : full + (is_centered(problem) ? 2 : 1);
+    const std::size_t full = first_factor(problem),
+                      most = is_softmax(problem) ? 1 : full + (is_centered(problem) ? 2 : 1);
     if (problem.inputs.size() < full || problem.inputs.size() > most || problem.outputs.size() != full)
         return "has the wrong number of operands";
     for (const auto* side : {&problem.inputs, &problem.outputs})

@@ -6,13 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
-/// Products of f32, alone or with a body: for few rows a kernel that reads b once, and one in tiles for any number.
+/// Products of f32, alone or with a body: for few rows a kernel that reads b once, and one in tiles for any number,
+/// large ones or, so that there are enough for all multiprocessors, small ones.
 namespace cairn::kernels::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t tile = 64, most_few_rows = 16;
+constexpr std::int64_t most_few_rows = 16;
 
 /// How a product with few rows is split.
 struct FewRowsPlan {
@@ -26,7 +28,8 @@ FewRowsPlan few_rows_plan(const ProductView& view) {
     constexpr std::int64_t shared_elements = 8192, enough_blocks = 120, most_sums = 96;
     FewRowsPlan plan{};
     plan.rows = static_cast<int>(std::max<std::int64_t>(view.rows.upper_bound(), 1));
-    const std::int64_t part = shared_elements / plan.rows / 128 * 128, depth = (view.depth.upper_bound() + 127) / 128 * 128;
+    const std::int64_t part = shared_elements / plan.rows / 128 * 128,
+                       depth = (view.depth.upper_bound() + 127) / 128 * 128;
     plan.part = static_cast<int>(std::clamp<std::int64_t>(depth, 128, part));
     const std::int64_t columns = view.columns.upper_bound();
     if (view.b_is_along_depth) {
@@ -48,9 +51,10 @@ KernelCode few_rows_code(const Problem& problem) {
     KernelCode code;
     code.entry = entry_of("product_rows", problem);
     code.text = kernel_begin(problem, code.entry, threads, 2) +
-                fmt::format("    const i64 strips = {}, batch = blockIdx.x / larger(strips, 1);\n    if (batch >= {}) return;\n"
-                            "    if (strips == 0) return;\n",
-                            size_text(strips), size_text(view.batches)) +
+                fmt::format(
+                    "    const i64 strips = {}, batch = blockIdx.x / larger(strips, 1);\n    if (batch >= {}) return;\n"
+                    "    if (strips == 0) return;\n",
+                    size_text(strips), size_text(view.batches)) +
                 product_operands_text(problem, view) +
                 fmt::format("    {}<{}, {}, {}>(p, blockIdx.x % strips * {}, a_row, out);\n}}\n",
                             view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows,
@@ -64,24 +68,27 @@ Refusal few_rows_accepts(const Problem& problem) {
     if (Refusal no = product_refusal(problem); !no.empty()) return no;
     const ProductView view = product_view(problem);
     if (view.rows.upper_bound() > most_few_rows) return fmt::format("needs at most {} rows", most_few_rows);
-    if (!view.b_is_along_depth && !(view.b_column_stride == Dim(1))) return "needs a contiguous axis of the second input";
+    if (!view.b_is_along_depth && !(view.b_column_stride == Dim(1)))
+        return "needs a contiguous axis of the second input";
     return {};
 }
 
+template <std::int64_t tile>
 KernelCode tile_code(const Problem& problem) {
     const ProductView view = product_view(problem);
     const Dim down = ceildiv(view.rows, tile), across = ceildiv(view.columns, tile);
     KernelCode code;
-    code.entry = entry_of("product_tile", problem);
+    code.entry = entry_of(fmt::format("product_tile{}", tile), problem);
     // Neighbouring blocks read the same columns of b, which is mostly the larger operand.
     code.text = kernel_begin(problem, code.entry, threads, 2) +
-                fmt::format("    const i64 down = {}, across = {}, at = blockIdx.x;\n"
-                            "    if (at >= down * across * {}) return;\n"
-                            "    const i64 batch = at / (down * across);\n",
-                            size_text(down), size_text(across), size_text(view.batches)) +
+                fmt::format(
+                    "    const i64 down = {}, across = {}, at = blockIdx.x;\n"
+                    "    if (at >= down * across * {}) return;\n"
+                    "    const i64 batch = at / (down * across);\n",
+                    size_text(down), size_text(across), size_text(view.batches)) +
                 product_operands_text(problem, view) +
-                fmt::format("    product_tile<{}>(p, at % down * {}, at / down % across * {}, a_row, out);\n}}\n",
-                            view.b_is_along_depth, tile, tile);
+                fmt::format("    product_tile<{}, {}>(p, at % down * {}, at / down % across * {}, a_row, out);\n}}\n",
+                            tile, view.b_is_along_depth, tile, tile);
     code.grid = {blocks_for(down * across * view.batches, 1)};
     code.block = threads;
     return code;
@@ -90,12 +97,17 @@ KernelCode tile_code(const Problem& problem) {
 Refusal tile_accepts(const Problem& problem) { return product_refusal(problem); }
 
 Cost few_rows_cost(const Problem& problem) { return product_cost(problem, 0.25); }
-// Tiles are computed whole, by at least 64 rows.
+// Tiles are computed whole. Small ones read shared memory more often.
+template <std::int64_t tile>
 Cost tile_cost(const Problem& problem) {
-    Cost cost = product_cost(problem, 0.4);
-    const double rows = static_cast<double>(product_view(problem).rows.constant());
-    const double computed = static_cast<double>((static_cast<std::int64_t>(rows) + tile - 1) / tile * tile);
-    cost.flops *= computed / std::max(rows, 1.0);
+    const ProductView view = product_view(problem);
+    const auto whole = [](const Dim& size) {
+        return std::ceil(static_cast<double>(size.constant()) / static_cast<double>(tile));
+    };
+    const double rows = static_cast<double>(view.rows.constant()),
+                 blocks = whole(view.rows) * whole(view.columns) * static_cast<double>(view.batches.constant());
+    Cost cost = product_cost(problem, tile == 64 ? 0.4 : 0.2);
+    cost.flops *= whole(view.rows) * static_cast<double>(tile) / std::max(rows, 1.0) * idle_factor(blocks);
     return cost;
 }
 
@@ -107,29 +119,32 @@ std::vector<std::string> few_rows_samples(bool is_fused) {
                 "matmul | f32[12,70] f32[70,33]:(1,70) -> f32[12,33]",
                 "matmul | f32[16,70] f32[70,33]:(1,70) -> f32[16,33]",
                 "matmul | f32[8,70] f32[70,5000]:(1,70) -> f32[8,5000]"};
-    return {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,1,768] f32[768,3072]! "
-            "f32[1,1,3072]:(0,0,1)! -> f32[1,1,3072] results (5)",
-            "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
-            "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
-            "(4,4,4) where T in 1..12",
-            "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,3072] f32[1,3072,768]:(0,768,1)! "
-            "f32[1,T,768]:(0,0,1)! f32[1,T,768] -> f32[1,T,768] results (6) where T in 1..16",
-            "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,768] f32[768,2]:(1,768)! f32[1,2]:(0,1)! -> f32[1,2] "
-            "results (4)"};
+    return {
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,1,768] f32[768,3072]! "
+        "f32[1,1,3072]:(0,0,1)! -> f32[1,1,3072] results (5)",
+        "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
+        "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
+        "(4,4,4) where T in 1..12",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,3072] f32[1,3072,768]:(0,768,1)! "
+        "f32[1,T,768]:(0,0,1)! f32[1,T,768] -> f32[1,T,768] results (6) where T in 1..16",
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,768] f32[768,2]:(1,768)! f32[1,2]:(0,1)! -> f32[1,2] "
+        "results (4)"};
 }
 
 std::vector<std::string> tile_samples(bool is_fused) {
     if (!is_fused)
         return {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..140",
-                "matmul | f32[2,12,T,64]:(768*T,64,768,1) f32[2,12,64,T]:(768*T,64,1,768) -> f32[2,12,T,T] where T in 1..200",
+                "matmul | f32[2,12,T,64]:(768*T,64,768,1) f32[2,12,64,T]:(768*T,64,1,768) -> f32[2,12,T,T] where T in "
+                "1..200",
                 "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60"};
-    return {"fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[1,S,768] f32[1,768,3072]:(0,1,768)! "
-            "f32[1,S,3072]:(0,0,1)! -> f32[1,S,3072] results (5) where S in 1..512",
-            "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
-            "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
-            "(4,4,4) where T in 1..1024",
-            "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[4,T,3072] f32[4,3072,768]:(0,768,1)! "
-            "f32[4,T,768]:(0,0,1)! f32[4,T,768] -> f32[4,T,768] results (6) where T in 1..1024"};
+    return {
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[1,S,768] f32[1,768,3072]:(0,1,768)! "
+        "f32[1,S,3072]:(0,0,1)! -> f32[1,S,3072] results (5) where S in 1..512",
+        "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
+        "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
+        "(4,4,4) where T in 1..1024",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[4,T,3072] f32[4,3072,768]:(0,768,1)! "
+        "f32[4,T,768]:(0,0,1)! f32[4,T,768] -> f32[4,T,768] results (6) where T in 1..1024"};
 }
 
 }  // namespace
@@ -139,8 +154,10 @@ void add_products(std::vector<Kernel>& kernels) {
         const char* name = is_fused ? "fused" : "matmul";
         kernels.push_back(cuda_row("product_rows", name, "f32", few_rows_accepts, few_rows_code, few_rows_cost,
                                    few_rows_samples(is_fused)));
-        kernels.push_back(
-            cuda_row("product_tile", name, "f32", tile_accepts, tile_code, tile_cost, tile_samples(is_fused)));
+        kernels.push_back(cuda_row("product_tile64", name, "f32", tile_accepts, tile_code<64>, tile_cost<64>,
+                                   tile_samples(is_fused)));
+        kernels.push_back(cuda_row("product_tile32", name, "f32", tile_accepts, tile_code<32>, tile_cost<32>,
+                                   tile_samples(is_fused)));
     }
     // An element of a further input is read by the thread that writes the same element of the output.
     for (Kernel& kernel : kernels)

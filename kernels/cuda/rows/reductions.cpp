@@ -1,4 +1,5 @@
 #include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/row_text.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 #include "kernels/cuda/rows/rows.hpp"
@@ -35,12 +36,12 @@ KernelCode code(const Problem& problem) {
     const std::string type = problem.definition == "argmax" ? "i32" : "float";
     KernelCode code;
     code.entry = entry_of("reduction", problem);
-    code.text = row_begin(problem, code.entry, plan, view.rows.count()) + row_pointer("x", "in0", view.rows) +
-                row_pointer("y", "out0", output_rows(problem, axes), type) +
-                fmt::format("    const auto load = [&](i64 j) {{ return x[{}]; }};\n", view.along.offset("j")) +
-                fmt::format("    const {} result = {};\n", type,
-                            result_text(problem, plan, size_text(view.along.count()))) +
-                "    if (threadIdx.x == 0) *y = result;\n}\n";
+    code.text =
+        row_begin(problem, code.entry, plan, view.rows.count()) + row_pointer("x", "in0", view.rows) +
+        row_pointer("y", "out0", output_rows(problem, axes), type) +
+        fmt::format("    const auto load = [&](i64 j) {{ return x[{}]; }};\n", view.along.offset("j")) +
+        fmt::format("    const {} result = {};\n", type, result_text(problem, plan, size_text(view.along.count()))) +
+        "    if (threadIdx.x == 0) *y = result;\n}\n";
     code.grid = {blocks_for(view.rows.count(), 1)};
     code.block = plan.threads;
     return code;

@@ -1,7 +1,8 @@
 #include "kernels/cuda/rows/rows.hpp"
 
-#include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,16 +23,21 @@ Kernel cuda_row(std::string_view family, std::string_view definition, std::strin
     return made;
 }
 
+double idle_factor(double blocks) {
+    constexpr double multiprocessors = 132;
+    return std::max(1.0, multiprocessors / std::max(blocks, 1.0));
+}
+
 int register_budget(std::string_view id) {
     struct Budget {
         std::string_view prefix;
         int registers;
     };
-    constexpr std::array budgets{Budget{"cuda.elementwise.", 64}, Budget{"cuda.movement.", 48},
-                                 Budget{"cuda.joins.", 40},         Budget{"cuda.reduction.", 48},
-                                 Budget{"cuda.norm.", 48},          Budget{"cuda.gather.", 48},
-                                 Budget{"cuda.product_rows.", 128}, Budget{"cuda.product_tile.", 128},
-                                 Budget{"cuda.attention_query.", 80}, Budget{"cuda.attention_tile.", 168}};
+    constexpr std::array budgets{
+        Budget{"cuda.elementwise.", 64},    Budget{"cuda.movement.", 48},     Budget{"cuda.joins.", 40},
+        Budget{"cuda.reduction.", 48},      Budget{"cuda.norm.", 48},         Budget{"cuda.gather.", 48},
+        Budget{"cuda.product_rows.", 128},  Budget{"cuda.product_tile", 128}, Budget{"cuda.attention_query.", 80},
+        Budget{"cuda.attention_tile.", 168}};
     for (const Budget& budget : budgets)
         if (id.starts_with(budget.prefix)) return budget.registers;
     return 32;

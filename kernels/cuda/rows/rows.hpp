@@ -28,6 +28,9 @@ using WorkCost = Cost (*)(const Problem& problem);
 Kernel cuda_row(std::string_view family, std::string_view definition, std::string_view dtype, Accepts accepts,
                 Code code, WorkCost cost, std::vector<std::string> samples);
 
+/// How much longer arithmetic takes with so many blocks than with enough for all multiprocessors.
+double idle_factor(double blocks);
+
 /// Registers a thread that the kernels of a row may use, by its id: with fewer blocks at once they would be slower.
 int register_budget(std::string_view id);
 

@@ -1,5 +1,6 @@
-/// Attention of one query by a block of 256 threads; all scores are in dynamic shared memory. Keys from `visible` on are
-/// hidden, and computed only if their score counts. score(key, dot) is the score; out(column, value) takes the result.
+/// Attention of one query by a block of 256 threads; all scores are in dynamic shared memory. Keys from `visible` on
+/// are hidden, and computed only if their score counts. score(key, dot) is the score of a key; out(column, value) takes
+/// the result.
 template <int depth, int width, class Score, class Out>
 CAIRN_DEVICE void attention_query(const AttentionOperands& p, i64 query, i64 visible, const Score& score,
                                   const Out& out) {

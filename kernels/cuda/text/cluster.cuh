@@ -18,8 +18,8 @@ CAIRN_DEVICE u32 cluster_size() {
 /// Arrives at the barrier of the cluster; earlier writes are visible after the wait.
 CAIRN_DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 
-/// Arrives at the barrier of the cluster without ordering memory, which is faster: after mbarrier_init_fence, and before
-/// a block ends whose shared memory others may still write.
+/// Arrives at the barrier of the cluster without ordering memory, which is faster: after mbarrier_init_fence, and
+/// before a block ends whose shared memory others may still write.
 CAIRN_DEVICE void cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 
 /// Waits until all threads of the cluster have arrived.

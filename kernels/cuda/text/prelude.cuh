@@ -3,8 +3,12 @@
 // included, since NVRTC has no headers. PTX instructions are excluded if CAIRN_EMULATED is defined: the emulator
 // (tests/emulated_cuda/device) defines the same names for the CPU.
 
+#ifndef CAIRN_EMULATED
+#pragma nv_diag_suppress 177  // a kernel does not use all functions of these texts
+#endif
+
 /// The specifiers of a device function of these texts.
-#define CAIRN_DEVICE __device__ __forceinline__
+#define CAIRN_DEVICE static __device__ __forceinline__
 
 using i8 = signed char;
 using u8 = unsigned char;

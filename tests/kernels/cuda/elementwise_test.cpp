@@ -53,7 +53,13 @@ Number rounded(Number value, DType dtype) {
 Numbers special_values(DType dtype) {
     if (dtype == DType::boolean) return {0, 1};
     if (!is_float(dtype)) {
-        Numbers values{0, 1, 2, 7, 100, static_cast<Number>(low(dtype)), static_cast<Number>(high(dtype)),
+        Numbers values{0,
+                       1,
+                       2,
+                       7,
+                       100,
+                       static_cast<Number>(low(dtype)),
+                       static_cast<Number>(high(dtype)),
                        static_cast<Number>(high(dtype) - 1)};
         if (low(dtype) < 0) values.insert(values.end(), {-1, -3, -100, static_cast<Number>(low(dtype) + 1)});
         return values;
@@ -89,9 +95,13 @@ const std::vector<Op>& ops() {
         {"sub", 2, "fi", [](D x, D y) { return x - y; }, [](I x, I y) { return bits(x) - bits(y); }},
         {"mul", 2, "fi", [](D x, D y) { return x * y; }, [](I x, I y) { return bits(x) * bits(y); }},
         {"div", 2, "fi", [](D x, D y) { return x / y; },
-         [](I x, I y) { return y == 0 ? 0 : y == -1 ? 0 - bits(x) : bits(x / y); }},
-        {"min", 2, "fi", [](D x, D y) { return x < y || x != x ? x : y; }, [](I x, I y) { return bits(std::min(x, y)); }},
-        {"max", 2, "fi", [](D x, D y) { return x > y || x != x ? x : y; }, [](I x, I y) { return bits(std::max(x, y)); }},
+         [](I x, I y) { return y == 0    ? 0
+                               : y == -1 ? 0 - bits(x)
+                                         : bits(x / y); }},
+        {"min", 2, "fi", [](D x, D y) { return x < y || x != x ? x : y; },
+         [](I x, I y) { return bits(std::min(x, y)); }},
+        {"max", 2, "fi", [](D x, D y) { return x > y || x != x ? x : y; },
+         [](I x, I y) { return bits(std::max(x, y)); }},
         {"eq", 2, "fib", [](D x, D y) { return D(x == y); }, [](I x, I y) { return bits(x == y); }, true},
         {"ne", 2, "fib", [](D x, D y) { return D(x != y); }, [](I x, I y) { return bits(x != y); }, true},
         {"lt", 2, "fi", [](D x, D y) { return D(x < y); }, [](I x, I y) { return bits(x < y); }, true},
@@ -117,8 +127,12 @@ const std::vector<Op>& ops() {
         {"sigmoid", 1, "s", [](D x, D) { return 1 / (1 + std::exp(-x)); }, {}, false, false},
         {"silu", 1, "s", [](D x, D) { return x * (1 / (1 + std::exp(-x))); }, {}, false, false},
         {"gelu", 1, "s", [](D x, D) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }, {}, false, false},
-        {"gelu_tanh", 1, "s",
-         [](D x, D) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, {}, false,
+        {"gelu_tanh",
+         1,
+         "s",
+         [](D x, D) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); },
+         {},
+         false,
          false},
     };
     return all;
@@ -195,11 +209,13 @@ TEST(CudaElementwise, CastsRoundTruncateAndSaturate) {
         Numbers values = special_values(dtype);
         // Halves between neighbours, and numbers that two roundings would get wrong.
         if (dtype == DType::i64 || dtype == DType::i32 || dtype == DType::f64 || dtype == DType::f32)
-            for (const Number more : {2049.0L, 2051.0L, 4097.0L, 65519.0L, 65520.0L, 16842753.0L, 16777217.0L, 257.0L, 385.0L})
+            for (const Number more :
+                 {2049.0L, 2051.0L, 4097.0L, 65519.0L, 65520.0L, 16842753.0L, 16777217.0L, 257.0L, 385.0L})
                 values.push_back(rounded(more, is_float(dtype) ? dtype : DType::f64));
         if (dtype == DType::f64)
             values.insert(values.end(), {1 + std::ldexp(1.0L, -11) + std::ldexp(1.0L, -40), 127.5L, -128.5L, 1e300L});
-        if (dtype == DType::i64) values.insert(values.end(), {1099511627777.0L + 4294967296.0L, -1152921504606846977.0L});
+        if (dtype == DType::i64)
+            values.insert(values.end(), {1099511627777.0L + 4294967296.0L, -1152921504606846977.0L});
         return values;
     };
     for (const DType from : all_dtypes)
@@ -235,7 +251,8 @@ const std::vector<std::string> bodies{
 
 TEST(CudaElementwise, BodiesWithStridesAndSeveralResults) {
     const KernelCases cases(bodies);
-    const std::vector<std::vector<std::int64_t>> sizes{{1, 1}, {3, 5}, {0, 3}, {7, 0}, {1, 255}, {5, 205}, {70, 17}, {2, 1024}};
+    const std::vector<std::vector<std::int64_t>> sizes{{1, 1},   {3, 5},   {0, 3},   {7, 0},
+                                                       {1, 255}, {5, 205}, {70, 17}, {2, 1024}};
     std::uint64_t seed = 1;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         for (std::vector<std::int64_t> size : sizes) {
@@ -264,9 +281,10 @@ TEST(CudaElementwise, BodiesWithStridesAndSeveralResults) {
 }
 
 TEST(CudaElementwise, RunsInPlaceAndOnConstants) {
-    const KernelCases cases({"add | f32[N] f32[N] -> f32[N] where N in 0..5000",
-                             "elementwise {1=const(-7):i32 2=mul(0,1):i32 3=const(300):u8 4=const(nan):f32 5=const(-0):f32} "
-                             "| i32[N] -> i32[N] u8[N] f32[N] f32[N] results (2,3,4,5) where N in 0..90"});
+    const KernelCases cases(
+        {"add | f32[N] f32[N] -> f32[N] where N in 0..5000",
+         "elementwise {1=const(-7):i32 2=mul(0,1):i32 3=const(300):u8 4=const(nan):f32 5=const(-0):f32} "
+         "| i32[N] -> i32[N] u8[N] f32[N] f32[N] results (2,3,4,5) where N in 0..90"});
     const std::vector<std::int64_t> size{2051};
     const auto inputs = random_inputs(cases.at(0, size), 5);
     const auto y = cases.run(0, size, inputs, {.same = {{1, 0}}})[0];

@@ -34,9 +34,10 @@ TEST(CudaGather, TakesRowsByIndex) {
                 for (Number& index : inputs[1]) index = static_cast<Number>(static_cast<int>(index + 100) % 50);
                 const auto y = cases.run(i, size, inputs, {.seed = seed, .misaligned = misaligned})[0];
                 const Shape& shape = problem.inputs[0].shape;
-                const std::size_t axis = problem.definition == "embedding" || shape.size() < 3
-                                             ? (problem.definition != "embedding" && problem.attributes.integer("axis") == -1 ? 1 : 0)
-                                             : 1;
+                const std::size_t axis =
+                    problem.definition == "embedding" || shape.size() < 3
+                        ? (problem.definition != "embedding" && problem.attributes.integer("axis") == -1 ? 1 : 0)
+                        : 1;
                 const std::size_t before = size_from(shape, 0, axis), behind = size_from(shape, axis + 1, shape.size()),
                                   chosen = inputs[1].size();
                 for (std::size_t b = 0; b < before; ++b)
@@ -70,14 +71,20 @@ TEST(CudaGather, AnIndexOutOfRangeIsReported) {
 TEST(CudaGather, IotaCountsFromItsStart) {
     const KernelCases cases({"iota length=(T) start=(past) dtype=(5) | -> i32[T] where T in 0..1024, past in 0..1023",
                              "iota length=(9) start=(N) dtype=(1) | -> f32[9]:(2) where N in 0..50000000",
-                             "iota length=(300) start=(250) dtype=(7) | -> u8[300]"});
+                             "iota length=(300) start=(250) dtype=(7) | -> u8[300]",
+                             "iota length=(1 + mod(N, 5)) start=(floordiv(3 - N, 4) - mod(1 - N, 3)) dtype=(5) | -> "
+                             "i32[1 + mod(N, 5)] where N in 0..40"});
     for (const auto& size : std::vector<std::vector<std::int64_t>>{{0, 3}, {1, 1023}, {700, 12}}) {
         const auto y = cases.run(0, size, {})[0];
-        for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], static_cast<Number>(size[1]) + static_cast<Number>(i));
+        for (std::size_t i = 0; i < y.size(); ++i)
+            ASSERT_EQ(y[i], static_cast<Number>(size[1]) + static_cast<Number>(i));
     }
     const std::vector<std::int64_t> start{33554433};
     EXPECT_EQ(cases.run(1, start, {})[0][4], static_cast<float>(33554437));
     EXPECT_EQ(cases.run(2, {}, {})[0][7], 1);
+    // floor((3 - 13) / 4) is -3, and 1 - 13 modulo 3 is 0; for 9: -2 and 1.
+    EXPECT_EQ(cases.run(3, std::vector<std::int64_t>{13}, {})[0], (Numbers{-3, -2, -1, 0}));
+    EXPECT_EQ(cases.run(3, std::vector<std::int64_t>{9}, {})[0], (Numbers{-3, -2, -1, 0, 1}));
 }
 
 }  // namespace

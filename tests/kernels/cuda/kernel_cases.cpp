@@ -15,16 +15,6 @@
 namespace cairn::kernels::cuda {
 namespace {
 
-DeviceRates rates() {
-    DeviceRates rates;
-    rates.flops = 5e13;
-    rates.bandwidth = 3e12;
-    rates.launch_seconds = 1e-6;
-    rates.link_bandwidth = 5e10;
-    rates.link_seconds = 1e-5;
-    return rates;
-}
-
 Number number_at(const std::byte* at, DType dtype) {
     const auto as = [&]<typename T>(T value) {
         std::memcpy(&value, at, sizeof value);
@@ -123,8 +113,18 @@ private:
 
 std::int64_t count_of(const TensorDesc& tensor) { return element_count(tensor.shape).constant(); }
 
-KernelCases::KernelCases(std::vector<std::string> problems) {
-    const KernelSet set = cuda_kernels(rates());
+KernelSet h100_kernels() {
+    DeviceRates rates;
+    rates.flops = 5e13;
+    rates.bandwidth = 3e12;
+    rates.launch_seconds = 1e-6;
+    rates.link_bandwidth = 5e10;
+    rates.link_seconds = 1e-5;
+    return cuda_kernels(rates);
+}
+
+KernelCases::KernelCases(std::vector<std::string> problems, const std::vector<std::string>& ids) {
+    const KernelSet set = h100_kernels();
     std::string text(prelude_text());
     std::set<std::string> entries;
     for (const std::string& problem_text : problems) {
@@ -134,6 +134,7 @@ KernelCases::KernelCases(std::vector<std::string> problems) {
         std::string refusals;
         for (const Kernel& kernel : set.kernels) {
             if (kernel.definition != made.problem.definition) continue;
+            if (!ids.empty() && !kernel.id.starts_with(ids.at(cases_.size()))) continue;
             if (const Refusal no = kernel.accepts(made.problem); !no.empty()) {
                 refusals += "\n" + kernel.id + ": " + no;
                 continue;
@@ -182,11 +183,11 @@ std::vector<Numbers> KernelCases::run(std::size_t i, std::span<const std::int64_
                        is_written ? emulated_cuda::GlobalMemory::writable : emulated_cuda::GlobalMemory::read_only);
     }
     const std::int64_t scratch = chosen.workspace ? chosen.workspace(problem, 1).constant() : 0;
-    std::vector<double> workspace(static_cast<std::size_t>(scratch + 7) / 8,
-                                  std::numeric_limits<double>::quiet_NaN());
+    std::vector<double> workspace(static_cast<std::size_t>(scratch + 7) / 8, std::numeric_limits<double>::quiet_NaN());
     if (scratch > 0) global.add("workspace", workspace.data(), workspace.size() * 8);
     std::vector<std::int64_t> values(symbols.begin(), symbols.end());
-    if (!values.empty()) global.add("symbols", values.data(), values.size() * 8, emulated_cuda::GlobalMemory::read_only);
+    if (!values.empty())
+        global.add("symbols", values.data(), values.size() * 8, emulated_cuda::GlobalMemory::read_only);
     ReportedFailure failure;
     global.add("status", &failure, sizeof failure);
 
@@ -204,9 +205,7 @@ std::vector<Numbers> KernelCases::run(std::size_t i, std::span<const std::int64_
     module_->launch(launch, global, options.seed);
 
     if (options.failure != nullptr) *options.failure = failure;
-    if (options.failure == nullptr) {
-        EXPECT_EQ(failure.code, 0U);
-    }
+    if (options.failure == nullptr) { EXPECT_EQ(failure.code, 0U); }
     std::vector<Numbers> results;
     for (std::size_t n = count; n < memories.size(); ++n) {
         Memory* memory = memories[n].get();

@@ -24,17 +24,17 @@ struct ReportedFailure {
 
 struct CaseOptions {
     std::uint64_t seed = 1;
-    std::size_t misaligned = 0;             ///< elements by which all operands are moved from an address of 16 bytes
+    std::size_t misaligned = 0;  ///< elements by which all operands are moved from an address of 16 bytes
     std::vector<std::pair<int, int>> same = {};  ///< an input and the output that has its memory
-    ReportedFailure* failure = nullptr;     ///< null: a failure fails the test
+    ReportedFailure* failure = nullptr;          ///< null: a failure fails the test
 };
 
 /// Problems with the kernels that take them, compiled together for the emulator.
 class KernelCases {
 public:
-    /// Takes for each problem the first kernel that accepts it; throws std::runtime_error with the refusals if none
-    /// does, or if two make the same text.
-    explicit KernelCases(std::vector<std::string> problems);
+    /// Takes for each problem the first kernel that accepts it and whose id begins with `ids[i]`, if there are any.
+    /// Throws std::runtime_error with the refusals if there is none.
+    explicit KernelCases(std::vector<std::string> problems, const std::vector<std::string>& ids = {});
 
     const Problem& problem(std::size_t i) const { return cases_.at(i).problem; }
     const std::string& kernel_id(std::size_t i) const { return cases_.at(i).id; }
@@ -63,6 +63,9 @@ private:
 /// Random elements of a dtype: floats between -1 and 1, integers between -100 and 100.
 Numbers random_numbers(const TensorDesc& tensor, std::uint64_t seed);
 std::vector<Numbers> random_inputs(const Problem& problem, std::uint64_t seed);
+
+/// The kernels of an H100, as far as their costs tell.
+KernelSet h100_kernels();
 
 /// The larger of the relative L2 error and a tenth of the largest |y - r| / max(|r|, RMS r). Elements of which one is
 /// NaN, or infinite, must be so in both: otherwise the error is infinite.

@@ -106,7 +106,8 @@ std::vector<Numbers> row_reference(const Problem& problem, const std::vector<Num
 
 std::vector<Numbers> product_reference(const Problem& problem, const std::vector<Numbers>& inputs) {
     const Shape &a = problem.inputs[0].shape, &b = problem.inputs[1].shape;
-    const auto depth = static_cast<std::size_t>(a.back().constant()), columns = static_cast<std::size_t>(b.back().constant());
+    const auto depth = static_cast<std::size_t>(a.back().constant()),
+               columns = static_cast<std::size_t>(b.back().constant());
     const auto rows = static_cast<std::size_t>(a[a.size() - 2].constant());
     std::size_t batches = 1;
     for (std::size_t axis = 0; axis + 2 < a.size(); ++axis) batches *= static_cast<std::size_t>(a[axis].constant());
@@ -126,9 +127,11 @@ std::vector<Numbers> product_reference(const Problem& problem, const std::vector
     for (const Step& step : problem.body) {
         Numbers made;
         for (std::size_t i = 0; i < product.size(); ++i) {
-            const auto x = static_cast<double>(step.op == "matmul" ? product[i] : values[static_cast<std::size_t>(step.operands[0])][i]);
+            const auto x = static_cast<double>(
+                step.op == "matmul" ? product[i] : values[static_cast<std::size_t>(step.operands[0])][i]);
             if (step.op == "matmul") made.push_back(x);
-            if (step.op == "add") made.push_back(x + static_cast<double>(values[static_cast<std::size_t>(step.operands[1])][i]));
+            if (step.op == "add")
+                made.push_back(x + static_cast<double>(values[static_cast<std::size_t>(step.operands[1])][i]));
             if (step.op == "relu") made.push_back(std::max(x, 0.0));
             if (step.op == "gelu") made.push_back(x / 2 * (1 + std::erf(x / std::sqrt(2.0))));
             if (step.op == "gelu_tanh")
@@ -144,10 +147,12 @@ std::vector<Numbers> product_reference(const Problem& problem, const std::vector
             continue;
         }
         const auto first = static_cast<std::size_t>(problem.attributes.dims("columns")[o].constant());
-        const auto count = static_cast<std::size_t>(count_of(problem.outputs[o])) / std::max<std::size_t>(batches * rows, 1);
+        const auto count =
+            static_cast<std::size_t>(count_of(problem.outputs[o])) / std::max<std::size_t>(batches * rows, 1);
         Numbers part;
         for (std::size_t row = 0; row < batches * rows; ++row)
-            for (std::size_t column = 0; column < count; ++column) part.push_back(value[row * columns + first + column]);
+            for (std::size_t column = 0; column < count; ++column)
+                part.push_back(value[row * columns + first + column]);
         results.push_back(part);
     }
     return results;
