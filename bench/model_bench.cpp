@@ -27,6 +27,7 @@ struct Options {
     std::optional<std::int64_t> length;
     std::int64_t batch = 1;
     int threads = 0;
+    std::string device = "cpu";
     std::optional<double> budget;
     bench::IterationLimits turns;
     bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, profile = false,
@@ -49,6 +50,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--last-logits", options.last_logits, "of the last position, as without it");
     app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")
         ->check(support::at_least(1));
+    app.add_option("--device", options.device, "cpu, cuda, cuda:1 and so on, or auto: a GPU if there is one");
     app.add_option("--mode", options.mode, "where times come from")
         ->check(CLI::IsMember({"off", "cached", "quick", "normal", "exhaustive"}));
     app.add_option("--budget", options.budget, "seconds for measuring; the mode's own when not given")
@@ -129,6 +131,7 @@ void run(const Options& options, Clock::time_point started) {
     if (options.beside) busy.emplace();
     support::Options of_host;
     if (options.threads > 0) of_host.threads = options.threads;
+    of_host.device = options.device;
     of_host.mode = options.mode;
     of_host.timing_db = options.db;
     const cairn::Context context = support::make_context(of_host);

@@ -94,6 +94,7 @@ void add_version_and_defaults(CLI::App& app) {
 
 void add_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")->check(at_least(1));
+    app.add_option("--device", options.device, "cpu, cuda, cuda:1 and so on, or auto: a GPU if there is one");
     app.add_option("--mode", options.mode,
                    "off: estimates only; cached: stored timings; normal: measure what is missing")
         ->check(CLI::IsMember({"off", "cached", "normal"}));
@@ -122,6 +123,7 @@ cairn::Context make_context(const Options& options) {
         context.shipped_timings = shipped_timings_files();
     }
     context.threads = options.threads.value_or(cairn::usable_cpus());
+    context.devices = cairn::devices_from_text(options.device);
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     return cairn::Context(context);
 }

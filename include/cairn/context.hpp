@@ -24,6 +24,11 @@ CAIRN_API int usable_cpus();
 /// example); empty if there is none. A process that uses more is stopped until the next period.
 CAIRN_API std::optional<double> cpu_quota();
 
+/// The value of ContextOptions::devices for an option of a program: `cpu`, `cuda`, `cuda:1`; or `auto`, the first GPU
+/// if a CUDA driver that can be used has one, else the CPU alone. Throws Error(argument) for any other text. Opens the
+/// driver for `auto` only.
+CAIRN_API std::vector<Device> devices_from_text(std::string_view text, const std::filesystem::path& cuda_driver = {});
+
 /// Path of the timing database of the command `cairn`: `cairn/timings.db` in $XDG_CACHE_HOME, otherwise in ~/.cache;
 /// empty if neither variable is set. Reads these variables and creates nothing.
 CAIRN_API std::filesystem::path default_timing_db();
@@ -39,6 +44,14 @@ struct ContextOptions {
 
     /// Threads that run programs, the caller's included: exactly this many. More than usable_cpus() is legal and slow.
     int threads = 1;
+    /// The devices to use. The CPU always is; it need not be named. A GPU that cannot be used is an Error(unsupported)
+    /// with the reason. Without a GPU here no library of CUDA is opened.
+    std::vector<Device> devices = {Device::cpu};
+    /// Path of the CUDA driver; empty: `libcuda.so.1`, as the loader finds it.
+    std::filesystem::path cuda_driver = {};
+    /// Folder of CUDA's other libraries (NVRTC); empty: as the loader finds them, else in the toolkit that was found
+    /// when Cairn was built.
+    std::filesystem::path cuda_libraries = {};
     /// The timing database, created if absent, in an existing folder; empty: timings are kept in memory only. A
     /// database that cannot be used is logged once and otherwise ignored.
     std::filesystem::path timing_db = {};
@@ -64,7 +77,8 @@ struct ContextOptions {
 class CAIRN_API Context {
 public:
     /// Throws Error(argument) for threads < 1, for ill-formed extra kernels (two with one id, an unknown definition),
-    /// and for features that the CPU lacks or that imply one that is missing from the set.
+    /// for features that the CPU lacks or that imply one that is missing from the set, and for a device that is named
+    /// twice; Error(unsupported) for a device that cannot be used.
     explicit Context(ContextOptions options = {});
 
     /// Threads that run programs, the caller's included.

@@ -34,10 +34,11 @@ inline bool has_device(std::span<const DeviceRates> devices, Device device) noex
                                                 [&](const DeviceRates& rates) { return rates.device == device; });
 }
 
-/// A device other than the CPU and its backend.
+/// A device other than the CPU: its backend, and its rates and kernels unless they are in ContextOptions::extra.
 struct DeviceBackend {
     Device device;
     std::unique_ptr<device::Backend> backend;
+    KernelSet kernels = {};
 };
 
 inline namespace v0 {

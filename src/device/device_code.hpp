@@ -8,7 +8,7 @@ namespace cairn::device {
 /// A kernel for one Problem as text in the language of the device, and how it is launched; the grid follows from the
 /// sizes (KernelLaunch::grid). The parameters of the entry are the data of all operands, inputs first (`void*` each),
 /// then `void* workspace`, `const long long* symbols` (values of the program's symbols, in device memory),
-/// `FailureRecord* status` and `int instruction`.
+/// `FailureReport* status` and `unsigned instruction`.
 struct DeviceCode {
     std::string text;
     std::string entry;             ///< symbol of the kernel, declared `extern "C"`
@@ -17,18 +17,18 @@ struct DeviceCode {
     std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block
 };
 
-/// Why a kernel with code could not compute with its data: FailureRecord::code.
-enum class FailureCode : int { index_out_of_range = 1 };
+/// Why a kernel with code could not compute with its data: FailureReport::code.
+enum class FailureCode : unsigned { index_out_of_range = 1 };
 
-/// What kernels with code report, as they see it. The first thread that fails claims the record by replacing
-/// `instruction`, -1 before, with its own parameter `instruction` (compare and swap), then writes the rest.
-struct FailureRecord {
-    int instruction = -1;
-    int code = 0;
-    int input = -1;  ///< of the instruction; -1: unknown
-    int padding = 0;
+/// What kernels with code report: the FailureReport of kernels/cuda/text/prelude.cuh. All zero before a run. The first
+/// thread that fails claims it by replacing `code`, 0 before (compare and swap), then writes the rest.
+struct FailureReport {
+    unsigned code = 0;  ///< a FailureCode; 0: none
+    unsigned instruction = 0;
+    unsigned input = 0;  ///< of the instruction
+    unsigned unused = 0;
     long long position = 0, value = 0;
 };
-static_assert(sizeof(FailureRecord) == 32);
+static_assert(sizeof(FailureReport) == 32);
 
 }  // namespace cairn::device

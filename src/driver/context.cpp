@@ -3,6 +3,7 @@
 #include "device/context_impl.hpp"
 #include "device/cpu/affinity.hpp"
 #include "driver/make_context.hpp"
+#include "driver/open_devices.hpp"
 
 #include <utility>
 
@@ -23,7 +24,10 @@ std::optional<double> cpu_quota() { return device::cgroup_quota(); }
 
 std::string_view version() noexcept { return version_text; }
 
-Context::Context(ContextOptions options) : Context(driver::make_context(std::move(options), {})) {}
+Context::Context(ContextOptions options) {
+    std::vector<DeviceBackend> devices = driver::open_devices(options);
+    *this = driver::make_context(std::move(options), std::move(devices));
+}
 
 Context::Context(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 

@@ -56,6 +56,7 @@ Context make_context(ContextOptions options, std::vector<DeviceBackend> devices)
     KernelSet built_in = cpu_kernels();
     validate_kernels(impl->options.extra, built_in);
     append(impl->kernels, impl->options.extra);
+    for (DeviceBackend& other : impl->other_backends) append(impl->kernels, std::move(other.kernels));
     append(impl->kernels, std::move(built_in));
     if (impl->options.reference_only)
         std::erase_if(impl->kernels.kernels, [](const Kernel& kernel) { return !is_kept_reference_only(kernel); });

@@ -6,8 +6,8 @@
 
 namespace cairn::driver {
 
-/// Creates a Context that has these devices beside the CPU. Their kernels and rates are those of ContextOptions::extra.
-/// Throws as the constructor of Context does.
+/// Creates a Context that has these devices beside the CPU, in place of ContextOptions::devices. Throws as the
+/// constructor of Context does.
 Context make_context(ContextOptions options, std::vector<DeviceBackend> devices);
 
 }  // namespace cairn::driver

@@ -107,7 +107,10 @@ private:
     void check(const Kernel& kernel) const {
         if (!is_valid_name(kernel.id))
             refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
-        if (kernel.run == nullptr || kernel.accepts == nullptr) refuse("kernel {} lacks run or accepts", kernel.id);
+        const bool is_code = kernel.code != nullptr;
+        if ((kernel.run == nullptr && !is_code) || kernel.accepts == nullptr)
+            refuse("kernel {} lacks run or accepts", kernel.id);
+        if (is_code && kernel.device == Device::cpu) refuse("kernel {} has code, which the CPU does not run", kernel.id);
         if (const FeatureSet missing = missing_prerequisites(kernel.needs); !missing.empty())
             refuse("kernel {} needs {} without {}, which that requires", kernel.id, to_string(kernel.needs),
                    to_string(missing));

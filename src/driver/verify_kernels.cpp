@@ -65,7 +65,8 @@ public:
     void add(const program::Program& program) {
         for (const auto* section : {&program.bind, &program.run})
             for (const program::Instruction& instruction : *section)
-                if (impl_.is_extra(instruction.kernel)) add(instruction, program);
+                if (impl_.is_extra(instruction.kernel) && impl_.find(instruction.kernel)->run != nullptr)
+                    add(instruction, program);
     }
 
     void run() const {

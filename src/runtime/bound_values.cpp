@@ -1,6 +1,7 @@
 #include "runtime/bound_values.hpp"
 
 #include "program/memory_plan/packing_problem.hpp"
+#include "runtime/byte_range.hpp"
 #include "runtime/run_fault.hpp"
 
 #include <fmt/format.h>
@@ -259,12 +260,20 @@ private:
             workspace = backend.reserve(bytes, device::MemoryUse::scratch);
             workspace->touch(0, bytes);
         }
-        const device::KernelLaunch launch{
-            instruction.kernel->run,
-            {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
-             workspace == nullptr ? nullptr : workspace->data(), instruction.prepared.get()},
-            instruction.inputs,
-            instruction.outputs};
+        device::KernelLaunch launch{instruction.kernel->run,
+                                    {args.data(), args.data() + instruction.inputs, table.data() + instruction.dims,
+                                     workspace == nullptr ? nullptr : workspace->data(), instruction.prepared.get()},
+                                    instruction.inputs,
+                                    instruction.outputs};
+        launch.code = instruction.code;
+        for (std::size_t axis = 0; axis < launch.grid.size(); ++axis)
+            if (const int size = instruction.grid[axis]; size >= 0)
+                launch.grid[axis] =
+                    static_cast<unsigned>(work.program->expressions()[static_cast<std::size_t>(size)].constant());
+        if (instruction.is_host_copy) {
+            launch.copy_bytes = byte_count(args[0], static_cast<std::size_t>(operand(work, 0).element_bytes));
+            launch.bytes = static_cast<std::int64_t>(2 * launch.copy_bytes);
+        }
         device::Submission submission;
         backend.record({&launch, 1}, {})->run(submission);
         const auto at = static_cast<std::size_t>(&instruction - work.program->bind().data());

@@ -20,10 +20,13 @@ struct ByteRange {
 };
 
 /// Size of a dense tensor in bytes.
-inline std::size_t byte_count(const TensorArg& tensor, DType dtype) noexcept {
-    std::size_t bytes = size_of(dtype);
+inline std::size_t byte_count(const TensorArg& tensor, std::size_t element_bytes) noexcept {
+    std::size_t bytes = element_bytes;
     for (int i = 0; i < tensor.rank; ++i) bytes *= static_cast<std::size_t>(tensor.shape[i]);
     return bytes;
+}
+inline std::size_t byte_count(const TensorArg& tensor, DType dtype) noexcept {
+    return byte_count(tensor, size_of(dtype));
 }
 
 }  // namespace cairn::runtime

@@ -34,6 +34,7 @@ Frame::Frame(const LinkedProgram& program, const Context::Impl& context) : progr
              {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr, instruction.prepared.get()},
              instruction.inputs,
              instruction.outputs});
+        launches_.back().code = instruction.code;
         backends_.push_back(&context.backend(instruction.kernel->device));
     }
     for (const Device device : program.devices()) arena_bytes_[device] = 0;
@@ -73,7 +74,13 @@ void Frame::resize(std::span<const std::int64_t> symbol_values) {
         bytes = std::max(bytes, ends_[s]);
     }
     const auto& run = program_->run();
-    for (std::size_t i = 0; i < run.size(); ++i) launches_[i].bytes = bytes_of(run[i]);
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        device::KernelLaunch& launch = launches_[i];
+        launch.bytes = bytes_of(run[i]);
+        if (run[i].is_host_copy) launch.copy_bytes = static_cast<std::size_t>(launch.bytes / 2);
+        for (std::size_t axis = 0; axis < launch.grid.size(); ++axis)
+            if (run[i].grid[axis] >= 0) launch.grid[axis] = static_cast<unsigned>(value(run[i].grid[axis]));
+    }
     commands_->update();
 }
 

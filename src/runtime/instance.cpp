@@ -83,7 +83,8 @@ Executable::Executable(const Context& given, ProgramSet given_set, const std::st
     for (const std::shared_ptr<BoundProgram>& program : programs())
         for (const Buffer& buffer : program->linked.program().buffers)
             needs_weights = needs_weights || buffer.kind == BufferKind::weight;
-    for (const std::shared_ptr<BoundProgram>& program : programs()) update_maximum(arena_bytes, program->linked.peak_bytes());
+    for (const std::shared_ptr<BoundProgram>& program : programs())
+        update_maximum(arena_bytes, program->linked.peak_bytes());
     if (!needs_weights) bound.bind(programs(), *context.impl(), {{}, nullptr, {}, stop});
 }
 

@@ -104,7 +104,25 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     linked.dims = entries(dims);
     linked.workspace = instruction.workspace;
     if (linked.kernel->prepare != nullptr) linked.prepared = prepared(*linked.kernel, instruction, context);
+    codes_.add(*linked.kernel, instruction.problem);
+    linked.is_host_copy = linked.kernel->run == nullptr && linked.kernel->code == nullptr;
     return linked;
+}
+
+/// Compiles the kernels that are code, all of a device together.
+void LinkedProgram::compile_codes(const Context& context) {
+    codes_.compile(*context.impl(), program_->symbols.get());
+    const auto finish = [&](const std::vector<program::Instruction>& section, std::vector<LinkedInstruction>& linked) {
+        for (std::size_t i = 0; i < section.size(); ++i) {
+            const CompiledCode* const compiled = codes_.find(*linked[i].kernel, *section[i].problem);
+            if (compiled == nullptr) continue;
+            linked[i].code = compiled->code.get();
+            for (std::size_t axis = 0; axis < compiled->grid.size(); ++axis)
+                linked[i].grid[axis] = expression(compiled->grid[axis]);
+        }
+    };
+    finish(program_->bind, bind_);
+    finish(program_->run, run_);
 }
 
 types::PerDevice<std::int64_t> LinkedProgram::peak_bytes() const {
@@ -138,6 +156,7 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
     if (!missing.empty())
         throw Error(ErrorKind::unsupported, "program",
                     "kernels that are not in this library or need another CPU: " + missing);
+    compile_codes(context);
     for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
     for (const program::StatePort& state : program.states)
         state_lengths_.emplace_back(expression(state.before), expression(state.after));

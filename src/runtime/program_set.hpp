@@ -6,7 +6,9 @@
 #include "program/lock.hpp"
 #include "program/peak_memory.hpp"
 #include "program/program.hpp"
+#include "runtime/compiled_code.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -82,6 +84,9 @@ struct LinkedInstruction {
     int first_operand = 0, inputs = 0, outputs = 0;  ///< operands are contiguous, inputs first
     int dims = 0;                                    ///< first entry of its attribute values in the size table
     int workspace = -1;                              ///< buffer, or -1
+    const void* code = nullptr;                      ///< KernelLaunch::code; null: none
+    std::array<int, 3> grid{-1, -1, -1};             ///< size expressions of its grid; -1: 1
+    bool is_host_copy = false;  ///< a copy between the host and a device whose kernels are code (KernelLaunch)
 };
 
 /// A write of a run's instruction to rows of a state that may have been live before.
@@ -125,6 +130,7 @@ private:
     int expression(const Dim& dim);
     int entries(const std::vector<Dim>& dims);
     LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
+    void compile_codes(const Context& context);
     LinkedOperand operand(const program::View& view, const TensorDesc& desc);
     int overwritten_state(const program::View& view) const;
     const std::shared_ptr<const void>& prepared(const Kernel& kernel, const program::Instruction& instruction,
@@ -142,6 +148,7 @@ private:
     std::vector<std::pair<int, int>> state_lengths_;
     std::vector<Overwrite> overwrites_;
     std::vector<LinkedInstruction> run_, bind_;
+    CompiledCodes codes_;
 };
 
 }  // namespace cairn::runtime

@@ -62,10 +62,12 @@ const PermittedIncludes& permitted_includes() {
         {"json_reader", {}},
         {"weights", {"face", "types", "ir", "json_reader"}},
         {"kernels", {"face", "types"}},
-        {"driver", {"face",         "types",        "ir",      "composites", "interpreter", "simplify", "normal_form",
-                    "alternatives", "fusion",       "search",  "cost",       "choose",      "emit",     "explain",
-                    "database",     "measurement",  "policy",  "program",    "memory_plan", "runtime",  "device",
-                    "cpu",          "kernel_check", "weights", "kernels",    "budget",      "metric"}},
+        {"cuda_kernels", {"face", "types"}},
+        {"driver",
+         {"face",    "types",   "ir",           "composites", "interpreter", "simplify", "normal_form", "alternatives",
+          "fusion",  "search",  "cost",         "choose",     "emit",        "explain",  "database",    "measurement",
+          "policy",  "program", "memory_plan",  "runtime",    "device",      "cpu",      "cuda",        "kernel_check",
+          "weights", "kernels", "cuda_kernels", "budget",     "metric"}},
         {"text", {"error", "face/text", "json_reader"}},
         {"models", {"face", "face/text", "face/models", "json_reader"}},
         {"cli", {"face", "types"}},
@@ -79,7 +81,7 @@ const PermittedIncludes& permitted_includes() {
 
 std::string room_of(std::string_view path) {
     if (path == "include/cairn/error.hpp" || path == "include/cairn/version.hpp") return "error";
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 38> folder_rooms = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 39> folder_rooms = {{
         {"include/cairn/text", "face/text"},
         {"include/cairn/models", "face/models"},
         {"include/cairn", "face"},
@@ -115,6 +117,7 @@ std::string room_of(std::string_view path) {
         {"src/apps/text", "text"},
         {"src/apps/models", "models"},
         {"src/apps/cli", "cli"},
+        {"kernels/cuda", "cuda_kernels"},
         {"kernels", "kernels"},
         {"shipped_timings", "shipped_timings"},
         {"tests", "tests"},

@@ -255,6 +255,9 @@ private:
 };
 
 void need_features(const Kernel& kernel, const device::Backend& backend) {
+    if (kernel.run == nullptr && kernel.device != Device::cpu)
+        throw Error(ErrorKind::unsupported, "check_kernel",
+                    kernel.id + " runs on " + to_string(kernel.device) + " alone, where it cannot be checked yet");
     const FeatureSet available = backend.features();
     if (!available.includes(kernel.needs))
         throw Error(

@@ -31,6 +31,7 @@ Context make_context(const Options& options, const std::filesystem::path& databa
     ContextOptions context;
     if (options.database.empty() && !database.empty()) context = ContextOptions::command_line_defaults();
     context.threads = options.threads.value_or(usable_cpus());
+    context.devices = devices_from_text(options.device);
     if (!options.features.empty()) context.features = parse_features(options.features);
     context.timing_db = database;
     if (const std::filesystem::path shipped = shipped_timings_file(); options.mode != "off" && !shipped.empty())

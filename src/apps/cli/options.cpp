@@ -151,6 +151,8 @@ void add_machine_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads that run kernels; all usable CPUs when not given")
         ->check(readable(positive_of, "a whole number of at least 1"))
         ->option_text("K");
+    app.add_option("--device", options.device, "cpu, cuda, cuda:1 and so on, or auto: a GPU if there is one")
+        ->option_text("DEVICE");
     app.add_option(
            "--features", options.features,
            "instructions that kernels may need, as avx2+avx512, or baseline; all that the CPU has when not given")

@@ -19,6 +19,7 @@ namespace cairn::cli {
 struct Options {
     std::string graph;           ///< a file, or `-`
     std::optional<int> threads;  ///< none: all usable CPUs
+    std::string device = "cpu";  ///< as devices_from_text() takes it
     std::string features;        ///< empty: all features of the CPU
     std::string database;        ///< empty: in the user's cache folder
     bool json = false;

@@ -70,7 +70,8 @@ public:
                                                            impl.cpu->threads(), memories_of(candidate, impl), cold,
                                                            filling);
                                        })),
-          watch_(*candidate.kernel, operands_, impl.backend(candidate.kernel->device)) {}
+          watch_(*candidate.kernel, operands_, impl.backend(candidate.kernel->device),
+                 compiled_call(*candidate.kernel, *candidate.problem, impl.backend(candidate.kernel->device))) {}
     PreparedCandidate(const PreparedCandidate&) = delete;
     PreparedCandidate& operator=(const PreparedCandidate&) = delete;
 

@@ -9,9 +9,29 @@
 
 namespace cairn::autotune {
 
+CompiledCall compiled_call(const Kernel& kernel, const Problem& problem, device::Backend& backend) {
+    CompiledCall call;
+    if (kernel.code != nullptr) {
+        KernelCode code = kernel.code(problem);
+        const device::DeviceCode text{std::move(code.text), std::move(code.entry), code.block, code.cluster,
+                                      static_cast<std::size_t>(code.shared_bytes.constant())};
+        const device::DeviceCode* const only = &text;
+        call.code = backend.compile({&only, 1}).front();
+        for (std::size_t axis = 0; axis < code.grid.size(); ++axis)
+            call.grid[axis] = static_cast<unsigned>(code.grid[axis].constant());
+    } else if (kernel.run == nullptr) {
+        call.copy_bytes = static_cast<std::size_t>(element_count(problem.inputs[0].shape).constant()) *
+                          size_of(problem.inputs[0].dtype);
+    }
+    return call;
+}
+
 double Stopwatch::time(std::int64_t calls) {
-    const device::TimedCalls timed{kernel_.run, calls, [this] { return std::make_unique<RotatingArgs>(operands_); },
-                                   operands_.inputs(), operands_.outputs()};
+    device::TimedCalls timed{kernel_.run, calls, [this] { return std::make_unique<RotatingArgs>(operands_); },
+                             operands_.inputs(), operands_.outputs()};
+    timed.code = call_.code.get();
+    timed.grid = call_.grid;
+    timed.copy_bytes = call_.copy_bytes;
     std::optional<device::Failure> failure;
     double seconds = 0;
     with_kernel_errors(kernel_, [&] { seconds = backend_.time(timed, failure); });

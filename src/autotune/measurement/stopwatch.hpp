@@ -3,15 +3,28 @@
 #include "autotune/measurement/operands.hpp"
 #include "device/backend.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace cairn::autotune {
+
+/// How a device that compiles its kernels is given a call (device::KernelLaunch).
+struct CompiledCall {
+    std::shared_ptr<const void> code;
+    std::array<unsigned, 3> grid{1, 1, 1};
+    std::size_t copy_bytes = 0;
+};
+/// Compiles a kernel for a Problem of constant sizes; nothing for a kernel of the CPU.
+CompiledCall compiled_call(const Kernel& kernel, const Problem& problem, device::Backend& backend);
 
 /// Times calls of one kernel as a program would make them, one after another. The references must outlive it.
 class Stopwatch {
 public:
-    Stopwatch(const Kernel& kernel, const Operands& operands, device::Backend& backend)
-        : kernel_(kernel), operands_(operands), backend_(backend) {}
+    Stopwatch(const Kernel& kernel, const Operands& operands, device::Backend& backend, CompiledCall call = {})
+        : kernel_(kernel), operands_(operands), backend_(backend), call_(std::move(call)) {}
 
     /// Seconds of `calls` calls. Exceptions of the kernel become an Error that names it.
     double time(std::int64_t calls);
@@ -20,6 +33,7 @@ private:
     const Kernel& kernel_;
     const Operands& operands_;
     device::Backend& backend_;
+    CompiledCall call_;
 };
 
 }  // namespace cairn::autotune

@@ -322,6 +322,7 @@ private:
     }
 
     void compare(const CandidateCall& call) {
+        if (call.kernel->run == nullptr) return;  // errors are measured on the CPU
         Context::Impl& impl = *context_.impl();
         const auto timing =
             impl.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);

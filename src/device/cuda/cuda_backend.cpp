@@ -50,11 +50,11 @@ std::string version_text(const NvrtcVersion& version) { return fmt::format("{}.{
 
 class Cuda final : public Backend {
 public:
-    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc)
+    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude)
         : device_(std::make_shared<CudaDevice>(std::move(driver), index)),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
-          compiler_(device_, nvrtc_) {}
+          compiler_(device_, nvrtc_, std::move(prelude)) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
         return CudaMemory::make(device_, staging_, bytes);
@@ -75,6 +75,7 @@ public:
                                           std::span<const std::int64_t> symbols) override {
         return std::make_unique<CudaCommands>(device_, launches, symbols);
     }
+    const CudaDevice& device() const noexcept { return *device_; }
     double time(const TimedCalls& calls, std::optional<Failure>& failure) override {
         return time_on(device_, calls, failure);
     }
@@ -104,17 +105,41 @@ private:
     CudaCompiler compiler_;
 };
 
+/// Rates by the device's clocks and widths, and by the usual costs of a launch and of a copy over the link.
+DeviceRates nominal_rates(const CudaDevice& device) {
+    constexpr double lanes = 128, launch_seconds = 3e-6, link_bandwidth = 25e9, link_seconds = 8e-6;
+    const DeviceProperties& properties = device.properties();
+    DeviceRates rates;
+    rates.flops = 2 * lanes * properties.multiprocessors * properties.clock_hz;
+    rates.bandwidth = 2 * properties.memory_clock_hz * properties.memory_bus_bits / 8;
+    rates.launch_seconds = launch_seconds;
+    rates.link_bandwidth = link_bandwidth;
+    rates.link_seconds = link_seconds;
+    return rates;
+}
+
 }  // namespace
 
-std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
+OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
-    return cuda_backend(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders));
+    auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
+                                       options.prelude);
+    OpenedDevice device;
+    device.rates = nominal_rates(cuda->device());
+    device.rates.name = cuda->fingerprint({});
+    device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
+    device.backend = std::move(cuda);
+    return device;
+}
+
+std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
+    return open_device(index, options).backend;
 }
 
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc) {
-    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc));
+                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude) {
+    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(prelude));
 }
 
 }  // namespace cairn::device::cuda

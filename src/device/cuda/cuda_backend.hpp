@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cairn/kernel.hpp"
 #include "device/backend.hpp"
 #include "device/cuda/driver_table.hpp"
 #include "device/cuda/nvrtc.hpp"
@@ -13,7 +14,17 @@ namespace cairn::device::cuda {
 struct CudaOptions {
     std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
     LibraryFolders folders = {};          ///< of NVRTC
+    std::string prelude = {};             ///< text before the kernels of each program that is compiled
 };
+
+/// A CUDA device, and what selection has to know about it.
+struct OpenedDevice {
+    std::unique_ptr<Backend> backend;
+    DeviceRates rates;           ///< nominal, from the properties of the device
+    int compute_capability = 0;  ///< 90 for 9.0
+};
+/// cuda_backend(index, options) with the device's rates.
+OpenedDevice open_device(int index, const CudaOptions& options = {});
 
 /// The CUDA device of this index. NVRTC is opened when it is first needed. Throws Error(unsupported) with the reason if
 /// there is no driver that can be used or no such device.
@@ -21,6 +32,6 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options = {}
 
 /// The same with these functions, such as those of a test. The driver must be initialised.
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc);
+                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude = {});
 
 }  // namespace cairn::device::cuda

@@ -70,7 +70,7 @@ std::vector<const DeviceCode*> CudaCompiler::missing(Texts texts, Modules& modul
 }
 
 void CudaCompiler::load(Texts texts, Modules& modules) {
-    std::string program;
+    std::string program = prelude_;
     for (const DeviceCode* code : texts) program += fmt::format("#line 1 \"{}\"\n{}\n", code->entry, code->text);
     const std::string name = texts.size() == 1 ? texts[0]->entry : fmt::format("{} kernels", texts.size());
     const std::array<std::string, 1> options = {"--std=c++17"};

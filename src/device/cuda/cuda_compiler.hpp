@@ -41,8 +41,9 @@ struct CudaKernel {
 /// time than one program each. Code that is still in use is not compiled again. Thread-safe.
 class CudaCompiler {
 public:
-    CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc) noexcept
-        : device_(std::move(device)), nvrtc_(std::move(nvrtc)) {}
+    /// `prelude` begins each program.
+    CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude) noexcept
+        : device_(std::move(device)), nvrtc_(std::move(nvrtc)), prelude_(std::move(prelude)) {}
 
     /// As Backend::compile.
     std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts);
@@ -59,6 +60,7 @@ private:
 
     std::shared_ptr<CudaDevice> device_;
     std::shared_ptr<Nvrtc> nvrtc_;
+    std::string prelude_;
     std::mutex mutex_;
     std::map<std::string, std::weak_ptr<const CudaModule>> loaded_;  // by text
 };

@@ -27,6 +27,10 @@ DeviceProperties properties_of(DriverCalls& calls, DeviceHandle device) {
     properties.opt_in_shared_bytes =
         static_cast<std::size_t>(value(DeviceAttribute::max_shared_bytes_per_block_opt_in));
     calls.call(&DriverTable::device_memory, &properties.memory_bytes, device);
+    // Virtual devices report no clocks.
+    if (const int khz = value(DeviceAttribute::clock_khz); khz > 0) properties.clock_hz = 1e3 * khz;
+    if (const int khz = value(DeviceAttribute::memory_clock_khz); khz > 0) properties.memory_clock_hz = 1e3 * khz;
+    if (const int bits = value(DeviceAttribute::memory_bus_bits); bits > 0) properties.memory_bus_bits = bits;
     return properties;
 }
 

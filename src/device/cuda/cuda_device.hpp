@@ -19,6 +19,8 @@ struct DeviceProperties {
     std::size_t shared_bytes = 0;         ///< of a block, without opting in
     std::size_t opt_in_shared_bytes = 0;  ///< the most that a block can get
     std::size_t memory_bytes = 0;
+    double clock_hz = 1e9, memory_clock_hz = 1e9;  ///< the highest
+    int memory_bus_bits = 1024;
 
     /// Architecture of its machine code, with all features of the device: `sm_80`, `sm_90a`.
     std::string architecture() const;

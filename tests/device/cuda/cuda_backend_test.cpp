@@ -126,7 +126,7 @@ TEST_F(CudaBackendTest, TimesCallsByEvents) {
     driver.add_kernel("k", {4, [&](const StandInLaunch& launch) {
                                 seen.push_back(launch.pointer<long long>(2)[0]);
                                 EXPECT_EQ(launch.config.grid_x, 7U);
-                                if (seen.size() == 8) *launch.pointer<FailureRecord>(3) = {0, 1, 0, 0, 5, 6};
+                                if (seen.size() == 8) *launch.pointer<FailureReport>(3) = {1, 0, 0, 0, 5, 6};
                             }});
     const auto code = compile({"k", "k"});
     const auto memory = upload(std::vector<int>(1));
@@ -268,13 +268,13 @@ TEST_F(CudaCompilation, WithoutNvrtcTheReasonIsGiven) {
 DeviceCode real_code(const std::string& entry) {
     return {fmt::format(R"(#ifndef CAIRN_TEST_RECORD
 #define CAIRN_TEST_RECORD
-struct FailureRecord {{ int instruction, code, input, padding; long long position, value; }};
+struct Report {{ unsigned code, instruction, input, unused; long long position, value; }};
 #endif
-extern "C" __global__ void {}(float* x, void* workspace, const long long* symbols, FailureRecord* status,
-                              int instruction) {{
+extern "C" __global__ void {}(float* x, void* workspace, const long long* symbols, Report* status,
+                              unsigned instruction) {{
     const long long i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < symbols[0]) x[i] *= 2;
-    else if (atomicCAS(&status->instruction, -1, instruction) == -1) status->position = i;
+    else if (atomicCAS(&status->code, 0u, 1u) == 0u) status->position = i;
 }}
 )",
                         entry),

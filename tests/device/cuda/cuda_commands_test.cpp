@@ -40,12 +40,14 @@ protected:
                                       auto* sum = launch.pointer<int>(2);
                                       for (int i = 0; i < 4; ++i) sum[i] = a[i] + b[i];
                                   }});
-        driver.add_kernel("fail", {4, [this](const StandInLaunch& launch) {
-                                       ran.push_back(launch.integer(4));
-                                       auto* record = launch.pointer<FailureRecord>(3);
-                                       if (record->instruction >= 0) return;
-                                       *record = {launch.integer(4), failure_code, 1, 0, 3, 7};
-                                   }});
+        driver.add_kernel(
+            "fail", {4, [this](const StandInLaunch& launch) {
+                         ran.push_back(launch.integer(4));
+                         auto* report = launch.pointer<FailureReport>(3);
+                         if (report->code != 0) return;
+                         *report = {
+                             static_cast<unsigned>(failure_code), static_cast<unsigned>(launch.integer(4)), 1, 0, 3, 7};
+                     }});
         for (const char* entry : {"note", "fail"}) codes[entry] = compile({entry, entry});
         codes["add"] = compile({"add", "add", 128, 2, 1000});
     }

@@ -122,6 +122,9 @@ Result StandInDriver::State::device_attribute(int* value, DeviceAttribute attrib
         case DeviceAttribute::compute_capability_major: *value = 9; break;
         case DeviceAttribute::compute_capability_minor: *value = 0; break;
         case DeviceAttribute::multiprocessors: *value = 132; break;
+        case DeviceAttribute::clock_khz: *value = 1980000; break;
+        case DeviceAttribute::memory_clock_khz: *value = 2619000; break;
+        case DeviceAttribute::memory_bus_bits: *value = 5120; break;
         case DeviceAttribute::l2_bytes: *value = 50 << 20; break;
         case DeviceAttribute::max_shared_bytes_per_block: *value = 48 << 10; break;
         case DeviceAttribute::max_shared_bytes_per_block_opt_in: *value = 227 << 10; break;

@@ -1,0 +1,59 @@
+#include "driver/cuda_devices.hpp"
+
+#include "device/cuda/cuda_backend.hpp"
+#include "kernels/cuda/cuda_kernels.hpp"
+#include "kernels/cuda/prelude_text.hpp"
+
+#include <utility>
+
+#ifndef CAIRN_CUDA_LIBRARY_FOLDER
+#define CAIRN_CUDA_LIBRARY_FOLDER ""
+#endif
+
+namespace cairn::driver {
+namespace {
+
+/// Copies of dense tensors in both directions: launches without code (device::KernelLaunch::copy_bytes).
+Kernel link_copy(Device device) {
+    Kernel kernel;
+    kernel.id = "cuda.link.copy_to@1";
+    kernel.definition = "copy_to";
+    kernel.device = device;
+    kernel.accepts = [](const Problem& problem) -> Refusal {
+        const TensorDesc &from = problem.inputs[0], &to = problem.outputs[0];
+        if (!from.is_dense() || !to.is_dense()) return "needs dense operands";
+        return {};
+    };
+    return kernel;
+}
+
+std::string driver_name(const std::filesystem::path& given) {
+    return given.empty() ? device::cuda::CudaOptions().driver : given.string();
+}
+
+}  // namespace
+
+DeviceBackend open_cuda(Device device, const ContextOptions& options) {
+    device::cuda::CudaOptions cuda;
+    cuda.driver = driver_name(options.cuda_driver);
+    cuda.folders = {options.cuda_libraries.string(), CAIRN_CUDA_LIBRARY_FOLDER};
+    cuda.prelude = kernels::cuda::prelude_text();
+    device::cuda::OpenedDevice opened = device::cuda::open_device(device.index, cuda);
+    opened.rates.device = device;
+    KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability);
+    return {device, std::move(opened.backend), std::move(kernels)};
+}
+
+bool has_cuda_device(const std::filesystem::path& cuda_driver) {
+    const device::cuda::OpenedDriver opened = device::cuda::open_driver(driver_name(cuda_driver));
+    return opened.driver != nullptr && opened.devices > 0;
+}
+
+KernelSet kernels_for_cuda(DeviceRates rates, int compute_capability) {
+    KernelSet set = kernels::cuda::cuda_kernels(rates);
+    std::erase_if(set.kernels, [&](const Kernel& kernel) { return kernel.compute_capability > compute_capability; });
+    set.kernels.push_back(link_copy(rates.device));
+    return set;
+}
+
+}  // namespace cairn::driver

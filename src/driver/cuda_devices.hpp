@@ -1,0 +1,19 @@
+#pragma once
+
+#include "device/context_impl.hpp"
+
+#include <filesystem>
+
+namespace cairn::driver {
+
+/// Opens a CUDA device with its kernels. Throws Error(unsupported) with the reason if it cannot be used.
+DeviceBackend open_cuda(Device device, const ContextOptions& options);
+
+/// True if there is a CUDA driver that can be used and has a device.
+bool has_cuda_device(const std::filesystem::path& cuda_driver);
+
+/// The kernels and rates of a CUDA device: those that its compute capability permits (90 for 9.0), and one for copies
+/// between it and the host.
+KernelSet kernels_for_cuda(DeviceRates rates, int compute_capability);
+
+}  // namespace cairn::driver

@@ -1,0 +1,36 @@
+#include "driver/open_devices.hpp"
+
+#include "driver/cuda_devices.hpp"
+
+#include <algorithm>
+
+namespace cairn::driver {
+
+std::vector<DeviceBackend> open_devices(const ContextOptions& options) {
+    std::vector<DeviceBackend> opened;
+    for (const Device device : options.devices) {
+        if (device == Device::cpu) continue;
+        if (std::any_of(opened.begin(), opened.end(),
+                        [&](const DeviceBackend& other) { return other.device == device; }))
+            throw Error(ErrorKind::argument, "context", "the device " + to_string(device) + " is named twice");
+        opened.push_back(open_cuda(device, options));
+    }
+    return opened;
+}
+
+}  // namespace cairn::driver
+
+namespace cairn::inline v0 {
+
+std::vector<Device> devices_from_text(std::string_view text, const std::filesystem::path& cuda_driver) {
+    if (text == "auto")
+        return driver::has_cuda_device(cuda_driver) ? std::vector{Device::cpu, Device::cuda()}
+                                                    : std::vector{Device::cpu};
+    const std::optional<Device> device = parse_device(text);
+    if (!device)
+        throw Error(ErrorKind::argument, "context",
+                    "there is no device \"" + std::string(text) + "\": it is cpu, cuda, cuda:1 and so on, or auto");
+    return *device == Device::cpu ? std::vector{Device::cpu} : std::vector{Device::cpu, *device};
+}
+
+}  // namespace cairn::inline v0

@@ -1,0 +1,43 @@
+#include "runtime/compiled_code.hpp"
+
+#include "graph/types/per_device.hpp"
+
+#include <fmt/format.h>
+
+namespace cairn::runtime {
+
+void CompiledCodes::add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem) {
+    if (kernel.code != nullptr) entries_.try_emplace({&kernel, problem.get()}, Entry{problem, {}});
+}
+
+void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols) {
+    struct OfDevice {
+        std::vector<device::DeviceCode> codes;
+        std::vector<CompiledCode*> results;
+    };
+    types::PerDevice<OfDevice> devices;
+    for (auto& [call, entry] : entries_) {
+        const auto& [kernel, problem] = call;
+        if (const auto own = symbols_of(*problem); own != nullptr && own.get() != symbols)
+            throw InternalError("program", fmt::format("{} is called with symbols of another program", kernel->id));
+        KernelCode code = kernel->code(*problem);
+        OfDevice& of_device = devices[kernel->device];
+        of_device.codes.push_back({std::move(code.text), std::move(code.entry), code.block, code.cluster,
+                                   static_cast<std::size_t>(code.shared_bytes.upper_bound())});
+        entry.compiled.grid = std::move(code.grid);
+        of_device.results.push_back(&entry.compiled);
+    }
+    for (auto& [device, of_device] : devices) {
+        std::vector<const device::DeviceCode*> texts;
+        for (const device::DeviceCode& code : of_device.codes) texts.push_back(&code);
+        const std::vector<std::shared_ptr<const void>> compiled = context.backend(device).compile(texts);
+        for (std::size_t i = 0; i < compiled.size(); ++i) of_device.results[i]->code = compiled[i];
+    }
+}
+
+const CompiledCode* CompiledCodes::find(const Kernel& kernel, const Problem& problem) const {
+    const auto it = entries_.find({&kernel, &problem});
+    return it == entries_.end() ? nullptr : &it->second.compiled;
+}
+
+}  // namespace cairn::runtime

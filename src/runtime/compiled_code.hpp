@@ -1,0 +1,42 @@
+#pragma once
+
+#include "cairn/kernel.hpp"
+#include "device/context_impl.hpp"
+#include "device/device_code.hpp"
+#include "program/program.hpp"
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cairn::runtime {
+
+/// A kernel that is code for a device, compiled for one Problem.
+struct CompiledCode {
+    std::shared_ptr<const void> code;  ///< of Backend::compile
+    std::vector<Dim> grid;             ///< blocks along each axis
+};
+
+/// The compiled code of all instructions of a program whose kernels have code. Equal calls are compiled once, and all
+/// texts of a device in one compilation.
+class CompiledCodes {
+public:
+    /// Adds an instruction's kernel; one without code is ignored.
+    void add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem);
+    /// Compiles what was added. Throws as Backend::compile does, and InternalError for a Problem whose symbols are not
+    /// those of the program, which the code reads by number.
+    void compile(const Context::Impl& context, const Symbols* symbols);
+    /// The code of a kernel for a Problem; null if the kernel has none.
+    const CompiledCode* find(const Kernel& kernel, const Problem& problem) const;
+
+private:
+    using Call = std::pair<const Kernel*, const Problem*>;
+    struct Entry {
+        std::shared_ptr<const Problem> problem;
+        CompiledCode compiled;
+    };
+    std::map<Call, Entry> entries_;
+};
+
+}  // namespace cairn::runtime

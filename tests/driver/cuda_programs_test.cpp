@@ -1,0 +1,191 @@
+#include "cairn/cairn.hpp"
+#include "cairn/models/distilbert.hpp"
+#include "cairn/models/gpt2.hpp"
+#include "tests/driver/compiled_run.hpp"
+#include "tests/driver/emulated_device.hpp"
+#include "tests/errors/message.hpp"
+#include "tests/graph/ir/random_graph.hpp"
+#include "tests/graph/ir/reference_results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Programs on a CUDA device, emulated.
+namespace cairn::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<float> floats(const OutputView& view) {
+    const auto elements = view.as<float>();
+    return {elements.begin(), elements.end()};
+}
+
+/// The largest difference, relative to the largest wanted element.
+double distance(const std::vector<float>& got, const std::vector<float>& wanted) {
+    EXPECT_EQ(got.size(), wanted.size());
+    double most = 0, scale = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        most = std::max(most, std::abs(static_cast<double>(got[i]) - static_cast<double>(wanted[i])));
+        scale = std::max(scale, std::abs(static_cast<double>(wanted[i])));
+    }
+    return most / scale;
+}
+
+/// Weights by name, of random elements.
+class Weights {
+public:
+    explicit Weights(std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes)
+        : shapes_(std::move(shapes)) {
+        std::size_t state = 1;
+        for (const auto& [name, shape] : shapes_) {
+            std::size_t count = 1;
+            for (const std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+            for (std::size_t i = 0; i < count; ++i) {
+                state = state * 6364136223846793005U + 1442695040888963407U;
+                values_[name].push_back((static_cast<float>(state >> 40) / (1 << 23) - 1) * 0.2F);
+            }
+        }
+    }
+    WeightSource source() const {
+        return [this](std::string_view name) {
+            InputView view;
+            view.data = values_.find(name)->second.data();
+            view.shape = shapes_.find(name)->second;
+            return view;
+        };
+    }
+
+private:
+    std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes_;
+    std::map<std::string, std::vector<float>, std::less<>> values_;
+};
+
+TEST(CudaPrograms, ABlockOfATransformerComputesAsOnTheCpu) {
+    Graph g("block");
+    const Dim n = g.symbol("N", 1, 12);
+    const Tensor x = g.input("x", DType::f32, {n, 32});
+    const Tensor w = g.weight("w", DType::f32, {32, 64}), b = g.weight("b", DType::f32, {64});
+    const Tensor v = g.weight("v", DType::f32, {64, 32});
+    const Tensor scale = g.weight("scale", DType::f32, {32}), shift = g.weight("shift", DType::f32, {32});
+    const Tensor normed = layer_norm(x, scale, shift);
+    g.output("y", x + matmul(gelu(linear(normed, w, b)), v));
+    g.output("p", softmax(x));
+    const Weights weights({{"w", {32, 64}}, {"b", {64}}, {"v", {64, 32}}, {"scale", {32}}, {"shift", {32}}});
+    EmulatedDevice device;
+    {
+        CompiledGraph here = compile(g, Context()), there = compile(g, device.context(), {.verify = true});
+        EXPECT_THAT(there.program(), HasSubstr("cuda.link.copy_to@1"));
+        here.bind(weights.source());
+        there.bind(weights.source());
+        for (const std::int64_t rows : {1, 7, 12}) {
+            std::vector<float> data(static_cast<std::size_t>(rows) * 32);
+            for (std::size_t i = 0; i < data.size(); ++i) data[i] = std::sin(static_cast<float>(i));
+            for (CompiledGraph* const compiled : {&here, &there}) {
+                compiled->set("x", data.data(), {rows, 32});
+                compiled->run();
+            }
+            for (const char* output : {"y", "p"})
+                EXPECT_LT(distance(floats(there.output(output)), floats(here.output(output))), 1e-5)
+                    << output << " of " << rows;
+        }
+        EXPECT_GT(device.launches(), 0);
+    }
+    EXPECT_THAT(device.driver().violations(), testing::IsEmpty());
+    EXPECT_THAT(device.driver().leaks(), testing::IsEmpty());
+}
+
+std::string model_folder(const std::string& name) { return CAIRN_SOURCE_DIR "/examples/models/" + name; }
+
+TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
+    constexpr int steps = 6;
+    EmulatedDevice device;
+    std::vector<std::vector<std::int32_t>> texts;
+    std::vector<std::vector<float>> logits;
+    {
+        for (const Context& context : {Context(), device.context()}) {
+            // Without a price for what is kept: a copy of the weights costs more than so small a model can gain.
+            models::Gpt2 model =
+                models::Gpt2::load(model_folder("shakespeare-gpt2"), context, {}, {.seconds_per_kept_byte = 0});
+            std::vector<std::int32_t> ids{5, 17, 42, 8, 3, 20, 11};
+            std::span<const float> last = model.forward(ids);
+            for (int step = 0; step < steps; ++step) {
+                ids.push_back(static_cast<std::int32_t>(std::max_element(last.begin(), last.end()) - last.begin()));
+                last = model.forward({&ids.back(), 1});
+            }
+            texts.push_back(ids);
+            logits.emplace_back(last.begin(), last.end());
+            if (texts.size() == 2) {
+                const MemoryReport memory = model.compiled().memory();
+                ASSERT_EQ(memory.devices.size(), 1U);
+                EXPECT_GT(memory.devices[0].second.states, 0) << "the cache of keys and values";
+            }
+        }
+        EXPECT_EQ(texts[1], texts[0]);
+        EXPECT_LT(distance(logits[1], logits[0]), 1e-4);
+    }
+    EXPECT_GT(device.launches(), 100);
+    EXPECT_THAT(device.driver().violations(), testing::IsEmpty());
+    EXPECT_THAT(device.driver().leaks(), testing::IsEmpty());
+}
+
+TEST(CudaPrograms, TheBundledDistilBertComputesTheLogitsOfTheCpu) {
+    EmulatedDevice device;
+    std::vector<std::vector<float>> logits;
+    for (const Context& context : {Context(), device.context()}) {
+        models::DistilBert model =
+            models::DistilBert::load(model_folder("sst2-distilbert"), context, 1, {.seconds_per_kept_byte = 0});
+        const std::vector<std::int32_t> ids{101, 45, 7, 230, 12, 99, 102};
+        const std::span<const float> found = model.forward(ids);
+        logits.emplace_back(found.begin(), found.end());
+    }
+    EXPECT_LT(distance(logits[1], logits[0]), 1e-4);
+    EXPECT_GT(device.launches(), 20);
+}
+
+// Whatever has a CUDA kernel runs there, the rest on the CPU.
+TEST(CudaPrograms, RandomGraphsAreComputedAsByTheInterpreter) {
+    EmulatedDevice device;
+    const Context context = device.context();
+    for (std::uint64_t seed = 0; seed < 25 && !testing::Test::HasFailure(); ++seed) {
+        const Graph graph = random_graph(seed, {.devices = seed % 2 == 0});
+        const runtime::ProgramSet set =
+            runtime::parse_program_set(compile(graph, context, {.seconds_per_kept_byte = 0, .verify = true}).program());
+        for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
+            const interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
+            EXPECT_EQ(
+                difference(CompiledRun(set, context, inputs).run(inputs), reference_results(*graph.data(), inputs)), "")
+                << "seed " << seed << '\n'
+                << to_string(graph) << program::to_string(set.buckets[0].program);
+        }
+    }
+    EXPECT_GT(device.launches(), 100);
+}
+
+TEST(CudaPrograms, AnIndexOutOfRangeIsReportedAsOnTheCpu) {
+    Graph g("gather");
+    g.output("y", gather(g.input("table", DType::f32, {5, 4}), g.input("i", DType::i64, {3}), 0));
+    std::vector<float> table(20, 1);
+    const std::vector<std::int64_t> indices{1, 7, 2};
+    EmulatedDevice device;
+    std::vector<std::string> messages;
+    for (const Context& context : {Context(), device.context()}) {
+        CompiledGraph compiled = compile(g, context);
+        compiled.set("table", table.data(), {5, 4});
+        compiled.set("i", indices.data(), {3});
+        messages.push_back(message([&] { compiled.run(); }));
+        EXPECT_THAT(messages.back(), HasSubstr("index is out of range"));
+        EXPECT_THAT(messages.back(), HasSubstr("[1] is 7"));
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,122 @@
+#include "tests/driver/emulated_device.hpp"
+
+#include "device/cuda/cuda_backend.hpp"
+#include "driver/cuda_devices.hpp"
+#include "driver/make_context.hpp"
+#include "kernels/cuda/prelude_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace cairn::test {
+namespace {
+
+using device::cuda::NvrtcResult;
+
+// Functions of a table have no context.
+EmulatedDevice* self = nullptr;
+std::string pending_text;
+void (*compile_pending)() = nullptr;
+
+constexpr std::string_view begin_of_entry = "extern \"C\" __global__ void ";
+
+/// The kernels of a text, each with the number of its parameters that are pointers.
+std::vector<std::pair<std::string, std::size_t>> entries_of(std::string_view text) {
+    std::vector<std::pair<std::string, std::size_t>> entries;
+    for (std::size_t at = text.find(begin_of_entry); at != text.npos; at = text.find(begin_of_entry, at + 1)) {
+        // The parameters are the last parentheses before the body; launch bounds may precede the name.
+        const std::size_t body = text.find('{', at), open = text.rfind('(', body);
+        const std::size_t name = text.find_last_of(" )", open - 1) + 1;
+        const std::string_view parameters = text.substr(open, body - open);
+        entries.emplace_back(text.substr(name, open - name), std::count(parameters.begin(), parameters.end(), '*'));
+    }
+    return entries;
+}
+
+std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table() {
+    auto table = std::make_shared<device::cuda::NvrtcTable>();
+    table->version = [](int* major, int* minor) {
+        *major = 13;
+        *minor = 0;
+        return NvrtcResult::success;
+    };
+    table->create = [](device::cuda::NvrtcProgram*, const char* text, const char*, int, const char* const*,
+                       const char* const*) {
+        pending_text = text;
+        return NvrtcResult::success;
+    };
+    table->compile = [](device::cuda::NvrtcProgram, int, const char* const*) {
+        compile_pending();
+        return NvrtcResult::success;
+    };
+    table->destroy = [](device::cuda::NvrtcProgram*) { return NvrtcResult::success; };
+    table->log_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
+        *bytes = 0;
+        return NvrtcResult::success;
+    };
+    table->log = [](device::cuda::NvrtcProgram, char*) { return NvrtcResult::success; };
+    table->cubin_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
+        *bytes = 1;
+        return NvrtcResult::success;
+    };
+    table->cubin = [](device::cuda::NvrtcProgram, char* cubin) {
+        *cubin = 'c';
+        return NvrtcResult::success;
+    };
+    table->error_name = [](NvrtcResult) { return "NVRTC_ERROR"; };
+    return table;
+}
+
+}  // namespace
+
+EmulatedDevice::EmulatedDevice(std::uint64_t seed)
+    : nvrtc_(std::make_shared<device::cuda::Nvrtc>(nvrtc_table())), seed_(seed) {
+    self = this;
+    compile_pending = [] { self->compile(pending_text); };
+}
+
+EmulatedDevice::~EmulatedDevice() { self = nullptr; }
+
+void EmulatedDevice::compile(const std::string& text) {
+    // The order of accesses is checked where kernels are tested one by one.
+    const emulated_cuda::CompileSettings settings{CAIRN_CXX, CAIRN_SOURCE_DIR, false};
+    auto module = std::make_shared<emulated_cuda::EmulatedModule>(
+        emulated_cuda::EmulatedModule::compile(std::span(&text, 1), settings));
+    modules_.push_back(module);
+    for (const auto& [entry, pointers] : entries_of(text)) {
+        const auto run = [this, module, entry, pointers](const device::cuda::StandInLaunch& launch) {
+            std::vector<void*> values;
+            for (std::size_t i = 0; i < pointers; ++i)
+                values.push_back(*static_cast<void**>(launch.parameters[i]) == nullptr ? nullptr
+                                                                                       : launch.pointer<void>(i));
+            unsigned instruction = static_cast<unsigned>(launch.integer(pointers));
+            emulated_cuda::EmulatedLaunch emulated;
+            emulated.entry = entry;
+            emulated.grid = {launch.config.grid_x, launch.config.grid_y, launch.config.grid_z};
+            emulated.block = {launch.config.block_x, launch.config.block_y, launch.config.block_z};
+            emulated.cluster = launch.cluster;
+            emulated.shared_bytes = launch.config.dynamic_shared_bytes;
+            for (void*& value : values) emulated.arguments.push_back(&value);
+            emulated.arguments.push_back(&instruction);
+            ++launches_;
+            module->launch(emulated, seed_++);
+        };
+        driver_.add_kernel(entry, {pointers, run});
+    }
+}
+
+Context EmulatedDevice::context(ContextOptions options) {
+    const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "emulated"};
+    std::vector<DeviceBackend> devices;
+    devices.push_back(
+        {rates.device,
+         device::cuda::cuda_backend(0, driver_.table(), nvrtc_, std::string(kernels::cuda::prelude_text())),
+         driver::kernels_for_cuda(rates, 90)});
+    return driver::make_context(std::move(options), std::move(devices));
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "cairn/context.hpp"
+#include "device/cuda/nvrtc.hpp"
+#include "tests/device/cuda/stand_in_driver.hpp"
+#include "tests/emulated_cuda/emulated_module.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cairn::test {
+
+/// A CUDA device without a GPU: the backend for CUDA on the stand-in driver, whose kernels run in the emulator from the
+/// text that NVRTC would compile. At most one exists at a time.
+class EmulatedDevice {
+public:
+    explicit EmulatedDevice(std::uint64_t seed = 1);
+    ~EmulatedDevice();
+    EmulatedDevice(const EmulatedDevice&) = delete;
+    EmulatedDevice& operator=(const EmulatedDevice&) = delete;
+
+    /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything.
+    Context context(ContextOptions options = {});
+    device::cuda::StandInDriver& driver() noexcept { return driver_; }
+    std::int64_t launches() const noexcept { return launches_; }
+
+private:
+    void compile(const std::string& text);
+
+    device::cuda::StandInDriver driver_;
+    std::shared_ptr<device::cuda::Nvrtc> nvrtc_;
+    std::vector<std::shared_ptr<emulated_cuda::EmulatedModule>> modules_;
+    std::uint64_t seed_;
+    std::int64_t launches_ = 0;
+};
+
+}  // namespace cairn::test

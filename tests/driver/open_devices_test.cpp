@@ -1,0 +1,76 @@
+#include "driver/open_devices.hpp"
+
+#include "cairn/cairn.hpp"
+#include "driver/cuda_devices.hpp"
+#include "tests/errors/message.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace cairn {
+namespace {
+
+using test::message;
+using testing::HasSubstr;
+
+ContextOptions with_devices(std::vector<Device> devices) {
+    ContextOptions options;
+    options.devices = std::move(devices);
+    options.cuda_driver = std::filesystem::path(CAIRN_BINARY_DIR) / "no_such_driver.so";
+    return options;
+}
+
+TEST(OpenDevices, TheCpuNeedsNoLibrary) {
+    EXPECT_TRUE(driver::open_devices(with_devices({})).empty());
+    EXPECT_TRUE(driver::open_devices(with_devices({Device::cpu, Device::cpu})).empty());
+    EXPECT_EQ(Context(with_devices({Device::cpu})).kernels().devices.size(), 0U);
+}
+
+#if defined(CAIRN_WITH_CUDA)
+TEST(OpenDevices, AGpuThatCannotBeUsedIsRefusedInOneSentence) {
+    try {
+        const Context context(with_devices({Device::cpu, Device::cuda()}));
+        FAIL() << "without a driver";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+        EXPECT_THAT(error.what(), HasSubstr("the CUDA driver cannot be opened"));
+        EXPECT_THAT(error.what(), HasSubstr("no_such_driver.so"));
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+    ContextOptions options = with_devices({Device::cuda()});
+    options.cuda_driver = std::filesystem::path(CAIRN_BINARY_DIR) / "text_for_a_driver.so";
+    std::ofstream(options.cuda_driver) << "text";
+    EXPECT_THAT(message([&] { const Context context(options); }), HasSubstr("text_for_a_driver.so"));
+}
+
+TEST(OpenDevices, KernelsNeedTheComputeCapability) {
+    const DeviceRates rates{Device::cuda(2), 1e13, 1e12, 1e-6, 1e10, 1e-5};
+    const KernelSet newer = driver::kernels_for_cuda(rates, 90), older = driver::kernels_for_cuda(rates, 70);
+    EXPECT_GT(newer.kernels.size(), 40U);
+    for (const Kernel& kernel : newer.kernels) EXPECT_EQ(kernel.device, Device::cuda(2)) << kernel.id;
+    ASSERT_EQ(older.kernels.size(), 1U) << "copies need none";
+    EXPECT_EQ(older.kernels[0].definition, "copy_to");
+}
+
+#else
+TEST(OpenDevices, ALibraryWithoutCudaSaysSo) {
+    EXPECT_EQ(message([&] { const Context context(with_devices({Device::cuda()})); }),
+              "[context] the device cuda cannot be used: this library was built without CUDA");
+}
+#endif
+
+TEST(OpenDevices, DevicesAreReadFromAnOption) {
+    const std::filesystem::path none = std::filesystem::path(CAIRN_BINARY_DIR) / "no_such_driver.so";
+    EXPECT_EQ(devices_from_text("cpu", none), std::vector{Device::cpu});
+    EXPECT_EQ(devices_from_text("cuda", none), (std::vector{Device::cpu, Device::cuda()}));
+    EXPECT_EQ(devices_from_text("cuda:3", none), (std::vector{Device::cpu, Device::cuda(3)}));
+    EXPECT_EQ(devices_from_text("auto", none), std::vector{Device::cpu}) << "without a driver";
+    EXPECT_EQ(message([&] { devices_from_text("gpu", none); }),
+              "[context] there is no device \"gpu\": it is cpu, cuda, cuda:1 and so on, or auto");
+}
+
+}  // namespace
+}  // namespace cairn
