@@ -109,6 +109,12 @@ void EmulatedDevice::compile(const std::string& text) {
     }
 }
 
+std::vector<std::string> EmulatedDevice::faults() const {
+    std::vector<std::string> all = driver_.violations();
+    for (std::string& leak : driver_.leaks()) all.push_back(std::move(leak));
+    return all;
+}
+
 Context EmulatedDevice::context(ContextOptions options) {
     const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "emulated"};
     std::vector<DeviceBackend> devices;

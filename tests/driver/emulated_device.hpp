@@ -16,6 +16,8 @@ namespace cairn::test {
 /// text that NVRTC would compile. At most one exists at a time.
 class EmulatedDevice {
 public:
+    static constexpr std::uint64_t random_graphs = 25;
+
     explicit EmulatedDevice(std::uint64_t seed = 1);
     ~EmulatedDevice();
     EmulatedDevice(const EmulatedDevice&) = delete;
@@ -23,7 +25,8 @@ public:
 
     /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything.
     Context context(ContextOptions options = {});
-    device::cuda::StandInDriver& driver() noexcept { return driver_; }
+    /// Broken rules of the driver, and what was not freed.
+    std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }
 
 private:

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cairn/context.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cairn::test {
+
+/// The first GPU, as EmulatedDevice is used.
+class RealDevice {
+public:
+    static constexpr std::uint64_t random_graphs = 400;
+
+    /// A Context with the GPU, at rates that make it faster than the CPU in everything.
+    Context context(ContextOptions options = {});
+    /// Kernels launched by this process.
+    std::int64_t launches() const noexcept;
+    std::vector<std::string> faults() const { return {}; }
+};
+
+}  // namespace cairn::test
