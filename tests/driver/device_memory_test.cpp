@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "tests/autotune/measurement/second_device.hpp"
+#include "tests/autotune/policy/inexact_product.hpp"
 #include "tests/errors/message.hpp"
 
 #include <gmock/gmock.h>
@@ -217,6 +218,62 @@ TEST(DeviceMemory, KernelsAndProgramsOfADeviceAreTimedInIt) {
     CompiledGraph here = compile(model(), Context());
     here.bind(weight_view);
     EXPECT_EQ(step(tuned, 3, 1), step(here, 3, 1));
+}
+
+// The first run compares with an exact program on states and an arena of its own, both on the device.
+TEST(DeviceMemory, InexactProgramsAreVerifiedInIt) {
+    constexpr std::int64_t width = 16;
+    Graph g("verified");
+    const Dim p = g.symbol("P", 0, 7);
+    State rows = g.state("rows", DType::f32, {p, width}, 0, 8);
+    const Tensor x = g.input("x", DType::f32, {1, width});
+    const Tensor product = matmul(x, g.weight("w", DType::f32, {width, width}));
+    g.output("y", product);
+    g.output("sum", sum(rows.append(product), {0}));
+    std::vector<float> w;
+    for (std::int64_t i = 0; i < width * width; ++i) w.push_back(std::sin(static_cast<float>(i)));
+    const WeightSource weight = [&](std::string_view) {
+        InputView view;
+        view.data = w.data();
+        view.shape = {width, width};
+        return view;
+    };
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < width; ++i) values.push_back(std::cos(static_cast<float>(i)));
+    for (const bool keeps_its_word : {true, false}) {
+        Kernel kernel = keeps_its_word ? inexact_product() : product_beyond_stated_error();
+        kernel.id = "cuda" + kernel.id.substr(kernel.id.find('.'));
+        kernel.device = Device::cuda();
+        ContextOptions options;
+        options.extra.kernels = {kernel};
+        const Context context = with_second_device(fast(), options);
+        const double tolerance = keeps_its_word ? 1e-2 : 1e-3;
+        CompiledGraph inexact = compile(g, context, {.tolerance = Tolerance::relative(tolerance)});
+        CompiledGraph exact = compile(g, Context());
+        ASSERT_NE(inexact.program().find(kernel.id), std::string::npos);
+        ASSERT_GT(inexact.memory().devices.at(0).second.verification, 0);
+        inexact.bind(weight);
+        exact.bind(weight);
+        for (int run = 0; run < 3; ++run) {
+            for (CompiledGraph* const compiled : {&inexact, &exact}) {
+                compiled->set("x", values.data(), {1, width});
+                compiled->run();
+            }
+            const std::vector<float> got = floats(inexact.state("rows")), wanted = floats(exact.state("rows"));
+            ASSERT_EQ(got.size(), static_cast<std::size_t>((run + 1) * width));
+            double difference = 0, norm = 0;
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                difference += std::pow(static_cast<double>(got[i] - wanted[i]), 2);
+                norm += std::pow(static_cast<double>(wanted[i]), 2);
+            }
+            EXPECT_LT(std::sqrt(difference / norm), keeps_its_word ? 1e-2 : 1e-6);
+        }
+        for (const VerifiedError& row : inexact.verified_errors()) {
+            EXPECT_TRUE(row.verified) << row.value;
+            EXPECT_EQ(row.fell_back, !keeps_its_word) << row.value << ' ' << row.error;
+        }
+        EXPECT_EQ(inexact.memory().devices.at(0).second.verification, 0);
+    }
 }
 
 TEST(DeviceMemory, ADeviceWithoutRoomIsReportedAndTheContextGoesOn) {

@@ -25,10 +25,14 @@ inline KernelSet second_device(DeviceRates rates, Cost (*cost)(const Problem&) =
     return set;
 }
 
-/// A Context with a second device of these rates, whose memory of that many bytes the host cannot access.
+/// A Context with a second device of these rates, whose memory of that many bytes the host cannot access. Kernels of
+/// `options.extra` are kept.
 inline Context with_second_device(const DeviceRates& rates, ContextOptions options = {},
                                   std::int64_t memory = std::numeric_limits<std::int64_t>::max()) {
-    options.extra = second_device(rates);
+    KernelSet set = second_device(rates);
+    // Kernels of the test come first.
+    set.kernels.insert(set.kernels.begin(), options.extra.kernels.begin(), options.extra.kernels.end());
+    options.extra = std::move(set);
     std::vector<DeviceBackend> devices;
     devices.push_back({rates.device, std::make_unique<PrivateMemoryBackend>(options.threads, memory)});
     return driver::make_context(std::move(options), std::move(devices));
