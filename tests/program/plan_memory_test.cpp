@@ -97,6 +97,48 @@ TEST(PlanMemory, AValueReadLaterIsNotOverwritten) {
     EXPECT_EQ(max_shared(kept), 1U) << "an output lasts until it has been read";
 }
 
+/// Two copies in a row, on the given devices: input, a, b, output.
+program::Program copies(Device of_a, Device of_b) {
+    program::Program program;
+    program.symbols = Symbols::create();
+    const TensorDesc desc = TensorDesc::dense(DType::f32, {16});
+    using Kind = program::BufferKind;
+    program.buffers = {{Kind::input, "x", desc, 64},
+                       {Kind::transient, "", desc, 64},
+                       {Kind::transient, "", desc, 64},
+                       {Kind::output, "y", desc, 64}};
+    program.buffers[1].device = of_a;
+    program.buffers[2].device = of_b;
+    Problem problem;
+    problem.definition = "copy_to";
+    problem.inputs = problem.outputs = {desc};
+    for (int i = 0; i < 3; ++i) {
+        program::Instruction& copy = program.run.emplace_back();
+        copy.problem = std::make_shared<const Problem>(problem);
+        copy.inputs = {{i, 0}};
+        copy.outputs = {{i + 1, 0}};
+    }
+    program.outputs.push_back({"y", {3, 0}, desc});
+    return program;
+}
+
+TEST(PlanMemory, StoragesOfTwoDevicesHaveArenasOfTheirOwn) {
+    const program::InPlacePairs any_pair = [](const program::Instruction&) {
+        return std::vector<std::pair<int, int>>{{0, 0}};
+    };
+    for (const bool apart : {false, true}) {
+        program::Program program = copies(Device::cpu, apart ? Device::cuda() : Device::cpu);
+        program::plan_memory(program, any_pair);
+        const auto placed = program::evaluate_plan(program, {});
+        EXPECT_EQ(program.plan.storages.size(), apart ? 3U : 1U) << "in place on one device alone";
+        EXPECT_EQ(placed.arena_bytes.value_of(Device::cuda()), apart ? 64 : 0);
+        for (const program::Storage& storage : program.plan.storages)
+            for (const int below : storage.below)
+                EXPECT_EQ(program::device_of(program, storage),
+                          program::device_of(program, program.plan.storages[static_cast<std::size_t>(below)]));
+    }
+}
+
 TEST(PlanMemory, InPlacePairsReferToExistingOperands) {
     Kernel kernel;
     kernel.in_place = {{0, 0}, {1, 0}, {0, 1}, {2, 0}};

@@ -159,7 +159,7 @@ Result concat_empty(Rewriter& r, NodeId id) {
     if (parts.size() < 2 || std::none_of(parts.begin(), parts.end(), empty)) return std::nullopt;
     const NodeId first = parts.front();
     std::erase_if(parts, empty);
-    if (parts.empty()) parts.push_back(first);
+    if (parts.empty()) parts = {first};
     const Attributes attributes = r.node(id).attributes;
     return r.make(Op::concat, std::move(parts), attributes);
 }

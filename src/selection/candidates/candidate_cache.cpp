@@ -65,7 +65,7 @@ std::optional<CandidateCache::OperandReading> CandidateCache::reading_of(const K
                                                                          NodeId input) const {
     using As = OperandReading::As;
     const std::size_t expressions = classes_.expressions(input).size(), forms = classes_.rounded(input).size();
-    for (const auto [as, count] :
+    for (const auto& [as, count] :
          {std::pair(As::is, expressions), std::pair(As::widened, expressions), std::pair(As::rounded, forms)})
         for (std::uint32_t number = 0; number < count; ++number)
             if (node_of(input, {number, as}) == operand.node) return OperandReading{number, as};
