@@ -1,5 +1,6 @@
 #include "kernels/cuda/generate/attention_text.hpp"
 
+#include "graph/types/attribute_number.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
@@ -25,7 +26,7 @@ TensorDesc with_four_axes(TensorDesc tensor) {
     return tensor;
 }
 
-bool flag(const Problem& problem, std::string_view name) { return number_or(problem, name, 0) != 0; }
+bool flag(const Problem& problem, std::string_view name) { return types::number_or(problem.attributes, name, 0) != 0; }
 
 /// The stride along an axis; 0 where the axis has one element.
 std::string stride_text(const TensorDesc& tensor, std::size_t axis) {
@@ -51,18 +52,18 @@ std::string beside_text(const Problem& problem, std::size_t input) {
 }
 
 std::string score_text(const Problem& problem, const AttentionView& view) {
-    const double scale = number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(view.depth)));
+    const double scale = types::number_or(problem.attributes, "scale", 1 / std::sqrt(static_cast<double>(view.depth)));
     std::string text = "    const auto score_of = [&](i64 query, i64 key, float dot) {\n";
     text += fmt::format("        float score = dot * {};\n", float_text(static_cast<float>(scale)));
     if (problem.attributes.has("softcap")) {
-        const std::string cap = float_text(static_cast<float>(number_or(problem, "softcap", 0)));
+        const std::string cap = float_text(static_cast<float>(types::number_or(problem.attributes, "softcap", 0)));
         text += fmt::format("        score = tanhf(score / {0}) * {0};\n", cap);
     }
     std::string seen = "true", added;
     if (view.is_causal) seen += " && key <= query + behind";
     if (problem.attributes.has("window"))
-        seen +=
-            fmt::format(" && query + behind - key < {}", static_cast<std::int64_t>(number_or(problem, "window", 0)));
+        seen += fmt::format(" && query + behind - key < {}",
+                            static_cast<std::int64_t>(types::number_or(problem.attributes, "window", 0)));
     // The bias, which comes last, is added first.
     for (std::size_t i = problem.inputs.size(); i-- > 3;) {
         if (problem.inputs[i].dtype == DType::boolean)
@@ -104,7 +105,8 @@ AttentionView attention_view(const Problem& problem) {
     view.depth = view.q.shape[3].constant();
     view.width = view.v.shape[3].constant();
     view.is_causal = flag(problem, "causal");
-    view.hidden_score = static_cast<float>(number_or(problem, "masked_score", std::numeric_limits<float>::lowest()));
+    view.hidden_score =
+        static_cast<float>(types::number_or(problem.attributes, "masked_score", std::numeric_limits<float>::lowest()));
     view.skips_hidden = view.is_causal && view.hidden_score <= low_score && !flag(problem, "adds_to_hidden");
     return view;
 }

@@ -28,15 +28,6 @@ double bytes_of(const Problem& problem) {
     return bytes;
 }
 
-double number_or(const Problem& problem, std::string_view name, double otherwise) {
-    for (const Attribute& attribute : problem.attributes) {
-        if (attribute.name != name) continue;
-        if (const double* number = std::get_if<double>(&attribute.value)) return *number;
-        return static_cast<double>(problem.attributes.integer(name));
-    }
-    return otherwise;
-}
-
 std::size_t axis_index(std::int64_t axis, std::size_t rank) {
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }

@@ -2,8 +2,6 @@
 
 #include "cairn/kernel.hpp"
 
-#include <string_view>
-
 /// What several families ask about the operands and attributes of a problem.
 namespace cairn::kernels::cuda {
 
@@ -12,9 +10,6 @@ Refusal needs_plain_memory(const Problem& problem, std::size_t rank = 16);
 
 /// Bytes of all operands at constant sizes; axes of stride 0 count once.
 double bytes_of(const Problem& problem);
-
-/// The number of that name, also where it is written as a list of one; `otherwise` if there is none.
-double number_or(const Problem& problem, std::string_view name, double otherwise);
 
 /// An axis, possibly negative, as an index from 0.
 std::size_t axis_index(std::int64_t axis, std::size_t rank);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cairn/problem.hpp"
+#include "graph/types/attribute_number.hpp"
 #include "graph/types/text_cursor.hpp"
 
 namespace cairn::inline v0 {
@@ -57,3 +58,14 @@ std::int64_t Attributes::integer(std::string_view name) const {
 bool Attributes::has(std::string_view name) const noexcept { return find(*this, name) != nullptr; }
 
 }  // namespace cairn::inline v0
+
+namespace cairn::types {
+
+double number_or(const Attributes& attributes, std::string_view name, double otherwise) {
+    const Attribute* attribute = find(attributes, name);
+    if (attribute == nullptr) return otherwise;
+    if (const double* number = std::get_if<double>(&attribute->value)) return *number;
+    return static_cast<double>(attributes.integer(name));
+}
+
+}  // namespace cairn::types

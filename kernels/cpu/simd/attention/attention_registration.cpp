@@ -1,3 +1,4 @@
+#include "graph/types/attribute_number.hpp"
 #include "graph/types/isa_levels.hpp"
 #include "kernels/cpu/simd/attention/attention_plan.hpp"
 #include "kernels/cpu/simd/plain_memory.hpp"
@@ -14,18 +15,8 @@ namespace {
 
 constexpr std::int64_t max_depth = 1024;
 
-/// An attribute written as a number or as a list of one.
-double number_or(const Problem& problem, std::string_view name, double otherwise) {
-    for (const Attribute& attribute : problem.attributes) {
-        if (attribute.name != name) continue;
-        if (const double* number = std::get_if<double>(&attribute.value)) return *number;
-        return static_cast<double>(problem.attributes.integer(name));
-    }
-    return otherwise;
-}
-
 double masked_score(const Problem& problem) {
-    return number_or(problem, "masked_score", std::numeric_limits<float>::lowest());
+    return types::number_or(problem.attributes, "masked_score", std::numeric_limits<float>::lowest());
 }
 
 /// Adds leading axes of size 1 up to four axes; of five axes, those of groups and of heads in a group are merged.
@@ -78,7 +69,7 @@ Refusal accepts_shapes(const Problem& problem) {
     return out == Shape{q[0], q[1], q[2], v[3]} ? Refusal() : "the output has another shape than [B,H,T,D]";
 }
 
-bool flag(const Problem& problem, std::string_view name) { return number_or(problem, name, 0) != 0; }
+bool flag(const Problem& problem, std::string_view name) { return types::number_or(problem.attributes, name, 0) != 0; }
 
 /// True for a mask of pairs or a bias: each axis has the size of the scores' axis, or 1.
 bool is_beside_scores(const TensorDesc& tensor, const Problem& problem) {
@@ -108,16 +99,18 @@ Refusal accepts_bias(const Problem& problem) {
 
 Refusal accepts_softcap(const Problem& problem) {
     if (!problem.attributes.has("softcap")) return {};
-    const double cap = number_or(problem, "softcap", 0);
+    const double cap = types::number_or(problem.attributes, "softcap", 0);
     return cap >= 1e-30 && cap <= 1e30 ? Refusal() : "needs a softcap of 1e-30 to 1e30";
 }
 
 /// Window size: the number of keys up to its own that a query sees; 0: no window.
-std::int64_t window_of(const Problem& problem) { return static_cast<std::int64_t>(number_or(problem, "window", 0)); }
+std::int64_t window_of(const Problem& problem) {
+    return static_cast<std::int64_t>(types::number_or(problem.attributes, "window", 0));
+}
 
 Refusal accepts_window(const Problem& problem) {
     if (!problem.attributes.has("window")) return {};
-    const double window = number_or(problem, "window", 0);
+    const double window = types::number_or(problem.attributes, "window", 0);
     return window >= 1 && window <= std::numeric_limits<std::int32_t>::max() && window == std::floor(window)
                ? Refusal()
                : "needs a window of 1 to 2^31 - 1 keys";
@@ -143,7 +136,7 @@ Refusal accepts(const Problem& problem) {
     if (flag(problem, "adds_to_hidden") && problem.inputs.back().dtype != DType::f32) return "needs something added";
     if (Refusal no = accepts_softcap(problem); !no.empty()) return no;
     if (Refusal no = accepts_window(problem); !no.empty()) return no;
-    const double causal = number_or(problem, "causal", 0);
+    const double causal = types::number_or(problem.attributes, "causal", 0);
     if (causal != 0 && causal != 1) return "causal must be 0 or 1";
     const double hidden = masked_score(problem);
     return hidden < std::numeric_limits<double>::infinity() ? Refusal() : "needs a masked score below infinity";
@@ -174,9 +167,10 @@ AttentionPlan plan_of(const Problem& problem) {
     plan.depth = problem.inputs[0].shape.back().constant();
     plan.value_depth = problem.inputs[2].shape.back().constant();
     plan.stored = problem.inputs[1].dtype;
-    plan.scale = static_cast<float>(number_or(problem, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
+    plan.scale = static_cast<float>(
+        types::number_or(problem.attributes, "scale", 1 / std::sqrt(static_cast<double>(plan.depth))));
     plan.masked_score = static_cast<float>(masked_score(problem));
-    plan.softcap = static_cast<float>(number_or(problem, "softcap", 0));
+    plan.softcap = static_cast<float>(types::number_or(problem.attributes, "softcap", 0));
     plan.causal = flag(problem, "causal");
     plan.window = window_of(problem);
     plan.has_bias = problem.inputs.size() > 4;
@@ -203,7 +197,7 @@ Dim workspace(const Problem& problem, int threads) {
 Cost cost(const Problem& problem) {
     const Shape q = with_four_axes(problem.inputs[0].shape), k = with_four_axes(problem.inputs[1].shape);
     const double queries = static_cast<double>(q[2].constant()), keys = static_cast<double>(k[2].constant());
-    const bool causal = number_or(problem, "causal", 0) != 0;
+    const bool causal = types::number_or(problem.attributes, "causal", 0) != 0;
     double seen = causal && keys >= queries ? keys - (queries - 1) / 2 : keys;
     if (const std::int64_t window = window_of(problem); causal && window > 0)
         seen = std::min(seen, static_cast<double>(window));
