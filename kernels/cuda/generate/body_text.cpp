@@ -91,8 +91,6 @@ std::string cast_text(DType from, DType to, const std::string& value) {
 
 // A number as the interpreter converts it: rounded for floats, truncated and saturated for integers.
 std::string constant_text(double number, DType dtype) {
-    if (dtype == DType::f64)
-        return fmt::format("__longlong_as_double(i64({:#018x}ull))", std::bit_cast<std::uint64_t>(number));
     if (dtype == DType::f32) return float_text(static_cast<float>(number));
     const std::string exact =
         fmt::format("__longlong_as_double(i64({:#018x}ull))", std::bit_cast<std::uint64_t>(number));
@@ -131,7 +129,7 @@ Refusal step_refusal(const Body& body, const Step& step, int place) {
     const DType dtype = body.dtype(step.operands[0]);
     if (!takes(rule->takes, dtype)) return step.op + " is not defined for " + std::string(to_string(dtype));
     if (dtype == DType::f64 && (rule->is_definition || step.op == "sin" || step.op == "cos"))
-        return step.op + " of f64 is not implemented";
+        return "has no " + step.op + " of f64";
     return {};
 }
 

@@ -6,8 +6,9 @@
 
 namespace cairn::kernels::cuda {
 
-std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int blocks) {
-    const std::string bounds = blocks == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, blocks);
+std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks) {
+    const std::string bounds =
+        min_blocks == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, min_blocks);
     std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(", bounds, entry);
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) text += fmt::format("void* in{}, ", i);
     for (std::size_t i = 0; i < problem.outputs.size(); ++i) text += fmt::format("void* out{}, ", i);

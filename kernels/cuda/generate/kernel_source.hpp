@@ -7,12 +7,12 @@
 
 namespace cairn::kernels::cuda {
 
-/// Begins a kernel of the given number of threads for a problem: its name, parameters, the dependency wait and the
-/// symbols. With `blocks` not 0, so many blocks are to fit into a multiprocessor at once: the assembler may then use
-/// all registers that this leaves, where by itself it spills some for the sake of more blocks. Operands are `inputs[i]`
-/// and `outputs[i]` in the problem and `in<i>` and `out<i>` in the text, of type `void*`; symbol i is `s<i>`. Ends with
-/// an open brace.
-std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int blocks = 0);
+/// The beginning of a kernel for a problem: its name, launch bounds, parameters, the dependency wait and the symbols.
+/// `threads` is the block size. `min_blocks`, if not 0, is the minimum number of resident blocks per multiprocessor, as
+/// in `__launch_bounds__`: ptxas then uses all the registers that this occupancy leaves, instead of spilling some for a
+/// higher one. Operands are `inputs[i]` and `outputs[i]` in the problem and `in<i>` and `out<i>` in the text, of type
+/// `void*`; symbol i is `s<i>`. Ends with an open brace.
+std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks = 0);
 
 /// A name for the kernel of a problem: equal for equal problems only.
 std::string entry_of(std::string_view family, const Problem& problem);

@@ -28,10 +28,12 @@ using WorkCost = Cost (*)(const Problem& problem);
 Kernel cuda_row(std::string_view family, std::string_view definition, std::string_view dtype, Accepts accepts,
                 Code code, WorkCost cost, std::vector<std::string> samples);
 
-/// How much longer arithmetic takes with so many blocks than with enough for all multiprocessors.
+/// Multiprocessors of the device per multiprocessor that a grid of `blocks` blocks keeps busy; at least 1. Arithmetic
+/// takes longer by this factor than with a grid that fills the device.
 double idle_factor(double blocks);
 
-/// Registers a thread that the kernels of a row may use, by its id: with fewer blocks at once they would be slower.
+/// The most registers per thread that kernels of the row `id` may use; with more, fewer blocks are resident per
+/// multiprocessor.
 int register_budget(std::string_view id);
 
 /// The cost of moving the bytes of all operands, with `operations` an element of the first output.

@@ -25,10 +25,10 @@ std::string open_builtins(const NvrtcTable& nvrtc, const std::string& path) {
     const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
     const std::string folder = folder_of_symbol(reinterpret_cast<const void*>(nvrtc.version));
     auto beside = open_library(folder + name);
-    if (beside.library == nullptr && !folder.empty()) beside.library = open_library(name).library;
-    if (beside.library == nullptr)
+    if (beside.shared_library == nullptr && !folder.empty()) beside.shared_library = open_library(name).shared_library;
+    if (beside.shared_library == nullptr)
         return fmt::format("{} cannot compile without its library of built-in functions: {}", path, beside.reason);
-    beside.library->keep_loaded();
+    beside.shared_library->keep_loaded();
     return {};
 }
 

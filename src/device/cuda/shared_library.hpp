@@ -31,8 +31,8 @@ private:
 
 /// A library, or the reason why there is none.
 struct OpenedLibrary {
-    std::unique_ptr<SharedLibrary> library;  ///< null: could not be opened
-    std::string reason;                      ///< by the loader, such as `x.so: file too short`
+    std::unique_ptr<SharedLibrary> shared_library;  ///< null: could not be opened
+    std::string reason;                             ///< by the loader, such as `x.so: file too short`
 };
 
 /// Opens a library by its path, or by the loader's search if there is no slash in it. Its symbols stay private, so that

@@ -26,32 +26,32 @@ TEST_F(SharedLibraries, ReasonsNameTheFile) {
     EXPECT_THAT(open_library("/absent/libx.so").reason, HasSubstr("/absent/libx.so"));
     write("/text.so", "not a library, but a text that is longer than the header of one would be, line by line\n");
     const OpenedLibrary text = open_library(root_ / "text.so");
-    EXPECT_EQ(text.library, nullptr);
+    EXPECT_EQ(text.shared_library, nullptr);
     EXPECT_THAT(text.reason, HasSubstr("text.so"));
-    EXPECT_EQ(open_library(root_).library, nullptr);
-    EXPECT_EQ(open_library("").library, nullptr);
+    EXPECT_EQ(open_library(root_).shared_library, nullptr);
+    EXPECT_EQ(open_library("").shared_library, nullptr);
     EXPECT_EQ(open_library("").reason, "the path is empty");
 }
 
 TEST_F(SharedLibraries, StaysOpenAsLongAsItIsUsed) {
     std::filesystem::copy_file(CAIRN_FAKE_NVRTC, root_ / "own.so");
     OpenedLibrary own = open_library(root_ / "own.so");
-    ASSERT_NE(own.library, nullptr) << own.reason;
+    ASSERT_NE(own.shared_library, nullptr) << own.reason;
     EXPECT_EQ(own.reason, "");
-    void* const version = own.library->find("nvrtcVersion");
+    void* const version = own.shared_library->find("nvrtcVersion");
     ASSERT_NE(version, nullptr);
-    EXPECT_EQ(own.library->find("absent"), nullptr);
+    EXPECT_EQ(own.shared_library->find("absent"), nullptr);
     EXPECT_EQ(folder_of_symbol(version), root_.string() + "/");
     EXPECT_TRUE(is_loaded(root_ / "own.so"));
     // Its symbols are not visible to the host program.
     EXPECT_EQ(dlsym(RTLD_DEFAULT, "nvrtcVersion"), nullptr);
-    own.library.reset();
+    own.shared_library.reset();
     EXPECT_FALSE(is_loaded(root_ / "own.so"));
 }
 
 TEST_F(SharedLibraries, CanBeKeptLoaded) {
     std::filesystem::copy_file(CAIRN_FAKE_NVRTC, root_ / "kept.so");
-    open_library(root_ / "kept.so").library->keep_loaded();
+    open_library(root_ / "kept.so").shared_library->keep_loaded();
     EXPECT_TRUE(is_loaded(root_ / "kept.so"));
 }
 
