@@ -15,45 +15,41 @@
 namespace cairn::kernels::cuda {
 namespace {
 
-Number number_at(const std::byte* at, DType dtype) {
-    const auto as = [&]<typename T>(T value) {
-        std::memcpy(&value, at, sizeof value);
-        return value;
-    };
+/// Calls a function with a zero of the C++ type of a dtype; false for f16 and bf16, which have none.
+template <typename Function>
+bool with_element_type(DType dtype, const Function& function) {
     switch (dtype) {
-        case DType::f64: return as(double());
-        case DType::f32: return as(float());
-        case DType::i64: return as(std::int64_t());
-        case DType::i32: return as(std::int32_t());
-        case DType::i8: return as(std::int8_t());
+        case DType::f64: function(double()); return true;
+        case DType::f32: function(float()); return true;
+        case DType::i64: function(std::int64_t()); return true;
+        case DType::i32: function(std::int32_t()); return true;
+        case DType::i8: function(std::int8_t()); return true;
         case DType::u8:
-        case DType::boolean: return as(std::uint8_t());
-        default: {
-            float wide = 0;
-            types::convert_floats(reinterpret_cast<std::byte*>(&wide), DType::f32, at, dtype, 1);
-            return wide;
-        }
+        case DType::boolean: function(std::uint8_t()); return true;
+        default: return false;
     }
 }
 
+Number number_at(const std::byte* at, DType dtype) {
+    Number number = 0;
+    const auto read = [&]<typename T>(T value) {
+        std::memcpy(&value, at, sizeof value);
+        number = value;
+    };
+    if (with_element_type(dtype, read)) return number;
+    float wide = 0;
+    types::convert_floats(reinterpret_cast<std::byte*>(&wide), DType::f32, at, dtype, 1);
+    return wide;
+}
+
 void put(std::byte* at, DType dtype, Number value) {
-    const auto as = [&]<typename T>(T) {
+    const auto write = [&]<typename T>(T) {
         const T made = static_cast<T>(value);
         std::memcpy(at, &made, sizeof made);
     };
-    switch (dtype) {
-        case DType::f64: return as(double());
-        case DType::f32: return as(float());
-        case DType::i64: return as(std::int64_t());
-        case DType::i32: return as(std::int32_t());
-        case DType::i8: return as(std::int8_t());
-        case DType::u8:
-        case DType::boolean: return as(std::uint8_t());
-        default: {
-            const float wide = static_cast<float>(value);
-            types::convert_floats(at, dtype, reinterpret_cast<const std::byte*>(&wide), DType::f32, 1);
-        }
-    }
+    if (with_element_type(dtype, write)) return;
+    const float wide = static_cast<float>(value);
+    types::convert_floats(at, dtype, reinterpret_cast<const std::byte*>(&wide), DType::f32, 1);
 }
 
 /// Memory of a tensor at constant sizes, from an address aligned to 16 bytes plus some elements.
