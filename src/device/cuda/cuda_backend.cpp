@@ -46,8 +46,6 @@ double time_on(const std::shared_ptr<CudaDevice>& device, const TimedCalls& call
     return end.seconds_since(begin);
 }
 
-std::string version_text(const NvrtcVersion& version) { return fmt::format("{}.{}", version.major, version.minor); }
-
 class Cuda final : public Backend {
 public:
     Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude)
@@ -89,13 +87,14 @@ public:
         device_->calls().call(&DriverTable::driver_version, &driver);
         std::string compiler = "none";
         try {
-            compiler = version_text(nvrtc_->version());
+            const NvrtcVersion version = nvrtc_->version();
+            compiler = fmt::format("{}.{}", version.major, version.minor);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::unsupported) throw;
         }
-        return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {}.{} | NVRTC {}",
+        return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {} | NVRTC {}",
                            properties.name, properties.major, properties.minor, properties.multiprocessors,
-                           properties.l2_bytes, driver / 1000, driver % 1000 / 10, compiler);
+                           properties.l2_bytes, version_text(driver), compiler);
     }
 
 private:

@@ -13,8 +13,6 @@ namespace {
 // The largest distance of rows that the driver copies by one call.
 constexpr std::size_t max_pitch = std::numeric_limits<std::int32_t>::max();
 
-bool is_one_piece(const MemoryRows& rows) noexcept { return rows.count == 1 || rows.pitch == rows.bytes; }
-
 /// Rows without a gap as one row.
 MemoryRows joined(const MemoryRows& rows) noexcept {
     if (rows.count <= 1 || rows.pitch != rows.bytes) return rows;
@@ -105,9 +103,9 @@ void CudaMemory::run(const MemoryRows& rows, const Copy& copy) const {
 void CudaMemory::read(const MemoryRows& rows, std::byte* host) const {
     run(rows, [&](const MemoryRows& all) {
         for_each_piece(all, unlimited, [&](const MemoryRows& piece, std::size_t first) {
-            if (is_one_piece(piece))
+            if (piece.count == 1)
                 return device_->calls().call(&DriverTable::copy_to_host, static_cast<void*>(host + first),
-                                             at(piece.offset), piece.bytes * piece.count, device_->stream());
+                                             at(piece.offset), piece.bytes, device_->stream());
             Copy2D copy = {};
             copy.source_type = MemoryType::device;
             copy.source_device = at(piece.offset);
@@ -137,9 +135,9 @@ void CudaMemory::write(const MemoryRows& rows, const std::byte* host) {
 }
 
 void CudaMemory::upload(const MemoryRows& rows, const std::byte* host) {
-    if (is_one_piece(rows))
+    if (rows.count == 1)
         return device_->calls().call(&DriverTable::copy_to_device, at(rows.offset), static_cast<const void*>(host),
-                                     rows.bytes * rows.count, device_->stream());
+                                     rows.bytes, device_->stream());
     Copy2D copy = {};
     copy.source_type = MemoryType::host;
     copy.source_host = host;
@@ -154,9 +152,9 @@ void CudaMemory::upload(const MemoryRows& rows, const std::byte* host) {
 void CudaMemory::clear(const MemoryRows& rows) {
     run(rows, [&](const MemoryRows& all) {
         for_each_piece(all, unlimited, [&](const MemoryRows& piece, std::size_t) {
-            if (is_one_piece(piece))
+            if (piece.count == 1)
                 device_->calls().call(&DriverTable::set_bytes, at(piece.offset), static_cast<unsigned char>(0),
-                                      piece.bytes * piece.count, device_->stream());
+                                      piece.bytes, device_->stream());
             else
                 device_->calls().call(&DriverTable::set_bytes_2d, at(piece.offset), piece.pitch,
                                       static_cast<unsigned char>(0), piece.bytes, piece.count, device_->stream());

@@ -28,8 +28,6 @@ const char* resolve_functions(const SharedLibrary& library, DriverTable& table) 
     return nullptr;
 }
 
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
 /// The reason why `result` of cuInit rules the driver out; empty for success.
 std::string refusal(const DriverTable& table, Result result, const std::string& path) {
     switch (result) {
@@ -77,6 +75,8 @@ OpenedDriver open_driver(const std::string& path) {
     opened.driver = table;
     return opened;
 }
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::string describe(const DriverTable& driver, Result result) {
     const char *name = nullptr, *text = nullptr;

@@ -111,6 +111,9 @@ struct OpenedDriver {
 /// libraries are closed again. Never throws, except for lack of memory.
 OpenedDriver open_driver(const std::string& path = "libcuda.so.1");
 
+/// Text of a version as cuDriverGetVersion counts: `13.0` for 13000.
+std::string version_text(int version);
+
 /// Text of a result, such as `CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)`.
 std::string describe(const DriverTable& driver, Result result);
 
