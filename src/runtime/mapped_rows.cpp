@@ -1,7 +1,6 @@
 #include "runtime/mapped_rows.hpp"
 
 namespace cairn::runtime {
-namespace {
 
 device::MemoryRows rows_of(const device::Memory& memory, const TensorDesc& desc, int axis, std::int64_t begin,
                            std::int64_t end) {
@@ -13,8 +12,6 @@ device::MemoryRows rows_of(const device::Memory& memory, const TensorDesc& desc,
     return {static_cast<std::size_t>(begin * row), static_cast<std::size_t>((end - begin) * row),
             static_cast<std::size_t>(stripes), static_cast<std::size_t>(desc.shape[at].constant() * row)};
 }
-
-}  // namespace
 
 MappedRows::MappedRows(device::Memory& memory, const TensorDesc& desc, int axis, std::int64_t begin, std::int64_t end,
                        MapAccess access)

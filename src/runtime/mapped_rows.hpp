@@ -10,6 +10,10 @@ namespace cairn::runtime {
 
 using device::MapAccess;
 
+/// Rows `begin` to `end` of an axis of a dense tensor that fills this memory; `axis` -1: the whole tensor.
+device::MemoryRows rows_of(const device::Memory& memory, const TensorDesc& desc, int axis, std::int64_t begin,
+                           std::int64_t end);
+
 /// Rows of one axis of a dense tensor, mapped to the host (device::MappedMemory).
 ///
 ///     rows 1 and 2 of f32[2,4,3]:   ...oooooo...|...oooooo...      mapped as a copy: oooooo|oooooo

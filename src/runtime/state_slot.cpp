@@ -61,21 +61,11 @@ StateSlot::StateSlot(const program::Program& program, const program::StatePort& 
     reset();
 }
 
-std::int64_t StateSlot::stripes() const {
-    std::int64_t count = 1;
-    for (int axis = 0; axis < port_->axis; ++axis) count *= desc().shape[static_cast<std::size_t>(axis)].constant();
-    return count;
-}
-
-std::int64_t StateSlot::row_bytes() const {
-    return desc().strides[static_cast<std::size_t>(port_->axis)].constant() *
-           static_cast<std::int64_t>(size_of(desc().dtype));
-}
-
 std::size_t StateSlot::untouched_bytes(std::int64_t rows) const {
     if (port_->axis < 0) return touched_ == 0 ? memory->capacity() : 0;
     if (rows <= touched_) return 0;
-    return static_cast<std::size_t>(stripes() * (std::min(capacity(), rows + rows_ahead) - touched_) * row_bytes());
+    const device::MemoryRows untouched = rows_between(touched_, std::min(capacity(), rows + rows_ahead));
+    return untouched.count * untouched.bytes;
 }
 
 void StateSlot::touch(std::int64_t rows) {
@@ -86,9 +76,9 @@ void StateSlot::touch(std::int64_t rows) {
     }
     if (rows <= touched_) return;
     const std::int64_t end = std::min(capacity(), rows + rows_ahead);
-    for (std::int64_t stripe = 0; stripe < stripes(); ++stripe)
-        memory->touch(static_cast<std::size_t>((stripe * capacity() + touched_) * row_bytes()),
-                      static_cast<std::size_t>((end - touched_) * row_bytes()));
+    const device::MemoryRows untouched = rows_between(touched_, end);
+    for (std::size_t stripe = 0; stripe < untouched.count; ++stripe)
+        memory->touch(untouched.offset + stripe * untouched.pitch, untouched.bytes);
     touched_ = end;
 }
 
@@ -159,8 +149,7 @@ bool StateSlot::is_readable_in_place(std::span<const std::int64_t> live) const {
 
 void StateSlot::clear(std::int64_t begin, std::int64_t end) {
     if (begin >= end) return;
-    memory->clear({static_cast<std::size_t>(begin * row_bytes()), static_cast<std::size_t>((end - begin) * row_bytes()),
-                   static_cast<std::size_t>(stripes()), static_cast<std::size_t>(capacity() * row_bytes())});
+    memory->clear(rows_between(begin, end));
 }
 
 void StateSlot::reset() {

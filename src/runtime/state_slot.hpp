@@ -65,8 +65,10 @@ public:
 private:
     /// The live part as the host reads or changes it.
     MappedRows map_live(std::span<const std::int64_t> shape, MapAccess access) const;
-    std::int64_t stripes() const;
-    std::int64_t row_bytes() const;
+    /// Rows of the growing axis in the memory.
+    device::MemoryRows rows_between(std::int64_t begin, std::int64_t end) const {
+        return rows_of(*memory, desc(), port_->axis, begin, end);
+    }
 
     const program::StatePort* port_;
     const program::Buffer* buffer_;
