@@ -103,10 +103,10 @@ program::Program copies(Device of_a, Device of_b) {
     program.symbols = Symbols::create();
     const TensorDesc desc = TensorDesc::dense(DType::f32, {16});
     using Kind = program::BufferKind;
-    program.buffers = {{Kind::input, "x", desc, 64},
-                       {Kind::transient, "", desc, 64},
-                       {Kind::transient, "", desc, 64},
-                       {Kind::output, "y", desc, 64}};
+    program.buffers = {{Kind::input, "x", desc, 64, {}},
+                       {Kind::transient, "", desc, 64, {}},
+                       {Kind::transient, "", desc, 64, {}},
+                       {Kind::output, "y", desc, 64, {}}};
     program.buffers[1].device = of_a;
     program.buffers[2].device = of_b;
     Problem problem;
