@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-// Checks that the workspace of every kernel is bounded by its operands, for all sizes.
+// Checks that the workspace of every kernel is bounded by its operands, for all sizes, and that the share of each
+// thread is aligned.
 namespace cairn::test {
 namespace {
 
@@ -87,10 +88,19 @@ public:
                 if (is_accepted)
                     expect(kernel_.workspace(sized, threads).constant(), most, threads, to_string(sized), "constants");
             }
+            if (is_accepted) expect_aligned_shares(sized);
         }
     }
 
 private:
+    /// Shares lie one after another and may hold elements of 8 bytes.
+    void expect_aligned_shares(const Problem& sized) {
+        const std::int64_t share = kernel_.workspace(sized, 2).constant() - kernel_.workspace(sized, 1).constant();
+        if (share % 8 == 0 || faults_ >= 5) return;
+        ++faults_;
+        ADD_FAILURE() << kernel_.id << " gives each thread " << share << " bytes on " << to_string(sized);
+    }
+
     void expect(std::int64_t workspace, std::int64_t most, int threads, const std::string& at, const std::string& of) {
         ++checked_;
         if (workspace <= most || faults_ >= 5) return;

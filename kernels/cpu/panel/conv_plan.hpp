@@ -128,7 +128,7 @@ struct ImageBands {
     }
 };
 
-/// Workspace of a team member in bytes, for results of p rows of q positions.
+/// Workspace of a team member in bytes, a multiple of 8, for results of p rows of q positions.
 template <typename Size>
 Size member_bytes(const ConvPlan& plan, const Size& filters, const Size& p, const Size& q) {
     using std::min;
@@ -137,7 +137,7 @@ Size member_bytes(const ConvPlan& plan, const Size& filters, const Size& p, cons
     if (plan.is_single_channel) {
         // A tile has fewer positions than its band has floats.
         const Size positions = min(min(p, Size(band_rows)) * q, Size(max_band_floats));
-        rest = band_bytes(plan.image, p, q) + (positions + Size(block_size)) * Size(4);
+        rest = band_bytes(plan.image, p, q) + (whole_vectors(positions) + Size(block_size)) * Size(4);
     }
     return rest + Size(plan.body.bytes_per_member());
 }
