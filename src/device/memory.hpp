@@ -15,9 +15,8 @@ struct MemoryRows {
 /// Memory of one device. Its address space is reserved when it is created, so its address never changes; it is
 /// committed where touch() first needs it, before a run and never in one. Zero when first read.
 ///
-///     const std::unique_ptr<Memory> arena = backend.reserve(bytes_at_upper_bound, MemoryUse::arena);   // costs
-///     nothing arena->touch(0, bytes_at(128));                                                                  //
-///     commits
+///     const std::unique_ptr<Memory> arena = backend.reserve(most_bytes, MemoryUse::arena);  // address space only
+///     arena->touch(0, bytes_at(128));                                                       // commits
 class Memory {
 public:
     virtual ~Memory();
@@ -36,16 +35,29 @@ public:
     /// the bytes when the device has no more.
     virtual void touch(std::size_t offset, std::size_t bytes) = 0;
 
-    /// Copies rows to or from host memory, or zeroes them. All rows are touched. Returns when that is done.
-    virtual void read(const MemoryRows& rows, std::byte* host) const = 0;
-    virtual void write(const MemoryRows& rows, const std::byte* host) = 0;
-    virtual void clear(const MemoryRows& rows) = 0;
+    /// Copies rows to or from host memory, or zeroes them. All rows are touched; without bytes nothing is done, and
+    /// both addresses may be null. Returns when that is done.
+    void read(const MemoryRows& rows, std::byte* host) const {
+        if (has_bytes(rows)) read_rows(rows, host);
+    }
+    void write(const MemoryRows& rows, const std::byte* host) {
+        if (has_bytes(rows)) write_rows(rows, host);
+    }
+    void clear(const MemoryRows& rows) {
+        if (has_bytes(rows)) clear_rows(rows);
+    }
 
 protected:
+    virtual void read_rows(const MemoryRows& rows, std::byte* host) const = 0;
+    virtual void write_rows(const MemoryRows& rows, const std::byte* host) = 0;
+    virtual void clear_rows(const MemoryRows& rows) = 0;
+
     Memory(std::byte* base, std::size_t capacity, bool is_host_accessible) noexcept
         : base_(base), capacity_(capacity), is_host_accessible_(is_host_accessible) {}
 
 private:
+    static bool has_bytes(const MemoryRows& rows) noexcept { return rows.bytes > 0 && rows.count > 0; }
+
     std::byte* base_;
     std::size_t capacity_;
     bool is_host_accessible_;

@@ -54,6 +54,20 @@ TEST(MappedMemory, RowsAreReadAndWritten) {
     }
 }
 
+TEST(MappedMemory, NothingIsDoneWithRowsWithoutBytes) {
+    for (const auto& backend : backends()) {
+        const auto none = backend->reserve(0, MemoryUse::scratch);
+        ASSERT_EQ(none->data(), nullptr);
+        for (const MemoryRows& empty : {MemoryRows{0, 0}, MemoryRows{0, 0, 3, 0}, MemoryRows{0, 4, 0, 4}}) {
+            none->write(empty, nullptr);
+            none->read(empty, nullptr);
+            none->clear(empty);
+        }
+        MappedMemory mapped(*none, {0, 0}, MapAccess::overwrite);
+        mapped.write_back();
+    }
+}
+
 TEST(MappedMemory, OnlyTheRowsAreOverwritten) {
     for (const auto& backend : backends()) {
         const auto memory = numbered(*backend);

@@ -84,29 +84,30 @@ public:
     void touch(std::size_t offset, std::size_t bytes) override {
         if (offset + bytes > capacity()) throw InternalError("device", "it touches bytes beyond an allocation");
     }
-    void read(const device::MemoryRows& rows, std::byte* host) const override {
+
+private:
+    void read_rows(const device::MemoryRows& rows, std::byte* host) const override {
         check(rows);
         for (std::size_t row = 0; row < rows.count; ++row)
             std::memcpy(host + row * rows.bytes, alias_ + rows.offset + row * rows.pitch, rows.bytes);
     }
-    void write(const device::MemoryRows& rows, const std::byte* host) override {
+    void write_rows(const device::MemoryRows& rows, const std::byte* host) override {
         check(rows);
         for (std::size_t row = 0; row < rows.count; ++row)
             std::memcpy(alias_ + rows.offset + row * rows.pitch, host + row * rows.bytes, rows.bytes);
     }
-    void clear(const device::MemoryRows& rows) override {
+    void clear_rows(const device::MemoryRows& rows) override {
         check(rows);
         for (std::size_t row = 0; row < rows.count; ++row)
             std::memset(alias_ + rows.offset + row * rows.pitch, 0, rows.bytes);
     }
 
-private:
     Allocation(std::byte* base, std::size_t bytes, std::byte* alias, std::shared_ptr<AddressMap> addresses)
         : Memory(base, bytes, false), alias_(alias), addresses_(std::move(addresses)) {
         if (bytes > 0) addresses_->add(base, bytes, alias);
     }
     void check(const device::MemoryRows& rows) const {
-        if (rows.bytes > 0 && rows.count > 0 && rows.offset + (rows.count - 1) * rows.pitch + rows.bytes > capacity())
+        if (rows.offset + (rows.count - 1) * rows.pitch + rows.bytes > capacity())
             throw InternalError("device", "it copies bytes beyond an allocation");
     }
 

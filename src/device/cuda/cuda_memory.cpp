@@ -85,7 +85,6 @@ void CudaMemory::touch(std::size_t offset, std::size_t bytes) {
 
 template <class Copy>
 void CudaMemory::run(const MemoryRows& rows, const Copy& copy) const {
-    if (rows.count == 0 || rows.bytes == 0) return;
     if (rows.bytes > capacity() || rows.offset > capacity() - rows.bytes ||
         (rows.count > 1 && rows.pitch > (capacity() - rows.bytes - rows.offset) / (rows.count - 1)))
         throw InternalError("cuda", "rows beyond the end of an allocation are copied");
@@ -100,7 +99,7 @@ void CudaMemory::run(const MemoryRows& rows, const Copy& copy) const {
     device_->synchronize();
 }
 
-void CudaMemory::read(const MemoryRows& rows, std::byte* host) const {
+void CudaMemory::read_rows(const MemoryRows& rows, std::byte* host) const {
     run(rows, [&](const MemoryRows& all) {
         for_each_piece(all, unlimited, [&](const MemoryRows& piece, std::size_t first) {
             if (piece.count == 1)
@@ -119,7 +118,7 @@ void CudaMemory::read(const MemoryRows& rows, std::byte* host) const {
     });
 }
 
-void CudaMemory::write(const MemoryRows& rows, const std::byte* host) {
+void CudaMemory::write_rows(const MemoryRows& rows, const std::byte* host) {
     run(rows, [&](const MemoryRows& all) {
         if (all.bytes * all.count < staged_bytes)
             return for_each_piece(all, unlimited,
@@ -149,7 +148,7 @@ void CudaMemory::upload(const MemoryRows& rows, const std::byte* host) {
     device_->calls().call(&DriverTable::copy_2d, static_cast<const Copy2D*>(&copy), device_->stream());
 }
 
-void CudaMemory::clear(const MemoryRows& rows) {
+void CudaMemory::clear_rows(const MemoryRows& rows) {
     run(rows, [&](const MemoryRows& all) {
         for_each_piece(all, unlimited, [&](const MemoryRows& piece, std::size_t) {
             if (piece.count == 1)

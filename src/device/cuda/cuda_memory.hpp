@@ -18,15 +18,16 @@ public:
     ~CudaMemory() override;
 
     void touch(std::size_t offset, std::size_t bytes) override;
-    void read(const MemoryRows& rows, std::byte* host) const override;
-    void write(const MemoryRows& rows, const std::byte* host) override;
-    void clear(const MemoryRows& rows) override;
 
     /// Bytes of an upload from which on it goes through the staging buffers. The driver copies smaller ones by way of
     /// pinned memory of its own.
     static constexpr std::size_t staged_bytes = std::size_t{1} << 20;
 
 private:
+    void read_rows(const MemoryRows& rows, std::byte* host) const override;
+    void write_rows(const MemoryRows& rows, const std::byte* host) override;
+    void clear_rows(const MemoryRows& rows) override;
+
     CudaMemory(std::shared_ptr<CudaDevice> device, std::shared_ptr<Staging> staging, DeviceAddress address,
                std::size_t bytes);
     DeviceAddress at(std::size_t offset) const noexcept;
