@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cairn::inline v0 {
@@ -33,21 +34,34 @@ struct InPlace {
     int input = 0, output = 0;
 };
 
-/// The kernel reads input `input` in the packed layout `layout`.
-struct PackedInput {
+/// The kernel reads input `input` in the layout `layout`.
+struct LayoutInput {
     int input = 0;
     std::string layout;
 };
 
-/// A packed layout of a matrix. The packed matrix is computed once when weights are bound, by a Kernel with the
-/// definition `pack` whose output has this layout, and is shared by all programs that use it.
+/// A layout: a way to hold a value in memory other than by strides. There are two kinds. A *packed* layout is one of a
+/// bound matrix: the packed matrix is computed once when weights are bound, by a Kernel with the definition `pack`
+/// whose output has this layout, and is shared by all programs that use it. A *computed* layout is one in which kernels
+/// write results of a run (Kernel::output_layout) and others read them (Kernel::layout_inputs); a kernel for `copy`
+/// that reads it computes the plain value where that is needed.
+///
+///     partial_sums.12 of f32[1,768]: 12 rows of 768 elements in memory, whose sums are the elements of the value
 struct Layout {
-    std::string name;  ///< the name in PackedInput and in text forms
-    /// Size in bytes of the packed form of the plain tensor.
-    Dim (*bytes)(const TensorDesc& plain);
-    /// Name of the layout of the transposed matrix that consists of the same bytes; may be empty.
-    std::string transposed;
+    std::string name;  ///< the name in LayoutInput and in text forms
+    /// Size in bytes of a tensor in this layout. `tensor` is plain for a packed layout, and names a computed layout
+    /// with its parameter.
+    Dim (*bytes)(const TensorDesc& tensor);
+    /// Of a packed layout: name of the layout of the transposed matrix that consists of the same bytes; may be empty.
+    std::string transposed = {};
+    bool is_computed = false;
+    /// A computed layout whose name is followed by a positive integer where a kernel writes it: `partial_sums.12`
+    /// (layout_parameter). LayoutInput names it without the integer.
+    bool has_parameter = false;
 };
+
+/// The integer at the end of the name of a layout with a parameter: 12 of `partial_sums.12`; 0 if there is none.
+CAIRN_API std::int64_t layout_parameter(std::string_view layout) noexcept;
 
 /// Code of a GPU kernel for one Problem, and how it is launched.
 struct KernelCode {
@@ -77,9 +91,18 @@ struct Kernel {
     /// On a GPU, instead of `run`: its code. A block that has nothing to do at the current sizes returns, after
     /// dependency_wait(). Results are the same bits in every run.
     KernelFunction<KernelCode(const Problem& problem)> code;
-    int compute_capability = 80;             ///< that `code` needs: 90 for 9.0
-    std::vector<InPlace> in_place;           ///< applies only where dtype, shape and strides of the two agree
-    std::vector<PackedInput> packed_inputs;  ///< used only if the input is bound
+    int compute_capability = 80;    ///< that `code` needs: 90 for 9.0
+    std::vector<InPlace> in_place;  ///< applies only where dtype, shape and strides of the two agree
+    /// Inputs that it reads packed, all of them; used only if these are bound.
+    std::vector<LayoutInput> packed_inputs;
+    /// Inputs that it also reads in a computed layout; each is in plain memory or in one of the layouts named for it.
+    /// `accepts` decides on the parameter.
+    std::vector<LayoutInput> layout_inputs = {};
+    /// The computed layout in which the kernel writes an output, with its parameter; empty: plain memory. `problem` has
+    /// plain outputs, and all inputs are plain or packed; the result must not depend on the setting. The other
+    /// functions get the Problem with these layouts, and decide whether the kernel also writes plain outputs. Null:
+    /// plain outputs only.
+    KernelFunction<std::string(const Problem& problem, int output)> output_layout = {};
     /// Inputs that may keep their stored dtype: a narrower float dtype that widens to the definition's without loss,
     /// f16 or bf16 for f32. `accepts` decides which dtypes it takes; the definition must give the same result for them
     /// as for the widened input. All other kernels get the input cast.

@@ -4,6 +4,7 @@
 #include "fusion/pattern.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/problem_graph.hpp"
+#include "graph/types/layouts.hpp"
 #include "graph/types/workspace_bytes.hpp"
 #include "program/nonnegative.hpp"
 #include "runtime/compiled_graph.hpp"
@@ -154,7 +155,7 @@ private:
             refuse(instruction, "runs on a device without the operands of");
     }
 
-    /// The layout determines the contents of a packed operand.
+    /// The layout determines the contents of an operand.
     void check_layouts(const Instruction& instruction) const {
         const Problem& problem = *instruction.problem;
         for (const auto& [descs, views] :
@@ -165,16 +166,13 @@ private:
 
     void check_layout(const Instruction& instruction, const TensorDesc& packed, int at) const {
         const Buffer& memory = buffer(at);
-        TensorDesc plain = TensorDesc::dense(packed.dtype, packed.shape);
+        const bool is_bound = memory.kind == program::BufferKind::bound;
         for (const Layout& layout : context_.kernels.layouts) {
-            if (layout.name != packed.layout && layout.transposed != packed.layout) continue;
-            if (plain.shape.size() != 2) break;
-            if (layout.name != packed.layout) {
-                std::swap(plain.shape[0], plain.shape[1]);
-                plain.strides = dense_strides(plain.shape);
-            }
-            const bool same = memory.desc.layout == layout.name && memory.desc.shape == plain.shape &&
-                              memory.bytes == layout.bytes(plain);
+            if (!types::is_layout(layout, packed.layout) || is_bound == layout.is_computed) continue;
+            if (is_bound && packed.shape.size() != 2) break;
+            const TensorDesc stored = types::stored_tensor(layout, packed);
+            const bool same = memory.desc.layout == (is_bound ? layout.name : packed.layout) &&
+                              memory.desc.shape == stored.shape && memory.bytes == layout.bytes(stored);
             if (same) return;
         }
         refuse(instruction, fmt::format("finds {} where it wants {} in", to_string(memory.desc), to_string(packed)));

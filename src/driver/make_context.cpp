@@ -19,9 +19,16 @@ void append_moved(std::vector<T>& to, std::vector<T>&& from) {
     std::ranges::move(from, std::back_inserter(to));
 }
 
+/// Two devices of one kind come with the same definitions and layouts.
+template <typename T>
+void append_new(std::vector<T>& to, std::vector<T>&& from) {
+    for (T& each : from)
+        if (std::ranges::find(to, each.name, &T::name) == to.end()) to.push_back(std::move(each));
+}
+
 void append(KernelSet& to, KernelSet from) {
-    append_moved(to.definitions, std::move(from.definitions));
-    append_moved(to.layouts, std::move(from.layouts));
+    append_new(to.definitions, std::move(from.definitions));
+    append_new(to.layouts, std::move(from.layouts));
     for (Kernel& kernel : from.kernels) append_moved(to.kernels, all_settings(std::move(kernel)));
     append_moved(to.devices, std::move(from.devices));
     if (!from.build.empty()) to.build += (to.build.empty() ? "" : "; ") + from.build;

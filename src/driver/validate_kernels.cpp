@@ -65,20 +65,26 @@ private:
         if (!is_valid_name(layout.name) || !layouts_.emplace(layout.name, layout.transposed).second)
             refuse("the name \"{}\" of a layout is ill-formed or taken", layout.name);
         if (layout.bytes == nullptr) refuse("layout {} lacks bytes", layout.name);
+        if (layout.is_computed) computed_.insert(layout.name);
     }
 
     /// The name of a transposed form must be unique to this layout, or be a layout whose transposed form is this one.
     void check(const Layout& layout) const {
+        if (layout.has_parameter && !layout.is_computed)
+            refuse("layout {} has a parameter but is not computed", layout.name);
+        if (layout_parameter(layout.name) > 0) refuse("the name of layout {} ends in a parameter", layout.name);
         if (layout.transposed.empty()) return;
+        if (layout.is_computed) refuse("layout {} is computed and has a transposed form", layout.name);
         const auto row = layouts_.find(layout.transposed);
         const bool right = row == layouts_.end() ? is_valid_name(layout.transposed)
                                                  : row->second == layout.name && layout.transposed != layout.name;
         if (!right) refuse("layout {} cannot have the transposed form \"{}\"", layout.name, layout.transposed);
     }
 
-    bool is_layout(const std::string& name) const {
-        return std::any_of(layouts_.begin(), layouts_.end(),
-                           [&](const auto& row) { return row.first == name || row.second == name; });
+    bool is_packed_layout(const std::string& name) const {
+        return !computed_.contains(name) && std::any_of(layouts_.begin(), layouts_.end(), [&](const auto& row) {
+            return row.first == name || row.second == name;
+        });
     }
 
     static Problem parsed(std::string_view what, const std::string& name, const std::string& text) {
@@ -110,7 +116,8 @@ private:
         const bool is_code = kernel.code != nullptr;
         if ((kernel.run == nullptr && !is_code) || kernel.accepts == nullptr)
             refuse("kernel {} lacks run or accepts", kernel.id);
-        if (is_code && kernel.device == Device::cpu) refuse("kernel {} has code, which the CPU does not run", kernel.id);
+        if (is_code && kernel.device == Device::cpu)
+            refuse("kernel {} has code, which the CPU does not run", kernel.id);
         if (const FeatureSet missing = missing_prerequisites(kernel.needs); !missing.empty())
             refuse("kernel {} needs {} without {}, which that requires", kernel.id, to_string(kernel.needs),
                    to_string(missing));
@@ -125,7 +132,10 @@ private:
             if (kernel.error == nullptr) continue;
             for (const Kernel& setting : all_settings(kernel)) check_error(setting, problem);
         }
-        if (!kernel.in_place.empty() || !kernel.packed_inputs.empty() || !kernel.widened_inputs.empty())
+        if (kernel.output_layout && kernel.definition == "pack")
+            refuse("kernel {} packs and writes a computed layout", kernel.id);
+        if (!kernel.in_place.empty() || !kernel.packed_inputs.empty() || !kernel.widened_inputs.empty() ||
+            !kernel.layout_inputs.empty())
             check_operands(kernel);
     }
 
@@ -183,14 +193,23 @@ private:
             if (!exists(input, arity.inputs))
                 refuse("kernel {} widens input {}, which {} does not have", kernel.id, input, kernel.definition);
         std::set<int> packed;
-        for (const PackedInput& wanted : kernel.packed_inputs) {
+        for (const LayoutInput& wanted : kernel.packed_inputs) {
             if (!exists(wanted.input, arity.inputs))
                 refuse("kernel {} wants input {} packed, which {} does not have", kernel.id, wanted.input,
                        kernel.definition);
             if (!packed.insert(wanted.input).second)
                 refuse("kernel {} requires two packed layouts for input {}", kernel.id, wanted.input);
-            if (wanted.layout.empty() || !is_layout(wanted.layout))
+            if (wanted.layout.empty() || !is_packed_layout(wanted.layout))
                 refuse("kernel {} wants the unknown layout \"{}\"", kernel.id, wanted.layout);
+        }
+        for (const LayoutInput& read : kernel.layout_inputs) {
+            if (!exists(read.input, arity.inputs))
+                refuse("kernel {} reads input {} in a layout, which {} does not have", kernel.id, read.input,
+                       kernel.definition);
+            if (packed.contains(read.input))
+                refuse("kernel {} reads input {} both packed and in a computed layout", kernel.id, read.input);
+            if (!computed_.contains(read.layout))
+                refuse("kernel {} reads \"{}\", which is no computed layout", kernel.id, read.layout);
         }
     }
 
@@ -228,6 +247,7 @@ private:
     const KernelSet& known_;
     std::set<std::string> definitions_, ids_;
     std::map<std::string, std::string> layouts_;  // with the names of their transposed forms
+    std::set<std::string> computed_;              // of `layouts_`
 };
 
 }  // namespace

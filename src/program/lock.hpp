@@ -14,7 +14,7 @@
 namespace cairn::program {
 
 /// One kernel call of a cover. Operands are named by node id in the graph after the expand stage and by physical
-/// property: `%7` dense, `%7[panel.f32]` packed, `%7:state` in the memory of a state.
+/// property: `%7` dense, `%7[panel.f32]` in a layout, `%7:state` in the memory of a state.
 struct CoverStep {
     std::string result;                           ///< computed value
     std::string kernel;                           ///< Kernel::id

@@ -69,7 +69,8 @@ public:
         const TensorDesc& out_desc = instruction.problem->outputs[static_cast<std::size_t>(output)];
         const bool same = from.device == to.device && in_desc.dtype == out_desc.dtype &&
                           in_desc.shape == out_desc.shape && in_desc.strides == out_desc.strides &&
-                          in_desc.is_dense() && in.offset == Dim(0) && out.offset == Dim(0) && from.bytes == to.bytes;
+                          in_desc.is_dense() && out_desc.layout.empty() && in.offset == Dim(0) &&
+                          out.offset == Dim(0) && from.bytes == to.bytes;
         const int storage = root(in.buffer);
         if (!same || last_[static_cast<std::size_t>(storage)] != at ||
             intervals_[static_cast<std::size_t>(out.buffer)].first != at)

@@ -29,7 +29,7 @@ std::string_view to_string(BufferKind kind) noexcept;
 struct Buffer {
     BufferKind kind = BufferKind::transient;
     std::string name;  ///< of a weight, state, input or output; of a bound buffer the digest of its computation
-    TensorDesc desc;   ///< contents: dense except for packed layouts; u8[bytes] for a workspace
+    TensorDesc desc;   ///< contents: dense, or in a layout; u8[bytes] for a workspace
     Dim bytes;
     std::vector<std::byte> data;  ///< contents of a constant; initial contents of a state, empty: zeros
     int storage = -1;             ///< index in MemoryPlan::storages; arena kinds only, set by the plan stage

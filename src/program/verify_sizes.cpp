@@ -68,7 +68,8 @@ private:
         if (made.bytes.upper_bound() > max_bytes) fault("{} may have {} bytes", name, made.bytes.upper_bound());
         if (!made.desc.is_dense() && made.desc.layout.empty()) fault("{} is not dense", name);
         const bool plain = made.desc.layout.empty();
-        if (!plain && made.kind != BufferKind::bound) fault("{} is packed", name);
+        const bool may_have_layout = made.kind == BufferKind::bound || made.kind == BufferKind::transient;
+        if (!plain && !may_have_layout) fault("{} is in the layout {}", name, made.desc.layout);
         if (plain && !(made.bytes == element_count(made.desc.shape) * Dim(size_of(made.desc.dtype))))
             fault("{} has {} bytes for {}", name, cairn::to_string(made.bytes), cairn::to_string(made.desc));
         const bool in_arena = made.kind == BufferKind::transient || made.kind == BufferKind::output ||
@@ -118,9 +119,10 @@ private:
         const ViewRegion region{view.offset, desc.shape, desc.strides, memory.desc.shape};
         if (!begins_within(region, prover_)) fault("{} may access memory before buffer {}", where, view.buffer);
         if (desc.layout.empty() != memory.desc.layout.empty())
-            return fault("{} views buffer {}: one of them is packed", where, view.buffer);
+            return fault("{} views buffer {}: one of them is in a layout", where, view.buffer);
         if (!desc.layout.empty()) {
-            if (!(view.offset == Dim(0))) fault("{} views a part of packed buffer {}", where, view.buffer);
+            if (!(view.offset == Dim(0)))
+                fault("{} views a part of buffer {}, which is in a layout", where, view.buffer);
             return;
         }
         if (!fault_.empty()) return;

@@ -124,7 +124,7 @@ TEST(KernelRegistry, DefinitionsRefuseTooFewOperands) {
 
 TEST(KernelRegistry, PackedInputsHaveALayoutAndAPackKernel) {
     for (const Kernel& kernel : kernels().kernels)
-        for (const PackedInput& packed : kernel.packed_inputs) {
+        for (const LayoutInput& packed : kernel.packed_inputs) {
             const auto& layouts = kernels().layouts;
             EXPECT_TRUE(std::any_of(layouts.begin(), layouts.end(), [&](const Layout& layout) {
                 return layout.name == packed.layout;

@@ -43,7 +43,7 @@ Problem sized_problem(const BenchOptions& options) {
 
 /// The problem with its bound operands in the packed layouts that the kernel requires, as in a program.
 Problem packed_for(const Kernel& kernel, Problem problem) {
-    for (const PackedInput& packed : kernel.packed_inputs) {
+    for (const LayoutInput& packed : kernel.packed_inputs) {
         const auto input = static_cast<std::size_t>(packed.input);
         if (input < problem.inputs.size() && problem.inputs[input].bound && problem.inputs[input].layout.empty())
             problem.inputs[input].layout = packed.layout;

@@ -3,6 +3,7 @@
 #include "autotune/measurement/splitmix.hpp"
 #include "device/mapped_memory.hpp"
 #include "graph/ir/index_limits.hpp"
+#include "graph/types/layouts.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -73,14 +74,8 @@ void fill_operand(std::byte* data, std::size_t bytes, DType dtype, std::int64_t 
 }
 
 std::size_t bytes_of(const TensorDesc& tensor, const std::vector<Layout>& layouts) {
-    if (!tensor.layout.empty())
-        for (const Layout& layout : layouts)
-            if (layout.name == tensor.layout || layout.transposed == tensor.layout) {
-                TensorDesc plain = TensorDesc::dense(tensor.dtype, tensor.shape);
-                if (layout.name != tensor.layout)
-                    std::swap(plain.shape[0], plain.shape[1]), plain.strides = dense_strides(plain.shape);
-                return static_cast<std::size_t>(layout.bytes(plain).constant());
-            }
+    if (const Layout* const layout = types::find_layout(layouts, tensor.layout); layout != nullptr)
+        return static_cast<std::size_t>(types::bytes_in_layout(*layout, tensor).constant());
     std::int64_t last = 0;
     for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
         if (tensor.shape[i].constant() == 0) return 0;

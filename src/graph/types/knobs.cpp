@@ -28,6 +28,8 @@ void set_to(const Values& values, Kernel& kernel) {
     kernel.error.bind(setting);
     kernel.prepare.bind(setting);
     kernel.redundant.bind(setting);
+    kernel.code.bind(setting);
+    kernel.output_layout.bind(setting);
 }
 
 Kernel with(const Kernel& kernel, const Values& values) {

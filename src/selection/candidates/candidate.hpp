@@ -15,18 +15,21 @@ namespace cairn::selection {
 enum class OperandForm : std::uint8_t {
     strided,  ///< read in place, through its view
     dense,    ///< copied densely to memory of its own
-    packed,   ///< in a packed layout
+    packed,   ///< in a packed or computed layout
 };
 
 /// One operand: the node that is read, and the form in which the kernel reads it.
 struct KernelOperand {
     ir::NodeId node = 0;  ///< an expression of the match's input
     OperandForm form = OperandForm::strided;
-    std::string_view layout = {};  ///< of a packed operand, as the kernel names it
+    std::string_view layout = {};  ///< of an operand that is not plain, as the kernel names it
     Device device = Device::cpu;   ///< device whose memory holds it
     bool transferred = false;      ///< it may have been copied to that device
     friend bool operator==(const KernelOperand&, const KernelOperand&) = default;
 };
+
+/// Names of layouts, in the order of outputs or operands; empty: plain memory.
+using LayoutNames = types::SmallVector<std::string_view, 2>;
 
 /// The operands of a candidate; usually few.
 using KernelOperands = types::SmallVector<KernelOperand, 3>;
@@ -37,10 +40,11 @@ struct Candidate {
     const Kernel* kernel = nullptr;
     ProblemHandle problem;    ///< valid as long as the Candidates that made it
     KernelOperands operands;  ///< one for each problem input
-    fusion::Nodes outputs;    ///< values that it computes, dense; each named by its first expression
+    fusion::Nodes outputs;    ///< values that it computes; each named by its first expression
     Estimate estimate;
-    Device device = Device::cpu;  ///< device whose memory holds its outputs
-    double rounding = 0;          ///< part of the error that comes from roundings in the match, not from the kernel
+    Device device = Device::cpu;      ///< device whose memory holds its outputs
+    double rounding = 0;              ///< part of the error that comes from roundings in the match, not from the kernel
+    LayoutNames output_layouts = {};  ///< one for each output; empty list: all dense
 };
 
 }  // namespace cairn::selection

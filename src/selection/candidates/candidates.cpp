@@ -65,7 +65,7 @@ Candidates::Candidates(const ir::GraphData& graph, const alternatives::EClasses&
       views_(views_of(graph)),
       bound_digests_(bound_value_digests(graph, stop)),
       bound_(bound_by(bound_digests_)),
-      signatures_(graph, classes_, views_, bound_, query_cache_.desc_interner()),
+      signatures_(graph, classes_, views_, bound_, layouts_, query_cache_.desc_interner()),
       candidate_cache_(graph, classes_, signatures_),
       dense_descs_(graph.nodes().size(), nullptr) {}
 
@@ -73,6 +73,18 @@ Goal Candidates::storage_goal(NodeId node, Device device) const {
     const NodeId value = classes_.value_of(node);
     const bool in_state = is_state_version(graph_->node(value));
     return {value, {in_state, {}, in_state ? devices_.of_states : device}};
+}
+
+Goal Candidates::output_goal(const Candidate& candidate, std::size_t output) const {
+    Goal goal = storage_goal(candidate.outputs[output], candidate.device);
+    if (!candidate.output_layouts.empty()) goal.place.layout = candidate.output_layouts[output];
+    return goal;
+}
+
+bool Candidates::is_output_goal(const Goal& goal, const Candidate& candidate) const {
+    for (std::size_t i = 0; i < candidate.outputs.size(); ++i)
+        if (output_goal(candidate, i) == goal) return true;
+    return false;
 }
 
 bool Candidates::can_be_viewed(NodeId node, Device device) const {
@@ -90,13 +102,8 @@ bool Candidates::is_transfer_source(NodeId node, Device device) const {
 
 bool Candidates::is_bound_on_cpu(NodeId node) const { return bound_[node] && graph_->node(node).op != ir::Op::copy_to; }
 
-const Layout* Candidates::layout(std::string_view name) const noexcept {
-    for (const Layout& layout : kernels_->layouts)
-        if (layout.name == name || layout.transposed == name) return &layout;
-    return nullptr;
-}
-
 Goal Candidates::packed(NodeId node, std::string_view name, Device device) const {
+    if (!bound_[node]) return {classes_.value_of(node), {false, name, device}};
     const ValueView& view = views_[node];
     const Layout* row = layout(name);
     const Shape& shape = graph_->node(node).shape;
@@ -130,15 +137,30 @@ NodeId Candidates::memory_of(NodeId output) const {
     return classes_.value_of(same ? view.base : output);
 }
 
+/// Tries a kernel with plain outputs, and with outputs in the layouts that it writes.
+bool Candidates::try_outputs(const Kernel& row, const fusion::Match& match, int index, const OperandQuery& asked,
+                             bool cheapest, std::vector<Candidate>& found) {
+    bool accepted = try_kernel(row, match, index, asked, cheapest, found);
+    const LayoutNames layouts = written_layouts(row, match, *asked.query);
+    if (layouts.empty()) return accepted;
+    KernelQuery* const query = query_of(match, asked.operands, layouts);
+    if (query == nullptr) return accepted;
+    queries_.push_back(query);
+    accepted = try_kernel(row, match, index, {query, asked.operands}, cheapest, found, layouts) || accepted;
+    KernelQueryCache::release_memory(*query);
+    return accepted;
+}
+
 bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int index, const OperandQuery& asked,
-                            bool cheapest, std::vector<Candidate>& found) {
+                            bool cheapest, std::vector<Candidate>& found, const LayoutNames& layouts) {
     const Kernel& kernel = query_cache_.best_setting(*asked.query, row);
     const QueryResult& query_result = query_cache_.query_result(*asked.query, kernel);
     if (!query_result.refusal.empty()) return false;
     const auto first = asked.operands.begin() + (changes_state(match) ? 1 : 0);
-    // Among candidates with equal operand forms, keep those that no other dominates in time and error.
+    // Among candidates with equal operand forms and layouts of outputs, keep those that no other dominates in time and
+    // error.
     const auto competes = [&](const Candidate& other) {
-        return cheapest && other.device == memory_for(kernel.device) &&
+        return cheapest && other.device == memory_for(kernel.device) && other.output_layouts == layouts &&
                std::equal(other.operands.begin(), other.operands.end(), first, asked.operands.end());
     };
     if (std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
@@ -153,7 +175,9 @@ bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int i
          {first, asked.operands.end()},
          match.outputs,
          query_result.estimate,
-         memory_for(kernel.device)},
+         memory_for(kernel.device),
+         0,
+         layouts},
         [&](const Candidate& other) { return competes(other) && dominates(query_result.estimate, other.estimate); });
     return true;
 }
@@ -162,7 +186,7 @@ bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int i
 std::optional<KernelOperands> Candidates::as_packed(const Kernel& kernel, const KernelOperands& strided) const {
     if (!use_packed_ || kernel.packed_inputs.empty()) return std::nullopt;
     KernelOperands packed = strided;
-    for (const PackedInput& wanted : kernel.packed_inputs) {
+    for (const LayoutInput& wanted : kernel.packed_inputs) {
         const auto i = static_cast<std::size_t>(wanted.input);
         if (i >= strided.size() || !bound_[strided[i].node] || graph_->node(strided[i].node).shape.size() != 2)
             return std::nullopt;
@@ -171,8 +195,80 @@ std::optional<KernelOperands> Candidates::as_packed(const Kernel& kernel, const 
     return packed;
 }
 
-/// Queries each kernel with its packed operands, with those that it widens itself, and with `strided`; if it refuses
-/// `strided`, with `dense`.
+/// The same operands with those in computed layouts that the kernel reads so and that can be written so: all
+/// combinations, or the first ones if there are many. Operands without any are left out.
+std::vector<KernelOperands> Candidates::in_computed_layouts(const Kernel& kernel,
+                                                            const KernelOperands& operands) const {
+    constexpr std::size_t max_combinations = 16;
+    std::vector<KernelOperands> all{operands};
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const NodeId node = operands[i].node;
+        if (operands[i].form != OperandForm::strided || bound_[node] || is_view(node)) continue;
+        const std::size_t before = all.size();
+        for (const std::string_view name : layouts_of(classes_.value_of(node))) {
+            const bool reads =
+                std::any_of(kernel.layout_inputs.begin(), kernel.layout_inputs.end(), [&](const LayoutInput& read) {
+                    return read.input == static_cast<int>(i) && read.layout == layout(name)->name;
+                });
+            for (std::size_t base = 0; reads && base < before && all.size() <= max_combinations; ++base) {
+                all.push_back(all[base]);
+                all.back()[i] = {node, OperandForm::packed, name, operands[i].device};
+            }
+        }
+    }
+    all.erase(all.begin());
+    return all;
+}
+
+/// The layouts in which a kernel writes the outputs of a match, given the query with plain outputs; an empty list if
+/// all are plain. Results that lie in other memory, and bound ones, are plain.
+LayoutNames Candidates::written_layouts(const Kernel& kernel, const fusion::Match& match, KernelQuery& plain) {
+    LayoutNames layouts;
+    if (kernel.output_layout == nullptr) return layouts;
+    bool is_any = false;
+    for (std::size_t i = 0; i < match.outputs.size(); ++i) {
+        const NodeId output = match.outputs[i];
+        const bool may = !bound_[output] && !is_view(output) && (match.moved.empty() || !match.is_moved(i));
+        layouts.push_back(may ? query_cache_.output_layout(plain, kernel, static_cast<int>(i)) : std::string_view());
+        is_any = is_any || !layouts.back().empty();
+    }
+    return is_any ? layouts : LayoutNames();
+}
+
+void Candidates::find_layouts(std::span<const fusion::Match> matches) {
+    std::vector<LayoutNames> found;
+    const auto writes = [](const Kernel* kernel) { return kernel->output_layout != nullptr; };
+    for (const fusion::Match& match : matches) {
+        const std::span<const Kernel* const> kernels = query_cache_.kernels_of(std::string(match.definition));
+        if (std::none_of(kernels.begin(), kernels.end(), writes)) continue;
+        for (const Device device : devices_.all) {
+            KernelQuery* const plain = query_of(match, strided_alternatives(match, memory_for(device)).front());
+            if (plain == nullptr) continue;
+            for (const Kernel* kernel : kernels) {
+                if (kernel->device != device) continue;
+                const LayoutNames written = written_layouts(*kernel, match, *plain);
+                if (!written.empty()) found.resize(graph_->nodes().size());
+                for (std::size_t i = 0; i < written.size(); ++i) {
+                    LayoutNames& known = found[memory_of(match.outputs[i])];
+                    if (!written[i].empty() && std::find(known.begin(), known.end(), written[i]) == known.end())
+                        known.push_back(written[i]);
+                }
+            }
+            KernelQueryCache::release_memory(*plain);
+        }
+    }
+    if (found == layouts_) return;
+    layouts_ = std::move(found);
+    candidate_cache_.forget();
+}
+
+std::span<const std::string_view> Candidates::layouts_of(NodeId value) const noexcept {
+    if (layouts_.empty()) return {};
+    return {layouts_[value].data(), layouts_[value].size()};
+}
+
+/// Queries each kernel with its packed operands, with those that it widens itself, and with `strided`, each also with
+/// operands in computed layouts; if it refuses `strided`, with `dense`.
 void Candidates::add_operand_forms(Device device, const fusion::Match& match, int index, const KernelOperands& strided,
                                    const std::optional<KernelOperands>& dense, bool cheapest,
                                    std::vector<Candidate>& found) {
@@ -187,14 +283,21 @@ void Candidates::add_operand_forms(Device device, const fusion::Match& match, in
         const std::optional<OperandQuery> as = make_query(match, operands);
         if (!as) return;
         asked.push_back(as->query);
-        try_kernel(kernel, match, index, *as, cheapest, found);
+        try_outputs(kernel, match, index, *as, cheapest, found);
+    };
+    const auto try_layouts = [&](const Kernel& kernel, const KernelOperands& operands) {
+        if (kernel.layout_inputs.empty() || layouts_.empty()) return;
+        for (const KernelOperands& in_layouts : in_computed_layouts(kernel, operands))
+            if (!has(found, kernel, in_layouts)) try_with(kernel, in_layouts);
     };
     for (const Kernel* row :
          query_cache_.kernels_of(std::string(as_strided->query->problem().kept().ref().definition))) {
         const Kernel& kernel = *row;
         if (kernel.device != device) continue;
-        if (const std::optional<KernelOperands> panels = as_packed(kernel, strided); panels && is_viewable)
+        if (const std::optional<KernelOperands> panels = as_packed(kernel, strided); panels && is_viewable) {
             try_with(kernel, *panels);
+            try_layouts(kernel, *panels);
+        }
         const auto try_narrow = [&](std::optional<DType> rounded) {
             std::optional<KernelOperands> narrow = as_stored(kernel, match, strided, rounded);
             if (narrow && !kernel.packed_inputs.empty()) narrow = as_packed(kernel, *narrow);
@@ -202,9 +305,10 @@ void Candidates::add_operand_forms(Device device, const fusion::Match& match, in
         };
         try_narrow(std::nullopt);
         for (const DType dtype : rounded_dtypes(kernel, match)) try_narrow(dtype);
-        if ((is_viewable && try_kernel(kernel, match, index, *as_strided, cheapest, found)) || !dense) continue;
+        if (is_viewable) try_layouts(kernel, strided);
+        if ((is_viewable && try_outputs(kernel, match, index, *as_strided, cheapest, found)) || !dense) continue;
         if (!as_dense) as_dense = make_query(match, *dense);
-        if (as_dense) try_kernel(kernel, match, index, *as_dense, cheapest, found);
+        if (as_dense) try_outputs(kernel, match, index, *as_dense, cheapest, found);
     }
     asked.insert(asked.begin(), as_strided->query);
     if (as_dense) asked.push_back(as_dense->query);
@@ -325,6 +429,20 @@ std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) 
         if (memory_for(kernel->device) == (to == Device::cpu ? from : to))
             try_kernel(*kernel, match, -1, asked, false, found);
     for (Candidate& candidate : found) candidate.device = to;
+    KernelQueryCache::release_memory(*asked.query);
+    return found;
+}
+
+std::vector<Candidate> Candidates::of_layout_copy(NodeId value, std::string_view name, Device device) {
+    fusion::Match match;
+    match.definition = "copy";
+    match.inputs = {value};
+    match.outputs = {value};
+    const OperandQuery asked = *make_query(match, {{value, OperandForm::packed, name, device}});
+    std::vector<Candidate> found;
+    for (const Kernel* kernel : query_cache_.kernels_of(match.definition))
+        if (memory_for(kernel->device) == device && !kernel->layout_inputs.empty())
+            try_kernel(*kernel, match, -1, asked, false, found);
     KernelQueryCache::release_memory(*asked.query);
     return found;
 }

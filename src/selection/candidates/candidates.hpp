@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fusion/match.hpp"
+#include "graph/types/layouts.hpp"
 #include "rewrite/alternatives/e_classes.hpp"
 #include "selection/candidates/candidate_cache.hpp"
 #include "selection/candidates/goal.hpp"
@@ -63,14 +64,21 @@ public:
     }
     const Devices& devices() const noexcept { return devices_; }
 
+    /// Finds the computed layouts in which kernels can write the results of these matches; needed before of_match().
+    void find_layouts(std::span<const fusion::Match> matches);
+    /// The computed layouts in which a value, named by its first expression, can be written; in order of the matches.
+    std::span<const std::string_view> layouts_of(ir::NodeId value) const noexcept;
     /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it
-    /// refuses those, with dense copies of views; beside that with its packed operands, with other expressions of its
-    /// operands, and with operands that it widens itself, as they are stored or rounded for it. `cheapest`: of
-    /// candidates with equal operand forms only the cheapest, in the position of the first, and less exact ones that
-    /// are cheaper still.
+    /// refuses those, with dense copies of views; beside that with its packed operands, with operands in computed
+    /// layouts, with other expressions of its operands, and with operands that it widens itself, as they are stored or
+    /// rounded for it; each with plain results and with results in the layouts that it writes. `cheapest`: of
+    /// candidates with equal operand forms and equal layouts of results only the cheapest, in the position of the
+    /// first, and less exact ones that are cheaper still.
     std::vector<Candidate> of_match(const fusion::Match& match, int index, bool cheapest = false);
     /// Kernels that copy a node out of the memory that it is a view of, to the same device or another.
     std::vector<Candidate> of_copy(ir::NodeId node, Device from = Device::cpu, Device to = Device::cpu);
+    /// Kernels that copy a value from a computed layout to plain memory of the same device.
+    std::vector<Candidate> of_layout_copy(ir::NodeId value, std::string_view layout, Device device);
     /// Kernels that pack a bound matrix. Throws Error(unsupported) for an unknown layout.
     std::vector<Candidate> of_packing(ir::NodeId node, std::string_view layout, Device device = Device::cpu);
     /// Lets the kernel of a chosen candidate prepare its problem. False: preparing failed, and it refuses it from then
@@ -95,6 +103,10 @@ public:
     /// The goal that provides the memory of a node's value: the state's memory for versions of a state, otherwise its
     /// own.
     Goal storage_goal(ir::NodeId node, Device device = Device::cpu) const;
+    /// The goal of an output of a candidate.
+    Goal output_goal(const Candidate& candidate, std::size_t output) const;
+    /// True if it is the goal of an output; false for a goal that a copy or a packing produces.
+    bool is_output_goal(const Goal& goal, const Candidate& candidate) const;
     /// True if the memory that a node is a view of may be on the device; a state is on one device only.
     bool can_be_viewed(ir::NodeId node, Device device) const;
     /// True if that memory exists whatever is selected: inputs, weights, constants and states.
@@ -108,10 +120,10 @@ public:
     bool is_view(ir::NodeId node) const { return views_[node].base != node || is_state_version(graph_->node(node)); }
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
-    const Layout* layout(std::string_view name) const noexcept;
+    const Layout* layout(std::string_view name) const noexcept { return types::find_layout(kernels_->layouts, name); }
     /// Digest of the computation of a bound value from weights: equal for the same value in another bucket.
     std::string_view bound_digest(ir::NodeId node) const { return bound_digests_[node]; }
-    /// The goal of a packed operand. A transposed view of a dense matrix is packed from that matrix.
+    /// The goal of an operand in a layout. A transposed view of a dense matrix is packed from that matrix.
     Goal packed(ir::NodeId node, std::string_view layout, Device device = Device::cpu) const;
 
 private:
@@ -130,6 +142,8 @@ private:
                                             const KernelOperands& strided, std::optional<DType> rounded) const;
     std::vector<DType> rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const;
     std::optional<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
+    std::vector<KernelOperands> in_computed_layouts(const Kernel& kernel, const KernelOperands& operands) const;
+    LayoutNames written_layouts(const Kernel& kernel, const fusion::Match& match, KernelQuery& plain);
     void add_on_device(Device device, const fusion::Match& match, int index, bool cheapest,
                        std::vector<Candidate>& found);
     void add_operand_forms(Device device, const fusion::Match& match, int index, const KernelOperands& strided,
@@ -144,11 +158,13 @@ private:
     const TensorDesc* describe(const KernelOperand& operand);
     const TensorDesc* dense_desc(ir::NodeId node);
     const TensorDesc* expanded(const TensorDesc* input, const TensorDesc* output, bool is_product);
-    KernelQuery* query_of(const fusion::Match& match, const KernelOperands& operands);
+    KernelQuery* query_of(const fusion::Match& match, const KernelOperands& operands, const LayoutNames& layouts = {});
     bool is_worth_moving(const fusion::Match& match, std::size_t output) const;
     bool describe_result_view(const fusion::Match& match, std::size_t output);
     bool try_kernel(const Kernel& row, const fusion::Match& match, int index, const OperandQuery& asked, bool cheapest,
-                    std::vector<Candidate>& found);
+                    std::vector<Candidate>& found, const LayoutNames& layouts = {});
+    bool try_outputs(const Kernel& row, const fusion::Match& match, int index, const OperandQuery& asked, bool cheapest,
+                     std::vector<Candidate>& found);
 
     const ir::GraphData* graph_;
     alternatives::EClasses classes_;
@@ -159,6 +175,7 @@ private:
     std::vector<ValueView> views_;
     std::vector<std::string> bound_digests_;
     std::vector<bool> bound_;
+    std::vector<LayoutNames> layouts_;  // of each value; no element if no kernel writes computed layouts
     ValueSignatures signatures_;
     CandidateCache candidate_cache_;
     std::vector<const TensorDesc*> dense_descs_;  // of each node, once described as an output

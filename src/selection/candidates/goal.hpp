@@ -12,7 +12,7 @@ namespace cairn::selection {
 /// Physical properties of a value: memory, layout and device.
 struct PhysicalProperties {
     bool in_state = false;         ///< in the memory of the state that it is a version of; otherwise in its own
-    std::string_view layout = {};  ///< packed layout, as kernels name it; empty: row-major
+    std::string_view layout = {};  ///< packed or computed layout, as kernels name it; empty: row-major
     Device device = Device::cpu;   ///< device whose memory holds it
     friend auto operator<=>(const PhysicalProperties&, const PhysicalProperties&) = default;
 };

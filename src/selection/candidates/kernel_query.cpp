@@ -2,6 +2,7 @@
 
 #include "device/context_impl.hpp"
 #include "graph/types/knobs.hpp"
+#include "graph/types/layouts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,7 +31,11 @@ void call_kernel(std::string_view function, Refusal& refusal, const F& call) {
 
 KernelQueryCache::KernelQueryCache(const KernelSet& kernels, FeatureSet features, const CostModel& costs,
                                    const Symbols& symbols)
-    : features_(features), costs_(costs), symbols_(&symbols), sizes_(representative_sizes(symbols)) {
+    : features_(features),
+      costs_(costs),
+      symbols_(&symbols),
+      sizes_(representative_sizes(symbols)),
+      kernel_set_(&kernels) {
     for (const Kernel& kernel : kernels.kernels)
         if (has_setting_suffix(kernel.id))
             settings_[without_setting(kernel.id)].push_back(&kernel);
@@ -125,14 +130,29 @@ std::vector<const Kernel*> KernelQueryCache::settings(const KernelQuery& query, 
     return open;
 }
 
+std::string_view KernelQueryCache::output_layout(KernelQuery& query, const Kernel& kernel, int output) {
+    const auto [known, fresh] = output_layouts_.try_emplace({&query, &kernel, output});
+    if (!fresh) return known->second;
+    std::string name;
+    Refusal refusal;
+    call_kernel("output_layout", refusal, [&] { name = kernel.output_layout(*query.problem_.materialize(), output); });
+    if (name.empty()) return {};
+    const Layout* const layout = types::find_layout(kernel_set_->layouts, name);
+    if (layout == nullptr || !layout->is_computed)
+        throw Error(ErrorKind::argument, "select",
+                    fmt::format("kernel {} writes \"{}\", which is no computed layout", kernel.id, name));
+    return known->second = *layout_names_.insert(std::move(name)).first;
+}
+
 /// Applies the user's rules. They name the computation: a rule whose pattern covers the plain problem also covers the
-/// problem with packed operands, and a pin holds if a kernel that it names can compute the plain problem. A rule that
-/// names a kernel without a setting covers all its settings.
+/// problem with operands in layouts, and a pin holds if a kernel that it names can compute the plain problem. A rule
+/// that names a kernel without a setting covers all its settings.
 Refusal KernelQueryCache::excluded_by_rule(const Kernel& kernel, const KernelQuery& query) const {
     if (costs_.rules.empty()) return {};
     Problem plain = *query.problem_.materialize();
     const std::string text = cairn::to_string(plain);
-    for (TensorDesc& input : plain.inputs) input.layout.clear();
+    for (auto* operands : {&plain.inputs, &plain.outputs})
+        for (TensorDesc& operand : *operands) operand.layout.clear();
     const std::string plain_text = cairn::to_string(plain);
     const auto rule_for = [&](const Kernel& other, RuleAction action) {
         const auto it = std::find_if(costs_.rules.begin(), costs_.rules.end(), [&](const KernelRule& rule) {

@@ -7,11 +7,15 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <memory_resource>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -77,6 +81,9 @@ public:
     const QueryResult& query_result(KernelQuery& query, const Kernel& kernel) {
         return answer(query, kernel).query_result;
     }
+    /// The computed layout in which a kernel writes an output of a query with plain outputs; empty for plain memory,
+    /// and if its function throws. The text is stable. Throws Error(argument) for a layout that is unknown.
+    std::string_view output_layout(KernelQuery& query, const Kernel& kernel, int output);
     /// Frees what a query can compute again.
     static void release_memory(KernelQuery& query);
     /// Lets a kernel prepare a problem that it accepts. False: preparing failed, and the kernel refuses it from then
@@ -106,6 +113,9 @@ private:
     std::vector<std::vector<std::int64_t>> sizes_;
     std::unordered_map<std::string, std::vector<const Kernel*>> kernels_;        // by definition
     std::unordered_map<std::string_view, std::vector<const Kernel*>> settings_;  // besides the first, by that one's id
+    const KernelSet* kernel_set_;
+    std::set<std::string, std::less<>> layout_names_;
+    std::map<std::tuple<const KernelQuery*, const Kernel*, int>, std::string_view> output_layouts_;
     TensorDescInterner desc_interner_;
     std::pmr::monotonic_buffer_resource pool_;
     std::pmr::deque<KernelQuery> queries_{&pool_};

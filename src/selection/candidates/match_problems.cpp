@@ -76,8 +76,9 @@ bool Candidates::describe_result_view(const fusion::Match& match, std::size_t ou
     return true;
 }
 
-/// Null if strides cannot express the layout of operands or results.
-KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperands& operands) {
+/// Null if strides cannot express operands or results. `layouts`: computed layouts of the results, if any.
+KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperands& operands,
+                                  const LayoutNames& layouts) {
     static const Attributes none;
     inputs_.clear();
     outputs_.clear();
@@ -92,6 +93,12 @@ KernelQuery* Candidates::query_of(const fusion::Match& match, const KernelOperan
             inputs_[i] = expanded(inputs_[i], outputs_.at(0), i < factors);
     for (std::size_t i = 0; i < match.moved.size(); ++i)
         if (match.is_moved(i) && !describe_result_view(match, i)) return nullptr;
+    for (std::size_t i = 0; i < layouts.size(); ++i) {
+        if (layouts[i].empty()) continue;
+        TensorDesc desc = *outputs_[i];
+        desc.layout = layouts[i];
+        outputs_[i] = query_cache_.desc_interner().of(desc);
+    }
     ProblemRef problem{match.definition, &match.attributes, &match.body, match.results, inputs_, outputs_};
     if (changes_state(match)) {
         // The new rows are written to their place in the state's memory; older rows are untouched.

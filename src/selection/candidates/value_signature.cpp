@@ -9,11 +9,12 @@ using ir::NodeId;
 
 ValueSignatures::ValueSignatures(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                  const std::vector<ValueView>& views, const std::vector<bool>& bound,
-                                 TensorDescInterner& desc_interner)
+                                 const std::vector<LayoutNames>& layouts, TensorDescInterner& desc_interner)
     : graph_(graph),
       classes_(classes),
       views_(views),
       bound_(bound),
+      layouts_(layouts),
       desc_interner_(desc_interner),
       of_nodes_(graph.nodes().size(), unknown) {}
 
@@ -52,6 +53,13 @@ std::uint32_t ValueSignatures::of_value(NodeId value) {
         signature = signature == unknown ? of_node(expression) : intern({nullptr, signature, of_node(expression)});
     for (const NodeId narrow : classes_.rounded(value))
         signature = intern({nullptr, intern({nullptr, signature, of_node(narrow)}), unknown});
+    if (layouts_.empty()) return signature;
+    const ir::Node& node = graph_.node(value);
+    for (const std::string_view layout : layouts_[value]) {
+        TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
+        desc.layout = layout;
+        signature = intern({desc_interner_.of(desc), signature, unknown});
+    }
     return signature;
 }
 

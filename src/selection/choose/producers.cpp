@@ -17,6 +17,7 @@ Producers::Producers(const Bucket& bucket, Breadth breadth, std::stop_token stop
       breadth_(breadth),
       stop_(std::move(stop)),
       first_(bucket.graph.nodes().size(), -1) {
+    if (breadth != Breadth::first) bucket.candidates.find_layouts(bucket.matches);
     for (std::size_t t = 0; t < bucket.matches.size(); ++t) {
         check_stop();
         add_match(static_cast<int>(t));
@@ -109,10 +110,11 @@ void Producers::add_match(int t) {
     // A view needs no kernel; if it must be copied, of_copy() finds one.
     if (is_single && views()[match.outputs[0]].base != match.outputs[0]) return;
     for (Candidate& candidate : bucket_.candidates.of_match(match, t, breadth_ == Breadth::cheapest)) {
-        const bool packed =
+        const bool has_layouts =
+            !candidate.output_layouts.empty() ||
             std::any_of(candidate.operands.begin(), candidate.operands.end(),
                         [](const KernelOperand& operand) { return operand.form == OperandForm::packed; });
-        if (first_only && packed) continue;
+        if (first_only && has_layouts) continue;
         if (!is_within_error_budget(candidate, candidate.outputs)) continue;
         // The outputs of a match are all computed at bind or all in a run: bound values are not recomputed in every
         // run.
@@ -120,8 +122,10 @@ void Producers::add_match(int t) {
         if (std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
                         [&](NodeId o) { return is_bound(o) != once; }))
             continue;
-        const NodeId top = *std::max_element(candidate.outputs.begin(), candidate.outputs.end());
-        add_producer(bucket_.candidates.storage_goal(top, candidate.device), std::move(candidate));
+        const auto top = std::max_element(candidate.outputs.begin(), candidate.outputs.end());
+        const Goal goal =
+            bucket_.candidates.output_goal(candidate, static_cast<std::size_t>(top - candidate.outputs.begin()));
+        add_producer(goal, std::move(candidate));
         if (first_only) break;
     }
 }
@@ -131,8 +135,9 @@ void Producers::demand_output(NodeId node) {
     if (const auto goal = goal_of(operand, bucket_.candidates)) roots_.insert(*goal);
 }
 
-/// Adds the copies and packings that candidates need, copies of values that are a view in one expression and have
-/// memory in another, and what those depend on in turn; and the goals of keeping bound values.
+/// Adds the copies and packings that candidates need, copies of values from computed layouts, copies of values that are
+/// a view in one expression and have memory in another, and what those depend on in turn; and the goals of keeping
+/// bound values.
 void Producers::add_conversions() {
     std::set<Goal> seen, wanted, kept;
     const auto want = [&](const Goal& goal) {
@@ -147,6 +152,13 @@ void Producers::add_conversions() {
                     want(*goal);
     };
     for (const Goal& root : roots_) want(root);
+    std::vector<Goal> in_layouts;
+    for_each_goal([&](int number) {
+        if (const Goal& goal = at(number).goal; !goal.place.layout.empty()) in_layouts.push_back(goal);
+    });
+    for (const Goal& goal : in_layouts)
+        add_all(bucket_.candidates.storage_goal(goal.value, goal.place.device),
+                bucket_.candidates.of_layout_copy(goal.value, goal.place.layout, goal.place.device));
     for_each_goal([&](int number) {
         const GoalEntry& entry = at(number);
         if (bucket_.candidates.classes().expressions(entry.goal.value).size() > 1) want(entry.goal);
@@ -155,6 +167,7 @@ void Producers::add_conversions() {
     while (!wanted.empty())
         for (const Goal& goal : std::exchange(wanted, {})) {
             check_stop();
+            if (!goal.place.layout.empty() && !is_bound(goal.value)) continue;  // only kernels of matches write it
             if (!goal.place.layout.empty())
                 add_all(goal, bucket_.candidates.of_packing(goal.value, goal.place.layout, goal.place.device));
             else if (!goal.place.in_state)
@@ -228,9 +241,10 @@ Producers::List Producers::needs_of(const Candidate& candidate, NodeId top) {
 
 Producers::List Producers::provided_by(int number, const Producer& producer) {
     List provided;
-    for (const NodeId output : producer.candidate.outputs)
-        if (output != at(number).goal.value)
-            provided.push_back(goal_number(bucket_.candidates.storage_goal(output, producer.candidate.device)));
+    const Candidate& candidate = producer.candidate;
+    for (std::size_t i = 0; i < candidate.outputs.size(); ++i)
+        if (candidate.outputs[i] != at(number).goal.value)
+            provided.push_back(goal_number(bucket_.candidates.output_goal(candidate, i)));
     return provided;
 }
 

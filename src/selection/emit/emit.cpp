@@ -2,6 +2,7 @@
 
 #include "graph/ir/op_table.hpp"
 #include "graph/types/half.hpp"
+#include "graph/types/layouts.hpp"
 #include "graph/types/workspace_bytes.hpp"
 #include "selection/emit/schedule.hpp"
 
@@ -124,6 +125,10 @@ private:
         buffer.device = goal.place.device;
         buffer.desc = TensorDesc::dense(node.dtype, node.shape);
         buffer.bytes = plain_bytes(buffer.desc);
+        if (!goal.place.layout.empty()) {
+            buffer.desc.layout = goal.place.layout;
+            buffer.bytes = types::bytes_in_layout(*candidates_.layout(goal.place.layout), buffer.desc);
+        }
         if (is_plain && node.op == Op::weight) {
             buffer.kind = BufferKind::weight;
             buffer.name = node.name;
@@ -149,9 +154,8 @@ private:
     View output_view(const Choice& choice, std::size_t i) {
         const NodeId id = choice.candidate.outputs[i];
         const ir::Node& node = graph_.node(id);
-        const Device device = choice.goal.place.device;
-        if (choice.goal != candidates_.storage_goal(choice.goal.value, device)) return {buffer_of(choice.goal), 0};
-        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(candidates_.storage_goal(id, device)), 0};
+        if (!candidates_.is_output_goal(choice.goal, choice.candidate)) return {buffer_of(choice.goal), 0};
+        if (!ir::is(node, ir::OpClass::effect)) return {buffer_of(candidates_.output_goal(choice.candidate, i)), 0};
         const ir::StateInfo& state = state_of(graph_, id);
         std::vector<Dim> start(node.shape.size(), Dim(0));
         if (node.op == Op::state_write)
@@ -188,7 +192,7 @@ private:
                                                      graph_.node(candidate.operands[s].node).shape, *candidate.kernel);
         }
         if (candidate.outputs.empty()) {
-            instruction.outputs = {{packed_buffer(choice, candidate.problem->inputs[0]), 0}};
+            instruction.outputs = {{packed_buffer(choice), 0}};
         } else {
             for (std::size_t o = 0; o < candidate.outputs.size(); ++o)
                 instruction.outputs.push_back(output_view(choice, o));
@@ -204,11 +208,9 @@ private:
         (bound ? program_.bind : program_.run).push_back(std::move(instruction));
     }
 
-    int packed_buffer(const Choice& choice, const TensorDesc& plain) {
+    int packed_buffer(const Choice& choice) {
         const int buffer = buffer_of(choice.goal);
-        const Layout* layout = candidates_.layout(choice.goal.place.layout);
         program_.buffers[static_cast<std::size_t>(buffer)].desc = selection_desc(choice);
-        program_.buffers[static_cast<std::size_t>(buffer)].bytes = layout->bytes(plain);
         return buffer;
     }
 

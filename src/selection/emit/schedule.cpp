@@ -92,9 +92,10 @@ Dependences dependences_of(const ir::GraphData& graph, const std::vector<Choice>
     std::map<Goal, int> producer;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         producer[chosen[i].goal] = static_cast<int>(i);
-        for (const NodeId output : chosen[i].candidate.outputs)
-            if (chosen[i].goal == candidates.storage_goal(chosen[i].goal.value, chosen[i].goal.place.device))
-                producer.try_emplace(candidates.storage_goal(output, chosen[i].goal.place.device), static_cast<int>(i));
+        const Candidate& candidate = chosen[i].candidate;
+        if (!candidates.is_output_goal(chosen[i].goal, candidate)) continue;
+        for (std::size_t output = 0; output < candidate.outputs.size(); ++output)
+            producer.try_emplace(candidates.output_goal(candidate, output), static_cast<int>(i));
     }
     Dependences result;
     result.after.resize(chosen.size());

@@ -117,7 +117,7 @@ protected:
                 impl.timings->record(problem, kernel.id, autotune::environment_of(impl), {}, timing);
             };
             store(product());
-            for (const PackedInput& packed : kernel.packed_inputs) store(product(packed.layout));
+            for (const LayoutInput& packed : kernel.packed_inputs) store(product(packed.layout));
         }
     }
 

@@ -14,12 +14,13 @@ protected:
     ValueSignatures signatures_of(const alternatives::EClasses& classes) {
         views = views_of(*graph.data());
         bound.resize(views.size(), false);
-        return {*graph.data(), classes, views, bound, desc_interner};
+        return {*graph.data(), classes, views, bound, layouts, desc_interner};
     }
 
     Graph graph{"g"};
     std::vector<ValueView> views;
     std::vector<bool> bound;
+    std::vector<LayoutNames> layouts;
     TensorDescInterner desc_interner;
 };
 
@@ -80,6 +81,20 @@ TEST_F(ValueSignaturesTest, StatesAreDistinguishedFromTheirValues) {
     ValueSignatures of = signatures_of(classes);
     EXPECT_NE(of.of_node(changed.id()), of.of_node(plain.id()));
     EXPECT_NE(of.of_node(changed.id()), of.of_node(read.id()));
+}
+
+TEST_F(ValueSignaturesTest, ValuesWithOtherComputedLayoutsDiffer) {
+    const Tensor a = tanh(graph.input("x", DType::f32, {3, 4})), b = sin(a), c = exp(b);
+    const alternatives::EClasses classes(*graph.data());
+    layouts.resize(c.id() + 1);
+    layouts[b.id()] = {"parts.2"};
+    layouts[c.id()] = {"parts.3"};
+    ValueSignatures of = signatures_of(classes);
+    EXPECT_EQ(of.of_node(a.id()), of.of_node(b.id()));
+    EXPECT_NE(of.of_value(a.id()), of.of_value(b.id()));
+    EXPECT_NE(of.of_value(b.id()), of.of_value(c.id()));
+    layouts[c.id()] = {"parts.2"};
+    EXPECT_EQ(of.of_value(b.id()), of.of_value(c.id()));
 }
 
 }  // namespace
