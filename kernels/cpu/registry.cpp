@@ -3,6 +3,7 @@
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/reference/registration.hpp"
 #include "kernels/cpu/table.hpp"
+#include "kernels/partial_sums.hpp"
 
 namespace cairn::kernels::cpu {
 
@@ -51,6 +52,7 @@ std::vector<Kernel> kernel_list() {
 std::vector<Layout> layout_list() {
     std::vector<Layout> layouts;
     add_panel_layouts(layouts);
+    add_partial_sums_layout(layouts);
     return layouts;
 }
 

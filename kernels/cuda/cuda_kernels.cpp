@@ -1,11 +1,13 @@
 #include "kernels/cuda/cuda_kernels.hpp"
 
+#include "kernels/cuda/definitions.hpp"
 #include "kernels/cuda/rows/rows.hpp"
 
 namespace cairn::kernels::cuda {
 
 KernelSet cuda_kernels(const DeviceRates& rates) {
     KernelSet set;
+    set.definitions = cuda_definitions();
     add_elementwise(set.kernels);
     add_movement(set.kernels);
     add_joins(set.kernels);
@@ -14,6 +16,7 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_gather(set.kernels);
     add_products(set.kernels);
     add_attention(set.kernels);
+    add_mlp(set.kernels);
     for (Kernel& kernel : set.kernels) kernel.device = rates.device;
     set.devices = {rates};
     return set;

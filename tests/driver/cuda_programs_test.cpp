@@ -137,6 +137,7 @@ TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
                 const MemoryReport memory = model.compiled().memory();
                 ASSERT_EQ(memory.devices.size(), 1U);
                 EXPECT_GT(memory.devices[0].second.states, 0) << "the cache of keys and values";
+                EXPECT_THAT(model.compiled().program(), HasSubstr("cuda.mlp_row.mlp_block.f32@1")) << "one row";
             }
         }
         EXPECT_EQ(texts[1], texts[0]);

@@ -62,7 +62,7 @@ const PermittedIncludes& permitted_includes() {
         {"json_reader", {}},
         {"weights", {"face", "types", "ir", "json_reader"}},
         {"kernels", {"face", "types"}},
-        {"cuda_kernels", {"face", "types"}},
+        {"cuda_kernels", {"face", "types", "kernels"}},
         {"driver",
          {"face",    "types",   "ir",           "composites", "interpreter", "simplify", "normal_form", "alternatives",
           "fusion",  "search",  "cost",         "choose",     "emit",        "explain",  "database",    "measurement",

@@ -6,13 +6,17 @@
 
 namespace cairn::kernels::cuda {
 
-std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks) {
+std::string kernel_head(const Problem& problem, const std::string& entry, int threads, int min_blocks) {
     const std::string bounds =
         min_blocks == 0 ? fmt::format("{}", threads) : fmt::format("{}, {}", threads, min_blocks);
     std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}(", bounds, entry);
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) text += fmt::format("void* in{}, ", i);
     for (std::size_t i = 0; i < problem.outputs.size(); ++i) text += fmt::format("void* out{}, ", i);
-    text += "void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {\n    dependency_wait();\n";
+    return text + "void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {\n";
+}
+
+std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks) {
+    std::string text = kernel_head(problem, entry, threads, min_blocks) + "    dependency_wait();\n";
     if (const auto symbols = symbols_of(problem)) {
         const std::size_t count = symbols->list().size();
         for (std::size_t i = 0; i < count; ++i) text += fmt::format("    const i64 s{0} = symbols[{0}];\n", i);

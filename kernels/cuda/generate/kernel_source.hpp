@@ -14,6 +14,10 @@ namespace cairn::kernels::cuda {
 /// `void*`; symbol i is `s<i>`. Ends with an open brace.
 std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks = 0);
 
+/// The same without the dependency wait and the symbols, for a kernel that begins with work on bound operands: these
+/// alone may be accessed before dependency_wait().
+std::string kernel_head(const Problem& problem, const std::string& entry, int threads, int min_blocks = 0);
+
 /// A name for the kernel of a problem: equal for equal problems only.
 std::string entry_of(std::string_view family, const Problem& problem);
 

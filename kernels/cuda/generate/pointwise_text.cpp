@@ -77,7 +77,7 @@ private:
         std::string arguments;
         for (std::size_t i = 0; i < kernel_.inputs.size(); ++i) {
             const PointwiseOperand& input = kernel_.inputs[i];
-            arguments += value_of(input.dtype, fmt::format("x{}[{}]", i, input.axes.offset("i", index_))) + ", ";
+            arguments += value_of(input.dtype, element(i, input.axes.offset("i", index_))) + ", ";
         }
         for (std::size_t i = 0; i < kernel_.outputs.size(); ++i) {
             text += fmt::format("        {} r{};\n", element_type(kernel_.outputs[i].dtype), i);
@@ -90,8 +90,16 @@ private:
         return text + "    }\n";
     }
 
-    static bool is_wide(const PointwiseOperand& operand) {
-        return size_of(operand.dtype) == 4 && operand.axes.run_of_four() == AxisList::Run::contiguous;
+    // The element of an input at an offset.
+    std::string element(std::size_t input, const std::string& offset) const {
+        const std::int64_t parts = kernel_.inputs[input].parts;
+        return parts == 1 ? fmt::format("x{}[{}]", input, offset)
+                          : fmt::format("sum_of_parts<{}>(&x{}[{}], count)", parts, input, offset);
+    }
+
+    bool is_wide(const PointwiseOperand& operand) const {
+        return size_of(operand.dtype) == 4 && operand.axes.run_of_four() == AxisList::Run::contiguous &&
+               (operand.parts == 1 || is_multiple(kernel_.count, 4));
     }
 
     /// True if 16 bytes of an operand can be moved at once and all operands go on for four elements.
@@ -137,16 +145,19 @@ private:
         if (is_wide(input)) {
             const bool is_real = input.dtype == DType::f32;
             const char* convert = is_real ? "__uint_as_float" : "i32";
+            const std::string load =
+                input.parts == 1 ? fmt::format("load_16_bytes(x{} + {})", i, offset)
+                                 : fmt::format("sum_of_wide_parts<{}>(x{} + {}, count)", input.parts, i, offset);
             return fmt::format(
-                "        const uint4 w{0} = load_16_bytes(x{0} + {1});\n"
+                "        const uint4 w{0} = {1};\n"
                 "        const {2} a{0}[4] = {{{3}(w{0}.x), {3}(w{0}.y), {3}(w{0}.z), {3}(w{0}.w)}};\n",
-                i, offset, type, convert);
+                i, load, type, convert);
         }
         const bool is_repeated = input.axes.run_of_four() == AxisList::Run::repeated;
         std::string values;
         for (int e = 0; e < 4; ++e)
             values += fmt::format("{}{}", e == 0 ? "" : ", ",
-                                  value_of(input.dtype, fmt::format("x{}[o{} + {}]", i, i, is_repeated ? 0 : e)));
+                                  value_of(input.dtype, element(i, fmt::format("o{} + {}", i, is_repeated ? 0 : e))));
         return fmt::format("        const {0} o{1} = {2};\n        const {3} a{1}[4] = {{{4}}};\n", index_, i, offset,
                            type, values);
     }

@@ -3,14 +3,19 @@
 #include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/offset_text.hpp"
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace cairn::kernels::cuda {
 
 /// An operand that a thread addresses by the linear index of an element of the result.
 struct PointwiseOperand {
     std::string pointer;  ///< its parameter
     DType dtype;
-    AxisList axes;  ///< with as many elements as the result
-    Dim begin = 0;  ///< offset of the first element
+    AxisList axes;           ///< with as many elements as the result
+    Dim begin = 0;           ///< offset of the first element
+    std::int64_t parts = 1;  ///< of an input of f32 in partial sums; each has as many elements as the result
 };
 
 /// A kernel in which each element of the outputs depends on one element of each input.

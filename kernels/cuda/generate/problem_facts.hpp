@@ -2,13 +2,23 @@
 
 #include "cairn/kernel.hpp"
 
+#include <string>
+#include <vector>
+
 /// What several families ask about the operands and attributes of a problem.
 namespace cairn::kernels::cuda {
 
 /// Why an operand is not plain memory with at most `rank` axes and a stride for each; empty if all are.
 Refusal needs_plain_memory(const Problem& problem, std::size_t rank = 16);
+/// The same, but inputs of f32 may be in partial sums.
+Refusal needs_plain_memory_or_partial_sums(const Problem& problem);
+/// LayoutInputs for inputs [first, first + count) in partial sums.
+std::vector<LayoutInput> partial_sums_inputs(int count, int first = 0);
 
-/// Bytes of all operands at constant sizes; axes of stride 0 count once.
+/// The expression of an element of f32 of an input: `name[offset]`, or the sum of its parts.
+std::string element_text(const TensorDesc& input, const std::string& name, const std::string& offset);
+
+/// Bytes of all operands at constant sizes; axes of stride 0 count once, and all parts of partial sums.
 double bytes_of(const Problem& problem);
 
 /// An axis, possibly negative, as an index from 0.

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
+#include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -49,26 +50,41 @@ bool are_multiples_of_four(const AxisList& list) {
                        [](const Axis& axis) { return is_multiple(axis.stride, 4); });
 }
 
-std::string element_text(const ProductView& view, const TensorDesc& tensor, const std::string& parameter) {
+// An element of a tensor of the result's shape, at `batch`, `row` and `place`.
+std::string place_text(const ProductView& view, const TensorDesc& tensor, const std::string& parameter) {
     const AxisList batches(tensor, 0, view.batch_axes), rows(tensor, view.batch_axes, view.lead_axes),
         columns(tensor, view.lead_axes, tensor.shape.size());
     return fmt::format("(({}*){})[{} + {} + {}]", memory_type(tensor.dtype), parameter, batches.offset("batch"),
                        rows.offset("row"), columns.offset("place"));
 }
 
+// The value of an element of a further input.
+std::string input_text(const ProductView& view, const TensorDesc& input, const std::string& parameter) {
+    const std::string place = place_text(view, input, parameter);
+    if (!is_in_partial_sums(input)) return loaded(input.dtype, place);
+    return fmt::format("sum_of_parts<{}>(&{}, {})", part_count(input), place, size_text(element_count(input.shape)));
+}
+
+// The part of a result in partial sums that `part` numbers.
+std::string parted(const TensorDesc& output) {
+    return fmt::format("((float*)out0 + part * {})", size_text(element_count(output.shape)));
+}
+
 // The elements of a result at `row` and `column`. An output that holds some columns takes those.
 std::string out_text(const Problem& problem, const ProductView& view) {
     const Epilogue epilogue = epilogue_of(problem);
     std::string text = "    const auto out = [&](i64 row, i64 column, float v0) {\n        i64 place = column;\n";
+    if (const TensorDesc& output = problem.outputs[0]; is_in_partial_sums(output))
+        text += fmt::format("        if (part != 0) {{\n            {} = v0;\n            return;\n        }}\n",
+                            place_text(view, output, parted(output)));
     for (std::size_t i = 0; i < epilogue.inputs.size(); ++i)
-        text += fmt::format(
-            "        const {} v{} = {};\n", register_type(epilogue.inputs[i].dtype), i + 1,
-            loaded(epilogue.inputs[i].dtype, element_text(view, epilogue.inputs[i], fmt::format("in{}", i + 2))));
+        text += fmt::format("        const {} v{} = {};\n", register_type(epilogue.inputs[i].dtype), i + 1,
+                            input_text(view, epilogue.inputs[i], fmt::format("in{}", i + 2)));
     text += body_text(epilogue.body, "        ");
     const bool has_columns = problem.attributes.has("columns");
     for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
         const TensorDesc& output = problem.outputs[i];
-        const std::string store = fmt::format("{} = {};\n", element_text(view, output, fmt::format("out{}", i)),
+        const std::string store = fmt::format("{} = {};\n", place_text(view, output, fmt::format("out{}", i)),
                                               stored(output.dtype, fmt::format("v{}", epilogue.body.results[i])));
         if (!has_columns) {
             text += "        " + store;
@@ -117,10 +133,32 @@ ProductView product_view(const Problem& problem) {
     return view;
 }
 
+bool is_sum_with_product(const Problem& problem) {
+    if (problem.outputs.size() != 1 || problem.outputs[0].dtype != DType::f32 || problem.attributes.has("columns"))
+        return false;
+    const Body body = epilogue_of(problem).body;
+    std::vector<int> occurrences(body.inputs.size(), 0);
+    occurrences[0] = 1;
+    for (const Step& step : body.steps) {
+        if (step.op != "add" || step.dtype != DType::f32) return false;
+        int sum = 0;
+        for (const int operand : step.operands) sum += occurrences[static_cast<std::size_t>(operand)];
+        occurrences.push_back(sum);
+    }
+    return occurrences[static_cast<std::size_t>(body.results[0])] == 1;
+}
+
 Refusal product_refusal(const Problem& problem) {
-    if (Refusal no = needs_plain_memory(problem); !no.empty()) return no;
+    if (problem.outputs.size() == 1 && is_in_partial_sums(problem.outputs[0])) {
+        Problem plain = problem;
+        plain.outputs[0].layout.clear();
+        if (Refusal no = product_refusal(plain); !no.empty()) return no;
+        return is_sum_with_product(plain) ? Refusal() : "needs a sum of the product and other terms";
+    }
+    if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (problem.inputs.size() < 2 || problem.outputs.empty()) return "needs two inputs and an output";
     const TensorDesc &a = problem.inputs[0], &b = problem.inputs[1];
+    if (!a.layout.empty() || !b.layout.empty()) return "needs factors in plain memory";
     if (a.dtype != DType::f32 || b.dtype != DType::f32) return "needs f32";
     if (a.shape.size() < 2 || b.shape.size() < 2 || b.shape.size() > a.shape.size()) return "needs matrices";
     const bool is_fused = problem.definition == "fused";

@@ -23,7 +23,12 @@ ProductView product_view(const Problem& problem);
 /// Why a matmul or fused problem is not one of f32 with a body that can be printed; empty if it is.
 Refusal product_refusal(const Problem& problem);
 
-/// Declarations of `p`, the operands in the batch of the name `batch`, and of the functions `a_row` and `out`.
+/// True if the result is the product plus terms that do not depend on it, so that it may be written in partial sums: a
+/// product alone, or with a body of additions in which it occurs once; one output of f32.
+bool is_sum_with_product(const Problem& problem);
+
+/// Declarations of `p`, the operands in the batch of the name `batch`, and of the functions `a_row` and `out`. For a
+/// result in partial sums, `part` is the part that `out` writes; the terms of the body are in part 0.
 std::string product_operands_text(const Problem& problem, const ProductView& view);
 
 /// Operations of a product and its body at constant sizes.

@@ -1,9 +1,11 @@
 #include "kernels/cuda/generate/pointwise_text.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/rows/rows.hpp"
+#include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 /// Elementwise bodies, the atomic elementwise ops, and activations with definitions of their own: one thread for four
@@ -12,7 +14,7 @@ namespace cairn::kernels::cuda {
 namespace {
 
 Refusal accepts(const Problem& problem) {
-    if (Refusal no = needs_plain_memory(problem); !no.empty()) return no;
+    if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (problem.outputs.empty()) return "needs an output";
     for (const auto* side : {&problem.inputs, &problem.outputs})
         for (const TensorDesc& tensor : *side)
@@ -24,7 +26,8 @@ Refusal accepts(const Problem& problem) {
 KernelCode code(const Problem& problem) {
     Pointwise kernel;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
-        kernel.inputs.push_back({fmt::format("in{}", i), problem.inputs[i].dtype, AxisList(problem.inputs[i])});
+        kernel.inputs.push_back({fmt::format("in{}", i), problem.inputs[i].dtype, AxisList(problem.inputs[i]), 0,
+                                 part_count(problem.inputs[i])});
     for (std::size_t i = 0; i < problem.outputs.size(); ++i)
         kernel.outputs.push_back({fmt::format("out{}", i), problem.outputs[i].dtype, AxisList(problem.outputs[i])});
     kernel.body = body_of(problem);
@@ -40,6 +43,8 @@ std::vector<InPlace> pairs(int inputs, int outputs) {
         for (int i = 0; i < inputs; ++i) all.push_back({i, o});
     return all;
 }
+
+constexpr int most_parted = 4;  ///< inputs of a body that may be in partial sums
 
 struct Op {
     std::string_view name;
@@ -99,6 +104,7 @@ std::vector<std::string> samples_of(const Op& op) {
 void add_elementwise(std::vector<Kernel>& kernels) {
     const auto add = [&](std::string_view name, std::vector<InPlace> in_place, std::vector<std::string> samples) {
         kernels.push_back(cuda_row("elementwise", name, "", accepts, code, cost, std::move(samples)));
+        kernels.back().layout_inputs = partial_sums_inputs(std::min(in_place.back().input + 1, most_parted));
         kernels.back().in_place = std::move(in_place);
     };
     add("elementwise", pairs(4, 4),
@@ -108,7 +114,11 @@ void add_elementwise(std::vector<Kernel>& kernels) {
          "f32[T,9] bool[T,9] results (5,4) where T in 1..80",
          "elementwise {1=cast(0):f32 2=exp(1):f32 3=cast(2):f16} | f16[33] -> f16[33] results (3)",
          "elementwise {3=add(0,2):f32 4=add(1,3):f32} | f32[1,T,768]:(0,0,1)! f32[1,T,768] f32[1,T,768] -> "
-         "f32[1,T,768] results (4) where T in 1..1024"});
+         "f32[1,T,768] results (4) where T in 1..1024",
+         "elementwise {3=add(0,2):f32 4=tanh(3):f32 5=add(4,1):f32} | f32[T,9]@partial_sums.3 f32[T,9] "
+         "f32[T,9]@partial_sums.2 -> f32[T,9] results (5) where T in 0..80",
+         "elementwise {2=add(0,1):f32} | f32[T,768]@partial_sums.4 f32[T,768]:(0,1)! -> f32[T,768] results (2) where T "
+         "in 1..12"});
     for (const Op& op : ops) add(op.name, pairs(op.operands, 1), samples_of(op));
     add("where", pairs(3, 1),
         {"where | bool[3,N] f32[3,N] f32[3,N] -> f32[3,N] where N in 0..70",

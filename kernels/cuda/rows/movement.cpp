@@ -1,6 +1,7 @@
 #include "kernels/cuda/generate/pointwise_text.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/rows/rows.hpp"
+#include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ PointwiseOperand view_of(const Problem& problem) {
     PointwiseOperand view{"in0", in.dtype, {}, 0};
     if (name == "copy" || name == "reshape") {
         view.axes = AxisList(in);
+        view.parts = part_count(in);
         return view;
     }
     std::vector<Dim> strides(out.shape.size(), Dim(0));
@@ -42,11 +44,13 @@ PointwiseOperand view_of(const Problem& problem) {
 }
 
 Refusal accepts(const Problem& problem) {
-    if (Refusal no = needs_plain_memory(problem); !no.empty()) return no;
+    const bool is_copy = problem.definition == "copy";
+    if (Refusal no = is_copy ? needs_plain_memory_or_partial_sums(problem) : needs_plain_memory(problem); !no.empty())
+        return no;
     if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
     const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];
     if (in.dtype != out.dtype) return "needs one dtype";
-    if (problem.definition == "copy" && in.shape != out.shape) return "needs equal shapes";
+    if (is_copy && in.shape != out.shape) return "needs equal shapes";
     // A size that is 1 at some of the allowed values would repeat there.
     if (problem.definition == "broadcast")
         for (std::size_t i = 0; i < in.shape.size(); ++i)
@@ -62,7 +66,7 @@ KernelCode code(const Problem& problem) {
     kernel.outputs = {{"out0", out.dtype, AxisList(out)}};
     kernel.body = {{out.dtype}, {}, {0}};
     kernel.count = element_count(out.shape);
-    kernel.moves_bits = true;
+    kernel.moves_bits = kernel.inputs[0].parts == 1;
     return pointwise_code(problem, "movement", kernel);
 }
 
@@ -76,7 +80,9 @@ void add_movement(std::vector<Kernel>& kernels) {
     };
     add("copy", {"copy | f32[T,8]:(1,T) -> f32[T,8]:(20,1) where T in 0..3000",
                  "copy | f32[3,T,8] -> f32[3,T,8]:(512,8,1) where T in 1..64", "copy | bool[4,4]:(0,1) -> bool[4,4]",
-                 "copy | bf16[] -> bf16[]"});
+                 "copy | bf16[] -> bf16[]", "copy | f32[T,5]@partial_sums.3 -> f32[T,5]:(8,1) where T in 0..90",
+                 "copy | f32[1,T,768]@partial_sums.8 -> f32[1,T,768] where T in 1..12"});
+    kernels.back().layout_inputs = partial_sums_inputs(1);
     add("reshape", {"reshape shape=(N,12) | f32[N,3,4] -> f32[N,12] where N in 0..900",
                     "reshape shape=(6,4) | i8[2,3,4]:(3,1,6) -> i8[6,4]", "reshape shape=() | f64[1,1] -> f64[]"});
     add("transpose", {"transpose permutation=(-2,-3,-1) | f32[T,4,9] -> f32[4,T,9] where T in 0..700",

@@ -29,15 +29,15 @@ std::string store_text(const Problem& problem, const RowView& y) {
 
 // The sum is written as it is loaded; where loads are repeated, it is written before and then read.
 std::string load_text(const Problem& problem, const RowPlan& plan, const RowView& x, const std::string& size) {
-    if (!adds(problem))
-        return fmt::format("    const auto load = [&](i64 j) {{ return x[{}]; }};\n", x.along.offset("j"));
+    const std::string element = element_text(problem.inputs[0], "x", x.along.offset("j"));
+    if (!adds(problem)) return fmt::format("    const auto load = [&](i64 j) {{ return {}; }};\n", element);
     const auto axes = row_axes(problem);
     const RowView other = row_view(problem.inputs[1], axes), sum = row_view(problem.outputs[0], axes);
     std::string text = row_pointer("other", "in1", other.rows) + row_pointer("sum", "out0", sum.rows);
     text += fmt::format(
-        "    const auto add = [&](i64 j) {{\n        const float value = x[{}] + other[{}];\n        sum[{}] = value;\n"
+        "    const auto add = [&](i64 j) {{\n        const float value = {} + {};\n        sum[{}] = value;\n"
         "        return value;\n    }};\n",
-        x.along.offset("j"), other.along.offset("j"), sum.along.offset("j"));
+        element, element_text(problem.inputs[1], "other", other.along.offset("j")), sum.along.offset("j"));
     if (plan.values > 0) return text + "    const auto& load = add;\n";
     return text + fmt::format(
                       "    for (i64 j = threadIdx.x; j < {}; j += {}) add(j);\n"
@@ -68,7 +68,9 @@ KernelCode code(const Problem& problem) {
 }
 
 Refusal accepts(const Problem& problem) {
-    if (Refusal no = needs_plain_memory(problem); !no.empty()) return no;
+    if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
+    for (std::size_t i = first_factor(problem); i < problem.inputs.size(); ++i)
+        if (!problem.inputs[i].layout.empty()) return "needs gamma and beta in plain memory";
     const std::size_t full = first_factor(problem),
                       most = is_softmax(problem) ? 1 : full + (is_centered(problem) ? 2 : 1);
     if (problem.inputs.size() < full || problem.inputs.size() > most || problem.outputs.size() != full)
@@ -96,21 +98,28 @@ void add_norms(std::vector<Kernel>& kernels) {
     const auto add = [&](std::string_view name, std::vector<std::string> samples) {
         kernels.push_back(cuda_row("norm", name, "f32", accepts, code, cost, std::move(samples)));
         kernels.back().in_place = {{0, 0}};
+        kernels.back().layout_inputs = partial_sums_inputs(name.starts_with("add_") ? 2 : 1);
         if (name.starts_with("add_")) kernels.back().in_place = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     };
     for (const std::string name : {"softmax", "log_softmax"})
         add(name, {name + " axis=(-1) | f32[3,N] -> f32[3,N] where N in 0..300",
                    name + " axis=(-2) | f32[4,5,6] -> f32[4,5,6]",
                    name + " axis=(-1) | f32[12,T,S] -> f32[12,T,S] where T in 1..90, S in 1..20000"});
-    add("layer_norm", {"layer_norm eps=1e-05 | f32[1,T,768] f32[768]! f32[768]! -> f32[1,T,768] where T in 1..1024",
-                       "layer_norm eps=1e-05 | f32[1,T,768] -> f32[1,T,768] where T in 1..1024",
-                       "layer_norm axes=(-2,-1) eps=0.1 | f32[T,5,7] f32[5,7] -> f32[T,5,7] where T in 0..9",
-                       "layer_norm eps=1e-12 | f32[T,20000] f32[20000]! f32[20000]! -> f32[T,20000] where T in 1..4"});
+    add("layer_norm",
+        {"layer_norm eps=1e-05 | f32[1,T,768] f32[768]! f32[768]! -> f32[1,T,768] where T in 1..1024",
+         "layer_norm eps=1e-05 | f32[1,T,768] -> f32[1,T,768] where T in 1..1024",
+         "layer_norm axes=(-2,-1) eps=0.1 | f32[T,5,7] f32[5,7] -> f32[T,5,7] where T in 0..9",
+         "layer_norm eps=1e-12 | f32[T,20000] f32[20000]! f32[20000]! -> f32[T,20000] where T in 1..4",
+         "layer_norm eps=1e-05 | f32[1,T,768]@partial_sums.4 f32[768]! f32[768]! -> f32[1,T,768] where T in "
+         "1..12"});
     add("rms_norm", {"rms_norm eps=1e-06 | f32[T,640] f32[640]! -> f32[T,640] where T in 1..1024"});
     add("add_layer_norm",
         {"add_layer_norm eps=1e-12 | f32[1,S,768] f32[1,S,768] f32[768]! f32[768]! -> f32[1,S,768] f32[1,S,768] where "
          "S in 1..512",
-         "add_layer_norm eps=1e-05 | f32[T,20000] f32[T,20000] -> f32[T,20000] f32[T,20000] where T in 1..4"});
+         "add_layer_norm eps=1e-05 | f32[T,20000] f32[T,20000] -> f32[T,20000] f32[T,20000] where T in 1..4",
+         "add_layer_norm eps=1e-05 | f32[T,70]@partial_sums.2 f32[T,70]@partial_sums.3 -> f32[T,70] f32[T,70] where T "
+         "in "
+         "1..4"});
     add("add_rms_norm", {"add_rms_norm eps=1e-06 | f32[T,640] f32[T,640] f32[640]! -> f32[T,640] f32[T,640] where T in "
                          "1..1024"});
 }

@@ -1,7 +1,9 @@
 #include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/product_text.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 #include "kernels/cuda/rows/rows.hpp"
+#include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +18,7 @@ namespace {
 constexpr int threads = 256;
 constexpr std::int64_t most_few_rows = 16;
 
-/// How a product with few rows is split.
+/// How a product with few rows is split among blocks.
 struct FewRowsPlan {
     int rows;   ///< at most
     int part;   ///< of the depth in shared memory at a time
@@ -24,8 +26,10 @@ struct FewRowsPlan {
     int split;  ///< by columns: threads side by side; by depth: columns of a warp
 };
 
-FewRowsPlan few_rows_plan(const ProductView& view) {
-    constexpr std::int64_t shared_elements = 8192, enough_blocks = 120, most_sums = 96;
+/// `parts`: parts of the depth that are computed by blocks of their own.
+FewRowsPlan few_rows_plan(const ProductView& view, std::int64_t parts) {
+    constexpr std::int64_t shared_elements = 8192, most_sums = 96;
+    const std::int64_t enough_blocks = std::max<std::int64_t>(120 / parts, 1);
     FewRowsPlan plan{};
     plan.rows = static_cast<int>(std::max<std::int64_t>(view.rows.upper_bound(), 1));
     const std::int64_t part = shared_elements / plan.rows / 128 * 128,
@@ -44,22 +48,41 @@ FewRowsPlan few_rows_plan(const ProductView& view) {
     return plan;
 }
 
+/// Parts of the depth with which a product in partial sums fills the device, each of at least 128 elements.
+std::int64_t few_rows_parts(const ProductView& view) {
+    constexpr std::int64_t filling_blocks = 264, most_parts = 8, strip = 32, least_depth = 128;
+    const std::int64_t blocks = (view.columns.upper_bound() + strip - 1) / strip * view.batches.upper_bound(),
+                       most = std::clamp<std::int64_t>(view.depth.upper_bound() / least_depth, 1, most_parts);
+    return std::clamp<std::int64_t>(filling_blocks / std::max<std::int64_t>(blocks, 1), 1, most);
+}
+
+// Moves the operands to the part of the depth that `part` numbers: whole multiples of 128 elements but the last.
+std::string depth_part_text(const ProductView& view, std::int64_t parts) {
+    return fmt::format(
+        "    const i64 part_depth = ({} + {}) / {} * 128;\n    p.a += part * part_depth * p.a_depth_stride;\n"
+        "    p.b += part * part_depth * p.b_depth_stride;\n"
+        "    p.depth = larger(smaller(part_depth, p.depth - part * part_depth), 0);\n",
+        size_text(view.depth), 128 * parts - 1, 128 * parts);
+}
+
 KernelCode few_rows_code(const Problem& problem) {
     const ProductView view = product_view(problem);
-    const FewRowsPlan plan = few_rows_plan(view);
+    const std::int64_t parts = part_count(problem.outputs[0]);
+    const FewRowsPlan plan = few_rows_plan(view, parts);
     const Dim strips = ceildiv(view.columns, plan.width);
     KernelCode code;
     code.entry = entry_of("product_rows", problem);
     code.text = kernel_begin(problem, code.entry, threads, 2) +
                 fmt::format(
-                    "    const i64 strips = {}, batch = blockIdx.x / larger(strips, 1);\n    if (batch >= {}) return;\n"
-                    "    if (strips == 0) return;\n",
-                    size_text(strips), size_text(view.batches)) +
-                product_operands_text(problem, view) +
-                fmt::format("    {}<{}, {}, {}>(p, blockIdx.x % strips * {}, a_row, out);\n}}\n",
+                    "    const i64 strips = {0}, blocks = strips * {1}, part = blockIdx.x / larger(blocks, 1);\n"
+                    "    if (part >= {2} || blocks == 0) return;\n"
+                    "    const i64 at = blockIdx.x - part * blocks, batch = at / strips;\n",
+                    size_text(strips), size_text(view.batches), parts) +
+                product_operands_text(problem, view) + (parts > 1 ? depth_part_text(view, parts) : std::string()) +
+                fmt::format("    {}<{}, {}, {}>(p, at % strips * {}, a_row, out);\n}}\n",
                             view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows,
                             plan.part, plan.split, plan.width);
-    code.grid = {blocks_for(strips * view.batches, 1)};
+    code.grid = {blocks_for(strips * view.batches * Dim(parts), 1)};
     code.block = threads;
     return code;
 }
@@ -71,6 +94,12 @@ Refusal few_rows_accepts(const Problem& problem) {
     if (!view.b_is_along_depth && !(view.b_column_stride == Dim(1)))
         return "needs a contiguous axis of the second input";
     return {};
+}
+
+std::string few_rows_layout(const Problem& problem, int) {
+    if (!few_rows_accepts(problem).empty() || !is_sum_with_product(problem)) return {};
+    const std::int64_t parts = few_rows_parts(product_view(problem));
+    return parts > 1 ? fmt::format("{}.{}", partial_sums_layout, parts) : std::string();
 }
 
 template <std::int64_t tile>
@@ -94,9 +123,21 @@ KernelCode tile_code(const Problem& problem) {
     return code;
 }
 
-Refusal tile_accepts(const Problem& problem) { return product_refusal(problem); }
+Refusal tile_accepts(const Problem& problem) {
+    return !problem.outputs.empty() && is_in_partial_sums(problem.outputs[0]) ? "writes no partial sums"
+                                                                              : product_refusal(problem);
+}
 
-Cost few_rows_cost(const Problem& problem) { return product_cost(problem, 0.25); }
+// Few blocks do not have enough loads in flight for the whole bandwidth.
+Cost few_rows_cost(const Problem& problem) {
+    const ProductView view = product_view(problem);
+    const std::int64_t parts = part_count(problem.outputs[0]);
+    const FewRowsPlan plan = few_rows_plan(view, parts);
+    Cost cost = product_cost(problem, 0.25);
+    const std::int64_t blocks = (ceildiv(view.columns, plan.width) * view.batches).constant() * parts;
+    cost.bytes *= idle_factor(static_cast<double>(blocks));
+    return cost;
+}
 // Tiles are computed whole. Small ones read shared memory more often.
 template <std::int64_t tile>
 Cost tile_cost(const Problem& problem) {
@@ -118,7 +159,9 @@ std::vector<std::string> few_rows_samples(bool is_fused) {
                 "matmul | f32[3,2,40] f32[3,40,36] -> f32[3,2,36]",
                 "matmul | f32[12,70] f32[70,33]:(1,70) -> f32[12,33]",
                 "matmul | f32[16,70] f32[70,33]:(1,70) -> f32[16,33]",
-                "matmul | f32[8,70] f32[70,5000]:(1,70) -> f32[8,5000]"};
+                "matmul | f32[8,70] f32[70,5000]:(1,70) -> f32[8,5000]",
+                "matmul | f32[T,K] f32[K,40] -> f32[T,40]@partial_sums.3 where T in 0..4, K in 0..900",
+                "matmul | f32[1,768] f32[768,768]:(1,768)! -> f32[1,768]@partial_sums.2"};
     return {
         "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,1,768] f32[768,3072]! "
         "f32[1,1,3072]:(0,0,1)! -> f32[1,1,3072] results (5)",
@@ -128,7 +171,9 @@ std::vector<std::string> few_rows_samples(bool is_fused) {
         "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,3072] f32[1,3072,768]:(0,768,1)! "
         "f32[1,T,768]:(0,0,1)! f32[1,T,768] -> f32[1,T,768] results (6) where T in 1..16",
         "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,768] f32[768,2]:(1,768)! f32[1,2]:(0,1)! -> f32[1,2] "
-        "results (4)"};
+        "results (4)",
+        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,3072] f32[1,3072,768]:(0,768,1)! "
+        "f32[1,T,768]:(0,0,1)! f32[1,T,768]@partial_sums.5 -> f32[1,T,768]@partial_sums.8 results (6) where T in 1..4"};
 }
 
 std::vector<std::string> tile_samples(bool is_fused) {
@@ -154,14 +199,18 @@ void add_products(std::vector<Kernel>& kernels) {
         const char* name = is_fused ? "fused" : "matmul";
         kernels.push_back(cuda_row("product_rows", name, "f32", few_rows_accepts, few_rows_code, few_rows_cost,
                                    few_rows_samples(is_fused)));
+        kernels.back().output_layout = few_rows_layout;
         kernels.push_back(cuda_row("product_tile64", name, "f32", tile_accepts, tile_code<64>, tile_cost<64>,
                                    tile_samples(is_fused)));
         kernels.push_back(cuda_row("product_tile32", name, "f32", tile_accepts, tile_code<32>, tile_cost<32>,
                                    tile_samples(is_fused)));
     }
     // An element of a further input is read by the thread that writes the same element of the output.
-    for (Kernel& kernel : kernels)
-        if (kernel.definition == "fused") kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
+    for (Kernel& kernel : kernels) {
+        if (kernel.definition != "fused") continue;
+        kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
+        kernel.layout_inputs = partial_sums_inputs(4, 2);
+    }
 }
 
 }  // namespace cairn::kernels::cuda

@@ -3,6 +3,7 @@
 #include "graph/types/convert_floats.hpp"
 #include "kernels/cuda/cuda_kernels.hpp"
 #include "kernels/cuda/prelude_text.hpp"
+#include "kernels/partial_sums.hpp"
 #include "tests/emulated_cuda/random.hpp"
 
 #include <gtest/gtest.h>
@@ -52,15 +53,23 @@ void put(std::byte* at, DType dtype, Number value) {
     types::convert_floats(at, dtype, reinterpret_cast<const std::byte*>(&wide), DType::f32, 1);
 }
 
+/// A tensor in partial sums as a tensor of its parts, along a first axis; others as they are.
+TensorDesc stored(const TensorDesc& operand) {
+    if (!is_in_partial_sums(operand)) return operand;
+    Shape shape = operand.shape;
+    shape.insert(shape.begin(), Dim(part_count(operand)));
+    return TensorDesc::dense(operand.dtype, shape);
+}
+
 /// Memory of a tensor at constant sizes, from an address aligned to 16 bytes plus some elements.
 class Memory {
 public:
-    Memory(const TensorDesc& tensor, std::size_t misaligned)
-        : tensor_(tensor), element_(size_of(tensor.dtype)), begin_(misaligned * element_) {
+    Memory(const TensorDesc& operand, std::size_t misaligned)
+        : tensor_(stored(operand)), element_(size_of(operand.dtype)), begin_(misaligned * element_) {
         std::int64_t last = 0;
-        for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis)
-            last += (tensor.shape[axis].constant() - 1) * tensor.strides[axis].constant();
-        const std::size_t count = count_of(tensor) == 0 ? 0 : static_cast<std::size_t>(last) + 1;
+        for (std::size_t axis = 0; axis < tensor_.shape.size(); ++axis)
+            last += (tensor_.shape[axis].constant() - 1) * tensor_.strides[axis].constant();
+        const std::size_t count = count_of(tensor_) == 0 ? 0 : static_cast<std::size_t>(last) + 1;
         bytes_ = count * element_;
         // All bits set are NaN, -1 or, as a boolean, 255.
         storage_.assign((begin_ + bytes_ + 31) / 16, {~std::uint64_t{0}, ~std::uint64_t{0}});
@@ -107,7 +116,7 @@ private:
 
 }  // namespace
 
-std::int64_t count_of(const TensorDesc& tensor) { return element_count(tensor.shape).constant(); }
+std::int64_t count_of(const TensorDesc& tensor) { return element_count(tensor.shape).constant() * part_count(tensor); }
 
 KernelSet h100_kernels() {
     DeviceRates rates;

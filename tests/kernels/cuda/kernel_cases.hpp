@@ -44,7 +44,8 @@ public:
     /// The problem at given values of its symbols.
     Problem at(std::size_t i, std::span<const std::int64_t> symbols) const;
 
-    /// Runs a problem. Returns the elements of its outputs. Strided operands have gaps of NaN around their elements,
+    /// Runs a problem. Returns the elements of its outputs; operands in partial sums are all parts, one after another.
+    /// Strided operands have gaps of NaN around their elements,
     /// and a gap that the kernel has written fails the test.
     std::vector<Numbers> run(std::size_t i, std::span<const std::int64_t> symbols, const std::vector<Numbers>& inputs,
                              const CaseOptions& options = {}) const;
@@ -71,6 +72,7 @@ KernelSet h100_kernels();
 /// NaN, or infinite, must be so in both: otherwise the error is infinite.
 double error_of(const Numbers& y, const Numbers& reference);
 
+/// Number of elements in memory, at constant sizes: those of all parts of a tensor in partial sums.
 std::int64_t count_of(const TensorDesc& tensor);
 
 }  // namespace cairn::kernels::cuda

@@ -1,5 +1,11 @@
 #include "tests/kernels/cuda/references.hpp"
 
+#include "accuracy/kernel_check/tolerance.hpp"
+#include "cairn/kernels.hpp"
+#include "graph/types/half.hpp"
+#include "kernels/cuda/definitions.hpp"
+#include "kernels/partial_sums.hpp"
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -222,6 +228,50 @@ Numbers attention_reference(const Problem& problem, const std::vector<Numbers>& 
                 }
             }
     return y;
+}
+
+Numbers sums_of(const TensorDesc& tensor, const Numbers& elements) {
+    const std::size_t count = elements.size() / static_cast<std::size_t>(part_count(tensor));
+    Numbers sums(count, 0);
+    for (std::size_t i = 0; i < elements.size(); ++i) sums[i % count] += elements[i];
+    return sums;
+}
+
+std::vector<Numbers> definition_reference(const Problem& problem, const std::vector<Numbers>& inputs) {
+    std::vector<Definition> definitions = cpu_kernels().definitions;
+    for (Definition& definition : cuda_definitions()) definitions.push_back(std::move(definition));
+    Problem plain = problem;
+    for (auto* side : {&plain.inputs, &plain.outputs})
+        for (TensorDesc& tensor : *side) tensor.layout.clear();
+    std::vector<interpreter::Value> values;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        interpreter::Value& value = values.emplace_back();
+        value.dtype = plain.inputs[i].dtype;
+        for (const Dim& size : plain.inputs[i].shape) value.shape.push_back(size.constant());
+        for (const Number number : sums_of(problem.inputs[i], inputs[i]))
+            value.data.push_back(static_cast<double>(number));
+    }
+    std::vector<Numbers> results;
+    for (const interpreter::Value& output :
+         kernel_check::evaluate_definition(plain, definitions, std::move(values)).outputs)
+        results.emplace_back(output.data.begin(), output.data.end());
+    return results;
+}
+
+std::vector<Numbers> weights_like_inputs(const Problem& problem, std::uint64_t seed) {
+    std::vector<Numbers> inputs = random_inputs(problem, seed);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const TensorDesc& input = problem.inputs[i];
+        const bool is_matrix = input.bound && input.shape.size() == 2;
+        const double scale = is_matrix ? std::sqrt(3.0 / static_cast<double>(input.shape[0].constant())) : 1;
+        for (Number& number : inputs[i]) {
+            const auto value = static_cast<double>(number) * scale;
+            number = input.dtype == DType::f16    ? types::f16_to_f32(types::f64_to_f16(value))
+                     : input.dtype == DType::bf16 ? types::bf16_to_f32(types::f64_to_bf16(value))
+                                                  : static_cast<float>(value);
+        }
+    }
+    return inputs;
 }
 
 }  // namespace cairn::kernels::cuda

@@ -1,0 +1,149 @@
+#include "kernels/cuda/definitions.hpp"
+#include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
+#include "kernels/cuda/rows/rows.hpp"
+#include "kernels/partial_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+/// The MLP block of a transformer for one row.
+namespace cairn::kernels::cuda {
+namespace {
+
+constexpr int cluster = 8;
+constexpr std::size_t x_input = 0, w1_input = 3, w2_input = 5, inputs = 7;
+
+/// How the hidden units are split among blocks (MlpRowPlan in kernels/cuda/text/mlp_row.cuh).
+struct MlpPlan {
+    std::int64_t width, hidden, units, warps, clusters, threads, weight_bytes, other_bytes;
+};
+
+MlpPlan mlp_plan(const Problem& problem) {
+    constexpr std::int64_t most_clusters = 16, most_warps = 12, least_units = 8, width_of_warp = 128;
+    MlpPlan plan{};
+    plan.width = problem.inputs[w1_input].shape[0].constant();
+    plan.hidden = problem.inputs[w1_input].shape[1].constant();
+    const std::int64_t most_blocks = most_clusters * cluster;
+    plan.units = std::max((plan.hidden + most_blocks - 1) / most_blocks, std::int64_t{1});
+    plan.units = (plan.units + least_units - 1) / least_units * least_units;
+    const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w1_input].dtype));
+    const std::int64_t chunks = plan.units * element / 16, blocks = (plan.hidden + plan.units - 1) / plan.units;
+    plan.warps = std::max<std::int64_t>(std::min(most_warps / chunks, plan.width / width_of_warp), 1);
+    plan.clusters = std::max<std::int64_t>((blocks + cluster - 1) / cluster, 1);
+    plan.threads = 32 * chunks * plan.warps;
+    plan.weight_bytes = plan.width * (plan.units * element + 16) + plan.units * plan.width * element;
+    plan.other_bytes = 4 * (4 * plan.width + (plan.warps + 1) * plan.units) + 64;
+    return plan;
+}
+
+Refusal shape_refusal(const Problem& problem) {
+    if (problem.inputs.size() != inputs || problem.outputs.size() != 1) return "needs seven inputs and one output";
+    for (const auto* side : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *side)
+            for (const Dim& size : tensor.shape)
+                if (!size.is_constant()) return "needs one row of constant sizes";
+    const TensorDesc &x = problem.inputs[x_input], &w1 = problem.inputs[w1_input], &w2 = problem.inputs[w2_input];
+    if (x.shape.empty() || !(element_count(x.shape) == x.shape.back())) return "needs one row";
+    if (problem.outputs[0].shape != x.shape) return "needs an output of the shape of x";
+    if (w1.shape.size() != 2 || w2.shape.size() != 2) return "needs matrices";
+    if (!(w1.shape[0] == x.shape.back()) || w2.shape != Shape{w1.shape[1], w1.shape[0]})
+        return "needs matrices [D,H] and [H,D]";
+    return {};
+}
+
+/// `problem` with its output in plain memory.
+Refusal accepts_plain(const Problem& problem) {
+    if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
+    if (Refusal no = shape_refusal(problem); !no.empty()) return no;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        const TensorDesc& input = problem.inputs[i];
+        const bool is_matrix = i == w1_input || i == w2_input;
+        if (i != x_input && !input.bound) return "needs bound weights";
+        if (i != x_input && !input.is_dense()) return "needs dense weights";
+        if (is_matrix ? input.dtype != problem.inputs[w1_input].dtype : input.dtype != DType::f32)
+            return "needs f32, and matrices of one dtype";
+        if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
+    }
+    const DType weights = problem.inputs[w1_input].dtype;
+    if (weights != DType::f32 && !is_widening(weights, DType::f32)) return "needs matrices of f32, f16 or bf16";
+    if (problem.outputs[0].dtype != DType::f32 || !(problem.outputs[0].strides.back() == Dim(1)))
+        return "needs a contiguous output of f32";
+    const std::int64_t width = problem.inputs[w1_input].shape[0].constant(),
+                       hidden = problem.inputs[w1_input].shape[1].constant();
+    if (width % (4 * cluster) != 0 || width > 2048) return "needs rows of a multiple of 32 elements, at most 2048";
+    if (hidden % 8 != 0 || hidden < 8) return "needs a multiple of 8 hidden units";
+    const MlpPlan plan = mlp_plan(problem);
+    constexpr std::int64_t most_bytes = 227 * 1024;
+    if (plan.threads > 1024 || plan.weight_bytes + plan.other_bytes > most_bytes)
+        return "needs weights of a block in shared memory";
+    return {};
+}
+
+std::string output_layout(const Problem& problem, int) {
+    if (!accepts_plain(problem).empty()) return {};
+    const std::int64_t clusters = mlp_plan(problem).clusters;
+    return clusters > 1 ? fmt::format("{}.{}", partial_sums_layout, clusters) : std::string();
+}
+
+Refusal accepts(const Problem& problem) {
+    Problem plain = problem;
+    for (TensorDesc& output : plain.outputs) output.layout.clear();
+    if (Refusal no = accepts_plain(plain); !no.empty()) return no;
+    return part_count(problem.outputs[0]) == mlp_plan(plain).clusters ? Refusal()
+                                                                      : "writes one part for each cluster of blocks";
+}
+
+KernelCode code(const Problem& problem) {
+    constexpr std::array activations{"element_gelu_tanh", "element_gelu", "element_relu", "element_silu"};
+    const MlpPlan plan = mlp_plan(problem);
+    const DType dtype = problem.inputs[w1_input].dtype;
+    const char* const weights = dtype == DType::f32 ? "F32Weights" : dtype == DType::f16 ? "F16Weights" : "Bf16Weights";
+    KernelCode code;
+    code.entry = entry_of("mlp_row", problem);
+    code.block = static_cast<int>(plan.threads);
+    code.cluster = cluster;
+    code.grid = {Dim(plan.clusters * cluster)};
+    code.shared_bytes = plan.weight_bytes;
+    code.text = kernel_head(problem, code.entry, code.block) +
+                fmt::format(
+                    "    MlpRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
+                    "    p.w1 = in3, p.b1 = (float*)in4, p.w2 = in5, p.b2 = (float*)in6, p.y = (float*)out0;\n"
+                    "    mlp_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {},\n"
+                    "        [](float value) {{ return {}(value); }});\n}}\n",
+                    weights, plan.width, plan.units, plan.warps, part_count(problem.inputs[x_input]), cluster,
+                    plan.hidden, float_text(static_cast<float>(problem.attributes.number("eps"))),
+                    activations.at(static_cast<std::size_t>(problem.attributes.integer("activation"))));
+    return code;
+}
+
+Cost cost(const Problem& problem) {
+    const MlpPlan plan = mlp_plan(problem);
+    const double products = static_cast<double>(plan.width * plan.hidden);
+    return {4 * products, bytes_of(problem) * idle_factor(static_cast<double>(plan.clusters * cluster)), 0.5};
+}
+
+std::vector<std::string> samples() {
+    return {
+        "mlp_block activation=(0) eps=1e-05 | f32[1,1,768] f32[768]! f32[768]! f32[768,3072]! f32[3072]! "
+        "f32[3072,768]! f32[768]! -> f32[1,1,768]@partial_sums.16",
+        "mlp_block activation=(0) eps=1e-05 | f32[1,768]@partial_sums.12 f32[768]! f32[768]! f16[768,3072]! "
+        "f32[3072]! f16[3072,768]! f32[768]! -> f32[1,768]@partial_sums.16",
+        "mlp_block activation=(2) eps=1e-12 | f32[96] f32[96]! f32[96]! f32[96,56]! f32[56]! f32[56,96]! f32[96]! "
+        "-> f32[96]"};
+}
+
+}  // namespace
+
+void add_mlp(std::vector<Kernel>& kernels) {
+    kernels.push_back(cuda_row("mlp_row", "mlp_block", "f32", accepts, code, cost, samples()));
+    Kernel& kernel = kernels.back();
+    kernel.compute_capability = 90;
+    kernel.output_layout = output_layout;
+    kernel.layout_inputs = partial_sums_inputs(1);
+    kernel.widened_inputs = {static_cast<int>(w1_input), static_cast<int>(w2_input)};
+}
+
+}  // namespace cairn::kernels::cuda
