@@ -124,7 +124,9 @@ struct VerifiedError {
 
 /// Options of one run.
 struct RunOptions {
-    std::stop_token stop = {};  ///< checked between instructions; a stopped run throws Cancelled and commits no state
+    /// Checked between instructions, or between groups of them that a GPU runs as one (ContextOptions::cuda_graphs); a
+    /// stopped run throws Cancelled and commits no state.
+    std::stop_token stop = {};
     /// Called after each instruction, on the thread that called run; with phase `verify` for instructions of an exact
     /// program that verifies another.
     ProgressSink progress = {};

@@ -52,6 +52,10 @@ struct ContextOptions {
     /// Folder of CUDA's other libraries (NVRTC); empty: as the loader finds them, else in the toolkit that was found
     /// when Cairn was built.
     std::filesystem::path cuda_libraries = {};
+    /// Runs the kernels of a program on a CUDA device as captured CUDA graphs. False launches them one by one, which
+    /// computes the same bits and takes longer: for debuggers, and tools that look at single launches. Runs with a
+    /// profile or with progress do so in either case.
+    bool cuda_graphs = true;
     /// The timing database, created if absent, in an existing folder; empty: timings are kept in memory only. A
     /// database that cannot be used is logged once and otherwise ignored.
     std::filesystem::path timing_db = {};

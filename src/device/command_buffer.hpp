@@ -46,8 +46,10 @@ struct TimeSpan {
 
 /// One execution of a command buffer: what the caller wants to see, and the outcome.
 struct Submission {
-    TimeSpan* spans = nullptr;                    ///< per launch, of CommandBuffer::threads(); filled in if not null
-    bool (*should_stop)(void* caller) = nullptr;  ///< polled between launches, on the caller's thread; null: never
+    TimeSpan* spans = nullptr;  ///< per launch, of CommandBuffer::threads(); filled in if not null
+    /// Polled between launches, or between groups of launches that the device runs as one, on the caller's thread;
+    /// null: never.
+    bool (*should_stop)(void* caller) = nullptr;
     void (*progress)(void* caller, std::int64_t done) = nullptr;  ///< called after each launch, on the caller's thread
     void* caller = nullptr;
 

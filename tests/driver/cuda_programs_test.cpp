@@ -20,6 +20,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,35 +83,85 @@ private:
     std::map<std::string, std::vector<float>, std::less<>> values_;
 };
 
+/// A block of a transformer.
+class Block {
+public:
+    Block() {
+        const Dim n = graph.symbol("N", 1, 12);
+        const Tensor x = graph.input("x", DType::f32, {n, 32});
+        const Tensor w = graph.weight("w", DType::f32, {32, 64}), b = graph.weight("b", DType::f32, {64});
+        const Tensor v = graph.weight("v", DType::f32, {64, 32});
+        const Tensor scale = graph.weight("scale", DType::f32, {32}), shift = graph.weight("shift", DType::f32, {32});
+        const Tensor normed = layer_norm(x, scale, shift);
+        graph.output("y", x + matmul(gelu(linear(normed, w, b)), v));
+        graph.output("p", softmax(x));
+    }
+    /// The outputs for `rows` rows of numbers that depend on `seed`.
+    static std::vector<std::vector<float>> run(CompiledGraph& compiled, std::int64_t rows, int seed = 0) {
+        std::vector<float> data(static_cast<std::size_t>(rows) * 32);
+        for (std::size_t i = 0; i < data.size(); ++i)
+            data[i] = std::sin(static_cast<float>(i) + static_cast<float>(seed));
+        compiled.set("x", data.data(), {rows, 32});
+        compiled.run();
+        return {floats(compiled.output("y")), floats(compiled.output("p"))};
+    }
+
+    Graph graph{"block"};
+    Weights weights = Weights({{"w", {32, 64}}, {"b", {64}}, {"v", {64, 32}}, {"scale", {32}}, {"shift", {32}}});
+};
+
+ContextOptions one_by_one() {
+    ContextOptions options;
+    options.cuda_graphs = false;
+    return options;
+}
+
 TEST(CudaPrograms, ABlockOfATransformerComputesAsOnTheCpu) {
-    Graph g("block");
-    const Dim n = g.symbol("N", 1, 12);
-    const Tensor x = g.input("x", DType::f32, {n, 32});
-    const Tensor w = g.weight("w", DType::f32, {32, 64}), b = g.weight("b", DType::f32, {64});
-    const Tensor v = g.weight("v", DType::f32, {64, 32});
-    const Tensor scale = g.weight("scale", DType::f32, {32}), shift = g.weight("shift", DType::f32, {32});
-    const Tensor normed = layer_norm(x, scale, shift);
-    g.output("y", x + matmul(gelu(linear(normed, w, b)), v));
-    g.output("p", softmax(x));
-    const Weights weights({{"w", {32, 64}}, {"b", {64}}, {"v", {64, 32}}, {"scale", {32}}, {"shift", {32}}});
+    const Block block;
     TestDevice device;
     {
-        CompiledGraph here = compile(g, Context()), there = compile(g, device.context(), {.verify = true});
+        CompiledGraph here = compile(block.graph, Context()),
+                      there = compile(block.graph, device.context(), {.verify = true}),
+                      launched = compile(block.graph, device.context(one_by_one()));
         EXPECT_THAT(there.program(), HasSubstr("cuda.link.copy_to@1"));
-        here.bind(weights.source());
-        there.bind(weights.source());
-        for (const std::int64_t rows : {1, 7, 12}) {
-            std::vector<float> data(static_cast<std::size_t>(rows) * 32);
-            for (std::size_t i = 0; i < data.size(); ++i) data[i] = std::sin(static_cast<float>(i));
-            for (CompiledGraph* const compiled : {&here, &there}) {
-                compiled->set("x", data.data(), {rows, 32});
-                compiled->run();
-            }
-            for (const char* output : {"y", "p"})
-                EXPECT_LT(distance(floats(there.output(output)), floats(here.output(output))), 1e-5)
-                    << output << " of " << rows;
+        for (CompiledGraph* const compiled : {&here, &there, &launched}) compiled->bind(block.weights.source());
+        for (const std::int64_t rows : {1, 7, 12, 7}) {
+            const auto wanted = Block::run(here, rows), found = Block::run(there, rows);
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                EXPECT_LT(distance(found[i], wanted[i]), 1e-5) << "output " << i << " of " << rows;
+            EXPECT_EQ(Block::run(launched, rows), found) << rows;
         }
         EXPECT_GT(device.launches(), 0);
+        EXPECT_GE(device.graph_launches(), 4);
+    }
+    EXPECT_THAT(device.faults(), testing::IsEmpty());
+}
+
+TEST(CudaPrograms, InstancesRunAtTheSameTimeAndAreDestroyedWhileOthersRun) {
+    const Block block;
+    TestDevice device;
+    {
+        CompiledGraph compiled = compile(block.graph, device.context());
+        compiled.bind(block.weights.source());
+        std::vector<std::vector<std::vector<float>>> wanted;
+        for (int seed = 0; seed < 2; ++seed) wanted.push_back(Block::run(compiled, 3 + seed, seed));
+        std::vector<std::thread> threads;
+        std::vector<int> different(2, 0);
+        for (std::size_t t = 0; t < 2; ++t)
+            threads.emplace_back([&, t] {
+                for (int i = 0; i < 4; ++i) {
+                    CompiledGraph instance = compiled.instance();
+                    const int seed = static_cast<int>(t);
+                    for (int repeat = 0; repeat < 3; ++repeat) {
+                        CompiledGraph moved = std::move(instance);
+                        if (Block::run(moved, 3 + seed, seed) != wanted[t]) ++different[t];
+                        instance = std::move(moved);
+                    }
+                }
+            });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(different, std::vector<int>(2, 0));
+        EXPECT_EQ(Block::run(compiled, 3), wanted[0]);
     }
     EXPECT_THAT(device.faults(), testing::IsEmpty());
 }
@@ -121,7 +172,7 @@ TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
     std::vector<std::vector<std::int32_t>> texts;
     std::vector<std::vector<float>> logits;
     {
-        for (const Context& context : {Context(), device.context()}) {
+        for (const Context& context : {Context(), device.context(), device.context(one_by_one())}) {
             // Without a price for what is kept: a copy of the weights costs more than so small a model can gain.
             models::Gpt2 model =
                 models::Gpt2::load(models_folder + "shakespeare-gpt2", context, {}, {.seconds_per_kept_byte = 0});
@@ -142,6 +193,8 @@ TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
         }
         EXPECT_EQ(texts[1], texts[0]);
         EXPECT_LT(distance(logits[1], logits[0]), 1e-4);
+        EXPECT_EQ(logits[2], logits[1]) << "launched one by one";
+        EXPECT_GE(device.graph_launches(), steps + 1);
     }
     EXPECT_GT(device.launches(), 100);
     EXPECT_THAT(device.faults(), testing::IsEmpty());
@@ -150,7 +203,7 @@ TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
 TEST(CudaPrograms, TheBundledDistilBertComputesTheLogitsOfTheCpu) {
     TestDevice device;
     std::vector<std::vector<float>> logits;
-    for (const Context& context : {Context(), device.context()}) {
+    for (const Context& context : {Context(), device.context(), device.context(one_by_one())}) {
         models::DistilBert model =
             models::DistilBert::load(models_folder + "sst2-distilbert", context, 1, {.seconds_per_kept_byte = 0});
         const std::vector<std::int32_t> ids{101, 45, 7, 230, 12, 99, 102};
@@ -158,7 +211,9 @@ TEST(CudaPrograms, TheBundledDistilBertComputesTheLogitsOfTheCpu) {
         logits.emplace_back(found.begin(), found.end());
     }
     EXPECT_LT(distance(logits[1], logits[0]), 1e-4);
+    EXPECT_EQ(logits[2], logits[1]) << "launched one by one";
     EXPECT_GT(device.launches(), 20);
+    EXPECT_GE(device.graph_launches(), 1);
 }
 
 // Whatever has a CUDA kernel runs there, the rest on the CPU.
@@ -187,7 +242,7 @@ TEST(CudaPrograms, AnIndexOutOfRangeIsReportedAsOnTheCpu) {
     const std::vector<std::int64_t> indices{1, 7, 2};
     TestDevice device;
     std::vector<std::string> messages;
-    for (const Context& context : {Context(), device.context()}) {
+    for (const Context& context : {Context(), device.context(), device.context(one_by_one())}) {
         CompiledGraph compiled = compile(g, context);
         compiled.set("table", table.data(), {5, 4});
         compiled.set("i", indices.data(), {3});

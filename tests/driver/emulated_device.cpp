@@ -118,10 +118,10 @@ std::vector<std::string> EmulatedDevice::faults() const {
 Context EmulatedDevice::context(ContextOptions options) {
     const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "emulated"};
     std::vector<DeviceBackend> devices;
-    devices.push_back(
-        {rates.device,
-         device::cuda::cuda_backend(0, driver_.table(), nvrtc_, std::string(kernels::cuda::prelude_text())),
-         driver::kernels_for_cuda(rates, 90)});
+    devices.push_back({rates.device,
+                       device::cuda::cuda_backend(0, driver_.table(), nvrtc_,
+                                                  std::string(kernels::cuda::prelude_text()), options.cuda_graphs),
+                       driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }
 

@@ -23,11 +23,13 @@ public:
     EmulatedDevice(const EmulatedDevice&) = delete;
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;
 
-    /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything.
+    /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything. Of the options for
+    /// CUDA only `cuda_graphs` counts.
     Context context(ContextOptions options = {});
     /// Broken rules of the driver, and what was not freed.
     std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }
+    std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
 
 private:
     void compile(const std::string& text);

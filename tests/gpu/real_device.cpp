@@ -5,8 +5,11 @@
 #include "driver/make_context.hpp"
 #include "kernels/cuda/prelude_text.hpp"
 
-#include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 namespace cairn::test {
@@ -14,13 +17,41 @@ namespace {
 
 using namespace device::cuda;
 
+/// Counts launches. Those that are captured count whenever their graph is launched.
+struct Counter {
+    std::mutex mutex;
+    std::int64_t launched = 0, graphs_launched = 0;
+    std::map<std::thread::id, std::int64_t> captured;  // since the last graph was made
+    std::map<GraphExecHandle, std::int64_t> kernels_of;
+    std::shared_ptr<const DriverTable> driver;
+};
 // Functions of a table have no context.
-std::atomic<std::int64_t> launched{0};
-decltype(DriverTable::launch) real_launch = nullptr;
+Counter counter;
 
 Result counting_launch(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra) {
-    ++launched;
-    return real_launch(config, function, parameters, extra);
+    CaptureStatus status = CaptureStatus::none;
+    counter.driver->capture_status(config->stream, &status);
+    {
+        const std::scoped_lock lock(counter.mutex);
+        ++(status == CaptureStatus::active ? counter.captured[std::this_thread::get_id()] : counter.launched);
+    }
+    return counter.driver->launch(config, function, parameters, extra);
+}
+
+Result counting_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags) {
+    const Result result = counter.driver->graph_instantiate(exec, graph, flags);
+    const std::scoped_lock lock(counter.mutex);
+    counter.kernels_of[*exec] = std::exchange(counter.captured[std::this_thread::get_id()], 0);
+    return result;
+}
+
+Result counting_graph_launch(GraphExecHandle exec, StreamHandle stream) {
+    {
+        const std::scoped_lock lock(counter.mutex);
+        ++counter.graphs_launched;
+        counter.launched += counter.kernels_of[exec];
+    }
+    return counter.driver->graph_launch(exec, stream);
 }
 
 }  // namespace
@@ -29,17 +60,26 @@ Context RealDevice::context(ContextOptions options) {
     OpenedDriver opened = open_driver();
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
     auto table = std::make_shared<DriverTable>(*opened.driver);
-    real_launch = opened.driver->launch;
+    counter.driver = opened.driver;
     table->launch = counting_launch;
+    table->graph_instantiate = counting_instantiate;
+    table->graph_launch = counting_graph_launch;
     DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "a GPU"};
     std::vector<DeviceBackend> devices;
     devices.push_back({rates.device,
                        cuda_backend(0, table, std::make_shared<Nvrtc>(LibraryFolders{{}, CAIRN_NVRTC_FOLDER}),
-                                    std::string(kernels::cuda::prelude_text())),
+                                    std::string(kernels::cuda::prelude_text()), options.cuda_graphs),
                        driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }
 
-std::int64_t RealDevice::launches() const noexcept { return launched; }
+std::int64_t RealDevice::launches() const {
+    const std::scoped_lock lock(counter.mutex);
+    return counter.launched;
+}
+std::int64_t RealDevice::graph_launches() const {
+    const std::scoped_lock lock(counter.mutex);
+    return counter.graphs_launched;
+}
 
 }  // namespace cairn::test

@@ -15,8 +15,9 @@ public:
 
     /// A Context with the GPU, at rates that make it faster than the CPU in everything.
     Context context(ContextOptions options = {});
-    /// Kernels launched by this process.
-    std::int64_t launches() const noexcept;
+    /// Kernels that this process has launched, alone or in graphs, and graphs.
+    std::int64_t launches() const;
+    std::int64_t graph_launches() const;
     std::vector<std::string> faults() const { return {}; }
 };
 

@@ -18,16 +18,19 @@ public:
         const std::scoped_lock lock(mutex_);
         ranges_.erase(begin);
     }
-    /// True if one allocation holds all the bytes. Its end is the address of an operand without elements.
-    bool contains(const void* address, std::size_t bytes = 0) const noexcept {
+    /// The beginning of the allocation that holds all the bytes; null if none does. Its end is the address of an
+    /// operand without elements.
+    const std::byte* find(const void* address, std::size_t bytes = 0) const noexcept {
         const std::scoped_lock lock(mutex_);
         const auto* const at = static_cast<const std::byte*>(address);
         const auto after = ranges_.upper_bound(at);
-        if (after == ranges_.begin()) return false;
+        if (after == ranges_.begin()) return nullptr;
         const auto& [begin, size] = *std::prev(after);
         const auto offset = static_cast<std::size_t>(at - begin);
-        return offset <= size && bytes <= size - offset;
+        return offset <= size && bytes <= size - offset ? begin : nullptr;
     }
+    /// True if one allocation holds all the bytes.
+    bool contains(const void* address, std::size_t bytes = 0) const noexcept { return find(address, bytes) != nullptr; }
 
 private:
     mutable std::mutex mutex_;

@@ -2,29 +2,66 @@
 
 #include "device/command_buffer.hpp"
 #include "device/cuda/cuda_compiler.hpp"
+#include "device/cuda/executable_graph.hpp"
 #include "device/cuda/program_arguments.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace cairn::device::cuda {
 
-/// A launch with the parameters of its kernel, which are kept between submissions.
+/// A launch as the driver takes it: a kernel with its parameters, or a copy. Its storage is kept between submissions.
+/// The context must be current in functions that submit.
 class BoundLaunch {
 public:
+    /// What may change between submissions.
+    struct Arguments {
+        std::vector<const void*> addresses;  ///< parameters of a kernel: operands, workspace, symbols, status
+        std::array<unsigned, 3> grid{0, 0, 0};
+        const std::byte* source = nullptr;  ///< of a copy
+        std::byte* target = nullptr;
+        std::size_t copy_bytes = 0;
+
+        bool operator==(const Arguments&) const = default;
+    };
+
     /// `inputs + outputs` operands; `instruction` is what the kernel reports with a failure.
     BoundLaunch(const ProgramArguments& program, int operands, int instruction);
     BoundLaunch(BoundLaunch&&) noexcept = default;
 
-    /// Submits the launch to the stream: a kernel, a copy, or nothing if it has no elements. The context must be
-    /// current. Throws InternalError if it is neither or if an operand is not in the memory of the device.
-    void submit(const KernelLaunch& launch, CudaDevice& device);
+    /// Takes kernel, addresses and sizes of the launch, without a call of the driver. Throws InternalError if it is
+    /// neither a kernel nor a copy, or if an operand is not in the memory of the device.
+    void bind(const KernelLaunch& launch, const CudaDevice& device);
+    const Arguments& arguments() const noexcept { return arguments_; }
+    /// The kernel; null for a copy.
+    const CudaKernel* kernel() const noexcept { return kernel_; }
+    /// False for a grid without blocks and a copy without bytes.
+    bool has_work() const noexcept;
+    /// True for a kernel, and for a copy both of whose operands are in the memory of the device.
+    bool stays_on_device(const CudaDevice& device) const noexcept;
+
+    /// Submits the work, if there is any.
+    void submit(CudaDevice& device, StreamHandle stream);
+    /// Submits the work to a stream that is captured; without work, the least of its kind. It must stay on the device.
+    void capture(CudaDevice& device, StreamHandle stream);
+    /// Makes a node that was captured from this launch do the work, of which there must be some.
+    void set(ExecutableGraph& graph, GraphNodeHandle node);
 
 private:
-    void set(std::size_t i, const void* address, const CudaDevice& device);
-    void copy(const KernelLaunch& launch, CudaDevice& device) const;
+    enum class CopyDirection : std::uint8_t { on_device, to_device, to_host };
 
-    std::vector<const void*> values_;  // operands, workspace, symbols, status
-    std::vector<void*> parameters_;    // addresses of the values and of the instruction
+    void set_address(std::size_t i, const void* address, const CudaDevice& device);
+    void bind_copy(const KernelLaunch& launch, const CudaDevice& device);
+    void** parameters();
+    void submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid);
+    void submit_copy(CudaDevice& device, StreamHandle stream) const;
+
+    Arguments arguments_;
+    const CudaKernel* kernel_ = nullptr;
+    CopyDirection direction_ = CopyDirection::on_device;  // of a copy with bytes
+    std::vector<void*> parameters_;                       // addresses of the values and of the instruction
     int instruction_;
 };
 

@@ -1,11 +1,10 @@
 #include "device/cuda/cuda_backend.hpp"
 
 #include "cairn/error.hpp"
-#include "device/cuda/bound_launch.hpp"
 #include "device/cuda/cuda_commands.hpp"
 #include "device/cuda/cuda_compiler.hpp"
 #include "device/cuda/cuda_memory.hpp"
-#include "device/cuda/event.hpp"
+#include "device/cuda/time_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -14,45 +13,15 @@
 namespace cairn::device::cuda {
 namespace {
 
-/// Submits calls one after another, with an event before the first and one after the last.
-double time_on(const std::shared_ptr<CudaDevice>& device, const TimedCalls& calls, std::optional<Failure>& failure) {
-    const CurrentContext current(*device);
-    ProgramArguments program(device, calls.symbols);
-    BoundLaunch bound(program, calls.inputs + calls.outputs, 0);
-    KernelLaunch launch;
-    launch.inputs = calls.inputs;
-    launch.outputs = calls.outputs;
-    launch.code = calls.code;
-    launch.grid = calls.grid;
-    launch.copy_bytes = calls.copy_bytes;
-    const std::unique_ptr<CallArguments> arguments = calls.arguments();
-    Event begin(device), end(device);
-    try {
-        program.upload_symbols();
-        begin.record();
-        for (std::int64_t call = 0; call < calls.count; ++call) {
-            launch.args = arguments->next();
-            bound.submit(launch, *device);
-        }
-        end.record();
-    } catch (...) {
-        // Nothing may run on when the arguments are destroyed.
-        device->calls().release(&DriverTable::stream_synchronize, device->stream());
-        throw;
-    }
-    device->synchronize();
-    std::int64_t instruction = 0;
-    failure = program.failure(instruction);
-    return end.seconds_since(begin);
-}
-
 class Cuda final : public Backend {
 public:
-    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude)
+    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
+         bool graphs)
         : device_(std::make_shared<CudaDevice>(std::move(driver), index)),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
-          compiler_(device_, nvrtc_, std::move(prelude)) {}
+          compiler_(device_, nvrtc_, std::move(prelude)),
+          graphs_(graphs) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
         return CudaMemory::make(device_, staging_, bytes);
@@ -71,11 +40,11 @@ public:
     }
     std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
                                           std::span<const std::int64_t> symbols) override {
-        return std::make_unique<CudaCommands>(device_, launches, symbols);
+        return std::make_unique<CudaCommands>(device_, launches, symbols, graphs_);
     }
     const CudaDevice& device() const noexcept { return *device_; }
     double time(const TimedCalls& calls, std::optional<Failure>& failure) override {
-        return time_on(device_, calls, failure);
+        return time_calls(device_, calls, graphs_, failure);
     }
 
     int threads() const noexcept override { return 1; }
@@ -92,9 +61,10 @@ public:
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::unsupported) throw;
         }
-        return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {} | NVRTC {}",
+        return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {} | NVRTC {} | {}",
                            properties.name, properties.major, properties.minor, properties.multiprocessors,
-                           properties.l2_bytes, version_text(driver), compiler);
+                           properties.l2_bytes, version_text(driver), compiler,
+                           graphs_ ? "CUDA graphs" : "single launches");
     }
 
 private:
@@ -102,16 +72,18 @@ private:
     std::shared_ptr<Staging> staging_;
     std::shared_ptr<Nvrtc> nvrtc_;
     CudaCompiler compiler_;
+    bool graphs_;
 };
 
-/// Rates by the device's clocks and widths, and by the usual costs of a launch and of a copy over the link.
-DeviceRates nominal_rates(const CudaDevice& device) {
-    constexpr double lanes = 128, launch_seconds = 3e-6, link_bandwidth = 25e9, link_seconds = 8e-6;
+/// Rates by the device's clocks and widths, and by the usual costs of a launch, in a graph or alone, and of a copy over
+/// the link.
+DeviceRates nominal_rates(const CudaDevice& device, bool graphs) {
+    constexpr double lanes = 128, link_bandwidth = 25e9, link_seconds = 8e-6;
     const DeviceProperties& properties = device.properties();
     DeviceRates rates;
     rates.flops = 2 * lanes * properties.multiprocessors * properties.clock_hz;
     rates.bandwidth = 2 * properties.memory_clock_hz * properties.memory_bus_bits / 8;
-    rates.launch_seconds = launch_seconds;
+    rates.launch_seconds = graphs ? 1e-6 : 3e-6;
     rates.link_bandwidth = link_bandwidth;
     rates.link_seconds = link_seconds;
     return rates;
@@ -123,9 +95,9 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
     auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
-                                       options.prelude);
+                                       options.prelude, options.graphs);
     OpenedDevice device;
-    device.rates = nominal_rates(cuda->device());
+    device.rates = nominal_rates(cuda->device(), options.graphs);
     device.rates.name = cuda->fingerprint({});
     device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
     device.backend = std::move(cuda);
@@ -137,8 +109,8 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
 }
 
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude) {
-    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(prelude));
+                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude, bool graphs) {
+    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(prelude), graphs);
 }
 
 }  // namespace cairn::device::cuda

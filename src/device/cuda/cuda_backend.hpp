@@ -10,11 +10,13 @@
 
 namespace cairn::device::cuda {
 
-/// Where the libraries of CUDA are.
+/// Where the libraries of CUDA are, and how a device is used.
 struct CudaOptions {
     std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
     LibraryFolders folders = {};          ///< of NVRTC
     std::string prelude = {};             ///< text before the kernels of each program that is compiled
+    /// Kernels run as captured CUDA graphs; else they are launched one by one: slower, with the same bits.
+    bool graphs = true;
 };
 
 /// A CUDA device, and what selection has to know about it.
@@ -32,6 +34,6 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options = {}
 
 /// The same with these functions, such as those of a test. The driver must be initialised.
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude = {});
+                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude = {}, bool graphs = true);
 
 }  // namespace cairn::device::cuda

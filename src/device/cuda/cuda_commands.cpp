@@ -2,10 +2,15 @@
 
 #include "cairn/error.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace cairn::device::cuda {
 namespace {
+
+// Launches of a graph: a graph of one would take as long as its launch alone.
+constexpr std::size_t min_captured = 2;
 
 /// Calls `work`. False, with the exception in the submission, if it throws; `launch` is the one that is at fault,
 /// unless the device is lost: that may be the fault of any launch before.
@@ -41,8 +46,8 @@ private:
 }  // namespace
 
 CudaCommands::CudaCommands(std::shared_ptr<CudaDevice> device, std::span<const KernelLaunch> launches,
-                           std::span<const std::int64_t> symbols)
-    : CommandBuffer(launches), device_(std::move(device)), arguments_(device_, symbols) {
+                           std::span<const std::int64_t> symbols, bool graphs)
+    : CommandBuffer(launches), device_(std::move(device)), arguments_(device_, symbols), graphs_wanted_(graphs) {
     for (std::size_t i = 0; i < launches.size(); ++i)
         bound_.emplace_back(arguments_, launches[i].inputs + launches[i].outputs, static_cast<int>(i));
 }
@@ -52,12 +57,19 @@ void CudaCommands::run(Submission& submission) {
     std::optional<CurrentContext> current;
     if (!attempt(submission, *device_, -1, [&] { current.emplace(*device_); })) return;
     WaitAtEnd wait_at_end(*device_);
+    const bool with_graphs = graphs_wanted_ && submission.spans == nullptr && submission.progress == nullptr;
+    if (with_graphs && !prepare_graphs(submission)) return;
     if (!prepare(submission)) return;
     std::int64_t submitted = 0;
+    std::size_t graph = 0;
     while (submitted < submission.count && submission.stopped < 0) {
-        submission.reached = submitted;
-        if (!submit(submitted, submission)) return;
-        ++submitted;
+        if (with_graphs && graph < graphs_.size() && graphs_[graph].first == static_cast<std::size_t>(submitted)) {
+            if (!submit(graphs_[graph], submission)) return;
+            submitted = static_cast<std::int64_t>(graphs_[graph++].end());
+        } else {
+            if (!submit(submitted, submission)) return;
+            ++submitted;
+        }
         if (submission.progress != nullptr) {
             if (!wait(submitted - 1, submission)) return;
             submission.progress(submission.caller, submitted);
@@ -72,6 +84,51 @@ void CudaCommands::run(Submission& submission) {
     if (submission.spans != nullptr) note_spans(submitted, submission);
 }
 
+bool CudaCommands::prepare_graphs(Submission& submission) {
+    if (!is_captured_ && !capture_graphs(submission)) return false;
+    for (CapturedLaunches& graph : graphs_)
+        for (std::size_t i = graph.first; i < graph.end(); ++i) {
+            const auto update = [&] {
+                bound_[i].bind(launches()[i], *device_);
+                graph.launches[i - graph.first].update(bound_[i], graph.graph);
+            };
+            if (!attempt(submission, *device_, static_cast<std::int64_t>(i), update)) return false;
+        }
+    return true;
+}
+
+bool CudaCommands::capture_graphs(Submission& submission) {
+    for (std::size_t i = 0; i < bound_.size(); ++i)
+        if (!attempt(submission, *device_, static_cast<std::int64_t>(i),
+                     [&] { bound_[i].bind(launches()[i], *device_); }))
+            return false;
+    std::vector<CapturedLaunches> graphs;
+    for (std::size_t first = 0; first < bound_.size();) {
+        std::size_t end = first;
+        while (end < bound_.size() && bound_[end].stays_on_device(*device_)) ++end;
+        if (end - first >= min_captured && !capture(first, end, graphs, submission)) return false;
+        first = std::max(end, first + 1);
+    }
+    graphs_ = std::move(graphs);
+    is_captured_ = true;
+    return true;
+}
+
+bool CudaCommands::capture(std::size_t first, std::size_t end, std::vector<CapturedLaunches>& graphs,
+                           Submission& submission) {
+    std::optional<StreamCapture> stream;
+    if (!attempt(submission, *device_, -1, [&] { stream.emplace(*device_); })) return false;
+    std::vector<CapturedLaunch> captured;
+    for (std::size_t i = first; i < end; ++i)
+        if (!attempt(submission, *device_, static_cast<std::int64_t>(i),
+                     [&] { captured.emplace_back(bound_[i], *device_, *stream); }))
+            return false;
+    return attempt(submission, *device_, -1, [&] {
+        ExecutableGraph graph(device_, stream->end());
+        graphs.push_back({first, std::move(captured), std::move(graph)});
+    });
+}
+
 bool CudaCommands::prepare(Submission& submission) {
     return attempt(submission, *device_, -1, [&] {
         arguments_.clear_failure();
@@ -84,11 +141,18 @@ bool CudaCommands::prepare(Submission& submission) {
 }
 
 bool CudaCommands::submit(std::int64_t launch, Submission& submission) {
+    submission.reached = launch;
     const auto i = static_cast<std::size_t>(launch);
     return attempt(submission, *device_, launch, [&] {
-        bound_[i].submit(launches()[i], *device_);
+        bound_[i].bind(launches()[i], *device_);
+        bound_[i].submit(*device_, device_->stream());
         if (submission.spans != nullptr) events_[i + 1].record();
     });
+}
+
+bool CudaCommands::submit(CapturedLaunches& graph, Submission& submission) {
+    submission.reached = static_cast<std::int64_t>(graph.end()) - 1;
+    return attempt(submission, *device_, -1, [&] { graph.graph.launch(); });
 }
 
 bool CudaCommands::wait(std::int64_t launch, Submission& submission) {

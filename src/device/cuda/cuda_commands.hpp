@@ -2,20 +2,28 @@
 
 #include "device/command_buffer.hpp"
 #include "device/cuda/bound_launch.hpp"
+#include "device/cuda/captured_launches.hpp"
 #include "device/cuda/event.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace cairn::device::cuda {
 
-/// Launches that the stream of a device runs, submitted one by one. The failure record is read once, at the end; the
-/// device is waited for after each launch only if the caller wants to see progress.
+/// Launches that the stream of a device runs. Those that stay on the device run as CUDA graphs: a longest run of at
+/// least two consecutive ones is a graph, captured in the first submission and changed node by node when arguments
+/// change. Copies between host and device are submitted one by one between the graphs, and so is everything if graphs
+/// are not wanted or if the caller wants to see each launch: its progress or its time.
+///
+/// The failure record is read once, at the end; the device is waited for after each launch only for progress. A
+/// submission polls Submission::should_stop between graphs and single launches.
 class CudaCommands final : public CommandBuffer {
 public:
     CudaCommands(std::shared_ptr<CudaDevice> device, std::span<const KernelLaunch> launches,
-                 std::span<const std::int64_t> symbols);
+                 std::span<const std::int64_t> symbols, bool graphs);
 
     void update() override { has_new_symbols_ = true; }
     int threads() const noexcept override { return 1; }
@@ -23,15 +31,21 @@ public:
 
 private:
     /// These return false if the run ends with an exception or a failure, which they have noted.
+    bool prepare_graphs(Submission& submission);
+    bool capture_graphs(Submission& submission);
+    bool capture(std::size_t first, std::size_t end, std::vector<CapturedLaunches>& graphs, Submission& submission);
     bool prepare(Submission& submission);
     bool submit(std::int64_t launch, Submission& submission);
+    bool submit(CapturedLaunches& graph, Submission& submission);
     bool wait(std::int64_t launch, Submission& submission);
     void note_spans(std::int64_t submitted, Submission& submission);
 
     std::shared_ptr<CudaDevice> device_;
     ProgramArguments arguments_;
     std::vector<BoundLaunch> bound_;
-    std::vector<Event> events_;  // before the first launch and after each; empty until spans are wanted
+    bool graphs_wanted_, is_captured_ = false;
+    std::vector<CapturedLaunches> graphs_;  // in order; empty until captured
+    std::vector<Event> events_;             // before the first launch and after each; empty until spans are wanted
     bool has_new_symbols_ = true;
 };
 

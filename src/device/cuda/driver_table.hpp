@@ -2,6 +2,8 @@
 
 #include "device/cuda/driver_types.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -59,6 +61,7 @@ namespace cairn::device::cuda {
     X(cuEventCreate, event_create, (EventHandle* event, unsigned flags)) \
     X(cuEventDestroy_v2, event_destroy, (EventHandle event)) \
     X(cuEventRecord, event_record, (EventHandle event, StreamHandle stream)) \
+    X(cuEventRecordWithFlags, event_record_with_flags, (EventHandle event, StreamHandle stream, unsigned flags)) \
     X(cuEventSynchronize, event_synchronize, (EventHandle event)) \
     X(cuEventQuery, event_query, (EventHandle event)) \
     X(cuEventElapsedTime_v2, event_elapsed_time, (float* milliseconds, EventHandle begin, EventHandle end)) \
@@ -77,10 +80,19 @@ namespace cairn::device::cuda {
     X(cuStreamBeginCapture_v2, capture_begin, (StreamHandle stream, CaptureMode mode)) \
     X(cuStreamEndCapture, capture_end, (StreamHandle stream, GraphHandle* graph)) \
     X(cuStreamIsCapturing, capture_status, (StreamHandle stream, CaptureStatus* status)) \
+    X(cuStreamGetCaptureInfo_v3, capture_info, \
+      (StreamHandle stream, CaptureStatus* status, std::uint64_t* id, GraphHandle* graph, \
+       const GraphNodeHandle** dependencies, const EdgeData** edges, std::size_t* dependency_count)) \
     X(cuGraphInstantiateWithFlags, graph_instantiate, \
       (GraphExecHandle* exec, GraphHandle graph, unsigned long long flags)) \
     X(cuGraphUpload, graph_upload, (GraphExecHandle exec, StreamHandle stream)) \
     X(cuGraphLaunch, graph_launch, (GraphExecHandle exec, StreamHandle stream)) \
+    X(cuGraphExecKernelNodeSetParams_v2, graph_exec_set_kernel, \
+      (GraphExecHandle exec, GraphNodeHandle node, const KernelNodeParameters* parameters)) \
+    X(cuGraphExecMemcpyNodeSetParams, graph_exec_set_copy, \
+      (GraphExecHandle exec, GraphNodeHandle node, const Copy3D* copy, ContextHandle context)) \
+    X(cuGraphNodeSetEnabled, graph_node_set_enabled, \
+      (GraphExecHandle exec, GraphNodeHandle node, unsigned is_enabled)) \
     X(cuGraphExecDestroy, graph_exec_destroy, (GraphExecHandle exec)) \
     X(cuGraphDestroy, graph_destroy, (GraphHandle graph))
 // clang-format on

@@ -14,6 +14,8 @@ using ModuleHandle = struct ModuleObject*;
 using FunctionHandle = struct FunctionObject*;
 using GraphHandle = struct GraphObject*;
 using GraphExecHandle = struct GraphExecObject*;
+using GraphNodeHandle = struct GraphNodeObject*;
+using KernelHandle = struct KernelObject*;
 using ArrayHandle = struct ArrayObject*;
 
 /// Number of a device among those that the driver reports.
@@ -143,6 +145,7 @@ enum class CaptureStatus : unsigned { none = 0, active = 1, invalidated = 2 };
 inline constexpr unsigned stream_non_blocking = 1;  ///< the stream does not wait for the null stream
 inline constexpr unsigned event_blocking_sync = 1;
 inline constexpr unsigned event_disable_timing = 2;
+inline constexpr unsigned event_record_external = 1;  ///< in a capture only: a node that records the event
 inline constexpr unsigned host_alloc_portable = 1;
 inline constexpr unsigned host_alloc_mapped = 2;  ///< the device can access the memory
 inline constexpr unsigned host_alloc_write_combined = 4;
@@ -187,6 +190,24 @@ struct LaunchConfig {
     unsigned attribute_count;
 };
 
+/// A kernel launch as the parameters of a node of a graph. Launch attributes are not among them: a node keeps those
+/// that it was captured with.
+struct KernelNodeParameters {
+    FunctionHandle function;
+    unsigned grid_x, grid_y, grid_z;
+    unsigned block_x, block_y, block_z;
+    unsigned dynamic_shared_bytes;
+    void** parameters;  ///< addresses of the values, which the driver copies
+    void** extra;
+    KernelHandle kernel;    ///< used only without a function
+    ContextHandle context;  ///< ignored with a function
+};
+
+/// What a node of a graph waits for in one before it; all zero: for its completion.
+struct EdgeData {
+    unsigned char from_port, to_port, type, reserved[5];
+};
+
 /// A copy of rows that lie `pitch` bytes apart.
 struct Copy2D {
     std::size_t source_x_bytes, source_y;
@@ -204,6 +225,27 @@ struct Copy2D {
     std::size_t target_pitch;
 
     std::size_t row_bytes, rows;
+};
+
+/// A copy of planes of rows. Of bytes without a gap it is one row of one plane, with a pitch of 0.
+struct Copy3D {
+    std::size_t source_x_bytes, source_y, source_z, source_lod;
+    MemoryType source_type;
+    const void* source_host;
+    DeviceAddress source_device;
+    ArrayHandle source_array;
+    void* source_reserved;
+    std::size_t source_pitch, source_rows;
+
+    std::size_t target_x_bytes, target_y, target_z, target_lod;
+    MemoryType target_type;
+    void* target_host;
+    DeviceAddress target_device;
+    ArrayHandle target_array;
+    void* target_reserved;
+    std::size_t target_pitch, target_rows;
+
+    std::size_t row_bytes, rows, planes;
 };
 
 }  // namespace cairn::device::cuda

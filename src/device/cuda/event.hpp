@@ -10,7 +10,7 @@ namespace cairn::device::cuda {
 /// An event that the device's stream passes at a time, which can be asked for.
 class Event {
 public:
-    /// The context must be current, here and in record() and seconds_since().
+    /// The context must be current in all functions but the destructor.
     explicit Event(std::shared_ptr<CudaDevice> device) : device_(std::move(device)) {
         device_->calls().call(&DriverTable::event_create, &handle_, 0U);
     }
@@ -22,6 +22,10 @@ public:
     Event& operator=(Event&&) = delete;
 
     void record() { device_->calls().call(&DriverTable::event_record, handle_, device_->stream()); }
+    /// Makes the event a node of the graph that a stream captures: it passes where the graph reaches it.
+    void capture(StreamHandle stream) {
+        device_->calls().call(&DriverTable::event_record_with_flags, handle_, stream, event_record_external);
+    }
     /// Seconds from another event to this one. Both must have passed.
     double seconds_since(const Event& begin) const {
         float milliseconds = 0;

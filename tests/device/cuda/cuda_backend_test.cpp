@@ -42,9 +42,11 @@ TEST_F(CudaBackendTest, DescribesTheDevice) {
     const auto memory = backend->reserve(1000, MemoryUse::arena);
     EXPECT_EQ(backend->free_memory(), (std::int64_t{1} << 30) - 1000);
     EXPECT_EQ(backend->fingerprint({}),
-              "Stand-in | compute capability 9.0 | multiprocessors 132 L2 52428800 | driver 13.0 | NVRTC 13.0");
-    const auto without = cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}));
-    EXPECT_THAT(without->fingerprint({}), HasSubstr("| NVRTC none"));
+              "Stand-in | compute capability 9.0 | multiprocessors 132 L2 52428800 | driver 13.0 | NVRTC 13.0 | CUDA "
+              "graphs");
+    const auto without =
+        cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}), {}, false);
+    EXPECT_THAT(without->fingerprint({}), HasSubstr("| NVRTC none | single launches"));
 }
 
 TEST_F(CudaBackendTest, TheHostsContextStaysCurrent) {
@@ -119,59 +121,6 @@ TEST_F(CudaBackendTest, ALostDeviceSaysSoFromThenOnAndFreesNothing) {
     for (const char* freeing :
          {"cuMemFree_v2", "cuMemFreeHost", "cuModuleUnload", "cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2"})
         EXPECT_EQ(driver.count(freeing), 0) << freeing;
-}
-
-TEST_F(CudaBackendTest, TimesCallsByEvents) {
-    std::vector<long long> seen;
-    driver.add_kernel("k", {4, [&](const StandInLaunch& launch) {
-                                seen.push_back(launch.pointer<long long>(2)[0]);
-                                EXPECT_EQ(launch.config.grid_x, 7U);
-                                if (seen.size() == 8) *launch.pointer<FailureReport>(3) = {1, 0, 0, 0, 5, 6};
-                            }});
-    const auto code = compile({"k", "k"});
-    const auto memory = upload(std::vector<int>(1));
-    const TensorArg operand{memory->data(), nullptr, nullptr, 1};
-    const Args args{nullptr, &operand, nullptr, nullptr, nullptr};
-    const std::vector<std::int64_t> symbols = {11};
-    TimedCalls timed{nullptr, 5, [&] { return std::make_unique<SameArguments>(args); }, 0, 1};
-    timed.code = code.get();
-    timed.grid = {7, 1, 1};
-    timed.symbols = symbols;
-    std::optional<Failure> failure;
-    EXPECT_NEAR(backend->time(timed, failure), 5e-3, 1e-8);
-    EXPECT_EQ(seen, (std::vector<long long>(5, 11)));
-    EXPECT_FALSE(failure.has_value());
-    backend->time(timed, failure);
-    ASSERT_TRUE(failure.has_value());
-    EXPECT_EQ(failure->position, 5);
-}
-
-TEST_F(CudaBackendTest, NothingRunsOnAfterTimedCallsThatFail) {
-    int ran = 0;
-    driver.add_kernel("k", {4, [&](const StandInLaunch&) { ++ran; }});
-    const auto code = compile({"k", "k"});
-    const auto memory = upload(std::vector<int>(1));
-    // The second call has an operand in host memory.
-    class Arguments final : public CallArguments {
-    public:
-        Arguments(std::byte* data, const int& calls) : operand_{data, nullptr, nullptr, 1}, calls_(calls) {}
-        ~Arguments() override { EXPECT_EQ(calls_, 1); }
-        const Args& next() noexcept override {
-            if (++given_ == 2) operand_.data = reinterpret_cast<std::byte*>(this);
-            return args_;
-        }
-
-    private:
-        TensorArg operand_;
-        Args args_{nullptr, &operand_, nullptr, nullptr, nullptr};
-        const int& calls_;
-        int given_ = 0;
-    };
-    TimedCalls timed{nullptr, 5, [&] { return std::make_unique<Arguments>(memory->data(), ran); }, 0, 1};
-    timed.code = code.get();
-    std::optional<Failure> failure;
-    EXPECT_THAT(message_of(ErrorKind::internal, [&] { backend->time(timed, failure); }),
-                HasSubstr("operand 0 is not in the memory"));
 }
 
 class CudaCompilation : public CudaTest {

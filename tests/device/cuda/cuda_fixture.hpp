@@ -25,6 +25,7 @@ private:
 /// is what it was.
 class CudaTest : public ::testing::Test {
 protected:
+    explicit CudaTest(bool graphs = true) : backend(cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, graphs)) {}
     void TearDown() override {
         backend.reset();
         EXPECT_THAT(driver.violations(), ::testing::IsEmpty());
@@ -54,7 +55,7 @@ protected:
     bool is_lost = false;
     StandInDriver driver;
     StandInNvrtc nvrtc;
-    std::unique_ptr<Backend> backend = cuda_backend(0, driver.table(), nvrtc.nvrtc());
+    std::unique_ptr<Backend> backend;
 };
 
 }  // namespace cairn::device::cuda

@@ -2,7 +2,6 @@
 
 #include "device/cuda/driver_calls.hpp"
 
-#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -12,14 +11,6 @@ namespace {
 // Results that Cairn does not distinguish.
 constexpr auto invalid_handle = static_cast<Result>(400);
 constexpr auto not_found = static_cast<Result>(500);
-constexpr auto capture_unsupported = static_cast<Result>(900);
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-    for (const std::string_view each : names)
-        if (each == name) return true;
-    return false;
-}
 
 bool starts_with_one_of(std::string_view symbol, std::initializer_list<std::string_view> beginnings) {
     for (const std::string_view beginning : beginnings)
@@ -29,15 +20,6 @@ bool starts_with_one_of(std::string_view symbol, std::initializer_list<std::stri
 
 bool needs_context(std::string_view symbol) {
     return !starts_with_one_of(symbol, {"cuInit", "cuDriver", "cuDevice", "cuGetError", "cuCtx"});
-}
-
-/// Calls that are not allowed while a stream is captured.
-bool is_unsafe_in_capture(std::string_view symbol) {
-    return contains(
-        std::array<std::string_view, 11>{"cuMemAlloc_v2", "cuMemFree_v2", "cuMemHostAlloc", "cuMemFreeHost",
-                                         "cuModuleLoadData", "cuModuleUnload", "cuFuncLoad", "cuStreamSynchronize",
-                                         "cuStreamQuery", "cuEventSynchronize", "cuEventQuery"},
-        symbol);
 }
 
 }  // namespace
@@ -60,10 +42,7 @@ std::optional<Result> StandInDriver::State::enter(const char* symbol) {
             return Result::invalid_context;
         }
     }
-    if (is_capturing() && is_unsafe_in_capture(name)) {
-        broken(std::string(name) + " is called while a stream is captured");
-        return capture_unsupported;
-    }
+    if (const auto result = check_captures(name)) return result;
     if (fails_after > 0 && (fails.empty() || fails == name) && --fails_after == 0) {
         failed_call = name;
         is_lost_ = outcome_of(fails_with) == Outcome::lost;
@@ -80,6 +59,7 @@ std::vector<std::string> StandInDriver::State::leaks() const {
     add(streams_.size(), "streams");
     add(events_.size(), "events");
     add(modules_.size(), "modules");
+    add(captures_.size(), "captures");
     add(graphs_.size(), "graphs");
     add(execs_.size(), "executable graphs");
     add(static_cast<std::size_t>(retained_), "retained contexts");
@@ -175,15 +155,18 @@ Result StandInDriver::State::stream_create(StreamHandle* stream, unsigned flags)
     return Result::success;
 }
 Result StandInDriver::State::stream_destroy(StreamHandle stream) {
+    if (captures_.erase(stream) == 1) broken("a stream is destroyed while it is captured");
     return streams_.erase(stream) == 1 ? Result::success : broken("an unknown stream is destroyed");
 }
 Result StandInDriver::State::stream_synchronize(StreamHandle stream) {
     if (!streams_.contains(stream)) return broken("an unknown stream is waited for");
+    if (captures_.contains(stream)) return broken_in_capture(stream, "a stream is waited for while it is captured");
     run_all();
     return Result::success;
 }
 Result StandInDriver::State::stream_query(StreamHandle stream) {
     if (!streams_.contains(stream)) return broken("an unknown stream is queried");
+    if (captures_.contains(stream)) return broken_in_capture(stream, "a stream is queried while it is captured");
     return submitted_.empty() ? Result::success : Result::not_ready;
 }
 
@@ -201,8 +184,19 @@ Result StandInDriver::State::event_destroy(EventHandle event) {
 }
 Result StandInDriver::State::event_record(EventHandle event, StreamHandle stream) {
     if (!events_.contains(event)) return broken("an unknown event is recorded");
+    // A driver permits it, for forks to other streams, which Cairn does not have.
+    if (captures_.contains(stream))
+        return broken_in_capture(stream, "an event is recorded in a capture, but not as a node");
     events_[event].is_pending = true;
     return submit(stream, [this, event] { events_[event] = {false, clock_}; });
+}
+Result StandInDriver::State::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
+    if (flags != event_record_external) return broken("an event is recorded with unknown flags");
+    if (!events_.contains(event)) return broken("an unknown event is recorded");
+    if (!captures_.contains(stream)) return broken("an event is recorded as a node, but not in a capture");
+    Operation operation{OperationKind::event, [this, event] { events_[event] = {false, clock_}; }};
+    operation.event = event;
+    return submit(stream, std::move(operation));
 }
 Result StandInDriver::State::event_synchronize(EventHandle event) {
     if (!events_.contains(event)) return broken("an unknown event is waited for");
@@ -231,6 +225,11 @@ Result StandInDriver::State::module_load(ModuleHandle* module, const void* image
 Result StandInDriver::State::module_unload(ModuleHandle module) {
     if (modules_.erase(module) == 0) return broken("an unknown module is unloaded");
     run_all();
+    for (const auto& [exec, graph] : execs_)
+        for (const Node& node : graph.nodes)
+            if (const auto of = functions_.find(node.operation.function);
+                of != functions_.end() && of->second.module == module)
+                broken("a module is unloaded that an executable graph uses");
     std::erase_if(functions_, [&](const auto& entry) { return entry.second.module == module; });
     return Result::success;
 }

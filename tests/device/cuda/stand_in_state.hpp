@@ -53,6 +53,7 @@ public:
     Result event_create(EventHandle* event, unsigned flags);
     Result event_destroy(EventHandle event);
     Result event_record(EventHandle event, StreamHandle stream);
+    Result event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags);
     Result event_synchronize(EventHandle event);
     Result event_query(EventHandle event);
     Result event_elapsed_time(float* milliseconds, EventHandle begin, EventHandle end);
@@ -66,9 +67,14 @@ public:
     Result capture_begin(StreamHandle stream, CaptureMode mode);
     Result capture_end(StreamHandle stream, GraphHandle* graph);
     Result capture_status(StreamHandle stream, CaptureStatus* status);
+    Result capture_info(StreamHandle stream, CaptureStatus* status, std::uint64_t* id, GraphHandle* graph,
+                        const GraphNodeHandle** dependencies, const EdgeData** edges, std::size_t* count);
     Result graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long flags);
     Result graph_upload(GraphExecHandle exec, StreamHandle stream);
     Result graph_launch(GraphExecHandle exec, StreamHandle stream);
+    Result graph_exec_set_kernel(GraphExecHandle exec, GraphNodeHandle node, const KernelNodeParameters* parameters);
+    Result graph_exec_set_copy(GraphExecHandle exec, GraphNodeHandle node, const Copy3D* copy, ContextHandle context);
+    Result graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned is_enabled);
     Result graph_exec_destroy(GraphExecHandle exec);
     Result graph_destroy(GraphHandle graph);
 
@@ -86,6 +92,34 @@ public:
 
 private:
     using Work = std::function<void()>;
+    enum class OperationKind { kernel, copy_on_device, event, other };
+    /// What is submitted to a stream, or a node of a graph.
+    struct Operation {
+        OperationKind kind = OperationKind::other;
+        Work run;
+        FunctionHandle function = nullptr;  ///< of a kernel
+        unsigned cluster = 1;
+        EventHandle event = nullptr;
+    };
+    struct Node {
+        GraphNodeHandle handle;
+        Operation operation;
+        bool is_enabled = true;
+    };
+    /// A stream that is captured. `last` is what the driver's array of dependencies would have.
+    struct Capture {
+        CaptureMode mode;
+        std::thread::id thread;
+        bool is_invalidated = false;
+        std::vector<Node> nodes = {};
+        GraphNodeHandle last = nullptr;
+        EdgeData edge = {};
+    };
+    struct Executable {
+        GraphHandle graph;
+        std::vector<Node> nodes;
+        int in_flight = 0;
+    };
     struct Event {
         bool is_pending = false;
         double passed = -1;  // seconds; -1: never recorded
@@ -101,9 +135,15 @@ private:
         return reinterpret_cast<Handle>(next_handle_ += 16);
     }
     Result broken(const std::string& rule);
-    bool is_capturing() const { return captured_stream_ != nullptr; }
-    /// Adds work to the stream or to what is captured.
-    Result submit(StreamHandle stream, Work work);
+    /// The result of a call that a capture forbids.
+    std::optional<Result> check_captures(std::string_view symbol);
+    /// A call that no stream under capture permits: invalidates the capture.
+    Result broken_in_capture(StreamHandle stream, const std::string& rule);
+    /// Adds work to the stream or to what is captured from it.
+    Result submit(StreamHandle stream, Operation operation);
+    Result submit(StreamHandle stream, Work work) {
+        return submit(stream, Operation{OperationKind::other, std::move(work)});
+    }
     void run_until(const std::function<bool()>& done);
     void run_all() {
         run_until([] { return false; });
@@ -114,10 +154,15 @@ private:
         std::size_t pitch;
         bool is_pageable;  // host memory that is not pinned
     };
-    Result copy_rows(Side target, Side source, std::size_t row_bytes, std::size_t rows, StreamHandle stream);
+    Result copy_rows(Side target, Side source, std::size_t row_bytes, std::size_t rows, StreamHandle stream,
+                     bool is_on_device = false);
     std::optional<Side> device_side(DeviceAddress address, std::size_t pitch, std::size_t row_bytes, std::size_t rows);
     Side host_side(const void* address, std::size_t pitch) const;
     std::optional<Result> check_launch(const LaunchConfig& config, const Function& function);
+    /// The work of a launch, with a copy of its parameters.
+    Result make_launch(const LaunchConfig& config, FunctionHandle function, void** parameters, Operation& operation);
+    /// The node of an executable graph; null, and a broken rule, if it cannot be changed.
+    Node* node_of(GraphExecHandle exec, GraphNodeHandle node, std::string_view what);
 
     int devices_;
     std::uintptr_t next_handle_ = 4096;
@@ -129,10 +174,9 @@ private:
     std::map<EventHandle, Event> events_;
     std::set<ModuleHandle> modules_;
     std::map<FunctionHandle, Function> functions_;
-    StreamHandle captured_stream_ = nullptr;
-    std::vector<Work> captured_;
-    std::map<GraphHandle, std::vector<Work>> graphs_;
-    std::map<GraphExecHandle, std::vector<Work>> execs_;
+    std::map<StreamHandle, Capture> captures_;
+    std::map<GraphHandle, std::vector<Node>> graphs_;
+    std::map<GraphExecHandle, Executable> execs_;
 };
 
 }  // namespace cairn::device::cuda

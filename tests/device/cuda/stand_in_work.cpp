@@ -1,16 +1,21 @@
-// What the stand-in driver submits to streams: copies, launches and graphs.
+// What the stand-in driver submits to streams: copies and launches.
 #include "tests/device/cuda/stand_in_state.hpp"
 
 #include <cstring>
 
 namespace cairn::device::cuda {
 
-Result StandInDriver::State::submit(StreamHandle stream, Work work) {
+Result StandInDriver::State::submit(StreamHandle stream, Operation operation) {
     if (!streams_.contains(stream)) return broken("work is submitted to an unknown stream");
-    if (stream == captured_stream_)
-        captured_.push_back(std::move(work));
-    else
-        submitted_.push_back(std::move(work));
+    const auto captured = captures_.find(stream);
+    if (captured == captures_.end()) {
+        submitted_.push_back(std::move(operation.run));
+        return Result::success;
+    }
+    Capture& capture = captured->second;
+    if (capture.is_invalidated) return Result::stream_capture_invalidated;
+    capture.last = new_handle<GraphNodeHandle>();
+    capture.nodes.push_back({capture.last, std::move(operation)});
     return Result::success;
 }
 
@@ -65,20 +70,26 @@ StandInDriver::State::Side StandInDriver::State::host_side(const void* address, 
 }
 
 Result StandInDriver::State::copy_rows(Side target, Side source, std::size_t row_bytes, std::size_t rows,
-                                       StreamHandle stream) {
+                                       StreamHandle stream, bool is_on_device) {
     const auto copy = [=](const std::byte* from) {
         for (std::size_t row = 0; row < rows; ++row)
             std::memcpy(target.data + row * target.pitch, from + row * source.pitch, row_bytes);
     };
-    const bool is_now = stream != captured_stream_;
-    if (source.is_pageable && is_now) {
+    if (captures_.contains(stream)) {
+        // A driver would copy such memory when the graph runs, from wherever it is then.
+        if (source.is_pageable || target.is_pageable)
+            return broken_in_capture(stream, "host memory that is not pinned is copied in a capture");
+        const auto kind = is_on_device ? OperationKind::copy_on_device : OperationKind::other;
+        return submit(stream, Operation{kind, [copy, from = source.data] { copy(from); }});
+    }
+    if (source.is_pageable) {
         // The driver has read such memory when it returns.
         std::vector<std::byte> staged(source.data, source.data + (rows - 1) * source.pitch + row_bytes);
         return submit(stream, [copy, staged = std::move(staged)] { copy(staged.data()); });
     }
     const Result result = submit(stream, [copy, from = source.data] { copy(from); });
     // And it has written it.
-    if (target.is_pageable && is_now) run_all();
+    if (target.is_pageable) run_all();
     return result;
 }
 
@@ -94,7 +105,7 @@ Result StandInDriver::State::copy_to_host(void* target, DeviceAddress source, st
 Result StandInDriver::State::copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes,
                                             StreamHandle stream) {
     const auto to = device_side(target, bytes, bytes, 1), from = device_side(source, bytes, bytes, 1);
-    return to && from ? copy_rows(*to, *from, bytes, 1, stream) : Result::invalid_value;
+    return to && from ? copy_rows(*to, *from, bytes, 1, stream, true) : Result::invalid_value;
 }
 Result StandInDriver::State::copy_2d(const Copy2D* copy, StreamHandle stream) {
     constexpr std::size_t max_pitch = 0x7fffffff;
@@ -142,67 +153,39 @@ std::optional<Result> StandInDriver::State::check_launch(const LaunchConfig& con
     return {};
 }
 
-Result StandInDriver::State::launch(const LaunchConfig* config, FunctionHandle function, void** parameters, void**) {
+Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHandle function, void** parameters,
+                                         Operation& operation) {
     if (!functions_.contains(function)) return broken("an unknown function is launched");
     const Function& known = functions_[function];
-    if (const auto result = check_launch(*config, known)) return *result;
+    if (const auto result = check_launch(config, known)) return *result;
     const StandInKernel& kernel = kernels.at(known.name);
-    StandInLaunch launch{known.name, *config, 1, nullptr, &memory};
-    for (unsigned i = 0; i < config->attribute_count; ++i)
-        if (config->attributes[i].id == LaunchAttributeId::cluster_dimension)
-            launch.cluster = config->attributes[i].value.cluster_dimension.x;
+    StandInLaunch launch{known.name, config, 1, nullptr, &memory};
+    for (unsigned i = 0; i < config.attribute_count; ++i)
+        if (config.attributes[i].id == LaunchAttributeId::cluster_dimension)
+            launch.cluster = config.attributes[i].value.cluster_dimension.x;
     launch.config.attributes = nullptr;
     // The driver copies parameters before it returns.
     std::vector<void*> values(kernel.pointers);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = *static_cast<void**>(parameters[i]);
     const int last = *static_cast<int*>(parameters[kernel.pointers]);
-    return submit(config->stream, [this, launch, values, last, run = kernel.run]() mutable {
+    operation.kind = OperationKind::kernel;
+    operation.function = function;
+    operation.cluster = launch.cluster;
+    operation.run = [this, launch, values, last, run = kernel.run]() mutable {
         std::vector<void*> addresses;
         for (void*& value : values) addresses.push_back(&value);
         addresses.push_back(const_cast<int*>(&last));
         launch.parameters = addresses.data();
         run(launch);
         clock_ += 1e-3;
-    });
+    };
+    return Result::success;
 }
 
-Result StandInDriver::State::capture_begin(StreamHandle stream, CaptureMode) {
-    if (!streams_.contains(stream) || is_capturing()) return broken("a capture begins that cannot begin");
-    captured_stream_ = stream;
-    captured_.clear();
-    return Result::success;
-}
-Result StandInDriver::State::capture_end(StreamHandle stream, GraphHandle* graph) {
-    if (stream != captured_stream_ || !is_capturing()) return broken("a capture ends that has not begun");
-    captured_stream_ = nullptr;
-    *graph = new_handle<GraphHandle>();
-    graphs_[*graph] = std::move(captured_);
-    return Result::success;
-}
-Result StandInDriver::State::capture_status(StreamHandle stream, CaptureStatus* status) {
-    *status = stream == captured_stream_ && is_capturing() ? CaptureStatus::active : CaptureStatus::none;
-    return Result::success;
-}
-Result StandInDriver::State::graph_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long long) {
-    if (!graphs_.contains(graph)) return broken("an unknown graph is instantiated");
-    *exec = new_handle<GraphExecHandle>();
-    execs_[*exec] = graphs_[graph];
-    return Result::success;
-}
-Result StandInDriver::State::graph_upload(GraphExecHandle exec, StreamHandle) {
-    return execs_.contains(exec) ? Result::success : broken("an unknown graph is uploaded");
-}
-Result StandInDriver::State::graph_launch(GraphExecHandle exec, StreamHandle stream) {
-    if (!execs_.contains(exec)) return broken("an unknown graph is launched");
-    for (const Work& work : execs_[exec])
-        if (const Result result = submit(stream, work); result != Result::success) return result;
-    return Result::success;
-}
-Result StandInDriver::State::graph_exec_destroy(GraphExecHandle exec) {
-    return execs_.erase(exec) == 1 ? Result::success : broken("an unknown executable graph is destroyed");
-}
-Result StandInDriver::State::graph_destroy(GraphHandle graph) {
-    return graphs_.erase(graph) == 1 ? Result::success : broken("an unknown graph is destroyed");
+Result StandInDriver::State::launch(const LaunchConfig* config, FunctionHandle function, void** parameters, void**) {
+    Operation operation;
+    const Result result = make_launch(*config, function, parameters, operation);
+    return result == Result::success ? submit(config->stream, std::move(operation)) : result;
 }
 
 }  // namespace cairn::device::cuda

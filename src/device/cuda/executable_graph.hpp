@@ -1,0 +1,33 @@
+#pragma once
+
+#include "device/cuda/cuda_device.hpp"
+
+#include <memory>
+
+namespace cairn::device::cuda {
+
+/// A CUDA graph and its executable form, whose nodes may change between launches. It must not be in flight when it is
+/// destroyed. The context must be current in all functions but the destructor.
+class ExecutableGraph {
+public:
+    /// Instantiates the graph and uploads it in the stream of the device, so that no launch allocates. Owns the graph,
+    /// also if it throws.
+    ExecutableGraph(std::shared_ptr<CudaDevice> device, GraphHandle graph);
+    ~ExecutableGraph();
+    ExecutableGraph(ExecutableGraph&& other) noexcept;
+    ExecutableGraph& operator=(ExecutableGraph&&) = delete;
+
+    /// Submits the graph to the stream of the device.
+    void launch();
+    /// These change a node for later launches. A node that is not enabled does nothing.
+    void set(GraphNodeHandle node, const KernelNodeParameters& kernel);
+    void set(GraphNodeHandle node, const Copy3D& copy);
+    void set_enabled(GraphNodeHandle node, bool is_enabled);
+
+private:
+    std::shared_ptr<CudaDevice> device_;
+    GraphHandle graph_;  // kept: nodes are identified by those of the graph
+    GraphExecHandle executable_ = nullptr;
+};
+
+}  // namespace cairn::device::cuda
