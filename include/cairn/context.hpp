@@ -32,12 +32,16 @@ CAIRN_API std::vector<Device> devices_from_text(std::string_view text, const std
 /// Path of the timing database of the command `cairn`: `cairn/timings.db` in $XDG_CACHE_HOME, otherwise in ~/.cache;
 /// empty if neither variable is set. Reads these variables and creates nothing.
 CAIRN_API std::filesystem::path default_timing_db();
+/// Path of the kernel cache of the command `cairn`: the folder `kernels` beside default_timing_db(); empty if neither
+/// variable is set. Creates nothing.
+CAIRN_API std::filesystem::path default_kernel_cache();
 
 /// Options of a Context. The defaults touch nothing outside the process: one thread, no file, no output.
 struct ContextOptions {
     /// The options of the command `cairn`, so that a program finds the measurements of `cairn tune`: all usable_cpus()
-    /// as threads, and default_timing_db() as timing database, whose folder is created if absent. No other function of
-    /// the library reads an environment variable.
+    /// as threads, default_timing_db() as timing database, whose folder is created if absent, and
+    /// default_kernel_cache() as kernel cache, created if absent. No other function of the library reads an environment
+    /// variable.
     ///
     ///     const Context context(ContextOptions::command_line_defaults());
     CAIRN_API static ContextOptions command_line_defaults();
@@ -56,6 +60,17 @@ struct ContextOptions {
     /// computes the same bits and takes longer: for debuggers, and tools that look at single launches. Runs with a
     /// profile or with progress do so in either case.
     bool cuda_graphs = true;
+    /// An existing folder that keeps the machine code of GPU kernels for other processes; empty: it is kept in memory
+    /// only, and with saved programs (CompiledGraph::save). A kernel whose text, device architecture and compiler are
+    /// those of a file in the folder is loaded from it and not compiled again; if all are, NVRTC is not opened for
+    /// them.
+    ///
+    /// Each kernel is a file of about 10 to 50 KB, named by a digest of what its code depends on and checked by a
+    /// digest of its contents. Several processes may use the folder at once. Damaged files are replaced; that files
+    /// cannot be written is logged once and otherwise ignored. Nothing is ever removed: delete files, or all of them,
+    /// at any time, those that killed processes left (`*.partial-*`) too. The files hold code that runs on the GPU:
+    /// only those who may run programs as the user should be able to write them.
+    std::filesystem::path kernel_cache = {};
     /// The timing database, created if absent, in an existing folder; empty: timings are kept in memory only. A
     /// database that cannot be used is logged once and otherwise ignored.
     std::filesystem::path timing_db = {};

@@ -8,5 +8,8 @@ CommandBuffer::~CommandBuffer() = default;
 CallArguments::~CallArguments() = default;
 Backend::~Backend() = default;
 HostThreads::~HostThreads() = default;
+KernelCache::~KernelCache() = default;
+
+std::shared_ptr<const KernelBinary> Backend::binary(const void*) const { return nullptr; }
 
 }  // namespace cairn::device

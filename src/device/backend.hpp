@@ -3,6 +3,7 @@
 #include "cairn/features.hpp"
 #include "device/command_buffer.hpp"
 #include "device/device_code.hpp"
+#include "device/kernel_binary.hpp"
 #include "device/memory.hpp"
 
 #include <array>
@@ -62,9 +63,13 @@ public:
     virtual std::optional<std::int64_t> free_memory() const = 0;
 
     /// Compiles texts of kernels for the device: the result has the code of each text, for KernelLaunch::code. Texts
-    /// that are equal are compiled once; the entries of others must differ. Throws Error(unsupported) naming a text
-    /// that does not compile, InternalError on a device whose kernels have no text.
-    virtual std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts) = 0;
+    /// that are equal are compiled once; the entries of others must differ. What `saved` binaries hold is loaded
+    /// instead, whatever version of the compiler made them; those that do not fit are ignored. Throws
+    /// Error(unsupported) naming a text that does not compile, InternalError on a device whose kernels have no text.
+    virtual std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts,
+                                                             KernelBinaries saved = {}) = 0;
+    /// The binary that code of compile() was loaded from; null on a device whose kernels have no text.
+    virtual std::shared_ptr<const KernelBinary> binary(const void* code) const;
     /// Prepares launches to be run as one unit. `symbols` are the values of the program's symbols; kernels with code
     /// read them. Both lists must stay where they are as long as the command buffer lives.
     virtual std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,

@@ -15,6 +15,7 @@ struct DeviceCode {
     int block = 256;               ///< threads of a block
     int cluster = 1;               ///< blocks of a cluster, along the first axis
     std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block
+    std::string label = {};        ///< kernel and Problem, for messages; may be empty
 };
 
 /// Why a kernel with code could not compute with its data: FailureReport::code.

@@ -57,8 +57,12 @@ std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, cons
     if (!std::filesystem::exists(path, unknown)) return std::nullopt;
     const Context::Impl& impl = *context.impl();
     try {
-        std::string text = read_saved(path);
-        if (runtime::cache_key_of(text) == what) return load_text(std::move(text), path, context);
+        const std::string text = read_saved(path);
+        if (runtime::cache_key_of(text) == what) {
+            CompiledGraph loaded = load_text(text, path, context);
+            if (!runtime::binaries_of(loaded).matches_file()) store_cached(loaded, path, what, context);
+            return loaded;
+        }
         impl.log(LogLevel::info, fmt::format("compiled again: {} was made for something else", path.string()));
     } catch (const Error& error) { impl.log(LogLevel::info, fmt::format("compiled again: {}", error.what())); }
     return std::nullopt;
@@ -67,7 +71,7 @@ std::optional<CompiledGraph> load_cached(const std::filesystem::path& path, cons
 void store_cached(const CompiledGraph& compiled, const std::filesystem::path& path, const std::string& what,
                   const Context& context) {
     try {
-        runtime::save(compiled.program(), what, path);
+        runtime::save(compiled, what, path);
     } catch (const Error& error) {
         context.impl()->log(LogLevel::warning, fmt::format("the compiled graph is not kept: {}", error.what()));
     }

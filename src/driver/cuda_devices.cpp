@@ -33,12 +33,13 @@ std::string driver_name(const std::filesystem::path& given) {
 
 }  // namespace
 
-DeviceBackend open_cuda(Device device, const ContextOptions& options) {
+DeviceBackend open_cuda(Device device, const ContextOptions& options, std::shared_ptr<device::KernelCache> cache) {
     device::cuda::CudaOptions cuda;
     cuda.driver = driver_name(options.cuda_driver);
     cuda.folders = {options.cuda_libraries.string(), CAIRN_CUDA_LIBRARY_FOLDER};
     cuda.prelude = kernels::cuda::prelude_text();
     cuda.graphs = options.cuda_graphs;
+    cuda.cache = std::move(cache);
     device::cuda::OpenedDevice opened = device::cuda::open_device(device.index, cuda);
     opened.rates.device = device;
     KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability);

@@ -3,11 +3,13 @@
 #include "device/context_impl.hpp"
 
 #include <filesystem>
+#include <memory>
 
 namespace cairn::driver {
 
-/// Opens a CUDA device with its kernels. Throws Error(unsupported) with the reason if it cannot be used.
-DeviceBackend open_cuda(Device device, const ContextOptions& options);
+/// Opens a CUDA device with its kernels, which are compiled unless `cache` has them (null: none). Throws
+/// Error(unsupported) with the reason if it cannot be used.
+DeviceBackend open_cuda(Device device, const ContextOptions& options, std::shared_ptr<device::KernelCache> cache);
 
 /// True if there is a CUDA driver that can be used and has a device.
 bool has_cuda_device(const std::filesystem::path& cuda_driver);

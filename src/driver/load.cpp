@@ -8,7 +8,9 @@
 #include "graph/types/workspace_bytes.hpp"
 #include "program/nonnegative.hpp"
 #include "runtime/compiled_graph.hpp"
+#include "runtime/digest_line.hpp"
 #include "runtime/file_io.hpp"
+#include "runtime/kernel_binary_text.hpp"
 
 #include <fmt/format.h>
 
@@ -224,31 +226,46 @@ CompiledGraph CompiledGraph::load(const std::filesystem::path& path, const Conte
 }  // namespace cairn::inline v0
 
 namespace cairn::driver {
+namespace {
+
+/// Logs that a file does not hold the machine code that its programs use.
+void report_missing_code(const runtime::ProgramBinaries& binaries, const std::filesystem::path& path,
+                         const Context::Impl& context) {
+    if (binaries.matches_file()) return;
+    context.log(LogLevel::info, fmt::format("{} holds no machine code of {} kernels for this device{}", path.string(),
+                                            binaries.missing(), binaries.is_damaged() ? ": a part is damaged" : ""));
+}
+
+}  // namespace
 
 std::string read_saved(const std::filesystem::path& path) {
     return runtime::read_file(path, "load", "the compiled graph");
 }
 
-CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context) {
+CompiledGraph load_text(const std::string& text, const std::filesystem::path& path, const Context& context) {
     const Context::Impl& impl = *context.impl();
-    if (!runtime::has_valid_digest(text))
+    const runtime::SavedText saved = runtime::parts_of_saved(text);
+    if (!runtime::has_valid_digest(saved.programs))
         throw Error(ErrorKind::file, "load",
                     path.string() + " is damaged or not a compiled graph: its digest does not match");
-    text.resize(text.rfind("# digest "));
     const auto refuse = [&](const char* reason) -> Error {
         return {ErrorKind::file, "load", path.string() + ": " + reason};
     };
     runtime::ProgramSet set;
     try {
-        set = runtime::parse_program_set(text);
+        set = runtime::parse_program_set(runtime::without_digest_line(saved.programs));
         ProblemChecker problems(impl);
         for (const runtime::BucketProgram& bucket : set.buckets) {
             InstructionChecker(bucket.program, impl, problems).check();
             if (bucket.exact) InstructionChecker(*bucket.exact, impl, problems).check();
         }
     } catch (const std::exception& error) { throw refuse(error.what()); }
+    runtime::ParsedBinaries code = runtime::parse_kernel_binaries(saved.code);
+    set.binaries = runtime::ProgramBinaries(std::move(code.binaries), code.is_damaged);
     try {
-        return runtime::make_compiled_graph(context, std::move(set));
+        CompiledGraph loaded = runtime::make_compiled_graph(context, std::move(set));
+        report_missing_code(runtime::binaries_of(loaded), path, impl);
+        return loaded;
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::graph) throw;
         throw refuse(error.what());  // sizes that do not fit into 64 bits

@@ -12,6 +12,6 @@ namespace cairn::driver {
 std::string read_saved(const std::filesystem::path& path);
 
 /// Checks and links the contents of a saved file; errors name the path. Throws as CompiledGraph::load() does.
-CompiledGraph load_text(std::string text, const std::filesystem::path& path, const Context& context);
+CompiledGraph load_text(const std::string& text, const std::filesystem::path& path, const Context& context);
 
 }  // namespace cairn::driver

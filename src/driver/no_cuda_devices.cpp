@@ -3,7 +3,7 @@
 // In place of cuda_devices.cpp in a library without CUDA.
 namespace cairn::driver {
 
-DeviceBackend open_cuda(Device device, const ContextOptions&) {
+DeviceBackend open_cuda(Device device, const ContextOptions&, std::shared_ptr<device::KernelCache>) {
     throw Error(ErrorKind::unsupported, "context",
                 "the device " + to_string(device) + " cannot be used: this library was built without CUDA");
 }

@@ -1,19 +1,24 @@
 #include "driver/open_devices.hpp"
 
 #include "driver/cuda_devices.hpp"
+#include "runtime/kernel_cache_folder.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace cairn::driver {
 
 std::vector<DeviceBackend> open_devices(const ContextOptions& options) {
     std::vector<DeviceBackend> opened;
+    std::shared_ptr<device::KernelCache> cache;
+    if (!options.kernel_cache.empty())
+        cache = std::make_shared<runtime::KernelCacheFolder>(options.kernel_cache, options.log);
     for (const Device device : options.devices) {
         if (device == Device::cpu) continue;
         if (std::any_of(opened.begin(), opened.end(),
                         [&](const DeviceBackend& other) { return other.device == device; }))
             throw Error(ErrorKind::argument, "context", "the device " + to_string(device) + " is named twice");
-        opened.push_back(open_cuda(device, options));
+        opened.push_back(open_cuda(device, options, cache));
     }
     return opened;
 }

@@ -57,8 +57,9 @@ struct BoundMemory {
 /// A linked program and the weights and bound values that its runs read. Memory that no program reads any more is
 /// freed.
 struct BoundProgram {
-    BoundProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
-        : linked(program, context, stop) {}
+    BoundProgram(const program::Program& program, const Context& context, const std::stop_token& stop,
+                 ProgramBinaries* binaries = nullptr)
+        : linked(program, context, stop, binaries) {}
 
     LinkedProgram linked;
     BoundMemory memory = {};  ///< set when weights are bound

@@ -5,12 +5,13 @@
 
 namespace cairn::runtime {
 
-BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop)
+BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop,
+                               ProgramBinaries* binaries)
     : values_(bucket.inexact),
-      active_(std::make_shared<BoundProgram>(bucket.program, context, stop)),
+      active_(std::make_shared<BoundProgram>(bucket.program, context, stop, binaries)),
       retains_exact_(stores_narrow_states(bucket.program)),
       status_(bucket.exact ? VerificationStatus::pending : VerificationStatus::passed) {
-    if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop);
+    if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop, binaries);
     errors_.reserve(values_.size());  // so that resolve() does not throw
 }
 

@@ -29,8 +29,9 @@ enum class VerificationStatus : std::uint8_t {
 /// for good.
 class BucketPrograms {
 public:
-    /// `bucket` must outlive it. Throws as LinkedProgram does.
-    BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop);
+    /// `bucket` must outlive it; `binaries` as for LinkedProgram, which also says what is thrown.
+    BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop,
+                   ProgramBinaries* binaries = nullptr);
 
     VerificationStatus status() const noexcept { return status_.load(std::memory_order_acquire); }
     /// The program to run in the present status; while pending, the inexact one.

@@ -10,7 +10,7 @@ void CompiledCodes::add(const Kernel& kernel, const std::shared_ptr<const Proble
     if (kernel.code != nullptr) entries_.try_emplace({&kernel, problem.get()}, Entry{problem, {}});
 }
 
-void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols) {
+void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols, ProgramBinaries* binaries) {
     struct OfDevice {
         std::vector<device::DeviceCode> codes;
         std::vector<CompiledCode*> results;
@@ -23,15 +23,21 @@ void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols
         KernelCode code = kernel->code(*problem);
         OfDevice& of_device = devices[kernel->device];
         of_device.codes.push_back({std::move(code.text), std::move(code.entry), code.block, code.cluster,
-                                   static_cast<std::size_t>(code.shared_bytes.upper_bound())});
+                                   static_cast<std::size_t>(code.shared_bytes.upper_bound()),
+                                   fmt::format("{} for {}", kernel->id, to_string(*problem))});
         entry.compiled.grid = std::move(code.grid);
         of_device.results.push_back(&entry.compiled);
     }
     for (auto& [device, of_device] : devices) {
         std::vector<const device::DeviceCode*> texts;
         for (const device::DeviceCode& code : of_device.codes) texts.push_back(&code);
-        const std::vector<std::shared_ptr<const void>> compiled = context.backend(device).compile(texts);
-        for (std::size_t i = 0; i < compiled.size(); ++i) of_device.results[i]->code = compiled[i];
+        device::Backend& backend = context.backend(device);
+        const device::KernelBinaries saved = binaries != nullptr ? binaries->saved() : device::KernelBinaries();
+        const std::vector<std::shared_ptr<const void>> compiled = backend.compile(texts, saved);
+        for (std::size_t i = 0; i < compiled.size(); ++i) {
+            of_device.results[i]->code = compiled[i];
+            if (binaries != nullptr) binaries->add(backend.binary(compiled[i].get()));
+        }
     }
 }
 

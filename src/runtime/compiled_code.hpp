@@ -4,6 +4,7 @@
 #include "device/context_impl.hpp"
 #include "device/device_code.hpp"
 #include "program/program.hpp"
+#include "runtime/program_binaries.hpp"
 
 #include <map>
 #include <memory>
@@ -24,9 +25,10 @@ class CompiledCodes {
 public:
     /// Adds an instruction's kernel; one without code is ignored.
     void add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem);
-    /// Compiles what was added. Throws as Backend::compile does, and InternalError for a Problem whose symbols are not
-    /// those of the program, which the code reads by number.
-    void compile(const Context::Impl& context, const Symbols* symbols);
+    /// Compiles what was added, unless the file of `binaries` has it, and adds to them what it uses (null: neither).
+    /// Throws as Backend::compile does, and InternalError for a Problem whose symbols are not those of the program,
+    /// which the code reads by number.
+    void compile(const Context::Impl& context, const Symbols* symbols, ProgramBinaries* binaries);
     /// The code of a kernel for a Problem; null if the kernel has none.
     const CompiledCode* find(const Kernel& kernel, const Problem& problem) const;
 

@@ -7,6 +7,9 @@ namespace cairn::inline v0 {
 
 struct CompiledGraph::State {
     explicit State(std::shared_ptr<runtime::Executable> executable) : instance(std::move(executable)) {}
+    /// The state of a graph. Throws Error(argument) if it is moved-from.
+    static State& of(const CompiledGraph& compiled) { return compiled.valid(); }
+
     runtime::Instance instance;
 };
 
@@ -25,15 +28,22 @@ MemoryReport memory_report(const Executable& executable, int bucket, const std::
 /// CompiledGraph::verified_errors() of one bucket.
 std::vector<VerifiedError> verified_errors_of(const Executable& executable, std::size_t b);
 
-/// The text of a saved file, and its parser, which throws Error(argument) naming the line. For buckets that fell back
-/// only the exact program is written.
+/// The programs of a saved file as text, and its parser, which throws Error(argument) naming the line. For buckets that
+/// fell back only the exact program is written.
 std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back = {});
 ProgramSet parse_program_set(std::string_view text);
-/// Writes that text to a file that CompiledGraph::load() reads, followed by `cache_key` if not empty and a digest.
-/// Throws Error(file).
-void save(std::string text, const std::string& cache_key, const std::filesystem::path& path);
-/// True if the text of a saved file ends with the digest of everything before it.
-bool has_valid_digest(std::string_view text);
+
+/// The parts of a saved file.
+struct SavedText {
+    std::string_view programs;  ///< with the cache key, and the digest of both at the end
+    std::string_view code;      ///< machine code, each binary with a digest; empty if no kernel has any
+};
+SavedText parts_of_saved(std::string_view text);
+
+/// Writes a graph to a file that CompiledGraph::load() reads, with `cache_key` unless it is empty. Throws Error(file).
+void save(const CompiledGraph& compiled, const std::string& cache_key, const std::filesystem::path& path);
+/// The machine code that the programs of a graph use.
+const ProgramBinaries& binaries_of(const CompiledGraph& compiled);
 /// The cache key in the text of a saved file; empty if it has none.
 std::string_view cache_key_of(std::string_view text);
 

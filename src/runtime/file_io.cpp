@@ -36,9 +36,10 @@ public:
     NewFile& operator=(const NewFile&) = delete;
 
     int descriptor() const noexcept { return file_; }
-    /// Renames it once its contents are on the disk: a crash leaves the old file or the new one. False with errno set.
-    bool rename_to(const std::filesystem::path& path) {
-        return is_renamed_ = ::fsync(file_) == 0 && ::rename(partial_.c_str(), path.c_str()) == 0;
+    /// Renames it, once its contents are on the disk if a crash must not harm them. False with errno set.
+    bool rename_to(const std::filesystem::path& path, Durability durability) {
+        const bool is_written = durability == Durability::none || ::fsync(file_) == 0;
+        return is_renamed_ = is_written && ::rename(partial_.c_str(), path.c_str()) == 0;
     }
 
 private:
@@ -52,7 +53,8 @@ private:
 
 }  // namespace
 
-void write_file(const std::filesystem::path& path, std::string_view contents, std::string_view part) {
+void write_file(const std::filesystem::path& path, std::string_view contents, std::string_view part,
+                Durability durability) {
     const auto fail = [&](int reason) {
         return Error(ErrorKind::file, std::string(part),
                      "cannot write " + path.string() + ": " + std::generic_category().message(reason));
@@ -65,7 +67,7 @@ void write_file(const std::filesystem::path& path, std::string_view contents, st
         if (written < 0) throw fail(errno);
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
-    if (!file.rename_to(path)) throw fail(errno);
+    if (!file.rename_to(path, durability)) throw fail(errno);
 }
 
 std::string read_file(const std::filesystem::path& path, std::string_view part, std::string_view what) {

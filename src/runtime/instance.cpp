@@ -71,7 +71,7 @@ Executable::Executable(const Context& given, ProgramSet given_set, const std::st
     : context(given), set(std::move(given_set)), has_narrow_states(stores_narrow_states(set.buckets[0].program)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
     for (const BucketProgram& bucket : set.buckets) {
-        buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, stop));
+        buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, stop, &set.binaries));
         auto& positions = symbol_of.emplace_back();
         for (const Symbols::Symbol& symbol : bucket.program.symbols->list()) {
             const auto it =
@@ -80,6 +80,7 @@ Executable::Executable(const Context& given, ProgramSet given_set, const std::st
             positions.push_back(static_cast<int>(it - all.begin()));
         }
     }
+    set.binaries.finish();
     for (const std::shared_ptr<BoundProgram>& program : programs())
         for (const Buffer& buffer : program->linked.program().buffers)
             needs_weights = needs_weights || buffer.kind == BufferKind::weight;

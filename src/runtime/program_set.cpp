@@ -110,8 +110,8 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
 }
 
 /// Compiles the kernels that are code, all of a device together.
-void LinkedProgram::compile_codes(const Context& context) {
-    codes_.compile(*context.impl(), program_->symbols.get());
+void LinkedProgram::compile_codes(const Context& context, ProgramBinaries* binaries) {
+    codes_.compile(*context.impl(), program_->symbols.get(), binaries);
     const auto finish = [&](const std::vector<program::Instruction>& section, std::vector<LinkedInstruction>& linked) {
         for (std::size_t i = 0; i < section.size(); ++i) {
             const CompiledCode* const compiled = codes_.find(*linked[i].kernel, *section[i].problem);
@@ -131,7 +131,8 @@ types::PerDevice<std::int64_t> LinkedProgram::peak_bytes() const {
     return bytes;
 }
 
-LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop)
+LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop,
+                             ProgramBinaries* binaries)
     : program_(&program), devices_(program::devices_of(program)) {
     if (program.threads != context.threads())
         throw Error(
@@ -156,7 +157,7 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
     if (!missing.empty())
         throw Error(ErrorKind::unsupported, "program",
                     "kernels that are not in this library or need another CPU: " + missing);
-    compile_codes(context);
+    compile_codes(context, binaries);
     for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
     for (const program::StatePort& state : program.states)
         state_lengths_.emplace_back(expression(state.before), expression(state.after));

@@ -7,6 +7,7 @@
 #include "program/peak_memory.hpp"
 #include "program/program.hpp"
 #include "runtime/compiled_code.hpp"
+#include "runtime/program_binaries.hpp"
 
 #include <array>
 #include <functional>
@@ -66,6 +67,7 @@ struct ProgramSet {
     std::vector<BucketProgram> buckets;
     Explainer explainer;  ///< null if the set was loaded
     SelectionKey selection_key = {};
+    ProgramBinaries binaries = {};
 };
 
 /// Template of a TensorArg: buffer, offset and sizes, as indices.
@@ -101,8 +103,10 @@ class LinkedProgram {
 public:
     /// Looks up kernels by id in the context. Throws Error(unsupported) naming all that are missing or need other CPU
     /// features, or naming a device that the context does not have, Error(argument) if the program was planned for
-    /// another number of threads, Cancelled on a stop.
-    LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop = {});
+    /// another number of threads, Cancelled on a stop. Machine code that the file of `binaries` holds is not compiled,
+    /// and what is used is added to them, unless they are null.
+    LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop = {},
+                  ProgramBinaries* binaries = nullptr);
 
     const program::Program& program() const noexcept { return *program_; }
     const std::vector<Dim>& expressions() const noexcept { return expressions_; }
@@ -130,7 +134,7 @@ private:
     int expression(const Dim& dim);
     int entries(const std::vector<Dim>& dims);
     LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
-    void compile_codes(const Context& context);
+    void compile_codes(const Context& context, ProgramBinaries* binaries);
     LinkedOperand operand(const program::View& view, const TensorDesc& desc);
     int overwritten_state(const program::View& view) const;
     const std::shared_ptr<const void>& prepared(const Kernel& kernel, const program::Instruction& instruction,

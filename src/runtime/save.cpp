@@ -1,5 +1,7 @@
 #include "runtime/compiled_graph.hpp"
+#include "runtime/digest_line.hpp"
 #include "runtime/file_io.hpp"
+#include "runtime/kernel_binary_text.hpp"
 #include "runtime/lock.hpp"
 #include "runtime/verify_set.hpp"
 
@@ -9,11 +11,12 @@
 
 // Format of a saved file, as text: a line that identifies the format, the graph's symbols and inputs as a program of
 // their own, then each bucket's ranges and program, followed for an inexact one by the exact program and the compared
-// values, then the cache key, if any, and a digest of all of it.
+// values, then the cache key, if any, and a digest of all of it. The machine code of kernels follows, if any, each
+// binary with a digest of its own: programs are valid without it.
 namespace cairn::inline v0 {
 namespace {
 
-constexpr std::string_view magic = "cairn compiled graph 3", cache_key_kind = "for", digest_headline = "# digest ";
+constexpr std::string_view magic = "cairn compiled graph 3", cache_key_kind = "for";
 
 /// A part of the file: a headline and the text up to the next headline.
 struct Section {
@@ -65,7 +68,7 @@ std::vector<runtime::InexactValue> parse_inexact(std::string_view text) {
 
 }  // namespace
 
-void CompiledGraph::save(const std::filesystem::path& path) const { runtime::save(program(), "", path); }
+void CompiledGraph::save(const std::filesystem::path& path) const { runtime::save(*this, "", path); }
 
 void CompiledGraph::write_lock(const std::filesystem::path& path) const {
     const runtime::ProgramSet& set = valid().instance.executable->set;
@@ -140,15 +143,21 @@ runtime::ProgramSet parse_program_set(std::string_view text) {
     return set;
 }
 
-void save(std::string text, const std::string& cache_key, const std::filesystem::path& path) {
-    if (!cache_key.empty()) text += fmt::format("# {} {}\n", cache_key_kind, cache_key);
-    write_file(path, fmt::format("{}{}{}\n", text, digest_headline, to_string(digest(text))), "save");
+SavedText parts_of_saved(std::string_view text) {
+    const std::size_t end = end_of_digest_line(text);
+    return {text.substr(0, end), text.substr(end)};
 }
 
-bool has_valid_digest(std::string_view text) {
-    const std::size_t tail = text.rfind(digest_headline);
-    return tail != std::string::npos &&
-           text.substr(tail) == std::string(digest_headline) + to_string(digest(text.substr(0, tail))) + '\n';
+void save(const CompiledGraph& compiled, const std::string& cache_key, const std::filesystem::path& path) {
+    std::string text = compiled.program();
+    if (!cache_key.empty()) text += fmt::format("# {} {}\n", cache_key_kind, cache_key);
+    text = with_digest_line(std::move(text));
+    for (const ProgramBinaries::Binary& binary : binaries_of(compiled).used()) text += to_string(*binary);
+    write_file(path, text, "save");
+}
+
+const ProgramBinaries& binaries_of(const CompiledGraph& compiled) {
+    return CompiledGraph::State::of(compiled).instance.executable->set.binaries;
 }
 
 std::string_view cache_key_of(std::string_view text) {

@@ -1,7 +1,9 @@
 #include "cairn/compiled_graph.hpp"
 #include "program/lock.hpp"
 #include "runtime/compiled_graph.hpp"
+#include "runtime/digest_line.hpp"
 #include "runtime/file_io.hpp"
+#include "runtime/kernel_binary_text.hpp"
 #include "runtime/packed_file.hpp"
 
 #include <fstream>
@@ -31,8 +33,13 @@ std::vector<std::string> verify_checksums(const std::filesystem::path& file) {
     head.resize(static_cast<std::size_t>(stream.gcount()));
     if (head.starts_with("cairn lock")) return lock_faults(runtime::read_file(file, "check", "the lock"));
     if (!head.starts_with("cairn compiled graph")) return runtime::verify_packed(file);
-    if (runtime::has_valid_digest(runtime::read_file(file, "check", "the compiled graph"))) return {};
-    return {file.string() + ": its digest does not fit: it was changed, or its end is missing"};
+    const std::string text = runtime::read_file(file, "check", "the compiled graph");
+    const runtime::SavedText saved = runtime::parts_of_saved(text);
+    if (!runtime::has_valid_digest(saved.programs))
+        return {file.string() + ": its digest does not fit: it was changed, or its end is missing"};
+    if (runtime::parse_kernel_binaries(saved.code).is_damaged)
+        return {file.string() + ": machine code in it was changed, or its end is missing: it is compiled again"};
+    return {};
 }
 
 }  // namespace cairn::inline v0

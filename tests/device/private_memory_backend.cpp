@@ -192,7 +192,8 @@ std::unique_ptr<device::Memory> PrivateMemoryBackend::reserve(std::size_t bytes,
 
 std::optional<std::int64_t> PrivateMemoryBackend::free_memory() const { return addresses_->free_bytes(); }
 
-std::vector<std::shared_ptr<const void>> PrivateMemoryBackend::compile(std::span<const device::DeviceCode* const>) {
+std::vector<std::shared_ptr<const void>> PrivateMemoryBackend::compile(std::span<const device::DeviceCode* const>,
+                                                                       device::KernelBinaries) {
     throw InternalError("device", "its kernels have no text");
 }
 

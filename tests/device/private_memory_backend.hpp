@@ -21,7 +21,8 @@ public:
     std::unique_ptr<device::Memory> reserve(std::size_t bytes, device::MemoryUse use) override;
     std::size_t page_bytes() const noexcept override { return 256; }
     std::optional<std::int64_t> free_memory() const override;
-    std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const> texts) override;
+    std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const> texts,
+                                                     device::KernelBinaries saved) override;
     std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,
                                                   std::span<const std::int64_t> symbols) override;
     double time(const device::TimedCalls& calls, std::optional<device::Failure>& failure) override;

@@ -4,6 +4,7 @@
 #include "driver/cuda_devices.hpp"
 #include "driver/make_context.hpp"
 #include "kernels/cuda/prelude_text.hpp"
+#include "runtime/kernel_cache_folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,7 @@ EmulatedDevice* self = nullptr;
 std::string pending_text;
 void (*compile_pending)() = nullptr;
 
-constexpr std::string_view begin_of_entry = "extern \"C\" __global__ void ";
+constexpr std::string_view begin_of_entry = "extern \"C\" __global__ void ", begin_of_image = "emulated machine code\n";
 
 /// The kernels of a text, each with the number of its parameters that are pointers.
 std::vector<std::pair<std::string, std::size_t>> entries_of(std::string_view text) {
@@ -60,11 +61,12 @@ std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table() {
     };
     table->log = [](device::cuda::NvrtcProgram, char*) { return NvrtcResult::success; };
     table->cubin_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
-        *bytes = 1;
+        *bytes = begin_of_image.size() + pending_text.size() + 1;
         return NvrtcResult::success;
     };
     table->cubin = [](device::cuda::NvrtcProgram, char* cubin) {
-        *cubin = 'c';
+        const std::string image = std::string(begin_of_image) + pending_text;
+        std::memcpy(cubin, image.c_str(), image.size() + 1);
         return NvrtcResult::success;
     };
     table->error_name = [](NvrtcResult) { return "NVRTC_ERROR"; };
@@ -77,11 +79,21 @@ EmulatedDevice::EmulatedDevice(std::uint64_t seed)
     : nvrtc_(std::make_shared<device::cuda::Nvrtc>(nvrtc_table())), seed_(seed) {
     self = this;
     compile_pending = [] { self->compile(pending_text); };
+    driver_.on_module_load([this](const void* image) { return load(image); });
 }
 
 EmulatedDevice::~EmulatedDevice() { self = nullptr; }
 
+device::cuda::Result EmulatedDevice::load(const void* image) {
+    std::string_view text = static_cast<const char*>(image);
+    if (!text.starts_with(begin_of_image)) return device::cuda::Result::invalid_image;
+    text.remove_prefix(begin_of_image.size());
+    if (const std::string kept(text); !texts_.contains(kept)) compile(kept);
+    return device::cuda::Result::success;
+}
+
 void EmulatedDevice::compile(const std::string& text) {
+    texts_.insert(text);
     // The order of accesses is checked where kernels are tested one by one.
     const emulated_cuda::CompileSettings settings{CAIRN_CXX, CAIRN_SOURCE_DIR, false};
     auto module = std::make_shared<emulated_cuda::EmulatedModule>(
@@ -117,10 +129,18 @@ std::vector<std::string> EmulatedDevice::faults() const {
 
 Context EmulatedDevice::context(ContextOptions options) {
     const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "emulated"};
+    std::shared_ptr<device::cuda::Nvrtc> nvrtc = nvrtc_;
+    if (!options.cuda_libraries.empty())
+        nvrtc =
+            std::make_shared<device::cuda::Nvrtc>(device::cuda::LibraryFolders{options.cuda_libraries.string(), {}});
+    std::shared_ptr<device::KernelCache> cache;
+    if (!options.kernel_cache.empty())
+        cache = std::make_shared<runtime::KernelCacheFolder>(options.kernel_cache, options.log);
     std::vector<DeviceBackend> devices;
     devices.push_back({rates.device,
-                       device::cuda::cuda_backend(0, driver_.table(), nvrtc_,
-                                                  std::string(kernels::cuda::prelude_text()), options.cuda_graphs),
+                       device::cuda::cuda_backend(0, driver_.table(), std::move(nvrtc),
+                                                  std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                                                  std::move(cache)),
                        driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }

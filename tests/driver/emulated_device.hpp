@@ -7,13 +7,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace cairn::test {
 
 /// A CUDA device without a GPU: the backend for CUDA on the stand-in driver, whose kernels run in the emulator from the
-/// text that NVRTC would compile. At most one exists at a time.
+/// text that NVRTC would compile. Machine code is that text, so that it can be kept for another device or process. At
+/// most one exists at a time.
 class EmulatedDevice {
 public:
     static constexpr std::uint64_t random_graphs = 25;
@@ -23,8 +25,8 @@ public:
     EmulatedDevice(const EmulatedDevice&) = delete;
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;
 
-    /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything. Of the options for
-    /// CUDA only `cuda_graphs` counts.
+    /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything. With a folder of
+    /// CUDA's libraries it has their NVRTC, or none.
     Context context(ContextOptions options = {});
     /// Broken rules of the driver, and what was not freed.
     std::vector<std::string> faults() const;
@@ -33,10 +35,12 @@ public:
 
 private:
     void compile(const std::string& text);
+    device::cuda::Result load(const void* image);
 
     device::cuda::StandInDriver driver_;
     std::shared_ptr<device::cuda::Nvrtc> nvrtc_;
     std::vector<std::shared_ptr<emulated_cuda::EmulatedModule>> modules_;
+    std::set<std::string> texts_;  // that are compiled
     std::uint64_t seed_;
     std::int64_t launches_ = 0;
 };

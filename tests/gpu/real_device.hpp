@@ -13,7 +13,8 @@ class RealDevice {
 public:
     static constexpr std::uint64_t random_graphs = 400;
 
-    /// A Context with the GPU, at rates that make it faster than the CPU in everything.
+    /// A Context with the GPU, at rates that make it faster than the CPU in everything. With a folder of CUDA's
+    /// libraries it has their NVRTC, or none.
     Context context(ContextOptions options = {});
     /// Kernels that this process has launched, alone or in graphs, and graphs.
     std::int64_t launches() const;

@@ -115,7 +115,10 @@ public:
     std::unique_ptr<device::Memory> reserve(std::size_t, device::MemoryUse) override { return nullptr; }
     std::size_t page_bytes() const noexcept override { return 1; }
     std::optional<std::int64_t> free_memory() const override { return {}; }
-    std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const>) override { return {}; }
+    std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const>,
+                                                     device::KernelBinaries) override {
+        return {};
+    }
     std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,
                                                   std::span<const std::int64_t> symbols) override {
         seen_symbols = symbols;

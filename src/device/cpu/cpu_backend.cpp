@@ -89,7 +89,7 @@ public:
     std::size_t page_bytes() const noexcept override { return page_size(); }
     std::optional<std::int64_t> free_memory() const override { return device::free_memory(); }
 
-    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const>) override {
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const>, KernelBinaries) override {
         throw InternalError("device", "kernels of the CPU have no text");
     }
     std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,

@@ -16,11 +16,11 @@ namespace {
 class Cuda final : public Backend {
 public:
     Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
-         bool graphs)
+         bool graphs, std::shared_ptr<KernelCache> cache)
         : device_(std::make_shared<CudaDevice>(std::move(driver), index)),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
-          compiler_(device_, nvrtc_, std::move(prelude)),
+          compiler_(device_, nvrtc_, std::move(prelude), std::move(cache)),
           graphs_(graphs) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
@@ -35,8 +35,12 @@ public:
         return static_cast<std::int64_t>(free_bytes);
     }
 
-    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts) override {
-        return compiler_.compile(texts);
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts,
+                                                     KernelBinaries saved) override {
+        return compiler_.compile(texts, saved);
+    }
+    std::shared_ptr<const KernelBinary> binary(const void* code) const override {
+        return static_cast<const CudaKernel*>(code)->module->binary();
     }
     std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
                                           std::span<const std::int64_t> symbols) override {
@@ -95,7 +99,7 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
     auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
-                                       options.prelude, options.graphs);
+                                       options.prelude, options.graphs, options.cache);
     OpenedDevice device;
     device.rates = nominal_rates(cuda->device(), options.graphs);
     device.rates.name = cuda->fingerprint({});
@@ -109,8 +113,10 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
 }
 
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude, bool graphs) {
-    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(prelude), graphs);
+                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude, bool graphs,
+                                      std::shared_ptr<KernelCache> cache) {
+    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(prelude), graphs,
+                                  std::move(cache));
 }
 
 }  // namespace cairn::device::cuda

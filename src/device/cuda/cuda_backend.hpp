@@ -17,6 +17,7 @@ struct CudaOptions {
     std::string prelude = {};             ///< text before the kernels of each program that is compiled
     /// Kernels run as captured CUDA graphs; else they are launched one by one: slower, with the same bits.
     bool graphs = true;
+    std::shared_ptr<KernelCache> cache = {};  ///< of compiled kernels; null: none
 };
 
 /// A CUDA device, and what selection has to know about it.
@@ -34,6 +35,7 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options = {}
 
 /// The same with these functions, such as those of a test. The driver must be initialised.
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude = {}, bool graphs = true);
+                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude = {}, bool graphs = true,
+                                      std::shared_ptr<KernelCache> cache = {});
 
 }  // namespace cairn::device::cuda

@@ -1,10 +1,11 @@
 #include "device/cuda/cuda_compiler.hpp"
 
 #include "cairn/error.hpp"
+#include "cairn/problem.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,15 @@ namespace {
 
 // A cluster of more blocks needs to be allowed for each function.
 constexpr int max_portable_cluster = 8;
+
+std::string compiler_text(NvrtcVersion version) { return fmt::format("NVRTC {}.{}", version.major, version.minor); }
+
+/// An error's message without the part that it begins with.
+std::string_view sentence_of(const Error& error) {
+    std::string_view text = error.what();
+    if (constexpr std::string_view part = "[cuda] "; text.starts_with(part)) text.remove_prefix(part.size());
+    return text;
+}
 
 void check(const DeviceCode& code, const DeviceProperties& properties) {
     if (code.block < 1 || code.cluster < 1)
@@ -29,64 +39,160 @@ void check(const DeviceCode& code, const DeviceProperties& properties) {
 
 }  // namespace
 
-CudaModule::CudaModule(std::shared_ptr<CudaDevice> device, const void* image) : device_(std::move(device)) {
-    device_->calls().call(&DriverTable::module_load, &handle_, image);
+CudaModule::CudaModule(std::shared_ptr<CudaDevice> device, std::shared_ptr<const KernelBinary> binary)
+    : device_(std::move(device)), binary_(std::move(binary)) {
+    device_->calls().call(&DriverTable::module_load, &handle_, static_cast<const void*>(binary_->image.data()));
 }
 
 CudaModule::~CudaModule() {
     release_on(*device_, [&] { device_->calls().release(&DriverTable::module_unload, handle_); });
 }
 
-std::vector<std::shared_ptr<const void>> CudaCompiler::compile(Texts texts) {
+CudaCompiler::CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
+                           std::shared_ptr<KernelCache> cache)
+    : device_(std::move(device)),
+      nvrtc_(std::move(nvrtc)),
+      prelude_(std::move(prelude)),
+      cache_(std::move(cache)),
+      architecture_(device_->properties().architecture()) {
+    for (const std::string& option : Nvrtc::options_of(architecture_, options_)) common_ += option + '\n';
+    common_ += to_string(digest(prelude_)) + '\n';
+}
+
+std::string CudaCompiler::key_of(const DeviceCode& code) const {
+    return to_string(digest(common_ + code.entry + '\n' + code.text));
+}
+
+std::vector<std::shared_ptr<const void>> CudaCompiler::compile(std::span<const DeviceCode* const> texts,
+                                                               KernelBinaries saved) {
     device_->calls().throw_if_lost();
-    for (const DeviceCode* code : texts) check(*code, device_->properties());
+    std::vector<KeyedText> wanted;
+    for (const DeviceCode* code : texts) {
+        check(*code, device_->properties());
+        wanted.push_back({code, key_of(*code)});
+    }
     Modules modules;
-    if (const std::vector<const DeviceCode*> rest = missing(texts, modules); !rest.empty()) load(rest, modules);
+    std::vector<KeyedText> rest = missing(wanted, modules);
+    for (const std::shared_ptr<const KernelBinary>& binary : saved) load_kept(binary, rest, modules);
+    if (cache_ != nullptr) load_cached(rest, modules);
+    if (!rest.empty()) {
+        open_nvrtc_for(rest, saved);
+        const std::size_t together = cache_ == nullptr ? rest.size() : 1;
+        for (std::size_t i = 0; i < rest.size(); i += together)
+            compile_missing(Texts(rest).subspan(i, together), modules);
+    }
     std::vector<std::shared_ptr<const void>> kernels;
     const std::scoped_lock lock(mutex_);
     const CurrentContext current(*device_);
-    for (const DeviceCode* code : texts) kernels.push_back(kernel(*code, modules.at(code->text)));
-    for (const auto& [text, module] : modules) loaded_[text] = module;
+    for (const KeyedText& text : wanted) kernels.push_back(kernel(*text.code, modules.at(text.key)));
+    for (const auto& [key, module] : modules) loaded_[key] = module;
     return kernels;
 }
 
-std::vector<const DeviceCode*> CudaCompiler::missing(Texts texts, Modules& modules) {
+std::vector<CudaCompiler::KeyedText> CudaCompiler::missing(Texts texts, Modules& modules) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(loaded_, [](const auto& entry) { return entry.second.expired(); });
     std::set<std::string_view> seen, entries;
-    std::vector<const DeviceCode*> rest;
-    for (const DeviceCode* code : texts) {
-        if (!seen.insert(code->text).second) continue;
-        if (!entries.insert(code->entry).second)
-            throw InternalError("cuda", fmt::format("two texts have the entry {}", code->entry));
-        const auto found = loaded_.find(code->text);
+    std::vector<KeyedText> rest;
+    for (const KeyedText& text : texts) {
+        if (!seen.insert(text.key).second) continue;
+        if (!entries.insert(text.code->entry).second)
+            throw InternalError("cuda", fmt::format("two texts have the entry {}", text.code->entry));
+        const auto found = loaded_.find(text.key);
         std::shared_ptr<const CudaModule> module = found == loaded_.end() ? nullptr : found->second.lock();
         if (module == nullptr)
-            rest.push_back(code);
+            rest.push_back(text);
         else
-            modules[code->text] = std::move(module);
+            modules[text.key] = std::move(module);
     }
+    // Callers give them in any order; the same kernels are the same program.
+    std::sort(rest.begin(), rest.end(),
+              [](const KeyedText& a, const KeyedText& b) { return a.code->entry < b.code->entry; });
     return rest;
 }
 
-void CudaCompiler::load(Texts texts, Modules& modules) {
+void CudaCompiler::load_kept(const std::shared_ptr<const KernelBinary>& binary, std::vector<KeyedText>& missing,
+                             Modules& modules) {
+    const auto has = [&](const KeyedText& text) { return binary->has(text.key); };
+    if (std::none_of(missing.begin(), missing.end(), has)) return;
+    try {
+        const CurrentContext current(*device_);
+        const auto module = std::make_shared<CudaModule>(device_, binary);
+        Modules found;
+        for (const KeyedText& text : missing) {
+            if (!has(text)) continue;
+            FunctionHandle function = nullptr;
+            device_->calls().call(&DriverTable::module_function, &function, module->handle(), text.code->entry.c_str());
+            found[text.key] = module;
+        }
+        modules.merge(found);
+        std::erase_if(missing, has);
+    } catch (const Error& error) {
+        // Code that is compiled anew would not help.
+        if (error.kind() == ErrorKind::memory || device_->calls().is_lost()) throw;
+    }
+}
+
+void CudaCompiler::load_cached(std::vector<KeyedText>& missing, Modules& modules) {
+    for (const KeyedText& text : std::vector<KeyedText>(missing)) {
+        const std::shared_ptr<const KernelBinary> binary = cache_->find(text.key);
+        if (binary == nullptr) continue;
+        // An NVRTC that nothing has opened need not be opened to learn its version.
+        const std::optional<NvrtcVersion> version = nvrtc_->version_if_open();
+        if (!version || binary->compiler == compiler_text(*version)) load_kept(binary, missing, modules);
+    }
+}
+
+void CudaCompiler::open_nvrtc_for(Texts texts, KernelBinaries saved) {
+    try {
+        nvrtc_->version();
+    } catch (const Error& error) {
+        if (saved.empty() || error.kind() != ErrorKind::unsupported) throw;
+        std::set<std::string> devices;
+        bool is_for_others = true;
+        for (const std::shared_ptr<const KernelBinary>& binary : saved) {
+            devices.insert(fmt::format("{} ({})", binary->device, binary->architecture));
+            if (binary->architecture == architecture_) is_for_others = false;
+        }
+        throw Error(
+            ErrorKind::unsupported, "cuda",
+            fmt::format("{} of the kernels have no machine code for {} ({}): the program was saved with code for "
+                        "{}{}; {}",
+                        texts.size(), device_->properties().name, architecture_, fmt::join(devices, ", "),
+                        is_for_others ? "" : " of other kernel texts", sentence_of(error)));
+    }
+}
+
+void CudaCompiler::compile_missing(Texts texts, Modules& modules) {
     std::string program = prelude_;
-    for (const DeviceCode* code : texts) program += fmt::format("#line 1 \"{}\"\n{}\n", code->entry, code->text);
-    const std::string name = texts.size() == 1 ? texts[0]->entry : fmt::format("{} kernels", texts.size());
-    const std::array<std::string, 1> options = {"--std=c++17"};
+    for (const KeyedText& text : texts)
+        program += fmt::format("#line 1 \"{}\"\n{}\n", text.code->entry, text.code->text);
+    const DeviceCode& first = *texts[0].code;
+    const std::string name = texts.size() == 1 ? first.entry : fmt::format("{} kernels", texts.size());
     CompiledText compiled;
     try {
-        compiled = nvrtc_->compile(program, name, device_->properties().architecture(), options);
+        compiled = nvrtc_->compile(program, name, architecture_, options_);
     } catch (const Error& error) {
-        if (error.kind() != ErrorKind::unsupported || texts.size() == 1) throw;
+        if (error.kind() != ErrorKind::unsupported || (texts.size() == 1 && first.label.empty())) throw;
+        if (texts.size() == 1) throw Error(error.kind(), "cuda", fmt::format("{}: {}", first.label, error.what()));
         // One of them does not compile: its own error names it. Texts that only fail together, by names that they
         // share, become programs of their own.
-        load(texts.first(texts.size() / 2), modules);
-        return load(texts.subspan(texts.size() / 2), modules);
+        compile_missing(texts.first(texts.size() / 2), modules);
+        return compile_missing(texts.subspan(texts.size() / 2), modules);
     }
-    const CurrentContext current(*device_);
-    const auto module = std::make_shared<CudaModule>(device_, compiled.cubin.data());
-    for (const DeviceCode* code : texts) modules[code->text] = module;
+    KernelBinary made;
+    for (const KeyedText& text : texts) made.keys.push_back(text.key);
+    made.architecture = architecture_;
+    made.device = device_->properties().name;
+    made.compiler = compiler_text(nvrtc_->version());
+    made.image = std::move(compiled.cubin);
+    const auto binary = std::make_shared<const KernelBinary>(std::move(made));
+    {
+        const CurrentContext current(*device_);
+        const auto module = std::make_shared<CudaModule>(device_, binary);
+        for (const KeyedText& text : texts) modules[text.key] = module;
+    }
+    if (cache_ != nullptr) cache_->store(*binary);
 }
 
 std::shared_ptr<const CudaKernel> CudaCompiler::kernel(const DeviceCode& code,

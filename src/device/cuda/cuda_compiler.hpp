@@ -3,6 +3,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/nvrtc.hpp"
 #include "device/device_code.hpp"
+#include "device/kernel_binary.hpp"
 
 #include <map>
 #include <memory>
@@ -17,15 +18,17 @@ namespace cairn::device::cuda {
 class CudaModule {
 public:
     /// The context must be current.
-    CudaModule(std::shared_ptr<CudaDevice> device, const void* image);
+    CudaModule(std::shared_ptr<CudaDevice> device, std::shared_ptr<const KernelBinary> binary);
     ~CudaModule();
     CudaModule(const CudaModule&) = delete;
     CudaModule& operator=(const CudaModule&) = delete;
 
     ModuleHandle handle() const noexcept { return handle_; }
+    const std::shared_ptr<const KernelBinary>& binary() const noexcept { return binary_; }
 
 private:
     std::shared_ptr<CudaDevice> device_;
+    std::shared_ptr<const KernelBinary> binary_;
     ModuleHandle handle_ = nullptr;
 };
 
@@ -37,32 +40,50 @@ struct CudaKernel {
     unsigned block = 0, cluster = 1, shared_bytes = 0;
 };
 
-/// Compiles texts of kernels for one device and loads them. Many texts are one program of NVRTC, which takes much less
-/// time than one program each. Code that is still in use is not compiled again. Thread-safe.
+/// Compiles texts of kernels for one device and loads them. Machine code that is loaded, saved or in the cache is not
+/// compiled again: NVRTC is opened when code is missing. Thread-safe.
 class CudaCompiler {
 public:
-    /// `prelude` begins each program.
-    CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude) noexcept
-        : device_(std::move(device)), nvrtc_(std::move(nvrtc)), prelude_(std::move(prelude)) {}
+    /// `prelude` begins each program. Without a cache (null) many texts are one program of NVRTC, which takes less time
+    /// than one program each. With a cache each text is a program: other programs find the code of its kernel there.
+    CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
+                 std::shared_ptr<KernelCache> cache = nullptr);
 
     /// As Backend::compile.
-    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts);
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts, KernelBinaries saved);
 
 private:
-    using Texts = std::span<const DeviceCode* const>;
-    using Modules = std::map<std::string, std::shared_ptr<const CudaModule>>;  // by text
+    struct KeyedText {
+        const DeviceCode* code;
+        std::string key;  ///< of KernelBinary
+    };
+    using Texts = std::span<const KeyedText>;
+    using Modules = std::map<std::string, std::shared_ptr<const CudaModule>>;  // by key
 
+    std::string key_of(const DeviceCode& code) const;
     /// The texts, each once, that no loaded module has; the modules of the others are added to `modules`.
-    std::vector<const DeviceCode*> missing(Texts texts, Modules& modules);
+    std::vector<KeyedText> missing(Texts texts, Modules& modules);
+    /// Loads a binary that was compiled before, and removes its texts from `missing`. None are removed if the driver
+    /// refuses the binary, or if it lacks the function of a text.
+    void load_kept(const std::shared_ptr<const KernelBinary>& binary, std::vector<KeyedText>& missing,
+                   Modules& modules);
+    /// The same for all that the cache has.
+    void load_cached(std::vector<KeyedText>& missing, Modules& modules);
+    /// Opens NVRTC. If that is not possible, the error says what the saved binaries were compiled for.
+    void open_nvrtc_for(Texts texts, KernelBinaries saved);
     /// Compiles distinct texts in one program, or in parts if that fails.
-    void load(Texts texts, Modules& modules);
+    void compile_missing(Texts texts, Modules& modules);
     std::shared_ptr<const CudaKernel> kernel(const DeviceCode& code, std::shared_ptr<const CudaModule> module);
 
     std::shared_ptr<CudaDevice> device_;
     std::shared_ptr<Nvrtc> nvrtc_;
     std::string prelude_;
+    std::shared_ptr<KernelCache> cache_;
+    const std::vector<std::string> options_{"--std=c++17"};
+    std::string architecture_;
+    std::string common_;  // to all keys: options and prelude
     std::mutex mutex_;
-    std::map<std::string, std::weak_ptr<const CudaModule>> loaded_;  // by text
+    std::map<std::string, std::weak_ptr<const CudaModule>> loaded_;  // by key
 };
 
 }  // namespace cairn::device::cuda

@@ -80,14 +80,25 @@ NvrtcVersion Nvrtc::version() {
     return version;
 }
 
+std::optional<NvrtcVersion> Nvrtc::version_if_open() {
+    {
+        const std::lock_guard lock(opening_);
+        if (nvrtc_ == nullptr) return {};
+    }
+    return version();
+}
+
+std::vector<std::string> Nvrtc::options_of(const std::string& architecture, std::span<const std::string> options) {
+    std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--no-cache", "--ptxas-options=-v"};
+    all.insert(all.end(), options.begin(), options.end());
+    return all;
+}
+
 CompiledText Nvrtc::compile(const std::string& text, const std::string& name, const std::string& architecture,
                             std::span<const std::string> options) {
     const auto nvrtc = table();
-    std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--no-cache", "--ptxas-options=-v"};
-    all.insert(all.end(), options.begin(), options.end());
-
     Compilation program(*nvrtc, text, name);
-    const NvrtcResult result = program.compile(all);
+    const NvrtcResult result = program.compile(options_of(architecture, options));
     CompiledText code;
     code.log = program.log();
     if (result == NvrtcResult::out_of_memory) check_nvrtc(*nvrtc, result, "nvrtcCompileProgram");

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,9 +41,13 @@ public:
     /// text does not compile, or with the reason if NVRTC cannot be opened.
     CompiledText compile(const std::string& text, const std::string& name, const std::string& architecture,
                          std::span<const std::string> options = {});
+    /// All options with which compile() calls NVRTC.
+    static std::vector<std::string> options_of(const std::string& architecture, std::span<const std::string> options);
 
     /// Throws Error(unsupported) with the reason if NVRTC cannot be opened.
     NvrtcVersion version();
+    /// The version if NVRTC has been opened; empty if not. Opens nothing.
+    std::optional<NvrtcVersion> version_if_open();
 
 private:
     std::shared_ptr<const NvrtcTable> table();

@@ -13,11 +13,13 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// What a program does with a device, from its creation to its end. A failure must be an Error.
+/// What a program does with a device, from its creation to its end: one of its kernels is saved, another is compiled. A
+/// failure must be an Error.
 class Scenario {
 public:
     /// `graphs` as in CudaOptions.
-    Scenario(StandInDriver& driver, bool graphs) : driver_(driver), graphs_(graphs) {}
+    Scenario(StandInDriver& driver, bool graphs, KernelBinaries saved)
+        : driver_(driver), graphs_(graphs), saved_(saved) {}
 
     void run(const std::shared_ptr<Nvrtc>& nvrtc) {
         const auto backend = cuda_backend(0, driver_.table(), nvrtc, {}, graphs_);
@@ -30,7 +32,7 @@ public:
 
         const DeviceCode small = {"text k", "k"}, large = {"text l", "l", 64, 16, 100 << 10};
         const DeviceCode* const texts[] = {&small, &large};
-        const auto codes = backend->compile(texts);
+        const auto codes = backend->compile(texts, saved_);
         const TensorArg device_operand{memory->data(), nullptr, nullptr, 1};
         const TensorArg other_operand{memory->data() + 512, nullptr, nullptr, 1};
         const TensorArg host_operand{values.data(), nullptr, nullptr, 1};
@@ -79,10 +81,21 @@ public:
 private:
     StandInDriver& driver_;
     bool graphs_;
+    KernelBinaries saved_;
 };
 
 void add_kernels(StandInDriver& driver) {
     for (const char* name : {"k", "l"}) driver.add_kernel(name, {5, [](const StandInLaunch&) {}});
+}
+
+/// The machine code of the kernel that is saved.
+std::vector<std::shared_ptr<const KernelBinary>> saved_code(const std::shared_ptr<Nvrtc>& nvrtc) {
+    StandInDriver driver;
+    add_kernels(driver);
+    const auto backend = cuda_backend(0, driver.table(), nvrtc);
+    const DeviceCode small = {"text k", "k"};
+    const DeviceCode* const texts[] = {&small};
+    return {backend->binary(backend->compile(texts)[0].get())};
 }
 
 /// Calls that free something, or without which nothing can be freed.
@@ -95,6 +108,7 @@ class EveryCall : public ::testing::TestWithParam<std::tuple<Result, bool>> {};
 TEST_P(EveryCall, MayFail) {
     const auto [result, graphs] = GetParam();
     StandInNvrtc nvrtc;
+    const auto saved = saved_code(nvrtc.nvrtc());
     std::set<std::string> failed;
     int errors = 0;
     for (std::int64_t nth = 1;; ++nth) {
@@ -102,7 +116,7 @@ TEST_P(EveryCall, MayFail) {
         add_kernels(driver);
         driver.fail("", nth, result);
         try {
-            Scenario(driver, graphs).run(nvrtc.nvrtc());
+            Scenario(driver, graphs, saved).run(nvrtc.nvrtc());
         } catch (const Error& error) {
             ++errors;
             EXPECT_THAT(error.what(), HasSubstr("[cuda] "));
@@ -150,10 +164,13 @@ INSTANTIATE_TEST_SUITE_P(Results, EveryCall,
 
 TEST(Faults, WithoutOneTheScenarioSucceeds) {
     StandInNvrtc nvrtc;
+    const auto saved = saved_code(nvrtc.nvrtc());
     for (const bool graphs : {false, true}) {
+        nvrtc.texts.clear();
         StandInDriver driver;
         add_kernels(driver);
-        Scenario(driver, graphs).run(nvrtc.nvrtc());
+        Scenario(driver, graphs, saved).run(nvrtc.nvrtc());
+        EXPECT_EQ(nvrtc.texts.size(), 1U) << "the other kernel";
         EXPECT_THAT(driver.violations(), IsEmpty());
         EXPECT_THAT(driver.leaks(), IsEmpty());
         EXPECT_EQ(driver.count("cuGraphLaunch"), graphs ? 5 : 0) << "four runs and the timed calls";

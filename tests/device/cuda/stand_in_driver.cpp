@@ -100,6 +100,11 @@ void StandInDriver::add_kernel(const std::string& name, StandInKernel kernel) {
     state_->kernels[name] = std::move(kernel);
 }
 
+void StandInDriver::on_module_load(std::function<Result(const void* image)> load) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->on_module_load = std::move(load);
+}
+
 std::vector<std::string> StandInDriver::calls() const {
     const std::scoped_lock lock(state_->mutex);
     return state_->calls;

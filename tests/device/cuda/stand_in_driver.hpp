@@ -51,6 +51,8 @@ public:
     const StandInMemory& memory() const;
     /// Every module has these functions.
     void add_kernel(const std::string& name, StandInKernel kernel);
+    /// Called for each module that is loaded, with its image; the result is that of the call.
+    void on_module_load(std::function<Result(const void* image)> load);
 
     /// Symbols of the functions that have been called, in order.
     std::vector<std::string> calls() const;

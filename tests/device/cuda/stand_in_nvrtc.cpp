@@ -1,5 +1,7 @@
 #include "tests/device/cuda/stand_in_nvrtc.hpp"
 
+#include "cairn/problem.hpp"
+
 #include <cstring>
 
 namespace cairn::device::cuda {
@@ -16,11 +18,13 @@ StandInNvrtc::StandInNvrtc() {
     self = this;
     const auto table = std::make_shared<NvrtcTable>();
     table->version = [](int* major, int* minor) {
+        ++self->calls;
         *major = 13;
-        *minor = 0;
+        *minor = self->minor_version;
         return NvrtcResult::success;
     };
     table->create = [](NvrtcProgram*, const char* text, const char*, int, const char* const*, const char* const*) {
+        ++self->calls;
         self->texts.emplace_back(text);
         return NvrtcResult::success;
     };
@@ -38,11 +42,11 @@ StandInNvrtc::StandInNvrtc() {
         return NvrtcResult::success;
     };
     table->cubin_size = [](NvrtcProgram, std::size_t* bytes) {
-        *bytes = 5;
+        *bytes = self->image().size() + 1;
         return NvrtcResult::success;
     };
     table->cubin = [](NvrtcProgram, char* cubin) {
-        std::memcpy(cubin, "cubin", 5);
+        std::memcpy(cubin, self->image().c_str(), self->image().size() + 1);
         return NvrtcResult::success;
     };
     table->error_name = [](NvrtcResult) { return "NVRTC_ERROR_COMPILATION"; };
@@ -50,5 +54,9 @@ StandInNvrtc::StandInNvrtc() {
 }
 
 StandInNvrtc::~StandInNvrtc() { self = nullptr; }
+
+std::string StandInNvrtc::image() const {
+    return "cubin " + architectures.back() + " " + to_string(digest(texts.back()));
+}
 
 }  // namespace cairn::device::cuda

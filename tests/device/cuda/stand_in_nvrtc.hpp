@@ -8,7 +8,8 @@
 
 namespace cairn::device::cuda {
 
-/// An NVRTC that takes any text, unless it contains `#error`. At most one exists at a time.
+/// An NVRTC that takes any text, unless it contains `#error`. The machine code of a text, which ends in a null
+/// character, differs from that of other texts and architectures. At most one exists at a time.
 class StandInNvrtc {
 public:
     StandInNvrtc();
@@ -20,8 +21,12 @@ public:
 
     std::vector<std::string> texts;          ///< of the programs compiled, in order
     std::vector<std::string> architectures;  ///< of each, as its option
+    int calls = 0;                           ///< of functions of NVRTC, other than those that a compilation makes
+    int minor_version = 0;                   ///< of NVRTC 13
 
 private:
+    std::string image() const;
+
     std::shared_ptr<Nvrtc> nvrtc_;
 };
 

@@ -218,6 +218,8 @@ Result StandInDriver::State::event_elapsed_time(float* milliseconds, EventHandle
 
 Result StandInDriver::State::module_load(ModuleHandle* module, const void* image) {
     if (image == nullptr) return Result::invalid_value;
+    if (const Result result = on_module_load ? on_module_load(image) : Result::success; result != Result::success)
+        return result;
     *module = new_handle<ModuleHandle>();
     modules_.insert(*module);
     return Result::success;

@@ -81,6 +81,7 @@ public:
     mutable std::recursive_mutex mutex;  // a kernel may use the driver's memory
     StandInMemory memory;
     std::map<std::string, StandInKernel> kernels;
+    std::function<Result(const void* image)> on_module_load;
     std::vector<std::string> calls, violations;
     std::string fails, failed_call;  // the symbol, or all if empty
     std::int64_t fails_after = 0;    // calls; 0: none fails
