@@ -115,8 +115,8 @@ struct CompileOptions {
     /// on this machine, with these threads, kernels and this version, it is loaded and nothing is selected or measured;
     /// otherwise it is written. A later tune therefore has no effect until the file is deleted. A loaded graph explains
     /// what it runs, not why. The file is optional: a failure to read or write it is reported in one log line. All of
-    /// it is covered by a digest that every load checks: a file with a changed byte is rewritten. Ignored with
-    /// `dump_stages`.
+    /// it is covered by digests that every load checks: a file with a changed byte is rewritten. It holds the machine
+    /// code of GPU kernels as that of CompiledGraph::save() does. Ignored with `dump_stages`.
     std::filesystem::path cache_file = {};
 };
 

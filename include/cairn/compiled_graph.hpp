@@ -359,8 +359,14 @@ public:
 
     /// Writes the programs, without weights. Of a bucket that fell back only the exact program is written; any other
     /// inexact program is written together with its exact one, and verified again after loading. load() finds kernels
-    /// by id and compiles nothing; it throws Error(file) for a damaged file and Error(unsupported) naming kernels that
+    /// by id and selects nothing; it throws Error(file) for a damaged file and Error(unsupported) naming kernels that
     /// this machine or library does not have.
+    ///
+    /// The machine code of GPU kernels is written with their programs. load() compiles nothing, and opens no compiler,
+    /// on a device of the same architecture (`sm_90a`) with the same texts of kernels. Code that is damaged, or that
+    /// the device cannot use, is compiled anew and one log line says so; if there is no NVRTC, Error(unsupported) names
+    /// the device that the code is for. Code is not checked for what it does: load a file only if you would run a
+    /// program from the same source.
     void save(const std::filesystem::path& path) const;
     /// Writes the selection as a lock file, each Problem with its kernel: with it compile() selects the same again
     /// (Mode::replay), without a timing database, and also where other parts of the graph have changed; only

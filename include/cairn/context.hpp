@@ -65,7 +65,7 @@ struct ContextOptions {
     /// those of a file in the folder is loaded from it and not compiled again; if all are, NVRTC is not opened for
     /// them.
     ///
-    /// Each kernel is a file of about 10 to 50 KB, named by a digest of what its code depends on and checked by a
+    /// Each kernel is a file of about 8 to 40 KB, named by a digest of what its code depends on and checked by a
     /// digest of its contents. Several processes may use the folder at once. Damaged files are replaced; that files
     /// cannot be written is logged once and otherwise ignored. Nothing is ever removed: delete files, or all of them,
     /// at any time, those that killed processes left (`*.partial-*`) too. The files hold code that runs on the GPU:

@@ -123,6 +123,8 @@ void CudaCompiler::load_kept(const std::shared_ptr<const KernelBinary>& binary, 
             if (!has(text)) continue;
             FunctionHandle function = nullptr;
             device_->calls().call(&DriverTable::module_function, &function, module->handle(), text.code->entry.c_str());
+            // A driver that loads functions when they are first used may refuse one as late as here.
+            device_->calls().call(&DriverTable::function_load, function);
             found[text.key] = module;
         }
         modules.merge(found);

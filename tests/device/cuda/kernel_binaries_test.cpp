@@ -148,13 +148,16 @@ TEST_F(CudaBinaries, CodeThatTheDriverRefusesIsCompiledOnce) {
     EXPECT_THAT(nvrtc.texts, SizeIs(1));
 }
 
-TEST_F(CudaBinaries, CodeWithoutTheFunctionIsCompiled) {
+TEST_F(CudaBinaries, CodeWhoseFunctionIsMissingOrRefusedIsCompiled) {
     const std::vector<Binary> saved = {binary_of({{"text a", "a"}})};
-    driver.fail("cuModuleGetFunction", 1, static_cast<Result>(500));
-    driver.clear_calls();
-    const auto kernels = compile_all(*backend, {{"text a", "a"}}, saved);
-    EXPECT_THAT(nvrtc.texts, SizeIs(1));
-    EXPECT_EQ(driver.count("cuModuleUnload"), 1) << "the saved code";
+    for (const char* call : {"cuModuleGetFunction", "cuFuncLoad"}) {
+        nvrtc.texts.clear();
+        driver.clear_calls();
+        driver.fail(call, 1, static_cast<Result>(500));
+        const auto kernels = compile_all(*backend, {{"text a", "a"}}, saved);
+        EXPECT_THAT(nvrtc.texts, SizeIs(1)) << call;
+        EXPECT_EQ(driver.count("cuModuleUnload"), 1) << "the saved code";
+    }
 }
 
 TEST_F(CudaBinaries, AFullOrLostDeviceIsAnErrorAtOnce) {
