@@ -33,11 +33,13 @@ TEST(CommandLineDefaults, UseAllUsableCpusAndTheUsersDatabase) {
     const std::string cache = (temp / "cache").string(), home = (temp / "home").string();
     const Variable xdg("XDG_CACHE_HOME", cache.c_str()), at_home("HOME", home.c_str());
     EXPECT_EQ(default_timing_db(), std::filesystem::path(cache) / "cairn" / "timings.db");
+    EXPECT_EQ(default_kernel_cache(), std::filesystem::path(cache) / "cairn" / "kernels");
     EXPECT_FALSE(std::filesystem::exists(cache)) << "which makes nothing";
     const ContextOptions options = ContextOptions::command_line_defaults();
     EXPECT_EQ(options.threads, usable_cpus());
     EXPECT_EQ(options.timing_db, default_timing_db());
-    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(cache) / "cairn"));
+    EXPECT_EQ(options.kernel_cache, default_kernel_cache());
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(cache) / "cairn" / "kernels"));
     EXPECT_EQ(Context(options).threads(), usable_cpus());
 }
 
@@ -51,6 +53,7 @@ TEST(CommandLineDefaults, FallBackToTheHomeFolderAndToNoDatabase) {
     }
     const Variable nowhere("HOME", nullptr);
     EXPECT_TRUE(ContextOptions::command_line_defaults().timing_db.empty());
+    EXPECT_TRUE(ContextOptions::command_line_defaults().kernel_cache.empty());
 }
 
 TEST(CommandLineDefaults, DoNotApplyToAPlainContext) {
