@@ -5,7 +5,7 @@
 namespace cairn::device::cuda {
 
 CapturedLaunch::CapturedLaunch(BoundLaunch& launch, CudaDevice& device, const StreamCapture& capture)
-    : kernel_(launch.kernel()), arguments_(launch.arguments()), has_arguments_(launch.has_work()) {
+    : kernel_(launch.kernel()), arguments_(launch.arguments()) {
     launch.capture(device, capture.stream());
     node_ = capture.last_node();
 }

@@ -23,9 +23,10 @@ public:
 
 private:
     const CudaKernel* kernel_;
-    BoundLaunch::Arguments arguments_;  // of the node
+    // Of the node, or of a launch without work, whose arguments are equal to none with work.
+    BoundLaunch::Arguments arguments_;
     // False and empty after a call that failed: the driver may have changed the node or not.
-    bool has_arguments_;
+    bool has_arguments_ = true;
     std::optional<bool> is_enabled_ = true;
     GraphNodeHandle node_;
 };

@@ -9,7 +9,7 @@
 namespace cairn::device::cuda {
 namespace {
 
-// Launches of a graph: a graph of one would take as long as its launch alone.
+// A graph of one launch would take as long as the launch alone.
 constexpr std::size_t min_captured = 2;
 
 /// Calls `work`. False, with the exception in the submission, if it throws; `launch` is the one that is at fault,

@@ -337,25 +337,25 @@ TEST_F(CapturedLaunchesTest, ThreadsRunGraphsOnOneDeviceAtTheSameTime) {
     std::array<std::unique_ptr<Memory>, 4> counters;
     for (auto& memory : counters) memory = upload(std::vector<int>(3));
     std::array<std::atomic<int>, 4> failures{};
+    const auto work = [&](std::size_t t) {
+        const TensorArg counter{counters[t]->data(), nullptr, nullptr, 1};
+        std::vector<KernelLaunch> own(3);
+        for (KernelLaunch& launch : own) {
+            launch.args.outputs = &counter;
+            launch.outputs = 1;
+            launch.code = codes.at("count").get();
+        }
+        auto buffer = backend->record(own, {});
+        for (int i = 0; i < runs; ++i) {
+            // The odd ones capture, allocate and destroy all the time.
+            if (t % 2 == 1) buffer = backend->record(own, {});
+            Submission one;
+            buffer->run(one);
+            if (one.thrown != nullptr) ++failures[t];
+        }
+    };
     std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < counters.size(); ++t)
-        threads.emplace_back([&, t] {
-            const TensorArg counter{counters[t]->data(), nullptr, nullptr, 1};
-            std::vector<KernelLaunch> own(3);
-            for (KernelLaunch& launch : own) {
-                launch.args.outputs = &counter;
-                launch.outputs = 1;
-                launch.code = codes.at("count").get();
-            }
-            auto buffer = backend->record(own, {});
-            for (int i = 0; i < runs; ++i) {
-                // The odd ones capture, allocate and destroy all the time.
-                if (t % 2 == 1) buffer = backend->record(own, {});
-                Submission one;
-                buffer->run(one);
-                if (one.thrown != nullptr) ++failures[t];
-            }
-        });
+    for (std::size_t t = 0; t < counters.size(); ++t) threads.emplace_back([&, t] { EXPECT_NO_THROW(work(t)); });
     for (std::thread& thread : threads) thread.join();
     for (std::size_t t = 0; t < counters.size(); ++t) {
         EXPECT_EQ(failures[t], 0);

@@ -32,6 +32,17 @@ TEST(CudaBackends, WithoutDriverOrDeviceTheReasonIsGiven) {
     EXPECT_THAT(driver.violations(), IsEmpty());
 }
 
+TEST(CudaBackends, RatesAreThoseOfGraphsOrOfSingleLaunches) {
+    CudaOptions options;
+    options.driver = CAIRN_FAKE_DRIVER;
+    const OpenedDevice with_graphs = open_device(0, options);
+    options.graphs = false;
+    const OpenedDevice without = open_device(0, options);
+    EXPECT_THAT(with_graphs.rates.name, HasSubstr("| CUDA graphs"));
+    EXPECT_THAT(without.rates.name, HasSubstr("| single launches"));
+    EXPECT_LT(with_graphs.rates.launch_seconds, without.rates.launch_seconds);
+}
+
 TEST_F(CudaBackendTest, DescribesTheDevice) {
     EXPECT_EQ(backend->threads(), 1);
     EXPECT_EQ(backend->page_bytes(), 256U);

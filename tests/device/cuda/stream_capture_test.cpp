@@ -87,14 +87,15 @@ TEST_F(StreamCaptureTest, IsEndedAfterAFailureToEndIt) {
 TEST_F(StreamCaptureTest, OtherThreadsAreNotRestricted) {
     StreamCapture capture(*device);
     set(capture.stream(), 2);
-    std::thread([&] {
+    const auto work = [&] {
         const CurrentContext own(*device);
         const DeviceAddress other = device->calls().allocate(8);
         set(device->stream(), 5);
         device->synchronize();
         EXPECT_EQ(value(), 0x05050505);
         device->calls().call(&DriverTable::memory_free, other);
-    }).join();
+    };
+    std::thread([&] { EXPECT_NO_THROW(work()); }).join();
     const ExecutableGraph graph(device, capture.end());
     EXPECT_EQ(value(), 0x05050505);
 }
