@@ -1,7 +1,6 @@
 #include "driver/open_devices.hpp"
 
 #include "cairn/cairn.hpp"
-#include "driver/cuda_devices.hpp"
 #include "tests/errors/message.hpp"
 
 #include <gmock/gmock.h>
@@ -44,15 +43,6 @@ TEST(OpenDevices, AGpuThatCannotBeUsedIsRefusedInOneSentence) {
     options.cuda_driver = std::filesystem::path(CAIRN_BINARY_DIR) / "text_for_a_driver.so";
     std::ofstream(options.cuda_driver) << "text";
     EXPECT_THAT(message([&] { const Context context(options); }), HasSubstr("text_for_a_driver.so"));
-}
-
-TEST(OpenDevices, KernelsNeedTheComputeCapability) {
-    const DeviceRates rates{Device::cuda(2), 1e13, 1e12, 1e-6, 1e10, 1e-5};
-    const KernelSet newer = driver::kernels_for_cuda(rates, 90), older = driver::kernels_for_cuda(rates, 70);
-    EXPECT_GT(newer.kernels.size(), 40U);
-    for (const Kernel& kernel : newer.kernels) EXPECT_EQ(kernel.device, Device::cuda(2)) << kernel.id;
-    ASSERT_EQ(older.kernels.size(), 1U) << "copies need none";
-    EXPECT_EQ(older.kernels[0].definition, "copy_to");
 }
 
 #else

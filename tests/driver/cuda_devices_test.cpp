@@ -1,0 +1,50 @@
+#include "driver/cuda_devices.hpp"
+
+#include "cairn/cairn.hpp"
+#include "driver/make_context.hpp"
+#include "tests/device/private_memory_backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cairn::driver {
+namespace {
+
+DeviceRates rates_of(int index) { return {Device::cuda(index), 1e13, 1e12, 1e-6, 1e10, 1e-5}; }
+
+std::ptrdiff_t kernels_of(const KernelSet& set, std::string_view definition) {
+    return std::ranges::count(set.kernels, definition, &Kernel::definition);
+}
+
+TEST(CudaDevices, KernelsNeedTheComputeCapability) {
+    const KernelSet newest = kernels_for_cuda(rates_of(2), 90), newer = kernels_for_cuda(rates_of(2), 80),
+                    older = kernels_for_cuda(rates_of(2), 70);
+    EXPECT_GT(newest.kernels.size(), 40U);
+    for (const Kernel& kernel : newest.kernels) EXPECT_EQ(kernel.device, Device::cuda(2)) << kernel.id;
+    EXPECT_EQ(kernels_of(newest, "mlp_block"), 1);
+    EXPECT_EQ(kernels_of(newer, "mlp_block"), 0) << "clusters need 9.0";
+    EXPECT_GT(kernels_of(newer, "matmul"), 0);
+    ASSERT_EQ(older.kernels.size(), 1U) << "copies need none";
+    EXPECT_EQ(older.kernels[0].definition, "copy_to");
+}
+
+TEST(CudaDevices, TwoOfThemShareDefinitionsAndLayouts) {
+    std::vector<DeviceBackend> devices;
+    for (const int index : {0, 1})
+        devices.push_back({Device::cuda(index), std::make_unique<test::PrivateMemoryBackend>(1),
+                           kernels_for_cuda(rates_of(index), 90)});
+    const Context context = make_context({}, std::move(devices));
+    const KernelSet& set = context.kernels();
+    EXPECT_EQ(set.devices.size(), 2U);
+    EXPECT_EQ(kernels_of(set, "mlp_block"), 2);
+    EXPECT_EQ(std::ranges::count(set.definitions, "mlp_block", &Definition::name), 1);
+    EXPECT_EQ(std::ranges::count(set.layouts, "partial_sums", &Layout::name), 1);
+}
+
+}  // namespace
+}  // namespace cairn::driver
