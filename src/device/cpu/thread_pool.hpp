@@ -2,7 +2,7 @@
 
 #include "device/backend.hpp"
 #include "device/cpu/barrier.hpp"
-#include "device/cpu/fork_guard.hpp"
+#include "device/fork_guard.hpp"
 
 #include <pthread.h>
 
