@@ -7,6 +7,7 @@ Memory::~Memory() = default;
 CommandBuffer::~CommandBuffer() = default;
 CallArguments::~CallArguments() = default;
 Backend::~Backend() = default;
+bool Backend::is_device_memory(const void*) const noexcept { return false; }
 HostThreads::~HostThreads() = default;
 KernelCache::~KernelCache() = default;
 

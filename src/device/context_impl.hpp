@@ -69,6 +69,12 @@ struct Context::Impl {
             if (other.device == device) return *other.backend;
         return *cpu;
     }
+    /// The device in whose memory an address is, if the host cannot access it; empty for memory of the host.
+    std::optional<Device> device_of_memory(const void* address) const noexcept {
+        for (const DeviceBackend& other : other_backends)
+            if (other.backend->is_device_memory(address)) return other.device;
+        return {};
+    }
     void log(LogLevel level, std::string_view line) const {
         if (options.log) options.log(level, line);
     }

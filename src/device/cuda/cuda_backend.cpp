@@ -28,6 +28,12 @@ public:
     }
     // Allocations are aligned to it.
     std::size_t page_bytes() const noexcept override { return 256; }
+    bool is_device_memory(const void* address) const noexcept override {
+        try {
+            const CurrentContext current(*device_);
+            return device_->calls().is_device_memory(address);
+        } catch (...) { return false; }
+    }
     std::optional<std::int64_t> free_memory() const override {
         const CurrentContext current(*device_);
         std::size_t free_bytes = 0, total_bytes = 0;

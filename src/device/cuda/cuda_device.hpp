@@ -68,7 +68,8 @@ public:
     ~CurrentContext() {
         ContextHandle popped = nullptr;
         // Even if the device is lost: the thread's stack of contexts is the host's, and popping does not use the
-        // device.
+        // device. A forked process has a stack of its own, which nothing can use.
+        if (calls_.is_forked()) return;
         if (calls_.is_lost())
             calls_.driver().context_pop(&popped);
         else

@@ -69,7 +69,8 @@ CudaMemory::CudaMemory(std::shared_ptr<CudaDevice> device, std::shared_ptr<Stagi
 }
 
 CudaMemory::~CudaMemory() {
-    if (capacity() == 0) return;
+    // In a forked process another thread of the parent may hold the mutex of the addresses forever.
+    if (capacity() == 0 || device_->calls().is_forked()) return;
     device_->addresses().remove(data());
     release_on(*device_, [&] { device_->calls().release(&DriverTable::memory_free, at(0)); });
 }

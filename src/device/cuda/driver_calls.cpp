@@ -63,6 +63,11 @@ DriverCalls::DriverCalls(std::shared_ptr<const DriverTable> driver, std::string 
     : driver_(std::move(driver)), device_(std::move(device)) {}
 
 void DriverCalls::throw_if_lost() const {
+    if (is_forked())
+        throw Error(ErrorKind::unsupported, "cuda",
+                    fmt::format("the device {} was opened before fork(): a child process cannot use the CUDA devices "
+                                "of its parent",
+                                device_));
     if (!is_lost()) return;
     const bool forked = lost_result_ == Result::not_initialized;
     throw Error(ErrorKind::unsupported, "cuda",
@@ -88,6 +93,18 @@ void* DriverCalls::allocate_pinned(std::size_t bytes, unsigned flags) {
         throw Error(ErrorKind::memory, "cuda", fmt::format("cannot pin {} bytes of host memory", bytes));
     check(result, symbol_of(&DriverTable::host_alloc));
     return address;
+}
+
+bool DriverCalls::is_device_memory(const void* address) const noexcept {
+    if (is_lost()) return false;
+    const auto at = reinterpret_cast<DeviceAddress>(address);
+    MemoryType type = MemoryType::host;
+    // The driver calls an address invalid that it does not know: memory of the host that is not pinned.
+    if (driver_->pointer_attribute(&type, PointerAttribute::memory_type, at) != Result::success) return false;
+    if (type != MemoryType::device) return false;
+    unsigned is_managed = 0;
+    const Result result = driver_->pointer_attribute(&is_managed, PointerAttribute::is_managed, at);
+    return result != Result::success || is_managed == 0;
 }
 
 void DriverCalls::check(Result result, const char* symbol, std::optional<std::size_t> needed) {

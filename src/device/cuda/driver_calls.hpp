@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device/cuda/driver_table.hpp"
+#include "device/fork_guard.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -39,7 +40,8 @@ const char* symbol_of(Function DriverTable::*function) noexcept {
 
 /// Calls of the driver for one device, with results converted to errors. A result that leaves the device unusable is
 /// latched: from then on every call throws what the first one threw, and nothing is called that concerns the device,
-/// not even to free memory. Thread-safe. The functions of the driver use the context that is current in the calling
+/// not even to free memory. The same holds in a child process after fork(), where the driver may not be used: there it
+/// is not called at all. Thread-safe. The functions of the driver use the context that is current in the calling
 /// thread.
 ///
 ///     calls.call(&DriverTable::stream_synchronize, stream);     // Error: [cuda] cuStreamSynchronize failed: ...
@@ -83,7 +85,14 @@ public:
         if (outcome_of(result) == Outcome::lost) lose(symbol_of(function), result);
     }
 
-    bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+    /// True if an address is in memory of a GPU that the host cannot access, whoever has allocated it; false if the
+    /// device is lost. The context must be current.
+    bool is_device_memory(const void* address) const noexcept;
+
+    /// True if this process was forked from the one that opened the device.
+    bool is_forked() const noexcept { return fork_guard_.forked(); }
+    /// True if no call can succeed any more.
+    bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire) || is_forked(); }
     /// Throws the error of a lost device; does nothing if it is not lost.
     void throw_if_lost() const;
     const DriverTable& driver() const noexcept { return *driver_; }
@@ -96,6 +105,7 @@ private:
 
     std::shared_ptr<const DriverTable> driver_;
     std::string device_;
+    ForkGuard fork_guard_;
     std::atomic<bool> lost_ = false;
     std::mutex losing_;
     const char* lost_symbol_ = "";  // both are written before lost_, and never again

@@ -36,6 +36,9 @@ std::string refusal(const DriverTable& table, Result result, const std::string& 
             return fmt::format("{} is the stub library of a CUDA toolkit, with which programs are linked, not a driver",
                                path);
         case Result::no_device: return "the CUDA driver finds no device";
+        case Result::not_initialized:
+            return "the CUDA driver cannot be initialised in a child process whose parent had initialised it before "
+                   "fork()";
         default: return "the CUDA driver cannot be initialised: cuInit returns " + describe(table, result);
     }
 }

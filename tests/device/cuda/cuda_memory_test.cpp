@@ -38,6 +38,40 @@ TEST_F(CudaMemoryTest, IsZeroAndCannotBeAccessedByTheHost) {
     EXPECT_EQ(backend->reserve(0, MemoryUse::arena)->data(), nullptr);
 }
 
+TEST_F(CudaMemoryTest, AddressesOfDevicesAreToldFromThoseOfTheHost) {
+    const auto memory = backend->reserve(1000, MemoryUse::arena);
+    const int here = 1;
+    void* pinned = nullptr;
+    DeviceAddress theirs = 0;
+    const auto table = driver.table();
+    {
+        // Of another part of the program.
+        const auto device = std::make_shared<CudaDevice>(table, 0);
+        const CurrentContext current(*device);
+        pinned = device->calls().allocate_pinned(16, 0);
+        theirs = device->calls().allocate(16);
+        EXPECT_TRUE(backend->is_device_memory(memory->data()));
+        EXPECT_TRUE(backend->is_device_memory(memory->data() + 999));
+        EXPECT_TRUE(backend->is_device_memory(reinterpret_cast<const void*>(theirs)));
+        EXPECT_FALSE(backend->is_device_memory(pinned));
+        EXPECT_FALSE(backend->is_device_memory(&here));
+        EXPECT_FALSE(backend->is_device_memory(nullptr));
+        EXPECT_FALSE(cpu_backend(1)->is_device_memory(memory->data()));
+        device->calls().call(&DriverTable::host_free, pinned);
+        device->calls().call(&DriverTable::memory_free, theirs);
+    }
+    // Managed memory is on the device, and the host can access it.
+    auto managing = std::make_shared<DriverTable>(*table);
+    managing->pointer_attribute = [](void* value, PointerAttribute attribute, DeviceAddress) {
+        if (attribute == PointerAttribute::memory_type)
+            *static_cast<MemoryType*>(value) = MemoryType::device;
+        else
+            *static_cast<unsigned*>(value) = attribute == PointerAttribute::is_managed ? 1 : 0;
+        return Result::success;
+    };
+    EXPECT_FALSE(cuda_backend(0, managing, nvrtc.nvrtc())->is_device_memory(memory->data()));
+}
+
 TEST_F(CudaMemoryTest, RowsAreThoseOfHostMemory) {
     const auto cpu = cpu_backend(1);
     constexpr std::size_t capacity = 4096;
@@ -183,6 +217,7 @@ TEST_F(StagedMemory, SeveralThreadsUploadAtOnce) {
             }
         });
     for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(driver.count("cuMemHostAlloc"), 2) << "they share two buffers, and wait for one another";
     const auto found = all_of(*memory);
     for (unsigned i = 0; i < 4; ++i)
         EXPECT_TRUE(std::equal(found.begin() + i * bytes, found.begin() + (i + 1) * bytes, pattern(bytes, i).begin()));

@@ -119,6 +119,9 @@ TEST_F(DriverLibrary, InitialisationFails) {
     fake_->init_result = 803;
     EXPECT_EQ(refusal(),
               "the CUDA driver cannot be initialised: cuInit returns CUDA_ERROR_OF_THE_FAKE (the fake fails)");
+    fake_->init_result = 3;
+    EXPECT_EQ(refusal(),
+              "the CUDA driver cannot be initialised in a child process whose parent had initialised it before fork()");
 }
 
 TEST_F(DriverLibrary, TooOld) {

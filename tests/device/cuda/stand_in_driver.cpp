@@ -47,6 +47,7 @@ std::shared_ptr<const DriverTable> make_table() {
     CAIRN_STAND_IN(host_alloc)
     CAIRN_STAND_IN(host_free)
     CAIRN_STAND_IN(host_device_pointer)
+    CAIRN_STAND_IN(pointer_attribute)
     CAIRN_STAND_IN(copy_to_device)
     CAIRN_STAND_IN(copy_to_host)
     CAIRN_STAND_IN(copy_on_device)

@@ -39,6 +39,7 @@ public:
     Result host_alloc(void** address, std::size_t bytes, unsigned flags);
     Result host_free(void* address);
     Result host_device_pointer(DeviceAddress* device, void* host, unsigned flags);
+    Result pointer_attribute(void* value, PointerAttribute attribute, DeviceAddress address);
     Result copy_to_device(DeviceAddress target, const void* source, std::size_t bytes, StreamHandle stream);
     Result copy_to_host(void* target, DeviceAddress source, std::size_t bytes, StreamHandle stream);
     Result copy_on_device(DeviceAddress target, DeviceAddress source, std::size_t bytes, StreamHandle stream);

@@ -55,6 +55,18 @@ Result StandInDriver::State::host_device_pointer(DeviceAddress* device, void* ho
     return Result::success;
 }
 
+Result StandInDriver::State::pointer_attribute(void* value, PointerAttribute attribute, DeviceAddress address) {
+    const bool is_device = memory.device(address, 1) != nullptr;
+    if (!is_device && !memory.is_pinned(reinterpret_cast<const void*>(address))) return Result::invalid_value;
+    switch (attribute) {
+        case PointerAttribute::memory_type:
+            *static_cast<MemoryType*>(value) = is_device ? MemoryType::device : MemoryType::host;
+            return Result::success;
+        case PointerAttribute::is_managed: *static_cast<unsigned*>(value) = 0; return Result::success;
+        default: return Result::not_supported;
+    }
+}
+
 std::optional<StandInDriver::State::Side> StandInDriver::State::device_side(DeviceAddress address, std::size_t pitch,
                                                                             std::size_t row_bytes, std::size_t rows) {
     std::byte* const data = memory.device(address, (rows - 1) * pitch + row_bytes);
