@@ -179,6 +179,14 @@ TEST_F(CudaCompilation, TheTextThatFailsIsNamed) {
                          }),
               "[cuda] c does not compile for sm_90a: NVRTC_ERROR_COMPILATION, with the log\nan error of the stand-in");
     EXPECT_EQ(compile_all({{"text a", "a"}}).size(), 1U);
+    DeviceCode labelled = {"#error", "c"};
+    labelled.label = "own.exp@1 for exp | f32[4] -> f32[4]";
+    EXPECT_EQ(message_of(ErrorKind::unsupported,
+                         [&] {
+                             compile_all({{"text a", "a"}, {"text b", "b"}, labelled});
+                         }),
+              "[cuda] own.exp@1 for exp | f32[4] -> f32[4]: [cuda] c does not compile for sm_90a: "
+              "NVRTC_ERROR_COMPILATION, with the log\nan error of the stand-in");
 }
 
 TEST_F(CudaCompilation, InvalidCodesAreRefused) {
@@ -217,11 +225,14 @@ TEST_F(CudaCompilation, MoreSharedMemoryAndLargerClustersAreAllowedForTheFunctio
 
 TEST_F(CudaCompilation, WithoutNvrtcTheReasonIsGiven) {
     backend = cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}));
+    DeviceCode a = {"text a", "a"}, b = {"text b", "b"};
+    a.label = b.label = "a kernel";
     EXPECT_THAT(message_of(ErrorKind::unsupported,
                            [&] {
-                               compile_all({{"text a", "a"}, {"text b", "b"}});
+                               compile_all({a, b});
                            }),
-                HasSubstr("/absent/libnvrtc.so.13"));
+                AllOf(HasSubstr("[cuda] NVRTC, the compiler of CUDA kernels, cannot be opened: "),
+                      HasSubstr("/absent/libnvrtc.so.13"), Not(HasSubstr("a kernel"))));
 }
 
 /// A kernel with the parameters of DeviceCode that doubles its operand, and uses a type of the preamble.
