@@ -211,7 +211,8 @@ public:
     ///
     /// T is the C++ type of the dtype; std::uint16_t for f16 and bf16. Throws Error(argument) for an unknown name,
     /// another dtype or number of axes, sizes that are out of bounds or that no value of their symbols gives (naming
-    /// the nearest that fit), and a number of elements that differs from the shape's. A failed call changes nothing.
+    /// the nearest that fit), a number of elements that differs from the shape's, and elements in the memory of a GPU
+    /// of the Context. A failed call changes nothing.
     template <detail::Elements R>
     void set(std::string_view input, R&& elements, std::span<const std::int64_t> shape) {
         set_elements(input, detail::elements_of(std::forward<R>(elements)), &shape);
@@ -257,7 +258,7 @@ public:
     void set(std::string_view symbol, std::int64_t value);
 
     /// Makes each run write an output to the caller's memory, which must hold it at the sizes then set. No byte after
-    /// the result is touched. Throws Error(argument) for an unknown name.
+    /// the result is touched. Throws Error(argument) for an unknown name, and for memory of a GPU of the Context.
     ///
     /// The memory may be that of an input: the result is correct and written after everything was read, so that the
     /// next run reads it as that input's data. It must not overlap the memory of another output (such a run throws
@@ -273,8 +274,10 @@ public:
     /// Runs once at the sizes set. The first run at new largest sizes touches memory. No run allocates, except the
     /// first of a bucket with an inexact program, which is verified (Tolerance::relative). Throws Busy, Cancelled, or
     /// Error(argument) if an input is missing, a state is full, or the data cannot be computed with (an index out of
-    /// range, for example: the message gives op, input, position and value). An exception of a kernel becomes an Error
-    /// that names the instruction; an exception of RunOptions::progress is passed on unchanged.
+    /// range, for example: the message gives op, input, position and value; of several, those of any one). An exception
+    /// of a kernel becomes an Error that names the instruction; an exception of RunOptions::progress is passed on
+    /// unchanged. A GPU that fails in a way that only a new process can mend is an Error(unsupported), then and in
+    /// every later call that needs it; programs of the CPU go on.
     ///
     /// After a failure states are as before the run, except those that the run had begun to overwrite (by State::write
     /// or assign): run() throws until each of them is restored by reset_states(), load_states() or set_state(), or is

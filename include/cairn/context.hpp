@@ -92,7 +92,8 @@ struct ContextOptions {
 /// Contexts share nothing. Handles are cheap to copy and keep the Context alive. Thread-safe. A moved-from handle
 /// throws Error(argument) on any use.
 ///
-/// The threads do not survive fork(): create the Context after it.
+/// The threads do not survive fork(): create the Context after it. A child of a process that has used a GPU cannot use
+/// GPUs at all; it may use a new Context of the CPU.
 class CAIRN_API Context {
 public:
     /// Throws Error(argument) for threads < 1, for ill-formed extra kernels (two with one id, an unknown definition),

@@ -49,8 +49,8 @@ bool any_widened_inputs(const KernelSet& kernels, FeatureSet features) {
 void check_device(const ir::Node& copy, const KernelSet& kernels) {
     const Device device = *types::device_of_code(copy.attributes.integer("device"));
     if (!has_device(kernels.devices, device))
-        throw Error(ErrorKind::unsupported, "copy_to",
-                    fmt::format("device {} is not available in this library", to_string(device)), copy.where);
+        throw Error(ErrorKind::unsupported, "copy_to", fmt::format("this Context has no device {}", to_string(device)),
+                    copy.where);
 }
 
 // The largest part of a budget that a calibration may take: of 2 s, the half second that a thorough one needs.

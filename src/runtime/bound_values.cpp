@@ -205,6 +205,8 @@ private:
         Shape wanted = buffer.desc.shape, given;
         for (const std::int64_t size : view.shape) given.emplace_back(size);
         if (view.data == nullptr && element_count(wanted).constant() != 0) return refuse(buffer, "missing");
+        if (view.device != Device::cpu || context_.device_of_memory(view.data))
+            return refuse(buffer, "is not in host memory");
         if (view.dtype != buffer.desc.dtype || given != wanted)
             return refuse(buffer, fmt::format("expected {}, got {}", to_string(buffer.desc.dtype, wanted),
                                               to_string(view.dtype, given)));

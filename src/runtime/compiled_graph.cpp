@@ -101,7 +101,10 @@ void CompiledGraph::set(std::string_view symbol, std::int64_t value) {
 
 void CompiledGraph::set_output(std::string_view output, void* data, std::size_t bytes) {
     runtime::Instance& instance = valid().instance.require_idle("set_output");
-    instance.outputs[output_index(instance, output, "set_output")] = {data, data == nullptr ? 0 : bytes};
+    runtime::OutputSlot& slot = instance.outputs[output_index(instance, output, "set_output")];
+    if (data != slot.data)
+        runtime::check_host_memory(*instance.executable->context.impl(), data, "set_output", "output", output);
+    slot = {data, data == nullptr ? 0 : bytes};
     instance.bucket = -1;
 }
 

@@ -20,6 +20,8 @@ void set_checked(runtime::Instance& instance, const StateContents& contents) {
     if (contents.data == nullptr && !empty)
         throw Error(ErrorKind::argument, set_part,
                     fmt::format("state \"{}\" is given no data", instance.states[contents.state].port().name));
+    runtime::check_host_memory(*instance.executable->context.impl(), contents.data, set_part, "state",
+                               instance.states[contents.state].port().name);
     runtime::set_contents(instance, {contents});
 }
 

@@ -94,9 +94,13 @@ void check_shape(Instance& instance, const program::Port& port, Sizes shape) {
     solve_symbols(instance, port, shape);
 }
 
-void check_data(const program::Port& port, const void* data, Sizes shape) {
+void check_data(const Instance& instance, std::size_t i, const void* data, Sizes shape) {
+    const std::string& name = instance.executable->set.inputs[i].name;
     if (data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", port.name));
+        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", name));
+    // An address that was set before is not asked for again: that would cost two calls of a driver each time.
+    if (data != instance.inputs[i].data)
+        check_host_memory(*instance.executable->context.impl(), data, "set", "input", name);
 }
 
 /// Commits a checked input and releases the view held so far.
@@ -217,6 +221,14 @@ void check_dtype(std::string_view part, std::string_view kind, std::string_view 
                             types::element_type_text(given)));
 }
 
+void check_host_memory(const Context::Impl& context, const void* data, std::string_view part, std::string_view kind,
+                       std::string_view name) {
+    if (const std::optional<Device> device = context.device_of_memory(data))
+        throw Error(ErrorKind::argument, part,
+                    fmt::format("{} \"{}\" is given memory of the device {}, expected memory of the host", kind, name,
+                                to_string(*device)));
+}
+
 void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {
     SizeSlot& slot = instance.size(symbol);
     check_size(slot, value);
@@ -228,7 +240,7 @@ void set_input(Instance& instance, std::string_view name, const void* data, Size
     const std::size_t i = index_of(instance, name);
     const program::Port& port = instance.executable->set.inputs[i];
     check_shape(instance, port, shape);
-    check_data(port, data, shape);
+    check_data(instance, i, data, shape);
     commit_input(instance, i, data, shape);
 }
 
@@ -244,7 +256,7 @@ void set_input(Instance& instance, std::string_view name, const InputView& view)
             ErrorKind::argument, "set",
             fmt::format("input \"{}\" has {} axes and {} strides", name, view.shape.size(), view.strides.size()));
     check_shape(instance, port, view.shape);
-    check_data(port, view.data, view.shape);
+    check_data(instance, i, view.data, view.shape);
     if (is_dense(view)) return commit_input(instance, i, view.data, view.shape, std::move(held));
     InputSlot& slot = instance.inputs[i];
     densify(view, copy_buffer(slot, port, element_count_of(view.shape) * size_of(view.dtype)));
@@ -262,7 +274,7 @@ void set_input(Instance& instance, std::string_view name, const detail::ElementS
     check_shape(instance, port, shape);
     const std::size_t expected = element_count_of(shape);
     if (elements.count != expected) refuse(port, "expected {} elements, got {}", expected, elements.count);
-    check_data(port, elements.data, shape);
+    check_data(instance, i, elements.data, shape);
     if (!elements.is_temporary || expected == 0) return commit_input(instance, i, elements.data, shape);
     InputSlot& slot = instance.inputs[i];
     const std::size_t bytes = expected * size_of(port.desc.dtype);

@@ -156,7 +156,7 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
     link_all(program.run, run_);
     if (!missing.empty())
         throw Error(ErrorKind::unsupported, "program",
-                    "kernels that are not in this library or need another CPU: " + missing);
+                    "kernels that are not in this library, or that its CPU and devices cannot run: " + missing);
     compile_codes(context, binaries);
     for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
     for (const program::StatePort& state : program.states)

@@ -24,16 +24,33 @@ std::string index_text(const TensorArg& tensor, std::int64_t position) {
     return fmt::format("[{}]", fmt::join(index, ","));
 }
 
-/// The user's name of an operand, if there is one, else its number.
-std::string operand_text(const Program& program, const Instruction& instruction, int input) {
-    const auto i = static_cast<std::size_t>(input);
-    const program::View& view = instruction.inputs[i];
+/// The instruction that copies a buffer from another device; null if none does.
+const Instruction* copy_into(const Program& program, int buffer) {
+    for (const auto* section : {&program.bind, &program.run})
+        for (const Instruction& instruction : *section)
+            if (instruction.problem->definition == "copy_to" && instruction.outputs[0].buffer == buffer)
+                return &instruction;
+    return nullptr;
+}
+
+/// The user's name of an operand, or of what it is a copy of on another device; empty if there is none.
+std::string operand_name(const Program& program, const Instruction& instruction, std::size_t input) {
+    const program::View& view = instruction.inputs[input];
     const program::Buffer& buffer = program.buffers[static_cast<std::size_t>(view.buffer)];
     const bool has_name =
         buffer.kind == BufferKind::input || buffer.kind == BufferKind::weight || buffer.kind == BufferKind::state;
-    if (!has_name) return fmt::format("operand {}", input);
-    const bool is_whole = view.offset == Dim(0) && instruction.problem->inputs[i].shape == buffer.desc.shape;
-    return fmt::format("{}\"{}\"", is_whole ? "" : "a view of ", buffer.name);
+    std::string name;
+    if (has_name)
+        name = fmt::format("\"{}\"", buffer.name);
+    else if (const Instruction* const copy = copy_into(program, view.buffer))
+        name = operand_name(program, *copy, 0);
+    const bool is_whole = view.offset == Dim(0) && instruction.problem->inputs[input].shape == buffer.desc.shape;
+    return is_whole || name.empty() || name.starts_with("a view of ") ? name : "a view of " + name;
+}
+
+std::string operand_text(const Program& program, const Instruction& instruction, int input) {
+    const std::string name = operand_name(program, instruction, static_cast<std::size_t>(input));
+    return name.empty() ? fmt::format("operand {}", input) : name;
 }
 
 std::string failure_text(const device::Failure& failure, const Args& args, const Program& program,

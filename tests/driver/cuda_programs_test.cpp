@@ -167,7 +167,7 @@ TEST(CudaPrograms, InstancesRunAtTheSameTimeAndAreDestroyedWhileOthersRun) {
 }
 
 TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
-    constexpr int steps = 6;
+    constexpr int steps = TestDevice::text_tokens;
     TestDevice device;
     std::vector<std::vector<std::int32_t>> texts;
     std::vector<std::vector<float>> logits;
@@ -235,6 +235,9 @@ TEST(CudaPrograms, RandomGraphsAreComputedAsByTheInterpreter) {
     EXPECT_GT(device.launches(), 100);
 }
 
+/// The failure in a message, after the instruction and its kernel.
+std::string failure_in(const std::string& message) { return message.substr(message.find(": ") + 2); }
+
 TEST(CudaPrograms, AnIndexOutOfRangeIsReportedAsOnTheCpu) {
     Graph g("gather");
     g.output("y", gather(g.input("table", DType::f32, {5, 4}), g.input("i", DType::i64, {3}), 0));
@@ -250,6 +253,32 @@ TEST(CudaPrograms, AnIndexOutOfRangeIsReportedAsOnTheCpu) {
         EXPECT_THAT(messages.back(), HasSubstr("index is out of range"));
         EXPECT_THAT(messages.back(), HasSubstr("[1] is 7"));
     }
+    EXPECT_THAT(messages[1], HasSubstr(" by cuda.gather."));
+    EXPECT_EQ(failure_in(messages[1]), failure_in(messages[0])) << "the input has its name";
+}
+
+// Which of several is left open: threads reach them in any order. It is one of them, whole.
+TEST(CudaPrograms, OfSeveralIndicesOutOfRangeOneIsReported) {
+    constexpr std::int64_t count = 3000;
+    Graph g("gather");
+    const Tensor table = g.input("table", DType::f32, {5, 4});
+    g.output("y", gather(table, g.input("i", DType::i64, {count}), 0));
+    const std::vector<float> values(20, 1);
+    std::vector<std::int64_t> indices(count, 2);
+    indices[3] = 7;
+    indices[1500] = -9;
+    indices[2999] = 5;
+    const std::string beginning = "an index is out of range of the indexed axis: \"i\"";
+    TestDevice device;
+    for (const Context& context : {Context(), device.context()}) {
+        CompiledGraph compiled = compile(g, context);
+        compiled.set("table", values.data(), {5, 4});
+        compiled.set("i", indices.data(), {count});
+        for (int repeat = 0; repeat < 20; ++repeat)
+            EXPECT_THAT(failure_in(message([&] { compiled.run(); })),
+                        testing::AnyOf(beginning + "[3] is 7", beginning + "[1500] is -9", beginning + "[2999] is 5"));
+    }
+    EXPECT_GT(device.launches(), 0);
 }
 
 }  // namespace

@@ -1,11 +1,5 @@
 #include "tests/driver/emulated_device.hpp"
 
-#include "device/cuda/cuda_backend.hpp"
-#include "driver/cuda_devices.hpp"
-#include "driver/make_context.hpp"
-#include "kernels/cuda/prelude_text.hpp"
-#include "runtime/kernel_cache_folder.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,7 +14,7 @@ using device::cuda::NvrtcResult;
 
 // Functions of a table have no context.
 EmulatedDevice* self = nullptr;
-std::string pending_text;
+std::string pending_text, compile_log;
 void (*compile_pending)() = nullptr;
 
 constexpr std::string_view begin_of_entry = "extern \"C\" __global__ void ", begin_of_image = "emulated machine code\n";
@@ -38,7 +32,9 @@ std::vector<std::pair<std::string, std::size_t>> entries_of(std::string_view tex
     return entries;
 }
 
-std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table() {
+}  // namespace
+
+std::shared_ptr<const device::cuda::NvrtcTable> EmulatedDevice::nvrtc_table() {
     auto table = std::make_shared<device::cuda::NvrtcTable>();
     table->version = [](int* major, int* minor) {
         *major = 13;
@@ -51,15 +47,24 @@ std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table() {
         return NvrtcResult::success;
     };
     table->compile = [](device::cuda::NvrtcProgram, int, const char* const*) {
-        compile_pending();
+        compile_log.clear();
+        try {
+            compile_pending();
+        } catch (const std::exception& error) {
+            compile_log = error.what();
+            return NvrtcResult::compilation;
+        }
         return NvrtcResult::success;
     };
     table->destroy = [](device::cuda::NvrtcProgram*) { return NvrtcResult::success; };
     table->log_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
-        *bytes = 0;
+        *bytes = compile_log.size() + 1;
         return NvrtcResult::success;
     };
-    table->log = [](device::cuda::NvrtcProgram, char*) { return NvrtcResult::success; };
+    table->log = [](device::cuda::NvrtcProgram, char* log) {
+        std::memcpy(log, compile_log.c_str(), compile_log.size() + 1);
+        return NvrtcResult::success;
+    };
     table->cubin_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
         *bytes = begin_of_image.size() + pending_text.size() + 1;
         return NvrtcResult::success;
@@ -73,10 +78,11 @@ std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table() {
     return table;
 }
 
-}  // namespace
-
-EmulatedDevice::EmulatedDevice(std::uint64_t seed)
-    : nvrtc_(std::make_shared<device::cuda::Nvrtc>(nvrtc_table())), seed_(seed) {
+EmulatedDevice::EmulatedDevice(const EmulatedDeviceOptions& options)
+    : options_(options),
+      driver_(options.memory_bytes),
+      nvrtc_(std::make_shared<device::cuda::Nvrtc>(nvrtc_table())),
+      seed_(options.seed) {
     self = this;
     compile_pending = [] { self->compile(pending_text); };
     driver_.on_module_load([this](const void* image) { return load(image); });
@@ -125,24 +131,6 @@ std::vector<std::string> EmulatedDevice::faults() const {
     std::vector<std::string> all = driver_.violations();
     for (std::string& leak : driver_.leaks()) all.push_back(std::move(leak));
     return all;
-}
-
-Context EmulatedDevice::context(ContextOptions options) {
-    const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "emulated"};
-    std::shared_ptr<device::cuda::Nvrtc> nvrtc = nvrtc_;
-    if (!options.cuda_libraries.empty())
-        nvrtc =
-            std::make_shared<device::cuda::Nvrtc>(device::cuda::LibraryFolders{options.cuda_libraries.string(), {}});
-    std::shared_ptr<device::KernelCache> cache;
-    if (!options.kernel_cache.empty())
-        cache = std::make_shared<runtime::KernelCacheFolder>(options.kernel_cache, options.log);
-    std::vector<DeviceBackend> devices;
-    devices.push_back({rates.device,
-                       device::cuda::cuda_backend(0, driver_.table(), std::move(nvrtc),
-                                                  std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                                  std::move(cache)),
-                       driver::kernels_for_cuda(rates, 90)});
-    return driver::make_context(std::move(options), std::move(devices));
 }
 
 }  // namespace cairn::test

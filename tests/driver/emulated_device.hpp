@@ -13,14 +13,21 @@
 
 namespace cairn::test {
 
+struct EmulatedDeviceOptions {
+    std::uint64_t seed = 1;  ///< of the orders in which threads run
+    std::size_t memory_bytes = std::size_t{1} << 30;
+    int compute_capability = 90;  ///< of the kernels that a Context offers
+};
+
 /// A CUDA device without a GPU: the backend for CUDA on the stand-in driver, whose kernels run in the emulator from the
 /// text that NVRTC would compile. Machine code is that text, so that it can be kept for another device or process. At
 /// most one exists at a time.
 class EmulatedDevice {
 public:
     static constexpr std::uint64_t random_graphs = 25;
+    static constexpr int text_tokens = 6;
 
-    explicit EmulatedDevice(std::uint64_t seed = 1);
+    explicit EmulatedDevice(const EmulatedDeviceOptions& options = {});
     ~EmulatedDevice();
     EmulatedDevice(const EmulatedDevice&) = delete;
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;
@@ -32,11 +39,15 @@ public:
     std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }
     std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
+    device::cuda::StandInDriver& driver() noexcept { return driver_; }
+    /// An NVRTC that compiles for the emulator, for the device that exists.
+    static std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table();
 
 private:
     void compile(const std::string& text);
     device::cuda::Result load(const void* image);
 
+    EmulatedDeviceOptions options_;
     device::cuda::StandInDriver driver_;
     std::shared_ptr<device::cuda::Nvrtc> nvrtc_;
     std::vector<std::shared_ptr<emulated_cuda::EmulatedModule>> modules_;

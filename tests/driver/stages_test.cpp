@@ -72,7 +72,7 @@ TEST(Stages, ACopyToAMissingDeviceIsRefused) {
     g.output("there", exp(copy_to(x, Device::cuda())));
     const std::string line = std::to_string(__LINE__ - 1);
     EXPECT_EQ(message([&] { compile(g, Context()); }),
-              "[copy_to] device cuda is not available in this library (stages_test.cpp:" + line + ")");
+              "[copy_to] this Context has no device cuda (stages_test.cpp:" + line + ")");
 }
 
 TEST(Stages, AnInvalidTuningTimeIsRefused) {
