@@ -30,12 +30,16 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return result;
 }
 
-std::vector<std::string> environment_with_cache(const std::filesystem::path& cache) {
-    std::vector<std::string> result;
-    for (char** entry = environ; *entry != nullptr; ++entry)
-        if (!std::string_view(*entry).starts_with("XDG_CACHE_HOME=")) result.emplace_back(*entry);
-    result.push_back("XDG_CACHE_HOME=" + cache.string());
-    return result;
+/// The environment of this process with variables added or replaced.
+std::vector<std::string> environment_with(std::vector<std::string> variables) {
+    const std::size_t added = variables.size();
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('=') + 1);
+        if (std::none_of(variables.begin(), variables.begin() + static_cast<std::ptrdiff_t>(added),
+                         [&](const std::string& variable) { return variable.starts_with(name); }))
+            variables.emplace_back(*entry);
+    }
+    return variables;
 }
 
 std::string read_line(int descriptor) {
@@ -82,7 +86,9 @@ Outcome run(const std::string& program, const std::vector<std::string>& argument
 
     std::vector<std::string> words{program};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    const std::vector<std::string> variables = environment_with_cache(folder / "cache");
+    std::vector<std::string> given = options.variables;
+    given.push_back("XDG_CACHE_HOME=" + (folder / "cache").string());
+    const std::vector<std::string> variables = environment_with(std::move(given));
     const auto before = options.ignores_sigpipe ? std::signal(SIGPIPE, SIG_IGN) : SIG_DFL;
     pid_t child = -1;
     const int code = posix_spawn(&child, program.c_str(), &spawn.files, &spawn.attributes, pointers(words).data(),

@@ -27,6 +27,7 @@ struct RunOptions {
     std::string input{};  ///< contents of standard input
     Output output = Output::kept;
     bool ignores_sigpipe = false;  ///< the program inherits SIGPIPE as ignored
+    std::vector<std::string> variables{};  ///< of the environment, `name=value`, in place of those of this process
 };
 
 /// Runs the program to its end with an empty user cache folder.

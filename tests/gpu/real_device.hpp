@@ -12,6 +12,7 @@ namespace cairn::test {
 class RealDevice {
 public:
     static constexpr std::uint64_t random_graphs = 400;
+    static constexpr int text_tokens = 100;
 
     /// A Context with the GPU, at rates that make it faster than the CPU in everything. With a folder of CUDA's
     /// libraries it has their NVRTC, or none.

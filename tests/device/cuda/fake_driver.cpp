@@ -1,14 +1,30 @@
 // A library with the functions of the CUDA driver. Those that are called while a driver is opened return what
-// `cairn_fake_driver` says, the others return success.
+// `cairn_fake_driver` says, the others return success. Environment variables say what it begins with.
 #include "tests/device/cuda/fake_driver.hpp"
 
 #include "device/cuda/driver_table.hpp"
 
+#include <cstdlib>
+
 using namespace cairn::device::cuda;
+
+namespace {
+
+int variable(const char* name, int otherwise) {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? otherwise : std::atoi(text);
+}
+
+}  // namespace
 
 extern "C" {
 
-FakeDriver cairn_fake_driver = {0, 0, 13000, 0, 1, 0};
+FakeDriver cairn_fake_driver = {static_cast<unsigned>(variable("CAIRN_FAKE_INIT_RESULT", 0)),
+                                0,
+                                variable("CAIRN_FAKE_VERSION", 13000),
+                                0,
+                                variable("CAIRN_FAKE_DEVICES", 1),
+                                0};
 
 Result cuInit(unsigned) {
     ++cairn_fake_driver.calls;
