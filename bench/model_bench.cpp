@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using bench::Workload;
 
 struct Options {
-    std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder;
+    std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder, source_dir;
     std::optional<std::int64_t> length;
     std::int64_t batch = 1;
     int threads = 0;
@@ -68,6 +68,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
     app.add_option("--cache-dir", options.cache_folder,
                    "folder for the compiled, packed model from files, which the next start loads");
+    app.add_option("--source-dir", options.source_dir,
+                   "source tree with the bundled models and the reference outputs; the one built from when not given");
     app.add_flag("--json", options.as_json, "one JSON object");
 }
 
@@ -89,7 +91,11 @@ Workload workload_of(const Options& options) {
 }
 
 bench::ModelSource source_of(const Options& options, const Workload& work) {
-    const std::filesystem::path golden = CAIRN_GOLDEN_DIR, models = CAIRN_EXAMPLES_DIR "/models";
+    std::filesystem::path golden = CAIRN_GOLDEN_DIR, models = CAIRN_EXAMPLES_DIR "/models";
+    if (!options.source_dir.empty()) {
+        golden = std::filesystem::path(options.source_dir) / "tests" / "golden";
+        models = std::filesystem::path(options.source_dir) / "examples" / "models";
+    }
     const bool is_classifier = work.kind == Workload::Kind::classify;
     if (!options.lock.empty() && !options.cache_folder.empty()) refuse("give --lock or --cache-dir, not both");
     if (options.model != "gpt2" && options.model != "distilbert") {

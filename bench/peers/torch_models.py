@@ -78,7 +78,7 @@ class DistilBertLayer(nn.Module):
 
 
 class DistilBert(nn.Module):
-    """ids [B,S], mask [B,S] of booleans -> logits [B,2]."""
+    """ids [B,S], mask [B,S] of booleans (None: all count) -> logits [B,2]."""
 
     def __init__(self):
         super().__init__()
@@ -87,10 +87,10 @@ class DistilBert(nn.Module):
         self.layers = nn.ModuleList(DistilBertLayer() for _ in range(6))
         self.pre, self.classifier = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 2)
 
-    def forward(self, ids, mask):
+    def forward(self, ids, mask=None):
         x = self.norm(self.tokens(ids) + self.positions.weight[: ids.shape[1]])
         for layer in self.layers:
-            x = layer(x, mask[:, None, None, :])
+            x = layer(x, None if mask is None else mask[:, None, None, :])
         return self.classifier(F.relu(self.pre(x[:, 0])))
 
     NAMES = {"attention.q_lin": "q", "attention.k_lin": "k", "attention.v_lin": "v", "attention.out_lin": "out",

@@ -1,0 +1,1 @@
+"""What scripts/gpu_check does on a machine with a GPU."""

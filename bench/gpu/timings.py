@@ -1,0 +1,53 @@
+"""What is timed: the ceilings of the card, and Cairn's benchmarks."""
+import contextlib
+import json
+
+from gpu.pack import ROOT
+
+# name: model, work, tokens of a text, texts
+WORKS = {
+    "gpt2-step-128": ("gpt2", "decode", 128, 1),
+    "gpt2-prompt-128": ("gpt2", "prefill", 128, 1),
+    "gpt2-prompt-512": ("gpt2", "prefill", 512, 1),
+    "distilbert-1x128": ("distilbert", "classify", 128, 1),
+    "distilbert-8x128": ("distilbert", "classify", 128, 8),
+    "distilbert-32x128": ("distilbert", "classify", 128, 32),
+}
+
+
+def json_of(line):
+    """The object in a line; None if it holds none."""
+    with contextlib.suppress(ValueError):
+        row = json.loads(line)
+        return row if isinstance(row, dict) else None
+    return None
+
+
+def run_ceilings(programs):
+    """The rates of the card, as the command cairn measures them."""
+    outcome = programs.attempt("ceilings", "cairn", ["doctor", "--device", "cuda", "--json"], 60)
+    rates = [row for row in map(json_of, outcome.out.splitlines()) if row is not None]
+    detail = "" if outcome.ok and rates else outcome.detail()
+    programs.run.emit("ceilings", "calibration", outcome.status, outcome.seconds, detail, rates=rates)
+
+
+def run_bench(programs, work, turn):
+    """A benchmark, whose seconds on the card are those of its profile."""
+    model, kind, length, batch = WORKS[work]
+    arguments = ["--model", model, "--work", kind, "--device", "cuda", "--mode", "off", "--json", "--source-dir", ROOT,
+                 "--profile"]
+    arguments += ["--length", 5, "--batch", min(batch, 2), "--iterations", 1] if programs.small else [
+        "--synthetic", "--length", length, "--batch", batch, "--iterations", 50]
+    outcome = programs.attempt(f"bench {work}", "model_bench", arguments, 30)
+    row = next(filter(None, map(json_of, outcome.out.splitlines())), None)
+    status, values, detail = outcome.status, {}, outcome.detail()
+    if outcome.ok:
+        try:
+            values = {"wall_us": row["median_ns"] / 1e3,
+                      "card_us": 1e6 * sum(each["seconds"] for each in row["profile"]), "error": row["error"],
+                      "instructions": row["instructions"], "start_s": row["first_logits_ns"] / 1e9}
+            detail = ""
+        except (TypeError, KeyError):
+            status, detail = "failed", f"it printed no result: {detail}"
+    programs.run.emit("bench", work, status, outcome.seconds, detail, engine="Cairn", precision="f32", turn=turn,
+                      **values)
