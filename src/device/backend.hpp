@@ -73,6 +73,8 @@ public:
                                                              KernelBinaries saved = {}) = 0;
     /// The binary that code of compile() was loaded from; null on a device whose kernels have no text.
     virtual std::shared_ptr<const KernelBinary> binary(const void* code) const;
+    /// True if its kernels are texts (Kernel::code), false if they are functions (Kernel::run).
+    virtual bool compiles_kernels() const noexcept { return false; }
     /// Prepares launches to be run as one unit. `symbols` are the values of the program's symbols; kernels with code
     /// read them. Both lists must stay where they are as long as the command buffer lives.
     virtual std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
@@ -80,6 +82,11 @@ public:
     /// Wall-clock seconds of the calls, one after another as a program makes them: from the first thread's start to the
     /// last thread's end. Rethrows what the kernel throws; `failure` receives what it reports.
     virtual double time(const TimedCalls& calls, std::optional<Failure>& failure) = 0;
+    /// The step of the clock that time() reads, in seconds, or a few of its steps.
+    virtual double clock_step() const noexcept { return 2e-7; }
+    /// True once the device can no longer be used in this process, as after a kernel that accessed memory it does not
+    /// have. What needs the device then throws Error(unsupported) with the reason.
+    virtual bool is_lost() const noexcept { return false; }
 
     /// Number of threads that its kernels run on; those of the CPU are prepared for this number (Kernel::prepare,
     /// Kernel::workspace).

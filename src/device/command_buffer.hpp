@@ -39,7 +39,8 @@ struct Failure {
     std::int64_t position = 0, value = 0;
 };
 
-/// Time span in which a thread worked on a launch, in seconds since the submission began; empty if it did not.
+/// Time span in which a thread worked on a launch, in seconds since the submission began; empty if it did not. A device
+/// with a clock of its own has one span for each launch, in seconds since it began with the first one.
 struct TimeSpan {
     double begin = 0, end = 0;
 };

@@ -20,8 +20,9 @@ namespace cairn::selection {
 class Priors;
 }
 namespace cairn::autotune {
+class CandidateCodes;
 class OperandMemory;
-}
+}  // namespace cairn::autotune
 
 namespace cairn {
 
@@ -62,12 +63,23 @@ struct Context::Impl {
     std::mutex measuring;  ///< held while times are measured: other load would disturb them
     /// Operands of measured kernels; empty unless measuring.
     types::PerDevice<std::shared_ptr<autotune::OperandMemory>> operand_memory;
+    std::shared_ptr<autotune::CandidateCodes> candidate_codes;  ///< of measured kernels; null unless measuring
 
+    /// The backend of a device; null if the Context has not opened it.
+    device::Backend* opened(Device device) const noexcept {
+        if (device == Device::cpu) return cpu.get();
+        for (const DeviceBackend& other : other_backends)
+            if (other.device == device) return other.backend.get();
+        return nullptr;
+    }
     /// The backend of a device. A device that has rates alone is simulated: in the host's memory, by the CPU.
     device::Backend& backend(Device device) const noexcept {
-        for (const DeviceBackend& other : other_backends)
-            if (other.device == device) return *other.backend;
-        return *cpu;
+        device::Backend* const found = opened(device);
+        return found != nullptr ? *found : *cpu;
+    }
+    bool has_lost_device() const noexcept {
+        return std::any_of(other_backends.begin(), other_backends.end(),
+                           [](const DeviceBackend& other) { return other.backend->is_lost(); });
     }
     /// The device in whose memory an address is, if the host cannot access it; empty for memory of the host.
     std::optional<Device> device_of_memory(const void* address) const noexcept {

@@ -1,5 +1,6 @@
 #include "runtime/compiled_code.hpp"
 
+#include "device/compiled_kernel.hpp"
 #include "graph/types/per_device.hpp"
 
 #include <fmt/format.h>
@@ -22,10 +23,8 @@ void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols
             throw InternalError("program", fmt::format("{} is called with symbols of another program", kernel->id));
         KernelCode code = kernel->code(*problem);
         OfDevice& of_device = devices[kernel->device];
-        of_device.codes.push_back({std::move(code.text), std::move(code.entry), code.block, code.cluster,
-                                   static_cast<std::size_t>(code.shared_bytes.upper_bound()),
-                                   fmt::format("{} for {}", kernel->id, to_string(*problem))});
         entry.compiled.grid = std::move(code.grid);
+        of_device.codes.push_back(device::text_of(*kernel, *problem, std::move(code)));
         of_device.results.push_back(&entry.compiled);
     }
     for (auto& [device, of_device] : devices) {

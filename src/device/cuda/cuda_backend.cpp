@@ -48,6 +48,7 @@ public:
     std::shared_ptr<const KernelBinary> binary(const void* code) const override {
         return static_cast<const CudaKernel*>(code)->module->binary();
     }
+    bool compiles_kernels() const noexcept override { return true; }
     std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,
                                           std::span<const std::int64_t> symbols) override {
         return std::make_unique<CudaCommands>(device_, launches, symbols, graphs_);
@@ -56,6 +57,9 @@ public:
     double time(const TimedCalls& calls, std::optional<Failure>& failure) override {
         return time_calls(device_, calls, graphs_, failure);
     }
+    // That of events.
+    double clock_step() const noexcept override { return 5e-7; }
+    bool is_lost() const noexcept override { return device_->calls().is_lost(); }
 
     int threads() const noexcept override { return 1; }
     FeatureSet features() const override { return {}; }
