@@ -40,25 +40,32 @@ struct KernelReport {
 ///   op, 64 eps for a composite; integers are exact; a kernel that states an error (Kernel::error) is within that;
 /// * the bits are the same each time;
 /// * nothing is written outside the outputs and the workspace, and nothing read outside the inputs affects results;
-/// * if it accepts a range of sizes, it accepts each size in it, and workspace() and prepare() succeed there;
+/// * if it accepts a range of sizes, it accepts each size in it, and workspace(), prepare() and code() succeed there;
 /// * with an output in an input's memory, where the kernel allows it: the same bits again;
+/// * an index that the definition refuses is reported as a failure (Team::fail);
 /// * run() makes no heap call, the cost is a finite number, and the workspace suffices.
+///
+/// A kernel with code (Kernel::code) runs on its device, with operands in the memory of the device and guards around
+/// each: every Problem three times, and one compiled text at all sizes. In addition the text must compile, be the same
+/// for equal Problems, and have a grid that can be launched. A kernel for `copy_to` of such a device copies between it
+/// and the host. If a kernel makes the device unusable, its report says so and the kernels after it are not checked.
 ///
 ///     Context context({.extra = my_kernels()});
 ///     for (const std::string& fault : check_kernel(context, "cpu.mine.swish.f32@1").faults) std::puts(fault.c_str());
 ///
 /// Uses threads of its own during the call. Throws Error(argument) if the Context has no such kernel,
-/// Error(unsupported) if this machine cannot run it or if it packs into a layout of its own (check a kernel that reads
-/// the layout instead).
+/// Error(unsupported) if this machine cannot run it, if the Context has not opened its device, or if it packs into a
+/// layout of its own (check a kernel that reads the layout instead).
 CAIRN_API KernelReport check_kernel(const Context& context, std::string_view id, const CheckOptions& options = {});
-/// As above, for a kernel outside a Context, whose definition is an op or one of `definitions`.
+/// As above, for a kernel outside a Context, whose definition is an op or one of `definitions`. A kernel with code is
+/// an Error(unsupported): it needs a device, which a Context opens.
 CAIRN_API KernelReport check_kernel(const Kernel& kernel, std::span<const Definition> definitions,
                                     const CheckOptions& options = {});
 
 /// Checks all kernels of a Context, those of ContextOptions::extra first, each with all its settings. Returns one
-/// report for each, in that order. KernelReport::not_checked gives the reason for a kernel that this machine cannot run
-/// or whose packed layout is unknown. The built-in kernels pass; they take minutes. A program's tests check its own
-/// kernels:
+/// report for each, in that order. KernelReport::not_checked gives the reason for a kernel that this machine cannot
+/// run, whose device the Context has not opened, or whose packed layout is unknown. The built-in kernels pass; they
+/// take minutes. A program's tests check its own kernels:
 ///
 ///     for (const KernelReport& report : check_kernels(context, {.only_extra = true}))
 ///         for (const std::string& fault : report.faults) std::puts(fault.c_str());

@@ -69,8 +69,14 @@ struct KernelCode {
     /// `extern "C" __global__ void entry(...)`. Its parameters are the data of each operand, inputs before outputs, as
     /// `void*`; then `void* workspace`, `const i64* symbols` (the values of the symbols of the Problem, in the order of
     /// Symbols::list()), `FailureReport* status` and `u32 instruction`. Equal Problems give equal text.
+    ///
+    /// The data of an operand is aligned to the size of its dtype and no more: an operand may be a part of another
+    /// tensor. A kernel that loads 16 bytes at once first checks the address (`is_aligned`). The workspace is aligned
+    /// to 64 bytes.
     std::string text;
-    std::string entry;         ///< the name of that function
+    /// The name of that function. Texts that differ need names that differ: a program may have several. A digest of the
+    /// Problem's text makes one: `"my_exp_" + to_string(digest(to_string(problem)))`.
+    std::string entry;
     std::vector<Dim> grid{1};  ///< blocks along x, y, z
     int block = 256;           ///< threads of a block
     int cluster = 1;           ///< blocks of a cluster, along x
@@ -89,7 +95,9 @@ struct Kernel {
     KernelFunction<Refusal(const Problem& problem)> accepts;
     void (*run)(const Args& args, Team& team) = nullptr;
     /// On a GPU, instead of `run`: its code. A block that has nothing to do at the current sizes returns, after
-    /// dependency_wait(). Results are the same bits in every run.
+    /// dependency_wait(). Results are the same bits in every run, whatever the order of blocks and the alignment of
+    /// operands: sums are made in an order that depends on sizes only. An index that is out of range is reported
+    /// (`report_failure`) and not followed. `check_kernel` tests all of this on the device of a Context.
     KernelFunction<KernelCode(const Problem& problem)> code;
     int compute_capability = 80;    ///< that `code` needs: 90 for 9.0
     std::vector<InPlace> in_place;  ///< applies only where dtype, shape and strides of the two agree

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/check.hpp"
+#include "device/context_impl.hpp"
 
 #include <cstdint>
 #include <span>
@@ -11,7 +12,12 @@ namespace cairn::kernel_check {
 struct KernelToCheck {
     Kernel kernel;
     CheckOptions options;
+    device::Backend* backend = nullptr;  ///< of a kernel that is no function (Kernel::run): the device that runs it
 };
+
+/// The device of a Context that runs a kernel; null if the kernel is a function, which is checked on the CPU. Throws
+/// Error(unsupported) if the Context has not opened the device.
+device::Backend* backend_of(const Kernel& kernel, const Context::Impl& context);
 
 /// Checks each kernel as check_kernel does, with one report for each. The correct results for a Problem are computed
 /// once for all of them, so kernels with the same samples are best checked together.

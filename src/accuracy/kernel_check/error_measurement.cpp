@@ -4,6 +4,7 @@
 #include "cairn/error.hpp"
 
 #include <limits>
+#include <new>
 
 namespace cairn::kernel_check {
 namespace {
@@ -36,7 +37,14 @@ ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, do
         const kernel_check::ErrorNorms error_norms = kernel_check::error_norms(kernel, compared, definitions, backend);
         figures.relative = error_norms.relative;
         figures.largest = error_norms.largest;
-    } catch (...) { figures.relative = figures.largest = std::numeric_limits<double>::infinity(); }
+        return figures;
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::memory, "check_kernel", "out of memory for a run of " + kernel.id);
+    } catch (const Error& error) {
+        if (error.kind() == ErrorKind::memory) throw;
+    } catch (...) {
+    }
+    figures.relative = figures.largest = std::numeric_limits<double>::infinity();
     return figures;
 }
 

@@ -18,8 +18,10 @@ namespace cairn::kernel_check {
 std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& problem, std::vector<std::int64_t> sizes,
                                           std::span<const Definition> definitions);
 
-/// Runs a kernel on such a problem and compares the results with the reference. The error is infinite if the kernel
-/// throws, or touches memory it must not.
+/// Runs a kernel on such a problem, on the device of the backend, and compares the results with the reference. The
+/// error is infinite if the kernel throws, has code that does not compile, or touches memory it must not; a device that
+/// it makes unusable (Backend::is_lost) is among that. Throws Error(memory) if there is no memory for the comparison,
+/// which says nothing about the kernel.
 ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, double promised,
                                std::span<const Definition> definitions, device::Backend& backend);
 

@@ -213,8 +213,8 @@ std::vector<std::uint8_t> GuardedTensor::bits() const {
     return found;
 }
 
-TensorArg GuardedTensor::argument() {
-    return {data(), shape_.data(), strides_.data(), static_cast<int>(shape_.size())};
+TensorArg GuardedTensor::argument(std::byte* block) const {
+    return {block + begin_, shape_.data(), strides_.data(), static_cast<int>(shape_.size())};
 }
 
 void GuardedTensor::close_guards([[maybe_unused]] bool closed) {

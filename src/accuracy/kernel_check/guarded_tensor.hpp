@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,8 +48,13 @@ public:
     /// The raw bytes of all elements, in the order of memory: for comparing results bit by bit.
     std::vector<std::uint8_t> bits() const;
 
-    TensorArg argument();
+    /// All of its memory, with the guards.
+    std::span<std::byte> block() { return memory_; }
+    TensorArg argument() { return argument(memory_.data()); }
+    /// As an argument for a device that finds the block, or a copy of it, at this address.
+    TensorArg argument(std::byte* block) const;
     std::byte* data() { return memory_.data() + begin_; }
+    /// Bytes from the first element to the end of the last.
     std::size_t size() const { return size_; }
     /// With AddressSanitizer, the guard after the elements cannot be accessed while `closed`.
     void close_guards(bool closed);
@@ -78,7 +84,9 @@ private:
 class GuardedWorkspace {
 public:
     GuardedWorkspace(std::size_t count, std::uint8_t poison);
-    std::byte* data() { return memory_.data() + begin_; }
+    /// All of its memory, with the guards; the bytes begin at `begin()`.
+    std::span<std::byte> block() { return memory_; }
+    std::size_t begin() const { return begin_; }
     bool guards_intact() const;
 
 private:

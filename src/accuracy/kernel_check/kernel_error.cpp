@@ -1,13 +1,15 @@
 #include "accuracy/kernel_check/kernel_error.hpp"
 
 #include "accuracy/kernel_check/guarded_tensor.hpp"
+#include "accuracy/kernel_check/kernel_runner.hpp"
 #include "accuracy/kernel_check/random_operands.hpp"
-#include "accuracy/kernel_check/run_kernel.hpp"
 #include "accuracy/kernel_check/tolerance.hpp"
 #include "accuracy/metric/float_limits.hpp"
+#include "device/compiled_kernel.hpp"
 #include "graph/ir/problem_graph.hpp"
 
 #include <algorithm>
+#include <exception>
 
 namespace cairn::kernel_check {
 namespace {
@@ -37,11 +39,19 @@ ErrorNorms error_norms(const Kernel& kernel, const Problem& problem, std::span<c
     std::mt19937_64 random(1);
     RandomInputs inputs = random_inputs(problem, definitions, SpecialValues::none, random);
     std::vector<GuardedTensor> outputs;
-    std::vector<TensorArg> in, out;
     for (const TensorDesc& output : problem.outputs) outputs.emplace_back(output, std::uint8_t{0}, 0);
-    for (GuardedTensor& operand : inputs.tensors) in.push_back(operand.argument());
-    for (GuardedTensor& operand : outputs) out.push_back(operand.argument());
-    std::string fault = run_kernel({kernel, problem, {}, in, out, backend.threads()}, backend);
+    std::vector<device::CompiledKernel> compiled;
+    if (kernel.code) {
+        const device::KernelToCompile only{&kernel, &problem};
+        compiled = device::compile_kernels({&only, 1}, backend);
+        if (compiled[0].fault) std::rethrow_exception(compiled[0].fault);
+    }
+    KernelCall call{kernel, problem, {}, inputs.tensors, outputs};
+    call.compiled = compiled.empty() ? nullptr : compiled.data();
+    call.threads = backend.threads();
+    const RunOutcome outcome = KernelRunner(backend).run(call);
+    std::string fault = outcome.fault;
+    if (outcome.failure) fault += std::string(" fails: ") + outcome.failure->reason;
     for (const GuardedTensor& output : outputs)
         if (!output.guards_intact()) fault += " writes around an output";
     if (!fault.empty()) throw InternalError("check_kernel", kernel.id + fault);

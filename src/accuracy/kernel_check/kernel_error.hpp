@@ -21,7 +21,7 @@ bool is_comparable(const Kernel& kernel, const Problem& problem);
 
 /// Runs a kernel once on random operands, with all threads of the backend, and compares it with its definition: the
 /// largest of each norm over its outputs. `problem` has constant sizes, is accepted and is_comparable(). Rethrows what
-/// the kernel throws; throws InternalError if it fails, or writes out of bounds.
+/// the kernel throws; throws InternalError if it fails, or writes out of bounds, and what compile_kernels() throws.
 ErrorNorms error_norms(const Kernel& kernel, const Problem& problem, std::span<const Definition> definitions,
                        device::Backend& backend);
 

@@ -32,6 +32,7 @@ struct ReferenceCase {
 class Oracle {
 public:
     explicit Oracle(std::span<const Definition> definitions) : definitions_(definitions) {}
+    std::span<const Definition> definitions() const noexcept { return definitions_; }
 
     /// The operands depend on the Problem's text only. Throws what the definition throws if it rejects the Problem.
     /// Valid until forget().

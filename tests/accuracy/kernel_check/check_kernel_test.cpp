@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 /// Tests of the harness: a correct kernel passes, and each kind of fault is reported.
 namespace cairn::test {
@@ -315,6 +317,40 @@ TEST(CheckKernel, GeneratesValidIndicesForAnyDefinition) {
     };
     kernel.samples = {"lookup | f32[3] i32[N] -> f32[N] where N in 1..40"};
     EXPECT_EQ(check_kernel(kernel, {&lookup, 1}).faults, std::vector<std::string>());
+}
+
+// The definition refuses an index that is out of range.
+TEST(CheckKernel, DetectsAnIndexThatIsNotChecked) {
+    Kernel kernel;
+    kernel.id = "own.gather@1";
+    kernel.definition = "gather";
+    kernel.accepts = [](const Problem& problem) -> Refusal {
+        for (const auto* list : {&problem.inputs, &problem.outputs})
+            for (const TensorDesc& tensor : *list)
+                if (!tensor.is_dense()) return "needs dense memory";
+        return problem.inputs[0].dtype == DType::f32 ? "" : "needs f32";
+    };
+    kernel.run = [](const Args& args, Team& team) {
+        const auto* table = reinterpret_cast<const float*>(args.inputs[0].data);
+        const auto* index = reinterpret_cast<const std::int32_t*>(args.inputs[1].data);
+        const std::int64_t rows = args.inputs[0].shape[0];
+        for (std::int64_t i = team.rank(); i < args.inputs[1].shape[0]; i += team.size())
+            reinterpret_cast<float*>(args.outputs[0].data)[i] =
+                table[std::clamp<std::int64_t>(index[i], 0, rows - 1)];
+    };
+    kernel.samples = {"gather axis=(-1) | f32[3] i32[N] -> f32[N] where N in 1..40"};
+    const KernelReport found = check_kernel(kernel, {}, {});
+    ASSERT_FALSE(found.faults.empty());
+    EXPECT_NE(found.faults[0].find("does not report an index out of range: input 1 has 3"), std::string::npos)
+        << found.faults[0];
+}
+
+TEST(CheckKernel, DetectsAnException) {
+    Kernel kernel = wrong_floor();
+    kernel.run = [](const Args&, Team&) { throw std::runtime_error("boom"); };
+    const KernelReport thrown = check_kernel(kernel, {}, {});
+    ASSERT_FALSE(thrown.faults.empty());
+    EXPECT_NE(thrown.faults[0].find("throws: boom with 1 threads"), std::string::npos) << thrown.faults[0];
 }
 
 TEST(CheckKernel, ReportsProblemsItCannotCheck) {
