@@ -1,5 +1,6 @@
 #include "autotune/measurement/benchmark.hpp"
 
+#include "autotune/measurement/candidate_codes.hpp"
 #include "autotune/measurement/kernel_call_errors.hpp"
 #include "autotune/measurement/operands.hpp"
 #include "autotune/measurement/stopwatch.hpp"
@@ -12,15 +13,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace cairn::autotune {
 namespace {
 
-// Seconds that a block lasts at least: hundreds of clock steps, so that reading the clock costs nothing measurable.
-constexpr double shortest_block = 4e-5;
+// Steps of a device's clock that a block lasts at least.
+constexpr double block_steps = 200;
 // Median absolute deviation divided by the median.
 constexpr double max_relative_deviation = 0.05;
 // Range from the 10th to the 90th percentile divided by the median.
@@ -60,18 +63,23 @@ OperandMemories memories_of(const BenchmarkCandidate& candidate, Context::Impl& 
     return is_upload ? OperandMemories{other, own, own} : OperandMemories{own, other, own};
 }
 
+CandidateCodes& codes_of(Context::Impl& impl) {
+    if (impl.candidate_codes == nullptr) impl.candidate_codes = std::make_shared<CandidateCodes>(impl);
+    return *impl.candidate_codes;
+}
+
 /// A candidate with its operands and clock, ready to run.
 class PreparedCandidate {
 public:
-    PreparedCandidate(const BenchmarkCandidate& candidate, Context::Impl& impl, bool cold, const FillOptions& filling)
+    PreparedCandidate(const BenchmarkCandidate& candidate, Context::Impl& impl, bool cold, const FillOptions& filling,
+                      CompiledCall call)
         : operands_(with_kernel_errors(*candidate.kernel,
                                        [&] {
                                            return Operands(*candidate.problem, *candidate.kernel, impl.kernels,
                                                            impl.cpu->threads(), memories_of(candidate, impl), cold,
                                                            filling);
                                        })),
-          watch_(*candidate.kernel, operands_, impl.backend(candidate.kernel->device),
-                 compiled_call(*candidate.kernel, *candidate.problem, impl.backend(candidate.kernel->device))) {}
+          watch_(*candidate.kernel, operands_, impl.backend(candidate.kernel->device), std::move(call)) {}
     PreparedCandidate(const PreparedCandidate&) = delete;
     PreparedCandidate& operator=(const PreparedCandidate&) = delete;
 
@@ -95,6 +103,11 @@ Timing censored(double bound) {
     timing.status = TimingStatus::censored;
     timing.bound = bound;
     return timing;
+}
+
+/// True if a candidate's calls are timed on threads of the CPU, which others may take away. A device works on alone.
+bool runs_on_cpu(const BenchmarkCandidate& candidate, const Context::Impl& impl) {
+    return &impl.backend(candidate.kernel->device) == impl.cpu.get();
 }
 
 /// Lowers the quality of a timing if there were more involuntary context switches than blocks and its spread is large.
@@ -130,13 +143,18 @@ public:
     }
 
     BenchmarkResult run() {
-        for (std::size_t c = 0; c < candidates_.size(); ++c) run_or_fail(c, [&] { first_run(c); });
+        compile();
+        for (std::size_t c = 0; c < candidates_.size() && !result_.lost_device; ++c)
+            run_or_fail(c, [&] { first_run(c); });
         std::erase_if(remaining_, [&](const RemainingCandidate& each) {
             const bool is_late = each.first > long_run && each.first > hopeless_ratio * best_;
             if (is_late) result_.timings[each.number] = censored(each.first);
             return is_late;
         });
-        while (!remaining_.empty() && !run_elimination()) {}
+        while (!remaining_.empty() && !result_.lost_device && !run_elimination()) {}
+        // Nothing can be run any more.
+        for (std::size_t c = 0; c < candidates_.size(); ++c)
+            if (Timing& timing = result_.timings[c]; result_.lost_device && !was_timed(timing)) timing = censored(0);
         for (Timing& timing : result_.timings)
             if (options_.is_coarse && timing.status != TimingStatus::failed) timing.quality = coarse_quality;
         return std::move(result_);
@@ -155,6 +173,19 @@ private:
         return std::min(options_.elimination.seconds - result_.seconds, left.count());
     }
 
+    static bool was_timed(const Timing& timing) { return timing.status != TimingStatus::ok || timing.samples > 0; }
+
+    /// Compiles the code of the candidates that may be run.
+    void compile() {
+        std::vector<BenchmarkCandidate> needed;
+        for (std::size_t c = 0; c < candidates_.size(); ++c)
+            if (candidates_[c].kernel->code && !(candidates_[c].lower_bound > best_) &&
+                run_or_fail(c, [&] { check(candidates_[c], impl_); }))
+                needed.push_back(candidates_[c]);
+        if (needed.empty()) return;
+        codes_of(impl_).compile(needed, {options_.until, options_.upcoming, options_.on_compile});
+    }
+
     /// Runs `work`. False if it throws: the candidate has failed.
     template <typename F>
     bool run_or_fail(std::size_t number, const F& work) {
@@ -163,10 +194,19 @@ private:
             return true;
         } catch (const Cancelled&) { throw; } catch (const InternalError&) {
             throw;
-        } catch (const std::exception& error) { result_.timings[number] = failure(error.what()); } catch (...) {
-            result_.timings[number] = failure("it threw an exception that is not a std::exception");
+        } catch (const std::exception& error) { note_failure(number, error.what()); } catch (...) {
+            note_failure(number, "it threw an exception that is not a std::exception");
         }
         return false;
+    }
+
+    /// Called while the exception is handled.
+    void note_failure(std::size_t number, std::string note) {
+        const bool was_running = std::exchange(is_running_, false);
+        const bool is_lost = impl_.backend(candidates_[number].kernel->device).is_lost();
+        if (is_lost && !was_running) throw;  // something else has lost the device
+        result_.timings[number] = failure(std::move(note));
+        if (is_lost) result_.lost_device = std::current_exception();
     }
 
     void check_stop() const {
@@ -176,7 +216,9 @@ private:
     double timed(std::size_t number, PreparedCandidate& prepared, std::int64_t calls) {
         check_stop();
         const RunNotice on_run(options_.on_run, candidates_[number]);
+        is_running_ = true;
         const double seconds = prepared.time(calls);
+        is_running_ = false;
         result_.seconds += seconds;
         return seconds;
     }
@@ -188,9 +230,18 @@ private:
             result_.timings[number] = censored(0);
             return;
         }
+        const Problem& problem = *candidates_[number].problem;
+        const Kernel& kernel = *candidates_[number].kernel;
+        const device::CompiledKernel* const compiled = kernel.code ? codes_of(impl_).find(kernel, problem) : nullptr;
+        if (kernel.code && compiled == nullptr) {
+            // Either check() has failed, or there was no time to compile it.
+            if (result_.timings[number].status == TimingStatus::ok) result_.timings[number] = censored(0);
+            return;
+        }
         check(candidates_[number], impl_);
         auto prepared = std::make_unique<PreparedCandidate>(candidates_[number], impl_, options_.cold,
-                                                            FillOptions{options_.stop, options_.fill_until});
+                                                            FillOptions{options_.stop, options_.fill_until},
+                                                            call_of(kernel, problem, compiled));
         const double first = timed(number, *prepared, 1);
         best_ = std::min(best_, first);
         remaining_.push_back({number, std::move(prepared), first});
@@ -201,7 +252,11 @@ private:
     bool run_elimination() {
         EliminationOptions race_options = options_.elimination;
         race_options.seconds = left();
-        race_options.block_seconds = shortest_block;
+        race_options.block_seconds = 0;
+        for (const RemainingCandidate& each : remaining_)
+            race_options.block_seconds =
+                std::max(race_options.block_seconds,
+                         block_seconds(impl_.backend(candidates_[each.number].kernel->device)));
         std::size_t failed = remaining_.size();
         const auto time = [&](int candidate, std::int64_t inner) {
             RemainingCandidate& each = remaining_[static_cast<std::size_t>(candidate)];
@@ -220,7 +275,8 @@ private:
             for (const CandidateResult& candidate : result.candidates) blocks += candidate.timing.samples;
             for (std::size_t r = 0; r < remaining_.size(); ++r) {
                 Timing& timing = result_.timings[remaining_[r].number] = result.candidates[r].timing;
-                mark_disturbed(timing, involuntary_switches() - switches, blocks);
+                if (runs_on_cpu(candidates_[remaining_[r].number], impl_))
+                    mark_disturbed(timing, involuntary_switches() - switches, blocks);
                 if (remaining_[r].prepared->is_warm()) timing.quality = coarse_quality;
             }
             return true;
@@ -236,6 +292,7 @@ private:
     Context::Impl& impl_;
     const BenchmarkOptions& options_;
     double best_;
+    bool is_running_ = false;  // a candidate is
     std::vector<RemainingCandidate> remaining_;
     BenchmarkResult result_;
 };
@@ -267,9 +324,12 @@ std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl, Device dev
     return memory;
 }
 
+double block_seconds(const device::Backend& backend) { return block_steps * backend.clock_step(); }
+
 void release_operand_memory(Context::Impl& impl) {
     const std::scoped_lock alone(impl.measuring);
     impl.operand_memory = {};
+    impl.candidate_codes.reset();
 }
 
 namespace {
@@ -295,7 +355,10 @@ bool has_large_spread(const Timing& timing) {
 Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Impl& impl, const MeasureOptions& options) {
     check(candidate, impl);
     const std::scoped_lock alone(impl.measuring);
-    PreparedCandidate prepared(candidate, impl, options.cold, FillOptions{options.stop});
+    device::Backend& backend = impl.backend(candidate.kernel->device);
+    PreparedCandidate prepared(candidate, impl, options.cold, FillOptions{options.stop},
+                               compiled_call(*candidate.kernel, *candidate.problem, backend));
+    const double shortest_block = block_seconds(backend);
     const long switches = involuntary_switches();
     double spent = 0;
     const auto time = [&](std::int64_t calls) {
@@ -316,7 +379,7 @@ Timing measure_candidate(const BenchmarkCandidate& candidate, Context::Impl& imp
     do times.push_back(time(inner) / static_cast<double>(inner));
     while (static_cast<int>(times.size()) < options.blocks && spent + block <= options.max_seconds);
     Timing timing = summary_of(std::move(times), inner);
-    mark_disturbed(timing, involuntary_switches() - switches, timing.samples);
+    if (runs_on_cpu(candidate, impl)) mark_disturbed(timing, involuntary_switches() - switches, timing.samples);
     return timing;
 }
 

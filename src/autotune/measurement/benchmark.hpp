@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,7 +16,8 @@
 #include <stop_token>
 #include <vector>
 
-/// Times kernels on Problems of constant sizes with a Context's threads, the way a program would run them.
+/// Times kernels on Problems of constant sizes on their devices, those of the CPU with a Context's threads, the way a
+/// program would run them.
 namespace cairn::autotune {
 
 /// Timing::quality of times that are good enough to rank kernels but no more: of few blocks, or with weights that may
@@ -43,17 +45,28 @@ struct BenchmarkOptions {
     std::chrono::steady_clock::time_point fill_until = std::chrono::steady_clock::time_point::max();
     std::function<void(const BenchmarkCandidate*)> on_run = {};  ///< called with a candidate before it runs, and with
                                                                  ///< null when it has returned
+    /// As in CompilationOptions (candidate_codes.hpp).
+    std::function<std::vector<BenchmarkCandidate>()> upcoming = {};
+    std::function<void(std::span<const BenchmarkCandidate>)> on_compile = {};
 };
 
 struct BenchmarkResult {
     std::vector<Timing> timings;  ///< of each candidate
     double seconds = 0;           ///< total of the timed runs
+    /// What a candidate threw that has made its device unusable (Backend::is_lost): it has failed, and no candidate was
+    /// run after it. Null: all devices can be used.
+    std::exception_ptr lost_device = {};
 };
 
 /// Times kernels that compute the same value, or parts of it, by successive elimination. A candidate that refuses or
 /// throws has failed, with the reason in `note`, and does not stop the others. A candidate whose first run leaves no
 /// budget for a second one, or is far behind the best, is `censored` at the time of that run; a candidate that is not
 /// run is censored at 0. Throws Cancelled within one run after a stop.
+///
+/// The code of candidates for a device is compiled before the first run, that of all together. Its time is not part of
+/// theirs, nor of the limit on timed runs, but it counts before `until`: a candidate that cannot be compiled by then is
+/// not run. One whose code does not compile has failed, with the compiler's log. Throws as compile_kernels() does where
+/// no candidate is at fault.
 BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candidates, Context::Impl& impl,
                                      const BenchmarkOptions& options);
 
@@ -65,7 +78,11 @@ std::size_t rotation_bytes_of(const Context::Impl& impl, Device device = Device:
 /// The memory in which a Context measures, created on the first call. The caller holds Impl::measuring.
 std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl, Device device = Device::cpu);
 
-/// Frees that memory.
+/// The shortest block of calls to be timed on a device, in seconds: hundreds of steps of its clock, so that reading it
+/// costs nothing measurable.
+double block_seconds(const device::Backend& backend);
+
+/// Frees that memory, and the code of measured kernels.
 void release_operand_memory(Context::Impl& impl);
 
 /// A timing of this many blocks, or of blocks that took this many seconds together, is final, whatever its spread.

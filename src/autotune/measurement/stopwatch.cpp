@@ -4,26 +4,30 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <memory>
 #include <optional>
 
 namespace cairn::autotune {
 
-CompiledCall compiled_call(const Kernel& kernel, const Problem& problem, device::Backend& backend) {
+CompiledCall call_of(const Kernel& kernel, const Problem& problem, const device::CompiledKernel* compiled) {
     CompiledCall call;
-    if (kernel.code != nullptr) {
-        KernelCode code = kernel.code(problem);
-        const device::DeviceCode text{std::move(code.text), std::move(code.entry), code.block, code.cluster,
-                                      static_cast<std::size_t>(code.shared_bytes.constant())};
-        const device::DeviceCode* const only = &text;
-        call.code = backend.compile({&only, 1}).front();
-        for (std::size_t axis = 0; axis < code.grid.size(); ++axis)
-            call.grid[axis] = static_cast<unsigned>(code.grid[axis].constant());
+    if (compiled != nullptr) {
+        if (compiled->fault) with_kernel_errors(kernel, [&] { std::rethrow_exception(compiled->fault); });
+        call.code = compiled->code;
+        for (std::size_t axis = 0; axis < compiled->grid.size(); ++axis)
+            call.grid[axis] = static_cast<unsigned>(compiled->grid[axis].constant());
     } else if (kernel.run == nullptr) {
         call.copy_bytes = static_cast<std::size_t>(element_count(problem.inputs[0].shape).constant()) *
                           size_of(problem.inputs[0].dtype);
     }
     return call;
+}
+
+CompiledCall compiled_call(const Kernel& kernel, const Problem& problem, device::Backend& backend) {
+    if (!kernel.code) return call_of(kernel, problem, nullptr);
+    const device::KernelToCompile only{&kernel, &problem};
+    return call_of(kernel, problem, device::compile_kernels({&only, 1}, backend).data());
 }
 
 double Stopwatch::time(std::int64_t calls) {

@@ -2,6 +2,7 @@
 
 #include "autotune/measurement/operands.hpp"
 #include "device/backend.hpp"
+#include "device/compiled_kernel.hpp"
 
 #include <array>
 #include <cstddef>
@@ -17,7 +18,10 @@ struct CompiledCall {
     std::array<unsigned, 3> grid{1, 1, 1};
     std::size_t copy_bytes = 0;
 };
-/// Compiles a kernel for a Problem of constant sizes; nothing for a kernel of the CPU.
+/// The call of a kernel for a Problem of constant sizes. `compiled` is its code; null if it has none. Throws the fault
+/// of code that could not be compiled, as an Error that names the kernel.
+CompiledCall call_of(const Kernel& kernel, const Problem& problem, const device::CompiledKernel* compiled);
+/// The same; compiles the code first.
 CompiledCall compiled_call(const Kernel& kernel, const Problem& problem, device::Backend& backend);
 
 /// Times calls of one kernel as a program would make them, one after another. The references must outlive it.

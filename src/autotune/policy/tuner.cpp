@@ -1,6 +1,7 @@
 #include "autotune/policy/tuner.hpp"
 
 #include "accuracy/kernel_check/error_measurement.hpp"
+#include "autotune/measurement/candidate_codes.hpp"
 #include "autotune/measurement/clock.hpp"
 #include "autotune/policy/exhaustive_tasks.hpp"
 #include "autotune/policy/knob_settings.hpp"
@@ -14,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -188,7 +191,9 @@ private:
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (left() <= 0) return false;
             report(*all[i].calls.front().kernel, all.size() - i);
-            measure(all[i], candidates_of(all[i], optimistic_));
+            measure(all[i], candidates_of(all[i], optimistic_), [&] {
+                return upcoming(all, i, [&](const TuningTask& task) { return candidates_of(task, optimistic_); });
+            });
             curve_->learn(all[i], optimistic_);
             curve_->note(spent(), result_.measured);
         }
@@ -208,7 +213,10 @@ private:
                 if (candidate_set.candidates.empty()) continue;
                 report(*candidate_set.candidates.front().kernel, all.size() - i);
                 const int before = result_.measured + result_.failed;
-                measure(all[i], candidate_set);
+                measure(all[i], candidate_set, [&] {
+                    return upcoming(all, i,
+                                    [&](const TuningTask& task) { return all_candidates_of(task, expected_better()); });
+                });
                 continues = continues || result_.measured + result_.failed > before;
             }
         }
@@ -244,14 +252,27 @@ private:
         budget_.progress({"tune", done_, done_ + static_cast<std::int64_t>(waiting), kernel.id, expected, best_});
     }
 
-    void measure(const TuningTask& task, const CandidateSet& candidate_set) {
+    using Candidates = std::vector<autotune::BenchmarkCandidate>;
+
+    /// Candidates with code of the tasks after `all[i]`: as many as one compilation takes.
+    template <typename CandidatesOf>
+    static Candidates upcoming(const std::vector<TuningTask>& all, std::size_t i, const CandidatesOf& candidates_of) {
+        Candidates found;
+        while (++i < all.size() && found.size() < autotune::CandidateCodes::max_texts)
+            for (const autotune::BenchmarkCandidate& candidate : candidates_of(all[i]).candidates)
+                if (candidate.kernel->code) found.push_back(candidate);
+        return found;
+    }
+
+    /// `upcoming`: candidates of later measurements, whose code may be compiled with that of these.
+    void measure(const TuningTask& task, const CandidateSet& candidate_set, std::function<Candidates()> upcoming = {}) {
         ++done_;
-        if (!candidate_set.candidates.empty())
-            record(
-                candidate_set.candidates,
-                measurer_.benchmark_candidates(
-                    candidate_set.candidates, benchmark_options(candidate_set.incumbent_seconds,
-                                                                budget_.effort.max_rounds, budget_.effort.min_blocks)));
+        if (!candidate_set.candidates.empty()) {
+            autotune::BenchmarkOptions options = benchmark_options(
+                candidate_set.incumbent_seconds, budget_.effort.max_rounds, budget_.effort.min_blocks);
+            options.upcoming = std::move(upcoming);
+            record(candidate_set.candidates, measurer_.benchmark_candidates(candidate_set.candidates, options));
+        }
         for (const CandidateCall& call : task.calls) {
             if (!call.compared || left() <= 0) continue;
             compare(call);
@@ -276,6 +297,7 @@ private:
         options.fill_until = autotune::time_point_after(seconds * filling_share);
         options.is_coarse = effort.is_coarse;
         options.on_run = [this](const autotune::BenchmarkCandidate* who) { watch(who); };
+        options.on_compile = [this](std::span<const autotune::BenchmarkCandidate> texts) { watch_compilation(texts); };
         options.elimination.seconds = std::min(seconds, effort.max_seconds);
         options.elimination.indifference = effort.indifference;
         options.elimination.max_rounds = rounds;
@@ -288,17 +310,31 @@ private:
 
     void watch(const autotune::BenchmarkCandidate* who) {
         if (who == nullptr) return watchdog_.end();
-        watchdog_.begin([this, who] {
-            const std::string reason = fmt::format("did not return within {} s", budget_.hang_seconds);
-            Timing timing;
-            timing.status = TimingStatus::failed;
-            timing.note = reason;
-            const Context::Impl& impl = *context_.impl();
-            impl.timings->record(*who->problem, who->kernel->id, environment_of(*who->kernel), optimistic_.policy,
-                                 timing);
-            impl.log(LogLevel::warning,
-                     fmt::format("tune: {} {} on {}", who->kernel->id, reason, to_string(*who->problem)));
-        });
+        watchdog_.begin(
+            [this, who] { give_up(*who, fmt::format("did not return within {} s", budget_.hang_seconds)); });
+    }
+
+    /// Nobody knows which of the texts takes so long.
+    void watch_compilation(std::span<const autotune::BenchmarkCandidate> texts) {
+        if (texts.empty()) return watchdog_.end();
+        watchdog_.begin(
+            [this, texts] {
+                for (const autotune::BenchmarkCandidate& each : texts)
+                    give_up(each, fmt::format("was not compiled within {} s, with {} others",
+                                              budget_.hang_seconds * static_cast<double>(texts.size()),
+                                              texts.size() - 1));
+            },
+            texts.size());
+    }
+
+    /// Called on the watchdog thread.
+    void give_up(const autotune::BenchmarkCandidate& who, const std::string& reason) {
+        Timing timing;
+        timing.status = TimingStatus::failed;
+        timing.note = reason;
+        const Context::Impl& impl = *context_.impl();
+        impl.timings->record(*who.problem, who.kernel->id, environment_of(*who.kernel), optimistic_.policy, timing);
+        impl.log(LogLevel::warning, fmt::format("tune: {} {} on {}", who.kernel->id, reason, to_string(*who.problem)));
     }
 
     void record(std::span<const autotune::BenchmarkCandidate> candidates, const autotune::BenchmarkResult& times) {
@@ -312,6 +348,7 @@ private:
             ++(timing.status == TimingStatus::failed ? result_.failed : result_.measured);
             if (timing.status == TimingStatus::ok && timing.median > 0) learn(candidates[c], timing.median);
         }
+        if (times.lost_device) std::rethrow_exception(times.lost_device);
     }
 
     void learn(const autotune::BenchmarkCandidate& one, double seconds) {
@@ -322,15 +359,25 @@ private:
     }
 
     void compare(const CandidateCall& call) {
-        if (call.kernel->run == nullptr) return;  // errors are measured on the CPU
         Context::Impl& impl = *context_.impl();
         const auto timing =
             impl.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);
         if (timing && timing->status == TimingStatus::failed) return;
-        const ErrorMeasurement figures = kernel_check::measure_error(*call.kernel, *call.compared, call.promised,
-                                                                     impl.kernels.definitions, *impl.cpu);
-        impl.timings->record_error(call.problem, call.kernel->id, environment_of(*call.kernel), figures);
-        ++result_.compared;
+        device::Backend& backend = impl.backend(call.kernel->device);
+        try {
+            const ErrorMeasurement figures = kernel_check::measure_error(*call.kernel, *call.compared, call.promised,
+                                                                         impl.kernels.definitions, backend);
+            impl.timings->record_error(call.problem, call.kernel->id, environment_of(*call.kernel), figures);
+            ++result_.compared;
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::memory) throw;
+            impl.log(LogLevel::info, fmt::format("tune: the error of {} is not measured: {}", call.kernel->id,
+                                                 error.what()));
+        }
+        if (backend.is_lost())
+            throw Error(ErrorKind::unsupported, "tune",
+                        fmt::format("{} has made the device {} unusable", call.kernel->id,
+                                    to_string(call.kernel->device)));
     }
 
     /// Takes disturbed times of the selection again, once, in more blocks. False if there are none.

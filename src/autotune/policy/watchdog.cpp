@@ -33,10 +33,10 @@ Watchdog::Watchdog(double seconds)
     thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
-void Watchdog::begin(std::function<void()> late) {
+void Watchdog::begin(std::function<void()> late, std::size_t parts) {
     const std::scoped_lock lock(mutex_);
     late_ = std::move(late);
-    deadline_ = Clock::now() + limit_;
+    deadline_ = Clock::now() + limit_ * static_cast<Clock::rep>(parts);
 }
 
 void Watchdog::end() {

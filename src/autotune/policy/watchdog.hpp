@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -17,9 +18,9 @@ public:
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Starts watching until end(). If the limit passes, `late` is called, once, on the watchdog thread. It must not
-    /// throw.
-    void begin(std::function<void()> late);
+    /// Starts watching until end(). If the limit, multiplied by `parts` of the work, passes, `late` is called, once, on
+    /// the watchdog thread. It must not throw.
+    void begin(std::function<void()> late, std::size_t parts = 1);
     /// Stops watching. On return `late` is not running.
     void end();
 
