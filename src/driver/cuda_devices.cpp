@@ -1,8 +1,11 @@
 #include "driver/cuda_devices.hpp"
 
 #include "device/cuda/cuda_backend.hpp"
+#include "graph/types/device_code.hpp"
 #include "kernels/cuda/cuda_kernels.hpp"
 #include "kernels/cuda/prelude_text.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -24,6 +27,9 @@ Kernel link_copy(Device device) {
         if (!from.is_dense() || !to.is_dense()) return "needs dense operands";
         return {};
     };
+    for (const Device target : {device, Device::cpu})
+        kernel.samples.push_back(fmt::format("copy_to device=({}) | f32[N,3] -> f32[N,3] where N in 0..5000",
+                                             types::device_code(target)));
     return kernel;
 }
 

@@ -51,6 +51,21 @@ FeatureSet features_in_use(const std::optional<FeatureSet>& requested, const Fea
 /// Kernels of a Context that has reference kernels only.
 bool is_kept_reference_only(const Kernel& kernel) { return is_reference(kernel.id) || kernel.definition == "pack"; }
 
+/// A device runs kernels of one form. Kernels for a device that the Context does not have are not used.
+void check_forms(const Context::Impl& impl) {
+    for (const Kernel& kernel : impl.options.extra.kernels) {
+        if (kernel.device == Device::cpu || !has_device(impl.kernels.devices, kernel.device)) continue;
+        const device::Backend* const backend = impl.opened(kernel.device);
+        const bool takes_code = backend != nullptr && backend->compiles_kernels();
+        if (takes_code == (kernel.code != nullptr)) continue;
+        throw Error(ErrorKind::argument, "context",
+                    "kernel " + kernel.id +
+                        (takes_code ? " has no code, but device " + to_string(kernel.device) + " runs code alone"
+                                    : " has code, which needs device " + to_string(kernel.device) +
+                                          ": it is simulated, because it has rates and is not opened"));
+    }
+}
+
 }  // namespace
 
 Context make_context(ContextOptions options, std::vector<DeviceBackend> devices) {
@@ -65,6 +80,7 @@ Context make_context(ContextOptions options, std::vector<DeviceBackend> devices)
     append(impl->kernels, impl->options.extra);
     for (DeviceBackend& other : impl->other_backends) append(impl->kernels, std::move(other.kernels));
     append(impl->kernels, std::move(built_in));
+    check_forms(*impl);
     if (impl->options.reference_only)
         std::erase_if(impl->kernels.kernels, [](const Kernel& kernel) { return !is_kept_reference_only(kernel); });
     impl->timings = std::make_unique<TimingDb>(

@@ -73,7 +73,7 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
         covers = *std::move(best);
         return {recorded_trial(*known, *trial_record)};
     }
-    if (!may_run) return {};
+    if (!may_run || context.impl()->has_lost_device()) return {};
 
     const CompileOptions unseen = without_diagnostics(options);
     const auto make_program = [&](std::size_t bucket, const selection::Selection& cover) {
@@ -93,6 +93,8 @@ std::vector<ProgramTrial> apply_program_trials(const Stages& stages, std::vector
                                      {seconds, options.progress, options.stop, autotune::usual_hang_seconds, effort},
                                      stages.unmeasured_plan(), trial_record);
     covers = std::move(trials.covers);
+    // Challengers that could not run for this reason are not worse.
+    if (context.impl()->has_lost_device()) return {};
     if (!trials.trials.empty() || trials.trial_record.terms != selection::CoverConstraints())
         context.impl()->timings->record_choice(question, environment, costs.policy, answer_of(trials, known));
     std::vector<ProgramTrial> all;

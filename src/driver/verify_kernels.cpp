@@ -65,15 +65,16 @@ public:
     void add(const program::Program& program) {
         for (const auto* section : {&program.bind, &program.run})
             for (const program::Instruction& instruction : *section)
-                if (impl_.is_extra(instruction.kernel) && impl_.find(instruction.kernel)->run != nullptr)
-                    add(instruction, program);
+                if (impl_.is_extra(instruction.kernel)) add(instruction, program);
     }
 
     void run() const {
         for (const auto& [id, calls] : calls_) {
             // The program has a fixed number of threads: results may depend on the number that a kernel is prepared
             // for.
-            const kernel_check::KernelToCheck kernel{*impl_.find(id), {.same_for_any_team = false, .stop = stop_}};
+            const Kernel& own = *impl_.find(id);
+            const kernel_check::KernelToCheck kernel{
+                own, {.same_for_any_team = false, .stop = stop_}, kernel_check::backend_of(own, impl_)};
             const KernelReport report = kernel_check::check_calls(kernel, calls, definitions_);
             if (!report.faults.empty())
                 throw Error(ErrorKind::argument, "verify",
