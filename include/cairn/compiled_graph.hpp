@@ -91,6 +91,11 @@ struct MemoryReport : DeviceMemory {
 };
 
 /// When a thread worked on an instruction, in seconds since the start of the run.
+///
+/// All spans of a run are on one time axis, that of the host. Another device measures with a clock of its own: the
+/// lengths of its spans are exact to about half a microsecond, and their place is counted from when the host begins to
+/// submit the instructions up to the next one on another device. The device begins some microseconds later, so its
+/// spans may lie that much too early, and never too late.
 struct ThreadSpan {
     double begin = 0, end = 0;  ///< equal if it did not take part
     friend bool operator==(const ThreadSpan&, const ThreadSpan&) = default;
@@ -101,9 +106,11 @@ struct InstructionProfile {
     std::string kernel, problem;  ///< Kernel::id, and the text form of the Problem
     double seconds = 0;           ///< in the last profiled run, from the end of the previous instruction to its own end
     double expected_seconds = 0;  ///< as expected by selection
-    /// One for each thread of the last profiled run, the caller's first. Between its spans a thread waits for others.
+    /// One for each thread of the last profiled run, the caller's first. Between its spans a thread waits for others. Of
+    /// an instruction on another device there is one, of that device.
     std::vector<ThreadSpan> threads = {};
     std::vector<std::string> names = {};  ///< given by name() to values it computes, results first
+    Device device = Device::cpu;          ///< that runs it
 };
 
 /// Error of an output or state, compared with an exact program on the same inputs and states, as defined at Tolerance.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cairn/version.hpp"
+#include "cairn/types.hpp"
 
 #include <cstdint>
 #include <iosfwd>
@@ -65,6 +65,7 @@ struct ExplainedInstruction {
     std::vector<int> reads, writes;  ///< indices into ExplainedBucket::buffers, one for each operand of the Problem
     /// Names given by name() to the values it computes, results first: `layer 3 attention`.
     std::vector<std::string> names = {};
+    Device device = Device::cpu;  ///< that runs it
     friend bool operator==(const ExplainedInstruction&, const ExplainedInstruction&) = default;
 };
 

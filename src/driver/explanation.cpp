@@ -1,4 +1,5 @@
 #include "cairn/compile.hpp"
+#include "driver/device_text.hpp"
 #include "driver/provenance.hpp"
 #include "driver/quantity_text.hpp"
 #include "runtime/program_set.hpp"
@@ -110,10 +111,10 @@ std::string value_text(const ExplainedValue& value) {
 std::string instructions_text(const ExplainedBucket& bucket, bool is_loaded) {
     std::string text;
     std::set<std::string> reported;
-    for (const auto& [chosen, other_kernels, at_bind, op, where, reads, writes, names] : bucket.instructions) {
-        text +=
-            fmt::format("  {} {}{} | {}{}{}\n", chosen.kernel, cost_of(chosen, is_loaded), at_bind ? " once" : "",
-                        chosen.problem, location_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
+    for (const auto& [chosen, other_kernels, at_bind, op, where, reads, writes, names, device] : bucket.instructions) {
+        text += fmt::format("  {}{} {}{} | {}{}{}\n", chosen.kernel, driver::device_text(device),
+                            cost_of(chosen, is_loaded), at_bind ? " once" : "", chosen.problem,
+                            location_text(op, where), names.empty() ? "" : ", \"" + joined(names) + '"');
         if (!reported.insert(chosen.kernel + ' ' + chosen.problem).second) continue;
         for (const ExplainedKernel& other_candidate : other_kernels)
             text += fmt::format("    {:<44} {}{}\n", other_candidate.kernel, cost_of(other_candidate),

@@ -1,5 +1,6 @@
 #include "cairn/compile.hpp"
 #include "driver/abbreviated_names.hpp"
+#include "driver/device_text.hpp"
 #include "driver/quantity_text.hpp"
 #include "runtime/program_set.hpp"
 
@@ -221,7 +222,8 @@ private:
         if (!names.empty()) text += " \"" + driver::abbreviated_names(names, 2) + '"';
         if (!where.empty()) text += " (" + driver::abbreviated_names(where, 1) + ')';
         text += limit_text(first.chosen);
-        text += fmt::format(", by {}{}", first.chosen.kernel, first.chosen.is_reference ? " (a reference kernel)" : "");
+        text += fmt::format(", by {}{}{}", first.chosen.kernel, driver::device_text(first.device),
+                            first.chosen.is_reference ? " (a reference kernel)" : "");
         if (!read.empty()) text += ", reads " + driver::abbreviated_names(read, 2);
         add(std::move(text));
     }

@@ -167,14 +167,18 @@ std::vector<InstructionProfile> CompiledGraph::profile() const {
     std::vector<InstructionProfile> rows;
     const int bucket = instance.bucket >= 0 ? instance.bucket : instance.profiled_bucket;
     if (bucket < 0) return rows;
-    const auto& run = instance.frame(bucket).frame.program().program().run;
+    const runtime::LinkedProgram& program = instance.frame(bucket).frame.program();
+    const auto& run = program.program().run;
     const runtime::Profile& profile = instance.profile;
     for (std::size_t i = 0; i < run.size(); ++i) {
-        rows.push_back({run[i].kernel, to_string(*run[i].problem), 0, run[i].seconds, {}, run[i].names});
+        const Device device = program.run()[i].kernel->device;
+        rows.push_back({run[i].kernel, to_string(*run[i].problem), 0, run[i].seconds, {}, run[i].names, device});
         if (bucket != instance.profiled_bucket || i >= profile.seconds.size()) continue;
         rows.back().seconds = profile.seconds[i];
         const std::size_t members = profile.spans.size() / profile.seconds.size();
-        for (const device::TimeSpan& span : std::span(profile.spans).subspan(i * members, members))
+        // Other devices fill in the first of them.
+        const std::size_t own = device == Device::cpu ? members : 1;
+        for (const device::TimeSpan& span : std::span(profile.spans).subspan(i * members, own))
             rows.back().threads.push_back({span.begin, span.end});
     }
     return rows;

@@ -5,8 +5,8 @@
 namespace cairn::inline v0 {
 namespace {
 
-/// Explanation of a bucket from its program alone.
-ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
+/// Explanation of a bucket from its program alone, and from the kernels that it calls.
+ExplainedBucket bucket_of(const runtime::BucketProgram& program, const Context::Impl& context) {
     ExplainedBucket bucket;
     bucket.ranges = program.ranges;
     const auto add = [&](const program::Instruction& instruction, bool at_bind) {
@@ -17,6 +17,7 @@ ExplainedBucket bucket_of(const runtime::BucketProgram& program) {
         explained.chosen.is_reference = is_reference(instruction.kernel);
         explained.at_bind = at_bind;
         explained.names = instruction.names;
+        explained.device = context.find(instruction.kernel)->device;
         for (const program::View& view : instruction.inputs) explained.reads.push_back(view.buffer);
         for (const program::View& view : instruction.outputs) explained.writes.push_back(view.buffer);
         if (!at_bind) bucket.seconds += instruction.seconds;
@@ -53,7 +54,7 @@ Explanation CompiledGraph::explain(std::stop_token stop) const {
         explanation.kernels.push_back({kernel.id, kernel.definition});
     for (const runtime::BucketProgram& bucket : executable.set.buckets) {
         if (stop.stop_requested()) throw Cancelled("explain");
-        explanation.buckets.push_back(bucket_of(bucket));
+        explanation.buckets.push_back(bucket_of(bucket, *executable.context.impl()));
     }
     if (executable.set.explainer) executable.set.explainer(executable.set, explanation, stop);
     for (std::size_t b = 0; b < explanation.buckets.size(); ++b) add_verified(executable, b, explanation.buckets[b]);

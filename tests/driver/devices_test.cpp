@@ -273,6 +273,33 @@ TEST(Devices, AProgramForTwoDevicesIsSavedAndLoaded) {
     }
 }
 
+TEST(Devices, AProfileAndAnExplanationNameTheDeviceOfEachInstruction) {
+    Graph graph("g");
+    graph.output("y", exp(copy_to(sin(graph.input("x", DType::f32, {64})), Device::cuda())));
+    DeviceRates slow = quick();
+    slow.flops = slow.bandwidth = slow.link_bandwidth = 1e6;
+    CompiledGraph mixed = compile(graph, with_second_device(slow));
+    const std::vector<float> x(64, 1);
+    mixed.set("x", x.data(), {64});
+    mixed.run({.profile = true});
+    std::vector<Device> devices;
+    double end = 0;
+    for (const InstructionProfile& each : mixed.profile()) {
+        devices.push_back(each.device);
+        ASSERT_EQ(each.threads.size(), 1U) << each.kernel;
+        EXPECT_GE(each.threads[0].begin, end) << "all are on one time axis";
+        end = each.threads[0].end;
+    }
+    // sin, to the device, back, exp
+    EXPECT_EQ(devices, (std::vector{Device::cpu, Device::cuda(), Device::cuda(), Device::cpu}));
+    const Explanation why = mixed.explain();
+    std::vector<Device> explained;
+    for (const ExplainedInstruction& each : why.buckets[0].instructions) explained.push_back(each.device);
+    EXPECT_EQ(explained, devices);
+    EXPECT_NE(details(why).find(" on cuda "), std::string::npos) << details(why);
+    EXPECT_NE(to_string(why).find(" on cuda"), std::string::npos) << to_string(why);
+}
+
 TEST(Devices, RefuseInvalidRates) {
     const auto fault = [](const DeviceRates& rates) -> std::string {
         try {

@@ -76,9 +76,9 @@ void add_check(CLI::App& app, Action& chosen) {
     CLI::App& command = *app.add_subcommand("check", "compare the library's kernels with their definitions");
     command.footer(
         "Each kernel runs on its samples and on variations of them: other sizes, strides, dtypes, numbers of threads,\n"
-        "results in place of operands, with guards around all memory. All kernels take minutes. The exit code is 1\n"
-        "where one fails. Kernels of a program are not in this command: the program calls check_kernels(), and\n"
-        "compiles with CompileOptions::verify.");
+        "results in place of operands, with guards around all memory. All kernels take minutes. Kernels of a\n"
+        "GPU run on it if --device names it. The exit code is 1 where one fails. Kernels of a program are not in this\n"
+        "command: the program calls check_kernels(), and compiles with CompileOptions::verify.");
     add_glob_option(command, "kernels", options->pattern, "ids of kernels: 'cpu.baseline.softmax*'; all, if not given");
     command.add_option("--every", options->every, "only each N-th of the sizes of a problem")
         ->check(CLI::PositiveNumber)

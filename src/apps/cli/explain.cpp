@@ -74,6 +74,7 @@ void put_rows(const Explanation& why, Output& output) {
         const std::string name = bucket_text(bucket);
         for (const ExplainedInstruction& each : bucket.instructions) {
             OutputRow row = row_of(each.chosen, "instruction", name);
+            row["device"] = to_string(each.device);
             row["once"] = each.at_bind;
             row["op"] = each.op;
             row["where"] = each.where;

@@ -6,8 +6,8 @@
 
 namespace cairn::cli {
 
-/// The profiled run as JSON for chrome://tracing and Perfetto: an event for each instruction and each thread that
-/// worked on it. Gaps are waiting times.
+/// The profiled run as JSON for chrome://tracing and Perfetto: a track for each thread of the CPU and for each other
+/// device, and an event for each instruction on each of the tracks that worked on it. Gaps are waiting times.
 std::string trace_of(const ReportData& study);
 
 }  // namespace cairn::cli

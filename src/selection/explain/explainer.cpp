@@ -492,6 +492,7 @@ void Explainer::explain(std::span<const int> path, std::span<const program::Prog
                 if (each.choice < 0) continue;
                 ExplainedInstruction known = instruction(record, each.choice, found.decision);
                 known.at_bind = explained.at_bind;
+                known.device = explained.device;
                 known.reads = std::move(explained.reads);
                 known.writes = std::move(explained.writes);
                 explained = std::move(known);
