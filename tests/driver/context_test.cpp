@@ -3,6 +3,8 @@
 #include "cairn/error.hpp"
 #include "device/cpu/affinity.hpp"
 #include "device/cpu/cpu_features.hpp"
+#include "tests/device/text_context.hpp"
+#include "tests/errors/message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -68,6 +70,27 @@ TEST(Context, FeaturesWithoutTheirPrerequisitesAreNamed) {
               "[context] features avx512: avx512 requires avx2, which is not among them");
     EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::avx2, Feature::avx512_vnni}}),
               "[context] features avx2+avx512_vnni: avx512_vnni requires avx512, which is not among them");
+}
+
+// A device takes kernels of one form: texts, or functions on a device that is simulated.
+TEST(Context, KernelsOfTheWrongFormForTheirDeviceAreNamed) {
+    const Kernel text = test::text_kernel("own.exp@1", "exp",
+                                          [](const Problem& problem) { return test::text_code(problem, "exp"); });
+    ContextOptions options;
+    options.extra.kernels = {text};
+    EXPECT_EQ(refusal_of(options), "") << "it is for a device that this Context does not have";
+    options.extra.devices = {{Device::cuda(), 1e12, 1e12, 1e-6, 1e10, 1e-6}};
+    EXPECT_EQ(refusal_of(options), "[context] kernel own.exp@1 has code, which needs device cuda: it is simulated, "
+                                   "because it has rates and is not opened");
+    Kernel function = text;
+    function.code = nullptr;
+    function.run = [](const Args&, Team&) {};
+    options.extra.kernels = {function};
+    EXPECT_EQ(refusal_of(options), "");
+    test::TextBackend* backend = nullptr;
+    EXPECT_NO_THROW(test::with_text_device({text}, backend));
+    EXPECT_EQ(test::message([&] { (void)test::with_text_device({function}, backend); }),
+              "[context] kernel own.exp@1 has no code, but device cuda runs code alone");
 }
 
 }  // namespace

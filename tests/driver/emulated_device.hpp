@@ -38,7 +38,10 @@ public:
     /// Broken rules of the driver, and what was not freed.
     std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }
+    /// Programs that were compiled.
+    std::size_t compilations() const noexcept { return modules_.size(); }
     std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
+    /// Whose calls may be made to fail.
     device::cuda::StandInDriver& driver() noexcept { return driver_; }
     /// An NVRTC that compiles for the emulator, for the device that exists.
     static std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table();

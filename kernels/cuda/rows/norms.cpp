@@ -112,16 +112,17 @@ void add_norms(std::vector<Kernel>& kernels) {
          "layer_norm eps=1e-12 | f32[T,20000] f32[20000]! f32[20000]! -> f32[T,20000] where T in 1..4",
          "layer_norm eps=1e-05 | f32[1,T,768]@partial_sums.4 f32[768]! f32[768]! -> f32[1,T,768] where T in "
          "1..12"});
-    add("rms_norm", {"rms_norm eps=1e-06 | f32[T,640] f32[640]! -> f32[T,640] where T in 1..1024"});
+    add("rms_norm", {"rms_norm eps=1e-06 | f32[T,640] f32[640]! -> f32[T,640] where T in 1..1024",
+                     "rms_norm eps=0.01 | f32[T,33] f32[33]! -> f32[T,33] where T in 0..40"});
     add("add_layer_norm",
         {"add_layer_norm eps=1e-12 | f32[1,S,768] f32[1,S,768] f32[768]! f32[768]! -> f32[1,S,768] f32[1,S,768] where "
          "S in 1..512",
          "add_layer_norm eps=1e-05 | f32[T,20000] f32[T,20000] -> f32[T,20000] f32[T,20000] where T in 1..4",
          "add_layer_norm eps=1e-05 | f32[T,70]@partial_sums.2 f32[T,70]@partial_sums.3 -> f32[T,70] f32[T,70] where T "
-         "in "
-         "1..4"});
-    add("add_rms_norm", {"add_rms_norm eps=1e-06 | f32[T,640] f32[T,640] f32[640]! -> f32[T,640] f32[T,640] where T in "
-                         "1..1024"});
+         "in 1..4"});
+    add("add_rms_norm",
+        {"add_rms_norm eps=1e-06 | f32[T,640] f32[T,640] f32[640]! -> f32[T,640] f32[T,640] where T in 1..1024",
+         "add_rms_norm eps=0.01 | f32[T,33] f32[T,33] f32[33]! -> f32[T,33] f32[T,33] where T in 0..40"});
 }
 
 }  // namespace cairn::kernels::cuda

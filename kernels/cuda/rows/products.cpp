@@ -189,7 +189,9 @@ std::vector<std::string> tile_samples(bool is_fused) {
         "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
         "(4,4,4) where T in 1..1024",
         "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[4,T,3072] f32[4,3072,768]:(0,768,1)! "
-        "f32[4,T,768]:(0,0,1)! f32[4,T,768] -> f32[4,T,768] results (6) where T in 1..1024"};
+        "f32[4,T,768]:(0,0,1)! f32[4,T,768] -> f32[4,T,768] results (6) where T in 1..1024",
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[2,S,40] f32[2,40,33] f32[2,S,33]:(0,0,1)! -> "
+        "f32[2,S,33] results (5) where S in 0..70"};
 }
 
 }  // namespace
