@@ -106,8 +106,8 @@ struct InstructionProfile {
     std::string kernel, problem;  ///< Kernel::id, and the text form of the Problem
     double seconds = 0;           ///< in the last profiled run, from the end of the previous instruction to its own end
     double expected_seconds = 0;  ///< as expected by selection
-    /// One for each thread of the last profiled run, the caller's first. Between its spans a thread waits for others. Of
-    /// an instruction on another device there is one, of that device.
+    /// One for each thread of the last profiled run, the caller's first. Between its spans a thread waits for others.
+    /// Of an instruction on another device there is one, of that device.
     std::vector<ThreadSpan> threads = {};
     std::vector<std::string> names = {};  ///< given by name() to values it computes, results first
     Device device = Device::cpu;          ///< that runs it

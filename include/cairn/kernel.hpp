@@ -99,7 +99,7 @@ struct Kernel {
     /// operands: sums are made in an order that depends on sizes only. An index that is out of range is reported
     /// (`report_failure`) and not followed. `check_kernel` tests all of this on the device of a Context.
     KernelFunction<KernelCode(const Problem& problem)> code;
-    int compute_capability = 80;    ///< that `code` needs: 90 for 9.0
+    int compute_capability = 80;    ///< that `code` needs: 90 for 9.0; older devices do not use the kernel
     std::vector<InPlace> in_place;  ///< applies only where dtype, shape and strides of the two agree
     /// Inputs that it reads packed, all of them; used only if these are bound.
     std::vector<LayoutInput> packed_inputs;

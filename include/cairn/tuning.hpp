@@ -17,14 +17,14 @@ struct MeasureOptions {
 };
 
 /// Times one kernel on a Problem of constant sizes on its device, as a program would run it, on the CPU with the
-/// Context's threads: one untimed run, then blocks that grow until the clock resolution suffices. Operands hold seeded normal numbers and legal
-/// indices; booleans are masks of padded rows, the last quarter masked. If `cold`, successive calls read weights, and
-/// large parts of states, from advancing positions in a buffer larger than the last-level cache, up to 256 MB, which
-/// the Context keeps for the next measurement; other operands stay where the previous call left them. Operands of a
-/// kernel for another device are in its memory, its time is that of the device's own clock, and the compilation of its
-/// code is not part of it. A kernel whose first run takes all of the time is not run again: the Timing is `censored` at that time. Throws Error(argument) if
-/// the kernel is unknown or refuses the problem, an Error that names the kernel for any exception of it, and Cancelled
-/// on stop. Stores nothing.
+/// Context's threads: one untimed run, then blocks that grow until the clock resolution suffices. Operands hold seeded
+/// normal numbers and legal indices; booleans are masks of padded rows, the last quarter masked. If `cold`, successive
+/// calls read weights, and large parts of states, from advancing positions in a buffer larger than the last-level
+/// cache, up to 256 MB, which the Context keeps for the next measurement; other operands stay where the previous call
+/// left them. Operands of a kernel for another device are in its memory, its time is that of the device's own clock,
+/// and the compilation of its code is not part of it. A kernel whose first run takes all of the time is not run again:
+/// the Timing is `censored` at that time. Throws Error(argument) if the kernel is unknown or refuses the problem, an
+/// Error that names the kernel for any exception of it, and Cancelled on stop. Stores nothing.
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 

@@ -40,6 +40,7 @@ struct DeviceBackend {
     Device device;
     std::unique_ptr<device::Backend> backend;
     KernelSet kernels = {};
+    int compute_capability = 0;  ///< of a CUDA device: 90 for 9.0; 0: unknown
 };
 
 inline namespace v0 {

@@ -28,8 +28,8 @@ Kernel link_copy(Device device) {
         return {};
     };
     for (const Device target : {device, Device::cpu})
-        kernel.samples.push_back(fmt::format("copy_to device=({}) | f32[N,3] -> f32[N,3] where N in 0..5000",
-                                             types::device_code(target)));
+        kernel.samples.push_back(
+            fmt::format("copy_to device=({}) | f32[N,3] -> f32[N,3] where N in 0..5000", types::device_code(target)));
     return kernel;
 }
 
@@ -49,7 +49,7 @@ DeviceBackend open_cuda(Device device, const ContextOptions& options, std::share
     device::cuda::OpenedDevice opened = device::cuda::open_device(device.index, cuda);
     opened.rates.device = device;
     KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability);
-    return {device, std::move(opened.backend), std::move(kernels)};
+    return {device, std::move(opened.backend), std::move(kernels), opened.compute_capability};
 }
 
 bool has_cuda_device(const std::filesystem::path& cuda_driver) {

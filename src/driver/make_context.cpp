@@ -66,6 +66,23 @@ void check_forms(const Context::Impl& impl) {
     }
 }
 
+/// Leaves out kernels whose code is for newer devices, such as one of several forms for different devices.
+void leave_out_newer_code(Context::Impl& impl) {
+    const auto text = [](int capability) {
+        return std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
+    };
+    for (const DeviceBackend& other : impl.other_backends)
+        std::erase_if(impl.kernels.kernels, [&](const Kernel& kernel) {
+            if (kernel.device != other.device || !kernel.code || other.compute_capability == 0 ||
+                kernel.compute_capability <= other.compute_capability)
+                return false;
+            impl.log(LogLevel::info, kernel.id + " needs compute capability " + text(kernel.compute_capability) +
+                                         ", but device " + to_string(other.device) + " has " +
+                                         text(other.compute_capability) + ": it is not used");
+            return true;
+        });
+}
+
 }  // namespace
 
 Context make_context(ContextOptions options, std::vector<DeviceBackend> devices) {
@@ -81,6 +98,7 @@ Context make_context(ContextOptions options, std::vector<DeviceBackend> devices)
     for (DeviceBackend& other : impl->other_backends) append(impl->kernels, std::move(other.kernels));
     append(impl->kernels, std::move(built_in));
     check_forms(*impl);
+    leave_out_newer_code(*impl);
     if (impl->options.reference_only)
         std::erase_if(impl->kernels.kernels, [](const Kernel& kernel) { return !is_kept_reference_only(kernel); });
     impl->timings = std::make_unique<TimingDb>(

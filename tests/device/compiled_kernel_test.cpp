@@ -10,11 +10,11 @@
 namespace cairn::device {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 using test::text_code;
 using test::text_kernel;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 KernelCode good(const Problem& problem) { return text_code(problem, "good"); }
 KernelCode broken(const Problem& problem) { return text_code(problem, "broken"); }
@@ -31,7 +31,7 @@ KernelCode fine_as_e(const Problem& problem) {
     return code;
 }
 
-class CompiledKernelTest : public testing::Test {
+class CompiledKernelTest : public ::testing::Test {
 protected:
     CompiledKernelTest() {
         for (const char* text : {"good", "fine"}) backend.add(text, [](const Args&, auto) { return std::nullopt; });

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace cairn {
 namespace {
@@ -74,14 +76,15 @@ TEST(Context, FeaturesWithoutTheirPrerequisitesAreNamed) {
 
 // A device takes kernels of one form: texts, or functions on a device that is simulated.
 TEST(Context, KernelsOfTheWrongFormForTheirDeviceAreNamed) {
-    const Kernel text = test::text_kernel("own.exp@1", "exp",
-                                          [](const Problem& problem) { return test::text_code(problem, "exp"); });
+    const Kernel text =
+        test::text_kernel("own.exp@1", "exp", [](const Problem& problem) { return test::text_code(problem, "exp"); });
     ContextOptions options;
     options.extra.kernels = {text};
     EXPECT_EQ(refusal_of(options), "") << "it is for a device that this Context does not have";
     options.extra.devices = {{Device::cuda(), 1e12, 1e12, 1e-6, 1e10, 1e-6}};
-    EXPECT_EQ(refusal_of(options), "[context] kernel own.exp@1 has code, which needs device cuda: it is simulated, "
-                                   "because it has rates and is not opened");
+    EXPECT_EQ(refusal_of(options),
+              "[context] kernel own.exp@1 has code, which needs device cuda: it is simulated, "
+              "because it has rates and is not opened");
     Kernel function = text;
     function.code = nullptr;
     function.run = [](const Args&, Team&) {};
@@ -91,6 +94,21 @@ TEST(Context, KernelsOfTheWrongFormForTheirDeviceAreNamed) {
     EXPECT_NO_THROW(test::with_text_device({text}, backend));
     EXPECT_EQ(test::message([&] { (void)test::with_text_device({function}, backend); }),
               "[context] kernel own.exp@1 has no code, but device cuda runs code alone");
+}
+
+TEST(Context, CodeForANewerDeviceIsNotUsed) {
+    Kernel old =
+        test::text_kernel("own.exp@1", "exp", [](const Problem& problem) { return test::text_code(problem, "exp"); });
+    Kernel newer = old;
+    newer.id = "own.exp@2";
+    newer.compute_capability = 90;
+    std::string log;
+    ContextOptions options;
+    options.log = [&](LogLevel, std::string_view line) { log += line; };
+    test::TextBackend* backend = nullptr;
+    const Context context = test::with_text_device({newer, old}, backend, options);
+    EXPECT_EQ(context.kernels().kernels[0].id, "own.exp@1");
+    EXPECT_EQ(log, "own.exp@2 needs compute capability 9.0, but device cuda has 8.0: it is not used");
 }
 
 }  // namespace

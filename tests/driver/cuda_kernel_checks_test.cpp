@@ -40,8 +40,8 @@ bool is_short(const std::string& sample, const Context& context) {
     return kernel_check::reference_operation_count(sized, context.kernels().definitions) <= max_operations;
 }
 
-constexpr const char* families[] = {"elementwise",    "movement",       "joins",           "reduction",
-                                    "norm",           "gather",         "product_rows",    "product_tile32",
+constexpr const char* families[] = {"elementwise",    "movement",        "joins",          "reduction",
+                                    "norm",           "gather",          "product_rows",   "product_tile32",
                                     "product_tile64", "attention_query", "attention_tile", "link"};
 
 class CudaKernelChecks : public testing::TestWithParam<const char*> {};
@@ -60,8 +60,7 @@ TEST_P(CudaKernelChecks, ComputeTheirDefinitions) {
             EXPECT_FALSE(request.kernel.samples.empty()) << kernel.id << " has no sample that is computed quickly";
         }
         ASSERT_FALSE(kernels.empty());
-        const std::vector<KernelReport> reports =
-            kernel_check::check_kernels(kernels, context.kernels().definitions);
+        const std::vector<KernelReport> reports = kernel_check::check_kernels(kernels, context.kernels().definitions);
         for (const KernelReport& report : reports) {
             for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
             EXPECT_GE(report.runs, 3) << report.kernel;

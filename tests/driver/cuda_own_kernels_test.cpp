@@ -167,8 +167,8 @@ TEST_F(OwnCudaKernels, AnIndexThatIsFollowedIsFound) {
         },
         sample);
     EXPECT_THAT(checked(right).faults, IsEmpty());
-    const Kernel wrong =
-        own_kernel("gather", [](const Problem& problem) { return gather_code(problem, ";"); }, sample);
+    const Kernel wrong = own_kernel(
+        "gather", [](const Problem& problem) { return gather_code(problem, ";"); }, sample);
     EXPECT_THAT(checked(wrong).faults, Contains(HasSubstr("does not report an index out of range: input 1 has 7")));
 }
 

@@ -42,8 +42,7 @@ ErrorMeasurement measure_error(const Kernel& kernel, const Problem& compared, do
         throw Error(ErrorKind::memory, "check_kernel", "out of memory for a run of " + kernel.id);
     } catch (const Error& error) {
         if (error.kind() == ErrorKind::memory) throw;
-    } catch (...) {
-    }
+    } catch (...) {}
     figures.relative = figures.largest = std::numeric_limits<double>::infinity();
     return figures;
 }

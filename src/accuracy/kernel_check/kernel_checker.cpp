@@ -34,9 +34,7 @@ std::string error_bound_violation(double error_bound, const ErrorNorms& error_no
 /// The device of the check is lost, and the report says why.
 struct DeviceLost {};
 
-bool is_plain(const Variation& variation) {
-    return variation.what == "sample" || variation.what.starts_with("as ");
-}
+bool is_plain(const Variation& variation) { return variation.what == "sample" || variation.what.starts_with("as "); }
 
 bool can_hold(DType dtype, std::int64_t value) {
     switch (dtype) {
@@ -66,9 +64,7 @@ struct KernelChecker::RunResult {
     std::optional<device::Failure> failure;
 
     /// The fault; a failure that the kernel reports is one, too.
-    std::string whole_fault() const {
-        return failure ? fault + " fails: " + failure->reason : fault;
-    }
+    std::string whole_fault() const { return failure ? fault + " fails: " + failure->reason : fault; }
 };
 
 KernelChecker::KernelChecker(const KernelToCheck& request, Oracle& oracle, CheckTarget& target)
@@ -272,12 +268,10 @@ void KernelChecker::compare(const TestCase& test_case) {
     for (int threads = 1; threads <= target_.max_threads(); ++threads) {
         const bool expects_same_bits = threads > 1 && options_.same_for_any_team,
                    is_most = threads == target_.max_threads();
-        const RunResult once =
-            run_once(test_case, threads, expects_same_bits && is_most ? misaligned : aligned);
+        const RunResult once = run_once(test_case, threads, expects_same_bits && is_most ? misaligned : aligned);
         ++report_.runs;
-        const std::string place =
-            (target_.is_cpu() ? " with " + std::to_string(threads) + " threads (" : " (") + test_case.variation.what +
-            ")";
+        const std::string place = (target_.is_cpu() ? " with " + std::to_string(threads) + " threads (" : " (") +
+                                  test_case.variation.what + ")";
         const auto expect_same = [&](const RunResult& other, const std::string& when) {
             if (const std::string text = other.whole_fault(); !text.empty()) fault(text + when + place, problem);
             if (once.bits != other.bits) fault("gives different bits" + when + place, problem);

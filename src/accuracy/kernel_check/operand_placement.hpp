@@ -26,7 +26,7 @@ public:
 private:
     device::Backend& backend_;
     bool is_host_memory_;
-    std::unique_ptr<device::Memory> memory_;  // of the device, for all copies
+    std::unique_ptr<device::Memory> memory_;                            // of the device, for all copies
     std::vector<std::pair<std::span<std::byte>, std::size_t>> copies_;  // blocks, with the offsets of their copies
 };
 

@@ -254,9 +254,8 @@ private:
         race_options.seconds = left();
         race_options.block_seconds = 0;
         for (const RemainingCandidate& each : remaining_)
-            race_options.block_seconds =
-                std::max(race_options.block_seconds,
-                         block_seconds(impl_.backend(candidates_[each.number].kernel->device)));
+            race_options.block_seconds = std::max(
+                race_options.block_seconds, block_seconds(impl_.backend(candidates_[each.number].kernel->device)));
         std::size_t failed = remaining_.size();
         const auto time = [&](int candidate, std::int64_t inner) {
             RemainingCandidate& each = remaining_[static_cast<std::size_t>(candidate)];

@@ -47,7 +47,7 @@ struct BenchmarkOptions {
                                                                  ///< null when it has returned
     /// As in CompilationOptions (candidate_codes.hpp).
     std::function<std::vector<BenchmarkCandidate>()> upcoming = {};
-    std::function<void(std::span<const BenchmarkCandidate>)> on_compile = {};
+    std::function<void(std::span<const BenchmarkCandidate> needed, std::size_t texts)> on_compile = {};
 };
 
 struct BenchmarkResult {

@@ -25,50 +25,62 @@ bool CandidateCodes::is_missing(const BenchmarkCandidate& candidate) const {
 }
 
 void CandidateCodes::compile(std::span<const BenchmarkCandidate> needed, const CompilationOptions& options) {
-    types::PerDevice<std::vector<BenchmarkCandidate>> of_device;
+    struct OfDevice {
+        std::vector<BenchmarkCandidate> candidates;  // those that are needed first
+        std::size_t needed = 0;
+    };
+    types::PerDevice<OfDevice> of_device;
     std::set<Key> seen;
     const auto add = [&](const BenchmarkCandidate& candidate, std::vector<BenchmarkCandidate>& to) {
         if (seen.insert(key_of(*candidate.kernel, *candidate.problem)).second) to.push_back(candidate);
     };
     for (const BenchmarkCandidate& candidate : needed)
-        if (is_missing(candidate)) add(candidate, of_device[candidate.kernel->device]);
+        if (is_missing(candidate)) add(candidate, of_device[candidate.kernel->device].candidates);
     if (of_device.size() == 0) return;
+    for (auto& [device, all] : of_device) all.needed = all.candidates.size();
     if (options.upcoming) {
         const std::chrono::duration<double> left = options.until - Clock::now();
         const std::size_t room = texts_within(share_of_upcoming * left.count(), seconds_per_text_);
         std::size_t added = 0;
         for (const BenchmarkCandidate& candidate : options.upcoming()) {
-            std::vector<BenchmarkCandidate>* const candidates = of_device.find(candidate.kernel->device);
-            if (candidates == nullptr || candidates->size() >= max_texts || !is_missing(candidate)) continue;
+            OfDevice* const all = of_device.find(candidate.kernel->device);
+            if (all == nullptr || all->candidates.size() >= max_texts || !is_missing(candidate)) continue;
             if (added++ == room) break;
-            add(candidate, *candidates);
+            add(candidate, all->candidates);
         }
     }
-    for (const auto& [device, candidates] : of_device)
-        for (std::size_t first = 0; first < candidates.size(); first += max_texts) {
+    for (const auto& [device, all] : of_device)
+        for (std::size_t first = 0; first < all.candidates.size(); first += max_texts) {
             const std::chrono::duration<double> left = options.until - Clock::now();
-            const std::size_t count = std::min({candidates.size() - first, max_texts,
-                                                texts_within(left.count(), seconds_per_text_)});
+            const std::size_t count =
+                std::min({all.candidates.size() - first, max_texts, texts_within(left.count(), seconds_per_text_)});
             if (count == 0) return;
-            compile_together(std::span(candidates).subspan(first, count), impl_.backend(device), options);
+            compile_together(std::span(all.candidates).subspan(first, count), std::min(all.needed - first, count),
+                             impl_.backend(device), options);
         }
 }
 
-void CandidateCodes::compile_together(std::span<const BenchmarkCandidate> candidates, device::Backend& backend,
-                                      const CompilationOptions& options) {
-    struct Notice {
-        const CompilationOptions& options;
-        Notice(const CompilationOptions& given, std::span<const BenchmarkCandidate> all) : options(given) {
-            if (options.on_compile) options.on_compile(all);
+void CandidateCodes::compile_together(std::span<const BenchmarkCandidate> candidates, std::size_t needed,
+                                      device::Backend& backend, const CompilationOptions& options) {
+    class Notice {
+    public:
+        Notice(const CompilationOptions& options, std::span<const BenchmarkCandidate> needed, std::size_t texts)
+            : options_(options) {
+            if (options_.on_compile) options_.on_compile(needed, texts);
         }
         ~Notice() {
-            if (options.on_compile) options.on_compile({});
+            if (options_.on_compile) options_.on_compile({}, 0);
         }
+        Notice(const Notice&) = delete;
+        Notice& operator=(const Notice&) = delete;
+
+    private:
+        const CompilationOptions& options_;
     };
     std::vector<device::KernelToCompile> kernels;
     for (const BenchmarkCandidate& candidate : candidates) kernels.push_back({candidate.kernel, candidate.problem});
     const Clock::time_point begin = Clock::now();
-    const Notice notice(options, candidates);
+    const Notice notice(options, candidates.first(needed), candidates.size());
     std::vector<device::CompiledKernel> compiled = device::compile_kernels(kernels, backend);
     seconds_per_text_ = seconds_since(begin) / static_cast<double>(kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)

@@ -5,6 +5,7 @@
 #include "device/compiled_kernel.hpp"
 #include "device/context_impl.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
@@ -22,8 +23,9 @@ struct CompilationOptions {
     /// Candidates that may be measured later: as many as fit are compiled together with those that are needed. Called
     /// only if something is compiled.
     std::function<std::vector<BenchmarkCandidate>()> upcoming = {};
-    /// Called with the candidates of a compilation before it begins, and with none when it has returned.
-    std::function<void(std::span<const BenchmarkCandidate>)> on_compile = {};
+    /// Called before a compilation, with those of its candidates that are needed and the number of all its texts; and
+    /// with none when it has returned.
+    std::function<void(std::span<const BenchmarkCandidate> needed, std::size_t texts)> on_compile = {};
 };
 
 /// The compiled code of measured kernels. A kernel is compiled once for each Problem, and many in one compilation: with
@@ -47,7 +49,8 @@ private:
     static Key key_of(const Kernel& kernel, const Problem& problem) { return {&kernel, to_string(problem)}; }
 
     bool is_missing(const BenchmarkCandidate& candidate) const;
-    void compile_together(std::span<const BenchmarkCandidate> candidates, device::Backend& backend,
+    /// The first `needed` of the candidates are needed.
+    void compile_together(std::span<const BenchmarkCandidate> candidates, std::size_t needed, device::Backend& backend,
                           const CompilationOptions& options);
 
     Context::Impl& impl_;

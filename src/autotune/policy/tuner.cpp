@@ -297,7 +297,9 @@ private:
         options.fill_until = autotune::time_point_after(seconds * filling_share);
         options.is_coarse = effort.is_coarse;
         options.on_run = [this](const autotune::BenchmarkCandidate* who) { watch(who); };
-        options.on_compile = [this](std::span<const autotune::BenchmarkCandidate> texts) { watch_compilation(texts); };
+        options.on_compile = [this](std::span<const autotune::BenchmarkCandidate> needed, std::size_t texts) {
+            watch_compilation(needed, texts);
+        };
         options.elimination.seconds = std::min(seconds, effort.max_seconds);
         options.elimination.indifference = effort.indifference;
         options.elimination.max_rounds = rounds;
@@ -314,24 +316,25 @@ private:
             [this, who] { give_up(*who, fmt::format("did not return within {} s", budget_.hang_seconds)); });
     }
 
-    /// Nobody knows which of the texts takes so long.
-    void watch_compilation(std::span<const autotune::BenchmarkCandidate> texts) {
-        if (texts.empty()) return watchdog_.end();
-        watchdog_.begin(
-            [this, texts] {
-                for (const autotune::BenchmarkCandidate& each : texts)
-                    give_up(each, fmt::format("was not compiled within {} s, with {} others",
-                                              budget_.hang_seconds * static_cast<double>(texts.size()),
-                                              texts.size() - 1));
-            },
-            texts.size());
+    /// Any of the texts may be the one that takes so long. Those that are needed are given up, so that another start
+    /// makes progress; if the compilation returns, they are measured, which replaces that.
+    void watch_compilation(std::span<const autotune::BenchmarkCandidate> needed, std::size_t texts) {
+        if (texts == 0) return watchdog_.end();
+        const auto late = [this, needed, texts] {
+            const double limit = budget_.hang_seconds * static_cast<double>(texts);
+            for (const autotune::BenchmarkCandidate& each : needed)
+                give_up(each, fmt::format("was not compiled within {} s, with {} others", limit, texts - 1),
+                        autotune::coarse_quality);
+        };
+        watchdog_.begin(late, texts);
     }
 
-    /// Called on the watchdog thread.
-    void give_up(const autotune::BenchmarkCandidate& who, const std::string& reason) {
+    /// Called on the watchdog thread. A measurement of the same quality replaces the failure.
+    void give_up(const autotune::BenchmarkCandidate& who, const std::string& reason, int quality = Timing().quality) {
         Timing timing;
         timing.status = TimingStatus::failed;
         timing.note = reason;
+        timing.quality = quality;
         const Context::Impl& impl = *context_.impl();
         impl.timings->record(*who.problem, who.kernel->id, environment_of(*who.kernel), optimistic_.policy, timing);
         impl.log(LogLevel::warning, fmt::format("tune: {} {} on {}", who.kernel->id, reason, to_string(*who.problem)));
@@ -371,13 +374,13 @@ private:
             ++result_.compared;
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::memory) throw;
-            impl.log(LogLevel::info, fmt::format("tune: the error of {} is not measured: {}", call.kernel->id,
-                                                 error.what()));
+            impl.log(LogLevel::info,
+                     fmt::format("tune: the error of {} is not measured: {}", call.kernel->id, error.what()));
         }
         if (backend.is_lost())
-            throw Error(ErrorKind::unsupported, "tune",
-                        fmt::format("{} has made the device {} unusable", call.kernel->id,
-                                    to_string(call.kernel->device)));
+            throw Error(
+                ErrorKind::unsupported, "tune",
+                fmt::format("{} has made the device {} unusable", call.kernel->id, to_string(call.kernel->device)));
     }
 
     /// Takes disturbed times of the selection again, once, in more blocks. False if there are none.

@@ -50,11 +50,11 @@ struct TuningResult {
 /// hangs cannot be stopped: a watchdog thread, which lives as long as the tuner, logs and records it, so that the next
 /// start does not call it. Afterwards settle() sets the costs of the buckets' candidates.
 ///
-/// Kernels of all devices compete. The code of those that have code is compiled for the alternatives of a call together,
-/// with that of the next calls if there is time (candidate_codes.hpp); one that does not compile is recorded as failed,
-/// with the compiler's log. A compilation that takes longer than Budget::hang_seconds for each of its texts is logged,
-/// and all of these are recorded as failed until they are measured. A kernel that makes its device unusable is recorded
-/// as failed too; the tune then ends with the device's Error(unsupported), and what was measured stays stored.
+/// Kernels of all devices compete. The code of those that have code is compiled for the alternatives of a call
+/// together, with that of the next calls if there is time (candidate_codes.hpp); one that does not compile is recorded
+/// as failed, with the compiler's log. If a compilation takes longer than Budget::hang_seconds for each of its texts,
+/// those that are needed are logged, and recorded as failed until they are measured. A kernel that makes its device
+/// unusable is recorded as failed too; the tune then ends with the device's error, and what was measured stays stored.
 TuningResult run_tuner(std::span<const selection::Bucket> buckets, const Context& context,
                        const selection::CostModel& costs, const selection::Options& options, const Budget& budget,
                        const Measurer& measurer);

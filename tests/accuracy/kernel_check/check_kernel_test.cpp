@@ -335,8 +335,7 @@ TEST(CheckKernel, DetectsAnIndexThatIsNotChecked) {
         const auto* index = reinterpret_cast<const std::int32_t*>(args.inputs[1].data);
         const std::int64_t rows = args.inputs[0].shape[0];
         for (std::int64_t i = team.rank(); i < args.inputs[1].shape[0]; i += team.size())
-            reinterpret_cast<float*>(args.outputs[0].data)[i] =
-                table[std::clamp<std::int64_t>(index[i], 0, rows - 1)];
+            reinterpret_cast<float*>(args.outputs[0].data)[i] = table[std::clamp<std::int64_t>(index[i], 0, rows - 1)];
     };
     kernel.samples = {"gather axis=(-1) | f32[3] i32[N] -> f32[N] where N in 1..40"};
     const KernelReport found = check_kernel(kernel, {}, {});

@@ -39,9 +39,8 @@ TEST(Trace, HasATrackForEachThreadAndEachDevice) {
         begin = event["ts"];
     }
     EXPECT_EQ(tracks, (std::map<int, std::string>{{1, "thread 0"}, {2, "thread 1"}, {3, "cuda"}, {4, "cuda:1"}}));
-    EXPECT_THAT(events,
-                testing::ElementsAre(Event{3, "cuda.copy@1"}, Event{1, "cpu.exp@1"}, Event{2, "cpu.exp@1"},
-                                     Event{4, "cuda1.exp@1"}, Event{3, "cuda.exp@1"}, Event{1, "cpu.tail@1"}));
+    EXPECT_THAT(events, testing::ElementsAre(Event{3, "cuda.copy@1"}, Event{1, "cpu.exp@1"}, Event{2, "cpu.exp@1"},
+                                             Event{4, "cuda1.exp@1"}, Event{3, "cuda.exp@1"}, Event{1, "cpu.tail@1"}));
 }
 
 }  // namespace

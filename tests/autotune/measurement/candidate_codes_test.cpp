@@ -11,6 +11,7 @@
 #include <chrono>
 #include <deque>
 #include <stdexcept>
+#include <utility>
 
 /// Kernels with code are compiled before they are timed, many at once.
 namespace cairn::autotune {
@@ -112,16 +113,23 @@ TEST_F(CandidateCodesTest, NothingIsCompiledThatWouldTakeTooLong) {
 }
 
 TEST_F(CandidateCodesTest, ACompilationIsAnnounced) {
+    using Announced = std::pair<std::size_t, std::size_t>;  // needed candidates, texts
     CandidateCodes codes(*context.impl());
-    std::vector<std::size_t> announced;
+    std::vector<Announced> announced;
     CompilationOptions options;
-    options.on_compile = [&](std::span<const BenchmarkCandidate> texts) { announced.push_back(texts.size()); };
+    options.on_compile = [&](std::span<const BenchmarkCandidate> needed, std::size_t texts) {
+        announced.emplace_back(needed.size(), texts);
+    };
     codes.compile(candidates(first, 1, 17), options);
-    EXPECT_THAT(announced, ElementsAre(16, 0, 1, 0));
+    EXPECT_THAT(announced, ElementsAre(Announced(16, 16), Announced(0, 0), Announced(1, 1), Announced(0, 0)));
+    options.upcoming = [&] { return candidates(second, 1, 3); };
+    announced.clear();
+    codes.compile(candidates(first, 30, 2), options);
+    EXPECT_THAT(announced, ElementsAre(Announced(2, 5), Announced(0, 0)));
     backend->has_compiler = false;
     EXPECT_EQ(test::message([&] { codes.compile(candidates(first, 50, 1), options); }),
               "[device] there is no compiler");
-    EXPECT_EQ(announced.back(), 0U);
+    EXPECT_EQ(announced.back(), Announced(0, 0));
 }
 
 TEST_F(CandidateCodesTest, ABenchmarkCompilesItsCandidatesTogether) {

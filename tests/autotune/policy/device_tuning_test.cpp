@@ -108,11 +108,11 @@ TEST_F(DeviceTuning, ManyTextsAreCompiledAtOnce) {
     const Context made = context({good("own.exp@1"), good("own.exp@2")});
     Graph g("several");
     for (const int columns : {4096, 4097, 4098, 4099})
-        g.output("y" + std::to_string(columns),
-                 exp(g.input("x" + std::to_string(columns), DType::f32, {8, columns})));
+        g.output("y" + std::to_string(columns), exp(g.input("x" + std::to_string(columns), DType::f32, {8, columns})));
     compile(g, made, {.mode = Mode::normal, .tune_seconds = 10, .run_program_trials = false});
     ASSERT_FALSE(backend->compilations.empty());
-    EXPECT_EQ(backend->compilations[0].size(), 8U) << "two kernels at each of four sizes, though each is measured alone";
+    EXPECT_EQ(backend->compilations[0].size(), 8U)
+        << "two kernels at each of four sizes, though each is measured alone";
 }
 
 TEST_F(DeviceTuning, ATextThatDoesNotCompileIsRecordedWithItsLog) {
@@ -164,11 +164,9 @@ TEST_F(DeviceTuning, AStatedErrorIsMeasuredOnTheDevice) {
             return {};
         });
         backend->call_seconds = 1e-3;
-        return compile(large(), made,
-                       {.mode = mode,
-                        .tune_seconds = 10,
-                        .run_program_trials = false,
-                        .tolerance = Tolerance::relative(1e-3)});
+        return compile(
+            large(), made,
+            {.mode = mode, .tune_seconds = 10, .run_program_trials = false, .tolerance = Tolerance::relative(1e-3)});
     };
     const Context made = context({inexact});
     EXPECT_THAT(compiled(made, Mode::off).program(), HasSubstr("own.exp@1")) << "it is believed at first";
