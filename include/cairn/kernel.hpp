@@ -173,19 +173,21 @@ struct Definition {
 };
 
 /// Performance figures of a device other than the CPU, from which times are estimated: kernels by the device's own
-/// rates, copies (kernels for `copy_to`) by its link to the CPU. All must be finite and above 0; seconds may be 0.
+/// rates, copies (kernels for `copy_to`) by its link to the CPU. All must be finite and above 0; seconds may be 0, and
+/// rates where it says so.
 struct DeviceRates {
     Device device = Device::cuda();
     double flops = 0;           ///< FLOP/s; an f32 multiply-add counts as two
     double bandwidth = 0;       ///< bytes/s, to and from its own memory
     double launch_seconds = 0;  ///< per instruction
-    double link_bandwidth = 0;  ///< bytes/s copied, in either direction
+    double link_bandwidth = 0;  ///< bytes/s copied, in either direction: the harmonic mean if these differ
     double link_seconds = 0;    ///< per copy
-    /// Identifies what times of its kernels depend on, besides the CPU: `NVIDIA H100 80GB HBM3, compute 9.0, driver
-    /// 580.82`. Times measured under another name are not used.
+    /// Identifies what times of its kernels depend on: `NVIDIA H100 80GB HBM3, compute 9.0, driver 580.82`. Times
+    /// measured under another name are not used.
     std::string name = {};
     /// FLOP/s by Arithmetic where it differs from f32 (tensor cores, for example). 0: as `flops`.
     std::array<double, arithmetic_count> arithmetic_flops{};
+    double cache_bandwidth = 0;  ///< bytes/s of data that a kernel before has just read or written; 0: as `bandwidth`
 };
 
 /// The definitions, layouts, kernels and devices that a Context can use. Order is preference if nothing else decides:

@@ -75,8 +75,9 @@ struct TimingDifference {
 
 /// Selects the rows that TimingFile::collect removes.
 struct TimingRetention {
-    std::int64_t before = 0;             ///< older times, errors and choices, except those that still count
-    std::string keep_environment = "*";  ///< and all rows of environments whose `hard` does not match this pattern
+    std::int64_t before = 0;                  ///< older times, errors and choices, except those that still count
+    std::string keep_environment = "*";       ///< and all rows of environments whose `hard` does not match this pattern
+    std::vector<std::string> keep_also = {};  ///< nor any of these
 };
 
 /// Inspects and maintains a timing database file: for tools. Unlike TimingDb it throws Error(file) for every fault of

@@ -4,7 +4,10 @@
 #include "cairn/timing_db.hpp"
 
 #include <array>
+#include <cstdint>
 #include <stop_token>
+#include <string_view>
+#include <vector>
 
 namespace cairn::inline v0 {
 
@@ -28,8 +31,15 @@ struct MeasureOptions {
 CAIRN_API Timing measure(const Problem& problem, std::string_view kernel, const Context& context,
                          const MeasureOptions& options = {});
 
-/// The environment of a time measured now with this Context, as the timing database records and looks it up.
+/// The environment of a time measured now with this Context on the CPU, as the timing database records and looks it
+/// up.
 CAIRN_API TimingEnvironment timing_environment(const Context& context);
+/// The same of a kernel of another device: it names the device, its driver and compiler, not the CPU. Throws
+/// Error(argument) for a device that the Context does not have.
+CAIRN_API TimingEnvironment timing_environment(const Context& context, Device device);
+/// All environments of times measured now with this Context: that of the CPU first, then for each other device those of
+/// its kernels and of copies between it and the host, then that of programs that use all of them.
+CAIRN_API std::vector<TimingEnvironment> timing_environments(const Context& context);
 
 /// Measured rates of a machine: the roofline from which times are estimated.
 struct Calibration {
@@ -53,5 +63,29 @@ struct Calibration {
 /// measure() uses too. For the read bandwidth the working set is doubled until the rate no longer falls, up to 1 GiB or
 /// a quarter of the free memory: caches of virtual machines are often larger than the system reports.
 CAIRN_API Calibration calibrate(const Context& context);
+
+/// Where the rates of a device come from.
+enum class RateSource : std::uint8_t {
+    stated,   ///< by the program, in ContextOptions::extra
+    nominal,  ///< from properties of the device and usual costs; until it is measured
+    measured  ///< by a calibration, now or stored in the timing database
+};
+/// The enumerator's name.
+CAIRN_API std::string_view to_string(RateSource source) noexcept;
+
+/// Rates from which times on a device are estimated, and where they come from.
+struct KnownRates {
+    DeviceRates rates;                        ///< of the device
+    RateSource source = RateSource::nominal;  ///< of these rates
+};
+/// The rates of a device other than the CPU that a compile uses which measures nothing. Throws Error(argument) for a
+/// device that the Context does not have.
+CAIRN_API KnownRates device_rates(const Context& context, Device device);
+
+/// Measures a device other than the CPU in about half a second: the rates at which its kernels read memory and cache
+/// and compute, the time of a launch, and of copies to and from the host. Nothing is stored: a compile that measures
+/// does that. Throws Error(argument) for a device that the Context does not have, Error(unsupported) for one that is
+/// simulated or takes too long, and what the device throws.
+CAIRN_API DeviceRates calibrate(const Context& context, Device device);
 
 }  // namespace cairn::inline v0

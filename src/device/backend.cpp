@@ -13,4 +13,7 @@ KernelCache::~KernelCache() = default;
 
 std::shared_ptr<const KernelBinary> Backend::binary(const void*) const { return nullptr; }
 
+std::optional<DeviceCalibration> Backend::calibrate(double, const std::stop_token&) { return std::nullopt; }
+DeviceInfo Backend::info() const { return {}; }
+
 }  // namespace cairn::device

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "cairn/devices.hpp"
 #include "cairn/features.hpp"
 #include "device/command_buffer.hpp"
+#include "device/device_calibration.hpp"
 #include "device/device_code.hpp"
 #include "device/kernel_binary.hpp"
 #include "device/memory.hpp"
@@ -13,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -97,6 +100,13 @@ public:
     /// Everything about the device that changes times by more than noise, where `enabled` features are in use: a part
     /// of the key of measured times.
     virtual std::string fingerprint(const FeatureSet& enabled) const = 0;
+
+    /// Measures the rates of the device in about `seconds`, not counting the compilation of its probes; nothing if it
+    /// has no probes, as the CPU, or is too slow for them. Nothing stays allocated. Throws Cancelled within one block
+    /// after a stop, and Error if the device cannot be used or lacks memory.
+    virtual std::optional<DeviceCalibration> calibrate(double seconds, const std::stop_token& stop);
+    /// Facts for diagnoses; empty for the CPU.
+    virtual DeviceInfo info() const;
 };
 
 /// The host's threads, for work that is not a kernel.

@@ -41,6 +41,7 @@ struct DeviceBackend {
     std::unique_ptr<device::Backend> backend;
     KernelSet kernels = {};
     int compute_capability = 0;  ///< of a CUDA device: 90 for 9.0; 0: unknown
+    bool has_nominal_rates = false;  ///< the rates in `kernels` are nominal: measured ones replace them
 };
 
 inline namespace v0 {

@@ -49,12 +49,18 @@ DeviceBackend open_cuda(Device device, const ContextOptions& options, std::share
     device::cuda::OpenedDevice opened = device::cuda::open_device(device.index, cuda);
     opened.rates.device = device;
     KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability);
-    return {device, std::move(opened.backend), std::move(kernels), opened.compute_capability};
+    return {device, std::move(opened.backend), std::move(kernels), opened.compute_capability, true};
 }
 
-bool has_cuda_device(const std::filesystem::path& cuda_driver) {
-    const device::cuda::OpenedDriver opened = device::cuda::open_driver(driver_name(cuda_driver));
-    return opened.driver != nullptr && opened.devices > 0;
+FoundDevices find_cuda_devices(const std::filesystem::path& cuda_driver) {
+    device::cuda::OpenedDriver opened = device::cuda::open_driver(driver_name(cuda_driver));
+    FoundDevices found;
+    found.has_driver = opened.is_library;
+    if (opened.driver == nullptr)
+        found.reason = std::move(opened.reason);
+    else
+        for (int index = 0; index < opened.devices; ++index) found.devices.push_back(Device::cuda(index));
+    return found;
 }
 
 KernelSet kernels_for_cuda(DeviceRates rates, int compute_capability) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cairn/devices.hpp"
 #include "device/context_impl.hpp"
 
 #include <filesystem>
@@ -11,8 +12,8 @@ namespace cairn::driver {
 /// Error(unsupported) with the reason if it cannot be used.
 DeviceBackend open_cuda(Device device, const ContextOptions& options, std::shared_ptr<device::KernelCache> cache);
 
-/// True if there is a CUDA driver that can be used and has a device.
-bool has_cuda_device(const std::filesystem::path& cuda_driver);
+/// find_devices().
+FoundDevices find_cuda_devices(const std::filesystem::path& cuda_driver);
 
 /// The kernels and rates of a CUDA device: those that its compute capability permits (90 for 9.0), and one for copies
 /// between it and the host.

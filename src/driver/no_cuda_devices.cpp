@@ -8,7 +8,11 @@ DeviceBackend open_cuda(Device device, const ContextOptions&, std::shared_ptr<de
                 "the device " + to_string(device) + " cannot be used: this library was built without CUDA");
 }
 
-bool has_cuda_device(const std::filesystem::path&) { return false; }
+FoundDevices find_cuda_devices(const std::filesystem::path&) {
+    FoundDevices none;
+    none.reason = "this library was built without CUDA";
+    return none;
+}
 
 KernelSet kernels_for_cuda(DeviceRates, int) { return {}; }
 

@@ -27,10 +27,18 @@ std::vector<DeviceBackend> open_devices(const ContextOptions& options) {
 
 namespace cairn::inline v0 {
 
+FoundDevices find_devices(const std::filesystem::path& cuda_driver) { return driver::find_cuda_devices(cuda_driver); }
+
+DeviceInfo device_info(const Context& context, Device device) {
+    for (const DeviceBackend& other : context.impl()->other_backends)
+        if (other.device == device) return other.backend->info();
+    throw Error(ErrorKind::argument, "context", "the device " + to_string(device) + " is not open in this Context");
+}
+
 std::vector<Device> devices_from_text(std::string_view text, const std::filesystem::path& cuda_driver) {
     if (text == "auto")
-        return driver::has_cuda_device(cuda_driver) ? std::vector{Device::cpu, Device::cuda()}
-                                                    : std::vector{Device::cpu};
+        return find_devices(cuda_driver).devices.empty() ? std::vector{Device::cpu}
+                                                         : std::vector{Device::cpu, Device::cuda()};
     const std::optional<Device> device = parse_device(text);
     if (!device)
         throw Error(ErrorKind::argument, "context",

@@ -3,6 +3,7 @@
 #include "autotune/measurement/benchmark.hpp"
 #include "autotune/measurement/calibration_records.hpp"
 #include "autotune/measurement/clock.hpp"
+#include "autotune/measurement/device_rates.hpp"
 #include "autotune/measurement/fingerprint.hpp"
 #include "autotune/policy/effort.hpp"
 #include "autotune/policy/tuner.hpp"
@@ -167,30 +168,51 @@ void Stages::set_up_costs() {
     for (const accuracy::ErrorBudget& bound :
          accuracy::error_budgets_of(graph_, options_.tolerance, options_.output_tolerances))
         costs_.tolerance = std::max(costs_.tolerance, bound.limit);
-    if (options_.mode == Mode::off) return;
+    if (options_.mode == Mode::off) {
+        for (const DeviceRates& rates : costs_.devices)
+            costs_.others[rates.device].rates = autotune::source_of_rates(*context_.impl(), rates.device);
+        return;
+    }
     if (options_.mode == Mode::replay) {
         costs_.lock = read_lock(options_.lock);
         return;
     }
-    costs_.environment = autotune::environment_of(*context_.impl());
-    for (const DeviceRates& device : costs_.devices)
-        costs_.others[device.device] = autotune::environment_of(*context_.impl(), device.device);
+    const Context::Impl& impl = *context_.impl();
+    costs_.environment = autotune::environment_of(impl);
+    costs_.programs = autotune::program_environment_of(impl);
     costs_.timings = context_.impl()->timings.get();
     costs_.rules = costs_.timings->rules();
     const Measuring measuring(measuring_);
     const double budget = autotune::measures(options_.mode) ? autotune::seconds_of(options_) : 0;
-    const double seconds = budget < min_calibration_seconds ? 0 : max_calibration_share * budget;
+    // The CPU and each device that has nominal rates get equal parts.
+    const auto nominal = std::count_if(costs_.devices.begin(), costs_.devices.end(), [&](const DeviceRates& rates) {
+        return autotune::source_of_rates(impl, rates.device) == RateSource::nominal;
+    });
+    const double seconds =
+        budget < min_calibration_seconds ? 0 : max_calibration_share * budget / static_cast<double>(1 + nominal);
     try {
         if (auto machine =
                 autotune::calibration_of(context_, costs_.environment, costs_.policy, seconds, options_.stop)) {
             costs_.machine = *machine;
             costs_.is_calibrated = true;
         }
+        set_up_devices(seconds);
     } catch (...) {
         autotune::release_operand_memory(*context_.impl());
         throw;
     }
     if (!context_.impl()->options.shipped_timings.empty()) costs_.priors = priors();
+}
+
+/// The conditions of the devices other than the CPU, and their rates.
+void Stages::set_up_devices(double seconds) {
+    const Context::Impl& impl = *context_.impl();
+    for (DeviceRates& rates : costs_.devices) {
+        const autotune::DeviceRecords records = autotune::records_of(impl, rates.device);
+        const KnownRates known = autotune::rates_of(context_, rates, seconds, options_.stop);
+        costs_.others[rates.device] = {records.device, records.link, records.policy, known.source};
+        rates = known.rates;
+    }
 }
 
 /// Created once per Context; null if the shipped timings have no other machine.

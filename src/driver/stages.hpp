@@ -73,6 +73,7 @@ private:
     void check_options() const;
     void check_graph() const;
     void set_up_costs();
+    void set_up_devices(double seconds);
     std::shared_ptr<const selection::Priors> priors() const;
     fusion::Patterns patterns(const ir::GraphData& graph) const;
     PreparedBucket prepare(const BucketRanges& cut) const;

@@ -161,9 +161,12 @@ private:
         if (rows > 1) refuse("device {} has rates twice", name);
         for (const double rate : {rates.flops, rates.bandwidth, rates.link_bandwidth})
             if (!(rate > 0 && std::isfinite(rate))) refuse("a rate of device {} is {}: it must be above 0", name, rate);
-        for (const double rate : rates.arithmetic_flops)
+        const auto check_optional = [&](double rate) {
             if (!(rate >= 0 && std::isfinite(rate)))
                 refuse("a rate of device {} is {}: it must not be below 0", name, rate);
+        };
+        for (const double rate : rates.arithmetic_flops) check_optional(rate);
+        check_optional(rates.cache_bandwidth);
         for (const double seconds : {rates.launch_seconds, rates.link_seconds})
             if (!(seconds >= 0 && std::isfinite(seconds)))
                 refuse("a time of device {} is {}: it must not be below 0", name, seconds);

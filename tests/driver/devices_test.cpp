@@ -313,6 +313,8 @@ TEST(Devices, RefuseInvalidRates) {
     EXPECT_EQ(fault(rates), "[context] a rate of device cuda is 0: it must be above 0");
     rates = quick(), rates.launch_seconds = -1;
     EXPECT_EQ(fault(rates), "[context] a time of device cuda is -1: it must not be below 0");
+    rates = quick(), rates.cache_bandwidth = -2;
+    EXPECT_EQ(fault(rates), "[context] a rate of device cuda is -2: it must not be below 0");
     rates = quick(), rates.arithmetic_flops[static_cast<std::size_t>(Arithmetic::bf16)] = -2;
     EXPECT_EQ(fault(rates), "[context] a rate of device cuda is -2: it must not be below 0");
     rates = quick(), rates.device = Device::cpu;

@@ -28,7 +28,23 @@ TEST(OpenDevices, TheCpuNeedsNoLibrary) {
     EXPECT_EQ(Context(with_devices({Device::cpu})).kernels().devices.size(), 0U);
 }
 
+TEST(OpenDevices, ADeviceThatIsNotOpenHasNoFacts) {
+    EXPECT_EQ(message([&] { device_info(Context(), Device::cuda()); }),
+              "[context] the device cuda is not open in this Context");
+    EXPECT_EQ(message([&] { device_info(Context(), Device::cpu); }),
+              "[context] the device cpu is not open in this Context");
+}
+
 #if defined(CAIRN_WITH_CUDA)
+TEST(OpenDevices, WithoutAGpuTheReasonIsTold) {
+    const std::filesystem::path folder = CAIRN_BINARY_DIR;
+    const FoundDevices none = find_devices(folder / "no_such_driver.so");
+    EXPECT_TRUE(none.devices.empty());
+    EXPECT_FALSE(none.has_driver);
+    EXPECT_THAT(none.reason, HasSubstr("the CUDA driver cannot be opened"));
+    EXPECT_THAT(none.reason, HasSubstr("no_such_driver.so"));
+}
+
 TEST(OpenDevices, AGpuThatCannotBeUsedIsRefusedInOneSentence) {
     try {
         const Context context(with_devices({Device::cpu, Device::cuda()}));
@@ -49,6 +65,8 @@ TEST(OpenDevices, AGpuThatCannotBeUsedIsRefusedInOneSentence) {
 TEST(OpenDevices, ALibraryWithoutCudaSaysSo) {
     EXPECT_EQ(message([&] { const Context context(with_devices({Device::cuda()})); }),
               "[context] the device cuda cannot be used: this library was built without CUDA");
+    EXPECT_EQ(find_devices().reason, "this library was built without CUDA");
+    EXPECT_FALSE(find_devices().has_driver);
 }
 #endif
 

@@ -2,7 +2,9 @@
 
 #include "graph/types/half.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 namespace cairn::emulated_cuda {
@@ -17,30 +19,47 @@ float truncated(double value) {
     return nearest;
 }
 
-double half(unsigned pair, int index, bool is_bf16) {
-    const auto bits = static_cast<std::uint16_t>(pair >> (16 * index));
-    return is_bf16 ? types::bf16_to_f32(bits) : types::f16_to_f32(bits);
+/// Values in a register of an operand.
+int values_of(WarpOperation operation) {
+    if (operation == WarpOperation::mma_tf32) return 1;
+    return operation == WarpOperation::mma_i8 ? 4 : 2;
+}
+
+double value_at(unsigned bits, int index, WarpOperation operation) {
+    const auto half = static_cast<std::uint16_t>(bits >> (16 * index));
+    switch (operation) {
+        case WarpOperation::mma_i8: return static_cast<std::int8_t>(bits >> (8 * index));
+        case WarpOperation::mma_tf32: return std::bit_cast<float>(bits & ~0x1fffu);
+        case WarpOperation::mma_bf16: return types::bf16_to_f32(half);
+        default: return types::f16_to_f32(half);
+    }
 }
 
 }  // namespace
 
-void multiply_fragments(void* const* parts, bool is_bf16) {
-    double a[16][16], b[16][8];
+void multiply_fragments(void* const* parts, WarpOperation operation) {
+    double a[16][32], b[32][8];
+    const int values = values_of(operation), depth = 8 * values;
     for (int lane = 0; lane < 32; ++lane) {
         const auto& part = *static_cast<const LaneFragments*>(parts[lane]);
         const int g = lane / 4, t = lane % 4;
-        for (int i = 0; i < 2; ++i) {
-            for (int r = 0; r < 4; ++r) a[g + r % 2 * 8][2 * t + i + r / 2 * 8] = half(part.a[r], i, is_bf16);
-            for (int r = 0; r < 2; ++r) b[2 * t + i + r * 8][g] = half(part.b[r], i, is_bf16);
+        for (int i = 0; i < values; ++i) {
+            for (int r = 0; r < 4; ++r)
+                a[g + r % 2 * 8][values * t + i + r / 2 * (depth / 2)] = value_at(part.a[r], i, operation);
+            for (int r = 0; r < 2; ++r) b[values * t + i + r * (depth / 2)][g] = value_at(part.b[r], i, operation);
         }
     }
     for (int lane = 0; lane < 32; ++lane) {
         const auto& part = *static_cast<const LaneFragments*>(parts[lane]);
         const int g = lane / 4, t = lane % 4;
+        const bool is_integral = operation == WarpOperation::mma_i8;
         for (int r = 0; r < 4; ++r) {
-            double sum = part.d[r];
-            for (int k = 0; k < 16; ++k) sum += a[g + r / 2 * 8][k] * b[k][2 * t + r % 2];
-            part.d[r] = truncated(sum);
+            double sum = is_integral ? 0 : static_cast<float*>(part.d)[r];
+            for (int k = 0; k < depth; ++k) sum += a[g + r / 2 * 8][k] * b[k][2 * t + r % 2];
+            if (is_integral)
+                static_cast<unsigned*>(part.d)[r] += static_cast<unsigned>(static_cast<int>(sum));
+            else
+                static_cast<float*>(part.d)[r] = truncated(sum);
         }
     }
 }

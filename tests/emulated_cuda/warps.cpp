@@ -17,7 +17,9 @@ const char* name(WarpOperation operation) {
         case WarpOperation::shuffle: return "a shuffle";
         case WarpOperation::ballot: return "a ballot";
         case WarpOperation::mma_f16:
-        case WarpOperation::mma_bf16: return "a matrix product";
+        case WarpOperation::mma_bf16:
+        case WarpOperation::mma_i8:
+        case WarpOperation::mma_tf32: return "a matrix product";
         default: return "load_matrices()";
     }
 }
@@ -94,8 +96,8 @@ void Cluster::perform(const WarpOperationState& pending) {
             break;
         case WarpOperation::mma_f16:
         case WarpOperation::mma_bf16:
-            multiply_fragments(pending.parts.data(), pending.operation == WarpOperation::mma_bf16);
-            break;
+        case WarpOperation::mma_i8:
+        case WarpOperation::mma_tf32: multiply_fragments(pending.parts.data(), pending.operation); break;
         case WarpOperation::load_matrices:
         case WarpOperation::load_matrices_transposed:
             load_fragments(pending.parts.data(), pending.operation == WarpOperation::load_matrices_transposed);

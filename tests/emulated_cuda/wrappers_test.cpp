@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <fstream>
 #include <iterator>
@@ -99,6 +100,78 @@ extern "C" __global__ void narrow(int n, const float* x, u16* f16, u16* bf16, u3
         wrong += f16_pairs[i] != (0x3c00u | std::uint32_t{f16[i]} << 16) || bf16_pairs[i] != (0x3f800000u | bf16[i]);
     }
     EXPECT_EQ(wrong, 0);
+}
+
+/// A 16 x `depth` matrix a or a `depth` x 8 matrix b in the registers of a warp, as kernels/cuda/text/mma.cuh lays them
+/// out.
+template <class Value>
+std::vector<std::uint32_t> fragments(const std::vector<Value>& matrix, bool is_a) {
+    constexpr int values = 4 / sizeof(Value), depth = 8 * values;
+    std::vector<std::uint32_t> registers;
+    for (int lane = 0; lane < 32; ++lane)
+        for (int r = 0; r < (is_a ? 4 : 2); ++r) {
+            std::array<Value, values> packed;
+            for (int i = 0; i < values; ++i) {
+                const int k = values * (lane % 4) + i + (is_a ? r / 2 : r) * depth / 2;
+                packed[static_cast<std::size_t>(i)] =
+                    matrix[static_cast<std::size_t>(is_a ? (lane / 4 + r % 2 * 8) * depth + k : k * 8 + lane / 4)];
+            }
+            registers.push_back(std::bit_cast<std::uint32_t>(packed));
+        }
+    return registers;
+}
+
+/// The product of these matrices, added to ones, by a kernel of one warp.
+template <class Value, class Sum>
+std::vector<Sum> product_of(const std::string& entry, const std::vector<Value>& a, const std::vector<Value>& b) {
+    const std::string text = R"(
+template <class Sum, class Multiply>
+CAIRN_DEVICE void product(const u32* a, const u32* b, Sum* d, Multiply multiply) {
+    const int lane = threadIdx.x;
+    const u32 fragment_a[4] = {a[4 * lane], a[4 * lane + 1], a[4 * lane + 2], a[4 * lane + 3]};
+    const u32 fragment_b[2] = {b[2 * lane], b[2 * lane + 1]};
+    Sum sums[4] = {1, 1, 1, 1};
+    multiply(sums, fragment_a, fragment_b);
+    for (int i = 0; i < 4; ++i) d[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = sums[i];
+}
+extern "C" __global__ void product_i8(const u32* a, const u32* b, int* d) {
+    product(a, b, d, [](int (&s)[4], const u32 (&x)[4], const u32 (&y)[2]) { mma_i8(s, x, y); });
+}
+extern "C" __global__ void product_tf32(const u32* a, const u32* b, float* d) {
+    product(a, b, d, [](float (&s)[4], const u32 (&x)[4], const u32 (&y)[2]) { mma_tf32(s, x, y); });
+}
+)";
+    static const EmulatedModule module = compiled({text});
+    std::vector<std::uint32_t> fragment_a = fragments(a, true), fragment_b = fragments(b, false);
+    std::vector<Sum> d(128);
+    void *pa = fragment_a.data(), *pb = fragment_b.data(), *pd = d.data();
+    module.launch({.entry = entry, .block = {32, 1, 1}, .arguments = {&pa, &pb, &pd}}, 1);
+    return d;
+}
+
+template <class Value, class Sum>
+std::vector<Sum> plain_product(const std::vector<Value>& a, const std::vector<Value>& b) {
+    const std::size_t depth = a.size() / 16;
+    std::vector<Sum> d(128, 1);
+    for (std::size_t i = 0; i < 128; ++i)
+        for (std::size_t k = 0; k < depth; ++k)
+            d[i] += static_cast<Sum>(a[i / 8 * depth + k]) * static_cast<Sum>(b[k * 8 + i % 8]);
+    return d;
+}
+
+TEST(Wrappers, ProductsOfEightBitAndOfTruncatedOperands) {
+    std::vector<std::int8_t> a8(16 * 32), b8(32 * 8);
+    for (std::size_t i = 0; i < a8.size(); ++i) a8[i] = static_cast<std::int8_t>(37 * i % 256);
+    for (std::size_t i = 0; i < b8.size(); ++i) b8[i] = static_cast<std::int8_t>(101 * i % 251);
+    EXPECT_EQ((product_of<std::int8_t, int>("product_i8", a8, b8)), (plain_product<std::int8_t, int>(a8, b8)));
+    // Sums of these are exact; the added bits are those that are ignored.
+    std::vector<float> a(16 * 8), b(8 * 8);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 13) - 6;
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 7) + 0.5F;
+    const std::vector<float> wanted = plain_product<float, float>(a, b);
+    for (float& value : a)
+        if (value != 0) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | 0x1fffU);
+    EXPECT_EQ((product_of<float, float>("product_tf32", a, b)), wanted);
 }
 
 TEST(Wrappers, WarpReductionsAndReport) {

@@ -12,7 +12,7 @@ void add_db(CLI::App& app, Action& chosen) {
         add(command, chosen);
     command.footer(
         "In a PATTERN * is any text and ? any character. Kernels go by their ids, problems by their text form,\n"
-        "environments by their text or as here, which is this machine with as many threads.");
+        "environments by their text or as here, which is this machine with as many threads, or the GPU of --device.");
 }
 
 }  // namespace cairn::cli

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <vector>
+
 namespace cairn::cli {
 namespace {
 
@@ -44,16 +47,15 @@ void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, O
                             info.rules, info.sessions, timestamp_text(info.oldest), timestamp_text(info.newest)));
 }
 
-void put_environments(const TimingFileInfo& info, const TimingEnvironment& this_machine, Output& output) {
+void put_environments(const TimingFileInfo& info, std::span<const TimingEnvironment> here, Output& output) {
     for (const auto& [environment, times] : info.environments) {
-        const bool is_this_machine = environment.hard == this_machine.hard;
-        output.line({{"kind", "environment"},
-                     {"environment", environment.hard},
-                     {"soft", environment.soft},
-                     {"times", std::to_string(times)},
-                     {"here", is_this_machine}},
-                    fmt::format("{:<9} {} times of {}", environment_match_text(environment.hard, this_machine.hard),
-                                times, environment.hard));
+        OutputRow row{{"kind", "environment"},
+                      {"environment", environment.hard},
+                      {"soft", environment.soft},
+                      {"times", std::to_string(times)}};
+        add_environment_match(row, environment.hard, here);
+        output.line(row, fmt::format("{:<9} {} times of {}", environment_match_text(environment.hard, here), times,
+                                     environment.hard));
     }
 }
 
@@ -76,7 +78,7 @@ int show_info(const InfoOptions& options, Output& output, const std::stop_token&
     const TimingFile file = open_to_read(options.all);
     const TimingFileInfo info = file.info();
     put_counts(path, info, output);
-    put_environments(info, environment_of_this_machine(options.all), output);
+    put_environments(info, environments_of_this_machine(options.all), output);
     if (options.sessions)
         for (const TimingSession& session : file.sessions()) put_session(session, output);
     return 0;

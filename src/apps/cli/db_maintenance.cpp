@@ -36,9 +36,13 @@ int check_database(const CheckOptions& options, Output& output, const std::stop_
 TimingRetention collection_of(const CollectOptions& options, const TimingFile& file) {
     TimingRetention which;
     which.before = parse_timestamp(options.before, now()).value();
-    which.keep_environment = environment_pattern(options.keep_environment, options.all);
+    set_kept_environments(which, options.keep_environment, options.all);
     const auto environments = file.info().environments;
-    const auto is_kept = [&](const auto& each) { return glob_matches(which.keep_environment, each.first.hard); };
+    const auto is_kept = [&](const auto& each) {
+        return glob_matches(which.keep_environment, each.first.hard) ||
+               std::any_of(which.keep_also.begin(), which.keep_also.end(),
+                           [&](const std::string& kept) { return glob_matches(kept, each.first.hard); });
+    };
     if (which.keep_environment != "*" && std::none_of(environments.begin(), environments.end(), is_kept))
         throw Error(ErrorKind::argument, "db",
                     fmt::format("no environment here matches {}: every time would be removed", which.keep_environment));
@@ -83,8 +87,10 @@ void add_db_maintenance(CLI::App& db, Action& chosen) {
         ->check(timestamp_error)
         ->option_text("TIME")
         ->capture_default_str();
-    add_glob_option(command, "--keep-environment", collect->keep_environment,
-                    "and all rows of other machines than these, of any age; here is this one");
+    add_glob_option(
+        command, "--keep-environment", collect->keep_environment,
+        "and all rows of other machines than these, of any age; here is this one, with the GPU of --device, "
+        "or with all GPUs");
     command.add_flag("--dry-run", collect->dry_run, "only print their number, found on a copy");
     add_machine_options(command, collect->all);
     set_action(command, collect, chosen, collect_garbage);

@@ -47,12 +47,21 @@ int query_problem(const QueryOptions& options, Output& output) {
         throw Error(ErrorKind::argument, "db", "times are of constant sizes, got " + to_string(problem));
     const TimingFile file = open_to_read(options.all);
     const Context context = make_context(options.all, {});
-    const std::string this_machine = timing_environment(context).hard, text = to_string(problem);
-    std::vector<TimingRecord> records =
-        file.query({.kernel = options.filter.kernel, .problem = text, .policy = policy_of(context), .best_only = true});
-    std::erase_if(records, [&](const TimingRecord& each) { return each.hard != this_machine || each.problem != text; });
+    const std::vector<TimingEnvironment> here = timing_environments(context);
+    const std::string text = to_string(problem), cpu_policy = policy_of(context);
+    std::vector<TimingRecord> records = file.query({.kernel = options.filter.kernel,
+                                                    .problem = text,
+                                                    .policy = "threads=* cold inputs=normal",
+                                                    .best_only = true});
+    std::erase_if(records, [&](const TimingRecord& each) {
+        const auto environment =
+            std::find_if(here.begin(), here.end(), [&](const auto& known) { return known.hard == each.hard; });
+        // Times of a GPU do not depend on threads.
+        return each.problem != text || environment == here.end() ||
+               (environment == here.begin() && each.policy != cpu_policy);
+    });
     if (records.empty()) check_kernel(problem, options.filter.kernel, context);
-    for (const TimingRecord& record : records) put_time(output, record, record.hard);
+    for (const TimingRecord& record : records) put_time(output, record, here);
     return 0;
 }
 
@@ -74,12 +83,12 @@ int query_database(const QueryOptions& options, Output& output, const std::stop_
     if (!options.problem.empty()) return query_problem(options, output);
     const TimingFile file = open_to_read(options.all);
     TimingFilter filter = options.filter;
-    const std::string this_machine = environment_of_this_machine(options.all).hard;
+    const std::vector<TimingEnvironment> here = environments_of_this_machine(options.all);
     filter.environment = environment_pattern(filter.environment, options.all);
     if (!options.since.empty()) filter.since = parse_timestamp(options.since, now()).value();
     const std::vector<TimingRecord> records = file.query(filter);
     if (records.empty() && file.info().times > 0) check_patterns(file, filter);
-    for (const TimingRecord& record : records) put_time(output, record, this_machine);
+    for (const TimingRecord& record : records) put_time(output, record, here);
     return 0;
 }
 

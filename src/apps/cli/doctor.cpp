@@ -1,5 +1,6 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/database_file.hpp"
+#include "apps/cli/device_diagnostics.hpp"
 #include "apps/cli/host.hpp"
 #include "apps/cli/machine_diagnostics.hpp"
 #include "cairn/tuning.hpp"
@@ -89,6 +90,7 @@ int examine(const Options& options, Output& output, const std::stop_token& stop)
     if (const double seconds = machine.cross_core_transfer_byte_seconds; seconds > 0)
         put({"cross-core bandwidth", fmt::format("{:.3g} GB/s", 1e-9 / seconds), {}});
     put({"clock step", time_text(machine.timer_seconds), {}});
+    for (const MachineDiagnostic& fact : device_diagnostics(context, database_of(options))) put(fact);
     put(database);
     return 0;
 }
@@ -99,6 +101,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<Options>();
     CLI::App& command =
         *app.add_subcommand("doctor", "diagnose what makes runs slow or times unreliable on this machine");
+    command.footer("A GPU that --device names is measured, too; of others the rates that the database has are told.");
     add_machine_options(command, *options);
     command.callback([options, &chosen] {
         chosen = [options](Output& output, const std::stop_token& stop) {

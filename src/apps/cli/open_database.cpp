@@ -15,6 +15,9 @@ std::filesystem::path named_database(const Options& options) {
     return path;
 }
 
+/// Matches the environments of the GPU: those of its kernels, of its copies and of programs on it begin alike.
+std::string gpu_pattern(const std::vector<TimingEnvironment>& all) { return all[1].hard + "*"; }
+
 }  // namespace
 
 std::filesystem::path existing_database_or_empty(const Options& options) {
@@ -48,12 +51,22 @@ TimingFile open_other(const std::string& path) {
     return {path, TimingFile::Use::read};
 }
 
-TimingEnvironment environment_of_this_machine(const Options& options) {
-    return timing_environment(make_context(options, {}));
+std::vector<TimingEnvironment> environments_of_this_machine(const Options& options) {
+    return timing_environments(make_context(options, {}));
 }
 
 std::string environment_pattern(const std::string& text, const Options& options) {
-    return text == "here" ? environment_of_this_machine(options).hard : text;
+    if (text != "here") return text;
+    const std::vector<TimingEnvironment> all = environments_of_this_machine(options);
+    return all.size() == 1 ? all.front().hard : gpu_pattern(all);
+}
+
+void set_kept_environments(TimingRetention& which, const std::string& text, const Options& options) {
+    which.keep_environment = text;
+    if (text != "here") return;
+    const std::vector<TimingEnvironment> all = environments_of_this_machine(options);
+    which.keep_environment = all.front().hard;
+    which.keep_also = {all.size() == 1 ? "cairn * | cuda | *" : gpu_pattern(all)};
 }
 
 }  // namespace cairn::cli

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 /// The database that `cairn db` works on: that of `--db`, or the user's own.
 namespace cairn::cli {
@@ -25,9 +26,13 @@ TimingFile open_or_create(const Options& options);
 /// Opens another database, named on the command line, for reading. Throws Error(file) if it is not a database.
 TimingFile open_other(const std::string& path);
 
-/// The environment of times measured here with the given threads and features.
-TimingEnvironment environment_of_this_machine(const Options& options);
-/// The pattern for environments; `here` stands for this machine's.
+/// The environments of times measured here with the given threads and features: that of the CPU first, and those of the
+/// GPU that `--device` names.
+std::vector<TimingEnvironment> environments_of_this_machine(const Options& options);
+/// The pattern for environments; `here` stands for this machine's, or for those of the GPU that `--device` names.
 std::string environment_pattern(const std::string& text, const Options& options);
+/// The environments to keep for such a pattern: with `here` those of the CPU and of the GPU that `--device` names, or
+/// of every GPU if it names none.
+void set_kept_environments(TimingRetention& which, const std::string& text, const Options& options);
 
 }  // namespace cairn::cli

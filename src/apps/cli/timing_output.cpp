@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cairn::cli {
 
 std::string outcome_text(const Timing& timing) {
@@ -23,8 +25,19 @@ void add_outcome(OutputRow& row, const std::string& prefix, const Timing& timing
     }
 }
 
-std::string environment_match_text(std::string_view hard, std::string_view this_machine) {
-    if (hard == this_machine) return "here";
+namespace {
+
+bool is_valid_here(std::string_view hard, std::span<const TimingEnvironment> here) {
+    return std::any_of(here.begin(), here.end(), [&](const TimingEnvironment& each) { return each.hard == hard; });
+}
+
+/// True if nothing tells whether an environment is that of a GPU of this machine.
+bool is_unknown(std::string_view hard, std::span<const TimingEnvironment> here) {
+    return here.size() == 1 && is_gpu_environment(hard);
+}
+
+/// Compares with the environment of the CPU.
+std::string cpu_match_text(std::string_view hard, std::string_view this_machine) {
     constexpr std::string_view between = " | ", word = "threads ";
     // Environments match if they differ only in the part that begins with the number of threads.
     std::string_view theirs, ours;
@@ -44,7 +57,27 @@ std::string environment_match_text(std::string_view hard, std::string_view this_
     return theirs == ours ? "elsewhere" : fmt::format("here, measured with {} threads, not {}", theirs, ours);
 }
 
-void put_time(Output& output, const TimingRecord& record, std::string_view this_machine) {
+}  // namespace
+
+bool is_gpu_environment(std::string_view hard) {
+    // `cairn 0.1.0 | cuda | NVIDIA H100 80GB HBM3 | ...`
+    constexpr std::string_view between = " | ";
+    const std::size_t end = hard.find(between);
+    return end != hard.npos && hard.substr(end + between.size()).starts_with("cuda | ");
+}
+
+std::string environment_match_text(std::string_view hard, std::span<const TimingEnvironment> here) {
+    if (is_valid_here(hard, here)) return "here";
+    if (is_unknown(hard, here)) return "of a GPU";
+    return here.empty() ? "elsewhere" : cpu_match_text(hard, here.front().hard);
+}
+
+void add_environment_match(OutputRow& row, std::string_view hard, std::span<const TimingEnvironment> here) {
+    row["here"] = is_valid_here(hard, here);
+    if (is_unknown(hard, here)) row["here"] = nullptr;
+}
+
+void put_time(Output& output, const TimingRecord& record, std::span<const TimingEnvironment> here) {
     const Timing& timing = record.timing;
     OutputRow row{{"kind", "time"}, {"kernel", record.kernel}, {"problem", record.problem}};
     add_outcome(row, {}, timing);
@@ -64,10 +97,10 @@ void put_time(Output& output, const TimingRecord& record, std::string_view this_
     row["policy"] = record.policy;
     row["time"] = std::to_string(record.time);
     row["environment"] = record.hard;
-    row["here"] = record.hard == this_machine;
-    output.line(row, fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem,
-                                 how, record.policy, timestamp_text(record.time),
-                                 environment_match_text(record.hard, this_machine)));
+    add_environment_match(row, record.hard, here);
+    output.line(row,
+                fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem, how,
+                            record.policy, timestamp_text(record.time), environment_match_text(record.hard, here)));
 }
 
 }  // namespace cairn::cli

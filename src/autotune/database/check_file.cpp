@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 // Database maintenance: integrity check and garbage collection.
 namespace cairn::inline v0 {
 namespace {
@@ -28,11 +32,17 @@ DELETE FROM environment WHERE id NOT IN (SELECT environment FROM measurement UNI
   UNION SELECT environment FROM choice UNION SELECT environment FROM session);
 )sql";
 
-std::vector<std::string> environments_but(SqliteFile& file, std::string_view kept) {
+/// Ids of the environments that are not kept.
+std::vector<std::string> other_environments(SqliteFile& file, const TimingRetention& which) {
     std::vector<std::string> ids;
     Statement rows = file.prepare("SELECT id, hard FROM environment");
-    while (rows.step())
-        if (!autotune::matches(kept, rows.text(1))) ids.push_back(rows.text(0));
+    while (rows.step()) {
+        const std::string hard = rows.text(1);
+        const bool is_kept = autotune::matches(which.keep_environment, hard) ||
+                             std::any_of(which.keep_also.begin(), which.keep_also.end(),
+                                         [&](const std::string& kept) { return autotune::matches(kept, hard); });
+        if (!is_kept) ids.push_back(rows.text(0));
+    }
     return ids;
 }
 
@@ -41,7 +51,7 @@ std::vector<std::string> environments_but(SqliteFile& file, std::string_view kep
 std::size_t TimingFile::collect(const TimingRetention& which) {
     const std::size_t removed = state_->with_transaction([&](SqliteFile& file) {
         std::int64_t count = 0;
-        const std::vector<std::string> others = environments_but(file, which.keep_environment);
+        const std::vector<std::string> others = other_environments(file, which);
         for (const auto& [table, is_superseded] :
              {std::pair{"measurement", better_exists}, std::pair{"accuracy", worse_exists},
               std::pair{"choice", later_exists}}) {

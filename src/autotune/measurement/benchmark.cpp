@@ -304,11 +304,17 @@ std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> fr
     return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 8, rotation_where_little_is_free));
 }
 
+std::size_t device_rotation_bytes(std::int64_t cache_bytes, std::optional<std::int64_t> free_bytes) {
+    const std::size_t wanted = std::max(2 * static_cast<std::size_t>(cache_bytes), min_rotation);
+    if (!free_bytes) return wanted;
+    return std::min(wanted, std::max(static_cast<std::size_t>(*free_bytes) / 4, rotation_where_little_is_free));
+}
+
 std::size_t rotation_bytes_of(const Context::Impl& impl, Device device) {
     const device::Backend& backend = impl.backend(device);
-    const bool is_calibrated = device == Device::cpu && impl.machine;
+    if (&backend != impl.cpu.get()) return device_rotation_bytes(backend.caches().shared_bytes, backend.free_memory());
     return rotation_bytes_of(
-        is_calibrated ? impl.machine->cache_bytes : static_cast<double>(backend.caches().shared_bytes),
+        impl.machine ? impl.machine->cache_bytes : static_cast<double>(backend.caches().shared_bytes),
         backend.free_memory());
 }
 

@@ -73,7 +73,11 @@ BenchmarkResult benchmark_candidates(std::span<const BenchmarkCandidate> candida
 /// Bytes of streamed operands that are read before the first of them is read again: twice the cache size, between 32 MB
 /// and 256 MB, but at most an eighth of the free memory (nothing: unknown) or 8 MB, whichever is larger.
 std::size_t rotation_bytes_of(double cache_bytes, std::optional<std::int64_t> free_bytes);
-/// The same for the caches of a Context's machine, as measured if it is calibrated, and the memory that is free now.
+/// The same for a device with memory of its own, which is filled much faster: twice the cache size, at least 32 MB, but
+/// at most a quarter of the free memory or 8 MB, whichever is larger.
+std::size_t device_rotation_bytes(std::int64_t cache_bytes, std::optional<std::int64_t> free_bytes);
+/// The same for the caches of a Context's device, those of the CPU as measured if it is calibrated, and for the memory
+/// that is free now.
 std::size_t rotation_bytes_of(const Context::Impl& impl, Device device = Device::cpu);
 /// The memory in which a Context measures, created on the first call. The caller holds Impl::measuring.
 std::shared_ptr<OperandMemory> operand_memory_of(Context::Impl& impl, Device device = Device::cpu);

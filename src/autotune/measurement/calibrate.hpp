@@ -7,7 +7,8 @@
 
 namespace cairn::autotune {
 
-constexpr double thorough_seconds = 0.5;  ///< about what a thorough calibration takes
+/// About what a thorough calibration takes.
+constexpr double thorough_seconds = device::thorough_calibration_seconds;
 
 struct CalibrationRun {
     Calibration machine;

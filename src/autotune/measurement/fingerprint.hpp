@@ -11,7 +11,20 @@ namespace cairn::autotune {
 /// kernels. Unknown parts are written as unknown. `soft` is recorded for information.
 TimingEnvironment environment_of(const Context::Impl& context);
 
-/// The same for a kernel of another device: that device beside this CPU.
+/// The same for a kernel of another device: library version, kind and name of the device (DeviceRates::name) and the
+/// build of the program's own kernels. It names neither the CPU nor the index of the device, so that times stay valid
+/// with other threads, on another host, and for each of several equal devices. A device that is simulated on the CPU
+/// has the CPU's environment beside its name.
 TimingEnvironment environment_of(const Context::Impl& context, Device device);
+
+/// The same for a copy between a device and the host: it depends on the host's CPU and memory and on where the device
+/// is, but not on threads, features and builds.
+TimingEnvironment link_environment_of(const Context::Impl& context, Device device);
+
+/// The environment of the times of whole programs, which may call kernels of all devices.
+TimingEnvironment program_environment_of(const Context::Impl& context);
+
+/// The policy of times measured now on a device: with the threads that its kernels run on.
+TimingPolicy policy_of(const Context::Impl& context, Device device);
 
 }  // namespace cairn::autotune

@@ -63,12 +63,19 @@ bool is_measured(const selection::Selections& selections) {
     return true;
 }
 
+bool is_of_this_machine(const TimingEnvironment& environment, const selection::CostModel& costs) {
+    return environment.hard == costs.environment.hard ||
+           std::any_of(costs.others.begin(), costs.others.end(), [&](const auto& other) {
+               return environment.hard == other.second.kernels.hard || environment.hard == other.second.copies.hard;
+           });
+}
+
 /// True if there may be times of this machine.
 bool may_have_times(const selection::CostModel& costs) {
     if (costs.timings->size() > 0) return true;
     const std::vector<TimingEnvironment> shipped_timings = costs.timings->shipped_environments();
     return std::any_of(shipped_timings.begin(), shipped_timings.end(),
-                       [&](const TimingEnvironment& each) { return each.hard == costs.environment.hard; });
+                       [&](const TimingEnvironment& each) { return is_of_this_machine(each, costs); });
 }
 
 class Tuner {
@@ -128,6 +135,7 @@ private:
     const TimingEnvironment& environment_of(const Kernel& kernel) const {
         return selection::environment_of(kernel, optimistic_);
     }
+    const TimingPolicy& policy_of(const Kernel& kernel) const { return selection::policy_of(kernel, optimistic_); }
 
     /// Updates the estimates from the times known now.
     void learn() {
@@ -235,7 +243,7 @@ private:
         for (const TuningTask& task : all)
             for (const CandidateCall& call : task.calls) {
                 const auto timing = optimistic_.timings->find(call.problem, call.kernel->id,
-                                                              environment_of(*call.kernel), optimistic_.policy);
+                                                              environment_of(*call.kernel), policy_of(*call.kernel));
                 if (!timing || !autotune::has_large_spread(*timing)) continue;
                 if (left() <= 0) return false;
                 measure_steady(*call.kernel, call.problem);
@@ -336,7 +344,7 @@ private:
         timing.note = reason;
         timing.quality = quality;
         const Context::Impl& impl = *context_.impl();
-        impl.timings->record(*who.problem, who.kernel->id, environment_of(*who.kernel), optimistic_.policy, timing);
+        impl.timings->record(*who.problem, who.kernel->id, environment_of(*who.kernel), policy_of(*who.kernel), timing);
         impl.log(LogLevel::warning, fmt::format("tune: {} {} on {}", who.kernel->id, reason, to_string(*who.problem)));
     }
 
@@ -347,7 +355,8 @@ private:
             const bool was_run = timing.status != TimingStatus::censored || timing.bound > 0;
             if (!was_run) continue;
             context_.impl()->timings->record(*candidates[c].problem, candidates[c].kernel->id,
-                                             environment_of(*candidates[c].kernel), optimistic_.policy, timing);
+                                             environment_of(*candidates[c].kernel), policy_of(*candidates[c].kernel),
+                                             timing);
             ++(timing.status == TimingStatus::failed ? result_.failed : result_.measured);
             if (timing.status == TimingStatus::ok && timing.median > 0) learn(candidates[c], timing.median);
         }
@@ -364,7 +373,7 @@ private:
     void compare(const CandidateCall& call) {
         Context::Impl& impl = *context_.impl();
         const auto timing =
-            impl.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), optimistic_.policy);
+            impl.timings->find(call.problem, call.kernel->id, environment_of(*call.kernel), policy_of(*call.kernel));
         if (timing && timing->status == TimingStatus::failed) return;
         device::Backend& backend = impl.backend(call.kernel->device);
         try {
@@ -393,7 +402,7 @@ private:
                     const Kernel& kernel = *choice.candidate.kernel;
                     if (!remeasured_.insert(selection::call_key(kernel, problem)).second || left() <= 0) continue;
                     const auto timing =
-                        optimistic_.timings->find(problem, kernel.id, environment_of(kernel), optimistic_.policy);
+                        optimistic_.timings->find(problem, kernel.id, environment_of(kernel), policy_of(kernel));
                     if (!timing || !autotune::is_noisy(*timing)) continue;
                     measure_steady(kernel, problem);
                     any = true;

@@ -43,8 +43,9 @@ void TuningProgress::learn(const TuningTask& task, const selection::CostModel& c
     if (planned == calls_.end()) return;
     double least = std::numeric_limits<double>::infinity();
     for (const CandidateCall& call : task.calls)
-        if (const auto timing = costs.timings->find(call.problem, call.kernel->id,
-                                                    selection::environment_of(*call.kernel, costs), costs.policy))
+        if (const auto timing =
+                costs.timings->find(call.problem, call.kernel->id, selection::environment_of(*call.kernel, costs),
+                                    selection::policy_of(*call.kernel, costs)))
             if (timing->status == TimingStatus::ok) least = std::min(least, timing->median);
     if (std::isinf(least)) return;
     expected_ += planned->second.runs * (least - planned->second.seconds);

@@ -175,8 +175,9 @@ void for_each_time(std::span<const selection::Bucket> buckets, const selection::
                     for (const selection::SizedProblem& sized :
                          selection::sized_problems_at(*query->problem(), all_sizes)) {
                         if (!seen.insert(selection::call_key(kernel, sized)).second) continue;
-                        const auto timing = costs.timings->find(sized.text(), kernel.id,
-                                                                selection::environment_of(kernel, costs), costs.policy);
+                        const auto timing =
+                            costs.timings->find(sized.text(), kernel.id, selection::environment_of(kernel, costs),
+                                                selection::policy_of(kernel, costs));
                         if (timing && timing->status == TimingStatus::ok && timing->median > 0)
                             visit(kernel, sized, timing->median);
                     }

@@ -1,27 +1,37 @@
 #include "device/cuda/cuda_backend.hpp"
 
 #include "cairn/error.hpp"
+#include "device/cuda/calibrate_device.hpp"
 #include "device/cuda/cuda_commands.hpp"
 #include "device/cuda/cuda_compiler.hpp"
 #include "device/cuda/cuda_memory.hpp"
+#include "device/cuda/driver_release.hpp"
 #include "device/cuda/time_calls.hpp"
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 namespace cairn::device::cuda {
 namespace {
 
+/// The clock by which the host's part of a calibration is timed.
+double host_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 class Cuda final : public Backend {
 public:
+    /// `release`: of the driver; empty if unknown.
     Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
-         bool graphs, std::shared_ptr<KernelCache> cache)
+         bool graphs, std::shared_ptr<KernelCache> cache, std::string release = {})
         : device_(std::make_shared<CudaDevice>(std::move(driver), index)),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
           compiler_(device_, nvrtc_, std::move(prelude), std::move(cache)),
-          graphs_(graphs) {}
+          graphs_(graphs),
+          release_(std::move(release)) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
         return CudaMemory::make(device_, staging_, bytes);
@@ -66,27 +76,65 @@ public:
     CacheSizes caches() const override { return {0, device_->properties().l2_bytes}; }
     std::string fingerprint(const FeatureSet&) const override {
         const DeviceProperties& properties = device_->properties();
-        int driver = 0;
-        device_->calls().call(&DriverTable::driver_version, &driver);
-        std::string compiler = "none";
-        try {
-            const NvrtcVersion version = nvrtc_->version();
-            compiler = fmt::format("{}.{}", version.major, version.minor);
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::unsupported) throw;
-        }
+        std::string reason;
+        const std::string compiler = compiler_version(reason);
         return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {} | NVRTC {} | {}",
                            properties.name, properties.major, properties.minor, properties.multiprocessors,
-                           properties.l2_bytes, version_text(driver), compiler,
+                           properties.l2_bytes, driver_text(), compiler.empty() ? "none" : compiler,
                            graphs_ ? "CUDA graphs" : "single launches");
     }
 
+    std::optional<DeviceCalibration> calibrate(double seconds, const std::stop_token& stop) override {
+        // Staging of its own: its buffers are freed at the end, too.
+        const auto staging = std::make_shared<Staging>(device_);
+        const auto reserve = [&](std::size_t bytes) { return CudaMemory::make(device_, staging, bytes); };
+        const DeviceProperties& properties = device_->properties();
+        return calibrate_device({*this, reserve, properties.multiprocessors, properties.l2_bytes,
+                                 properties.major >= first_with_mma, host_seconds},
+                                seconds, stop);
+    }
+    DeviceInfo info() const override {
+        const DeviceProperties& properties = device_->properties();
+        DeviceInfo info;
+        info.name = properties.name;
+        info.compute_capability = 10 * properties.major + properties.minor;
+        info.multiprocessors = properties.multiprocessors;
+        info.cache_bytes = properties.l2_bytes;
+        info.memory_bytes = static_cast<std::int64_t>(properties.memory_bytes);
+        info.free_bytes = *free_memory();
+        info.driver = driver_text();
+        info.compiler = compiler_version(info.compiler_path);
+        if (!info.compiler.empty()) info.compiler_path = nvrtc_->path();
+        return info;
+    }
+
 private:
+    // Major compute capability from which on mma.sync has the forms that the probes use.
+    static constexpr int first_with_mma = 8;
+
+    std::string driver_text() const {
+        int version = 0;
+        device_->calls().call(&DriverTable::driver_version, &version);
+        return version_text(version) + (release_.empty() ? "" : fmt::format(" ({})", release_));
+    }
+    /// Version of NVRTC; empty, with the reason, if it cannot be opened.
+    std::string compiler_version(std::string& reason) const {
+        try {
+            const NvrtcVersion version = nvrtc_->version();
+            return fmt::format("{}.{}", version.major, version.minor);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::unsupported) throw;
+            reason = error.what();
+            return {};
+        }
+    }
+
     std::shared_ptr<CudaDevice> device_;
     std::shared_ptr<Staging> staging_;
     std::shared_ptr<Nvrtc> nvrtc_;
     CudaCompiler compiler_;
     bool graphs_;
+    std::string release_;
 };
 
 /// Rates by the device's clocks and widths, and by the usual costs of a launch, in a graph or alone, and of a copy over
@@ -109,7 +157,7 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
     auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
-                                       options.prelude, options.graphs, options.cache);
+                                       options.prelude, options.graphs, options.cache, driver_release());
     OpenedDevice device;
     device.rates = nominal_rates(cuda->device(), options.graphs);
     device.rates.name = cuda->fingerprint({});

@@ -14,7 +14,9 @@ namespace cairn::device::cuda {
 struct CudaOptions {
     std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
     LibraryFolders folders = {};          ///< of NVRTC
-    std::string prelude = {};             ///< text before the kernels of each program that is compiled
+    /// Text before the kernels of each program that is compiled: that of kernels/cuda/text, which the probes of a
+    /// calibration use, too.
+    std::string prelude = {};
     /// Kernels run as captured CUDA graphs; else they are launched one by one: slower, with the same bits.
     bool graphs = true;
     std::shared_ptr<KernelCache> cache = {};  ///< of compiled kernels; null: none

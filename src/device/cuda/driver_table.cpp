@@ -71,6 +71,7 @@ OpenedDriver open_driver(const std::string& path) {
         opened.reason = "the CUDA driver cannot be opened: " + reason;
         return opened;
     }
+    opened.is_library = true;
     const auto table = std::make_shared<DriverTable>();
     opened.reason = prepare(*library, *table, opened, path);
     if (!opened.reason.empty()) return opened;

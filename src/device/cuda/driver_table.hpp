@@ -115,7 +115,8 @@ struct OpenedDriver {
     std::shared_ptr<const DriverTable> driver;  ///< null: not usable
     int version = 0;                            ///< such as 13000 for CUDA 13.0; 0 if the driver did not get so far
     int devices = 0;
-    std::string reason;  ///< one sentence without its end
+    std::string reason;       ///< one sentence without its end
+    bool is_library = false;  ///< there is a library at the path, of whatever kind
 };
 
 /// Opens the driver and initialises it. The default is the name under which a driver is installed; a toolkit's stub of

@@ -88,6 +88,8 @@ std::optional<NvrtcVersion> Nvrtc::version_if_open() {
     return version();
 }
 
+std::string Nvrtc::path() { return library_of_symbol(reinterpret_cast<const void*>(table()->version)); }
+
 std::vector<std::string> Nvrtc::options_of(const std::string& architecture, std::span<const std::string> options) {
     std::vector<std::string> all = {"--gpu-architecture=" + architecture, "--no-cache", "--ptxas-options=-v"};
     all.insert(all.end(), options.begin(), options.end());

@@ -48,6 +48,8 @@ public:
     NvrtcVersion version();
     /// The version if NVRTC has been opened; empty if not. Opens nothing.
     std::optional<NvrtcVersion> version_if_open();
+    /// The file that it was opened from; empty if unknown. Throws as version().
+    std::string path();
 
 private:
     std::shared_ptr<const NvrtcTable> table();

@@ -21,10 +21,14 @@ OpenedLibrary open_library(const std::string& path) {
     return {std::unique_ptr<SharedLibrary>(new SharedLibrary(handle)), {}};
 }
 
-std::string folder_of_symbol(const void* address) {
+std::string library_of_symbol(const void* address) {
     Dl_info info = {};
     if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
-    const std::string path = info.dli_fname;
+    return info.dli_fname;
+}
+
+std::string folder_of_symbol(const void* address) {
+    const std::string path = library_of_symbol(address);
     const auto slash = path.rfind('/');
     return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }

@@ -39,7 +39,10 @@ struct OpenedLibrary {
 /// they cannot replace those of the host program.
 OpenedLibrary open_library(const std::string& path);
 
-/// The folder of the library that has this function or variable, with a slash at its end; empty if unknown.
+/// The path of the library that has this function or variable; empty if unknown.
+std::string library_of_symbol(const void* address);
+
+/// The folder of that library, with a slash at its end; empty if unknown.
 std::string folder_of_symbol(const void* address);
 
 /// Where the libraries of CUDA other than the driver are searched.

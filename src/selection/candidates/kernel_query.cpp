@@ -90,7 +90,8 @@ bool KernelQueryCache::is_known(KernelQuery& query, const Kernel& setting) const
     if (costs_.timings == nullptr) return false;
     const std::span<const SizedProblem> all = sized(query);
     return std::all_of(all.begin(), all.end(), [&](const SizedProblem& one) {
-        return costs_.timings->find(one.text(), setting.id, environment_of(setting, costs_), costs_.policy).has_value();
+        return costs_.timings->find(one.text(), setting.id, environment_of(setting, costs_), policy_of(setting, costs_))
+            .has_value();
     });
 }
 

@@ -18,6 +18,13 @@ constexpr double narrower_isa_penalty = 1.02;
 // Penalty on times of few blocks against the incumbent's, so that noise alone changes no plan.
 constexpr double coarse_time_penalty = 1.1;
 
+/// True if the rates of the kernel's device were measured.
+bool has_measured_rates(const Kernel& kernel, const CostModel& model) {
+    if (kernel.device == Device::cpu) return model.is_calibrated;
+    const auto other = model.others.find(kernel.device);
+    return other != model.others.end() && other->second.rates == RateSource::measured;
+}
+
 Limits limits_of(const CostModel& model) { return {model.machine, model.features, model.devices}; }
 
 /// The limits that expected times are based on: this machine's if known, otherwise those of the nearest machine with
@@ -99,12 +106,17 @@ Estimate ranked_last(Estimate estimate) {
 
 const TimingEnvironment& environment_of(const Kernel& kernel, const CostModel& model) {
     const auto other = model.others.find(kernel.device);
-    return other == model.others.end() ? model.environment : other->second;
+    if (other == model.others.end()) return model.environment;
+    return kernel.definition == "copy_to" ? other->second.copies : other->second.kernels;
+}
+
+const TimingPolicy& policy_of(const Kernel& kernel, const CostModel& model) {
+    const auto other = model.others.find(kernel.device);
+    return other == model.others.end() ? model.policy : other->second.policy;
 }
 
 const TimingEnvironment& environment_of_programs(const CostModel& model) {
-    // Another device's environment includes the CPU.
-    return model.others.empty() ? model.environment : model.others.begin()->second;
+    return model.programs.hard.empty() ? model.environment : model.programs;
 }
 
 std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols) {
@@ -195,10 +207,10 @@ Estimate estimate(const Kernel& kernel, const SizedProblem& problem, const CostM
     result.low = std::max(roofline.arithmetic, roofline.work * fit.factor / fit.uncertainty) + roofline.overhead;
     result.seconds = std::max(fitted, result.low);
     result.high = fit.uncertainty * result.seconds;
-    if (model.is_calibrated) result.arithmetic = roofline.arithmetic, result.memory = roofline.memory;
+    if (has_measured_rates(kernel, model)) result.arithmetic = roofline.arithmetic, result.memory = roofline.memory;
     if (model.timings != nullptr)
-        if (const auto timing =
-                model.timings->find(problem.text(), kernel.id, environment_of(kernel, model), model.policy)) {
+        if (const auto timing = model.timings->find(problem.text(), kernel.id, environment_of(kernel, model),
+                                                    policy_of(kernel, model))) {
             const bool is_failed = timing->status == TimingStatus::failed;
             const double seconds = timing->status == TimingStatus::ok         ? timing->median
                                    : timing->status == TimingStatus::censored ? timing->bound

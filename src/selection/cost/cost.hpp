@@ -46,17 +46,25 @@ struct Estimate {
     double time() const noexcept { return failure.empty() ? seconds - bias : 0; }
 };
 
+/// What the times of a device other than the CPU depend on, and where its rates come from.
+struct DeviceConditions {
+    TimingEnvironment kernels, copies;  ///< of its kernels, and of copies between it and the host
+    TimingPolicy policy = {};
+    RateSource rates = RateSource::stated;
+};
+
 /// The sources of costs and errors; one for a compile.
 struct CostModel {
-    const TimingDb* timings = nullptr;                ///< none: estimates only
-    TimingEnvironment environment;                    ///< of the CPU
-    std::map<Device, TimingEnvironment> others = {};  ///< of other devices; a missing device has the CPU's
-    TimingPolicy policy;
-    std::vector<KernelRule> rules = {};     ///< the user's; they override all times
-    Calibration machine;                    ///< limits for the roofline
-    bool is_calibrated = false;             ///< `machine` was measured
-    std::vector<DeviceRates> devices = {};  ///< rates of other devices
-    FeatureSet features = {};               ///< those in use
+    const TimingDb* timings = nullptr;               ///< none: estimates only
+    TimingEnvironment environment;                   ///< of the CPU
+    std::map<Device, DeviceConditions> others = {};  ///< of other devices; a missing device has the CPU's
+    TimingEnvironment programs = {};                 ///< of programs for several devices; empty: the CPU's
+    TimingPolicy policy;                             ///< of the CPU, and of programs
+    std::vector<KernelRule> rules = {};              ///< the user's; they override all times
+    Calibration machine;                             ///< limits for the roofline
+    bool is_calibrated = false;                      ///< `machine` was measured
+    std::vector<DeviceRates> devices = {};           ///< rates of other devices
+    FeatureSet features = {};                        ///< those in use
     /// Smallest quality of a time that counts as measured; a time of lower quality only narrows the estimate.
     int min_quality = 0;
     bool optimistic = false;  ///< use the lower bounds of unknown times, so that potentially fast calls are measured
@@ -75,8 +83,9 @@ struct CostModel {
     std::shared_ptr<const program::Lock> lock = {};
 };
 
-/// The environment that a time of the kernel measured now belongs to.
+/// The environment that a time of the kernel measured now belongs to, and how it is measured.
 const TimingEnvironment& environment_of(const Kernel& kernel, const CostModel& model);
+const TimingPolicy& policy_of(const Kernel& kernel, const CostModel& model);
 /// The environment that the time of a program belongs to; a program may call kernels of any device.
 const TimingEnvironment& environment_of_programs(const CostModel& model);
 

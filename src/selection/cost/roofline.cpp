@@ -76,6 +76,13 @@ double bound_bytes(const Problem& problem, const Cost& cost) {
     return std::min(bytes, cost.bytes);
 }
 
+/// Weights come from memory, other bytes from the cache if its bandwidth is known.
+double memory_seconds(const Problem& problem, const Cost& cost, double bandwidth, double cache_bandwidth) {
+    const double streamed = cache_bandwidth > 0 ? bound_bytes(problem, cost) : cost.bytes;
+    const double seconds = streamed / bandwidth;
+    return streamed < cost.bytes ? seconds + (cost.bytes - streamed) / cache_bandwidth : seconds;
+}
+
 }  // namespace
 
 double cross_core_transfer_seconds(const Problem& problem, const Calibration& machine, int threads) {
@@ -138,15 +145,14 @@ Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& prob
         // A copy reads on one side and writes on the other: half of its bytes cross the link.
         const bool is_link = kernel.definition == "copy_to";
         const double arithmetic = cost.flops / peak_of(cost.arithmetic, *device);
-        const double memory = cost.bytes / (is_link ? 2 * device->link_bandwidth : device->bandwidth);
+        const double memory = is_link ? cost.bytes / (2 * device->link_bandwidth)
+                                      : memory_seconds(problem, cost, device->bandwidth, device->cache_bandwidth);
         return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory),
                 is_link ? device->link_seconds : device->launch_seconds};
     }
     const Calibration& machine = limits.machine;
     const double arithmetic = cost.flops / peak_of(cost.arithmetic, needs, limits);
-    const double streamed = machine.cache_bandwidth > 0 ? bound_bytes(problem, cost) : cost.bytes;
-    double memory = streamed / machine.bandwidth;
-    if (streamed < cost.bytes) memory += (cost.bytes - streamed) / machine.cache_bandwidth;
+    double memory = memory_seconds(problem, cost, machine.bandwidth, machine.cache_bandwidth);
     if (family_of(kernel) != kernel.id)
         memory *= std::pow(isa_level_penalty,
                            std::max(halvings_below_512_bits(needs) - halvings_below_512_bits(limits.features), 0));

@@ -60,6 +60,19 @@ TEST_F(DbInfo, MarksTheEnvironmentOfThisMachine) {
         EXPECT_EQ(row["here"], false) << "other features are another machine";
 }
 
+TEST_F(DbInfo, TimesOfAGpuAreToldApart) {
+    const std::string gpu = "cairn 0.1.0 | cuda | NVIDIA H100 80GB HBM3 | driver 13.0 | NVRTC 13.0";
+    add_time(path, "k@1", 1e-6, {gpu, ""});
+    int found = 0;
+    for (const auto& row : rows({"info"}, "environment")) {
+        if (row["environment"] != gpu) continue;
+        EXPECT_TRUE(row["here"].is_null());
+        ++found;
+    }
+    EXPECT_EQ(found, 1);
+    EXPECT_THAT(db({"info"}).out, HasSubstr("of a GPU  1 times of " + gpu + "\n"));
+}
+
 TEST_F(DbInfo, SessionsAreListedOnRequest) {
     EXPECT_TRUE(rows({"info"}, "session").empty());
     const auto sessions = rows({"info", "--sessions"}, "session");

@@ -78,6 +78,15 @@ TEST_F(DbMaintenance, CollectsOtherMachines) {
     EXPECT_EQ(rows({"query"}, "time")[0]["kernel"], "mine@1");
 }
 
+TEST_F(DbMaintenance, TheTimesOfGpusStayWithThoseOfThisMachine) {
+    const TimingEnvironment gpu{"cairn 0.1.0 | cuda | NVIDIA H100 80GB HBM3 | driver 13.0 | NVRTC 13.0", ""};
+    add_time(path, "gpu@1", 1e-6, gpu);
+    add_time(path, "mine@1", 1e-6, this_machine(1));
+    EXPECT_EQ(removed({"--keep-environment", "here", "--threads", "1"}), "6") << "those of other CPUs";
+    EXPECT_EQ(rows({"query"}, "time").size(), 2u);
+    EXPECT_EQ(removed({"--keep-environment", this_machine(1).hard}), "1") << "unless a pattern says otherwise";
+}
+
 TEST_F(DbMaintenance, ADryRunCountsAndChangesNothing) {
     const std::string before = text_of(path);
     const auto reported = rows({"gc", "--before", "0s", "--keep-environment", "machine A", "--dry-run"}, "gc");

@@ -1,9 +1,11 @@
 #include "cairn/context.hpp"
+#include "cairn/devices.hpp"
 #include "tests/apps/cli/cairn_command.hpp"
 #include "tests/io/weights/test_files.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
 /// `cairn doctor`.
@@ -30,6 +32,25 @@ TEST(DoctorCommand, ReportsEachFactOnce) {
     EXPECT_EQ(facts["CPU quota"]["ok"], !quota.has_value());
     EXPECT_EQ(facts["CPU quota"]["value"] == "none", !quota.has_value());
     EXPECT_THAT(facts["database"]["value"].get<std::string>(), testing::HasSubstr("not made yet"));
+}
+
+// The machine of the tests may have one.
+TEST(DoctorCommand, TellsWhichGpusThereAreOrWhyThereIsNone) {
+    const FoundDevices found = find_devices();
+    const Outcome outcome = cairn_command({"doctor", "--json"});
+    EXPECT_TRUE(succeeds(outcome));
+    std::vector<std::string> names;
+    for (const auto& row : rows_of(outcome, "doctor")) {
+        names.push_back(row["name"]);
+        if (row["name"] != "GPU") continue;
+        EXPECT_THAT(row.dump(), testing::HasSubstr(nlohmann::json(found.reason).dump().substr(1, 20)));
+        EXPECT_EQ(row["ok"], !found.has_driver);
+    }
+    EXPECT_EQ(std::count(names.begin(), names.end(), "GPU"), found.devices.empty() ? 1 : 0);
+    for (const Device device : found.devices) EXPECT_THAT(names, testing::Contains(to_string(device) + " rates"));
+    if (!found.devices.empty()) return;
+    EXPECT_TRUE(refuses(cairn_command({"doctor", "--device", "cuda"}), {"cuda"})) << "in one sentence, exit code 2";
+    EXPECT_TRUE(succeeds(cairn_command({"doctor", "--device", "auto"})));
 }
 
 TEST(DoctorCommand, ReportsMoreThreadsThanCpus) {

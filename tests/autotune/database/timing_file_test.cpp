@@ -272,6 +272,13 @@ TEST_F(TimingFiles, OtherEnvironmentsAreRemoved) {
     EXPECT_TRUE(file.check().empty());
 }
 
+TEST_F(TimingFiles, FurtherEnvironmentsMayBeKept) {
+    TimingFile file(path, Use::write);
+    EXPECT_EQ(file.collect({.keep_environment = "machine B", .keep_also = {"none", "machine*"}}), 0U);
+    EXPECT_EQ(file.collect({.keep_environment = "none", .keep_also = {"*B"}}), 7U);
+    EXPECT_EQ(file.query()[0].hard, "machine B");
+}
+
 TEST_F(TimingFiles, CheckListsInvalidRows) {
     EXPECT_TRUE(reading().check().empty());
     change(path,

@@ -4,6 +4,7 @@
 #include "device/context_impl.hpp"
 #include "device/cpu/cpu_features.hpp"
 #include "graph/types/unit_table.hpp"
+#include "tests/autotune/measurement/calibrated_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -87,6 +88,20 @@ TEST(Calibrate, UsesLessMemoryOnANearlyFullMachine) {
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 400 * mb), 50U * mb);
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 20 * mb), 8U * mb) << "it measures all the same";
     EXPECT_EQ(autotune::rotation_bytes_of(100.0 * mb, 0), 8U * mb);
+}
+
+TEST(Calibrate, OperandsOnADeviceRotateThroughTwiceItsCache) {
+    constexpr std::int64_t mb = 1 << 20, gb = 1 << 30;
+    EXPECT_EQ(autotune::device_rotation_bytes(50 * mb, 79 * gb), 100U * mb) << "an H100";
+    EXPECT_EQ(autotune::device_rotation_bytes(60 * mb, 139 * gb), 120U * mb) << "an H200";
+    EXPECT_EQ(autotune::device_rotation_bytes(192 * mb, 180 * gb), 384U * mb) << "more than for a CPU";
+    EXPECT_EQ(autotune::device_rotation_bytes(4 * mb, 16 * gb), 32U * mb);
+    EXPECT_EQ(autotune::device_rotation_bytes(50 * mb, std::nullopt), 100U * mb);
+    EXPECT_EQ(autotune::device_rotation_bytes(50 * mb, 400 * mb), 100U * mb);
+    EXPECT_EQ(autotune::device_rotation_bytes(50 * mb, 200 * mb), 50U * mb) << "a quarter of what is free";
+    EXPECT_EQ(autotune::device_rotation_bytes(50 * mb, 0), 8U * mb);
+    const Context context = test::with_calibrated_devices({test::nominal_rates("H100")}, {});
+    EXPECT_EQ(autotune::operand_memory_of(*context.impl(), Device::cuda())->rotation, 100U * mb);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "autotune/measurement/peak_throughput.hpp"
 #include "device/context_impl.hpp"
 #include "tests/autotune/database/calibrations.hpp"
+#include "tests/autotune/measurement/calibrated_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,6 +94,72 @@ TEST(CalibrationRecords, AThoroughCalibrationReplacesABriefOne) {
     record_calibration(brief_first, own_environment, {}, {machine(), true});
     EXPECT_TRUE(stored_calibration(brief_first, own_environment, {})->is_thorough);
     EXPECT_DOUBLE_EQ(stored_calibration(brief_first, own_environment, {})->machine.bandwidth, 2e10);
+}
+
+const DeviceRecords records{{"H100, driver 1", ""}, {"H100, driver 1, here", ""}, {.threads = 1}};
+
+TEST(DeviceCalibrationRecords, AreFoundOnlyInTheirEnvironments) {
+    TimingDb timings{""};
+    EXPECT_FALSE(stored_calibration(timings, records));
+    const device::DeviceCalibration made = test::device_calibration();
+    record_calibration(timings, records, made);
+    const auto found = stored_calibration(timings, records);
+    ASSERT_TRUE(found);
+    for (std::size_t i = 0; i < arithmetic_count; ++i) EXPECT_DOUBLE_EQ(found->flops[i], made.flops[i]);
+    EXPECT_DOUBLE_EQ(found->bandwidth, made.bandwidth);
+    EXPECT_DOUBLE_EQ(found->bandwidth_bytes, made.bandwidth_bytes);
+    EXPECT_DOUBLE_EQ(found->cache_bandwidth, made.cache_bandwidth);
+    EXPECT_DOUBLE_EQ(found->launch_seconds, made.launch_seconds);
+    EXPECT_DOUBLE_EQ(found->upload_bandwidth, made.upload_bandwidth);
+    EXPECT_DOUBLE_EQ(found->download_bandwidth, made.download_bandwidth);
+    EXPECT_DOUBLE_EQ(found->link_seconds, made.link_seconds);
+    EXPECT_DOUBLE_EQ(found->noise, made.noise);
+    EXPECT_TRUE(found->is_thorough);
+    for (const DeviceRecords& other : {DeviceRecords{{"H100, driver 2", ""}, records.link, records.policy},
+                                       DeviceRecords{records.device, {"H100, driver 1, there", ""}, records.policy},
+                                       DeviceRecords{records.device, records.link, {.threads = 2}}})
+        EXPECT_FALSE(stored_calibration(timings, other));
+    EXPECT_FALSE(stored_calibration(timings, records.device, records.policy)) << "it is no CPU";
+    EXPECT_EQ(timings.size(), 0U) << "they are no times";
+}
+
+TEST(DeviceCalibrationRecords, AThoroughOneReplacesABriefOne) {
+    TimingDb timings{""};
+    device::DeviceCalibration made = test::device_calibration();
+    made.is_thorough = false;
+    record_calibration(timings, records, made);
+    EXPECT_FALSE(stored_calibration(timings, records)->is_thorough);
+    made = test::device_calibration();
+    made.bandwidth = 2e12;
+    record_calibration(timings, records, made);
+    EXPECT_TRUE(stored_calibration(timings, records)->is_thorough);
+    made.bandwidth = 1e12;
+    made.is_thorough = false;
+    record_calibration(timings, records, made);
+    EXPECT_DOUBLE_EQ(stored_calibration(timings, records)->bandwidth, 2e12) << "whichever came later";
+}
+
+TEST(DeviceCalibrationRecords, InvalidOnesAreNotFound) {
+    using Figure = double device::DeviceCalibration::*;
+    for (const Figure figure :
+         {&device::DeviceCalibration::bandwidth, &device::DeviceCalibration::cache_bandwidth,
+          &device::DeviceCalibration::upload_bandwidth, &device::DeviceCalibration::download_bandwidth}) {
+        TimingDb timings{""};
+        device::DeviceCalibration made = test::device_calibration();
+        made.*figure = 0;
+        record_calibration(timings, records, made);
+        EXPECT_FALSE(stored_calibration(timings, records));
+    }
+    TimingDb timings{""};
+    device::DeviceCalibration made = test::device_calibration();
+    made.flops = {};
+    record_calibration(timings, records, made);
+    EXPECT_FALSE(stored_calibration(timings, records)) << "without f32";
+    made = test::device_calibration();
+    made.launch_seconds = made.link_seconds = 0;
+    record_calibration(timings, records, made);
+    ASSERT_TRUE(stored_calibration(timings, records));
+    EXPECT_EQ(stored_calibration(timings, records)->launch_seconds, 0);
 }
 
 TEST(CalibrationRecords, AreMeasuredOnceAndFound) {

@@ -9,7 +9,7 @@
 #include "graph/types/knobs.hpp"
 #include "kernels/cpu/build_info.hpp"
 #include "tests/autotune/database/problem.hpp"
-#include "tests/autotune/measurement/second_device.hpp"
+#include "tests/autotune/measurement/calibrated_device.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +20,7 @@
 
 #include <thread>
 #include <utility>
+#include <vector>
 
 // kernels/cpu/build_info.cpp, as compiled by three other builds.
 namespace cairn::kernels::cpu {
@@ -77,6 +78,67 @@ TEST(Fingerprint, DistinguishesDevices) {
     const auto [device, cpu] = beside("H100, driver 580.82");
     EXPECT_EQ(device, "cuda H100, driver 580.82 beside " + cpu);
     EXPECT_EQ(beside("").first, "cuda unknown beside " + cpu);
+}
+
+TimingEnvironment of_device(const ContextOptions& options, const std::string& name, Device device = Device::cuda()) {
+    const Context context = test::with_calibrated_devices({test::nominal_rates(name, device)}, {}, options);
+    return environment_of(*context.impl(), device);
+}
+
+TEST(Fingerprint, ADeviceIsNamedWithoutTheCpu) {
+    const std::string library = "cairn " + std::string(version()) + " | cuda | ";
+    const std::string hard = of_device({}, "H100 | driver 13.0 | NVRTC 13.0").hard;
+    EXPECT_EQ(hard, library + "H100 | driver 13.0 | NVRTC 13.0");
+    EXPECT_EQ(of_device({}, "").hard, library + "unknown");
+    EXPECT_EQ(of_device({.threads = 3, .features = levels::baseline}, "H100 | driver 13.0 | NVRTC 13.0").hard, hard)
+        << "threads and features of the CPU are no part of it";
+    EXPECT_EQ(of_device({}, "H100 | driver 13.0 | NVRTC 13.0", Device::cuda(1)).hard, hard) << "an equal card";
+    ContextOptions built;
+    built.extra.build = "mine 7";
+    EXPECT_EQ(of_device(built, "H100").hard, library + "H100 | mine 7") << "the program may have kernels for it";
+}
+
+TEST(Fingerprint, AnotherDriverLeavesTheCpuAsItIs) {
+    const auto cpu_beside = [](const std::string& name) {
+        const Context context = test::with_calibrated_devices({test::nominal_rates(name)}, {});
+        return environment_of(*context.impl()).hard;
+    };
+    EXPECT_EQ(cpu_beside("H100 | driver 13.0"), of().hard);
+    EXPECT_EQ(cpu_beside("H100 | driver 13.1"), of().hard);
+}
+
+TEST(Fingerprint, CopiesDependOnTheHostAndItsLink) {
+    const auto link = [](int threads, Device device) {
+        const Context context =
+            test::with_calibrated_devices({test::nominal_rates("H100", device)}, {}, {.threads = threads});
+        return link_environment_of(*context.impl(), device).hard;
+    };
+    const device::CpuInfo cpu = device::cpu_info();
+    EXPECT_THAT(link(1, Device::cuda()), testing::StartsWith(of_device({}, "H100").hard + " | link of cuda to "));
+    EXPECT_THAT(link(1, Device::cuda()),
+                testing::EndsWith("model " + std::to_string(cpu.model) + " stepping " + std::to_string(cpu.stepping)));
+    EXPECT_EQ(link(2, Device::cuda()), link(1, Device::cuda())) << "not on threads";
+    EXPECT_NE(link(1, Device::cuda(1)), link(1, Device::cuda())) << "it may be attached elsewhere";
+}
+
+TEST(Fingerprint, ProgramsOfSeveralDevicesDependOnAll) {
+    const Context context = test::with_calibrated_devices(
+        {test::nominal_rates("H100"), test::nominal_rates("A100", Device::cuda(1))}, {}, {.threads = 2});
+    const Context::Impl& impl = *context.impl();
+    EXPECT_EQ(program_environment_of(impl).hard,
+              of_device({}, "H100").hard + " and " + of_device({}, "A100").hard + " beside " + of({.threads = 2}).hard);
+    EXPECT_EQ(program_environment_of(*Context().impl()).hard, of().hard);
+    EXPECT_EQ(policy_of(impl, Device::cpu).threads, 2);
+    EXPECT_EQ(policy_of(impl, Device::cuda()).threads, 2) << "of its backend";
+    std::vector<std::string> all;
+    for (const TimingEnvironment& each : timing_environments(context)) all.push_back(each.hard);
+    EXPECT_THAT(
+        all, testing::ElementsAre(of({.threads = 2}).hard, of_device({}, "H100").hard,
+                                  link_environment_of(impl, Device::cuda()).hard, of_device({}, "A100").hard,
+                                  link_environment_of(impl, Device::cuda(1)).hard, program_environment_of(impl).hard));
+    EXPECT_EQ(timing_environment(context, Device::cuda(1)).hard, of_device({}, "A100").hard);
+    EXPECT_THROW(timing_environment(context, Device::cuda(2)), Error);
+    EXPECT_EQ(timing_environments(Context()).size(), 1U);
 }
 
 TEST(Fingerprint, DistinguishesBuilds) {

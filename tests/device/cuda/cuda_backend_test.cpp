@@ -60,6 +60,23 @@ TEST_F(CudaBackendTest, DescribesTheDevice) {
     EXPECT_THAT(without->fingerprint({}), HasSubstr("| NVRTC none | single launches"));
 }
 
+TEST_F(CudaBackendTest, TellsFactsForDiagnoses) {
+    const auto memory = backend->reserve(1000, MemoryUse::arena);
+    const DeviceInfo info = backend->info();
+    EXPECT_EQ(info.name, "Stand-in");
+    EXPECT_EQ(info.compute_capability, 90);
+    EXPECT_EQ(info.multiprocessors, 132);
+    EXPECT_EQ(info.cache_bytes, 50 << 20);
+    EXPECT_EQ(info.memory_bytes, 1 << 30);
+    EXPECT_EQ(info.free_bytes, (1 << 30) - 1000);
+    EXPECT_EQ(info.driver, "13.0");
+    EXPECT_EQ(info.compiler, "13.0");
+    EXPECT_THAT(info.compiler_path, HasSubstr("cuda_test")) << "the functions of the stand-in are in the test";
+    const auto without = cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}));
+    EXPECT_EQ(without->info().compiler, "");
+    EXPECT_THAT(without->info().compiler_path, HasSubstr("/absent/libnvrtc.so.13"));
+}
+
 TEST_F(CudaBackendTest, TheHostsContextStaysCurrent) {
     const auto table = driver.table();
     // The context of the host program; retaining makes it known to the driver, as the backend has done already.

@@ -47,6 +47,7 @@ TEST_F(DriverLibrary, IsOpenedWithAllFunctions) {
     const OpenedDriver opened = open_driver(CAIRN_FAKE_DRIVER);
     ASSERT_NE(opened.driver, nullptr) << opened.reason;
     EXPECT_EQ(opened.reason, "");
+    EXPECT_TRUE(opened.is_library);
     EXPECT_EQ(opened.version, 13010);
     EXPECT_EQ(opened.devices, 3);
     EXPECT_EQ(fake_->calls, 1);
@@ -75,6 +76,7 @@ TEST_F(DriverLibrary, NoFile) {
     const OpenedDriver absent = open_driver("/absent/libcuda.so.1");
     EXPECT_EQ(absent.driver, nullptr);
     EXPECT_THAT(absent.reason, HasSubstr("the CUDA driver cannot be opened: /absent/libcuda.so.1: "));
+    EXPECT_FALSE(absent.is_library);
     EXPECT_EQ(absent.version, 0);
     EXPECT_NE(open_driver("").reason, "");
 }
@@ -128,6 +130,7 @@ TEST_F(DriverLibrary, TooOld) {
     fake_->version = 12090;
     EXPECT_EQ(refusal(), "the CUDA driver supports CUDA 12.9, but 13.0 or later is needed");
     EXPECT_EQ(open_driver(CAIRN_FAKE_DRIVER).version, 12090);
+    EXPECT_TRUE(open_driver(CAIRN_FAKE_DRIVER).is_library) << "a driver is there, though not usable";
     fake_->version_result = 999;
     EXPECT_THAT(refusal(), HasSubstr("cuDriverGetVersion returns CUDA_ERROR_OF_THE_FAKE"));
 }

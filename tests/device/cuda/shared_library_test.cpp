@@ -41,6 +41,7 @@ TEST_F(SharedLibraries, StaysOpenAsLongAsItIsUsed) {
     void* const version = own.shared_library->find("nvrtcVersion");
     ASSERT_NE(version, nullptr);
     EXPECT_EQ(own.shared_library->find("absent"), nullptr);
+    EXPECT_EQ(library_of_symbol(version), root_ / "own.so");
     EXPECT_EQ(folder_of_symbol(version), root_.string() + "/");
     EXPECT_TRUE(is_loaded(root_ / "own.so"));
     // Its symbols are not visible to the host program.
@@ -65,6 +66,7 @@ TEST(SymbolFolder, IsEmptyIfUnknown) {
     const int local = 0;
     EXPECT_EQ(folder_of_symbol(&local), "");
     EXPECT_EQ(folder_of_symbol(nullptr), "");
+    EXPECT_EQ(library_of_symbol(nullptr), "");
 }
 
 }  // namespace

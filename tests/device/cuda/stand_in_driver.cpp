@@ -106,6 +106,16 @@ void StandInDriver::on_module_load(std::function<Result(const void* image)> load
     state_->on_module_load = std::move(load);
 }
 
+void StandInDriver::set_copy_seconds(double copy, double byte) {
+    const std::scoped_lock lock(state_->mutex);
+    state_->copy_seconds = copy;
+    state_->byte_seconds = byte;
+}
+double StandInDriver::clock() const {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->clock;
+}
+
 std::vector<std::string> StandInDriver::calls() const {
     const std::scoped_lock lock(state_->mutex);
     return state_->calls;

@@ -35,6 +35,7 @@ struct StandInLaunch {
 struct StandInKernel {
     std::size_t pointers = 0;  ///< parameters that are pointers; an int follows
     std::function<void(const StandInLaunch&)> run;
+    std::function<double(const StandInLaunch&)> seconds = {};  ///< that a launch takes; empty: a millisecond
 };
 
 /// A CUDA driver that works in host memory. It checks the rules of the driver's interface, records the calls, and can
@@ -53,6 +54,11 @@ public:
     void add_kernel(const std::string& name, StandInKernel kernel);
     /// Called for each module that is loaded, with its image; the result is that of the call.
     void on_module_load(std::function<Result(const void* image)> load);
+
+    /// Seconds that a copy takes, and each of its bytes: 0 unless set.
+    void set_copy_seconds(double copy, double byte);
+    /// The clock of the device: seconds that launches and copies have taken so far.
+    double clock() const;
 
     /// Symbols of the functions that have been called, in order.
     std::vector<std::string> calls() const;

@@ -188,13 +188,13 @@ Result StandInDriver::State::event_record(EventHandle event, StreamHandle stream
     if (captures_.contains(stream))
         return broken_in_capture(stream, "an event is recorded in a capture, but not as a node");
     events_[event].is_pending = true;
-    return submit(stream, [this, event] { events_[event] = {false, clock_}; });
+    return submit(stream, [this, event] { events_[event] = {false, clock}; });
 }
 Result StandInDriver::State::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
     if (flags != event_record_external) return broken("an event is recorded with unknown flags");
     if (!events_.contains(event)) return broken("an unknown event is recorded");
     if (!captures_.contains(stream)) return broken("an event is recorded as a node, but not in a capture");
-    Operation operation{OperationKind::event, [this, event] { events_[event] = {false, clock_}; }};
+    Operation operation{OperationKind::event, [this, event] { events_[event] = {false, clock}; }};
     operation.event = event;
     return submit(stream, std::move(operation));
 }

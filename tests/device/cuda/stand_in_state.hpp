@@ -88,6 +88,7 @@ public:
     std::int64_t fails_after = 0;    // calls; 0: none fails
     Result fails_with = Result::success;
     std::map<std::thread::id, std::vector<ContextHandle>> contexts;
+    double clock = 0, copy_seconds = 0, byte_seconds = 0;  // seconds
     ContextHandle primary_context = nullptr, other_context = reinterpret_cast<ContextHandle>(&fails);
 
     std::vector<std::string> leaks() const;
@@ -170,7 +171,6 @@ private:
     std::uintptr_t next_handle_ = 4096;
     bool is_lost_ = false;
     std::int64_t retained_ = 0;
-    double clock_ = 0;  // seconds; a launch takes a millisecond
     std::deque<Work> submitted_;
     std::set<StreamHandle> streams_;
     std::map<EventHandle, Event> events_;

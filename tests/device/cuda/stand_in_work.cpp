@@ -83,9 +83,10 @@ StandInDriver::State::Side StandInDriver::State::host_side(const void* address, 
 
 Result StandInDriver::State::copy_rows(Side target, Side source, std::size_t row_bytes, std::size_t rows,
                                        StreamHandle stream, bool is_on_device) {
-    const auto copy = [=](const std::byte* from) {
+    const auto copy = [=, this](const std::byte* from) {
         for (std::size_t row = 0; row < rows; ++row)
             std::memcpy(target.data + row * target.pitch, from + row * source.pitch, row_bytes);
+        clock += copy_seconds + byte_seconds * static_cast<double>(rows * row_bytes);
     };
     if (captures_.contains(stream)) {
         // A driver would copy such memory when the graph runs, from wherever it is then.
@@ -183,13 +184,14 @@ Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHan
     operation.kind = OperationKind::kernel;
     operation.function = function;
     operation.cluster = launch.cluster;
-    operation.run = [this, launch, values, last, run = kernel.run]() mutable {
+    operation.run = [this, launch, values, last, run = kernel.run,
+                     seconds = kernel.seconds]() mutable {
         std::vector<void*> addresses;
         for (void*& value : values) addresses.push_back(&value);
         addresses.push_back(const_cast<int*>(&last));
         launch.parameters = addresses.data();
         run(launch);
-        clock_ += 1e-3;
+        clock += seconds ? seconds(launch) : 1e-3;
     };
     return Result::success;
 }

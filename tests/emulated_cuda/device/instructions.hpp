@@ -118,6 +118,14 @@ CAIRN_DEVICE void mma_bf16(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], 
     cairn::emulated_cuda::LaneFragments part{d, a, b};
     cairn_emulator.warp(cairn::emulated_cuda::WarpOperation::mma_bf16, 0xffffffffu, &part, line);
 }
+CAIRN_DEVICE void mma_i8(int (&d)[4], const u32 (&a)[4], const u32 (&b)[2], CAIRN_LINE) {
+    cairn::emulated_cuda::LaneFragments part{d, a, b};
+    cairn_emulator.warp(cairn::emulated_cuda::WarpOperation::mma_i8, 0xffffffffu, &part, line);
+}
+CAIRN_DEVICE void mma_tf32(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], CAIRN_LINE) {
+    cairn::emulated_cuda::LaneFragments part{d, a, b};
+    cairn_emulator.warp(cairn::emulated_cuda::WarpOperation::mma_tf32, 0xffffffffu, &part, line);
+}
 CAIRN_DEVICE void load_matrices(u32 (&result)[4], const void* row, CAIRN_LINE) {
     cairn::emulated_cuda::LaneRow part{row, result};
     cairn_emulator.warp(cairn::emulated_cuda::WarpOperation::load_matrices, 0xffffffffu, &part, line);

@@ -21,7 +21,17 @@ struct AccessKind {
 };
 
 /// What the lanes of a warp do together; lanes that meet must do the same.
-enum class WarpOperation { synchronize, shuffle, ballot, mma_f16, mma_bf16, load_matrices, load_matrices_transposed };
+enum class WarpOperation {
+    synchronize,
+    shuffle,
+    ballot,
+    mma_f16,
+    mma_bf16,
+    mma_i8,
+    mma_tf32,
+    load_matrices,
+    load_matrices_transposed
+};
 
 /// One lane's part of a shuffle or ballot.
 struct LaneExchange {
@@ -32,7 +42,7 @@ struct LaneExchange {
 
 /// One lane's part of a matrix product d += a b.
 struct LaneFragments {
-    float* d;
+    void* d;  // int of mma_i8, else float
     const unsigned* a;
     const unsigned* b;
 };

@@ -353,7 +353,8 @@ TEST(Cost, ATimeOfADeviceKernelBelongsToTheDevice) {
     CostModel known = source();
     known.timings = &timings;
     known.environment.hard = "here";
-    known.others[Device::cuda()].hard = "cuda beside here";
+    known.policy.threads = 4;
+    known.others[Device::cuda()] = {{"a card", ""}, {"its link", ""}, {.threads = 1}, RateSource::nominal};
     known.devices = {{Device::cuda(), 1e9, 1e9, 0, 1e9, 0}};
     Kernel on_device = kernel(nullptr);
     on_device.device = Device::cuda();
@@ -361,9 +362,43 @@ TEST(Cost, ATimeOfADeviceKernelBelongsToTheDevice) {
     timings.record(one, on_device.id, {"here", ""}, known.policy, test::took(1));
     EXPECT_FALSE(estimate(on_device, one, known).measured) << "a row of the CPU's kernel of that id";
     EXPECT_TRUE(estimate(kernel(nullptr), one, known).measured);
-    timings.record(one, on_device.id, {"cuda beside here", ""}, known.policy, test::took(2));
+    timings.record(one, on_device.id, {"a card", ""}, known.policy, test::took(3));
+    EXPECT_FALSE(estimate(on_device, one, known).measured) << "with the threads of the CPU";
+    timings.record(one, on_device.id, {"a card", ""}, {.threads = 1}, test::took(2));
     EXPECT_EQ(estimate(on_device, one, known).seconds, 2);
     EXPECT_EQ(estimate(kernel(nullptr), one, known).seconds, 1);
+    known.policy.threads = 2;
+    EXPECT_EQ(estimate(on_device, one, known).seconds, 2) << "whatever the CPU's threads";
+    EXPECT_FALSE(estimate(kernel(nullptr), one, known).measured);
+}
+
+TEST(Cost, ATimeOfACopyBelongsToTheLink) {
+    CostModel known = source();
+    known.environment.hard = "here";
+    known.others[Device::cuda()] = {{"a card", ""}, {"its link", ""}, {.threads = 1}, RateSource::nominal};
+    Kernel copy = kernel(nullptr);
+    copy.definition = "copy_to";
+    EXPECT_EQ(environment_of(copy, known).hard, "here") << "of the CPU";
+    copy.device = Device::cuda();
+    EXPECT_EQ(environment_of(copy, known).hard, "its link");
+    EXPECT_EQ(environment_of_programs(known).hard, "here");
+    known.programs.hard = "a card beside here";
+    EXPECT_EQ(environment_of_programs(known).hard, "a card beside here");
+}
+
+TEST(Cost, LimitsOfADeviceAreToldIfItsRatesWereMeasured) {
+    CostModel known = source();
+    known.is_calibrated = true;
+    known.devices = {{Device::cuda(), 1e9, 1e9, 0, 1e9, 0}};
+    Kernel on_device = kernel(nullptr);
+    const Problem one = problem("exp | f32[4] -> f32[4]");
+    EXPECT_GT(estimate(on_device, one, known).memory, 0);
+    on_device.device = Device::cuda();
+    EXPECT_EQ(estimate(on_device, one, known).memory, 0);
+    known.others[Device::cuda()].rates = RateSource::nominal;
+    EXPECT_EQ(estimate(on_device, one, known).memory, 0);
+    known.others[Device::cuda()].rates = RateSource::measured;
+    EXPECT_GT(estimate(on_device, one, known).memory, 0);
 }
 
 }  // namespace

@@ -97,6 +97,22 @@ TEST(Roofline, ArithmeticOfADeviceIsAtItsOwnRateWhereItHasOne) {
     EXPECT_DOUBLE_EQ(at(Arithmetic::i8), 1);
 }
 
+TEST(Roofline, ADeviceReadsWeightsFromMemoryAndTheRestFromItsCache) {
+    const Calibration machine = even_machine();
+    DeviceRates rates{Device::cuda(), 1e15, 1e12, 0, 1e10, 0};
+    Kernel kernel = multiply(levels::baseline);
+    kernel.device = Device::cuda();
+    const Problem problem = test::problem("matmul | f32[1,1000] f32[1000,500]! -> f32[1,500]");
+    const auto memory = [&] {
+        return roofline_of(kernel, {}, problem, {0, 3e6}, {machine, levels::avx2, {&rates, 1}}).memory;
+    };
+    EXPECT_DOUBLE_EQ(memory(), 3e-6);
+    rates.cache_bandwidth = 5e12;
+    EXPECT_DOUBLE_EQ(memory(), 2e-6 + 0.2e-6);
+    kernel.definition = "copy_to";
+    EXPECT_DOUBLE_EQ(memory(), 1.5e-4) << "half of the bytes cross the link";
+}
+
 TEST(Roofline, ArithmeticBeyondTheFeaturesOfItsKernelIsInvalid) {
     Kernel wrong = multiply(levels::avx512);
     wrong.cost = [](const Problem&) { return Cost{1, 1, 1, Arithmetic::bf16}; };
