@@ -200,8 +200,8 @@ TEST(CalibrationFaults, WithoutTheCompilerTheReasonIsGiven) {
 class CalibrationCalls : public ::testing::TestWithParam<Result> {};
 
 /// Calls that free something, or without which nothing can be freed.
-const std::set<std::string> freeing = {"cuMemFree_v2", "cuMemFreeHost", "cuModuleUnload", "cuEventDestroy_v2",
-                                       "cuCtxPushCurrent_v2"};
+const std::set<std::string> releasing = {"cuMemFree_v2", "cuMemFreeHost", "cuModuleUnload", "cuEventDestroy_v2",
+                                         "cuCtxPushCurrent_v2"};
 
 // Each call of a calibration fails in turn; of a call that is made very often, the first, the second and the last.
 TEST_P(CalibrationCalls, MayFail) {
@@ -223,7 +223,7 @@ TEST_P(CalibrationCalls, MayFail) {
         const bool is_lost = nth > 0 && outcome_of(GetParam()) == Outcome::lost;
         // Destructors wait for the stream, too.
         const bool may_be_ignored = symbol == "cuCtxPopCurrent_v2" || symbol == "cuStreamSynchronize";
-        if (nth > 0 && !freeing.contains(symbol) && !may_be_ignored) { EXPECT_TRUE(has_thrown) << symbol; }
+        if (nth > 0 && !releasing.contains(symbol) && !may_be_ignored) { EXPECT_TRUE(has_thrown) << symbol; }
         if (!is_lost) {
             const auto memory = backend->reserve(64, MemoryUse::arena);
             const std::vector<std::byte> ones(64, std::byte{1});
@@ -234,7 +234,7 @@ TEST_P(CalibrationCalls, MayFail) {
         }
         backend.reset();
         EXPECT_THAT(driver.violations(), IsEmpty()) << symbol << ' ' << nth;
-        if (!is_lost && !freeing.contains(symbol)) { EXPECT_THAT(driver.leaks(), IsEmpty()) << symbol << ' ' << nth; }
+        if (!is_lost && !releasing.contains(symbol)) { EXPECT_THAT(driver.leaks(), IsEmpty()) << symbol << ' ' << nth; }
     };
     run("", 0);
     constexpr std::int64_t often = 12;
