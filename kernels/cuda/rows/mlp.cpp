@@ -46,7 +46,7 @@ Refusal shape_refusal(const Problem& problem) {
             for (const Dim& size : tensor.shape)
                 if (!size.is_constant()) return "needs one row of constant sizes";
     const TensorDesc &x = problem.inputs[x_input], &w1 = problem.inputs[w1_input], &w2 = problem.inputs[w2_input];
-    if (x.shape.empty() || !(element_count(x.shape) == x.shape.back())) return "needs one row";
+    if (x.shape.size() < 2 || !(element_count(x.shape) == x.shape.back())) return "needs one row";
     if (problem.outputs[0].shape != x.shape) return "needs an output of the shape of x";
     if (w1.shape.size() != 2 || w2.shape.size() != 2) return "needs matrices";
     if (!(w1.shape[0] == x.shape.back()) || w2.shape != Shape{w1.shape[1], w1.shape[0]})
@@ -131,8 +131,10 @@ std::vector<std::string> samples() {
         "f32[3072,768]! f32[768]! -> f32[1,1,768]@partial_sums.16",
         "mlp_block activation=(0) eps=1e-05 | f32[1,768]@partial_sums.12 f32[768]! f32[768]! f16[768,3072]! "
         "f32[3072]! f16[3072,768]! f32[768]! -> f32[1,768]@partial_sums.16",
-        "mlp_block activation=(2) eps=1e-12 | f32[96] f32[96]! f32[96]! f32[96,56]! f32[56]! f32[56,96]! f32[96]! "
-        "-> f32[96]"};
+        "mlp_block activation=(2) eps=1e-12 | f32[1,96] f32[96]! f32[96]! f32[96,56]! f32[56]! f32[56,96]! f32[96]! "
+        "-> f32[1,96]",
+        "mlp_block activation=(3) eps=0.01 | f32[1,32]@partial_sums.2 f32[32]! f32[32]! bf16[32,200]! f32[200]! "
+        "bf16[200,32]! f32[32]! -> f32[1,32]@partial_sums.4"};
 }
 
 }  // namespace

@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::size_t guard_bytes = 512;
 
+bool is_partial_sums(std::string_view layout) {
+    return layout.starts_with("partial_sums.") && layout_parameter(layout) > 0;
+}
+
 // Index among 32-column panels of element [k, n] of the matrix (or, transposed, [n, k]); independent of the kernels'
 // own implementation.
 std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
@@ -87,6 +91,30 @@ bool holds_only(const Bytes& memory, std::size_t begin, std::size_t end, std::ui
                             std::memcmp(memory.data() + begin, memory.data() + begin + 1, end - begin - 1) == 0);
 }
 
+/// Splits a value into parts whose sum is the value exactly, in whatever order they are added: all have its sign, and
+/// are multiples of the unit in its last place.
+class PartsOf {
+public:
+    explicit PartsOf(double value) : rest_(value) {
+        // What is too small to be split, or not finite, is the last part.
+        if (!std::isfinite(value) || std::fabs(value) < 0x1p-100) return;
+        const double scale = std::exp2(11 - std::ilogb(value));
+        rest_ = std::trunc(value * scale) / scale;  // half of the significand of f32, which is split further
+        low_ = value - rest_;
+        halvings_ = 8;
+    }
+    double next() {
+        if (halvings_ == 0) return std::copysign(0.0, rest_);
+        --halvings_;
+        return rest_ /= 2;
+    }
+    double last() const { return rest_ + low_; }
+
+private:
+    double rest_, low_ = -0.0;  // added to zeros of both signs, -0 keeps them
+    int halvings_ = 0;
+};
+
 std::int64_t count_of(const std::vector<std::int64_t>& shape) {
     std::int64_t count = 1;
     for (const std::int64_t size : shape) count *= size;
@@ -96,7 +124,7 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 bool GuardedTensor::supports_layout(std::string_view layout) {
-    return layout.empty() || layout == "panel32" || layout == "panel32.t";
+    return layout.empty() || layout == "panel32" || layout == "panel32.t" || is_partial_sums(layout);
 }
 
 GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment)
@@ -105,14 +133,16 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
     const std::size_t bytes = size_of(dtype_);
     if (!supports_layout(layout_))
         throw Error(ErrorKind::unsupported, "check_kernel",
-                    "no packed form but panel32 can be checked, got " + layout_);
-    if (layout_.empty()) {
+                    "no layouts but panel32 and partial_sums can be checked, got " + layout_);
+    if (layout_.empty() || is_partial_sums(layout_)) {
         std::int64_t last = 0;
         for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
             strides_.push_back(tensor.strides[axis].constant());
             last += std::max<std::int64_t>(0, shape_[axis] - 1) * strides_[axis];
         }
         size_ = count_of(shape_) == 0 ? 0 : static_cast<std::size_t>(last + 1) * bytes;
+        if (!layout_.empty()) parts_ = static_cast<std::size_t>(layout_parameter(layout_));
+        size_ *= parts_;
     } else {
         const std::size_t rank = shape_.size();
         const std::int64_t k = layout_ == "panel32" ? shape_.at(rank - 2) : shape_.at(rank - 1);
@@ -132,6 +162,7 @@ GuardedTensor::GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int
       shape_(like.shape_),
       strides_(like.strides_),
       size_(like.size_),
+      parts_(like.parts_),
       poison_(poison),
       element_map_(like.element_map_) {
     allocate(misalignment);
@@ -159,7 +190,7 @@ GuardedTensor::ByteRanges GuardedTensor::owned(const std::vector<std::size_t>& e
 
 std::vector<std::size_t> GuardedTensor::element_offsets() const {
     const std::size_t bytes = size_of(dtype_), rank = shape_.size();
-    const bool is_packed = !layout_.empty(), is_transposed = layout_ == "panel32.t";
+    const bool is_packed = layout_.starts_with("panel32"), is_transposed = layout_ == "panel32.t";
     std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
     std::vector<std::int64_t> index(rank, 0);
     for (std::size_t& offset : found) {
@@ -180,7 +211,19 @@ std::vector<std::size_t> GuardedTensor::element_offsets() const {
 void GuardedTensor::write(const interpreter::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
     const std::vector<std::size_t>& element_offsets = element_map_->element_offsets;
+    if (parts_ > 1) return write_parts(value);
     for (std::size_t i = 0; i < element_offsets.size(); ++i) put_element(data() + element_offsets[i], value, i);
+}
+
+void GuardedTensor::write_parts(const interpreter::Value& value) {
+    std::vector<PartsOf> rests(value.data.begin(), value.data.end());
+    interpreter::Value part = value;
+    for (std::size_t n = 0; n < parts_; ++n) {
+        for (std::size_t i = 0; i < rests.size(); ++i)
+            part.data[i] = n + 1 < parts_ ? rests[i].next() : rests[i].last();
+        for (std::size_t i = 0; i < rests.size(); ++i)
+            put_element(data() + n * part_bytes() + element_map_->element_offsets[i], part, i);
+    }
 }
 
 interpreter::Value GuardedTensor::read() const {
@@ -191,6 +234,12 @@ interpreter::Value GuardedTensor::read() const {
     (is_float(dtype_) ? value.data.resize(element_offsets.size()) : value.integers.resize(element_offsets.size()));
     for (std::size_t i = 0; i < element_offsets.size(); ++i)
         get_element(memory_.data() + begin_ + element_offsets[i], value, i);
+    interpreter::Value part = value;
+    for (std::size_t n = 1; n < parts_; ++n)
+        for (std::size_t i = 0; i < element_offsets.size(); ++i) {
+            get_element(memory_.data() + begin_ + n * part_bytes() + element_offsets[i], part, i);
+            value.data[i] += part.data[i];
+        }
     return value;
 }
 

@@ -31,7 +31,7 @@ using Bytes = std::vector<std::byte, AlignedAllocator<std::byte>>;
 /// A copy is an independent operand with the same contents.
 class GuardedTensor {
 public:
-    /// True for layouts that can be written and read: strided memory, and the packed forms known here.
+    /// True for layouts that can be written and read: strided memory, and the layouts known here.
     static bool supports_layout(std::string_view layout);
     /// `tensor` has constant sizes and a supported layout. All memory is poison; `misalignment` elements lie between
     /// the guard and the first element.
@@ -39,9 +39,9 @@ public:
     /// With the shape and strides of `like`, but not its contents.
     GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment);
 
-    /// Writes a value into the elements, or into the packed form.
+    /// Writes a value into the elements, or into the packed form; in partial sums, as parts that add up to it exactly.
     void write(const interpreter::Value& value);
-    /// The elements as a value; of a packed form, the matrix it was made from.
+    /// The elements as a value; of a packed form, the matrix it was made from; of partial sums, the sums in f64.
     interpreter::Value read() const;
     /// False if a byte that belongs to no element has changed.
     bool guards_intact() const;
@@ -68,6 +68,8 @@ private:
         ByteRanges owned;                          // ranges from data() that hold elements, ascending
     };
     void allocate(int misalignment);
+    void write_parts(const interpreter::Value& value);
+    std::size_t part_bytes() const { return size_ / parts_; }
     std::vector<std::size_t> element_offsets() const;
     ByteRanges owned(const std::vector<std::size_t>& element_offsets) const;
 
@@ -75,7 +77,7 @@ private:
     std::string layout_;
     std::vector<std::int64_t> shape_, strides_;
     Bytes memory_;
-    std::size_t begin_ = 0, size_ = 0;
+    std::size_t begin_ = 0, size_ = 0, parts_ = 1;
     std::uint8_t poison_;
     std::shared_ptr<const ElementMap> element_map_;
 };

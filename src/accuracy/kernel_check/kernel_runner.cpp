@@ -89,7 +89,8 @@ RunOutcome KernelRunner::run(const KernelCall& call) {
     const bool counts_heap_calls = call.heap_calls != nullptr && call.kernel.run != nullptr;
     const std::int64_t before = counts_heap_calls ? call.heap_calls() : 0;
     commands->run(submission);
-    const std::int64_t heap_calls = counts_heap_calls ? call.heap_calls() - before : 0;
+    // A launch that fails may make some: its threads are stopped by exceptions.
+    const std::int64_t heap_calls = counts_heap_calls && !submission.failure ? call.heap_calls() - before : 0;
 
     RunOutcome outcome;
     outcome.failure = submission.failure;

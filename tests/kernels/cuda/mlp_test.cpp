@@ -67,6 +67,7 @@ TEST(CudaMlp, RefusesWhatItCannotComputeAtOnce) {
     };
     EXPECT_EQ(refusal(accepted), "");
     EXPECT_EQ(refusal(replaced("[1,96]", "[2,96]")), "needs one row");
+    EXPECT_EQ(refusal(replaced("[1,96]", "[96]")), "needs one row") << "its definition needs a matrix";
     EXPECT_EQ(refusal(replaced("[1,96]", "[T,96]")), "needs one row of constant sizes");
     EXPECT_EQ(refusal(replaced("]!", "]")), "needs bound weights");
     EXPECT_EQ(refusal(replaced("96", "100")), "needs rows of a multiple of 32 elements, at most 2048");
