@@ -29,6 +29,8 @@ function(cairn_isa_sources room)
     target_compile_options(${level_target} PRIVATE
         $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> -fno-math-errno -fno-trapping-math -ffp-contract=fast ${arg_FLAGS})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # At -O1 GCC contracts only with this option: without it, each multiply-add would round twice.
+        target_compile_options(${level_target} PRIVATE $<$<CONFIG:Debug>:-fexpensive-optimizations>)
         # The compiler's own AVX-512 headers leave "undefined" vectors uninitialised on purpose.
         target_compile_options(${level_target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
     endif()
