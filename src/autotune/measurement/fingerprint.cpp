@@ -49,8 +49,14 @@ std::string c_library() {
 
 /// False for the CPU and for a device that is simulated.
 bool has_backend(const Context::Impl& context, Device device) {
-    return std::any_of(context.other_backends.begin(), context.other_backends.end(),
-                       [&](const DeviceBackend& other) { return other.device == device; });
+    return device != Device::cpu && context.opened(device) != nullptr;
+}
+
+/// The device that times depend on, by its rates or, if these do not name it, by what it is. Only the latter asks the
+/// device, which opens its compiler: a program that is loaded with its code needs none.
+std::string device_name(const Context::Impl& context, const DeviceRates& rates) {
+    const device::Backend* const backend = rates.name.empty() ? context.opened(rates.device) : nullptr;
+    return backend != nullptr ? backend->fingerprint({}) : std::string(or_unknown(rates.name));
 }
 
 /// Vendor, name and model of the CPU: the first three parts of its fingerprint.
@@ -87,7 +93,7 @@ TimingEnvironment environment_of(const Context::Impl& context, Device device) {
             break;
         }
         environment.hard =
-            fmt::format("cairn {} | {} | {}", version(), to_string(Device{device.kind, 0}), or_unknown(rates.name));
+            fmt::format("cairn {} | {} | {}", version(), to_string(Device{device.kind, 0}), device_name(context, rates));
         if (const std::string& build = context.options.extra.build; !build.empty()) environment.hard += " | " + build;
     }
     return environment;

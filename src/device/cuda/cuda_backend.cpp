@@ -160,7 +160,6 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
                                        options.prelude, options.graphs, options.cache, driver_release());
     OpenedDevice device;
     device.rates = nominal_rates(cuda->device(), options.graphs);
-    device.rates.name = cuda->fingerprint({});
     device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
     device.backend = std::move(cuda);
     return device;

@@ -176,7 +176,8 @@ void CudaCompiler::compile_missing(Texts texts, Modules& modules) {
         compiled = nvrtc_->compile(program, name, architecture_, options_);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported || (texts.size() == 1 && first.label.empty())) throw;
-        if (texts.size() == 1) throw Error(error.kind(), "cuda", fmt::format("{}: {}", first.label, error.what()));
+        if (texts.size() == 1)
+            throw Error(error.kind(), "cuda", fmt::format("{}: {}", first.label, sentence_of(error)));
         // One of them does not compile: its own error names it. Texts that only fail together, by names that they
         // share, become programs of their own.
         compile_missing(texts.first(texts.size() / 2), modules);

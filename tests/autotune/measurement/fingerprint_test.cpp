@@ -89,7 +89,7 @@ TEST(Fingerprint, ADeviceIsNamedWithoutTheCpu) {
     const std::string library = "cairn " + std::string(version()) + " | cuda | ";
     const std::string hard = of_device({}, "H100 | driver 13.0 | NVRTC 13.0").hard;
     EXPECT_EQ(hard, library + "H100 | driver 13.0 | NVRTC 13.0");
-    EXPECT_EQ(of_device({}, "").hard, library + "unknown");
+    EXPECT_EQ(of_device({}, "").hard, library + "private memory") << "rates without a name: what the device says";
     EXPECT_EQ(of_device({.threads = 3, .features = levels::baseline}, "H100 | driver 13.0 | NVRTC 13.0").hard, hard)
         << "threads and features of the CPU are no part of it";
     EXPECT_EQ(of_device({}, "H100 | driver 13.0 | NVRTC 13.0", Device::cuda(1)).hard, hard) << "an equal card";

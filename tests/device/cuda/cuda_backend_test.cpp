@@ -38,8 +38,8 @@ TEST(CudaBackends, RatesAreThoseOfGraphsOrOfSingleLaunches) {
     const OpenedDevice with_graphs = open_device(0, options);
     options.graphs = false;
     const OpenedDevice without = open_device(0, options);
-    EXPECT_THAT(with_graphs.rates.name, HasSubstr("| CUDA graphs"));
-    EXPECT_THAT(without.rates.name, HasSubstr("| single launches"));
+    EXPECT_THAT(with_graphs.backend->fingerprint({}), HasSubstr("| CUDA graphs"));
+    EXPECT_THAT(without.backend->fingerprint({}), HasSubstr("| single launches"));
     EXPECT_LT(with_graphs.rates.launch_seconds, without.rates.launch_seconds);
 }
 
@@ -202,7 +202,7 @@ TEST_F(CudaCompilation, TheTextThatFailsIsNamed) {
                          [&] {
                              compile_all({{"text a", "a"}, {"text b", "b"}, labelled});
                          }),
-              "[cuda] own.exp@1 for exp | f32[4] -> f32[4]: [cuda] c does not compile for sm_90a: "
+              "[cuda] own.exp@1 for exp | f32[4] -> f32[4]: c does not compile for sm_90a: "
               "NVRTC_ERROR_COMPILATION, with the log\nan error of the stand-in");
 }
 

@@ -1,5 +1,6 @@
 #include "device/cuda/nvrtc_table.hpp"
 
+#include "device/cuda/cuda_backend.hpp"
 #include "tests/device/cpu/own_files.hpp"
 
 #include <gmock/gmock.h>
@@ -20,6 +21,11 @@ class NvrtcLibrary : public OwnFiles {
 protected:
     void copy(const char* library, const std::string& name) const { std::filesystem::copy_file(library, root_ / name); }
     OpenedNvrtc open() const { return open_nvrtc({root_.string(), "/absent"}); }
+    bool is_loaded(const std::string& name) const {
+        void* const handle = dlopen((root_ / name).c_str(), RTLD_NOW | RTLD_NOLOAD);
+        if (handle != nullptr) dlclose(handle);
+        return handle != nullptr;
+    }
 };
 
 TEST_F(NvrtcLibrary, NoFile) {
@@ -61,15 +67,25 @@ TEST_F(NvrtcLibrary, BuiltinsBesideIt) {
     EXPECT_EQ(opened.nvrtc->version(&major, &minor), NvrtcResult::success);
     EXPECT_EQ(major, 13);
     EXPECT_EQ(minor, 777);
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc-builtins.so.13.777"}) {
-        void* const handle = dlopen((root_ / name).c_str(), RTLD_NOW | RTLD_NOLOAD);
-        EXPECT_NE(handle, nullptr) << name;
-        if (handle != nullptr) dlclose(handle);
-    }
+    for (const char* name : {"libnvrtc.so.13", "libnvrtc-builtins.so.13.777"}) EXPECT_TRUE(is_loaded(name)) << name;
     EXPECT_STREQ(opened.nvrtc->error_name(NvrtcResult::compilation), "NVRTC_ERROR_OF_THE_FAKE");
 #define CAIRN_CUDA_EXPECT(symbol, member, parameters) EXPECT_NE(opened.nvrtc->member, nullptr) << #symbol;
     CAIRN_CUDA_NVRTC_FUNCTIONS(CAIRN_CUDA_EXPECT)
 #undef CAIRN_CUDA_EXPECT
+}
+
+// A program that is loaded with its machine code runs without NVRTC.
+TEST_F(NvrtcLibrary, IsOpenedForWhatTimesDependOnAndNotWithTheDevice) {
+    copy(CAIRN_FAKE_NVRTC, "libnvrtc.so.13");
+    copy(CAIRN_FAKE_DRIVER, "libnvrtc-builtins.so.13.777");
+    CudaOptions options;
+    options.driver = CAIRN_FAKE_DRIVER;
+    options.folders = {root_.string(), "/absent"};
+    const OpenedDevice device = open_device(0, options);
+    EXPECT_EQ(device.rates.name, "");
+    EXPECT_FALSE(is_loaded("libnvrtc.so.13"));
+    EXPECT_THAT(device.backend->fingerprint({}), HasSubstr("| NVRTC 13.777 |"));
+    EXPECT_TRUE(is_loaded("libnvrtc.so.13"));
 }
 
 }  // namespace
