@@ -30,6 +30,8 @@ constexpr std::int64_t free_memory_divisor = 4;
 // Part of the cache (1/4) that is read from it: some devices keep a copy of the same data in each half.
 constexpr std::int64_t cache_divisor = 4;
 constexpr std::size_t word_bytes = 16;
+// What is read first: by its time, a device that is too slow for the working set is given up before that is reserved.
+constexpr std::size_t trial_bytes = 1 << 20;
 // Launches of the two programs whose difference is the time of a launch.
 constexpr std::size_t short_program = 8, long_program = 200;
 constexpr std::size_t large_copy_bytes = 32 << 20, small_copy_bytes = 64;
@@ -72,8 +74,9 @@ public:
         until_ = begin + seconds_;
         end_ = begin + max_overrun * std::max(seconds_, thorough_calibration_seconds);
         const auto working_set = static_cast<std::size_t>(working_set_bytes());
-        const std::unique_ptr<Memory> data = device_.reserve(working_set),
-                                      results = device_.reserve(blocks() * probe_threads * sizeof(float));
+        const std::unique_ptr<Memory> results = device_.reserve(blocks() * probe_threads * sizeof(float));
+        if (working_set > trial_bytes) try_reads(working_set, *results);
+        const std::unique_ptr<Memory> data = device_.reserve(working_set);
         measure_reads(*data, *results);
         measure_arithmetic(*results);
         found_.launch_seconds = launch_seconds();
@@ -128,14 +131,19 @@ private:
         return block();
     }
 
+    TimedCalls calls_of(const std::shared_ptr<const void>& code, std::span<const TensorArg> operands) const {
+        TimedCalls calls{nullptr, 1, [operands] { return std::make_unique<ProbeArguments>(operands); }, 0,
+                         static_cast<int>(operands.size())};
+        calls.code = code.get();
+        calls.grid = {static_cast<unsigned>(blocks()), 1, 1};
+        return calls;
+    }
+
     /// Seconds of one round of a probe, in blocks of as many rounds as the clock needs. The last symbol is the number
     /// of rounds.
     std::vector<double> round_seconds(const std::shared_ptr<const void>& code, std::span<const TensorArg> operands,
                                       std::vector<std::int64_t> symbols) {
-        TimedCalls calls{nullptr, 1, [&] { return std::make_unique<ProbeArguments>(operands); }, 0,
-                         static_cast<int>(operands.size())};
-        calls.code = code.get();
-        calls.grid = {static_cast<unsigned>(blocks()), 1, 1};
+        TimedCalls calls = calls_of(code, operands);
         calls.symbols = symbols;
         std::int64_t& rounds = symbols.back();
         const auto block = [&] {
@@ -154,6 +162,25 @@ private:
         std::vector<double> times = times_of(block);
         for (double& time : times) time /= static_cast<double>(rounds);
         return times;
+    }
+
+    /// Throws TooSlow if reading the working set once is expected to take longer than a calibration may.
+    void try_reads(std::size_t working_set, const Memory& results) {
+        const std::unique_ptr<Memory> data = device_.reserve(trial_bytes);
+        const TensorArg operands[] = {operand(*data), operand(results)};
+        const std::int64_t symbols[] = {trial_bytes / word_bytes, 1};
+        TimedCalls calls = calls_of(codes_[0], operands);
+        calls.symbols = symbols;
+        std::optional<Failure> none;
+        double seconds = 0;
+        for (int i = 0; i < 2; ++i)  // the first call includes cold code
+            seconds = once([&] {
+                const double begin = device_.clock();
+                device_.backend.time(calls, none);
+                return device_.clock() - begin;
+            });
+        const double passes = static_cast<double>(working_set) / static_cast<double>(trial_bytes);
+        if (device_.clock() + passes * seconds > end_) throw TooSlow{};
     }
 
     void measure_reads(const Memory& data, const Memory& results) {

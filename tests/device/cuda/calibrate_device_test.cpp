@@ -61,7 +61,10 @@ protected:
     std::optional<DeviceCalibration> calibrate(double seconds = thorough_calibration_seconds,
                                                const std::stop_token& stop = {}) {
         const CalibratedDevice device{*backend,
-                                      [&](std::size_t bytes) { return backend->reserve(bytes, MemoryUse::arena); },
+                                      [&](std::size_t bytes) {
+                                          if (on_reserve) on_reserve(bytes);
+                                          return backend->reserve(bytes, MemoryUse::arena);
+                                      },
                                       132,
                                       cache_bytes,
                                       has_tensor_cores,
@@ -71,6 +74,7 @@ protected:
 
     Rates rates;
     ProbeKernels probes{driver, rates};
+    std::function<void(std::size_t bytes)> on_reserve;
     std::int64_t cache_bytes = 50 << 20;
     bool has_tensor_cores = true;
 };
@@ -139,8 +143,18 @@ TEST_F(DeviceCalibrations, ADeviceThatIsTooSlowIsGivenUp) {
     rates.memory = 5e8;
     ProbeKernels slow(driver, rates);
     EXPECT_FALSE(calibrate(0.1)) << "one pass over the working set takes 0.54 s, and there is 1 s for all";
-    EXPECT_EQ(slow.runs.at("cairn_probe_read").size(), 2U);
+    EXPECT_EQ(slow.runs.at("cairn_probe_read").size(), 4U) << "a little of it, and two passes";
     EXPECT_EQ(slow.runs.count("cairn_probe_f32"), 0U);
+}
+
+TEST_F(DeviceCalibrations, ADeviceThatIsFarTooSlowIsGivenUpBeforeTheWorkingSetIsReserved) {
+    rates.memory = rates.cache = 2e8;
+    ProbeKernels slow(driver, rates);
+    std::size_t reserved = 0;
+    on_reserve = [&](std::size_t bytes) { reserved += bytes; };
+    EXPECT_FALSE(calibrate(0.1)) << "one pass over the working set takes 1.34 s";
+    EXPECT_EQ(slow.runs.at("cairn_probe_read").size(), 2U);
+    EXPECT_LT(reserved, 2U << 20);
 }
 
 TEST_F(DeviceCalibrations, ASlowDeviceHasFewerBlocksAndSaysSo) {
@@ -200,8 +214,9 @@ TEST(CalibrationFaults, WithoutTheCompilerTheReasonIsGiven) {
 class CalibrationCalls : public ::testing::TestWithParam<Result> {};
 
 /// Calls that free something, or without which nothing can be freed.
-const std::set<std::string> releasing = {"cuMemFree_v2", "cuMemFreeHost", "cuModuleUnload", "cuEventDestroy_v2",
-                                         "cuCtxPushCurrent_v2"};
+const std::set<std::string> releasing = {"cuMemFree_v2",       "cuMemFreeHost",       "cuModuleUnload",
+                                         "cuEventDestroy_v2",  "cuCtxPushCurrent_v2", "cuGraphDestroy",
+                                         "cuGraphExecDestroy", "cuStreamDestroy_v2"};
 
 // Each call of a calibration fails in turn; of a call that is made very often, the first, the second and the last.
 TEST_P(CalibrationCalls, MayFail) {
@@ -233,7 +248,8 @@ TEST_P(CalibrationCalls, MayFail) {
             EXPECT_EQ(read, ones) << symbol;
         }
         backend.reset();
-        EXPECT_THAT(driver.violations(), IsEmpty()) << symbol << ' ' << nth;
+        // A graph that cannot be destroyed keeps using its module.
+        if (symbol != "cuGraphExecDestroy") { EXPECT_THAT(driver.violations(), IsEmpty()) << symbol << ' ' << nth; }
         if (!is_lost && !releasing.contains(symbol)) { EXPECT_THAT(driver.leaks(), IsEmpty()) << symbol << ' ' << nth; }
     };
     run("", 0);

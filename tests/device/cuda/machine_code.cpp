@@ -8,6 +8,9 @@
 namespace cairn::device::cuda {
 namespace {
 
+constexpr std::size_t instruction_bytes = 16;
+constexpr std::int64_t words_of_instruction = instruction_bytes / 4;
+
 template <class T>
 T read_at(std::span<const std::byte> bytes, std::size_t offset) {
     T value{};
@@ -18,10 +21,11 @@ T read_at(std::span<const std::byte> bytes, std::size_t offset) {
 
 /// Instructions from the end of a branch to its target: negative if it goes back.
 std::int64_t distance_of(const MachineInstruction& branch) {
-    // A signed number of bytes in bits 34 to 81, without its two lowest bits, which are 0.
+    // A signed number of words of 4 bytes in bits 34 to 81. From capability 9.0 on its lowest 8 bits are bits 16 to 23.
     const std::uint64_t bits = branch.low >> 34 | (branch.high & 0x3ffff) << 30;
-    const auto words = static_cast<std::int64_t>(bits << 16) >> 16;
-    return words * 4 / static_cast<std::int64_t>(sizeof(MachineInstruction));
+    auto words = static_cast<std::int64_t>(bits << 16) >> 16;
+    if (branch.capability >= 90) words = words * 256 + static_cast<std::int64_t>(branch.low >> 16 & 0xff);
+    return words / words_of_instruction;
 }
 
 }  // namespace
@@ -35,9 +39,11 @@ std::vector<MachineInstruction> instructions_of(std::span<const std::byte> cubin
     for (std::size_t i = 0; i < header.e_shnum; ++i) {
         const Elf64_Shdr found = section(i);
         if (".text." + entry != reinterpret_cast<const char*>(cubin.data()) + names + found.sh_name) continue;
-        std::vector<MachineInstruction> instructions(found.sh_size / sizeof(MachineInstruction));
-        for (std::size_t at = 0; at < instructions.size(); ++at)
-            instructions[at] = read_at<MachineInstruction>(cubin, found.sh_offset + at * sizeof(MachineInstruction));
+        std::vector<MachineInstruction> instructions;
+        for (std::size_t at = 0; at < found.sh_size; at += instruction_bytes)
+            instructions.push_back({read_at<std::uint64_t>(cubin, found.sh_offset + at),
+                                    read_at<std::uint64_t>(cubin, found.sh_offset + at + 8),
+                                    static_cast<int>(header.e_flags >> 8 & 0xff)});
         return instructions;
     }
     return {};

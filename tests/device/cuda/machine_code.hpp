@@ -21,6 +21,7 @@ enum class MachineOpcode : std::uint64_t {
 
 struct MachineInstruction {
     std::uint64_t low = 0, high = 0;
+    int capability = 0;  ///< of the device that it is for: 90 for sm_90a
     MachineOpcode opcode() const noexcept { return static_cast<MachineOpcode>(low & 0x1ff); }
 };
 
