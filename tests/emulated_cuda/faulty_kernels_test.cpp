@@ -31,8 +31,10 @@ std::string faulty_kernel(std::size_t number, const std::string& body) {
 
 /// The message of the fault, or an empty text.
 std::string fault_of(const EmulatedModule& module, const std::string& entry, const Shape& shape, std::uint64_t seed) {
-    std::vector<float> x = random_floats(256, 1), y(256);
-    float *px = x.data(), *py = y.data();
+    // With gaps around: an access past a buffer would otherwise be one of the other, where an allocator has put it there.
+    constexpr std::size_t gap = 64;
+    std::vector<float> x = random_floats(256 + 2 * gap, 1), y(256 + 2 * gap);
+    float *px = x.data() + gap, *py = y.data() + gap;
     GlobalMemory memory;
     memory.add("x", px, 1024, GlobalMemory::read_only);
     memory.add("y", py, 1024);

@@ -20,6 +20,12 @@ void GlobalMemory::add(std::string name, const void* data, std::size_t bytes, Pe
     buffers_.insert(at, std::move(buffer));
 }
 
+void GlobalMemory::protect(const void* data) {
+    Buffer* const buffer = find(data);
+    if (buffer == nullptr) throw std::invalid_argument("no buffer is there to be protected");
+    buffer->is_writable = false;
+}
+
 void GlobalMemory::begin_launch(bool dependent) {
     if (!dependent) settled_ = launch_;
     before_ = dependent ? std::max(settled_, next_before_) : launch_;

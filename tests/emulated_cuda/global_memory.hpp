@@ -24,6 +24,9 @@ public:
     /// Adds a buffer, which must outlive the launches. Throws std::invalid_argument if it overlaps another.
     void add(std::string name, const void* data, std::size_t bytes, Permission permission = writable);
 
+    /// Makes the buffer at an address read-only for later launches. Throws std::invalid_argument if there is none.
+    void protect(const void* data);
+
     /// Ends all launches, as a host does that waits for its stream: their results may be used by any later launch.
     void synchronize() { settled_ = launch_; }
 

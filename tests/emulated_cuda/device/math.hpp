@@ -12,7 +12,7 @@ float logf(float) noexcept;
 float log2f(float) noexcept;
 float log10f(float) noexcept;
 float log1pf(float) noexcept;
-float powf(float, float) noexcept;
+float host_powf(float, float) noexcept __asm__("powf");
 float sinf(float) noexcept;
 float cosf(float) noexcept;
 float tanf(float) noexcept;
@@ -40,7 +40,7 @@ float ldexpf(float, int) noexcept;
 double sqrt(double) noexcept;
 double exp(double) noexcept;
 double log(double) noexcept;
-double pow(double, double) noexcept;
+double host_pow(double, double) noexcept __asm__("pow");
 double tanh(double) noexcept;
 double erf(double) noexcept;
 double fma(double, double, double) noexcept;
@@ -49,6 +49,13 @@ double floor(double) noexcept;
 int abs(int) noexcept;
 }
 
+// 1 to any power and anything to the power 0 are 1, also where NaNs are signalling: the host's give NaN then.
+static inline float powf(float x, float y) {
+    return host_powf(x != x ? __builtin_nanf("") : x, y != y ? __builtin_nanf("") : y);
+}
+static inline double pow(double x, double y) {
+    return host_pow(x != x ? __builtin_nan("") : x, y != y ? __builtin_nan("") : y);
+}
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline float __expf(float x) { return expf(x); }
 static inline float __exp2f(float x) { return exp2f(x); }

@@ -53,6 +53,19 @@ void put(std::byte* at, DType dtype, Number value) {
     types::convert_floats(at, dtype, reinterpret_cast<const std::byte*>(&wide), DType::f32, 1);
 }
 
+/// Writes the bytes of each operand again, after it has triggered its dependents: `table` has addresses and sizes. A
+/// kernel launched as its dependent may access none of them before its dependency wait.
+constexpr const char* write_again = R"(
+extern "C" __global__ void write_again(long long* table, long long count) {
+    dependency_wait();
+    trigger_dependents();
+    for (long long n = 0; n < count; ++n) {
+        unsigned char* data = (unsigned char*)table[2 * n];
+        for (long long i = 0; i < table[2 * n + 1]; ++i) data[i] = data[i];
+    }
+}
+)";
+
 /// A tensor in partial sums as a tensor of its parts, along a first axis; others as they are.
 TensorDesc stored(const TensorDesc& operand) {
     if (!is_in_partial_sums(operand)) return operand;
@@ -131,6 +144,7 @@ KernelSet h100_kernels() {
 KernelCases::KernelCases(std::vector<std::string> problems, const std::vector<std::string>& ids) {
     const KernelSet set = h100_kernels();
     std::string text(prelude_text());
+    text += write_again;
     std::set<std::string> entries;
     for (const std::string& problem_text : problems) {
         const auto symbols = Symbols::create();
@@ -179,23 +193,42 @@ std::vector<Numbers> KernelCases::run(std::size_t i, std::span<const std::int64_
     for (const auto& memory : memories) data.push_back(memory->data());
     for (const auto& [input, output] : options.same)
         data[count + static_cast<std::size_t>(output)] = data[static_cast<std::size_t>(input)];
+    std::vector<std::int64_t> written_before;  // addresses and sizes
+    std::vector<const void*> read_only;
+    const auto add = [&](const std::string& name, void* at, std::size_t bytes) {
+        global.add(name, at, bytes);
+        written_before.push_back(reinterpret_cast<std::intptr_t>(at));
+        written_before.push_back(static_cast<std::int64_t>(bytes));
+    };
     for (std::size_t n = 0; n < memories.size(); ++n) {
         const bool is_shared = data[n] != memories[n]->data();
+        if (is_shared || memories[n]->bytes() == 0) continue;
         bool is_written = n >= count;
         for (const auto& [input, output] : options.same) is_written = is_written || static_cast<int>(n) == input;
-        if (!is_shared && memories[n]->bytes() != 0)
-            global.add("operand " + std::to_string(n), data[n], memories[n]->bytes(),
-                       is_written ? emulated_cuda::GlobalMemory::writable : emulated_cuda::GlobalMemory::read_only);
+        const std::string name = "operand " + std::to_string(n);
+        // No kernel of a program writes what is bound.
+        if (n < count && problem.inputs[n].bound)
+            global.add(name, data[n], memories[n]->bytes(), emulated_cuda::GlobalMemory::read_only);
+        else
+            add(name, data[n], memories[n]->bytes());
+        if (!is_written) read_only.push_back(data[n]);
     }
     const std::int64_t scratch = chosen.workspace ? chosen.workspace(problem, 1).constant() : 0;
     std::vector<double> workspace(static_cast<std::size_t>(scratch + 7) / 8, std::numeric_limits<double>::quiet_NaN());
-    if (scratch > 0) global.add("workspace", workspace.data(), workspace.size() * 8);
+    if (scratch > 0) add("workspace", workspace.data(), workspace.size() * 8);
     std::vector<std::int64_t> values(symbols.begin(), symbols.end());
     if (!values.empty())
         global.add("symbols", values.data(), values.size() * 8, emulated_cuda::GlobalMemory::read_only);
     ReportedFailure failure;
     global.add("status", &failure, sizeof failure);
 
+    if (!written_before.empty()) {
+        global.add("table", written_before.data(), written_before.size() * 8, emulated_cuda::GlobalMemory::read_only);
+        void* table = written_before.data();
+        auto number = static_cast<std::int64_t>(written_before.size() / 2);
+        module_->launch({.entry = "write_again", .arguments = {&table, &number}}, global, options.seed);
+        for (const void* operand : read_only) global.protect(operand);
+    }
     emulated_cuda::EmulatedLaunch launch;
     launch.entry = chosen.code.entry;
     for (std::size_t axis = 0; axis < chosen.code.grid.size(); ++axis)
@@ -207,6 +240,7 @@ std::vector<Numbers> KernelCases::run(std::size_t i, std::span<const std::int64_
     void *work = workspace.data(), *sizes = values.data(), *status = &failure;
     std::uint32_t instruction = 7;
     launch.arguments.insert(launch.arguments.end(), {&work, &sizes, &status, &instruction});
+    launch.is_dependent = true;
     module_->launch(launch, global, options.seed);
 
     if (options.failure != nullptr) *options.failure = failure;
