@@ -168,7 +168,7 @@ void run(const Options& options, Clock::time_point started) {
         report.iterations = bench::time_iterations(*subject, options.turns);
     }
     report.after = cairn::calibrate(context);
-    if (options.profile) report.profile = bench::profile_of(*subject);
+    if (options.profile) report.profile = bench::profile_of(*subject, options.turns.iterations);
 
     cairn::CompiledGraph& compiled = subject->compiled();
     report.model = options.synthetic ? options.model + " synthetic" : options.model;

@@ -38,11 +38,11 @@ std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn:
     return all;
 }
 
-std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject) {
-    constexpr std::size_t untimed = 2, timed = 7;
+std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject, int most) {
+    const int untimed = std::min(2, most), timed = std::min(7, most);
     std::vector<std::vector<cairn::InstructionProfile>> iterations;
     subject.profile(true);
-    for (std::size_t i = 0; i < untimed + timed; ++i) {
+    for (int i = 0; i < untimed + timed; ++i) {
         subject.prepare();
         subject.run();
         if (i >= untimed) iterations.push_back(subject.compiled().profile());

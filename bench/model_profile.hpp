@@ -19,7 +19,7 @@ struct InstructionGroup {
 /// Groups the instructions of profiled iterations by kernel and problem, the longest total first.
 std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn::InstructionProfile>> iterations);
 
-/// Profiles seven iterations after two warm-up iterations.
-std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject);
+/// Profiles seven iterations after two warm-up iterations, or `most` after as many.
+std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject, int most);
 
 }  // namespace bench
