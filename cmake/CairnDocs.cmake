@@ -20,5 +20,5 @@ set(DOXYGEN_USE_MDFILE_AS_MAINPAGE "${PROJECT_SOURCE_DIR}/docs/guide.md")
 set(DOXYGEN_HAVE_DOT NO)
 set(DOXYGEN_GENERATE_LATEX NO)
 doxygen_add_docs(docs "${PROJECT_SOURCE_DIR}/include/cairn" "${PROJECT_SOURCE_DIR}/docs/guide.md"
-                 "${PROJECT_SOURCE_DIR}/docs/add_a_kernel.md"
+                 "${PROJECT_SOURCE_DIR}/docs/gpu.md" "${PROJECT_SOURCE_DIR}/docs/add_a_kernel.md"
                  COMMENT "Writing the reference to ${PROJECT_BINARY_DIR}/docs/html")
