@@ -36,7 +36,7 @@ inline Context with_text_device(std::vector<Kernel> kernels, TextBackend*& backe
     devices.push_back({Device::cuda(), std::move(made), {}});
     devices[0].compute_capability = 80;
     devices[0].kernels.kernels = {text_copy()};
-    devices[0].kernels.devices = {{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "texts"}};
+    devices[0].kernels.devices = {{Device::cuda(), 1e15, 1e14, 1e-8, 1e13, 1e-9, "texts"}};
     return driver::make_context(std::move(options), std::move(devices));
 }
 

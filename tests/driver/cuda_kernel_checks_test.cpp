@@ -3,7 +3,7 @@
 #include "device/context_impl.hpp"
 
 #if defined(CAIRN_REAL_GPU)
-#include "tests/gpu/real_device.hpp"
+#include "tests/driver/real_device.hpp"
 #else
 #include "tests/driver/emulated_device.hpp"
 #endif
@@ -40,9 +40,9 @@ bool is_short(const std::string& sample, const Context& context) {
     return kernel_check::reference_operation_count(sized, context.kernels().definitions) <= max_operations;
 }
 
-constexpr const char* families[] = {"elementwise",    "movement",        "joins",          "reduction",
-                                    "norm",           "gather",          "product_rows",   "product_tile32",
-                                    "product_tile64", "attention_query", "attention_tile", "link"};
+constexpr const char* families[] = {
+    "elementwise",    "movement",       "joins",           "reduction",      "norm",    "gather", "product_rows",
+    "product_tile32", "product_tile64", "attention_query", "attention_tile", "mlp_row", "link"};
 
 class CudaKernelChecks : public testing::TestWithParam<const char*> {};
 

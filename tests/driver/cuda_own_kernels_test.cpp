@@ -176,8 +176,9 @@ TEST_F(OwnCudaKernels, ATextThatDoesNotCompileHasTheCompilersLog) {
     const KernelReport report =
         checked(own_exp([](const Problem& problem) { return exp_code(problem, "this_is_not_declared = 1;"); }));
     ASSERT_FALSE(report.faults.empty());
-    EXPECT_THAT(report.faults[0], AllOf(HasSubstr("has no code: [cuda] own_exp_"), HasSubstr("does not compile"),
-                                        HasSubstr("this_is_not_declared")));
+    EXPECT_THAT(report.faults[0],
+                AllOf(HasSubstr("has no code: [cuda] own.exp.f32@1 for exp | f32[N,3] "), HasSubstr(": own_exp_"),
+                      HasSubstr("does not compile"), HasSubstr("this_is_not_declared")));
 }
 
 TEST_F(OwnCudaKernels, AreVerifiedOnTheProblemsOfAProgram) {

@@ -85,6 +85,7 @@ EmulatedDevice::EmulatedDevice(const EmulatedDeviceOptions& options)
       nvrtc_(std::make_shared<device::cuda::Nvrtc>(nvrtc_table())),
       seed_(options.seed) {
     self = this;
+    driver_.set_copy_seconds(1e-5, 1 / 2.5e10);
     compile_pending = [] { self->compile(pending_text); };
     driver_.on_module_load([this](const void* image) { return load(image); });
 }

@@ -6,7 +6,7 @@
 #include "tests/io/weights/test_files.hpp"
 
 #if defined(CAIRN_REAL_GPU)
-#include "tests/gpu/real_device.hpp"
+#include "tests/driver/real_device.hpp"
 #else
 #include "tests/driver/emulated_device.hpp"
 #endif

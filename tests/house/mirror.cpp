@@ -12,8 +12,6 @@ namespace {
 constexpr std::size_t max_untested_lines = 60;
 
 constexpr CoveredElsewhere exceptions[] = {
-    {"src/accuracy/kernel_check/guarded_tensor.cpp", "tests/accuracy/kernel_check/check_kernel_test.cpp",
-     "kernels that touch what they may not"},
     {"src/accuracy/kernel_check/kernel_checker.cpp", "tests/accuracy/kernel_check/check_kernel_test.cpp",
      "wrong kernels of every kind"},
     {"src/accuracy/kernel_check/problem_variations.cpp", "tests/accuracy/kernel_check/check_kernel_test.cpp",
@@ -56,7 +54,6 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/device/cuda/cuda_device.cpp", "tests/device/cuda/cuda_backend_test.cpp",
      "properties, and the host's context"},
     {"src/device/cuda/program_arguments.cpp", "tests/device/cuda/cuda_commands_test.cpp", "symbols and failures"},
-    {"src/driver/cuda_devices.cpp", "tests/driver/open_devices_test.cpp", "devices that are found, opened and refused"},
     {"src/driver/make_context.cpp", "tests/driver/context_test.cpp", "contexts and options that are refused"},
     {"src/driver/compile.cpp", "tests/driver/random_graphs_test.cpp", "what compiled graphs compute, by every option"},
     {"src/program/parse.cpp", "tests/program/text_test.cpp", "round trips and mutilated texts"},

@@ -55,8 +55,8 @@ TEST(DeviceDiagnostics, TellWhatADeviceIsAndItsMeasuredRates) {
     EXPECT_EQ(facts.at("cuda:1 f32"), "60 TFLOP/s");
     EXPECT_EQ(facts.at("cuda:1 f16"), "610 TFLOP/s");
     EXPECT_EQ(facts.count("cuda:1 i8"), 0U);
-    EXPECT_EQ(facts.at("cuda:1 launch"), "1.00 us");
-    EXPECT_EQ(facts.at("cuda:1 link"), "25 GB/s, 8.00 us a copy");
+    EXPECT_EQ(facts.at("cuda:1 launch"), "1 us");
+    EXPECT_EQ(facts.at("cuda:1 link"), "25 GB/s, 8 us a copy");
 }
 
 TEST(DeviceDiagnostics, NominalRatesSayHowTheyAreMeasured) {

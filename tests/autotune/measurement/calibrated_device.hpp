@@ -85,8 +85,10 @@ inline Context with_calibrated_devices(const std::vector<DeviceRates>& devices,
         KernelSet kernels = second_device(rates);
         for (Kernel& kernel : kernels.kernels)
             kernel.id = to_string(rates.device) + kernel.id.substr(kernel.id.find('.'));
-        backends.push_back(
-            {rates.device, std::make_unique<CalibratedBackend>(options.threads, calibrate), std::move(kernels), true});
+        backends.push_back({.device = rates.device,
+                            .backend = std::make_unique<CalibratedBackend>(options.threads, calibrate),
+                            .kernels = std::move(kernels),
+                            .has_nominal_rates = true});
     }
     return driver::make_context(std::move(options), std::move(backends));
 }

@@ -191,6 +191,10 @@ TEST_F(DeviceTuning, ACompilationThatTakesLongIsLogged) {
     Graph g("exp");
     g.output("y", exp(g.input("x", DType::f32, {8, 4096})));
     FakeTuning tuning(g, made, {});
+    tuning.costs.devices = made.kernels().devices;
+    tuning.costs.others[Device::cuda()] = {autotune::environment_of(*made.impl(), Device::cuda()),
+                                           autotune::link_environment_of(*made.impl(), Device::cuda()),
+                                           autotune::policy_of(*made.impl(), Device::cuda())};
     backend->compile_time = std::chrono::milliseconds(300);
     autotune::run_tuner(tuning.selected, made, tuning.costs, tuning.options, {100, {}, {}, 0.05},
                         autotune::measurer_of(made));

@@ -1,4 +1,4 @@
-#include "tests/gpu/real_device.hpp"
+#include "tests/driver/real_device.hpp"
 
 #include "device/cuda/cuda_backend.hpp"
 #include "driver/cuda_devices.hpp"
