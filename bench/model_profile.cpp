@@ -38,11 +38,11 @@ std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn:
     return all;
 }
 
-std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject, int most) {
-    const int untimed = std::min(2, most), timed = std::min(7, most);
+std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject, std::int64_t most) {
+    const std::int64_t untimed = std::min<std::int64_t>(2, most), timed = std::min<std::int64_t>(7, most);
     std::vector<std::vector<cairn::InstructionProfile>> iterations;
     subject.profile(true);
-    for (int i = 0; i < untimed + timed; ++i) {
+    for (std::int64_t i = 0; i < untimed + timed; ++i) {
         subject.prepare();
         subject.run();
         if (i >= untimed) iterations.push_back(subject.compiled().profile());

@@ -2,6 +2,7 @@
 
 #include "bench/model_workload.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,6 @@ struct InstructionGroup {
 std::vector<InstructionGroup> group_by_kernel(std::span<const std::vector<cairn::InstructionProfile>> iterations);
 
 /// Profiles seven iterations after two warm-up iterations, or `most` after as many.
-std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject, int most);
+std::vector<InstructionGroup> profile_of(BenchmarkedModel& subject, std::int64_t most);
 
 }  // namespace bench

@@ -73,8 +73,10 @@ public:
             // The program has a fixed number of threads: results may depend on the number that a kernel is prepared
             // for.
             const Kernel& own = *impl_.find(id);
-            const kernel_check::KernelToCheck kernel{
-                own, {.same_for_any_team = false, .stop = stop_}, kernel_check::backend_of(own, impl_)};
+            CheckOptions options;
+            options.same_for_any_team = false;
+            options.stop = stop_;
+            const kernel_check::KernelToCheck kernel{own, options, kernel_check::backend_of(own, impl_)};
             const KernelReport report = kernel_check::check_calls(kernel, calls, definitions_);
             if (!report.faults.empty())
                 throw Error(ErrorKind::argument, "verify",

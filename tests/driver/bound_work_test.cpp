@@ -1,3 +1,4 @@
+#include "cairn/composites.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "cairn/ops.hpp"
 #include "runtime/compiled_graph.hpp"

@@ -1,12 +1,7 @@
 #include "accuracy/kernel_check/check_kernels.hpp"
 #include "accuracy/kernel_check/kernel_error.hpp"
 #include "device/context_impl.hpp"
-
-#if defined(CAIRN_REAL_GPU)
-#include "tests/driver/real_device.hpp"
-#else
-#include "tests/driver/emulated_device.hpp"
-#endif
+#include "tests/driver/cuda_test_device.hpp"
 
 #include <gmock/gmock.h>
 
@@ -19,12 +14,6 @@
 // gpu_test on a GPU.
 namespace cairn::test {
 namespace {
-
-#if defined(CAIRN_REAL_GPU)
-using TestDevice = RealDevice;
-#else
-using TestDevice = EmulatedDevice;
-#endif
 
 /// Operations of the reference at the largest sizes of a sample: what takes longer is for `cairn check` on a GPU.
 constexpr double max_operations = 2e6;

@@ -2,15 +2,10 @@
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/driver/compiled_run.hpp"
+#include "tests/driver/cuda_test_device.hpp"
 #include "tests/errors/message.hpp"
 #include "tests/graph/ir/random_graph.hpp"
 #include "tests/graph/ir/reference_results.hpp"
-
-#if defined(CAIRN_REAL_GPU)
-#include "tests/driver/real_device.hpp"
-#else
-#include "tests/driver/emulated_device.hpp"
-#endif
 
 #include <gmock/gmock.h>
 
@@ -29,10 +24,8 @@ namespace cairn::test {
 namespace {
 
 #if defined(CAIRN_REAL_GPU)
-using TestDevice = RealDevice;
 const std::string models_folder = "examples/models/";
 #else
-using TestDevice = EmulatedDevice;
 const std::string models_folder = CAIRN_SOURCE_DIR "/examples/models/";
 #endif
 

@@ -2,14 +2,9 @@
 #include "runtime/compiled_graph.hpp"
 #include "runtime/digest_line.hpp"
 #include "runtime/kernel_binary_text.hpp"
+#include "tests/driver/cuda_test_device.hpp"
 #include "tests/errors/message.hpp"
 #include "tests/io/weights/test_files.hpp"
-
-#if defined(CAIRN_REAL_GPU)
-#include "tests/driver/real_device.hpp"
-#else
-#include "tests/driver/emulated_device.hpp"
-#endif
 
 #include <gmock/gmock.h>
 
@@ -23,12 +18,6 @@
 // Machine code is kept with a saved program or in a folder: on a CUDA device, emulated, or in gpu_test a GPU.
 namespace cairn::test {
 namespace {
-
-#if defined(CAIRN_REAL_GPU)
-using TestDevice = RealDevice;
-#else
-using TestDevice = EmulatedDevice;
-#endif
 
 using testing::AllOf;
 using testing::ElementsAre;
