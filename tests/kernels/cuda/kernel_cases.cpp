@@ -60,7 +60,7 @@ extern "C" __global__ void write_again(long long* table, long long count) {
     dependency_wait();
     trigger_dependents();
     for (long long n = 0; n < count; ++n) {
-        unsigned char* data = (unsigned char*)table[2 * n];
+        volatile unsigned char* data = (unsigned char*)table[2 * n];  // not removed as a store of what is there
         for (long long i = 0; i < table[2 * n + 1]; ++i) data[i] = data[i];
     }
 }
