@@ -26,12 +26,12 @@ int values_of(WarpOperation operation) {
 }
 
 double value_at(unsigned bits, int index, WarpOperation operation) {
-    const auto half = static_cast<std::uint16_t>(bits >> (16 * index));
+    const auto half = [&] { return static_cast<std::uint16_t>(bits >> (16 * index)); };
     switch (operation) {
         case WarpOperation::mma_i8: return static_cast<std::int8_t>(bits >> (8 * index));
         case WarpOperation::mma_tf32: return std::bit_cast<float>(bits & ~0x1fffu);
-        case WarpOperation::mma_bf16: return types::bf16_to_f32(half);
-        default: return types::f16_to_f32(half);
+        case WarpOperation::mma_bf16: return types::bf16_to_f32(half());
+        default: return types::f16_to_f32(half());
     }
 }
 
