@@ -62,8 +62,8 @@ public:
     virtual std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse use) = 0;
     /// Bytes of a page: memory is committed in whole pages.
     virtual std::size_t page_bytes() const noexcept = 0;
-    /// True if the address is in memory of a device of this kind that the host cannot access, whoever has allocated
-    /// it; false if that is unknown.
+    /// True for an address in memory of a device of this kind that the host cannot access, allocated by Cairn or by
+    /// other code; false if that is unknown.
     virtual bool is_device_memory(const void* address) const noexcept;
     /// Bytes that this process may still allocate on the device; empty if unknown.
     virtual std::optional<std::int64_t> free_memory() const = 0;

@@ -40,7 +40,7 @@ struct DeviceBackend {
     Device device;
     std::unique_ptr<device::Backend> backend;
     KernelSet kernels = {};
-    int compute_capability = 0;  ///< of a CUDA device: 90 for 9.0; 0: unknown
+    int compute_capability = 0;      ///< of a CUDA device: 90 for 9.0; 0: unknown
     bool has_nominal_rates = false;  ///< the rates in `kernels` are nominal: measured ones replace them
 };
 
@@ -67,12 +67,17 @@ struct Context::Impl {
     types::PerDevice<std::shared_ptr<autotune::OperandMemory>> operand_memory;
     std::shared_ptr<autotune::CandidateCodes> candidate_codes;  ///< of measured kernels; null unless measuring
 
+    /// A device other than the CPU; null if the Context has not opened it.
+    const DeviceBackend* other_backend(Device device) const noexcept {
+        for (const DeviceBackend& each : other_backends)
+            if (each.device == device) return &each;
+        return nullptr;
+    }
     /// The backend of a device; null if the Context has not opened it.
     device::Backend* opened(Device device) const noexcept {
         if (device == Device::cpu) return cpu.get();
-        for (const DeviceBackend& other : other_backends)
-            if (other.device == device) return other.backend.get();
-        return nullptr;
+        const DeviceBackend* const found = other_backend(device);
+        return found != nullptr ? found->backend.get() : nullptr;
     }
     /// The backend of a device. A device that has rates alone is simulated: in the host's memory, by the CPU.
     device::Backend& backend(Device device) const noexcept {

@@ -101,7 +101,7 @@ void add_doctor(CLI::App& app, Action& chosen) {
     auto options = std::make_shared<Options>();
     CLI::App& command =
         *app.add_subcommand("doctor", "diagnose what makes runs slow or times unreliable on this machine");
-    command.footer("A GPU that --device names is measured, too; of others the rates that the database has are told.");
+    command.footer("The GPU that --device names is measured; for other GPUs the stored or nominal rates are printed.");
     add_machine_options(command, *options);
     command.callback([options, &chosen] {
         chosen = [options](Output& output, const std::stop_token& stop) {

@@ -13,20 +13,13 @@ namespace {
 
 constexpr auto f32 = static_cast<std::size_t>(Arithmetic::f32);
 
-/// The backend of a device; null for one that is simulated.
-const DeviceBackend* backend_of(const Context::Impl& impl, Device device) {
-    for (const DeviceBackend& other : impl.other_backends)
-        if (other.device == device) return &other;
-    return nullptr;
-}
-
 }  // namespace
 
 RateSource source_of_rates(const Context::Impl& context, Device device) {
     const std::vector<DeviceRates>& stated = context.options.extra.devices;
     const bool is_stated =
         std::any_of(stated.begin(), stated.end(), [&](const DeviceRates& rates) { return rates.device == device; });
-    const DeviceBackend* const opened = backend_of(context, device);
+    const DeviceBackend* const opened = context.other_backend(device);
     return is_stated || opened == nullptr || !opened->has_nominal_rates ? RateSource::stated : RateSource::nominal;
 }
 
@@ -99,9 +92,9 @@ KnownRates device_rates(const Context& context, Device device) {
 DeviceRates calibrate(const Context& context, Device device) {
     const DeviceRates& rates = rates_in(context, device);
     Context::Impl& impl = *context.impl();
-    if (const DeviceBackend* const opened = autotune::backend_of(impl, device)) {
+    if (device::Backend* const opened = impl.opened(device)) {
         const std::scoped_lock alone(impl.measuring);
-        if (const auto calibrated = opened->backend->calibrate(autotune::thorough_seconds, {}))
+        if (const auto calibrated = opened->calibrate(autotune::thorough_seconds, {}))
             return autotune::measured_rates(rates, *calibrated);
     }
     throw Error(ErrorKind::unsupported, "calibrate",

@@ -85,8 +85,8 @@ public:
         if (outcome_of(result) == Outcome::lost) lose(symbol_of(function), result);
     }
 
-    /// True if an address is in memory of a GPU that the host cannot access, whoever has allocated it; false if the
-    /// device is lost. The context must be current.
+    /// True for an address in device memory that the host cannot access, allocated by Cairn or by other code; false
+    /// if the device is lost. The context must be current.
     bool is_device_memory(const void* address) const noexcept;
 
     /// True if this process was forked from the one that opened the device.
