@@ -28,10 +28,14 @@ bool is_in_runs(const Bucket& bucket, const Goal& goal, const Candidate& candida
 /// Tests the calls of runs against constraints. Formats each problem once.
 class AllowedCalls {
 public:
-    explicit AllowedCalls(const CoverConstraints& terms) {
+    AllowedCalls(const CoverConstraints& terms, const Memo& memo) {
         for (const CallKind& kind : terms.without) without_.insert(kind), kernels_.insert(kind.kernel);
+        if (terms.only.empty()) return;
+        const std::map<std::string, Device> devices = devices_of_kernels(memo);
         for (const CallKind& kind : terms.only) {
-            only_.insert({kind.bucket, {}, kind.problem, kind.where});
+            const auto device = devices.find(kind.kernel);
+            only_.insert({kind.bucket, device == devices.end() ? any_device : to_string(device->second), kind.problem,
+                          kind.where});
             limited_.insert(kind.bucket);
         }
     }
@@ -40,11 +44,22 @@ public:
         if (!is_limited && !kernels_.contains(candidate.kernel->id)) return true;
         CallKind kind{bucket_index, candidate.kernel->id, text_of(candidate.problem), line_of(bucket, value)};
         if (contains(without_, kind)) return false;
-        kind.kernel.clear();
-        return !is_limited || contains(only_, kind);
+        if (!is_limited) return true;
+        for (const std::string& device : {to_string(candidate.kernel->device), any_device}) {
+            kind.kernel = device;
+            if (contains(only_, kind)) return true;
+        }
+        return false;
     }
 
 private:
+    static std::map<std::string, Device> devices_of_kernels(const Memo& memo) {
+        std::map<std::string, Device> devices;
+        for (int choice = 0; choice < memo.problem.alternatives(); ++choice)
+            if (const Kernel* kernel = memo.candidate(choice).kernel) devices.emplace(kernel->id, kernel->device);
+        return devices;
+    }
+
     /// True for a kind of the set. A line that is not known equals any: graphs read from a file have none.
     static bool contains(const std::set<CallKind>& kinds, const CallKind& kind) {
         const auto first = kinds.lower_bound({kind.bucket, kind.kernel, kind.problem, {}});
@@ -59,7 +74,9 @@ private:
         return text;
     }
 
-    std::set<CallKind> without_, only_;
+    const std::string any_device;  // of kernels that this process does not have
+    std::set<CallKind> without_;
+    std::set<CallKind> only_;        // with a device instead of a kernel: any kernel of that device is allowed
     std::set<std::string> kernels_;  // of those in without_: calls of other kernels need no text
     std::set<int> limited_;          // buckets
     std::unordered_map<const InternedProblem*, std::string> texts_;
@@ -99,7 +116,7 @@ std::vector<CallKindSeconds> call_kinds_by_time(std::span<const Bucket> buckets,
 std::optional<Selections> cheapest_covers_under(const CoverConstraints& terms, const Selections& chosen,
                                                 std::span<const Bucket> buckets, const Options& options) {
     Memo memo = *chosen.memo;
-    AllowedCalls allowed(terms);
+    AllowedCalls allowed(terms, memo);
     for (int choice = 0; choice < memo.problem.alternatives(); ++choice) {
         const Memo::Request& request = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         const Candidate& candidate = memo.candidate(choice);

@@ -39,7 +39,8 @@ std::vector<CallKindSeconds> call_kinds_by_time(std::span<const Bucket> buckets,
 /// Restricts the covers of a memo by the calls that their runs make.
 struct CoverConstraints {
     std::vector<CallKind> without;  ///< excludes calls of these kinds
-    /// If not empty: in the buckets that these name, only calls of their problems at their lines, by any kernel.
+    /// If not empty: in the buckets that these name, only calls of their problems at their lines, by any
+    /// kernel of the same device.
     std::vector<CallKind> only;
     friend bool operator==(const CoverConstraints&, const CoverConstraints&) = default;
 };
