@@ -181,7 +181,7 @@ TEST_F(DeviceTuning, AStatedErrorIsMeasuredOnTheDevice) {
 // What sums of kernel times choose runs on the CPU, the plan of an unmeasured compile on the device.
 TEST_F(DeviceTuning, ProgramsOfTwoDevicesAreTriedAgainstEachOther) {
     const Context made = context({good("own.exp@1")});
-    backend->call_seconds = 1e-3;
+    backend->call_seconds = 1e-2;
     const CompiledGraph compiled = compile(large(), made, {.mode = Mode::normal, .tune_seconds = 10});
     const Explanation why = compiled.explain();
     ASSERT_FALSE(why.trials.empty());
