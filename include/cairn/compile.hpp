@@ -5,6 +5,7 @@
 #include "cairn/tolerance.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -106,6 +107,15 @@ struct CompileOptions {
     std::optional<std::int64_t> memory_limit = {};
     /// The same limit for the memory of devices other than the CPU.
     std::map<Device, std::int64_t> device_memory_limits = {};
+    /// The devices in whose memory the caller keeps the elements of inputs and of outputs, by name; those of all others
+    /// are in the host's memory. CompiledGraph::set() then takes an address of that device, and output() returns one;
+    /// a program copies them only to where another device needs them.
+    ///
+    ///     options.input_devices = {{"image", Device::cuda()}};   // another library decodes images on the GPU
+    ///
+    /// compile() throws Error(argument) for a name that the graph does not have, and Error(unsupported) for a device
+    /// that the Context does not use. With the stage `search` disabled only the host's memory can be named.
+    std::map<std::string, Device, std::less<>> input_devices = {}, output_devices = {};
     ProgressSink progress = {};
     /// Throws Cancelled; while measuring, as soon as the running kernel returns. Measurements made so far are kept. A
     /// kernel that does not return blocks the compile: after ten seconds the log and the database say so, and the next

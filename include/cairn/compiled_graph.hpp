@@ -11,6 +11,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stop_token>
@@ -41,8 +42,10 @@ struct OutputView {
     const void* data = nullptr;           ///< the first element
     DType dtype = DType::f32;             ///< of the elements
     std::span<const std::int64_t> shape;  ///< dense, row-major
+    Device device = Device::cpu;          ///< in whose memory it is (CompileOptions::output_devices)
 
-    /// The elements as T. Throws Error(argument) unless T is the dtype's C++ type (f16 and bf16: std::uint16_t).
+    /// The elements as T. Throws Error(argument) unless T is the dtype's C++ type (f16 and bf16: std::uint16_t), and
+    /// for elements that are not in the host's memory.
     template <detail::Stored T>
     std::span<const T> as() const {
         check(detail::stored_as<T>());
@@ -129,6 +132,12 @@ struct VerifiedError {
     bool fell_back = false;
 };
 
+/// A stream of a device, owned by the host program.
+struct DeviceStream {
+    Device device = Device::cuda();
+    void* handle = nullptr;  ///< a CUstream, which is a cudaStream_t, too; null: the default stream
+};
+
 /// Options of one run.
 struct RunOptions {
     /// Checked between instructions, or between groups of them that a GPU runs as one (ContextOptions::cuda_graphs); a
@@ -138,6 +147,19 @@ struct RunOptions {
     /// program that verifies another.
     ProgressSink progress = {};
     bool profile = false;  ///< time each instruction; see CompiledGraph::profile()
+    /// The stream in which the run works on its device: behind what the host program has submitted there, and before
+    /// what it submits there later. It belongs to the primary context of the device, which the CUDA runtime uses.
+    /// Empty: a stream of Cairn's own. Throws Error(argument) for a device that the Context does not use, and for a
+    /// stream that is being captured into a graph.
+    std::optional<DeviceStream> stream = {};
+    /// False: the run returns when its last part on a GPU is submitted, and CompiledGraph::wait() waits for that. Until
+    /// then the elements of its inputs must stay as they are, and its results may be read by work in its stream alone.
+    /// The run waits all the same if its program ends on the CPU or is verified, if it stores states narrower or copies
+    /// a result into the memory of set_output(), and with `profile` or `progress`.
+    ///
+    ///     for (int step = 0; step < 8; ++step) model.run({.stream = stream, .wait = false});   // submitted in advance
+    ///     model.wait();
+    bool wait = true;
 };
 
 /// A file that caches the results of bind() (packed weights, casts, and weights used unchanged) for the next process,
@@ -218,8 +240,8 @@ public:
     ///
     /// T is the C++ type of the dtype; std::uint16_t for f16 and bf16. Throws Error(argument) for an unknown name,
     /// another dtype or number of axes, sizes that are out of bounds or that no value of their symbols gives (naming
-    /// the nearest that fit), a number of elements that differs from the shape's, and elements in the memory of a GPU
-    /// of the Context. A failed call changes nothing.
+    /// the nearest that fit), a number of elements that differs from the shape's, and elements in other memory than
+    /// that of the input's device (CompileOptions::input_devices). A failed call changes nothing.
     template <detail::Elements R>
     void set(std::string_view input, R&& elements, std::span<const std::int64_t> shape) {
         set_elements(input, detail::elements_of(std::forward<R>(elements)), &shape);
@@ -258,14 +280,16 @@ public:
     /// `shape` has; neither is checked. Borrowed like a span.
     void set(std::string_view input, const void* data, std::span<const std::int64_t> shape);
     void set(std::string_view input, const void* data, std::initializer_list<std::int64_t> shape);
-    /// As above, for memory with a dtype, strides and a release callback. Strided data is copied and released at once;
-    /// dense data is released when the input is set again. It is also released if set() throws.
+    /// As above, for memory with a dtype, strides, a device and a release callback. Strided data, which must be the
+    /// host's, is copied and released at once; dense data is released when the input is set again. It is also released
+    /// if set() throws.
     void set(std::string_view input, const InputView& view);
     /// Sets a symbol. Throws Error(argument) if out of bounds.
     void set(std::string_view symbol, std::int64_t value);
 
     /// Makes each run write an output to the caller's memory, which must hold it at the sizes then set. No byte after
-    /// the result is touched. Throws Error(argument) for an unknown name, and for memory of a GPU of the Context.
+    /// the result is touched. Throws Error(argument) for an unknown name, and for memory that is not of the output's
+    /// device (CompileOptions::output_devices).
     ///
     /// The memory may be that of an input: the result is correct and written after everything was read, so that the
     /// next run reads it as that input's data. It must not overlap the memory of another output (such a run throws
@@ -290,6 +314,12 @@ public:
     /// or assign): run() throws until each of them is restored by reset_states(), load_states() or set_state(), or is
     /// rewound to a length at which no overwritten part is live.
     void run(const RunOptions& options = {});
+    /// Waits for the runs without RunOptions::wait; does nothing if there are none. Throws the failure of any of them
+    /// as run() does: the states are then as before the first of these runs, except those that any of them may have
+    /// overwritten. So does every call that reads a result or state in the host's memory, that changes states or
+    /// releases a copy or a view of an input, and a run of another bucket or of a program with parts on the CPU; the
+    /// destructor waits and throws nothing.
+    void wait();
 
     /// A result of the last run. Throws Error(argument) for an unknown name, or if there was no successful run since
     /// the last change.

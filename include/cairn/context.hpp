@@ -36,6 +36,21 @@ CAIRN_API std::filesystem::path default_timing_db();
 /// variable is set. Creates nothing.
 CAIRN_API std::filesystem::path default_kernel_cache();
 
+/// Functions of the program by which Cairn allocates the memory of GPUs, from a pool that other libraries use too, for
+/// example. They are called by any thread that calls Cairn, several at a time, and never by a run; a CUDA device's
+/// primary context is current in that thread. What is loaded by the driver (machine code, captured graphs) is not
+/// allocated by them.
+///
+///     options.device_allocator = {[&](Device, std::size_t bytes) { return pool.allocate(bytes); },
+///                                 [&](Device, void* memory, std::size_t) { pool.release(memory); }};
+struct DeviceAllocator {
+    /// Memory of the device of at least one byte, aligned to 256 bytes. Null means that there is none: Cairn throws
+    /// Error(memory) naming the bytes. What it throws reaches the caller unchanged.
+    std::function<void*(Device device, std::size_t bytes)> allocate = {};
+    /// Takes memory back that nothing on the device uses any more, also after a failure of the device. Must not throw.
+    std::function<void(Device device, void* memory, std::size_t bytes)> release = {};
+};
+
 /// Options of a Context. The defaults touch nothing outside the process: one thread, no file, no output.
 struct ContextOptions {
     /// The options of the command `cairn`, so that a program finds the measurements of `cairn tune`: all usable_cpus()
@@ -60,6 +75,8 @@ struct ContextOptions {
     /// computes the same bits and takes longer: for debuggers, and tools that look at single launches. Runs with a
     /// profile or with progress do so in either case.
     bool cuda_graphs = true;
+    /// Allocates the memory of GPUs; empty: the driver does (`cuMemAlloc`).
+    DeviceAllocator device_allocator = {};
     /// An existing folder that keeps the machine code of GPU kernels for other processes; empty: it is kept in memory
     /// only, and with saved programs (CompiledGraph::save). A kernel whose text, device architecture and compiler are
     /// those of a file in the folder is loaded from it and not compiled again; if all are, NVRTC is not opened for
@@ -97,8 +114,9 @@ struct ContextOptions {
 class CAIRN_API Context {
 public:
     /// Throws Error(argument) for threads < 1, for ill-formed extra kernels (two with one id, an unknown definition),
-    /// for features that the CPU lacks or that imply one that is missing from the set, and for a device that is named
-    /// twice; Error(unsupported) for a device that cannot be used.
+    /// for features that the CPU lacks or that imply one that is missing from the set, for a device that is named
+    /// twice, and for a DeviceAllocator with one of its functions only; Error(unsupported) for a device that cannot be
+    /// used.
     explicit Context(ContextOptions options = {});
 
     /// Threads that run programs, the caller's included.

@@ -1,5 +1,7 @@
 #include "device/backend.hpp"
 
+#include <cstring>
+
 namespace cairn::device {
 
 // Each interface has one function that is not inline: its vtable is then emitted here alone.
@@ -7,7 +9,10 @@ Memory::~Memory() = default;
 CommandBuffer::~CommandBuffer() = default;
 CallArguments::~CallArguments() = default;
 Backend::~Backend() = default;
-bool Backend::is_device_memory(const void*) const noexcept { return false; }
+std::optional<Device> Backend::device_of_memory(const void*) const noexcept { return std::nullopt; }
+void Backend::copy(std::byte* target, const std::byte* source, std::size_t bytes) {
+    if (bytes > 0) std::memmove(target, source, bytes);
+}
 HostThreads::~HostThreads() = default;
 KernelCache::~KernelCache() = default;
 

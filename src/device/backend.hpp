@@ -62,9 +62,12 @@ public:
     virtual std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse use) = 0;
     /// Bytes of a page: memory is committed in whole pages.
     virtual std::size_t page_bytes() const noexcept = 0;
-    /// True for an address in memory of a device of this kind that the host cannot access, allocated by Cairn or by
-    /// other code; false if that is unknown.
-    virtual bool is_device_memory(const void* address) const noexcept;
+    /// The device in whose memory an address is, if it is one of this kind and the host cannot access the memory,
+    /// allocated by Cairn or by other code; empty for memory of the host, and if that is unknown.
+    virtual std::optional<Device> device_of_memory(const void* address) const noexcept;
+    /// Copies bytes from one address to another, each in the memory of the host or of this device, no matter who has
+    /// allocated it. Returns when that is done.
+    virtual void copy(std::byte* target, const std::byte* source, std::size_t bytes);
     /// Bytes that this process may still allocate on the device; empty if unknown.
     virtual std::optional<std::int64_t> free_memory() const = 0;
 

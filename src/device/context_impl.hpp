@@ -91,7 +91,7 @@ struct Context::Impl {
     /// The device in whose memory an address is, if the host cannot access it; empty for memory of the host.
     std::optional<Device> device_of_memory(const void* address) const noexcept {
         for (const DeviceBackend& other : other_backends)
-            if (other.backend->is_device_memory(address)) return other.device;
+            if (const std::optional<Device> device = other.backend->device_of_memory(address)) return device;
         return {};
     }
     void log(LogLevel level, std::string_view line) const {

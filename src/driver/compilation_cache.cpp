@@ -4,6 +4,7 @@
 #include "cairn/tuning.hpp"
 #include "device/context_impl.hpp"
 #include "driver/load.hpp"
+#include "driver/port_devices.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "runtime/file_io.hpp"
 
@@ -33,6 +34,7 @@ std::string text_of(const CompileOptions& options) {
     if (options.memory_limit) text += fmt::format("within {}\n", *options.memory_limit);
     for (const auto& [device, limit] : options.device_memory_limits)
         text += fmt::format("within {} on {}\n", limit, to_string(device));
+    text += port_devices_text(options);
     return text;
 }
 

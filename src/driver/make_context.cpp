@@ -89,6 +89,8 @@ Context make_context(ContextOptions options, std::vector<DeviceBackend> devices)
     if (options.threads < 1)
         throw Error(ErrorKind::argument, "context",
                     "threads must be at least 1, got " + std::to_string(options.threads));
+    if (const DeviceAllocator& given = options.device_allocator; !given.allocate != !given.release)
+        throw Error(ErrorKind::argument, "context", "device_allocator needs both of its functions");
     const int threads = options.threads;
     auto impl = std::make_shared<Context::Impl>(std::move(options), device::cpu_backend(threads), std::move(devices));
     impl->features = features_in_use(impl->options.features, impl->cpu->features());

@@ -2,6 +2,7 @@
 
 #include "device/context_impl.hpp"
 #include "driver/memory_limit.hpp"
+#include "driver/port_devices.hpp"
 #include "driver/state_storage.hpp"
 #include "driver/verification_covers.hpp"
 #include "graph/ir/graph_data.hpp"
@@ -65,6 +66,7 @@ std::string digest_of(const Graph& graph, const CompileOptions& options) {
         text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
     const std::set<std::string> left_out(options.disable.begin(), options.disable.end());
     for (const std::string& stage : left_out) text += "without " + stage + '\n';
+    text += port_devices_text(options);
     return to_string(digest(text + identity_text(*graph.data())));
 }
 

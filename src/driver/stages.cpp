@@ -7,6 +7,7 @@
 #include "autotune/measurement/fingerprint.hpp"
 #include "autotune/policy/effort.hpp"
 #include "autotune/policy/tuner.hpp"
+#include "driver/port_devices.hpp"
 #include "driver/replay.hpp"
 #include "driver/verify_kernels.hpp"
 #include "graph/ir/op_table.hpp"
@@ -126,9 +127,11 @@ Stages::Stages(const Graph& graph, const Context& context, const CompileOptions&
     result_template_.symbols = graph_.symbols();
     for (const ir::Node& node : graph_.nodes())
         if (node.op == ir::Op::input) {
-            program::Port& port = result_template_.inputs.emplace_back();
+            runtime::InputPort& port = result_template_.inputs.emplace_back();
             port.name = node.name;
             port.desc = TensorDesc::dense(node.dtype, node.shape);
+            if (const auto it = options_.input_devices.find(node.name); it != options_.input_devices.end())
+                port.device = it->second;
         }
 }
 
@@ -158,6 +161,7 @@ void Stages::check_graph() const {
         if (!fault.empty()) throw Error(ErrorKind::graph, "compile", fault);
     for (const ir::Node& node : graph_.nodes())
         if (node.op == ir::Op::copy_to) check_device(node, context_.kernels());
+    check_port_devices(graph_, context_.kernels().devices, options_);
 }
 
 void Stages::set_up_costs() {
@@ -295,7 +299,10 @@ PreparedBucket Stages::prepare(const BucketRanges& cut) const {
     if (!costs_.devices.empty() && driver.enabled("search")) {
         const selection::Bucket seen{*bucket.graph, bucket.matches, *bucket.candidates, cut.weight, bucket.bounds};
         std::vector<bool> transferable = selection::transferable_values(seen, options_.stop);
-        bucket.candidates->set_devices({devices_of(context_.kernels()), Device::cpu, std::move(transferable)});
+        bucket.candidates->set_devices({devices_of(context_.kernels()),
+                                        Device::cpu,
+                                        {options_.input_devices, options_.output_devices},
+                                        std::move(transferable)});
     }
     return bucket;
 }

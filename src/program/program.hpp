@@ -105,6 +105,10 @@ struct Program {
 inline Device device_of(const Program& program, const Storage& storage) {
     return program.buffers[static_cast<std::size_t>(storage.buffers.front())].device;
 }
+/// The device whose memory holds an input or output.
+inline Device device_of(const Program& program, const Port& port) {
+    return program.buffers[static_cast<std::size_t>(port.view.buffer)].device;
+}
 /// The devices that hold buffers of a program, the CPU first; the CPU is always among them.
 std::vector<Device> devices_of(const Program& program);
 

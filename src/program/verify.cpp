@@ -20,8 +20,7 @@ public:
             const BufferKind kind = program_.buffers[b].kind;
             written_[b] = kind == BufferKind::weight || kind == BufferKind::constant || kind == BufferKind::state ||
                           kind == BufferKind::input;
-            const bool is_hosts =
-                kind == BufferKind::weight || kind == BufferKind::constant || kind == BufferKind::input;
+            const bool is_hosts = kind == BufferKind::weight || kind == BufferKind::constant;
             if (is_hosts && program_.buffers[b].device != Device::cpu)
                 fault("buffer {}, given by the host, is on {}", b, cairn::to_string(program_.buffers[b].device));
         }
@@ -116,7 +115,6 @@ private:
         for (const Port& port : program_.outputs) {
             if (!valid(port.view.buffer, "an output port")) return;
             if (!is_written(port.view.buffer)) fault("output {} is never written", port.name);
-            if (buffer(port.view.buffer).device != Device::cpu) fault("output {} is not on the CPU", port.name);
             if (!names.insert(port.name).second) fault("two outputs are called {}", port.name);
         }
     }

@@ -28,8 +28,8 @@ void Arenas::poison() {
     }
 }
 
-ByteRange Arenas::on_cpu() const noexcept {
-    const Arena* const arena = arenas_.find(Device::cpu);
+ByteRange Arenas::touched(Device device) const noexcept {
+    const Arena* const arena = arenas_.find(device);
     return arena == nullptr ? ByteRange{} : ByteRange{arena->memory->data(), arena->touched};
 }
 

@@ -23,8 +23,8 @@ public:
     const types::PerDevice<std::byte*>& bases() const noexcept { return bases_; }
     /// Fills the touched parts with 0xff, which reads as NaN in every float dtype.
     void poison();
-    /// The touched part of the CPU's arena.
-    ByteRange on_cpu() const noexcept;
+    /// The touched part of a device's arena; empty if there is none.
+    ByteRange touched(Device device) const noexcept;
 
 private:
     struct Arena {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace cairn::runtime {
 namespace {
@@ -69,13 +68,14 @@ void CallerOutputs::check_views(const Frame& frame, std::span<const OutputSlot> 
     }
 }
 
-void CallerOutputs::copy(const Frame& frame, std::span<const OutputSlot> slots) const {
+void CallerOutputs::copy(const Frame& frame, std::span<const OutputSlot> slots, const Context::Impl& context) const {
     for (const bool from_input : {true, false})
         for (std::size_t o = 0; o < slots.size(); ++o) {
             if (slots[o].data == nullptr || slots[o].is_direct || in_input_[o] != from_input) continue;
             const TensorArg result = frame.output(o);
-            if (const std::size_t bytes = byte_count(result, program_->outputs[o].desc.dtype); bytes != 0)
-                std::memmove(slots[o].data, result.data, bytes);
+            const Port& port = program_->outputs[o];
+            context.backend(program::device_of(*program_, port))
+                .copy(static_cast<std::byte*>(slots[o].data), result.data, byte_count(result, port.desc.dtype));
         }
 }
 

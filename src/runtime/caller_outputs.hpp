@@ -28,7 +28,7 @@ public:
     /// because another output is written to that memory.
     void check_views(const Frame& frame, std::span<const OutputSlot> slots) const;
     /// Copies the outputs that are not direct: first the views of inputs, whose memory the others may overwrite.
-    void copy(const Frame& frame, std::span<const OutputSlot> slots) const;
+    void copy(const Frame& frame, std::span<const OutputSlot> slots, const Context::Impl& context) const;
 
 private:
     const program::Program* program_;

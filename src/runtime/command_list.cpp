@@ -13,7 +13,7 @@ CommandList::CommandList(std::span<const device::KernelLaunch> launches, std::sp
         std::size_t end = first;
         while (end < launches.size() && backends[end] == backends[first]) ++end;
         if (end > first)
-            segments_.push_back({static_cast<std::int64_t>(first),
+            segments_.push_back({static_cast<std::int64_t>(first), backends[first],
                                  backends[first]->record(launches.subspan(first, end - first), symbols)});
         first = end;
     } while (first < launches.size());
@@ -52,8 +52,18 @@ public:
     }
 
     /// Runs the segment. False if the whole submission ends here.
-    bool run(device::CommandBuffer& commands) {
+    bool run(device::CommandBuffer& commands, const device::StreamUse& use) {
+        part_.use = use;
         commands.run(part_);
+        return note_outcome();
+    }
+    void wait(device::CommandBuffer& commands) {
+        commands.wait(part_);
+        note_outcome();
+    }
+
+private:
+    bool note_outcome() {
         if (part_.reached >= 0) whole_.reached = first_ + part_.reached;
         if (part_.stopped >= 0) whole_.stopped = first_ + part_.stopped;
         if (part_.failed >= 0) whole_.failed = first_ + part_.failed;
@@ -66,7 +76,6 @@ public:
         return part_.stopped < 0 && part_.failed < 0 && part_.thrown == nullptr;
     }
 
-private:
     device::Submission& whole_;
     std::int64_t first_;
     double began_;
@@ -75,15 +84,31 @@ private:
     std::vector<device::TimeSpan> spans_;
 };
 
-void CommandList::run(device::Submission& submission) {
-    if (segments_.size() == 1) return segments_.front().commands->run(submission);
+void CommandList::run(device::Submission& submission, const device::Backend* streaming) {
+    const device::StreamUse use = submission.use;
+    const auto use_in = [&](const Segment& segment) {
+        return device::StreamUse{segment.backend == streaming ? use.stream : std::nullopt,
+                                 use.wait || &segment != &segments_.back()};
+    };
+    if (segments_.size() == 1) {
+        submission.use = use_in(segments_.front());
+        return segments_.front().commands->run(submission);
+    }
     submission.count = count_;
     const int width = threads();
     const auto begin = std::chrono::steady_clock::now();
     for (Segment& segment : segments_) {
         const std::chrono::duration<double> began = std::chrono::steady_clock::now() - begin;
-        if (!Part(submission, segment, width, began.count()).run(*segment.commands)) return;
+        if (!Part(submission, segment, width, began.count()).run(*segment.commands, use_in(segment))) return;
     }
+}
+
+bool CommandList::is_pending() const noexcept { return !segments_.empty() && segments_.back().commands->is_pending(); }
+
+void CommandList::wait(device::Submission& submission) {
+    if (segments_.empty()) return;
+    submission.count = count_;
+    Part(submission, segments_.back(), 1, 0).wait(*segments_.back().commands);
 }
 
 }  // namespace cairn::runtime

@@ -22,7 +22,13 @@ public:
     /// As in CommandBuffer.
     void update();
     int threads() const noexcept;
-    void run(device::Submission& submission);
+    /// Only segments of the backend `streaming`, if it is not null, use the submission's stream, and only the last
+    /// segment may be left running.
+    void run(device::Submission& submission, const device::Backend* streaming = nullptr);
+    bool is_pending() const noexcept;
+    void wait(device::Submission& submission);
+    /// True if a run may follow one that is pending: nothing of it is done by the host.
+    bool is_one_segment() const noexcept { return segments_.size() == 1; }
 
     std::size_t segments() const noexcept { return segments_.size(); }
     const device::CommandBuffer& segment(std::size_t i) const noexcept { return *segments_[i].commands; }
@@ -30,6 +36,7 @@ public:
 private:
     struct Segment {
         std::int64_t first;  ///< launch
+        const device::Backend* backend;
         std::unique_ptr<device::CommandBuffer> commands;
     };
     /// A segment as a part of a submission.

@@ -48,6 +48,9 @@ private:
 }  // namespace
 
 void OutputView::check(DType given) const {
+    if (device != Device::cpu)
+        throw Error(ErrorKind::argument, "output",
+                    fmt::format("its elements are in the memory of {}", to_string(device)));
     if (types::is_element_type_of(dtype, given)) return;
     throw Error(ErrorKind::argument, "output",
                 fmt::format("its elements are {}, requested as {}", to_string(dtype), types::element_type_text(given)));
@@ -101,9 +104,12 @@ void CompiledGraph::set(std::string_view symbol, std::int64_t value) {
 
 void CompiledGraph::set_output(std::string_view output, void* data, std::size_t bytes) {
     runtime::Instance& instance = valid().instance.require_idle("set_output");
-    runtime::OutputSlot& slot = instance.outputs[output_index(instance, output, "set_output")];
+    const std::size_t index = output_index(instance, output, "set_output");
+    runtime::OutputSlot& slot = instance.outputs[index];
+    const program::Program& program = instance.executable->set.buckets[0].program;
     if (data != slot.data)
-        runtime::check_host_memory(*instance.executable->context.impl(), data, "set_output", "output", output);
+        runtime::check_memory(*instance.executable->context.impl(), program::device_of(program, program.outputs[index]),
+                              data, "set_output", "output", output);
     slot = {data, data == nullptr ? 0 : bytes};
     instance.bucket = -1;
 }
@@ -118,12 +124,14 @@ void CompiledGraph::set_output_elements(std::string_view output, void* data, con
 
 void CompiledGraph::run(const RunOptions& options) { valid().instance.run(options); }
 
+void CompiledGraph::wait() { valid().instance.require_complete("wait"); }
+
 OutputView CompiledGraph::output(std::string_view name) const {
     return valid().instance.output(output_index(valid().instance, name, "output"));
 }
 
 void CompiledGraph::rewind(std::string_view symbol, std::int64_t length) {
-    valid().instance.require_idle("rewind").rewind(symbol, length);
+    valid().instance.require_complete("rewind").rewind(symbol, length);
 }
 
 CompiledGraph CompiledGraph::instance() const {
@@ -147,7 +155,7 @@ MemoryReport CompiledGraph::memory(std::span<const std::pair<std::string_view, s
 }
 
 void CompiledGraph::reserve(std::span<const std::pair<std::string_view, std::int64_t>> sizes) {
-    runtime::Instance& instance = valid().instance.require_idle("reserve");
+    runtime::Instance& instance = valid().instance.require_complete("reserve");
     const SizeOverride scope(instance);
     for (const auto& [name, value] : sizes) scope.set(name, value);
     instance.reserve();

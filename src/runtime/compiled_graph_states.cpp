@@ -20,8 +20,8 @@ void set_checked(runtime::Instance& instance, const StateContents& contents) {
     if (contents.data == nullptr && !empty)
         throw Error(ErrorKind::argument, set_part,
                     fmt::format("state \"{}\" is given no data", instance.states[contents.state].port().name));
-    runtime::check_host_memory(*instance.executable->context.impl(), contents.data, set_part, "state",
-                               instance.states[contents.state].port().name);
+    runtime::check_memory(*instance.executable->context.impl(), Device::cpu, contents.data, set_part, "state",
+                          instance.states[contents.state].port().name);
     runtime::set_contents(instance, {contents});
 }
 
@@ -61,12 +61,12 @@ std::vector<std::int64_t> shape_of(const runtime::Instance& instance, const prog
 }  // namespace
 
 OutputView CompiledGraph::state(std::string_view name) const {
-    runtime::Instance& instance = valid().instance.require_idle("state");
+    runtime::Instance& instance = valid().instance.require_complete("state");
     return runtime::show_state(instance, runtime::find_state(instance, name, "state"), "state");
 }
 
 void CompiledGraph::set_state(std::string_view state, const void* data, std::span<const std::int64_t> shape) {
-    runtime::Instance& instance = valid().instance.require_idle(set_part);
+    runtime::Instance& instance = valid().instance.require_complete(set_part);
     set_checked(instance, {runtime::find_state(instance, state, set_part),
                            static_cast<const std::byte*>(data),
                            {shape.begin(), shape.end()}});
@@ -78,7 +78,7 @@ void CompiledGraph::set_state(std::string_view state, const void* data, std::ini
 
 void CompiledGraph::set_state(std::string_view state, const InputView& view) {
     const runtime::ScopedInputView held(view);
-    const runtime::Instance& instance = valid().instance.require_idle(set_part);
+    const runtime::Instance& instance = valid().instance.require_complete(set_part);
     const auto& port = instance.states[runtime::find_state(instance, state, set_part)].port();
     const auto refuse = [&](const std::string& why) {
         throw Error(ErrorKind::argument, set_part,
@@ -93,7 +93,7 @@ void CompiledGraph::set_state(std::string_view state, const InputView& view) {
 
 void CompiledGraph::set_state_elements(std::string_view state, const detail::ElementSpan& elements,
                                        const std::span<const std::int64_t>* shape) {
-    runtime::Instance& instance = valid().instance.require_idle(set_part);
+    runtime::Instance& instance = valid().instance.require_complete(set_part);
     const std::size_t s = runtime::find_state(instance, state, set_part);
     const program::StatePort& port = instance.states[s].port();
     runtime::check_dtype(set_part, "state", port.name, port.live, elements.dtype);
@@ -102,10 +102,10 @@ void CompiledGraph::set_state_elements(std::string_view state, const detail::Ele
     set_checked(instance, {s, static_cast<const std::byte*>(elements.data), live});
 }
 
-void CompiledGraph::reset_states() { runtime::reset_states(valid().instance.require_idle("reset_states")); }
+void CompiledGraph::reset_states() { runtime::reset_states(valid().instance.require_complete("reset_states")); }
 
 void CompiledGraph::save_states(const std::filesystem::path& path) const {
-    runtime::Instance& instance = valid().instance.require_idle("save_states");
+    runtime::Instance& instance = valid().instance.require_complete("save_states");
     std::vector<NamedTensor> tensors;
     for (std::size_t s = 0; s < instance.states.size(); ++s) {
         const OutputView live = runtime::show_state(instance, s, "save_states");
@@ -119,7 +119,7 @@ void CompiledGraph::save_states(const std::filesystem::path& path) const {
 }
 
 void CompiledGraph::load_states(const std::filesystem::path& path) {
-    runtime::Instance& instance = valid().instance.require_idle("load_states");
+    runtime::Instance& instance = valid().instance.require_complete("load_states");
     const Safetensors file = Safetensors::open(path);
     std::string faults;
     const auto fault = [&](const std::string& text) { faults += (faults.empty() ? "" : "; ") + text; };

@@ -95,17 +95,18 @@ void check_shape(Instance& instance, const program::Port& port, Sizes shape) {
 }
 
 void check_data(const Instance& instance, std::size_t i, const void* data, Sizes shape) {
-    const std::string& name = instance.executable->set.inputs[i].name;
+    const InputPort& port = instance.executable->set.inputs[i];
     if (data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", name));
+        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", port.name));
     // An address that was set before is not asked for again: that would cost two calls of a driver each time.
     if (data != instance.inputs[i].data)
-        check_host_memory(*instance.executable->context.impl(), data, "set", "input", name);
+        check_memory(*instance.executable->context.impl(), port.device, data, "set", "input", port.name);
 }
 
 /// Commits a checked input and releases the view held so far.
 void commit_input(Instance& instance, std::size_t i, const void* data, Sizes shape, ScopedInputView held = {}) {
     InputSlot& slot = instance.inputs[i];
+    if (slot.held.view().release != nullptr) instance.wait();
     for (std::size_t s = 0; s < instance.sizes.size(); ++s) {
         SizeSlot& size = instance.sizes[s];
         if (instance.solver.is_known(s) && !size.is_state_length) {
@@ -123,7 +124,8 @@ void commit_input(Instance& instance, std::size_t i, const void* data, Sizes sha
 }
 
 /// Memory for a copy, apart from the one that may be in use.
-std::byte* copy_buffer(InputSlot& slot, const program::Port& port, std::size_t bytes) {
+std::byte* copy_buffer(Instance& instance, InputSlot& slot, const program::Port& port, std::size_t bytes) {
+    instance.wait();
     try {
         slot.spare.resize(bytes);
     } catch (const std::exception&) {
@@ -221,12 +223,19 @@ void check_dtype(std::string_view part, std::string_view kind, std::string_view 
                             types::element_type_text(given)));
 }
 
-void check_host_memory(const Context::Impl& context, const void* data, std::string_view part, std::string_view kind,
-                       std::string_view name) {
-    if (const std::optional<Device> device = context.device_of_memory(data))
-        throw Error(ErrorKind::argument, part,
-                    fmt::format("{} \"{}\" is given memory of the device {}, expected memory of the host", kind, name,
-                                to_string(*device)));
+void check_memory(const Context::Impl& context, Device device, const void* data, std::string_view part,
+                  std::string_view kind, std::string_view name) {
+    // The memory of a device that is simulated is the host's, and a lost one cannot be asked: the run says so.
+    const device::Backend* const backend = context.opened(device);
+    if (data == nullptr || backend == nullptr || backend->is_lost()) return;
+    const std::optional<Device> found = context.device_of_memory(data);
+    if (found.value_or(Device::cpu) == device) return;
+    const auto text_of = [](Device of) {
+        return of == Device::cpu ? std::string("the host") : "the device " + to_string(of);
+    };
+    throw Error(ErrorKind::argument, part,
+                fmt::format("{} \"{}\" is given memory of {}, expected memory of {}", kind, name,
+                            text_of(found.value_or(Device::cpu)), text_of(device)));
 }
 
 void set_size(Instance& instance, std::string_view symbol, std::int64_t value) {
@@ -247,10 +256,10 @@ void set_input(Instance& instance, std::string_view name, const void* data, Size
 void set_input(Instance& instance, std::string_view name, const InputView& view) {
     ScopedInputView held(view);
     const std::size_t i = index_of(instance, name);
-    const program::Port& port = instance.executable->set.inputs[i];
+    const InputPort& port = instance.executable->set.inputs[i];
     if (view.dtype != port.desc.dtype) refuse(port, "got {}", to_string(view.dtype));
-    if (view.device != Device::cpu)
-        throw Error(ErrorKind::unsupported, "set", fmt::format("input \"{}\" is not in host memory", name));
+    if (view.device != port.device)
+        refuse(port, "in memory of {}, got memory of {}", to_string(port.device), to_string(view.device));
     if (!view.strides.empty() && view.strides.size() != view.shape.size())
         throw Error(
             ErrorKind::argument, "set",
@@ -258,8 +267,10 @@ void set_input(Instance& instance, std::string_view name, const InputView& view)
     check_shape(instance, port, view.shape);
     check_data(instance, i, view.data, view.shape);
     if (is_dense(view)) return commit_input(instance, i, view.data, view.shape, std::move(held));
+    if (port.device != Device::cpu)
+        refuse(port, "got strided memory of {}, which is not copied: make it dense", to_string(port.device));
     InputSlot& slot = instance.inputs[i];
-    densify(view, copy_buffer(slot, port, element_count_of(view.shape) * size_of(view.dtype)));
+    densify(view, copy_buffer(instance, slot, port, element_count_of(view.shape) * size_of(view.dtype)));
     slot.copy.swap(slot.spare);
     commit_input(instance, i, slot.copy.data(), view.shape);
 }
@@ -278,7 +289,7 @@ void set_input(Instance& instance, std::string_view name, const detail::ElementS
     if (!elements.is_temporary || expected == 0) return commit_input(instance, i, elements.data, shape);
     InputSlot& slot = instance.inputs[i];
     const std::size_t bytes = expected * size_of(port.desc.dtype);
-    std::memcpy(copy_buffer(slot, port, bytes), elements.data, bytes);
+    std::memcpy(copy_buffer(instance, slot, port, bytes), elements.data, bytes);
     slot.copy.swap(slot.spare);
     commit_input(instance, i, slot.copy.data(), shape);
 }

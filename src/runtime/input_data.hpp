@@ -22,8 +22,8 @@ void set_input(Instance& instance, std::string_view name, const detail::ElementS
 /// Throws Error(argument) unless `given` is the element type of `desc`. `kind` is "input", "output" or "state".
 void check_dtype(std::string_view part, std::string_view kind, std::string_view name, const TensorDesc& desc,
                  DType given);
-/// Throws Error(argument) if a caller's memory is that of a device, which the host cannot access. `kind` as above.
-void check_host_memory(const Context::Impl& context, const void* data, std::string_view part, std::string_view kind,
-                       std::string_view name);
+/// Throws Error(argument) if a caller's memory is not that of a device. `kind` as above.
+void check_memory(const Context::Impl& context, Device device, const void* data, std::string_view part,
+                  std::string_view kind, std::string_view name);
 
 }  // namespace cairn::runtime

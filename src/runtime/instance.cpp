@@ -60,9 +60,20 @@ std::vector<double> seconds_of(std::span<const device::TimeSpan> spans, std::siz
     return seconds;
 }
 
-std::size_t index_of(const std::vector<program::Port>& ports, std::string_view name) {
+std::size_t index_of(const std::vector<InputPort>& ports, std::string_view name) {
     return static_cast<std::size_t>(
         std::find_if(ports.begin(), ports.end(), [&](const auto& port) { return port.name == name; }) - ports.begin());
+}
+
+/// The backend of the caller's stream; null if there is none.
+const device::Backend* streaming_backend(const Context::Impl& context, const RunOptions& options) {
+    if (!options.stream) return nullptr;
+    const Device device = options.stream->device;
+    const device::Backend* const backend = device == Device::cpu ? nullptr : context.opened(device);
+    if (backend == nullptr)
+        throw Error(ErrorKind::argument, "run",
+                    fmt::format("the stream is one of {}, which is no GPU of this Context", to_string(device)));
+    return backend;
 }
 
 }  // namespace
@@ -134,8 +145,21 @@ Instance::Instance(std::shared_ptr<Executable> given)
     for (const program::StatePort& state : first.states) states.emplace_back(first, state, context());
 }
 
+Instance::~Instance() {
+    // The work uses the arenas and states, which are freed next.
+    if (pending_) {
+        device::Submission ignored;
+        pending_->frame->frame.commands().wait(ignored);
+    }
+}
+
 Instance& Instance::require_idle(std::string_view part) {
     if (running.load(std::memory_order_relaxed)) throw Busy(part);
+    return *this;
+}
+
+Instance& Instance::require_complete(std::string_view part) {
+    require_idle(part).wait();
     return *this;
 }
 
@@ -305,8 +329,22 @@ BucketFrame& Instance::prepare(int bucket_index) {
 
 void Instance::reserve() { set_pointers(prepare(pick_bucket()), states, outputs, arenas_); }
 
-void Instance::execute(Frame& frame, const RunOptions& options, std::string_view phase,
+bool Instance::may_follow_pending(int bucket_index) const {
+    const auto b = static_cast<std::size_t>(bucket_index);
+    return pending_->frame == frames_[b].get() && !executable->has_narrow_states &&
+           (frames_[b]->is_fallback || !must_fall_back(b)) && frames_[b]->frame.commands().is_one_segment();
+}
+
+bool Instance::may_return_early(const RunOptions& options) const {
+    return !options.wait && !options.profile && !options.progress && !executable->has_narrow_states &&
+           std::all_of(outputs.begin(), outputs.end(),
+                       [](const OutputSlot& slot) { return slot.data == nullptr || slot.is_direct; });
+}
+
+void Instance::execute(Frame& frame, const RunOptions& options, bool wait, std::string_view phase,
                        device::Submission& submission) {
+    if (options.stream) submission.use.stream = options.stream->handle;
+    submission.use.wait = wait;
     const std::size_t count = frame.launches().size();
     if (options.profile) {
         profile.spans.assign(count * static_cast<std::size_t>(frame.commands().threads()), {});
@@ -316,21 +354,20 @@ void Instance::execute(Frame& frame, const RunOptions& options, std::string_view
     submission.caller = &callbacks;
     if (options.stop.stop_possible()) submission.should_stop = RunCallbacks::should_stop;
     if (options.progress) submission.progress = RunCallbacks::progress;
-    frame.commands().run(submission);
+    frame.commands().run(submission, streaming_backend(context(), options));
     if (options.profile) profile.seconds = seconds_of(profile.spans, count);
     const Program& program = frame.program().program();
     throw_fault(submission, frame.launches(), "run", program, program.run);
     if (submission.stopped >= 0) throw Cancelled("run");
 }
 
-/// Marks states as damaged if the run may have begun to overwrite live rows.
-void Instance::note_damage(const Frame& frame, const device::Submission& submission) {
+void Instance::note_damage(const Frame& frame, const device::Submission& submission, int runs) {
     const LinkedProgram& linked = frame.program();
     for (const Overwrite& overwrite : linked.overwrites()) {
         if (overwrite.instruction >= submission.begun()) continue;
         const auto s = static_cast<std::size_t>(overwrite.state);
-        std::int64_t row = 0;
-        if (const int grows = states[s].port().axis; grows >= 0) {
+        std::int64_t row = 0;  // also of several runs, which may have overwritten different rows
+        if (const int grows = states[s].port().axis; grows >= 0 && runs == 1) {
             const auto axis = static_cast<std::size_t>(grows);
             const std::int64_t offset =
                 frame.value(linked.operands()[static_cast<std::size_t>(overwrite.operand)].offset);
@@ -369,7 +406,7 @@ void Instance::resolve_outputs(const BucketFrame& target) {
         std::size_t bytes = size_of(executable->set.inputs[i].desc.dtype);
         for (const std::int64_t size : inputs[i].shape) bytes *= static_cast<std::size_t>(size);
         input_memory_[i] = {inputs[i].data, bytes};
-        if (input_memory_[i].overlaps(arena()))
+        if (input_memory_[i].overlaps(arenas_.touched(executable->set.inputs[i].device)))
             throw Error(ErrorKind::argument, "run",
                         fmt::format("the data of input \"{}\" overlaps a result of this object, which the run "
                                     "overwrites: copy it, or let set_output() put the result elsewhere",
@@ -381,13 +418,15 @@ void Instance::resolve_outputs(const BucketFrame& target) {
 void Instance::run(const RunOptions& options) {
     const RunningMark mark(running);
     if (!executable->bound.ready()) throw Error(ErrorKind::argument, "run", "the weights are not bound");
-    check_state_integrity();
+    streaming_backend(context(), options);
     if (options.stop.stop_requested()) throw Cancelled("run");
     derive_sizes();
     check_inputs();
     const int active = pick_bucket();
     std::shared_ptr<BoundProgram> reference_program =
         executable->buckets[static_cast<std::size_t>(active)]->reference_program();
+    if (pending_ && (reference_program != nullptr || !may_follow_pending(active))) wait();
+    check_state_integrity();
     if (executable->states_fell_back.load(std::memory_order_acquire) &&
         !must_fall_back(static_cast<std::size_t>(active)))
         widen_states();
@@ -400,7 +439,8 @@ void Instance::run(const RunOptions& options) {
     std::unique_ptr<ExactRun> exact;
     if (reference_program != nullptr && !first.is_fallback)
         exact = run_exact(std::move(reference_program), active, options);
-    bool is_right = run_active(active, options, exact.get());
+    const bool returns_early = exact == nullptr && may_return_early(options);
+    bool is_right = run_active(active, options, !returns_early, exact.get());
     if (is_right && exact == nullptr && overflows_storage(first)) {
         // The states have only grown, so the exact program finds their old contents unchanged.
         exact = run_exact(executable->buckets[static_cast<std::size_t>(active)]->exact(), active, options);
@@ -408,21 +448,58 @@ void Instance::run(const RunOptions& options) {
         is_right = false;
     }
     if (!is_right) fall_back(active, *exact);
-    const BucketFrame& ran = frame(active);
-    ran.caller_outputs.copy(ran.frame, outputs);
+    BucketFrame& ran = *frames_[static_cast<std::size_t>(active)];
+    note_pending(ran);
+    ran.caller_outputs.copy(ran.frame, outputs, context());
     bucket = active;
     if (options.profile) profiled_bucket = active;
     // Outputs were computed at the sizes before the commit; the frame keeps those until the next run.
     commit(ran.frame);
 }
 
-OutputView Instance::output(std::size_t index) const {
+void Instance::note_pending(BucketFrame& ran) {
+    if (!ran.frame.commands().is_pending()) {
+        pending_.reset();  // the run was waited for, and all before it
+        return;
+    }
+    if (!pending_) {
+        pending_.emplace();
+        pending_->frame = &ran;
+        for (const SizeSlot& slot : sizes) pending_->sizes.push_back(slot.value);
+    }
+    ++pending_->count;
+}
+
+void Instance::settle_pending(device::Submission& outcome) {
+    const PendingRuns runs = *std::exchange(pending_, std::nullopt);
+    if (outcome.failed < 0 && outcome.thrown == nullptr) return;
+    bucket = -1;
+    for (std::size_t s = 0; s < sizes.size(); ++s)
+        if (sizes[s].is_state_length) sizes[s].value = runs.sizes[s];
+    outcome.reached = outcome.count;
+    note_damage(runs.frame->frame, outcome, runs.count);
+}
+
+void Instance::wait() {
+    if (!pending_) return;
+    Frame& frame = pending_->frame->frame;
+    device::Submission submission;
+    frame.commands().wait(submission);
+    settle_pending(submission);
+    const Program& program = frame.program().program();
+    throw_fault(submission, frame.launches(), "run", program, program.run);
+}
+
+OutputView Instance::output(std::size_t index) {
     if (bucket < 0) throw Error(ErrorKind::argument, "output", "there was no successful run since the last change");
-    const Frame& ran = frame(bucket).frame;
-    const TensorArg result = ran.output(index);
+    const Program& program = frame(bucket).frame.program().program();
+    const program::Port& port = program.outputs[index];
     OutputView view;
+    view.device = program::device_of(program, port);
+    if (view.device == Device::cpu) wait();
+    const TensorArg result = frame(bucket).frame.output(index);
     view.data = outputs[index].data != nullptr ? outputs[index].data : result.data;
-    view.dtype = ran.program().program().outputs[index].desc.dtype;
+    view.dtype = port.desc.dtype;
     view.shape = {result.shape, static_cast<std::size_t>(result.rank)};
     return view;
 }

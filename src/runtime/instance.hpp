@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace cairn::runtime {
@@ -89,10 +90,20 @@ struct ExactRun {
     Profile profile = {};
 };
 
+/// Runs of one bucket that have returned before their work on a device was complete.
+struct PendingRuns {
+    BucketFrame* frame = nullptr;
+    std::vector<std::int64_t> sizes;  ///< values of Instance::sizes before the first of them
+    int count = 0;
+};
+
 /// Execution state of one instance: sizes, pointers, arena and states. For one thread at a time.
 class Instance {
 public:
     explicit Instance(std::shared_ptr<Executable> executable);
+    ~Instance();
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
 
     std::shared_ptr<Executable> executable;
     std::vector<SizeSlot> sizes;
@@ -106,13 +117,18 @@ public:
     std::atomic<bool> running{false};
 
     void run(const RunOptions& options);
-    OutputView output(std::size_t index) const;
+    /// Waits for pending runs, and throws the failure of any of them.
+    void wait();
+    bool is_pending() const noexcept { return pending_.has_value(); }
+    OutputView output(std::size_t index);
     void rewind(std::string_view symbol, std::int64_t length);
     /// Converts states that are stored narrower to their declared dtype. Throws Error(memory), before any change, when
     /// the system has no more.
     void widen_states();
     /// Returns *this, which may be changed now. Throws Busy from inside a run, whose sinks are the caller's code.
     Instance& require_idle(std::string_view part);
+    /// As above, after pending runs.
+    Instance& require_complete(std::string_view part);
     /// Touches the arena and the states for the sizes set, in the bucket that covers them.
     void reserve();
     /// The bucket that covers the sizes set.
@@ -120,7 +136,7 @@ public:
     SizeSlot& size(std::string_view name);
     Arenas& arenas() noexcept { return arenas_; }
     /// The used part of the CPU's arena: as much as the runs so far have needed.
-    ByteRange arena() const noexcept { return arenas_.on_cpu(); }
+    ByteRange arena() const noexcept { return arenas_.touched(Device::cpu); }
     /// The frame that ran last in a bucket, or would run.
     const BucketFrame& frame(int bucket) const { return *frames_[static_cast<std::size_t>(bucket)]; }
 
@@ -143,15 +159,24 @@ private:
     void set_pointers(BucketFrame& target, std::span<const StateSlot> states, std::span<const OutputSlot> outputs,
                       const Arenas& arenas) const;
     const Context::Impl& context() const noexcept { return *executable->context.impl(); }
-    void execute(Frame& frame, const RunOptions& options, std::string_view phase, device::Submission& submission);
-    void note_damage(const Frame& frame, const device::Submission& submission);
+    /// True if a run of this bucket may be submitted behind those that are pending.
+    bool may_follow_pending(int bucket) const;
+    /// False if something after the run needs it to be complete.
+    bool may_return_early(const RunOptions& options) const;
+    void execute(Frame& frame, const RunOptions& options, bool wait, std::string_view phase,
+                 device::Submission& submission);
+    void note_pending(BucketFrame& ran);
+    /// Ends pending runs, which are complete. If their outcome is a failure, restores the lengths of states.
+    void settle_pending(device::Submission& outcome);
+    /// Marks states as damaged if the run, or several, may have begun to overwrite live rows.
+    void note_damage(const Frame& frame, const device::Submission& submission, int runs = 1);
     void commit(const Frame& frame);
 
     // verification.cpp
     /// Runs the exact program of a bucket. If it throws, the instance is unchanged.
     std::unique_ptr<ExactRun> run_exact(std::shared_ptr<BoundProgram> program, int bucket, const RunOptions& options);
     /// Runs a bucket's program. False if its results are out of tolerance against the exact run, if there was one.
-    bool run_active(int bucket, const RunOptions& options, const ExactRun* exact);
+    bool run_active(int bucket, const RunOptions& options, bool wait, const ExactRun* exact);
     /// True if a run has appended values that the narrower storage of a state cannot hold.
     bool overflows_storage(const BucketFrame& ran) const;
     std::vector<double> errors(int bucket, const ExactRun& exact) const;
@@ -162,6 +187,7 @@ private:
     std::vector<std::unique_ptr<BucketFrame>> frames_;
     std::vector<ByteRange> input_memory_;  // scratch
     Arenas arenas_;
+    std::optional<PendingRuns> pending_;
 };
 
 }  // namespace cairn::runtime

@@ -55,6 +55,11 @@ bool stores_narrow_states(const program::Program& program);
 /// `T in 1..12, B in 1..8`
 std::string to_string(const std::vector<Range>& ranges);
 
+/// An input of a graph, which its programs need not read.
+struct InputPort : program::Port {
+    Device device = Device::cpu;  ///< device whose memory holds its elements
+};
+
 struct ProgramSet;
 /// Adds the reasons of the selection to an explanation that lists the instructions. Called from any thread.
 using Explainer = std::function<void(const ProgramSet& set, Explanation& explanation, const std::stop_token& stop)>;
@@ -62,8 +67,8 @@ using Explainer = std::function<void(const ProgramSet& set, Explanation& explana
 /// The programs of all buckets of one graph.
 struct ProgramSet {
     std::string name;
-    std::shared_ptr<Symbols> symbols;   ///< with the bounds of the whole graph
-    std::vector<program::Port> inputs;  ///< name, dtype and shape in those symbols; views are not used
+    std::shared_ptr<Symbols> symbols;  ///< with the bounds of the whole graph
+    std::vector<InputPort> inputs;     ///< name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
     Explainer explainer;  ///< null if the set was loaded
     SelectionKey selection_key = {};

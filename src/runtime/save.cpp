@@ -86,13 +86,14 @@ std::string to_string(const ProgramSet& set, const std::vector<bool>& fell_back)
     program::Program signature;
     signature.name = set.name;
     signature.symbols = set.symbols;
-    for (const program::Port& port : set.inputs) {
+    for (const InputPort& port : set.inputs) {
         signature.buffers.push_back({program::BufferKind::input,
                                      port.name,
                                      port.desc,
                                      element_count(port.desc.shape) * Dim(size_of(port.desc.dtype)),
                                      {},
-                                     -1});
+                                     -1,
+                                     port.device});
         signature.inputs.push_back({port.name, {static_cast<int>(signature.buffers.size()) - 1, 0}, port.desc});
     }
     std::string text = fmt::format("{}\n# graph\n{}", magic, program::to_string(signature));
@@ -120,7 +121,8 @@ runtime::ProgramSet parse_program_set(std::string_view text) {
             const program::Program signature = program::parse_program(section.body);
             set.name = signature.name;
             set.symbols = signature.symbols;
-            set.inputs = signature.inputs;
+            for (const program::Port& port : signature.inputs)
+                set.inputs.push_back({port, program::device_of(signature, port)});
         } else if (kind == "bucket") {
             BucketProgram bucket;
             while (words >> std::ws && !words.eof()) bucket.ranges.push_back(parse_range(words));

@@ -8,6 +8,25 @@
 // Verification of inexact programs: in the first run of a bucket the exact program runs too, and its results are used
 // if those of the inexact one are out of tolerance.
 namespace cairn::runtime {
+namespace {
+
+/// Bytes of a device as the host can read them: copied, or in place in its own memory.
+class HostCopy {
+public:
+    HostCopy(const Context::Impl& context, Device device, const std::byte* data, std::size_t bytes) : data_(data) {
+        if (device == Device::cpu) return;
+        copy_.resize(bytes);
+        context.backend(device).copy(copy_.data(), data, bytes);
+        data_ = copy_.data();
+    }
+    const std::byte* data() const noexcept { return data_; }
+
+private:
+    const std::byte* data_;
+    std::vector<std::byte> copy_;
+};
+
+}  // namespace
 
 std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> program, int bucket_index,
                                               const RunOptions& options) {
@@ -28,12 +47,12 @@ std::unique_ptr<ExactRun> Instance::run_exact(std::shared_ptr<BoundProgram> prog
     set_pointers(*exact->bucket, exact->states, {}, exact->arenas);
     exact->bucket->caller_outputs.check_views(run, outputs);
     device::Submission submission;
-    execute(run, options, "verify", submission);
+    execute(run, options, true, "verify", submission);
     if (options.profile) std::swap(exact->profile, profile);
     return exact;
 }
 
-bool Instance::run_active(int bucket_index, const RunOptions& options, const ExactRun* exact) {
+bool Instance::run_active(int bucket_index, const RunOptions& options, bool wait, const ExactRun* exact) {
     const auto b = static_cast<std::size_t>(bucket_index);
     Frame& run = frames_[b]->frame;
     std::vector<double> found;
@@ -41,12 +60,14 @@ bool Instance::run_active(int bucket_index, const RunOptions& options, const Exa
         found.assign(executable->set.buckets[b].inexact.size(), std::numeric_limits<double>::infinity());
     device::Submission submission;
     try {
-        execute(run, options, "run", submission);
+        execute(run, options, wait, "run", submission);
         if (exact != nullptr) found = errors(bucket_index, *exact);
     } catch (...) {
         // A kernel that fails where exact ones succeeded counts as an infinite error. Anything else is a failed run.
         if (exact == nullptr || submission.failed < 0) {
             note_damage(run, submission);
+            // The device was waited for, so the outcome is that of earlier runs, too.
+            if (pending_ && !run.commands().is_pending()) settle_pending(submission);
             throw;
         }
     }
@@ -77,9 +98,11 @@ std::vector<double> Instance::errors(int bucket_index, const ExactRun& exact) co
         }
         const DType dtype = programs.program.outputs[port].desc.dtype;
         const TensorArg y = got.output(port), r = wanted.output(port);
-        found.push_back(tensor_error(dtype, [&](const CompareSegment& compare) {
-            compare(static_cast<const std::byte*>(y.data), static_cast<const std::byte*>(r.data), byte_count(y, dtype));
-        }));
+        const std::size_t bytes = byte_count(y, dtype);
+        const Device device = program::device_of(programs.program, programs.program.outputs[port]);
+        const HostCopy y_on_host(context(), device, y.data, bytes), r_on_host(context(), device, r.data, bytes);
+        found.push_back(tensor_error(
+            dtype, [&](const CompareSegment& compare) { compare(y_on_host.data(), r_on_host.data(), bytes); }));
     }
     return found;
 }

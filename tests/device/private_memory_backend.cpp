@@ -182,12 +182,23 @@ private:
     std::unique_ptr<device::CommandBuffer> commands_;
 };
 
-PrivateMemoryBackend::PrivateMemoryBackend(int threads, std::int64_t memory)
-    : addresses_(std::make_shared<AddressMap>(memory)), cpu_(device::cpu_backend(threads)) {}
+PrivateMemoryBackend::PrivateMemoryBackend(int threads, std::int64_t memory, Device device)
+    : addresses_(std::make_shared<AddressMap>(memory)), cpu_(device::cpu_backend(threads)), device_(device) {}
 PrivateMemoryBackend::~PrivateMemoryBackend() = default;
 
 std::unique_ptr<device::Memory> PrivateMemoryBackend::reserve(std::size_t bytes, device::MemoryUse) {
     return Allocation::make(bytes, addresses_);
+}
+
+std::optional<Device> PrivateMemoryBackend::device_of_memory(const void* address) const noexcept {
+    return addresses_->alias_of(address) == nullptr ? std::nullopt : std::optional(device_);
+}
+
+void PrivateMemoryBackend::copy(std::byte* target, const std::byte* source, std::size_t bytes) {
+    if (bytes == 0) return;
+    std::byte* const to = addresses_->alias_of(target);
+    const std::byte* const from = addresses_->alias_of(source);
+    std::memmove(to != nullptr ? to : target, from != nullptr ? from : source, bytes);
 }
 
 std::optional<std::int64_t> PrivateMemoryBackend::free_memory() const { return addresses_->free_bytes(); }

@@ -14,12 +14,15 @@ namespace cairn::test {
 /// memory throws InternalError; host code that follows an address of the device crashes.
 class PrivateMemoryBackend final : public device::Backend {
 public:
-    /// `memory`: bytes that the device has.
-    explicit PrivateMemoryBackend(int threads, std::int64_t memory = std::numeric_limits<std::int64_t>::max());
+    /// `memory`: bytes that the device has. `device`: what a Context calls it.
+    explicit PrivateMemoryBackend(int threads, std::int64_t memory = std::numeric_limits<std::int64_t>::max(),
+                                  Device device = Device::cuda());
     ~PrivateMemoryBackend() override;
 
     std::unique_ptr<device::Memory> reserve(std::size_t bytes, device::MemoryUse use) override;
     std::size_t page_bytes() const noexcept override { return 256; }
+    std::optional<Device> device_of_memory(const void* address) const noexcept override;
+    void copy(std::byte* target, const std::byte* source, std::size_t bytes) override;
     std::optional<std::int64_t> free_memory() const override;
     std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const> texts,
                                                      device::KernelBinaries saved) override;
@@ -38,6 +41,7 @@ private:
 
     std::shared_ptr<AddressMap> addresses_;
     std::unique_ptr<device::CpuBackend> cpu_;
+    Device device_;
 };
 
 }  // namespace cairn::test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
+#include <utility>
 
 namespace cairn::test {
 namespace {
@@ -17,6 +19,12 @@ std::int64_t load_integer(DType dtype, const std::byte* data, std::size_t i) {
         case DType::i8: return types::load_element<std::int8_t>(data, i);
         default: return types::load_element<std::uint8_t>(data, i);
     }
+}
+
+std::size_t bytes_of(const OutputView& view) {
+    std::size_t bytes = size_of(view.dtype);
+    for (const std::int64_t size : view.shape) bytes *= static_cast<std::size_t>(size);
+    return bytes;
 }
 
 /// Byte offset of each element of a state's live part, in row-major order.
@@ -60,6 +68,30 @@ interpreter::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, cons
     return value;
 }
 
+PortMemory::PortMemory(const Context& context, Device device, std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {
+    if (device == Device::cpu) return;
+    memory_ = context.impl()->backend(device).reserve(bytes_.size() + 1, device::MemoryUse::scratch);
+    memory_->touch(0, memory_->capacity());
+    memory_->write({0, bytes_.size()}, bytes_.data());
+}
+
+std::vector<std::byte> PortMemory::contents() const {
+    std::vector<std::byte> bytes = bytes_;
+    if (memory_ != nullptr) memory_->read({0, bytes.size()}, bytes.data());
+    return bytes;
+}
+
+CompileOptions with_random_ports(const Graph& graph, Device device, std::uint64_t seed, CompileOptions options) {
+    std::mt19937_64 random(seed);
+    const auto place = [&](const std::string& name, auto& devices) {
+        if (random() % 2 == 0) devices[name] = random() % 4 == 0 ? Device::cpu : device;
+    };
+    for (const ir::Node& node : graph.data()->nodes())
+        if (node.op == ir::Op::input) place(node.name, options.input_devices);
+    for (const ir::Output& output : graph.data()->outputs()) place(output.name, options.output_devices);
+    return options;
+}
+
 CompiledRun::CompiledRun(const runtime::ProgramSet& set, const Context& context, const interpreter::Inputs& inputs)
     : executable_(std::make_shared<runtime::Executable>(context, set)) {
     for (const auto& [name, value] : inputs.tensors) weights_[name] = to_bytes(value);
@@ -100,7 +132,8 @@ void CompiledRun::set(const interpreter::Inputs& inputs) {
     }
     for (std::size_t i = 0; i < instance_->inputs.size(); ++i) {
         const std::string& name = executable_->set.inputs[i].name;
-        tensors_[name] = to_bytes(inputs.tensors.at(name));
+        tensors_[name] =
+            PortMemory(executable_->context, executable_->set.inputs[i].device, to_bytes(inputs.tensors.at(name)));
         instance_->inputs[i].data = tensors_[name].data();
         instance_->inputs[i].shape = inputs.tensors.at(name).shape;
         instance_->inputs[i].set = true;
@@ -124,12 +157,11 @@ interpreter::Results CompiledRun::run_in_callers_memory(const interpreter::Input
     constexpr std::byte untouched{0xa5};
     set(inputs);
     instance_->run({});
-    std::vector<std::vector<std::byte>> memory;
+    std::vector<PortMemory> memory;
     for (std::size_t o = 0; o < instance_->outputs.size(); ++o) {
         const OutputView view = instance_->output(o);
-        std::size_t bytes = size_of(view.dtype);
-        for (const std::int64_t size : view.shape) bytes *= static_cast<std::size_t>(size);
-        memory.emplace_back(bytes + 2 * guard, untouched);
+        memory.emplace_back(executable_->context, view.device,
+                            std::vector<std::byte>(bytes_of(view) + 2 * guard, untouched));
     }
     set(inputs);
     for (std::size_t o = 0; o < memory.size(); ++o) {
@@ -139,10 +171,12 @@ interpreter::Results CompiledRun::run_in_callers_memory(const interpreter::Input
     poison_arena();
     instance_->run({});
     const auto is_untouched = [&](std::byte byte) { return byte == untouched; };
-    for (std::size_t o = 0; o < memory.size(); ++o)
-        if (!std::all_of(memory[o].begin(), memory[o].begin() + guard, is_untouched) ||
-            !std::all_of(memory[o].end() - guard, memory[o].end(), is_untouched))
+    for (std::size_t o = 0; o < memory.size(); ++o) {
+        const std::vector<std::byte> bytes = memory[o].contents();
+        if (!std::all_of(bytes.begin(), bytes.begin() + guard, is_untouched) ||
+            !std::all_of(bytes.end() - guard, bytes.end(), is_untouched))
             overrun.push_back(executable_->set.buckets[0].program.outputs[o].name);
+    }
     interpreter::Results found = results(inputs);
     for (runtime::OutputSlot& slot : instance_->outputs) slot = {};
     return found;
@@ -153,8 +187,12 @@ interpreter::Results CompiledRun::results(const interpreter::Inputs& inputs) con
     const program::Program& program = executable_->set.buckets[static_cast<std::size_t>(instance_->bucket)].program;
     for (std::size_t o = 0; o < program.outputs.size(); ++o) {
         const OutputView view = instance_->output(o);
+        std::vector<std::byte> bytes(bytes_of(view));
+        executable_->context.impl()
+            ->backend(view.device)
+            .copy(bytes.data(), static_cast<const std::byte*>(view.data), bytes.size());
         results.outputs[program.outputs[o].name] =
-            from_bytes(view.dtype, {view.shape.begin(), view.shape.end()}, static_cast<const std::byte*>(view.data));
+            from_bytes(view.dtype, {view.shape.begin(), view.shape.end()}, bytes.data());
     }
     for (std::size_t s = 0; s < program.states.size(); ++s) {
         const program::StatePort& state = program.states[s];

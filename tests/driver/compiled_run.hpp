@@ -1,10 +1,14 @@
 #pragma once
 
 #include "cairn/compile.hpp"
+#include "device/memory.hpp"
 #include "graph/interpreter/interpreter.hpp"
 #include "runtime/compiled_graph.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +18,20 @@ namespace cairn::test {
 /// A dense tensor as bytes of its dtype, and back.
 std::vector<std::byte> to_bytes(const interpreter::Value& value);
 interpreter::Value from_bytes(DType dtype, std::vector<std::int64_t> shape, const std::byte* data);
+
+/// Bytes in the memory of a device, or of the host.
+class PortMemory {
+public:
+    PortMemory() = default;
+    PortMemory(const Context& context, Device device, std::vector<std::byte> bytes);
+    std::byte* data() const { return memory_ != nullptr ? memory_->data() : const_cast<std::byte*>(bytes_.data()); }
+    std::size_t size() const { return bytes_.size(); }
+    std::vector<std::byte> contents() const;
+
+private:
+    std::vector<std::byte> bytes_;
+    std::unique_ptr<device::Memory> memory_;  // null: the host's
+};
 
 /// One executor over the programs of `compiled`, with weights and states as in `inputs`.
 class CompiledRun {
@@ -34,8 +52,12 @@ private:
     void poison_arena();
 
     std::unique_ptr<runtime::Instance> instance_;
-    std::map<std::string, std::vector<std::byte>> weights_, tensors_;
+    std::map<std::string, std::vector<std::byte>> weights_;
+    std::map<std::string, PortMemory> tensors_;
 };
+
+/// The options with inputs and outputs of the graph in the memory of the host or of `device`, at random.
+CompileOptions with_random_ports(const Graph& graph, Device device, std::uint64_t seed, CompileOptions options = {});
 
 /// The first difference between a run and the interpreter's results, with the output's name; empty if there is none.
 std::string compare(const interpreter::Results& actual, const interpreter::Results& expected, double tolerance);

@@ -193,9 +193,9 @@ TEST(CudaBadInput, MemoryOfTheDeviceIsRefusedWhereThatOfTheHostIsExpected) {
         EXPECT_EQ(message([&] { compiled.set_state("level", there, {4}); }), expected("[set_state] state \"level\""));
         EXPECT_EQ(message([&] { compiled.bind([&](std::string_view) { return given(there, Device::cpu); }); }),
                   "[bind] weight \"w\": is not in host memory");
-        // No call takes memory of a device yet, whoever says so.
+        // What a view says of its memory counts.
         EXPECT_EQ(message([&] { compiled.set("x", given(here.data(), Device::cuda())); }),
-                  "[set] input \"x\" is not in host memory");
+                  "[set] input \"x\" is f32[4], in memory of cpu, got memory of cuda");
         EXPECT_THAT(message([&] { compiled.set_state("level", given(here.data(), Device::cuda())); }),
                     HasSubstr("memory that is not the host's"));
         EXPECT_EQ(message([&] { compiled.bind([&](std::string_view) { return given(here.data(), Device::cuda()); }); }),

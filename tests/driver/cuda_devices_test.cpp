@@ -36,7 +36,9 @@ TEST(CudaDevices, KernelsNeedTheComputeCapability) {
 TEST(CudaDevices, TwoOfThemShareDefinitionsAndLayouts) {
     std::vector<DeviceBackend> devices;
     for (const int index : {0, 1})
-        devices.push_back({Device::cuda(index), std::make_unique<test::PrivateMemoryBackend>(1),
+        devices.push_back({Device::cuda(index),
+                           std::make_unique<test::PrivateMemoryBackend>(1, std::numeric_limits<std::int64_t>::max(),
+                                                                        Device::cuda(index)),
                            kernels_for_cuda(rates_of(index), 90)});
     const Context context = make_context({}, std::move(devices));
     const KernelSet& set = context.kernels();

@@ -53,9 +53,13 @@ DeviceRates random_rates(std::mt19937_64& random) {
 }
 
 /// Runs and compares the programs of compile() and of some other paths; returns how many of them use both devices.
+/// Every other graph has inputs and outputs in the memory of either device.
 int check_mixed(const Graph& graph, const Context& context, std::uint64_t seed) {
-    std::vector<runtime::ProgramSet> programs{compiled(graph, context, {.verify = true})};
-    const Paths all_paths = paths(graph, context);
+    CompileOptions options;
+    options.verify = true;
+    if (seed % 2 == 1) options = with_random_ports(graph, Device::cuda(), seed, options);
+    std::vector<runtime::ProgramSet> programs{compiled(graph, context, options)};
+    const Paths all_paths = paths(graph, context, options);
     std::mt19937_64 random(seed);
     for (int i = 0; i < 6; ++i)
         programs.push_back(runtime::parse_program_set(all_paths.sample(random).compile().program()));
@@ -63,10 +67,18 @@ int check_mixed(const Graph& graph, const Context& context, std::uint64_t seed) 
     for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
         interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
         const ReferenceResults expected = reference_results(*graph.data(), inputs);
-        for (const runtime::ProgramSet& set : programs)
-            EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), expected), "")
+        for (const runtime::ProgramSet& set : programs) {
+            CompiledRun run(set, context, inputs);
+            std::vector<std::string> overrun;
+            EXPECT_EQ(difference(run.run(inputs), expected), "")
                 << "seed " << seed << '\n'
                 << to_string(graph) << program::to_string(set.buckets[0].program);
+            if (&set != &programs.front()) continue;
+            EXPECT_EQ(difference(run.run_in_callers_memory(inputs, overrun), expected), "")
+                << "seed " << seed << ", in memory of the caller\n"
+                << to_string(graph) << program::to_string(set.buckets[0].program);
+            EXPECT_TRUE(overrun.empty()) << "seed " << seed;
+        }
     }
     for (const runtime::ProgramSet& set : programs) {
         const Used used = used_by(set);

@@ -43,6 +43,8 @@ public:
     std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
     /// Whose calls may be made to fail.
     device::cuda::StandInDriver& driver() noexcept { return driver_; }
+    /// For the host program's own use of the device.
+    std::shared_ptr<const device::cuda::DriverTable> driver_table() const { return driver_.table(); }
     /// An NVRTC that compiles for the emulator, for the device that exists.
     static std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table();
 

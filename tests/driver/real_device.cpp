@@ -57,6 +57,12 @@ Result counting_graph_launch(GraphExecHandle exec, StreamHandle stream) {
 
 }  // namespace
 
+std::shared_ptr<const DriverTable> RealDevice::driver_table() const {
+    OpenedDriver opened = open_driver();
+    if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
+    return opened.driver;
+}
+
 Context RealDevice::context(ContextOptions options) {
     OpenedDriver opened = open_driver();
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
@@ -73,7 +79,8 @@ Context RealDevice::context(ContextOptions options) {
     std::vector<DeviceBackend> devices;
     devices.push_back({rates.device,
                        cuda_backend(0, table, std::make_shared<Nvrtc>(folders),
-                                    std::string(kernels::cuda::prelude_text()), options.cuda_graphs, std::move(cache)),
+                                    CudaUse{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                                            std::move(cache), options.device_allocator}),
                        driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }

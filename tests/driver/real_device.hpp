@@ -1,8 +1,10 @@
 #pragma once
 
 #include "cairn/context.hpp"
+#include "device/cuda/driver_table.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,8 @@ public:
     std::int64_t launches() const;
     std::int64_t graph_launches() const;
     std::vector<std::string> faults() const { return {}; }
+    /// For the host program's own use of the device.
+    std::shared_ptr<const device::cuda::DriverTable> driver_table() const;
 };
 
 }  // namespace cairn::test

@@ -40,6 +40,8 @@ struct Gpt2Options {
     Logits logits = Logits::last;  ///< positions with logits
     std::int64_t max_batch = 1;    ///< rows; above 1 the graph has an input `start`
     std::int64_t capacity = 0;     ///< length of the cache in positions, at most the config's; 0: the config's
+    /// The graph chooses the most likely token itself: for Gpt2::generate(), with one row and without logits.
+    bool greedy = false;
 };
 
 /// One graph for prefill and decode: T new tokens after `past` cached ones.
@@ -48,6 +50,11 @@ struct Gpt2Options {
 /// rows are left-padded, tokens before `start` are masked, and positions count from it. States `keys.i`, `values.i`
 /// f32[B,heads,past,width/heads] grow by T in each run. Output: `logits` f32[B,vocabulary] of the last position, or
 /// f32[B,T,vocabulary]. Symbols: B, T, past.
+///
+/// With `greedy` the output is instead `next` i32[1,1], the most likely token after the last position (of equal ones
+/// the lowest), and a state `text` i32[1,written] grows by it; where an id is negative, the last token of `text` is
+/// read in its place. So the runs of a text follow each other without the host. The first element of `text` is no
+/// token: it makes room for a symbol that is at least 1.
 CAIRN_API Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights,
                            const Gpt2Options& options = {});
 
@@ -75,8 +82,16 @@ public:
     /// the next call. Throws Error(argument) for no tokens, an id outside the vocabulary, or a text longer than the
     /// capacity; the cache is then unchanged.
     std::span<const float> forward(std::span<const std::int32_t> ids);
-    /// As above, for several rows of equal length: `ids` holds starts.size() rows, and the text of row r begins at
-    /// position starts[r]. Requires max_batch > 1.
+    /// Appends tokens to the text and continues it by `count` tokens, each the most likely one, which are returned. The
+    /// last of them is not in the cache yet: without ids, the next call goes on behind it. On a GPU the runs are
+    /// submitted one behind another, and only the last one is waited for. Requires Gpt2Options::greedy. Throws
+    /// Error(argument) as forward() does, for count < 1, and without ids if there is no text to go on from.
+    ///
+    ///     std::vector<std::int32_t> text = model.generate(ids, 8);   // 8 tokens
+    ///     text = model.generate({}, 8);                              // the next 8
+    std::vector<std::int32_t> generate(std::span<const std::int32_t> ids, std::int64_t count);
+    /// As forward() above, for several rows of equal length: `ids` holds starts.size() rows, and the text of row r
+    /// begins at position starts[r]. Requires max_batch > 1.
     std::span<const float> forward(std::span<const std::int32_t> ids, std::span<const std::int32_t> starts);
 
     /// Number of tokens in the cache, and its capacity.
@@ -96,11 +111,13 @@ public:
 private:
     Gpt2(Gpt2Config config, const Gpt2Options& options, CompiledGraph compiled, std::int64_t capacity);
     std::span<const float> run(std::span<const std::int32_t> ids, std::int64_t rows);
+    void submit(std::span<const std::int32_t> ids, std::int64_t count);
+    void check(std::span<const std::int32_t> ids, std::int64_t added) const;
 
     Gpt2Config config_;
     Gpt2Options options_;
     CompiledGraph compiled_;
-    std::int64_t capacity_ = 0, length_ = 0;
+    std::int64_t capacity_ = 0, length_ = 0, written_ = 0;
 };
 
 }  // namespace cairn::inline v0::models

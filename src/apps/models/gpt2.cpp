@@ -10,6 +10,10 @@ namespace {
 CompiledGraph compile_gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Context& context,
                            const Gpt2Options& options, CompileOptions& compile_options) {
     if (compile_options.splits.empty()) compile_options.splits = {{"T", {1, 12}}};
+    // A result in the host's memory would have to be waited for.
+    if (options.greedy)
+        if (const std::vector<DeviceRates>& devices = context.kernels().devices; !devices.empty())
+            compile_options.output_devices.emplace("next", devices.front().device);
     return compile(gpt2_graph(config, weights, options), context, compile_options);
 }
 
@@ -63,26 +67,74 @@ std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids, std::spa
 }
 
 std::span<const float> Gpt2::run(std::span<const std::int32_t> ids, std::int64_t rows) {
+    if (options_.greedy) throw Error(ErrorKind::argument, "gpt2", "the model was made for generate()");
     const std::int64_t count = static_cast<std::int64_t>(ids.size()) / rows;
     if (count == 0) throw Error(ErrorKind::argument, "gpt2", "there are no tokens");
-    if (length_ + count > capacity_)
-        throw Error(ErrorKind::argument, "gpt2",
-                    std::to_string(length_ + count) + " tokens are more than the context of " +
-                        std::to_string(capacity_) + " holds");
-    for (const std::int32_t id : ids)
-        if (id < 0 || id >= config_.vocabulary)
-            throw Error(ErrorKind::argument, "gpt2",
-                        "token id " + std::to_string(id) + " is not in the vocabulary of " +
-                            std::to_string(config_.vocabulary));
+    check(ids, count);
     compiled_.set("ids", ids.data(), {rows, count});
     compiled_.run(run_options);
     length_ += count;
     return compiled_.output("logits").as<float>();
 }
 
+/// Throws Error(argument) for an id outside the vocabulary, or if the cache has no room for so many positions more.
+void Gpt2::check(std::span<const std::int32_t> ids, std::int64_t added) const {
+    if (added > capacity_ - length_)
+        throw Error(ErrorKind::argument, "gpt2",
+                    std::to_string(length_ + added) + " tokens are more than the context of " +
+                        std::to_string(capacity_) + " holds");
+    for (const std::int32_t id : ids)
+        if (id < 0 || id >= config_.vocabulary)
+            throw Error(ErrorKind::argument, "gpt2",
+                        "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                            std::to_string(config_.vocabulary));
+}
+
+std::vector<std::int32_t> Gpt2::generate(std::span<const std::int32_t> ids, std::int64_t count) {
+    if (!options_.greedy) throw Error(ErrorKind::argument, "gpt2", "generate() needs Gpt2Options::greedy");
+    if (count < 1) throw Error(ErrorKind::argument, "gpt2", "generate() writes at least one token");
+    if (ids.empty() && written_ == 0) throw Error(ErrorKind::argument, "gpt2", "there are no tokens");
+    const auto given = static_cast<std::int64_t>(ids.size());
+    if (count > capacity_)
+        throw Error(ErrorKind::argument, "gpt2", "generate() writes at most as many tokens as the context holds");
+    check(ids, ids.empty() ? count : given + count - 1);
+    if (!ids.empty()) compiled_.rewind("written", 1), written_ = 0;
+    try {
+        submit(ids, count);
+        const OutputView text = compiled_.state("text");
+        length_ += ids.empty() ? count : given + count - 1;
+        written_ += count;
+        const std::span<const std::int32_t> all = text.as<std::int32_t>();
+        return {all.end() - count, all.end()};
+    } catch (...) {
+        // Of the runs before the failure nothing stays.
+        try {
+            compiled_.wait();
+        } catch (const Error&) {}
+        compiled_.rewind("past", length_);
+        compiled_.rewind("written", 1 + written_);
+        throw;
+    }
+}
+
+/// Runs that choose tokens, each of which reads the one that the run before has chosen.
+void Gpt2::submit(std::span<const std::int32_t> ids, std::int64_t count) {
+    static constexpr std::int32_t chosen_before = -1;
+    RunOptions options = run_options;
+    options.wait = false;
+    for (std::int64_t run = 0; run < count; ++run) {
+        if (run == 0 && !ids.empty())
+            compiled_.set("ids", ids.data(), {1, static_cast<std::int64_t>(ids.size())});
+        else if (run <= 1)
+            compiled_.set("ids", &chosen_before, {1, 1});
+        compiled_.run(options);
+    }
+}
+
 void Gpt2::rewind(std::int64_t length) {
     compiled_.rewind("past", length);
     length_ = length;
+    if (options_.greedy) compiled_.rewind("written", 1), written_ = 0;
 }
 
 Gpt2 Gpt2::instance() const { return Gpt2(config_, options_, compiled_.instance(), capacity_); }

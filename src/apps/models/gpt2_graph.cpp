@@ -3,6 +3,7 @@
 #include "cairn/models/gpt2.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace cairn::inline v0::models {
 namespace {
@@ -87,11 +88,19 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
         throw Error(ErrorKind::argument, "gpt2",
                     "capacity must be in 1.." + std::to_string(config.positions) + ", got " + std::to_string(capacity));
     if (options.max_batch < 1) throw Error(ErrorKind::argument, "gpt2", "max_batch must be at least 1");
+    if (options.greedy && (options.max_batch > 1 || options.logits != Logits::last))
+        throw Error(ErrorKind::argument, "gpt2", "greedy needs one row and the last position's logits");
     Graph g("gpt2");
     const WeightTable weight(g, weights);
     const Dim batch = g.symbol("B", 1, options.max_batch), tokens = g.symbol("T", 1, capacity),
               past = g.symbol("past", 0, capacity - 1);
-    const Tensor ids = g.input("ids", DType::i32, {batch, tokens});
+    Tensor ids = g.input("ids", DType::i32, {batch, tokens});
+    std::optional<State> text;
+    if (options.greedy) {
+        const Dim written = g.symbol("written", 1, capacity);
+        text.emplace(g.state("text", DType::i32, {batch, written}, 1, capacity + 1));
+        ids = where(ids < 0, slice(text->read(), 1, written - 1, written), ids);
+    }
     Tensor position = reshape(iota(g, tokens, DType::i32, past), {1, tokens}), key_mask;
     if (options.max_batch > 1) {
         const Tensor start = reshape(g.input("start", DType::i32, {batch}), {batch, 1});
@@ -117,7 +126,14 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
     if (options.logits == Logits::last) x = reshape(slice(x, 1, tokens - 1, tokens), {batch, config.width});
     x = norm(x, "transformer.ln_f");
     const Tensor head = config.tied ? table : weight("lm_head.weight");
-    g.output("logits", name(linear(x, transpose(head, {1, 0})), "logits"));
+    const Tensor logits = name(linear(x, transpose(head, {1, 0})), "logits");
+    if (!text) {
+        g.output("logits", logits);
+        return g;
+    }
+    const Tensor next = name(reshape(argmax(logits, -1), {batch, 1}), "next");
+    text->append(next);
+    g.output("next", next);
     return g;
 }
 

@@ -19,15 +19,17 @@ BoundLaunch::BoundLaunch(const ProgramArguments& program, int operands, int inst
     arguments_.addresses[count + 2] = pointer_to(program.status());
 }
 
-void BoundLaunch::set_address(std::size_t i, const void* address, const CudaDevice& device) {
+void BoundLaunch::set_address(std::size_t i, const void* address, CudaDevice& device) {
     // An address that was right before is not searched again: that would take longer than the launch.
     if (arguments_.addresses[i] == address) return;
-    if (address != nullptr && !device.addresses().contains(address))
+    if (address != nullptr && !device.holds(address)) {
+        device.calls().throw_if_lost();
         throw InternalError("cuda", fmt::format("operand {} is not in the memory of the device", i));
+    }
     arguments_.addresses[i] = address;
 }
 
-void BoundLaunch::bind(const KernelLaunch& launch, const CudaDevice& device) {
+void BoundLaunch::bind(const KernelLaunch& launch, CudaDevice& device) {
     kernel_ = static_cast<const CudaKernel*>(launch.code);
     if (kernel_ == nullptr) return bind_copy(launch, device);
     if (kernel_->device != &device) throw InternalError("cuda", "the kernel was compiled for another device");
@@ -38,21 +40,27 @@ void BoundLaunch::bind(const KernelLaunch& launch, const CudaDevice& device) {
     arguments_.grid = launch.grid;
 }
 
-void BoundLaunch::bind_copy(const KernelLaunch& launch, const CudaDevice& device) {
+void BoundLaunch::bind_copy(const KernelLaunch& launch, CudaDevice& device) {
     if (launch.copy_bytes == 0 && launch.bytes != 0)
         throw InternalError("cuda", "a launch has neither code nor bytes to copy");
     if (launch.inputs != 1 || launch.outputs != 1) throw InternalError("cuda", "a copy has one input and one output");
-    arguments_.source = launch.args.inputs[0].data;
-    arguments_.target = launch.args.outputs[0].data;
+    const std::byte* const source = launch.args.inputs[0].data;
+    std::byte* const target = launch.args.outputs[0].data;
+    const bool is_known =
+        arguments_.source == source && arguments_.target == target && launch.copy_bytes <= arguments_.copy_bytes;
+    if (!is_known && launch.copy_bytes > 0) {
+        const bool from_device = device.holds(source, launch.copy_bytes);
+        const bool to_device = device.holds(target, launch.copy_bytes);
+        device.calls().throw_if_lost();
+        if (!from_device && !to_device)
+            throw InternalError("cuda", "neither operand of a copy is in the memory of the device");
+        direction_ = from_device && to_device ? CopyDirection::on_device
+                     : from_device            ? CopyDirection::to_host
+                                              : CopyDirection::to_device;
+    }
+    arguments_.source = source;
+    arguments_.target = target;
     arguments_.copy_bytes = launch.copy_bytes;
-    if (launch.copy_bytes == 0) return;
-    const bool from_device = device.addresses().contains(arguments_.source, launch.copy_bytes);
-    const bool to_device = device.addresses().contains(arguments_.target, launch.copy_bytes);
-    if (!from_device && !to_device)
-        throw InternalError("cuda", "neither operand of a copy is in the memory of the device");
-    direction_ = from_device && to_device ? CopyDirection::on_device
-                 : from_device            ? CopyDirection::to_host
-                                          : CopyDirection::to_device;
 }
 
 bool BoundLaunch::has_work() const noexcept {

@@ -31,15 +31,16 @@ public:
     BoundLaunch(const ProgramArguments& program, int operands, int instruction);
     BoundLaunch(BoundLaunch&&) noexcept = default;
 
-    /// Takes kernel, addresses and sizes of the launch, without a call of the driver. Throws InternalError if it is
-    /// neither a kernel nor a copy, or if an operand is not in the memory of the device.
-    void bind(const KernelLaunch& launch, const CudaDevice& device);
+    /// Takes kernel, addresses and sizes of the launch; the driver is called for new addresses that Cairn has not
+    /// allocated. Throws InternalError if it is neither a kernel nor a copy, or if an operand is not in the memory of
+    /// the device.
+    void bind(const KernelLaunch& launch, CudaDevice& device);
     const Arguments& arguments() const noexcept { return arguments_; }
     /// The kernel; null for a copy.
     const CudaKernel* kernel() const noexcept { return kernel_; }
     /// False for a grid without blocks and a copy without bytes.
     bool has_work() const noexcept;
-    /// True for a kernel, and for a copy both of whose operands are in the memory of the device.
+    /// True for a kernel, and for a copy both of whose operands are in Cairn's memory on the device.
     bool stays_on_device(const CudaDevice& device) const noexcept;
 
     /// Submits the work, if there is any.
@@ -52,8 +53,8 @@ public:
 private:
     enum class CopyDirection : std::uint8_t { on_device, to_device, to_host };
 
-    void set_address(std::size_t i, const void* address, const CudaDevice& device);
-    void bind_copy(const KernelLaunch& launch, const CudaDevice& device);
+    void set_address(std::size_t i, const void* address, CudaDevice& device);
+    void bind_copy(const KernelLaunch& launch, CudaDevice& device);
     void** parameters();
     void submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid);
     void submit_copy(CudaDevice& device, StreamHandle stream) const;

@@ -24,13 +24,13 @@ double host_seconds() {
 class Cuda final : public Backend {
 public:
     /// `release`: of the driver; empty if unknown.
-    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
-         bool graphs, std::shared_ptr<KernelCache> cache, std::string release = {})
-        : device_(std::make_shared<CudaDevice>(std::move(driver), index)),
+    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, CudaUse use,
+         std::string release = {})
+        : device_(std::make_shared<CudaDevice>(std::move(driver), index, std::move(use.allocator))),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
-          compiler_(device_, nvrtc_, std::move(prelude), std::move(cache)),
-          graphs_(graphs),
+          compiler_(device_, nvrtc_, std::move(use.prelude), std::move(use.cache)),
+          graphs_(use.graphs),
           release_(std::move(release)) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
@@ -38,11 +38,27 @@ public:
     }
     // Allocations are aligned to it.
     std::size_t page_bytes() const noexcept override { return 256; }
-    bool is_device_memory(const void* address) const noexcept override {
+    std::optional<Device> device_of_memory(const void* address) const noexcept override {
         try {
             const CurrentContext current(*device_);
-            return device_->calls().is_device_memory(address);
-        } catch (...) { return false; }
+            const std::optional<int> index = device_->calls().device_of_memory(address);
+            return index ? std::optional(Device::cuda(*index)) : std::nullopt;
+        } catch (...) { return std::nullopt; }
+    }
+    void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
+        if (bytes == 0) return;
+        const CurrentContext current(*device_);
+        const StreamHandle stream = device_->stream();
+        DriverCalls& calls = device_->calls();
+        const auto from = reinterpret_cast<DeviceAddress>(source), to = reinterpret_cast<DeviceAddress>(target);
+        const bool is_from_device = device_->holds(source);
+        if (!device_->holds(target))
+            calls.call(&DriverTable::copy_to_host, static_cast<void*>(target), from, bytes, stream);
+        else if (is_from_device)
+            calls.call(&DriverTable::copy_on_device, to, from, bytes, stream);
+        else
+            calls.call(&DriverTable::copy_to_device, to, static_cast<const void*>(source), bytes, stream);
+        device_->synchronize();
     }
     std::optional<std::int64_t> free_memory() const override {
         const CurrentContext current(*device_);
@@ -157,9 +173,9 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
     auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
-                                       options.prelude, options.graphs, options.cache, driver_release());
+                                       options.use, driver_release());
     OpenedDevice device;
-    device.rates = nominal_rates(cuda->device(), options.graphs);
+    device.rates = nominal_rates(cuda->device(), options.use.graphs);
     device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
     device.backend = std::move(cuda);
     return device;
@@ -170,10 +186,8 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
 }
 
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude, bool graphs,
-                                      std::shared_ptr<KernelCache> cache) {
-    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(prelude), graphs,
-                                  std::move(cache));
+                                      std::shared_ptr<Nvrtc> nvrtc, CudaUse use) {
+    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(use));
 }
 
 }  // namespace cairn::device::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cairn/kernel.hpp"
+#include "cairn/context.hpp"
 #include "device/backend.hpp"
 #include "device/cuda/driver_table.hpp"
 #include "device/cuda/nvrtc.hpp"
@@ -10,16 +10,22 @@
 
 namespace cairn::device::cuda {
 
-/// Where the libraries of CUDA are, and how a device is used.
-struct CudaOptions {
-    std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
-    LibraryFolders folders = {};          ///< of NVRTC
+/// How a device is used.
+struct CudaUse {
     /// Text before the kernels of each program that is compiled: that of kernels/cuda/text, which the probes of a
     /// calibration use, too.
     std::string prelude = {};
     /// Kernels run as captured CUDA graphs; else they are launched one by one: slower, with the same bits.
     bool graphs = true;
     std::shared_ptr<KernelCache> cache = {};  ///< of compiled kernels; null: none
+    DeviceAllocator allocator = {};           ///< of its memory; empty: the driver
+};
+
+/// Where the libraries of CUDA are, and how a device is used.
+struct CudaOptions {
+    std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
+    LibraryFolders folders = {};          ///< of NVRTC
+    CudaUse use = {};
 };
 
 /// A CUDA device, and what selection has to know about it.
@@ -37,7 +43,6 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options = {}
 
 /// The same with these functions, such as those of a test. The driver must be initialised.
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, std::string prelude = {}, bool graphs = true,
-                                      std::shared_ptr<KernelCache> cache = {});
+                                      std::shared_ptr<Nvrtc> nvrtc, CudaUse use = {});
 
 }  // namespace cairn::device::cuda

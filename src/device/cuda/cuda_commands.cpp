@@ -26,21 +26,22 @@ bool attempt(Submission& submission, CudaDevice& device, std::int64_t launch, co
     }
 }
 
-/// Waits for the device when it goes out of scope, so that no launch runs on after an error or an exception of the
+/// Waits for a stream when it goes out of scope, so that no launch runs on after an error or an exception of the
 /// caller.
 class WaitAtEnd {
 public:
-    explicit WaitAtEnd(CudaDevice& device) : device_(device) {}
+    WaitAtEnd(CudaDevice& device, StreamHandle stream) : device_(device), stream_(stream) {}
     ~WaitAtEnd() {
-        if (!is_idle) device_.calls().release(&DriverTable::stream_synchronize, device_.stream());
+        if (!is_done) device_.calls().release(&DriverTable::stream_synchronize, stream_);
     }
     WaitAtEnd(const WaitAtEnd&) = delete;
     WaitAtEnd& operator=(const WaitAtEnd&) = delete;
 
-    bool is_idle = false;
+    bool is_done = false;
 
 private:
     CudaDevice& device_;
+    StreamHandle stream_;
 };
 
 }  // namespace
@@ -52,36 +53,76 @@ CudaCommands::CudaCommands(std::shared_ptr<CudaDevice> device, std::span<const K
         bound_.emplace_back(arguments_, launches[i].inputs + launches[i].outputs, static_cast<int>(i));
 }
 
+CudaCommands::~CudaCommands() {
+    // The memory that the launches use may be freed next.
+    if (is_pending_) release_on(*device_, [&] { last_->release(); });
+}
+
 void CudaCommands::run(Submission& submission) {
     submission.count = static_cast<std::int64_t>(launches().size());
     std::optional<CurrentContext> current;
-    if (!attempt(submission, *device_, -1, [&] { current.emplace(*device_); })) return;
-    WaitAtEnd wait_at_end(*device_);
+    if (!attempt(submission, *device_, -1, [&] {
+            current.emplace(*device_);
+            stream_ = device_->stream_of(submission.use);
+        }))
+        return;
+    WaitAtEnd wait_at_end(*device_, stream_);
     const bool with_graphs = graphs_wanted_ && submission.spans == nullptr && submission.progress == nullptr;
     if (with_graphs && !prepare_graphs(submission)) return;
     if (!prepare(submission)) return;
+    if (!submit_all(submission, with_graphs)) return;
+    wait_at_end.is_done = finish(submission);
+}
+
+void CudaCommands::wait(Submission& submission) {
+    if (!is_pending_) return;
+    submission.count = static_cast<std::int64_t>(launches().size());
+    submission.reached = submission.count - 1;
+    std::optional<CurrentContext> current;
+    if (attempt(submission, *device_, -1, [&] {
+            current.emplace(*device_);
+            last_->synchronize();
+            is_pending_ = false;
+        }))
+        note_failure(-1, submission);
+}
+
+bool CudaCommands::submit_all(Submission& submission, bool with_graphs) {
     std::int64_t submitted = 0;
     std::size_t graph = 0;
     while (submitted < submission.count && submission.stopped < 0) {
         if (with_graphs && graph < graphs_.size() && graphs_[graph].first == static_cast<std::size_t>(submitted)) {
-            if (!submit(graphs_[graph], submission)) return;
+            if (!submit(graphs_[graph], submission)) return false;
             submitted = static_cast<std::int64_t>(graphs_[graph++].end());
         } else {
-            if (!submit(submitted, submission)) return;
+            if (!submit(submitted, submission)) return false;
             ++submitted;
         }
         if (submission.progress != nullptr) {
-            if (!wait(submitted - 1, submission)) return;
+            if (!wait(submitted - 1, submission)) return false;
             submission.progress(submission.caller, submitted);
         }
         if (submission.should_stop != nullptr && submitted < submission.count &&
             submission.should_stop(submission.caller))
             submission.stopped = submitted;
     }
-    const bool has_waited = submission.progress != nullptr && submitted > 0;
-    if (!has_waited && !wait(-1, submission)) return;
-    wait_at_end.is_idle = true;
-    if (submission.spans != nullptr) note_spans(submitted, submission);
+    return true;
+}
+
+/// Waits for the launches if the submission asks for that; else leaves an event behind them.
+bool CudaCommands::finish(Submission& submission) {
+    if (submission.use.wait || submission.spans != nullptr || submission.progress != nullptr ||
+        submission.stopped >= 0) {
+        const bool has_waited = submission.progress != nullptr && submission.reached >= 0;
+        if (!has_waited && !wait(-1, submission)) return false;
+        if (submission.spans != nullptr) note_spans(submission.begun(), submission);
+        return true;
+    }
+    return attempt(submission, *device_, -1, [&] {
+        if (!last_) last_.emplace(device_, Event::Purpose::ordering);
+        last_->record(stream_);
+        is_pending_ = true;
+    });
 }
 
 bool CudaCommands::prepare_graphs(Submission& submission) {
@@ -124,19 +165,24 @@ bool CudaCommands::capture(std::size_t first, std::size_t end, std::vector<Captu
                      [&] { captured.emplace_back(bound_[i], *device_, *stream); }))
             return false;
     return attempt(submission, *device_, -1, [&] {
-        ExecutableGraph graph(device_, stream->end());
+        ExecutableGraph graph(device_, stream->end(), stream_);
         graphs.push_back({first, std::move(captured), std::move(graph)});
     });
 }
 
 bool CudaCommands::prepare(Submission& submission) {
     return attempt(submission, *device_, -1, [&] {
-        arguments_.clear_failure();
-        if (has_new_symbols_) arguments_.upload_symbols();
+        // Until pending work has been waited for, the record keeps the first failure of all of it.
+        follows_pending_ = is_pending_;
+        if (is_pending_)
+            last_->precede(stream_);
+        else
+            arguments_.clear_failure();
+        if (has_new_symbols_) arguments_.submit_symbols(stream_);
         has_new_symbols_ = false;
         if (submission.spans == nullptr) return;
         while (events_.size() <= launches().size()) events_.emplace_back(device_);
-        events_[0].record();
+        events_[0].record(stream_);
     });
 }
 
@@ -145,27 +191,35 @@ bool CudaCommands::submit(std::int64_t launch, Submission& submission) {
     const auto i = static_cast<std::size_t>(launch);
     return attempt(submission, *device_, launch, [&] {
         bound_[i].bind(launches()[i], *device_);
-        bound_[i].submit(*device_, device_->stream());
-        if (submission.spans != nullptr) events_[i + 1].record();
+        bound_[i].submit(*device_, stream_);
+        if (submission.spans != nullptr) events_[i + 1].record(stream_);
     });
 }
 
 bool CudaCommands::submit(CapturedLaunches& graph, Submission& submission) {
     submission.reached = static_cast<std::int64_t>(graph.end()) - 1;
-    return attempt(submission, *device_, -1, [&] { graph.graph.launch(); });
+    return attempt(submission, *device_, -1, [&] { graph.graph.launch(stream_); });
 }
 
 bool CudaCommands::wait(std::int64_t launch, Submission& submission) {
-    const auto note_failure = [&] {
-        device_->synchronize();
+    return attempt(submission, *device_, launch,
+                   [&] {
+                       device_->calls().call(&DriverTable::stream_synchronize, stream_);
+                       is_pending_ = false;
+                   }) &&
+           note_failure(launch, submission);
+}
+
+bool CudaCommands::note_failure(std::int64_t launch, Submission& submission) {
+    const auto read_record = [&] {
         std::int64_t failed = -1;
         submission.failure = arguments_.failure(failed);
         if (!submission.failure) return;
-        if (failed < 0 || failed > submission.reached)
+        if (failed < 0 || failed >= submission.count || (failed > submission.reached && !follows_pending_))
             throw InternalError("cuda", "a kernel reported a failure of an instruction that did not run");
         submission.failed = failed;
     };
-    return attempt(submission, *device_, launch, note_failure) && !submission.failure;
+    return attempt(submission, *device_, launch, read_record) && !submission.failure;
 }
 
 void CudaCommands::note_spans(std::int64_t submitted, Submission& submission) {

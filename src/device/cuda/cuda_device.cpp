@@ -9,6 +9,9 @@
 namespace cairn::device::cuda {
 namespace {
 
+// Of cuMemAlloc.
+constexpr std::uintptr_t allocation_alignment = 256;
+
 DeviceProperties properties_of(DriverCalls& calls, DeviceHandle device) {
     const auto value = [&](DeviceAttribute attribute) {
         int result = 0;
@@ -41,8 +44,8 @@ std::string DeviceProperties::architecture() const {
     return fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
 }
 
-CudaDevice::CudaDevice(std::shared_ptr<const DriverTable> driver, int index)
-    : calls_(std::move(driver), fmt::format("cuda:{}", index)) {
+CudaDevice::CudaDevice(std::shared_ptr<const DriverTable> driver, int index, DeviceAllocator allocator)
+    : calls_(std::move(driver), fmt::format("cuda:{}", index)), index_(index), allocator_(std::move(allocator)) {
     int count = 0;
     calls_.call(&DriverTable::device_count, &count);
     if (index < 0 || index >= count)
@@ -58,6 +61,45 @@ CudaDevice::CudaDevice(std::shared_ptr<const DriverTable> driver, int index)
     } catch (...) {
         calls_.release(&DriverTable::primary_context_release, handle_);
         throw;
+    }
+}
+
+StreamHandle CudaDevice::stream_of(const StreamUse& use) {
+    if (!use.stream) return stream_;
+    const auto given = static_cast<StreamHandle>(*use.stream);
+    CaptureStatus status = CaptureStatus::none;
+    calls_.call(&DriverTable::capture_status, given, &status);
+    if (status != CaptureStatus::none)
+        throw Error(ErrorKind::argument, "cuda", "the stream is being captured into a graph, which a run cannot join");
+    return given;
+}
+
+DeviceAddress CudaDevice::allocate(std::size_t bytes) {
+    if (!allocator_.allocate) return calls_.allocate(bytes);
+    calls_.throw_if_lost();
+    const Device device = Device::cuda(index_);
+    void* const memory = allocator_.allocate(device, bytes);
+    if (memory == nullptr)
+        throw Error(ErrorKind::memory, "cuda",
+                    fmt::format("{} bytes are needed on cuda:{}, but the program's allocator has none", bytes, index_));
+    const auto address = reinterpret_cast<DeviceAddress>(memory);
+    if (address % allocation_alignment == 0) return address;
+    allocator_.release(device, memory, bytes);
+    throw Error(ErrorKind::argument, "cuda",
+                fmt::format("the program's allocator gave memory at {}, which is not aligned to {} bytes", memory,
+                            allocation_alignment));
+}
+
+void CudaDevice::free(DeviceAddress address, std::size_t bytes) noexcept {
+    if (!allocator_.allocate) return release_on(*this, [&] { calls_.release(&DriverTable::memory_free, address); });
+    if (calls_.is_forked()) return;
+    // Also if the device is lost: the program keeps an account of its own.
+    std::optional<CurrentContext> current;
+    try {
+        if (!calls_.is_lost()) current.emplace(*this);
+        allocator_.release(Device::cuda(index_), reinterpret_cast<void*>(address), bytes);
+    } catch (...) {
+        // Nothing else can be done with it.
     }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cairn/context.hpp"
+#include "device/command_buffer.hpp"
 #include "device/cuda/address_ranges.hpp"
 #include "device/cuda/driver_calls.hpp"
 
@@ -31,7 +33,7 @@ struct DeviceProperties {
 class CudaDevice {
 public:
     /// Throws Error(unsupported) if there is no device of that index, else what DriverCalls throws.
-    CudaDevice(std::shared_ptr<const DriverTable> driver, int index);
+    CudaDevice(std::shared_ptr<const DriverTable> driver, int index, DeviceAllocator allocator = {});
     ~CudaDevice();
     CudaDevice(const CudaDevice&) = delete;
     CudaDevice& operator=(const CudaDevice&) = delete;
@@ -43,17 +45,33 @@ public:
     ContextHandle context() const noexcept { return context_; }
     /// Waits until the work in the stream is complete. The context must be current.
     void synchronize() { calls_.call(&DriverTable::stream_synchronize, stream_); }
-    /// The allocations on the device.
+    /// The stream to use: the host program's, or that of the device. Throws Error(argument) for one that the host
+    /// program is capturing into a graph. The context must be current.
+    StreamHandle stream_of(const StreamUse& use);
+    /// Allocates memory of the device, of at least one byte. Throws Error(memory) with the bytes that are needed. The
+    /// context must be current.
+    DeviceAddress allocate(std::size_t bytes);
+    /// Frees it, unless the device is lost or the process was forked.
+    void free(DeviceAddress address, std::size_t bytes) noexcept;
+    /// Cairn's allocations on the device.
     AddressRanges& addresses() noexcept { return addresses_; }
     const AddressRanges& addresses() const noexcept { return addresses_; }
+    /// True for an address in the memory of the device, by whomever it was allocated; one allocation of Cairn holds all
+    /// the bytes. The context must be current.
+    bool holds(const void* address, std::size_t bytes = 0) noexcept {
+        return addresses_.contains(address, bytes) ||
+               (!addresses_.contains(address) && calls_.device_of_memory(address) == index_);
+    }
 
 private:
     DriverCalls calls_;
+    int index_;
     DeviceHandle handle_ = 0;
     DeviceProperties properties_;
     ContextHandle context_ = nullptr;
     StreamHandle stream_ = nullptr;
     AddressRanges addresses_;
+    DeviceAllocator allocator_;
 };
 
 /// Makes the context of a device current in this thread while it lives; afterwards the context is current that was

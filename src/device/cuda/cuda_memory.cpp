@@ -47,13 +47,13 @@ std::unique_ptr<CudaMemory> CudaMemory::make(std::shared_ptr<CudaDevice> device,
     DeviceAddress address = 0;
     if (bytes > 0) {
         const CurrentContext current(*device);
-        address = device->calls().allocate(bytes);
+        address = device->allocate(bytes);
     }
     std::unique_ptr<CudaMemory> memory;
     try {
         memory.reset(new CudaMemory(device, std::move(staging), address, bytes));
     } catch (...) {
-        if (bytes > 0) release_on(*device, [&] { device->calls().release(&DriverTable::memory_free, address); });
+        if (bytes > 0) device->free(address, bytes);
         throw;
     }
     if (bytes > 0) memory->clear({0, bytes, 1, bytes});
@@ -72,7 +72,7 @@ CudaMemory::~CudaMemory() {
     // In a forked process another thread of the parent may hold the mutex of the addresses forever.
     if (capacity() == 0 || device_->calls().is_forked()) return;
     device_->addresses().remove(data());
-    release_on(*device_, [&] { device_->calls().release(&DriverTable::memory_free, at(0)); });
+    device_->free(at(0), capacity());
 }
 
 DeviceAddress CudaMemory::at(std::size_t offset) const noexcept {

@@ -95,16 +95,21 @@ void* DriverCalls::allocate_pinned(std::size_t bytes, unsigned flags) {
     return address;
 }
 
-bool DriverCalls::is_device_memory(const void* address) const noexcept {
-    if (is_lost()) return false;
-    const auto at = reinterpret_cast<DeviceAddress>(address);
+std::optional<int> DriverCalls::device_of_memory(const void* address) noexcept {
+    const auto asked = [&](PointerAttribute attribute, auto& value) {
+        if (is_lost()) return false;
+        const Result result = driver_->pointer_attribute(&value, attribute, reinterpret_cast<DeviceAddress>(address));
+        if (outcome_of(result) == Outcome::lost) lose(symbol_of(&DriverTable::pointer_attribute), result);
+        return result == Result::success;
+    };
     MemoryType type = MemoryType::host;
     // The driver calls an address invalid that it does not know: memory of the host that is not pinned.
-    if (driver_->pointer_attribute(&type, PointerAttribute::memory_type, at) != Result::success) return false;
-    if (type != MemoryType::device) return false;
+    if (!asked(PointerAttribute::memory_type, type) || type != MemoryType::device) return std::nullopt;
     unsigned is_managed = 0;
-    const Result result = driver_->pointer_attribute(&is_managed, PointerAttribute::is_managed, at);
-    return result != Result::success || is_managed == 0;
+    if (asked(PointerAttribute::is_managed, is_managed) && is_managed != 0) return std::nullopt;
+    int index = 0;
+    if (!asked(PointerAttribute::device_ordinal, index)) return std::nullopt;
+    return index;
 }
 
 void DriverCalls::check(Result result, const char* symbol, std::optional<std::size_t> needed) {

@@ -85,9 +85,9 @@ public:
         if (outcome_of(result) == Outcome::lost) lose(symbol_of(function), result);
     }
 
-    /// True for an address in device memory that the host cannot access, allocated by Cairn or by other code; false
-    /// if the device is lost. The context must be current.
-    bool is_device_memory(const void* address) const noexcept;
+    /// The index of the device in whose memory an address is, if the host cannot access it, allocated by Cairn or by
+    /// other code; empty if the device is lost. The context must be current.
+    std::optional<int> device_of_memory(const void* address) noexcept;
 
     /// True if this process was forked from the one that opened the device.
     bool is_forked() const noexcept { return fork_guard_.forked(); }

@@ -7,12 +7,15 @@
 
 namespace cairn::device::cuda {
 
-/// An event that the device's stream passes at a time, which can be asked for.
+/// An event that a stream of the device passes.
 class Event {
 public:
-    /// The context must be current in all functions but the destructor.
-    explicit Event(std::shared_ptr<CudaDevice> device) : device_(std::move(device)) {
-        device_->calls().call(&DriverTable::event_create, &handle_, 0U);
+    /// An event with a time, or one that is only waited for. The context must be current in all functions but the
+    /// destructor.
+    enum class Purpose { timing, ordering };
+    explicit Event(std::shared_ptr<CudaDevice> device, Purpose purpose = Purpose::timing) : device_(std::move(device)) {
+        device_->calls().call(&DriverTable::event_create, &handle_,
+                              purpose == Purpose::timing ? 0U : event_disable_timing);
     }
     ~Event() {
         if (device_ == nullptr) return;
@@ -21,11 +24,17 @@ public:
     Event(Event&& other) noexcept : device_(std::move(other.device_)), handle_(other.handle_) {}
     Event& operator=(Event&&) = delete;
 
-    void record() { device_->calls().call(&DriverTable::event_record, handle_, device_->stream()); }
+    void record(StreamHandle stream) { device_->calls().call(&DriverTable::event_record, handle_, stream); }
     /// Makes the event a node of the graph that a stream captures: it passes where the graph reaches it.
     void capture(StreamHandle stream) {
         device_->calls().call(&DriverTable::event_record_with_flags, handle_, stream, event_record_external);
     }
+    /// Makes what is submitted to a stream from now on wait until the event has passed.
+    void precede(StreamHandle stream) { device_->calls().call(&DriverTable::stream_wait_event, stream, handle_, 0U); }
+    /// Waits until the event has passed.
+    void synchronize() { device_->calls().call(&DriverTable::event_synchronize, handle_); }
+    /// As synchronize(), in destructors.
+    void release() noexcept { device_->calls().release(&DriverTable::event_synchronize, handle_); }
     /// Seconds from another event to this one. Both must have passed.
     double seconds_since(const Event& begin) const {
         float milliseconds = 0;

@@ -4,12 +4,12 @@
 
 namespace cairn::device::cuda {
 
-ExecutableGraph::ExecutableGraph(std::shared_ptr<CudaDevice> device, GraphHandle graph)
+ExecutableGraph::ExecutableGraph(std::shared_ptr<CudaDevice> device, GraphHandle graph, StreamHandle stream)
     : device_(std::move(device)), graph_(graph) {
     DriverCalls& calls = device_->calls();
     try {
         calls.call(&DriverTable::graph_instantiate, &executable_, graph_, 0ULL);
-        calls.call(&DriverTable::graph_upload, executable_, device_->stream());
+        calls.call(&DriverTable::graph_upload, executable_, stream);
     } catch (...) {
         if (executable_ != nullptr) calls.release(&DriverTable::graph_exec_destroy, executable_);
         calls.release(&DriverTable::graph_destroy, graph_);
@@ -28,7 +28,9 @@ ExecutableGraph::~ExecutableGraph() {
 ExecutableGraph::ExecutableGraph(ExecutableGraph&& other) noexcept
     : device_(std::move(other.device_)), graph_(other.graph_), executable_(other.executable_) {}
 
-void ExecutableGraph::launch() { device_->calls().call(&DriverTable::graph_launch, executable_, device_->stream()); }
+void ExecutableGraph::launch(StreamHandle stream) {
+    device_->calls().call(&DriverTable::graph_launch, executable_, stream);
+}
 
 void ExecutableGraph::set(GraphNodeHandle node, const KernelNodeParameters& kernel) {
     device_->calls().call(&DriverTable::graph_exec_set_kernel, executable_, node, &kernel);

@@ -10,16 +10,17 @@ namespace cairn::device::cuda {
 /// destroyed. The context must be current in all functions but the destructor.
 class ExecutableGraph {
 public:
-    /// Instantiates the graph and uploads it in the stream of the device, so that no launch allocates. Owns the graph,
-    /// also if it throws.
-    ExecutableGraph(std::shared_ptr<CudaDevice> device, GraphHandle graph);
+    /// Instantiates the graph and uploads it in a stream, so that no launch allocates. Owns the graph, also if it
+    /// throws.
+    ExecutableGraph(std::shared_ptr<CudaDevice> device, GraphHandle graph, StreamHandle stream);
     ~ExecutableGraph();
     ExecutableGraph(ExecutableGraph&& other) noexcept;
     ExecutableGraph& operator=(ExecutableGraph&&) = delete;
 
-    /// Submits the graph to the stream of the device.
-    void launch();
-    /// These change a node for later launches. A node that is not enabled does nothing.
+    /// Submits the graph to a stream. Its launches run one after another, in whatever streams.
+    void launch(StreamHandle stream);
+    /// These change a node for later launches, and not for those that are submitted already. A node that is not enabled
+    /// does nothing.
     void set(GraphNodeHandle node, const KernelNodeParameters& kernel);
     void set(GraphNodeHandle node, const Copy3D& copy);
     void set_enabled(GraphNodeHandle node, bool is_enabled);

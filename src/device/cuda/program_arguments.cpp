@@ -22,11 +22,12 @@ ProgramArguments::ProgramArguments(std::shared_ptr<CudaDevice> device, std::span
     DriverCalls& calls = device_->calls();
     const CurrentContext current(*device_);
     const std::size_t bytes = values_.size_bytes();
-    pinned_ = static_cast<std::byte*>(calls.allocate_pinned(sizeof(FailureReport) + bytes, host_alloc_mapped));
+    words_.resize(bytes / sizeof(std::uint32_t));
+    pinned_ = static_cast<std::byte*>(calls.allocate_pinned(sizeof(FailureReport), host_alloc_mapped));
     try {
         clear_failure();
         calls.call(&DriverTable::host_device_pointer, &status_, static_cast<void*>(pinned_), 0U);
-        if (bytes > 0) symbols_ = calls.allocate(bytes);
+        if (bytes > 0) symbols_ = device_->allocate(bytes);
     } catch (...) {
         calls.release(&DriverTable::host_free, static_cast<void*>(pinned_));
         throw;
@@ -35,19 +36,20 @@ ProgramArguments::ProgramArguments(std::shared_ptr<CudaDevice> device, std::span
 
 ProgramArguments::~ProgramArguments() {
     DriverCalls& calls = device_->calls();
-    release_on(*device_, [&] {
-        calls.release(&DriverTable::host_free, static_cast<void*>(pinned_));
-        if (symbols_ != 0) calls.release(&DriverTable::memory_free, symbols_);
-    });
+    if (symbols_ != 0) device_->free(symbols_, values_.size_bytes());
+    release_on(*device_, [&] { calls.release(&DriverTable::host_free, static_cast<void*>(pinned_)); });
 }
 
-void ProgramArguments::upload_symbols() {
-    if (values_.empty()) return;
-    // Through pinned memory, from which the copy does not wait for the device.
-    std::byte* const copy = pinned_ + sizeof(FailureReport);
-    std::memcpy(copy, values_.data(), values_.size_bytes());
-    device_->calls().call(&DriverTable::copy_to_device, symbols_, static_cast<const void*>(copy), values_.size_bytes(),
-                          device_->stream());
+void ProgramArguments::submit_symbols(StreamHandle stream) {
+    // Each word travels as an argument of a call: a copy would need memory that stays as it is until the copy is made.
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, reinterpret_cast<const std::byte*>(values_.data()) + w * sizeof(word), sizeof(word));
+        if (words_[w] == word) continue;
+        words_[w].reset();
+        device_->calls().call(&DriverTable::set_words, symbols_ + w * sizeof(word), word, std::size_t{1}, stream);
+        words_[w] = word;
+    }
 }
 
 void ProgramArguments::clear_failure() noexcept {

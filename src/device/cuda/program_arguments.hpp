@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace cairn::device::cuda {
 
@@ -24,8 +25,9 @@ public:
     DeviceAddress symbols() const noexcept { return symbols_; }  ///< 0 if there are none
     DeviceAddress status() const noexcept { return status_; }
 
-    /// Submits a copy of the symbols' current values. The context must be current, and all work before be complete.
-    void upload_symbols();
+    /// Submits writes of those words of the symbols' values that are not those submitted last. The values are read
+    /// before it returns. The context must be current.
+    void submit_symbols(StreamHandle stream);
     /// Makes the failure record empty, or tells the first failure that a kernel has reported since then, with the
     /// kernel's instruction in `instruction`. All work must be complete.
     void clear_failure() noexcept;
@@ -34,8 +36,9 @@ public:
 private:
     std::shared_ptr<CudaDevice> device_;
     std::span<const std::int64_t> values_;
-    std::byte* pinned_ = nullptr;  // the record, then a copy of the symbols
+    std::byte* pinned_ = nullptr;  // the failure record
     DeviceAddress status_ = 0, symbols_ = 0;
+    std::vector<std::optional<std::uint32_t>> words_;  // of the values submitted last; empty: unknown
 };
 
 }  // namespace cairn::device::cuda

@@ -10,7 +10,7 @@ namespace cairn::device::cuda {
 ///
 ///     StreamCapture capture(device);
 ///     launch.submit(device, capture.stream());   // recorded, not run
-///     ExecutableGraph graph(device, capture.end());
+///     ExecutableGraph graph(device, capture.end(), device->stream());
 class StreamCapture {
 public:
     /// Begins the capture.

@@ -33,9 +33,9 @@ public:
     }
 
     void submit() {
-        begin_.record();
+        begin_.record(device_->stream());
         for (std::int64_t call = 0; call < count_; ++call) submit_next(device_->stream());
-        end_.record();
+        end_.record(device_->stream());
     }
     void submit_as_graphs() {
         std::int64_t done = 0;
@@ -45,9 +45,9 @@ public:
             for (const std::int64_t end = std::min(count_, done + max_captured_calls); done < end; ++done)
                 submit_next(capture.stream());
             if (done >= count_) end_.capture(capture.stream());
-            graphs_.emplace_back(device_, capture.end());
+            graphs_.emplace_back(device_, capture.end(), device_->stream());
         } while (done < count_);
-        for (ExecutableGraph& graph : graphs_) graph.launch();
+        for (ExecutableGraph& graph : graphs_) graph.launch(device_->stream());
     }
     double seconds() const { return end_.seconds_since(begin_); }
 
@@ -75,7 +75,7 @@ double time_calls(const std::shared_ptr<CudaDevice>& device, const TimedCalls& c
     ProgramArguments program(device, calls.symbols);
     CallSequence sequence(device, calls, program);
     try {
-        program.upload_symbols();
+        program.submit_symbols(device->stream());
         if (graphs && calls.code != nullptr)
             sequence.submit_as_graphs();
         else

@@ -24,6 +24,11 @@ std::optional<Device> pinned_to(const fusion::Match& match, const std::vector<De
     return std::find(devices.begin(), devices.end(), device) == devices.end() ? Device::cpu : device;
 }
 
+Device device_in(const PortDevices::ByName& devices, std::string_view name) {
+    const auto found = devices.find(name);
+    return found == devices.end() ? Device::cpu : found->second;
+}
+
 /// True if `a` dominates `b` at every tolerance, or equals it.
 bool dominates(const Estimate& a, const Estimate& b) { return a.seconds <= b.seconds && a.error <= b.error; }
 
@@ -93,7 +98,17 @@ bool Candidates::can_be_viewed(NodeId node, Device device) const {
 
 bool Candidates::is_available(NodeId node, Device device) const {
     const ir::Node& base = graph_->node(views_[node].base);
-    return ir::is_given(base) && (is_state_version(base) || device == Device::cpu);
+    if (!ir::is_given(base)) return false;
+    if (is_state_version(base)) return true;
+    return device == (base.op == ir::Op::input ? device_of_input(views_[node].base) : Device::cpu);
+}
+
+Device Candidates::device_of_input(NodeId input) const {
+    return device_in(devices_.of_ports.inputs, graph_->node(input).name);
+}
+
+Device Candidates::device_of(const ir::Output& output) const {
+    return device_in(devices_.of_ports.outputs, output.name);
 }
 
 bool Candidates::is_transfer_source(NodeId node, Device device) const {

@@ -28,13 +28,20 @@ struct KernelAnswer {
     Estimate estimate;
 };
 
+/// The devices whose memory holds the inputs and outputs of a graph, by name; the CPU for all others.
+struct PortDevices {
+    using ByName = std::map<std::string, Device, std::less<>>;
+    ByName inputs = {}, outputs = {};
+};
+
 /// The devices that a program may use.
 struct Devices {
     std::vector<Device> all{Device::cpu};
-    Device of_states = Device::cpu;       ///< device whose memory holds the states
+    Device of_states = Device::cpu;  ///< device whose memory holds the states
+    PortDevices of_ports = {};
     std::vector<bool> transferable = {};  ///< by value (first expression): may be copied between devices; empty: none
     /// A relaxation in which all devices share one memory: the results of any kernel are available to all kernels. Its
-    /// cost is a lower bound for programs that copy between devices. States are then on the CPU.
+    /// cost is a lower bound for programs that copy between devices. States and ports are then on the CPU.
     bool share_memory = false;
 };
 
@@ -56,13 +63,16 @@ public:
     /// The error of roundings that a match does and the program does not (EClasses::rounded); part of its candidates'
     /// errors.
     double rounding_in(const fusion::Match& match) const;
-    /// The devices to use; by default the CPU alone. Run-time inputs lie on the CPU, and bound values are computed
-    /// there except for packed forms; both are copied to other devices where they are needed.
+    /// The devices to use; by default the CPU alone. Bound values are computed on the CPU except for packed forms;
+    /// they and the inputs of a run are copied to other devices where they are needed.
     void set_devices(Devices devices) {
         devices_ = std::move(devices);
         candidate_cache_.forget();
     }
     const Devices& devices() const noexcept { return devices_; }
+    /// The devices whose memory holds an input and an output of the graph.
+    Device device_of_input(ir::NodeId input) const;
+    Device device_of(const ir::Output& output) const;
 
     /// Finds the computed layouts in which kernels can write the results of these matches; needed before of_match().
     void find_layouts(std::span<const fusion::Match> matches);

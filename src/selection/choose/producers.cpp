@@ -22,7 +22,7 @@ Producers::Producers(const Bucket& bucket, Breadth breadth, std::stop_token stop
         check_stop();
         add_match(static_cast<int>(t));
     }
-    for (const ir::Output& output : bucket.graph.outputs()) demand_output(output.node);
+    for (const ir::Output& output : bucket.graph.outputs()) demand_output(output);
     for (const ir::StateInfo& state : bucket.graph.states())
         if (state.latest != state.read) roots_.insert(storage_goal(state.latest));
     add_conversions();
@@ -130,8 +130,8 @@ void Producers::add_match(int t) {
     }
 }
 
-void Producers::demand_output(NodeId node) {
-    const KernelOperand operand = operand_of_output(node, bucket_.graph, bucket_.candidates);
+void Producers::demand_output(const ir::Output& output) {
+    const KernelOperand operand = operand_of_output(output, bucket_.graph, bucket_.candidates);
     if (const auto goal = goal_of(operand, bucket_.candidates)) roots_.insert(*goal);
 }
 
@@ -309,11 +309,12 @@ Goal produced(Goal goal) {
     return goal;
 }
 
-KernelOperand operand_of_output(NodeId node, const ir::GraphData& graph, const Candidates& candidates) {
-    const ValueView& view = candidates.views()[node];
-    const bool is_readable =
-        types::are_dense_strides(graph.node(node).shape, view.strides) && !is_state_version(graph.node(view.base));
-    return candidates.operand_of(node, is_readable ? OperandForm::strided : OperandForm::dense, Device::cpu);
+KernelOperand operand_of_output(const ir::Output& output, const ir::GraphData& graph, const Candidates& candidates) {
+    const ValueView& view = candidates.views()[output.node];
+    const bool is_readable = types::are_dense_strides(graph.node(output.node).shape, view.strides) &&
+                             !is_state_version(graph.node(view.base));
+    return candidates.operand_of(output.node, is_readable ? OperandForm::strided : OperandForm::dense,
+                                 candidates.device_of(output));
 }
 
 bool influences(const Goal& goal, const Candidate& candidate, const accuracy::ErrorInfluence& influence,

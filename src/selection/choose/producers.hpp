@@ -41,8 +41,8 @@ std::optional<Goal> goal_of(const KernelOperand& operand, const Candidates& cand
 /// The goal of computing a value in place, for a goal that allows it to be transferred.
 Goal produced(Goal goal);
 
-/// An output as users read it: on the CPU, and copied unless it is row-major in memory of its own.
-KernelOperand operand_of_output(ir::NodeId node, const ir::GraphData& graph, const Candidates& candidates);
+/// An output as users read it: on its device, and copied unless it is row-major in memory of its own.
+KernelOperand operand_of_output(const ir::Output& output, const ir::GraphData& graph, const Candidates& candidates);
 
 /// True if the error of a candidate for a goal counts against this error budget.
 bool influences(const Goal& goal, const Candidate& candidate, const accuracy::ErrorInfluence& influence,
@@ -103,7 +103,7 @@ private:
     template <typename Visit>
     void for_each_goal(const Visit& visit);
     void add_match(int t);
-    void demand_output(ir::NodeId node);
+    void demand_output(const ir::Output& output);
     void add_conversions();
     void add_copies(const Goal& goal);
     void add_all(const Goal& goal, std::vector<Candidate> candidates);

@@ -50,9 +50,8 @@ private:
 
 /// The cost of the cheapest covers if all devices shared one memory; 0 if the search was cut off.
 double cost_with_shared_memory(std::span<const Bucket> buckets, const Options& options) {
-    const ScopedDevices shared(buckets, [](const Devices& devices) {
-        return Devices{devices.all, Device::cpu, {}, true};
-    });
+    const ScopedDevices shared(
+        buckets, [](const Devices& devices) { return Devices{.all = devices.all, .share_memory = true}; });
     const Memo memo = memo_of(buckets, Breadth::cheapest, options.stop, options.seconds_per_kept_byte);
     const search::Exploration found = explore_or_throw(memo.problem, memo.subproblem_of, {.stop = options.stop});
     return found.exact ? found.dag.cost(found.paths) : 0;

@@ -70,8 +70,9 @@ private:
     void add_input(NodeId id) {
         const ir::Node& node = graph_.node(id);
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
-        const int buffer = add_buffer({BufferKind::input, node.name, desc, plain_bytes(desc), {}, -1});
-        buffers_[{id}] = buffer;
+        const Device device = candidates_.device_of_input(id);
+        const int buffer = add_buffer({BufferKind::input, node.name, desc, plain_bytes(desc), {}, -1, device});
+        buffers_[candidates_.storage_goal(id, device)] = buffer;
         program_.inputs.push_back({node.name, {buffer, 0}, desc});
     }
 
@@ -268,7 +269,7 @@ private:
     void add_output(const ir::Output& output) {
         const ir::Node& node = graph_.node(output.node);
         const TensorDesc desc = TensorDesc::dense(node.dtype, node.shape);
-        const View place = view_of(operand_of_output(output.node, graph_, candidates_));
+        const View place = view_of(operand_of_output(output, graph_, candidates_));
         Buffer& buffer = program_.buffers[static_cast<std::size_t>(place.buffer)];
         if (buffer.kind == BufferKind::transient) {
             buffer.kind = BufferKind::output;

@@ -4,10 +4,14 @@
 #include "tests/apps/models/golden.hpp"
 #include "tests/errors/message.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <stop_token>
+#include <vector>
 
 namespace cairn::models {
 namespace {
@@ -97,6 +101,75 @@ TEST(Gpt2, LeftPaddedRowsGiveTheResultsOfSingleRows) {
         }
         logits = model.forward(next, starts);
     }
+}
+
+TEST(Gpt2, GeneratedTokensAreThoseOfTheReference) {
+    Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context(), {.greedy = true}, {.verify = true});
+    for (const auto& c : cases()["cases"]) {
+        const auto ids = c["ids"].get<std::vector<std::int32_t>>();
+        const auto expected = c["greedy_ids"].get<std::vector<std::int32_t>>();
+        for (const std::vector<std::int64_t>& parts :
+             {std::vector<std::int64_t>{48}, {1, 47}, {3, 1, 1, 20, 23}, {47, 1}}) {
+            model.rewind();
+            std::vector<std::int32_t> text;
+            for (const std::int64_t part : parts) {
+                const auto more = model.generate(text.empty() ? std::span(ids) : std::span<const std::int32_t>(), part);
+                text.insert(text.end(), more.begin(), more.end());
+            }
+            EXPECT_EQ(text, expected) << c["prompt"];
+            EXPECT_EQ(model.length(), static_cast<std::int64_t>(ids.size()) + 47);
+        }
+    }
+    // A text goes on behind given tokens, too, and from an earlier length.
+    const auto ids = cases()["cases"][0]["ids"].get<std::vector<std::int32_t>>();
+    const auto expected = cases()["cases"][0]["greedy_ids"].get<std::vector<std::int32_t>>();
+    model.rewind();
+    model.generate(ids, 1);
+    EXPECT_EQ(model.generate({expected.data(), 3}, 4), std::vector(expected.begin() + 3, expected.begin() + 7));
+    model.rewind(static_cast<std::int64_t>(ids.size()));
+    EXPECT_EQ(model.generate({expected.data(), 1}, 2), std::vector(expected.begin() + 1, expected.begin() + 3));
+    Gpt2 other = model.instance();
+    EXPECT_EQ(other.generate(ids, 5), std::vector(expected.begin(), expected.begin() + 5));
+}
+
+TEST(Gpt2, GenerateRefusesWhatItCannotDo) {
+    const std::vector<std::int32_t> ids{1, 2, 3};
+    Gpt2 model = Gpt2::load(model_folder("shakespeare-gpt2"), Context(), {.capacity = 8, .greedy = true});
+    const auto fault = [&](std::span<const std::int32_t> given, std::int64_t count) {
+        return message([&] { model.generate(given, count); });
+    };
+    EXPECT_THAT(fault({}, 1), testing::HasSubstr("there are no tokens"));
+    EXPECT_THAT(fault(ids, 0), testing::HasSubstr("at least one token"));
+    EXPECT_THAT(fault(ids, 7), testing::HasSubstr("9 tokens are more than the context of 8 holds"));
+    EXPECT_THAT(fault(ids, INT64_MAX), testing::HasSubstr("as the context holds"));
+    const std::int32_t outside = 1024, negative = -1;
+    EXPECT_THAT(fault({&outside, 1}, 1), testing::HasSubstr("token id 1024"));
+    EXPECT_THAT(fault({&negative, 1}, 1), testing::HasSubstr("token id -1"));
+    EXPECT_THAT(message([&] { model.forward(ids); }), testing::HasSubstr("made for generate()"));
+    EXPECT_EQ(model.length(), 0);
+    EXPECT_EQ(model.generate(ids, 6).size(), 6U) << "the context is full";
+    EXPECT_EQ(model.length(), 8);
+    EXPECT_THAT(fault({}, 1), testing::HasSubstr("9 tokens"));
+    // A run that is stopped leaves the text as it was.
+    model.rewind(3);
+    const auto expected = model.generate({&ids[2], 1}, 3);
+    std::stop_source source;
+    source.request_stop();
+    model.run_options.stop = source.get_token();
+    EXPECT_THROW(model.generate({}, 2), Cancelled);
+    EXPECT_EQ(model.length(), 6);
+    model.run_options = {};
+    const auto more = model.generate({}, 2);
+    model.rewind(3);
+    std::vector<std::int32_t> all = expected;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_EQ(model.generate({&ids[2], 1}, 5), all);
+    EXPECT_THAT(message([] { gpt2_graph({}, gpt2_weights({}), {.logits = Logits::all, .greedy = true}); }),
+                testing::HasSubstr("greedy needs one row"));
+    EXPECT_THAT(message([] { gpt2_graph({}, gpt2_weights({}), {.max_batch = 2, .greedy = true}); }),
+                testing::HasSubstr("greedy needs one row"));
+    Gpt2 plain = Gpt2::load(model_folder("shakespeare-gpt2"), Context());
+    EXPECT_THAT(message([&] { plain.generate(ids, 1); }), testing::HasSubstr("Gpt2Options::greedy"));
 }
 
 TEST(Gpt2, EachStageCanBeSwitchedOff) {

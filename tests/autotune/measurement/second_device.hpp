@@ -34,7 +34,7 @@ inline Context with_second_device(const DeviceRates& rates, ContextOptions optio
     set.kernels.insert(set.kernels.begin(), options.extra.kernels.begin(), options.extra.kernels.end());
     options.extra = std::move(set);
     std::vector<DeviceBackend> devices;
-    devices.push_back({rates.device, std::make_unique<PrivateMemoryBackend>(options.threads, memory)});
+    devices.push_back({rates.device, std::make_unique<PrivateMemoryBackend>(options.threads, memory, rates.device)});
     return driver::make_context(std::move(options), std::move(devices));
 }
 

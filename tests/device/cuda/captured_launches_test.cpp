@@ -51,13 +51,13 @@ TEST_F(CapturedLaunchesTest, TheFirstRunCapturesAndLaterOnesLaunchTheGraphAlone)
     EXPECT_THAT(calls_of_run(),
                 ElementsAre("cuStreamCreate", "cuStreamBeginCapture_v2", launch, info, launch, info, launch, info,
                             "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphUpload", "cuStreamDestroy_v2",
-                            "cuMemcpyHtoDAsync_v2", launch_graph, wait_for_stream));
+                            "cuMemsetD32Async", "cuMemsetD32Async", launch_graph, wait_for_stream));
     EXPECT_THAT(ran, ElementsAre(0, 1, 2));
     EXPECT_THAT(calls_of_run(), ElementsAre(launch_graph, wait_for_stream));
     EXPECT_THAT(ran, ElementsAre(0, 1, 2));
     symbols[0] = 6;
     commands->update();
-    EXPECT_THAT(calls_of_run(), ElementsAre("cuMemcpyHtoDAsync_v2", launch_graph, wait_for_stream));
+    EXPECT_THAT(calls_of_run(), ElementsAre("cuMemsetD32Async", launch_graph, wait_for_stream));
     EXPECT_THAT(seen_symbols, ElementsAre(5, 5, 5, 5, 5, 5, 6, 6, 6));
 }
 

@@ -36,7 +36,7 @@ TEST(CudaBackends, RatesAreThoseOfGraphsOrOfSingleLaunches) {
     CudaOptions options;
     options.driver = CAIRN_FAKE_DRIVER;
     const OpenedDevice with_graphs = open_device(0, options);
-    options.graphs = false;
+    options.use.graphs = false;
     const OpenedDevice without = open_device(0, options);
     EXPECT_THAT(with_graphs.backend->fingerprint({}), HasSubstr("| CUDA graphs"));
     EXPECT_THAT(without.backend->fingerprint({}), HasSubstr("| single launches"));
@@ -56,7 +56,7 @@ TEST_F(CudaBackendTest, DescribesTheDevice) {
               "Stand-in | compute capability 9.0 | multiprocessors 132 L2 52428800 | driver 13.0 | NVRTC 13.0 | CUDA "
               "graphs");
     const auto without =
-        cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}), {}, false);
+        cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}), {.graphs = false});
     EXPECT_THAT(without->fingerprint({}), HasSubstr("| NVRTC none | single launches"));
 }
 

@@ -87,13 +87,27 @@ TEST_P(CudaCommandsTest, SymbolsAreUploadedOnceForEachUpdate) {
     run();
     run();
     EXPECT_THAT(seen_symbols, ElementsAre(5, 5));
-    EXPECT_EQ(driver.count("cuMemcpyHtoDAsync_v2"), 1);
-    symbols = {8, 9};
+    EXPECT_EQ(driver.count("cuMemsetD32Async"), 4) << "two words each";
+    symbols = {8, 6};
     commands->update();
     commands->update();
     run();
     EXPECT_THAT(seen_symbols, ElementsAre(5, 5, 8));
-    EXPECT_EQ(driver.count("cuMemcpyHtoDAsync_v2"), 2);
+    EXPECT_EQ(driver.count("cuMemsetD32Async"), 5) << "one word has changed";
+    symbols = {-1, 6};
+    commands->update();
+    run();
+    EXPECT_THAT(seen_symbols, ElementsAre(5, 5, 8, -1));
+    EXPECT_EQ(driver.count("cuMemsetD32Async"), 7);
+}
+
+TEST_P(CudaCommandsTest, ASymbolWhoseWriteFailedIsWrittenAgain) {
+    symbols = {5};
+    record("n");
+    driver.fail("cuMemsetD32Async", 1, Result::invalid_value);
+    EXPECT_NE(run().thrown, nullptr);
+    run();
+    EXPECT_THAT(seen_symbols, ElementsAre(5));
 }
 
 TEST_P(CudaCommandsTest, CopiesBetweenHostAndDevice) {

@@ -22,7 +22,7 @@ public:
         : driver_(driver), graphs_(graphs), saved_(saved) {}
 
     void run(const std::shared_ptr<Nvrtc>& nvrtc) {
-        const auto backend = cuda_backend(0, driver_.table(), nvrtc, {}, graphs_);
+        const auto backend = cuda_backend(0, driver_.table(), nvrtc, {.graphs = graphs_});
         constexpr std::size_t bytes = std::size_t{5} << 18;
         const auto memory = backend->reserve(bytes, MemoryUse::arena), state = backend->reserve(64, MemoryUse::state);
         std::vector<std::byte> values(bytes, std::byte{1});
@@ -67,6 +67,20 @@ public:
         launches[2].grid = {32, 1, 1};
         commands->update();
         run(false);
+        // Two runs that are not waited for, a third that is, and one that the end of the commands waits for.
+        for (const bool wait : {false, false, true, false}) {
+            Submission submission;
+            submission.use.wait = wait;
+            commands->run(submission);
+            if (submission.thrown) std::rethrow_exception(submission.thrown);
+        }
+        Submission waited;
+        commands->wait(waited);
+        if (waited.thrown) std::rethrow_exception(waited.thrown);
+        Submission last;
+        last.use.wait = false;
+        commands->run(last);
+        if (last.thrown) std::rethrow_exception(last.thrown);
         TimedCalls timed{nullptr, 3, [&] { return std::make_unique<SameArguments>(launches[1].args); }, 1, 1};
         timed.code = codes[0].get();
         timed.symbols = symbols;
@@ -146,7 +160,9 @@ TEST_P(EveryCall, MayFail) {
                                          "cuLaunchKernelEx",     "cuStreamSynchronize",
                                          "cuEventRecord",        "cuEventElapsedTime_v2",
                                          "cuMemGetInfo_v2",      "cuMemFree_v2",
-                                         "cuMemcpyDtoDAsync_v2"};
+                                         "cuMemcpyDtoDAsync_v2", "cuMemsetD32Async",
+                                         "cuEventCreate",        "cuEventSynchronize",
+                                         "cuStreamWaitEvent"};
     if (graphs)
         for (const char* call :
              {"cuStreamBeginCapture_v2", "cuStreamGetCaptureInfo_v3", "cuStreamEndCapture",
@@ -173,7 +189,7 @@ TEST(Faults, WithoutOneTheScenarioSucceeds) {
         EXPECT_EQ(nvrtc.texts.size(), 1U) << "the other kernel";
         EXPECT_THAT(driver.violations(), IsEmpty());
         EXPECT_THAT(driver.leaks(), IsEmpty());
-        EXPECT_EQ(driver.count("cuGraphLaunch"), graphs ? 5 : 0) << "four runs and the timed calls";
+        EXPECT_EQ(driver.count("cuGraphLaunch"), graphs ? 10 : 0) << "nine runs and the timed calls";
     }
 }
 

@@ -25,7 +25,8 @@ private:
 /// is what it was.
 class CudaTest : public ::testing::Test {
 protected:
-    explicit CudaTest(bool graphs = true) : backend(cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, graphs)) {}
+    explicit CudaTest(bool graphs = true)
+        : backend(cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.graphs = graphs})) {}
     void TearDown() override {
         backend.reset();
         EXPECT_THAT(driver.violations(), ::testing::IsEmpty());

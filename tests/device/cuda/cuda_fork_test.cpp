@@ -113,7 +113,7 @@ TEST_F(CudaFork, AChildIsToldSoByEveryCallAndCallsNothing) {
                       }};
                   for (const auto& call : calls)
                       if (const std::string text = text_of(call); text != reason) return text;
-                  if (backend->is_device_memory(memory->data())) return std::string("it asks the driver");
+                  if (backend->device_of_memory(memory->data())) return std::string("it asks the driver");
                   return calls_of_the_end();
               }),
               "");

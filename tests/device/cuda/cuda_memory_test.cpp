@@ -50,13 +50,13 @@ TEST_F(CudaMemoryTest, AddressesOfDevicesAreToldFromThoseOfTheHost) {
         const CurrentContext current(*device);
         pinned = device->calls().allocate_pinned(16, 0);
         theirs = device->calls().allocate(16);
-        EXPECT_TRUE(backend->is_device_memory(memory->data()));
-        EXPECT_TRUE(backend->is_device_memory(memory->data() + 999));
-        EXPECT_TRUE(backend->is_device_memory(reinterpret_cast<const void*>(theirs)));
-        EXPECT_FALSE(backend->is_device_memory(pinned));
-        EXPECT_FALSE(backend->is_device_memory(&here));
-        EXPECT_FALSE(backend->is_device_memory(nullptr));
-        EXPECT_FALSE(cpu_backend(1)->is_device_memory(memory->data()));
+        EXPECT_EQ(backend->device_of_memory(memory->data()), Device::cuda());
+        EXPECT_EQ(backend->device_of_memory(memory->data() + 999), Device::cuda());
+        EXPECT_EQ(backend->device_of_memory(reinterpret_cast<const void*>(theirs)), Device::cuda());
+        EXPECT_EQ(backend->device_of_memory(pinned), std::nullopt);
+        EXPECT_EQ(backend->device_of_memory(&here), std::nullopt);
+        EXPECT_EQ(backend->device_of_memory(nullptr), std::nullopt);
+        EXPECT_EQ(cpu_backend(1)->device_of_memory(memory->data()), std::nullopt);
         device->calls().call(&DriverTable::host_free, pinned);
         device->calls().call(&DriverTable::memory_free, theirs);
     }
@@ -69,7 +69,7 @@ TEST_F(CudaMemoryTest, AddressesOfDevicesAreToldFromThoseOfTheHost) {
             *static_cast<unsigned*>(value) = attribute == PointerAttribute::is_managed ? 1 : 0;
         return Result::success;
     };
-    EXPECT_FALSE(cuda_backend(0, managing, nvrtc.nvrtc())->is_device_memory(memory->data()));
+    EXPECT_EQ(cuda_backend(0, managing, nvrtc.nvrtc())->device_of_memory(memory->data()), std::nullopt);
 }
 
 TEST_F(CudaMemoryTest, RowsAreThoseOfHostMemory) {

@@ -120,7 +120,7 @@ TEST_F(CudaBinaries, CodeOfAnotherTextOrPreludeOrArchitectureIsCompiled) {
     EXPECT_THAT(nvrtc.texts, ElementsAre("#line 1 \"a\"\ntext a2\n")) << "the other one is loaded";
     compile_all(*backend, {{"text b", "c"}}, saved);
     EXPECT_THAT(nvrtc.texts, SizeIs(2)) << "another entry";
-    const auto with_prelude = cuda_backend(0, driver.table(), nvrtc.nvrtc(), "prelude\n");
+    const auto with_prelude = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.prelude = "prelude\n"});
     compile_all(*with_prelude, {{"text a", "a"}}, saved);
     EXPECT_THAT(nvrtc.texts, SizeIs(3));
     const auto older = cuda_backend(0, older_device(*driver.table()), nvrtc.nvrtc());
@@ -198,7 +198,8 @@ TEST_F(CudaBinaries, AKernelThatDoesNotCompileIsNamedWithItsProblem) {
     DeviceCode code = {"#error", "c"};
     code.label = "own.exp@1 for exp | f32[4] -> f32[4]";
     for (const bool cached : {false, true}) {
-        backend = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cached ? std::make_shared<MapCache>() : nullptr);
+        backend =
+            cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cached ? std::make_shared<MapCache>() : nullptr});
         EXPECT_THAT(message_of(ErrorKind::unsupported,
                                [&] {
                                    compile_all(*backend, {{"text a", "a"}, code});
@@ -210,17 +211,17 @@ TEST_F(CudaBinaries, AKernelThatDoesNotCompileIsNamedWithItsProblem) {
 
 TEST_F(CudaBinaries, ACacheIsReadBeforeACompilationAndWrittenAfterIt) {
     const auto cache = std::make_shared<MapCache>();
-    const auto first = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache);
+    const auto first = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache});
     compile_all(*first, {{"text a", "a"}, {"text b", "b"}});
     EXPECT_THAT(nvrtc.texts, SizeIs(2)) << "a program each";
     EXPECT_THAT(cache->files, SizeIs(2));
     images.clear();
-    const auto second = cuda_backend(0, driver.table(), no_nvrtc(), {}, true, cache);
+    const auto second = cuda_backend(0, driver.table(), no_nvrtc(), {.cache = cache});
     const auto kernels = compile_all(*second, {{"text b", "b"}});
     EXPECT_THAT(images, SizeIs(1));
     EXPECT_EQ(second->binary(kernels[0].get()), cache->files.at(second->binary(kernels[0].get())->keys[0]));
     // A change of one kernel compiles that kernel.
-    backend = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache);
+    backend = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache});
     nvrtc.texts.clear();
     compile_all(*backend, {{"text a2", "a"}, {"text b", "b"}});
     EXPECT_THAT(nvrtc.texts, ElementsAre("#line 1 \"a\"\ntext a2\n"));
@@ -230,14 +231,14 @@ TEST_F(CudaBinaries, ACacheIsReadBeforeACompilationAndWrittenAfterIt) {
 TEST_F(CudaBinaries, CachedCodeOfAnotherNvrtcIsReplacedOnceNvrtcIsOpen) {
     const auto cache = std::make_shared<MapCache>();
     const std::vector<DeviceCode> codes = {{"text a", "a"}};
-    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache), codes);
+    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache}), codes);
     const std::vector<Binary> saved = {cache->files.begin()->second};
     nvrtc.minor_version = 1;
     nvrtc.texts.clear();
-    compile_all(*cuda_backend(0, driver.table(), no_nvrtc(), {}, true, cache), codes);
-    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache), codes, saved);
+    compile_all(*cuda_backend(0, driver.table(), no_nvrtc(), {.cache = cache}), codes);
+    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache}), codes, saved);
     EXPECT_THAT(nvrtc.texts, IsEmpty()) << "a version that nobody knows, and a saved program, take any";
-    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache), codes);
+    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache}), codes);
     EXPECT_THAT(nvrtc.texts, SizeIs(1));
     ASSERT_THAT(cache->files, SizeIs(1));
     EXPECT_EQ(cache->files.begin()->second->compiler, "NVRTC 13.1");
@@ -246,13 +247,13 @@ TEST_F(CudaBinaries, CachedCodeOfAnotherNvrtcIsReplacedOnceNvrtcIsOpen) {
 TEST_F(CudaBinaries, CachedCodeThatTheDriverRefusesIsReplaced) {
     const auto cache = std::make_shared<MapCache>();
     const std::vector<DeviceCode> codes = {{"text a", "a"}};
-    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache), codes);
+    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache}), codes);
     const Binary before = cache->files.begin()->second;
     refused = {2};
-    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {}, true, cache), codes);
+    compile_all(*cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.cache = cache}), codes);
     EXPECT_THAT(nvrtc.texts, SizeIs(2));
     EXPECT_NE(cache->files.begin()->second, before);
-    compile_all(*cuda_backend(0, driver.table(), no_nvrtc(), {}, true, cache), codes);
+    compile_all(*cuda_backend(0, driver.table(), no_nvrtc(), {.cache = cache}), codes);
 }
 
 TEST_F(CudaBinaries, TheRealCompilerMakesTheSameCodeAgain) {
@@ -266,14 +267,14 @@ TEST_F(CudaBinaries, TheRealCompilerMakesTheSameCodeAgain) {
     const auto cache = std::make_shared<MapCache>();
     const auto first = cuda_backend(0, driver.table(), nvrtc_of_toolkit());
     const auto second = cuda_backend(0, driver.table(), nvrtc_of_toolkit());
-    const auto third = cuda_backend(0, driver.table(), nvrtc_of_toolkit(), {}, true, cache);
+    const auto third = cuda_backend(0, driver.table(), nvrtc_of_toolkit(), {.cache = cache});
     const Binary kept = first->binary(compile_all(*first, {code("a"), code("b")})[0].get());
     EXPECT_EQ(*second->binary(compile_all(*second, {code("b"), code("a")})[0].get()), *kept);
     EXPECT_THAT(kept->compiler, ::testing::StartsWith("NVRTC 13."));
     compile_all(*third, {code("a"), code("b")});
     const auto files = cache->files;
     cache->files.clear();
-    compile_all(*cuda_backend(0, driver.table(), nvrtc_of_toolkit(), {}, true, cache), {code("a"), code("b")});
+    compile_all(*cuda_backend(0, driver.table(), nvrtc_of_toolkit(), {.cache = cache}), {code("a"), code("b")});
     ASSERT_THAT(files, SizeIs(2));
     for (const auto& [key, binary] : files) EXPECT_EQ(*cache->files.at(key), *binary);
 #else

@@ -54,10 +54,12 @@ std::shared_ptr<const DriverTable> make_table() {
     CAIRN_STAND_IN(copy_2d)
     CAIRN_STAND_IN(set_bytes)
     CAIRN_STAND_IN(set_bytes_2d)
+    CAIRN_STAND_IN(set_words)
     CAIRN_STAND_IN(stream_create)
     CAIRN_STAND_IN(stream_destroy)
     CAIRN_STAND_IN(stream_synchronize)
     CAIRN_STAND_IN(stream_query)
+    CAIRN_STAND_IN(stream_wait_event)
     CAIRN_STAND_IN(event_create)
     CAIRN_STAND_IN(event_destroy)
     CAIRN_STAND_IN(event_record)
@@ -153,5 +155,9 @@ std::size_t StandInDriver::context_depth() const {
     return state_->contexts[std::this_thread::get_id()].size();
 }
 ContextHandle StandInDriver::other_context() const { return state_->other_context; }
+void StandInDriver::run_all() {
+    const std::scoped_lock lock(state_->mutex);
+    state_->run_all();
+}
 
 }  // namespace cairn::device::cuda

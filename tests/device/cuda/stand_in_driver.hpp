@@ -39,8 +39,9 @@ struct StandInKernel {
 };
 
 /// A CUDA driver that works in host memory. It checks the rules of the driver's interface, records the calls, and can
-/// let any call fail. What is submitted to streams runs in one order, as late as possible: when something waits for it.
-/// At most one exists at a time. Thread-safe, kernels included.
+/// let any call fail. What is submitted to a stream runs in order, as late as possible: when something waits for it.
+/// Work of different streams is ordered by events alone, and otherwise the newest stream runs first. At most one exists
+/// at a time. Thread-safe, kernels included.
 class StandInDriver {
 public:
     explicit StandInDriver(std::size_t memory_bytes = std::size_t{1} << 30, int devices = 1);
@@ -78,6 +79,8 @@ public:
     std::size_t context_depth() const;
     /// A context that is not the device's, for the host program of a test.
     ContextHandle other_context() const;
+    /// Runs all that was submitted.
+    void run_all();
 
     class State;
 

@@ -94,14 +94,22 @@ Result StandInDriver::State::graph_launch(GraphExecHandle exec, StreamHandle str
     if (found == execs_.end()) return broken("an unknown graph is launched");
     if (!streams_.contains(stream)) return broken("a graph is launched in an unknown stream");
     if (captures_.contains(stream)) return broken_in_capture(stream, "a graph is launched in a capture");
-    for (const Node& node : found->second.nodes) {
+    Executable& launched = found->second;
+    std::deque<Work>& submitted = streams_[stream];
+    // Launches of one executable graph run one after another, in whatever streams.
+    if (launched.complete < launched.launched)
+        submitted.push_back([this, exec, source = launched.last_stream, before = launched.launched] {
+            run_until(source, [&] { return !execs_.contains(exec) || execs_[exec].complete >= before; });
+        });
+    for (const Node& node : launched.nodes) {
         if (!node.is_enabled) continue;
-        if (node.operation.event != nullptr) events_[node.operation.event].is_pending = true;
-        submitted_.push_back(node.operation.run);
+        const EventHandle event = node.operation.event;
+        submitted.push_back(event != nullptr ? record_of(event, stream) : node.operation.run);
     }
-    ++found->second.in_flight;
-    submitted_.push_back([this, exec] {
-        if (const auto complete = execs_.find(exec); complete != execs_.end()) --complete->second.in_flight;
+    ++launched.launched;
+    launched.last_stream = stream;
+    submitted.push_back([this, exec] {
+        if (const auto complete = execs_.find(exec); complete != execs_.end()) ++complete->second.complete;
     });
     return Result::success;
 }
@@ -109,7 +117,8 @@ Result StandInDriver::State::graph_exec_destroy(GraphExecHandle exec) {
     const auto found = execs_.find(exec);
     if (found == execs_.end()) return broken("an unknown executable graph is destroyed");
     // A driver permits it, but what the graph uses is destroyed next.
-    if (found->second.in_flight > 0) broken("an executable graph is destroyed while it is in flight");
+    if (found->second.complete < found->second.launched)
+        broken("an executable graph is destroyed while it is in flight");
     execs_.erase(found);
     return Result::success;
 }

@@ -151,23 +151,36 @@ Result StandInDriver::State::context_current(ContextHandle* context) {
 Result StandInDriver::State::stream_create(StreamHandle* stream, unsigned flags) {
     if (flags != stream_non_blocking) broken("a stream waits for the null stream");
     *stream = new_handle<StreamHandle>();
-    streams_.insert(*stream);
+    streams_[*stream];
     return Result::success;
 }
 Result StandInDriver::State::stream_destroy(StreamHandle stream) {
     if (captures_.erase(stream) == 1) broken("a stream is destroyed while it is captured");
+    run(stream);
     return streams_.erase(stream) == 1 ? Result::success : broken("an unknown stream is destroyed");
 }
 Result StandInDriver::State::stream_synchronize(StreamHandle stream) {
     if (!streams_.contains(stream)) return broken("an unknown stream is waited for");
     if (captures_.contains(stream)) return broken_in_capture(stream, "a stream is waited for while it is captured");
-    run_all();
+    run(stream);
     return Result::success;
 }
 Result StandInDriver::State::stream_query(StreamHandle stream) {
     if (!streams_.contains(stream)) return broken("an unknown stream is queried");
     if (captures_.contains(stream)) return broken_in_capture(stream, "a stream is queried while it is captured");
-    return submitted_.empty() ? Result::success : Result::not_ready;
+    return streams_[stream].empty() ? Result::success : Result::not_ready;
+}
+Result StandInDriver::State::stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags) {
+    if (!streams_.contains(stream)) return broken("an unknown stream waits");
+    const auto found = events_.find(event);
+    if (found == events_.end()) return broken("a stream waits for an unknown event");
+    if (flags != 0) return broken("a stream waits with unknown flags");
+    if (captures_.contains(stream)) return broken_in_capture(stream, "a stream that is captured waits for an event");
+    if (!found->second.is_pending()) return Result::success;
+    // For the last record at the time of the call.
+    return submit(stream, [this, event, source = found->second.stream, record = found->second.recorded] {
+        run_until(source, [&] { return !events_.contains(event) || events_[event].passed >= record; });
+    });
 }
 
 Result StandInDriver::State::event_create(EventHandle* event, unsigned) {
@@ -178,41 +191,50 @@ Result StandInDriver::State::event_create(EventHandle* event, unsigned) {
 Result StandInDriver::State::event_destroy(EventHandle event) {
     const auto found = events_.find(event);
     if (found == events_.end()) return broken("an unknown event is destroyed");
-    run_until([&] { return !found->second.is_pending; });
-    events_.erase(found);
+    events_.erase(found);  // work that records it is not waited for
     return Result::success;
+}
+StandInDriver::State::Work StandInDriver::State::record_of(EventHandle event, StreamHandle stream) {
+    Event& recorded = events_[event];
+    recorded.stream = stream;
+    return [this, event, number = ++recorded.recorded] {
+        const auto found = events_.find(event);
+        if (found == events_.end()) return;
+        found->second.passed = number;
+        found->second.seconds = clock;
+    };
 }
 Result StandInDriver::State::event_record(EventHandle event, StreamHandle stream) {
     if (!events_.contains(event)) return broken("an unknown event is recorded");
+    if (!streams_.contains(stream)) return broken("an event is recorded in an unknown stream");
     // A driver permits it, for forks to other streams, which Cairn does not have.
     if (captures_.contains(stream))
         return broken_in_capture(stream, "an event is recorded in a capture, but not as a node");
-    events_[event].is_pending = true;
-    return submit(stream, [this, event] { events_[event] = {false, clock}; });
+    return submit(stream, record_of(event, stream));
 }
 Result StandInDriver::State::event_record_with_flags(EventHandle event, StreamHandle stream, unsigned flags) {
     if (flags != event_record_external) return broken("an event is recorded with unknown flags");
     if (!events_.contains(event)) return broken("an unknown event is recorded");
     if (!captures_.contains(stream)) return broken("an event is recorded as a node, but not in a capture");
-    Operation operation{OperationKind::event, [this, event] { events_[event] = {false, clock}; }};
+    Operation operation{OperationKind::event, {}};  // recorded by each launch
     operation.event = event;
     return submit(stream, std::move(operation));
 }
 Result StandInDriver::State::event_synchronize(EventHandle event) {
     if (!events_.contains(event)) return broken("an unknown event is waited for");
-    run_until([&] { return !events_[event].is_pending; });
+    run_until(events_[event].stream, [&] { return !events_[event].is_pending(); });
     return Result::success;
 }
 Result StandInDriver::State::event_query(EventHandle event) {
     if (!events_.contains(event)) return broken("an unknown event is queried");
-    return events_[event].is_pending ? Result::not_ready : Result::success;
+    return events_[event].is_pending() ? Result::not_ready : Result::success;
 }
 Result StandInDriver::State::event_elapsed_time(float* milliseconds, EventHandle begin, EventHandle end) {
     if (!events_.contains(begin) || !events_.contains(end)) return broken("unknown events are compared");
     const Event &first = events_[begin], &last = events_[end];
-    if (first.is_pending || last.is_pending) return Result::not_ready;
-    if (first.passed < 0 || last.passed < 0) return invalid_handle;
-    *milliseconds = static_cast<float>((last.passed - first.passed) * 1e3);
+    if (first.is_pending() || last.is_pending()) return Result::not_ready;
+    if (first.seconds < 0 || last.seconds < 0) return invalid_handle;
+    *milliseconds = static_cast<float>((last.seconds - first.seconds) * 1e3);
     return Result::success;
 }
 

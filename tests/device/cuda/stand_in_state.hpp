@@ -47,10 +47,12 @@ public:
     Result set_bytes(DeviceAddress target, unsigned char value, std::size_t count, StreamHandle stream);
     Result set_bytes_2d(DeviceAddress target, std::size_t pitch, unsigned char value, std::size_t width,
                         std::size_t height, StreamHandle stream);
+    Result set_words(DeviceAddress target, unsigned value, std::size_t count, StreamHandle stream);
     Result stream_create(StreamHandle* stream, unsigned flags);
     Result stream_destroy(StreamHandle stream);
     Result stream_synchronize(StreamHandle stream);
     Result stream_query(StreamHandle stream);
+    Result stream_wait_event(StreamHandle stream, EventHandle event, unsigned flags);
     Result event_create(EventHandle* event, unsigned flags);
     Result event_destroy(EventHandle event);
     Result event_record(EventHandle event, StreamHandle stream);
@@ -92,6 +94,8 @@ public:
     ContextHandle primary_context = nullptr, other_context = reinterpret_cast<ContextHandle>(&fails);
 
     std::vector<std::string> leaks() const;
+    /// Runs all streams, the newest first.
+    void run_all();
 
 private:
     using Work = std::function<void()>;
@@ -121,11 +125,15 @@ private:
     struct Executable {
         GraphHandle graph;
         std::vector<Node> nodes;
-        int in_flight = 0;
+        std::int64_t launched = 0, complete = 0;  // launches
+        StreamHandle last_stream = nullptr;       // of the last launch
     };
     struct Event {
-        bool is_pending = false;
-        double passed = -1;  // seconds; -1: never recorded
+        std::int64_t recorded = 0, passed = 0;  // number of the last record, and of the last one that has passed
+        StreamHandle stream = nullptr;          // of the last record
+        double seconds = -1;                    // when it passed; -1: never
+
+        bool is_pending() const { return passed < recorded; }
     };
     struct Function {
         ModuleHandle module;
@@ -147,9 +155,11 @@ private:
     Result submit(StreamHandle stream, Work work) {
         return submit(stream, Operation{OperationKind::other, std::move(work)});
     }
-    void run_until(const std::function<bool()>& done);
-    void run_all() {
-        run_until([] { return false; });
+    /// Work that notes that the event's last record has passed, of which a stream takes over the number.
+    Work record_of(EventHandle event, StreamHandle stream);
+    void run_until(StreamHandle stream, const std::function<bool()>& done);
+    void run(StreamHandle stream) {
+        run_until(stream, [] { return false; });
     }
     /// Copies rows; the addresses of the device must be checked.
     struct Side {
@@ -171,8 +181,7 @@ private:
     std::uintptr_t next_handle_ = 4096;
     bool is_lost_ = false;
     std::int64_t retained_ = 0;
-    std::deque<Work> submitted_;
-    std::set<StreamHandle> streams_;
+    std::map<StreamHandle, std::deque<Work>> streams_;  // with what was submitted
     std::map<EventHandle, Event> events_;
     std::set<ModuleHandle> modules_;
     std::map<FunctionHandle, Function> functions_;

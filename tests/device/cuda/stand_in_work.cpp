@@ -9,7 +9,7 @@ Result StandInDriver::State::submit(StreamHandle stream, Operation operation) {
     if (!streams_.contains(stream)) return broken("work is submitted to an unknown stream");
     const auto captured = captures_.find(stream);
     if (captured == captures_.end()) {
-        submitted_.push_back(std::move(operation.run));
+        streams_[stream].push_back(std::move(operation.run));
         return Result::success;
     }
     Capture& capture = captured->second;
@@ -19,12 +19,17 @@ Result StandInDriver::State::submit(StreamHandle stream, Operation operation) {
     return Result::success;
 }
 
-void StandInDriver::State::run_until(const std::function<bool()>& done) {
-    while (!submitted_.empty() && !done()) {
-        const Work work = std::move(submitted_.front());
-        submitted_.pop_front();
+void StandInDriver::State::run_until(StreamHandle stream, const std::function<bool()>& done) {
+    const auto found = streams_.find(stream);
+    while (found != streams_.end() && !found->second.empty() && !done()) {
+        const Work work = std::move(found->second.front());
+        found->second.pop_front();
         work();
     }
+}
+
+void StandInDriver::State::run_all() {
+    for (auto each = streams_.rbegin(); each != streams_.rend(); ++each) run(each->first);
 }
 
 Result StandInDriver::State::memory_info(std::size_t* free_bytes, std::size_t* total_bytes) {
@@ -63,6 +68,10 @@ Result StandInDriver::State::pointer_attribute(void* value, PointerAttribute att
             *static_cast<MemoryType*>(value) = is_device ? MemoryType::device : MemoryType::host;
             return Result::success;
         case PointerAttribute::is_managed: *static_cast<unsigned*>(value) = 0; return Result::success;
+        case PointerAttribute::device_ordinal:
+            if (!is_device) return Result::invalid_value;
+            *static_cast<int*>(value) = 0;
+            return Result::success;
         default: return Result::not_supported;
     }
 }
@@ -102,7 +111,7 @@ Result StandInDriver::State::copy_rows(Side target, Side source, std::size_t row
     }
     const Result result = submit(stream, [copy, from = source.data] { copy(from); });
     // And it has written it.
-    if (target.is_pageable) run_all();
+    if (target.is_pageable) run(stream);
     return result;
 }
 
@@ -148,6 +157,15 @@ Result StandInDriver::State::set_bytes_2d(DeviceAddress target, std::size_t pitc
     });
 }
 
+Result StandInDriver::State::set_words(DeviceAddress target, unsigned value, std::size_t count, StreamHandle stream) {
+    if (count == 0 || target % sizeof(value) != 0) return broken("no words are set, or not at the address of one");
+    const auto to = device_side(target, count * sizeof(value), count * sizeof(value), 1);
+    if (!to) return Result::invalid_value;
+    return submit(stream, [=, data = to->data] {
+        for (std::size_t i = 0; i < count; ++i) std::memcpy(data + i * sizeof(value), &value, sizeof(value));
+    });
+}
+
 std::optional<Result> StandInDriver::State::check_launch(const LaunchConfig& config, const Function& function) {
     if (config.grid_x == 0 || config.grid_y == 0 || config.grid_z == 0)
         return broken("a grid without blocks is launched");
@@ -184,8 +202,7 @@ Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHan
     operation.kind = OperationKind::kernel;
     operation.function = function;
     operation.cluster = launch.cluster;
-    operation.run = [this, launch, values, last, run = kernel.run,
-                     seconds = kernel.seconds]() mutable {
+    operation.run = [this, launch, values, last, run = kernel.run, seconds = kernel.seconds]() mutable {
         std::vector<void*> addresses;
         for (void*& value : values) addresses.push_back(&value);
         addresses.push_back(const_cast<int*>(&last));

@@ -54,10 +54,10 @@ TEST_F(StreamCaptureTest, RecordsWithoutRunning) {
     set(capture.stream(), 3);
     EXPECT_NE(capture.last_node(), first);
     EXPECT_EQ(value(), 0x01010101);
-    ExecutableGraph graph(device, capture.end());
+    ExecutableGraph graph(device, capture.end(), device->stream());
     EXPECT_EQ(value(), 0x01010101);
     for (int repeat = 0; repeat < 2; ++repeat) {
-        graph.launch();
+        graph.launch(device->stream());
         EXPECT_EQ(value(), 0x03030303);
         set(device->stream(), 4);
     }
@@ -96,7 +96,7 @@ TEST_F(StreamCaptureTest, OtherThreadsAreNotRestricted) {
         device->calls().call(&DriverTable::memory_free, other);
     };
     std::thread([&] { EXPECT_NO_THROW(work()); }).join();
-    const ExecutableGraph graph(device, capture.end());
+    const ExecutableGraph graph(device, capture.end(), device->stream());
     EXPECT_EQ(value(), 0x05050505);
 }
 
@@ -122,7 +122,7 @@ TEST_F(StreamCaptureTest, AGraphThatCannotBeInstantiatedIsDestroyed) {
         set(capture.stream(), 2);
         const GraphHandle graph = capture.end();
         driver.fail(call, 1, Result::out_of_memory);
-        EXPECT_THAT(message_of(ErrorKind::memory, [&] { ExecutableGraph(device, graph); }),
+        EXPECT_THAT(message_of(ErrorKind::memory, [&] { ExecutableGraph(device, graph, device->stream()); }),
                     HasSubstr(std::string(call) + " is out of memory"));
     }
     EXPECT_EQ(driver.count("cuGraphDestroy"), 2);
@@ -133,9 +133,9 @@ TEST_F(StreamCaptureTest, AMovedFromGraphDestroysNothing) {
     StreamCapture capture(*device);
     set(capture.stream(), 2);
     {
-        ExecutableGraph first(device, capture.end());
+        ExecutableGraph first(device, capture.end(), device->stream());
         ExecutableGraph second(std::move(first));
-        second.launch();
+        second.launch(device->stream());
         EXPECT_EQ(value(), 0x02020202);
     }
     EXPECT_EQ(driver.count("cuGraphExecDestroy"), 1);
