@@ -117,7 +117,7 @@ TEST(CandidateCache, EqualsAnUncachedSearchInLayers) {
     other.accepts = accepts_any;
     other.cost = [](const Problem&) { return Cost{1, 1, 1}; };
     kernels.kernels.insert(kernels.kernels.begin(), other);
-    EXPECT_GT(compare(layers(3), kernels, {{Device::cpu, Device::cuda()}, Device::cpu, {true}}).found, 70);
+    EXPECT_GT(compare(layers(3), kernels, {{Device::cpu, Device::cuda()}, Device::cpu, {}, {true}}).found, 70);
 }
 
 class CandidateCacheTest : public testing::Test {
