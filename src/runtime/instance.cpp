@@ -137,6 +137,7 @@ Instance::Instance(std::shared_ptr<Executable> given)
             for (SizeSlot& slot : sizes)
                 if (slot.name == state.before.symbol()) slot.is_state_length = true, slot.set = true;
     }
+    sizes_before_pending_.resize(sizes.size());
     const Program& first = executable->set.buckets[0].program;
     inputs.resize(executable->set.inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].shape.resize(executable->set.inputs[i].desc.shape.size());
@@ -457,15 +458,14 @@ void Instance::run(const RunOptions& options) {
     commit(ran.frame);
 }
 
-void Instance::note_pending(BucketFrame& ran) {
+void Instance::note_pending(BucketFrame& ran) noexcept {
     if (!ran.frame.commands().is_pending()) {
         pending_.reset();  // the run was waited for, and all before it
         return;
     }
     if (!pending_) {
-        pending_.emplace();
-        pending_->frame = &ran;
-        for (const SizeSlot& slot : sizes) pending_->sizes.push_back(slot.value);
+        pending_ = {&ran, 0};
+        for (std::size_t s = 0; s < sizes.size(); ++s) sizes_before_pending_[s] = sizes[s].value;
     }
     ++pending_->count;
 }
@@ -475,7 +475,7 @@ void Instance::settle_pending(device::Submission& outcome) {
     if (outcome.failed < 0 && outcome.thrown == nullptr) return;
     bucket = -1;
     for (std::size_t s = 0; s < sizes.size(); ++s)
-        if (sizes[s].is_state_length) sizes[s].value = runs.sizes[s];
+        if (sizes[s].is_state_length) sizes[s].value = sizes_before_pending_[s];
     outcome.reached = outcome.count;
     note_damage(runs.frame->frame, outcome, runs.count);
 }

@@ -93,7 +93,6 @@ struct ExactRun {
 /// Runs of one bucket that have returned before their work on a device was complete.
 struct PendingRuns {
     BucketFrame* frame = nullptr;
-    std::vector<std::int64_t> sizes;  ///< values of Instance::sizes before the first of them
     int count = 0;
 };
 
@@ -165,7 +164,7 @@ private:
     bool may_return_early(const RunOptions& options) const;
     void execute(Frame& frame, const RunOptions& options, bool wait, std::string_view phase,
                  device::Submission& submission);
-    void note_pending(BucketFrame& ran);
+    void note_pending(BucketFrame& ran) noexcept;
     /// Ends pending runs, which are complete. If their outcome is a failure, restores the lengths of states.
     void settle_pending(device::Submission& outcome);
     /// Marks states as damaged if the run, or several, may have begun to overwrite live rows.
@@ -188,6 +187,7 @@ private:
     std::vector<ByteRange> input_memory_;  // scratch
     Arenas arenas_;
     std::optional<PendingRuns> pending_;
+    std::vector<std::int64_t> sizes_before_pending_;  // values of `sizes` before the first pending run
 };
 
 }  // namespace cairn::runtime
