@@ -2,8 +2,11 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__has_feature)
@@ -82,10 +85,16 @@ struct Context {
 }  // namespace
 
 struct Fibers::State {
-    Body body;
-    void* context;
-    std::size_t stride;  // of stacks, each with an inaccessible page below it
-    std::byte* stacks;
+    State(std::size_t count, std::size_t stack_bytes);
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    Body body = nullptr;
+    void* context = nullptr;
+    const std::thread::id thread = std::this_thread::get_id();  // whose stack is the scheduler's
+    std::size_t stride;                                         // of stacks, each with an inaccessible page below it
+    std::byte* stacks = nullptr;
     std::vector<Context> fibers;
     Context scheduler;
     std::size_t running = 0;
@@ -94,16 +103,24 @@ struct Fibers::State {
 
     std::byte* stack(std::size_t fiber) const { return stacks + fiber * stride + page; }
     std::size_t stack_bytes() const { return stride - page; }
+    bool is_running() const {
+        return std::any_of(fibers.begin(), fibers.end(), [](const Context& fiber) { return fiber.is_running; });
+    }
     void switch_to(Context& from, Context& to);
+    void suspend() { switch_to(fibers[running], scheduler); }
+    void restart(std::size_t fiber);
     static void main();
+    static std::size_t stride_for(std::size_t stack_bytes) { return (stack_bytes + page - 1) / page * page + page; }
+
+    /// The fibers that a new fiber belongs to: a fresh stack has no place for arguments.
+    static thread_local State* starting;
+    /// Those that were used last, for the next that need no more. To make a thousand stacks takes longer than most
+    /// kernels run, and with ThreadSanitizer a hundred times as long.
+    static thread_local std::unique_ptr<State> spare;
 };
 
-namespace {
-
-/// The fibers that a new fiber belongs to: a fresh stack has no place for arguments.
-thread_local Fibers* starting = nullptr;
-
-}  // namespace
+thread_local Fibers::State* Fibers::State::starting = nullptr;
+thread_local std::unique_ptr<Fibers::State> Fibers::State::spare;
 
 void Fibers::State::switch_to(Context& from, Context& to) {
 #if defined(CAIRN_ASAN)
@@ -126,38 +143,46 @@ void Fibers::State::switch_to(Context& from, Context& to) {
 #endif
 }
 
-Fibers::Fibers(std::size_t count, std::size_t stack_bytes, Body body, void* context)
-    : state_(std::make_unique<State>()) {
-    State& state = *state_;
-    state.body = body;
-    state.context = context;
-    state.stride = (stack_bytes + page - 1) / page * page + page;
-    void* memory = ::mmap(nullptr, count * state.stride, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+Fibers::State::State(std::size_t count, std::size_t stack_bytes) : stride(stride_for(stack_bytes)) {
+    void* memory =
+        ::mmap(nullptr, count * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    state.stacks = static_cast<std::byte*>(memory);
-    state.fibers.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        ::mprotect(state.stacks + i * state.stride, page, PROT_NONE);
-        restart(i);
-    }
+    stacks = static_cast<std::byte*>(memory);
+    fibers.resize(count);
+    for (std::size_t i = 0; i < count; ++i) ::mprotect(stacks + i * stride, page, PROT_NONE);
+}
+
+Fibers::State::~State() {
+#if defined(CAIRN_ASAN)
+    for (std::size_t i = 0; i < fibers.size(); ++i) __asan_unpoison_memory_region(stack(i), stack_bytes());
+#endif
+#if defined(CAIRN_TSAN)
+    for (Context& fiber : fibers)
+        if (fiber.tsan_fiber != nullptr) __tsan_destroy_fiber(fiber.tsan_fiber);
+#endif
+    ::munmap(stacks, fibers.size() * stride);
+}
+
+Fibers::Fibers(std::size_t count, std::size_t stack_bytes, Body body, void* context) : count_(count) {
+    std::unique_ptr<State>& spare = State::spare;
+    if (spare != nullptr && spare->fibers.size() >= count && spare->stride == State::stride_for(stack_bytes))
+        state_ = std::move(spare);
+    else
+        state_ = std::make_unique<State>(count, stack_bytes);
+    state_->body = body;
+    state_->context = context;
+    for (std::size_t i = 0; i < count; ++i) restart(i);
 }
 
 Fibers::~Fibers() {
-#if defined(CAIRN_ASAN)
-    for (std::size_t i = 0; i < count(); ++i) __asan_unpoison_memory_region(state_->stack(i), state_->stack_bytes());
-#endif
-#if defined(CAIRN_TSAN)
-    for (Context& fiber : state_->fibers) __tsan_destroy_fiber(fiber.tsan_fiber);
-#endif
-    ::munmap(state_->stacks, count() * state_->stride);
+    // What an abandoned fiber has on its stack is never destroyed, and neither is the fiber used again.
+    if (state_->thread == std::this_thread::get_id() && !state_->is_running()) State::spare = std::move(state_);
 }
 
-std::size_t Fibers::count() const noexcept { return state_->fibers.size(); }
+std::size_t Fibers::count() const noexcept { return count_; }
 
 void Fibers::State::main() {
-    Fibers& fibers = *starting;
-    State& state = *fibers.state_;
+    State& state = *starting;
 #if defined(CAIRN_ASAN)
     __sanitizer_finish_switch_fiber(nullptr, &state.scheduler_stack, &state.scheduler_bytes);
 #endif
@@ -167,18 +192,19 @@ void Fibers::State::main() {
         self.is_running = true;
         state.body(state.context, state.running);
         self.is_running = false;
-        fibers.suspend();
+        state.suspend();
     }
 }
 
-void Fibers::restart(std::size_t fiber) {
-    State& state = *state_;
-    Context& context = state.fibers[fiber];
+void Fibers::restart(std::size_t fiber) { state_->restart(fiber); }
+
+void Fibers::State::restart(std::size_t fiber) {
+    Context& context = fibers[fiber];
     if (context.is_made && !context.is_running) return;
     context.is_made = true;
     context.is_running = false;
 #if defined(CAIRN_ASAN)
-    __asan_unpoison_memory_region(state.stack(fiber), state.stack_bytes());
+    __asan_unpoison_memory_region(stack(fiber), stack_bytes());
     context.fake_stack = nullptr;
 #endif
 #if defined(CAIRN_TSAN)
@@ -188,27 +214,27 @@ void Fibers::restart(std::size_t fiber) {
 #if !defined(CAIRN_UCONTEXT)
     // The stack of a call: six saved registers, then the address that the switch returns to. The called function
     // expects the stack pointer 8 below a multiple of 16, where its own return address would be.
-    auto* top = reinterpret_cast<void**>(state.stack(fiber) + state.stack_bytes()) - 1;
+    auto* top = reinterpret_cast<void**>(stack(fiber) + stack_bytes()) - 1;
     *top = nullptr;
     *--top = reinterpret_cast<void*>(&State::main);
     for (int i = 0; i < 6; ++i) *--top = nullptr;
     context.top = top;
 #else
     getcontext(&context.context);
-    context.context.uc_stack.ss_sp = state.stack(fiber);
-    context.context.uc_stack.ss_size = state.stack_bytes();
+    context.context.uc_stack.ss_sp = stack(fiber);
+    context.context.uc_stack.ss_size = stack_bytes();
     context.context.uc_link = nullptr;
     makecontext(&context.context, &State::main, 0);
 #endif
 }
 
 void Fibers::resume(std::size_t fiber) {
-    starting = this;
+    State::starting = state_.get();
     state_->running = fiber;
     state_->switch_to(state_->scheduler, state_->fibers[fiber]);
 }
 
-void Fibers::suspend() { state_->switch_to(state_->fibers[state_->running], state_->scheduler); }
+void Fibers::suspend() { state_->suspend(); }
 
 std::size_t Fibers::owner(const void* address) const noexcept {
     const auto offset = static_cast<const std::byte*>(address) - state_->stacks;

@@ -31,6 +31,7 @@ public:
 private:
     struct State;
     std::unique_ptr<State> state_;
+    std::size_t count_;
 };
 
 }  // namespace cairn::emulated_cuda
