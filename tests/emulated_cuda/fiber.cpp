@@ -79,7 +79,6 @@ struct Context {
 #endif
     bool is_made = false, is_running = false;
     void* fake_stack = nullptr;  // of AddressSanitizer
-    void* tsan_fiber = nullptr;
 };
 
 }  // namespace
@@ -98,6 +97,9 @@ struct Fibers::State {
     std::vector<Context> fibers;
     Context scheduler;
     std::size_t running = 0;
+    // ThreadSanitizer has slots for 255 threads and clears its memory when more take turns. All fibers are one to it:
+    // they run one at a time, and what it would say of them is found by the emulator.
+    void *tsan_fibers = nullptr, *tsan_scheduler = nullptr;
     const void* scheduler_stack = nullptr;  // told by AddressSanitizer
     std::size_t scheduler_bytes = 0;
 
@@ -115,7 +117,7 @@ struct Fibers::State {
     /// The fibers that a new fiber belongs to: a fresh stack has no place for arguments.
     static thread_local State* starting;
     /// Those that were used last, for the next that need no more. To make a thousand stacks takes longer than most
-    /// kernels run, and with ThreadSanitizer a hundred times as long.
+    /// kernels run.
     static thread_local std::unique_ptr<State> spare;
 };
 
@@ -130,8 +132,8 @@ void Fibers::State::switch_to(Context& from, Context& to) {
                                    back ? scheduler_bytes : stack_bytes());
 #endif
 #if defined(CAIRN_TSAN)
-    if (from.tsan_fiber == nullptr) from.tsan_fiber = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(to.tsan_fiber, 0);
+    if (&from == &scheduler) tsan_scheduler = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(&to == &scheduler ? tsan_scheduler : tsan_fibers, 0);
 #endif
 #if !defined(CAIRN_UCONTEXT)
     cairn_switch_stack(&from.top, to.top);
@@ -150,6 +152,9 @@ Fibers::State::State(std::size_t count, std::size_t stack_bytes) : stride(stride
     stacks = static_cast<std::byte*>(memory);
     fibers.resize(count);
     for (std::size_t i = 0; i < count; ++i) ::mprotect(stacks + i * stride, page, PROT_NONE);
+#if defined(CAIRN_TSAN)
+    tsan_fibers = __tsan_create_fiber(0);
+#endif
 }
 
 Fibers::State::~State() {
@@ -157,8 +162,7 @@ Fibers::State::~State() {
     for (std::size_t i = 0; i < fibers.size(); ++i) __asan_unpoison_memory_region(stack(i), stack_bytes());
 #endif
 #if defined(CAIRN_TSAN)
-    for (Context& fiber : fibers)
-        if (fiber.tsan_fiber != nullptr) __tsan_destroy_fiber(fiber.tsan_fiber);
+    __tsan_destroy_fiber(tsan_fibers);
 #endif
     ::munmap(stacks, fibers.size() * stride);
 }
@@ -206,10 +210,6 @@ void Fibers::State::restart(std::size_t fiber) {
 #if defined(CAIRN_ASAN)
     __asan_unpoison_memory_region(stack(fiber), stack_bytes());
     context.fake_stack = nullptr;
-#endif
-#if defined(CAIRN_TSAN)
-    if (context.tsan_fiber != nullptr) __tsan_destroy_fiber(context.tsan_fiber);
-    context.tsan_fiber = __tsan_create_fiber(0);
 #endif
 #if !defined(CAIRN_UCONTEXT)
     // The stack of a call: six saved registers, then the address that the switch returns to. The called function
