@@ -45,8 +45,8 @@ struct TimeSpan {
     double begin = 0, end = 0;
 };
 
-/// How a device orders work that it is given.
-struct StreamUse {
+/// The stream that a submission is ordered in, and whether the caller waits for it.
+struct StreamOptions {
     /// A stream of the host program, as the device's driver names it, behind whose work this is ordered; empty: a
     /// stream of the device's own.
     std::optional<void*> stream = {};
@@ -55,7 +55,8 @@ struct StreamUse {
 
 /// One execution of a command buffer: what the caller wants to see, and the outcome.
 struct Submission {
-    StreamUse use = {};         ///< with spans or progress, and after a stop, the device is waited for in any case
+    /// With spans or progress, and after a stop, the device is waited for in any case.
+    StreamOptions stream_options = {};
     TimeSpan* spans = nullptr;  ///< per launch, of CommandBuffer::threads(); filled in if not null
     /// Polled between launches, or between groups of launches that the device runs as one, on the caller's thread;
     /// null: never.
@@ -89,8 +90,8 @@ public:
     /// Number of threads that run the launches at their current sizes: 1 if all are too small to share.
     virtual int threads() const noexcept = 0;
     /// Runs all launches and returns when they are complete, one has failed, or the caller wanted to stop; without
-    /// StreamUse::wait perhaps earlier. Failures and exceptions of kernels are in the outcome. For one host thread at a
-    /// time.
+    /// StreamOptions::wait perhaps earlier. Failures and exceptions of kernels are in the outcome. For one host thread
+    /// at a time.
     virtual void run(Submission& submission) = 0;
     /// True if runs have returned before their launches were complete. Another run may follow; it is ordered behind
     /// them in whatever stream it is, and on the host it waits for none of them unless it has to.

@@ -52,8 +52,8 @@ public:
     }
 
     /// Runs the segment. False if the whole submission ends here.
-    bool run(device::CommandBuffer& commands, const device::StreamUse& use) {
-        part_.use = use;
+    bool run(device::CommandBuffer& commands, const device::StreamOptions& options) {
+        part_.stream_options = options;
         commands.run(part_);
         return note_outcome();
     }
@@ -85,13 +85,13 @@ private:
 };
 
 void CommandList::run(device::Submission& submission, const device::Backend* streaming) {
-    const device::StreamUse use = submission.use;
-    const auto use_in = [&](const Segment& segment) {
-        return device::StreamUse{segment.backend == streaming ? use.stream : std::nullopt,
-                                 use.wait || &segment != &segments_.back()};
+    const device::StreamOptions whole = submission.stream_options;
+    const auto options_of = [&](const Segment& segment) {
+        return device::StreamOptions{segment.backend == streaming ? whole.stream : std::nullopt,
+                                     whole.wait || &segment != &segments_.back()};
     };
     if (segments_.size() == 1) {
-        submission.use = use_in(segments_.front());
+        submission.stream_options = options_of(segments_.front());
         return segments_.front().commands->run(submission);
     }
     submission.count = count_;
@@ -99,7 +99,7 @@ void CommandList::run(device::Submission& submission, const device::Backend* str
     const auto begin = std::chrono::steady_clock::now();
     for (Segment& segment : segments_) {
         const std::chrono::duration<double> began = std::chrono::steady_clock::now() - begin;
-        if (!Part(submission, segment, width, began.count()).run(*segment.commands, use_in(segment))) return;
+        if (!Part(submission, segment, width, began.count()).run(*segment.commands, options_of(segment))) return;
     }
 }
 

@@ -344,8 +344,8 @@ bool Instance::may_return_early(const RunOptions& options) const {
 
 void Instance::execute(Frame& frame, const RunOptions& options, bool wait, std::string_view phase,
                        device::Submission& submission) {
-    if (options.stream) submission.use.stream = options.stream->handle;
-    submission.use.wait = wait;
+    if (options.stream) submission.stream_options.stream = options.stream->handle;
+    submission.stream_options.wait = wait;
     const std::size_t count = frame.launches().size();
     if (options.profile) {
         profile.spans.assign(count * static_cast<std::size_t>(frame.commands().threads()), {});

@@ -193,7 +193,7 @@ TEST_P(AsynchronousRuns, ResultsInTheHostsMemoryAreWaitedFor) {
     EXPECT_THAT(sums, ElementsAre(4, 5, 6, 7));
 }
 
-TEST_P(AsynchronousRuns, AFailureIsToldByTheWaitAndTakesTheRowsBack) {
+TEST_P(AsynchronousRuns, AFailureIsReportedByTheWaitAndTakesTheRowsBack) {
     CompiledGraph compiled = compile(stepper(), *context, on_the_device());
     const HostsArray<std::int32_t> right(*stream, {2}), wrong(*stream, {16});
     const auto step = [&](const HostsArray<std::int32_t>& index, bool wait = false) {

@@ -20,10 +20,10 @@ Context EmulatedDevice::context(ContextOptions options) {
         cache = std::make_shared<runtime::KernelCacheFolder>(options.kernel_cache, options.log);
     std::vector<DeviceBackend> devices;
     devices.push_back({rates.device,
-                       device::cuda::cuda_backend(
-                           0, driver_.table(), std::move(nvrtc),
-                           device::cuda::CudaUse{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                                 std::move(cache), options.device_allocator}),
+                       device::cuda::cuda_backend(0, driver_.table(), std::move(nvrtc),
+                                                  device::cuda::CudaBackendOptions{
+                                                      std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                                                      std::move(cache), options.device_allocator}),
                        driver::kernels_for_cuda(rates, options_.compute_capability)});
     return driver::make_context(std::move(options), std::move(devices));
 }

@@ -64,10 +64,8 @@ std::shared_ptr<const DriverTable> RealDevice::driver_table() const {
 }
 
 Context RealDevice::context(ContextOptions options) {
-    OpenedDriver opened = open_driver();
-    if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
-    auto table = std::make_shared<DriverTable>(*opened.driver);
-    counter.driver = opened.driver;
+    counter.driver = driver_table();
+    auto table = std::make_shared<DriverTable>(*counter.driver);
     table->launch = counting_launch;
     table->graph_instantiate = counting_instantiate;
     table->graph_launch = counting_graph_launch;
@@ -79,8 +77,8 @@ Context RealDevice::context(ContextOptions options) {
     std::vector<DeviceBackend> devices;
     devices.push_back({rates.device,
                        cuda_backend(0, table, std::make_shared<Nvrtc>(folders),
-                                    CudaUse{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                            std::move(cache), options.device_allocator}),
+                                    CudaBackendOptions{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                                                       std::move(cache), options.device_allocator}),
                        driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }

@@ -97,12 +97,17 @@ std::vector<std::int32_t> Gpt2::generate(std::span<const std::int32_t> ids, std:
     const auto given = static_cast<std::int64_t>(ids.size());
     if (count > capacity_)
         throw Error(ErrorKind::argument, "gpt2", "generate() writes at most as many tokens as the context holds");
-    check(ids, ids.empty() ? count : given + count - 1);
-    if (!ids.empty()) compiled_.rewind("written", 1), written_ = 0;
+    // The last token that is chosen is read by the next call alone.
+    const std::int64_t added = ids.empty() ? count : given + count - 1;
+    check(ids, added);
+    if (!ids.empty()) {
+        compiled_.rewind("written", 1);
+        written_ = 0;
+    }
     try {
         submit(ids, count);
         const OutputView text = compiled_.state("text");
-        length_ += ids.empty() ? count : given + count - 1;
+        length_ += added;
         written_ += count;
         const std::span<const std::int32_t> all = text.as<std::int32_t>();
         return {all.end() - count, all.end()};

@@ -44,33 +44,19 @@ void BoundLaunch::bind_copy(const KernelLaunch& launch, CudaDevice& device) {
     if (launch.copy_bytes == 0 && launch.bytes != 0)
         throw InternalError("cuda", "a launch has neither code nor bytes to copy");
     if (launch.inputs != 1 || launch.outputs != 1) throw InternalError("cuda", "a copy has one input and one output");
-    const std::byte* const source = launch.args.inputs[0].data;
-    std::byte* const target = launch.args.outputs[0].data;
-    const bool is_known =
-        arguments_.source == source && arguments_.target == target && launch.copy_bytes <= arguments_.copy_bytes;
-    if (!is_known && launch.copy_bytes > 0) {
-        const bool from_device = device.holds(source, launch.copy_bytes);
-        const bool to_device = device.holds(target, launch.copy_bytes);
-        device.calls().throw_if_lost();
-        if (!from_device && !to_device)
-            throw InternalError("cuda", "neither operand of a copy is in the memory of the device");
-        direction_ = from_device && to_device ? CopyDirection::on_device
-                     : from_device            ? CopyDirection::to_host
-                                              : CopyDirection::to_device;
-    }
-    arguments_.source = source;
-    arguments_.target = target;
-    arguments_.copy_bytes = launch.copy_bytes;
+    arguments_.copy.bind(launch.args.outputs[0].data, launch.args.inputs[0].data, launch.copy_bytes, device);
 }
 
 bool BoundLaunch::has_work() const noexcept {
-    if (kernel_ == nullptr) return arguments_.copy_bytes > 0;
+    if (kernel_ == nullptr) return arguments_.copy.bytes() > 0;
     return arguments_.grid[0] > 0 && arguments_.grid[1] > 0 && arguments_.grid[2] > 0;
 }
 
 bool BoundLaunch::stays_on_device(const CudaDevice& device) const noexcept {
-    return kernel_ != nullptr || (device.addresses().contains(arguments_.source, arguments_.copy_bytes) &&
-                                  device.addresses().contains(arguments_.target, arguments_.copy_bytes));
+    if (kernel_ != nullptr) return true;
+    const LinearCopy& copy = arguments_.copy;
+    return device.addresses().contains(copy.source(), copy.bytes()) &&
+           device.addresses().contains(copy.target(), copy.bytes());
 }
 
 void** BoundLaunch::parameters() {
@@ -82,7 +68,7 @@ void** BoundLaunch::parameters() {
 
 void BoundLaunch::submit(CudaDevice& device, StreamHandle stream) {
     if (!has_work()) return;
-    if (kernel_ == nullptr) return submit_copy(device, stream);
+    if (kernel_ == nullptr) return arguments_.copy.submit(device, stream);
     submit_kernel(device, stream, arguments_.grid);
 }
 
@@ -103,26 +89,11 @@ void BoundLaunch::submit_kernel(CudaDevice& device, StreamHandle stream, const s
     device.calls().call(&DriverTable::launch, &config, kernel_->function, parameters(), static_cast<void**>(nullptr));
 }
 
-void BoundLaunch::submit_copy(CudaDevice& device, StreamHandle stream) const {
-    DriverCalls& calls = device.calls();
-    switch (direction_) {
-        case CopyDirection::on_device:
-            return calls.call(&DriverTable::copy_on_device, address_of(arguments_.target),
-                              address_of(arguments_.source), arguments_.copy_bytes, stream);
-        case CopyDirection::to_host:
-            return calls.call(&DriverTable::copy_to_host, static_cast<void*>(arguments_.target),
-                              address_of(arguments_.source), arguments_.copy_bytes, stream);
-        case CopyDirection::to_device:
-            return calls.call(&DriverTable::copy_to_device, address_of(arguments_.target),
-                              static_cast<const void*>(arguments_.source), arguments_.copy_bytes, stream);
-    }
-}
-
 void BoundLaunch::capture(CudaDevice& device, StreamHandle stream) {
     if (has_work()) return submit(device, stream);
     if (kernel_ != nullptr) return submit_kernel(device, stream, {kernel_->cluster, 1, 1});
-    const std::byte* const source = device.addresses().find(arguments_.source);
-    const std::byte* const target = device.addresses().find(arguments_.target);
+    const std::byte* const source = device.addresses().find(arguments_.copy.source());
+    const std::byte* const target = device.addresses().find(arguments_.copy.target());
     device.calls().call(&DriverTable::copy_on_device, address_of(target), address_of(source), std::size_t{1}, stream);
 }
 
@@ -132,13 +103,14 @@ void BoundLaunch::set(ExecutableGraph& graph, GraphNodeHandle node) {
         return graph.set(node, KernelNodeParameters{kernel_->function, x, y, z, kernel_->block, 1, 1,
                                                     kernel_->shared_bytes, parameters(), nullptr, nullptr, nullptr});
     }
-    if (direction_ != CopyDirection::on_device)
+    const LinearCopy& wanted = arguments_.copy;
+    if (wanted.direction() != LinearCopy::Direction::on_device)
         throw InternalError("cuda", "an operand of a captured copy is not in the memory of the device");
     Copy3D copy = {};
     copy.source_type = copy.target_type = MemoryType::device;
-    copy.source_device = address_of(arguments_.source);
-    copy.target_device = address_of(arguments_.target);
-    copy.row_bytes = arguments_.copy_bytes;
+    copy.source_device = address_of(wanted.source());
+    copy.target_device = address_of(wanted.target());
+    copy.row_bytes = wanted.bytes();
     copy.rows = copy.planes = 1;
     graph.set(node, copy);
 }

@@ -3,11 +3,11 @@
 #include "device/command_buffer.hpp"
 #include "device/cuda/cuda_compiler.hpp"
 #include "device/cuda/executable_graph.hpp"
+#include "device/cuda/linear_copy.hpp"
 #include "device/cuda/program_arguments.hpp"
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace cairn::device::cuda {
@@ -20,9 +20,7 @@ public:
     struct Arguments {
         std::vector<const void*> addresses;  ///< parameters of a kernel: operands, workspace, symbols, status
         std::array<unsigned, 3> grid{0, 0, 0};
-        const std::byte* source = nullptr;  ///< of a copy
-        std::byte* target = nullptr;
-        std::size_t copy_bytes = 0;
+        LinearCopy copy;
 
         bool operator==(const Arguments&) const = default;
     };
@@ -51,18 +49,14 @@ public:
     void set(ExecutableGraph& graph, GraphNodeHandle node);
 
 private:
-    enum class CopyDirection : std::uint8_t { on_device, to_device, to_host };
-
     void set_address(std::size_t i, const void* address, CudaDevice& device);
     void bind_copy(const KernelLaunch& launch, CudaDevice& device);
     void** parameters();
     void submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid);
-    void submit_copy(CudaDevice& device, StreamHandle stream) const;
 
     Arguments arguments_;
     const CudaKernel* kernel_ = nullptr;
-    CopyDirection direction_ = CopyDirection::on_device;  // of a copy with bytes
-    std::vector<void*> parameters_;                       // addresses of the values and of the instruction
+    std::vector<void*> parameters_;  // addresses of the values and of the instruction
     int instruction_;
 };
 

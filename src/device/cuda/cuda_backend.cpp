@@ -6,6 +6,7 @@
 #include "device/cuda/cuda_compiler.hpp"
 #include "device/cuda/cuda_memory.hpp"
 #include "device/cuda/driver_release.hpp"
+#include "device/cuda/linear_copy.hpp"
 #include "device/cuda/time_calls.hpp"
 
 #include <fmt/format.h>
@@ -24,20 +25,19 @@ double host_seconds() {
 class Cuda final : public Backend {
 public:
     /// `release`: of the driver; empty if unknown.
-    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, CudaUse use,
+    Cuda(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc, CudaBackendOptions options,
          std::string release = {})
-        : device_(std::make_shared<CudaDevice>(std::move(driver), index, std::move(use.allocator))),
+        : device_(std::make_shared<CudaDevice>(std::move(driver), index, std::move(options.allocator))),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
-          compiler_(device_, nvrtc_, std::move(use.prelude), std::move(use.cache)),
-          graphs_(use.graphs),
+          compiler_(device_, nvrtc_, std::move(options.prelude), std::move(options.cache)),
+          graphs_(options.graphs),
           release_(std::move(release)) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
         return CudaMemory::make(device_, staging_, bytes);
     }
-    // Allocations are aligned to it.
-    std::size_t page_bytes() const noexcept override { return 256; }
+    std::size_t page_bytes() const noexcept override { return CudaDevice::allocation_alignment; }
     std::optional<Device> device_of_memory(const void* address) const noexcept override {
         try {
             const CurrentContext current(*device_);
@@ -48,16 +48,9 @@ public:
     void copy(std::byte* target, const std::byte* source, std::size_t bytes) override {
         if (bytes == 0) return;
         const CurrentContext current(*device_);
-        const StreamHandle stream = device_->stream();
-        DriverCalls& calls = device_->calls();
-        const auto from = reinterpret_cast<DeviceAddress>(source), to = reinterpret_cast<DeviceAddress>(target);
-        const bool is_from_device = device_->holds(source);
-        if (!device_->holds(target))
-            calls.call(&DriverTable::copy_to_host, static_cast<void*>(target), from, bytes, stream);
-        else if (is_from_device)
-            calls.call(&DriverTable::copy_on_device, to, from, bytes, stream);
-        else
-            calls.call(&DriverTable::copy_to_device, to, static_cast<const void*>(source), bytes, stream);
+        LinearCopy copy;
+        copy.bind(target, source, bytes, *device_);
+        copy.submit(*device_, device_->stream());
         device_->synchronize();
     }
     std::optional<std::int64_t> free_memory() const override {
@@ -173,9 +166,9 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
     auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
-                                       options.use, driver_release());
+                                       options.backend, driver_release());
     OpenedDevice device;
-    device.rates = nominal_rates(cuda->device(), options.use.graphs);
+    device.rates = nominal_rates(cuda->device(), options.backend.graphs);
     device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
     device.backend = std::move(cuda);
     return device;
@@ -186,8 +179,8 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {
 }
 
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, CudaUse use) {
-    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(use));
+                                      std::shared_ptr<Nvrtc> nvrtc, CudaBackendOptions options) {
+    return std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), std::move(options));
 }
 
 }  // namespace cairn::device::cuda

@@ -10,8 +10,8 @@
 
 namespace cairn::device::cuda {
 
-/// How a device is used.
-struct CudaUse {
+/// Options of a CUDA backend beside its device and libraries.
+struct CudaBackendOptions {
     /// Text before the kernels of each program that is compiled: that of kernels/cuda/text, which the probes of a
     /// calibration use, too.
     std::string prelude = {};
@@ -21,11 +21,11 @@ struct CudaUse {
     DeviceAllocator allocator = {};           ///< of its memory; empty: the driver
 };
 
-/// Where the libraries of CUDA are, and how a device is used.
+/// Where the libraries of CUDA are, and the options of the backend.
 struct CudaOptions {
     std::string driver = "libcuda.so.1";  ///< path, or name for the loader's search
     LibraryFolders folders = {};          ///< of NVRTC
-    CudaUse use = {};
+    CudaBackendOptions backend = {};
 };
 
 /// A CUDA device, and what selection has to know about it.
@@ -43,6 +43,6 @@ std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options = {}
 
 /// The same with these functions, such as those of a test. The driver must be initialised.
 std::unique_ptr<Backend> cuda_backend(int index, std::shared_ptr<const DriverTable> driver,
-                                      std::shared_ptr<Nvrtc> nvrtc, CudaUse use = {});
+                                      std::shared_ptr<Nvrtc> nvrtc, CudaBackendOptions options = {});
 
 }  // namespace cairn::device::cuda

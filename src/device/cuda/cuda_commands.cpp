@@ -63,7 +63,7 @@ void CudaCommands::run(Submission& submission) {
     std::optional<CurrentContext> current;
     if (!attempt(submission, *device_, -1, [&] {
             current.emplace(*device_);
-            stream_ = device_->stream_of(submission.use);
+            stream_ = device_->stream_of(submission.stream_options);
         }))
         return;
     WaitAtEnd wait_at_end(*device_, stream_);
@@ -111,7 +111,7 @@ bool CudaCommands::submit_all(Submission& submission, bool with_graphs) {
 
 /// Waits for the launches if the submission asks for that; else leaves an event behind them.
 bool CudaCommands::finish(Submission& submission) {
-    if (submission.use.wait || submission.spans != nullptr || submission.progress != nullptr ||
+    if (submission.stream_options.wait || submission.spans != nullptr || submission.progress != nullptr ||
         submission.stopped >= 0) {
         const bool has_waited = submission.progress != nullptr && submission.reached >= 0;
         if (!has_waited && !wait(-1, submission)) return false;
@@ -175,7 +175,7 @@ bool CudaCommands::prepare(Submission& submission) {
         // Until pending work has been waited for, the record keeps the first failure of all of it.
         follows_pending_ = is_pending_;
         if (is_pending_)
-            last_->precede(stream_);
+            last_->block(stream_);
         else
             arguments_.clear_failure();
         if (has_new_symbols_) arguments_.submit_symbols(stream_);

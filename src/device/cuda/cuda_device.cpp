@@ -9,9 +9,6 @@
 namespace cairn::device::cuda {
 namespace {
 
-// Of cuMemAlloc.
-constexpr std::uintptr_t allocation_alignment = 256;
-
 DeviceProperties properties_of(DriverCalls& calls, DeviceHandle device) {
     const auto value = [&](DeviceAttribute attribute) {
         int result = 0;
@@ -64,9 +61,9 @@ CudaDevice::CudaDevice(std::shared_ptr<const DriverTable> driver, int index, Dev
     }
 }
 
-StreamHandle CudaDevice::stream_of(const StreamUse& use) {
-    if (!use.stream) return stream_;
-    const auto given = static_cast<StreamHandle>(*use.stream);
+StreamHandle CudaDevice::stream_of(const StreamOptions& options) {
+    if (!options.stream) return stream_;
+    const auto given = static_cast<StreamHandle>(*options.stream);
     CaptureStatus status = CaptureStatus::none;
     calls_.call(&DriverTable::capture_status, given, &status);
     if (status != CaptureStatus::none)

@@ -32,6 +32,9 @@ struct DeviceProperties {
 /// reset, its limits and flags stay as they are, and only the stream is waited for. Thread-safe.
 class CudaDevice {
 public:
+    /// Bytes to which allocations are aligned, as those of cuMemAlloc are.
+    static constexpr std::size_t allocation_alignment = 256;
+
     /// Throws Error(unsupported) if there is no device of that index, else what DriverCalls throws.
     CudaDevice(std::shared_ptr<const DriverTable> driver, int index, DeviceAllocator allocator = {});
     ~CudaDevice();
@@ -47,7 +50,7 @@ public:
     void synchronize() { calls_.call(&DriverTable::stream_synchronize, stream_); }
     /// The stream to use: the host program's, or that of the device. Throws Error(argument) for one that the host
     /// program is capturing into a graph. The context must be current.
-    StreamHandle stream_of(const StreamUse& use);
+    StreamHandle stream_of(const StreamOptions& options);
     /// Allocates memory of the device, of at least one byte. Throws Error(memory) with the bytes that are needed. The
     /// context must be current.
     DeviceAddress allocate(std::size_t bytes);

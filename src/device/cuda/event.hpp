@@ -29,8 +29,8 @@ public:
     void capture(StreamHandle stream) {
         device_->calls().call(&DriverTable::event_record_with_flags, handle_, stream, event_record_external);
     }
-    /// Makes what is submitted to a stream from now on wait until the event has passed.
-    void precede(StreamHandle stream) { device_->calls().call(&DriverTable::stream_wait_event, stream, handle_, 0U); }
+    /// Makes a stream wait for the event before it runs what is submitted to it from now on.
+    void block(StreamHandle stream) { device_->calls().call(&DriverTable::stream_wait_event, stream, handle_, 0U); }
     /// Waits until the event has passed.
     void synchronize() { device_->calls().call(&DriverTable::event_synchronize, handle_); }
     /// As synchronize(), in destructors.

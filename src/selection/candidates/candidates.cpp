@@ -107,7 +107,7 @@ Device Candidates::device_of_input(NodeId input) const {
     return device_in(devices_.of_ports.inputs, graph_->node(input).name);
 }
 
-Device Candidates::device_of(const ir::Output& output) const {
+Device Candidates::device_of_output(const ir::Output& output) const {
     return device_in(devices_.of_ports.outputs, output.name);
 }
 

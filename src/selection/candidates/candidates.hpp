@@ -70,9 +70,9 @@ public:
         candidate_cache_.forget();
     }
     const Devices& devices() const noexcept { return devices_; }
-    /// The devices whose memory holds an input and an output of the graph.
+    /// The device whose memory holds an input, or an output, of the graph.
     Device device_of_input(ir::NodeId input) const;
-    Device device_of(const ir::Output& output) const;
+    Device device_of_output(const ir::Output& output) const;
 
     /// Finds the computed layouts in which kernels can write the results of these matches; needed before of_match().
     void find_layouts(std::span<const fusion::Match> matches);

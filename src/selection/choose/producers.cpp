@@ -314,7 +314,7 @@ KernelOperand operand_of_output(const ir::Output& output, const ir::GraphData& g
     const bool is_readable = types::are_dense_strides(graph.node(output.node).shape, view.strides) &&
                              !is_state_version(graph.node(view.base));
     return candidates.operand_of(output.node, is_readable ? OperandForm::strided : OperandForm::dense,
-                                 candidates.device_of(output));
+                                 candidates.device_of_output(output));
 }
 
 bool influences(const Goal& goal, const Candidate& candidate, const accuracy::ErrorInfluence& influence,

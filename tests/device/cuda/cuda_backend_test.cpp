@@ -36,7 +36,7 @@ TEST(CudaBackends, RatesAreThoseOfGraphsOrOfSingleLaunches) {
     CudaOptions options;
     options.driver = CAIRN_FAKE_DRIVER;
     const OpenedDevice with_graphs = open_device(0, options);
-    options.use.graphs = false;
+    options.backend.graphs = false;
     const OpenedDevice without = open_device(0, options);
     EXPECT_THAT(with_graphs.backend->fingerprint({}), HasSubstr("| CUDA graphs"));
     EXPECT_THAT(without.backend->fingerprint({}), HasSubstr("| single launches"));

@@ -18,8 +18,7 @@ protected:
     CudaCommandsTest() : CommandsTest(GetParam()) {}
     static bool with_graphs() { return GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(Launches, CudaCommandsTest, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "AsGraphs" : "OneByOne"; });
+INSTANTIATE_TEST_SUITE_P(Launches, CudaCommandsTest, ::testing::Bool(), mode_name);
 
 TEST_P(CudaCommandsTest, RunsLaunchesInOrder) {
     record("nnn");

@@ -70,7 +70,7 @@ public:
         // Two runs that are not waited for, a third that is, and one that the end of the commands waits for.
         for (const bool wait : {false, false, true, false}) {
             Submission submission;
-            submission.use.wait = wait;
+            submission.stream_options.wait = wait;
             commands->run(submission);
             if (submission.thrown) std::rethrow_exception(submission.thrown);
         }
@@ -78,7 +78,7 @@ public:
         commands->wait(waited);
         if (waited.thrown) std::rethrow_exception(waited.thrown);
         Submission last;
-        last.use.wait = false;
+        last.stream_options.wait = false;
         commands->run(last);
         if (last.thrown) std::rethrow_exception(last.thrown);
         TimedCalls timed{nullptr, 3, [&] { return std::make_unique<SameArguments>(launches[1].args); }, 1, 1};

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace cairn::device::cuda {
@@ -20,6 +21,11 @@ public:
 private:
     const Args& args_;
 };
+
+/// Name of a test's parameter that chooses CUDA graphs.
+inline std::string mode_name(const ::testing::TestParamInfo<bool>& graphs) {
+    return graphs.param ? "AsGraphs" : "OneByOne";
+}
 
 /// A backend on the stand-in driver. At its end no rule is broken, nothing is left, and the thread's stack of contexts
 /// is what it was.

@@ -19,8 +19,8 @@ protected:
     /// Runs without waiting, in the device's stream or in that of the host program.
     Submission& submit(const HostStream* stream = nullptr) {
         submission = std::make_unique<Submission>();
-        submission->use.wait = false;
-        if (stream != nullptr) submission->use.stream = stream->handle();
+        submission->stream_options.wait = false;
+        if (stream != nullptr) submission->stream_options.stream = stream->handle();
         commands->run(*submission);
         return *submission;
     }
@@ -47,8 +47,7 @@ protected:
 
     std::vector<TensorArg> first_inputs, second_inputs, outputs;
 };
-INSTANTIATE_TEST_SUITE_P(Launches, CudaStreamsTest, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "AsGraphs" : "OneByOne"; });
+INSTANTIATE_TEST_SUITE_P(Launches, CudaStreamsTest, ::testing::Bool(), mode_name);
 
 DeviceAddress address_of(const TensorArg& tensor) { return reinterpret_cast<DeviceAddress>(tensor.data); }
 
@@ -74,7 +73,7 @@ TEST_P(CudaStreamsTest, ARunInAStreamIsWaitedForUnlessAskedNotTo) {
     record("nn");
     HostStream stream(driver.table());
     submission = std::make_unique<Submission>();
-    submission->use.stream = stream.handle();
+    submission->stream_options.stream = stream.handle();
     commands->run(*submission);
     EXPECT_EQ(submission->thrown, nullptr);
     EXPECT_THAT(ran, ElementsAre(0, 1));
@@ -127,7 +126,7 @@ TEST_P(CudaStreamsTest, AStreamMayBeDestroyedBeforeTheWait) {
     EXPECT_THAT(ran, ElementsAre(0, 1));
 }
 
-TEST_P(CudaStreamsTest, AFailureOfAnyPendingRunIsToldByTheWait) {
+TEST_P(CudaStreamsTest, AFailureOfAnyPendingRunIsReportedByTheWait) {
     record("nfn");
     for (const bool fails : {false, true, false}) {
         driver.run_all();
@@ -145,7 +144,7 @@ TEST_P(CudaStreamsTest, AFailureOfAnyPendingRunIsToldByTheWait) {
     EXPECT_FALSE(run().failure) << "it is told once";
 }
 
-TEST_P(CudaStreamsTest, AFailureOfAPendingRunIsToldByARunThatWaits) {
+TEST_P(CudaStreamsTest, AFailureOfAPendingRunIsReportedByARunThatWaits) {
     record("nf");
     submit();
     driver.run_all();
@@ -191,7 +190,7 @@ TEST_P(CudaStreamsTest, ASteadyRunDoesNotAllocate) {
     record("nn");
     HostStream stream(driver.table());
     Submission outcome;
-    outcome.use = {stream.handle(), false};
+    outcome.stream_options = {stream.handle(), false};
     for (int i = 0; i < 2; ++i) commands->run(outcome);
     wait();
     const auto in_driver = [&] { return driver.count("cuMemAlloc_v2") + driver.count("cuMemHostAlloc"); };

@@ -62,8 +62,7 @@ protected:
     std::vector<long long> seen_symbols;
     std::size_t fails_at = 0;
 };
-INSTANTIATE_TEST_SUITE_P(Calls, TimeCallsTest, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "AsGraphs" : "OneByOne"; });
+INSTANTIATE_TEST_SUITE_P(Calls, TimeCallsTest, ::testing::Bool(), mode_name);
 
 TEST_P(TimeCallsTest, AreTheSecondsBetweenTwoEvents) {
     driver.clear_calls();
