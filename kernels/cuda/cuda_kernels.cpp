@@ -16,6 +16,7 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_gather(set.kernels);
     add_products(set.kernels);
     add_attention(set.kernels);
+    add_attention_row(set.kernels);
     add_mlp(set.kernels);
     for (Kernel& kernel : set.kernels) kernel.device = rates.device;
     set.devices = {rates};

@@ -31,9 +31,39 @@ std::vector<Tensor> mlp_block(std::span<const Tensor> operands, const Attributes
     return {x + (matmul(activated(matmul(normal, w1) + b1, activation), w2) + b2)};
 }
 
+std::vector<Tensor> attention_block(std::span<const Tensor> operands, const Attributes& attributes) {
+    if (operands.size() != 9)
+        throw Error(ErrorKind::argument, "attention_block",
+                    "expected 9 operands, got " + std::to_string(operands.size()));
+    const Tensor &x = operands[0], &b = operands[4], &keys = operands[5], &values = operands[6], &bo = operands[8];
+    const Tensor w = widened(operands[3], x.dtype()), wo = widened(operands[7], x.dtype());
+    if (x.rank() != 3 || keys.rank() != 4)
+        throw Error(ErrorKind::argument, "attention_block", "expected x with three axes and keys with four");
+    const Dim rows = x.dim(1), heads = keys.dim(1), depth = keys.dim(3);
+    const Tensor qkv = matmul(layer_norm(x, operands[1], operands[2], attributes.number("eps")), w) + b;
+    const auto third = [&](std::int64_t i) {
+        const Tensor part = slice(qkv, -1, i * heads * depth, (i + 1) * heads * depth);
+        return swap_axes(reshape(part, {x.dim(0), rows, heads, depth}), 1, 2);
+    };
+    const Tensor k = third(1), v = third(2);
+    AttentionOptions options;
+    options.causal = true;
+    options.scale = attributes.number("scale");
+    options.masked_score = attributes.number("masked_score");
+    const Tensor seen = attention(third(0), concat({keys, k}, 2), concat({values, v}, 2), options);
+    const Tensor merged = reshape(swap_axes(seen, 1, 2), {x.dim(0), rows, heads * depth});
+    return {x + (matmul(merged, wo) + bo), k, v};
+}
+
 }  // namespace
 
 std::vector<Definition> cuda_definitions() {
+    Definition attention;
+    attention.name = "attention_block";
+    attention.build = attention_block;
+    attention.patterns = {
+        "attention_block eps=? scale=? masked_score=? | f32[B,T,D] f32[D] f32[D] f32[D,3*H*E] f32[3*H*E] f32[B,H,P,E] "
+        "f32[B,H,P,E] f32[H*E,D] f32[D]"};
     Definition block;
     block.name = "mlp_block";
     block.build = mlp_block;
@@ -41,7 +71,7 @@ std::vector<Definition> cuda_definitions() {
          {MlpActivation::gelu_tanh, MlpActivation::gelu, MlpActivation::relu, MlpActivation::silu})
         block.patterns.push_back("mlp_block activation=(" + std::to_string(static_cast<int>(activation)) +
                                  ") eps=? | f32[R,D] f32[D] f32[D] f32[D,H] f32[H] f32[H,D] f32[D]");
-    return {block};
+    return {attention, block};
 }
 
 }  // namespace cairn::kernels::cuda

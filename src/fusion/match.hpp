@@ -47,6 +47,9 @@ struct Match {
     }
 };
 
+/// True if two outputs are one value: a program computes each value once.
+bool provides_a_value_twice(const alternatives::EClasses& classes, const Match& match);
+
 /// Options of propose().
 struct Options {
     bool composites = true;     ///< match definitions

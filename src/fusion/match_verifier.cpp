@@ -239,6 +239,7 @@ std::string MatchVerifier::fault(const Match& match, Laws laws) {
 
 std::string MatchVerifier::fault(const Match& match) {
     std::string fault = this->fault(match, Laws::of_definitions());
+    if (fault.empty() && provides_a_value_twice(classes_, match)) return "provides a value twice";
     return fault.empty() || this->fault(match, Laws::all()).empty() ? std::string() : fault;
 }
 

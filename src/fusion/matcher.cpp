@@ -131,7 +131,8 @@ void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
 }
 
 Matcher::MatchTrace Matcher::match_at(NodeId node, std::vector<Match>& matches) {
-    if (ir::is_given(graph_.node(node))) return {};
+    // A version of a state is provided by what appends to the state.
+    if (ir::is_given(graph_.node(node)) || ir::is(graph_.node(node), ir::OpClass::effect)) return {};
     ++search_;
     trace_ = {};
     choices_ = 1;
@@ -353,7 +354,8 @@ std::optional<Match> Matcher::match_of(const Attempt& attempt) {
         if (i != main_output) {
             const std::vector<NodeId> same = forms_.nodes_of(forms_made_[instance.outputs[i]]);
             const auto it = std::find_if(same.begin(), same.end(), [&](NodeId id) {
-                return instance.makes(i, graph_.node(id)) && !ir::is_given(graph_.node(id)) &&
+                const ir::Node& node = graph_.node(id);
+                return instance.makes(i, node) && !ir::is_given(node) && !ir::is(node, ir::OpClass::effect) &&
                        !same_value(id, attempt.root);
             });
             if (it == same.end()) return std::nullopt;

@@ -118,6 +118,42 @@ bool reads_initial_state(const ir::GraphData& graph, const Destination& to) {
     return node.op != Op::state_append || ir::is_given(graph.node(node.operands[0]));
 }
 
+/// The match of several outputs as one that appends those that are rows of appends to the state before the run, each
+/// to the first such state that no other output is appended to.
+std::optional<Match> with_appended_outputs(const ir::GraphData& graph, const alternatives::EClasses& classes,
+                                           const Match& match, const Destinations& destinations) {
+    Match written = match;
+    written.outputs.clear();
+    bool is_any = false;
+    const auto is_provided = [&](NodeId id) {
+        return std::find(written.outputs.begin(), written.outputs.end(), id) != written.outputs.end();
+    };
+    for (const NodeId output : match.outputs) {
+        const Destination* to = nullptr;
+        if (const auto found = destinations.find(classes.value_of(output)); found != destinations.end()) {
+            const auto first = std::find_if(found->second.begin(), found->second.end(), [&](const Destination& one) {
+                return graph.node(one.node).op == Op::state_append && reads_initial_state(graph, one) &&
+                       !is_provided(one.node);
+            });
+            if (first != found->second.end()) to = &*first;
+        }
+        if (to == nullptr) {
+            written.outputs.push_back(output);
+            written.moved.emplace_back();
+        } else {
+            add_moved(written, output, *to);
+            is_any = true;
+        }
+    }
+    if (!is_any) return std::nullopt;
+    // A version that is read inside is provided now.
+    Nodes inside;
+    for (const NodeId id : written.interior)
+        if (!is_provided(id)) inside.push_back(id);
+    written.interior = std::move(inside);
+    return written;
+}
+
 /// The match as one that provides its whole result, and slices of it at the places they are moved to.
 std::optional<Match> with_column_destinations(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                               const Match& match, const Nodes& slices,
@@ -169,7 +205,11 @@ std::vector<Match> with_moved_results(const ir::GraphData& graph, const alternat
     if (destinations.empty()) return written;
     const std::map<NodeId, Nodes> columns = columns_in(graph, classes);
     for (const Match& match : matches) {
-        if (match.outputs.size() != 1) continue;
+        if (match.outputs.size() != 1) {
+            if (auto appended = with_appended_outputs(graph, classes, match, destinations))
+                written.push_back(*std::move(appended));
+            continue;
+        }
         const ir::Node& node = graph.node(match.outputs[0]);
         if (const auto slices = columns.find(classes.value_of(match.outputs[0]));
             slices != columns.end() && is_product(graph, match))

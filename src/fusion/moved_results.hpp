@@ -26,6 +26,11 @@ namespace cairn::fusion {
 ///
 ///     %4 = matmul %2, %3 : f32[T,96]   %5 = slice %4 axis=(-1) start=(32) : f32[T,32]   %6 = state_append %0, %5
 ///     fused columns=(0,32) {2=matmul(0,1):f32} results (2,2) (%2, %3) -> (%4, %6) over %5
+///
+/// For each match of several outputs: another match that appends all of them that are rows of such appends.
+///
+///     attention_block (..) -> (%40, %12, %14)   %13 = state_append %0, %12   %15 = state_append %1, %14
+///     attention_block (..) -> (%40, %13, %15) over %12, %14
 std::vector<Match> with_moved_results(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                       const std::vector<Match>& matches);
 

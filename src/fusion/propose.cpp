@@ -130,6 +130,13 @@ Patterns patterns_of(std::span<const Definition> definitions, const GraphTraits&
 
 const GraphTraits& traits_of(const PatternSet& patterns) noexcept { return patterns.traits; }
 
+bool provides_a_value_twice(const EClasses& classes, const Match& match) {
+    for (std::size_t i = 1; i < match.outputs.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (classes.value_of(match.outputs[i]) == classes.value_of(match.outputs[j])) return true;
+    return false;
+}
+
 std::vector<Match> propose(const ir::GraphData& graph, std::span<const Definition> definitions,
                            const Options& options) {
     if (!options.composites) definitions = {};
@@ -170,6 +177,8 @@ std::vector<Match> propose(const ir::GraphData& graph, const EClasses& classes, 
             matches.push_back(std::move(of_image));
     if (options.moved_results)
         for (Match& moved : with_moved_results(graph, classes, matches)) matches.push_back(std::move(moved));
+    // A definition may have two results that are one value here.
+    std::erase_if(matches, [&](const Match& match) { return provides_a_value_twice(classes, match); });
     return by_last_output(std::move(matches));
 }
 

@@ -96,6 +96,10 @@ std::vector<std::shared_ptr<const void>> TextBackend::compile(std::span<const de
     std::vector<std::shared_ptr<const void>> codes;
     for (const device::DeviceCode* code : texts) {
         const auto function = functions_.find(code->text);
+        if (function == functions_.end() && accepts_all_texts) {
+            codes.push_back(nullptr);
+            continue;
+        }
         if (function == functions_.end())
             throw Error(ErrorKind::unsupported, "device",
                         code->entry + " does not compile, with the log\nno " + code->text);

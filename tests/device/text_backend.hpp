@@ -29,6 +29,7 @@ public:
 
     std::vector<std::vector<std::string>> compilations;  ///< the texts of each, in order
     bool has_compiler = true;
+    bool accepts_all_texts = false;  ///< a text without a function compiles, but cannot run
     std::chrono::milliseconds compile_time{0};  ///< of one text
     bool lost = false;
     double call_seconds = 1e-3;  ///< of a call, as time() measures it

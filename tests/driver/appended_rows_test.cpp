@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "cairn/paths.hpp"
+#include "tests/driver/attending_kernels.hpp"
 #include "tests/driver/compiled_run.hpp"
 #include "tests/graph/ir/random_graph.hpp"
 
@@ -91,6 +92,39 @@ const Named models[] = {
          const Tensor first = s.append(tanh(m.x));
          m.g.output("y", s.append(m.last(first) * 3.0F));
      }},
+    {"of several results",
+     [](Model& m) {
+         const Tensor rows = tanh(m.x), more = rows * 2.0F + m.x;
+         m.g.output("y", m.rows("a").append(rows));
+         m.g.output("z", m.rows("b").append(more));
+         m.g.output("more", sin(more));
+     }},
+    {"read with those before",
+     [](Model& m) {
+         const auto attended = [&](const Tensor& x, const std::string& layer) {
+             const auto product = [&](const char* name) {
+                 return matmul(x, m.g.weight(name + layer, DType::f32, {6, 6}));
+             };
+             const Tensor keys = m.rows("keys" + layer).append(product("w")),
+                          values = m.rows("values" + layer).append(product("u"));
+             return matmul(matmul(x, transpose(keys, {1, 0})), values);
+         };
+         constexpr float scale = 1.0F / 64;  // results near 1
+         m.g.output("y", attended(attended(tanh(m.x) * scale, "1") * scale, "2") * scale);
+     }},
+    {"equal rows of two states",
+     [](Model& m) {
+         const Tensor rows = matmul(tanh(m.x), m.g.weight("w", DType::f32, {6, 6})) * (1.0F / 16);
+         const Tensor keys = m.rows("keys").append(rows), values = m.rows("values").append(rows);
+         m.g.output("y", matmul(matmul(tanh(m.x), transpose(keys, {1, 0})), values) * (1.0F / 64));
+     }},
+    {"equal rows read with those before",
+     [](Model& m) {
+         const Tensor x = tanh(m.x) * (1.0F / 64), rows = matmul(x, m.g.weight("w", DType::f32, {6, 6}));
+         const Tensor keys = m.rows("keys").append(rows), values = m.rows("values").append(rows);
+         m.g.output("y", matmul(matmul(x, transpose(keys, {1, 0})), values));
+         m.g.output("z", sin(rows));
+     }},
     // The appended rows depend on old rows of the state that a write replaces.
     {"written over",
      [](Model& m) {
@@ -125,6 +159,13 @@ int computed_in_states(const program::Program& program) {
     return count;
 }
 
+Context with_attending_kernels(int threads) {
+    ContextOptions options;
+    options.threads = threads;
+    options.extra = attending_kernels();
+    return Context(options);
+}
+
 class AppendedRows : public testing::TestWithParam<Named> {
 protected:
     static Graph graph() {
@@ -153,7 +194,7 @@ TEST_P(AppendedRows, EqualTheInterpreterOnAllPaths) {
     std::mt19937_64 random(1);
     int computed = 0;
     for (const int threads : {1, 2}) {
-        const Context context({.threads = threads});
+        const Context context = with_attending_kernels(threads);
         const Paths alternatives = paths(g, context, {.verify = true});
         for (int i = 0; i < 20; ++i) {
             const Path path = alternatives.sample(random);
@@ -167,7 +208,7 @@ TEST_P(AppendedRows, EqualTheInterpreterOnAllPaths) {
 
 TEST_P(AppendedRows, AreKeptInASavedProgram) {
     const Graph g = graph();
-    const Context context;
+    const Context context = with_attending_kernels(1);
     const auto file = std::filesystem::path(CAIRN_BINARY_DIR) / ("appended_rows_" + std::string(GetParam().name));
     const CompiledGraph saved = compile(g, context, {.verify = true});
     saved.save(file);
@@ -195,6 +236,17 @@ TEST(AppendedRowsOfStates, OneInstructionComputesAndAppends) {
     const program::Instruction& first = program.run[0];
     EXPECT_EQ(to_string(first.problem->outputs[0]), "f16[T,6]");
     EXPECT_EQ(to_string(first.outputs[0].offset), "6*P");
+}
+
+TEST(AppendedRowsOfStates, OneInstructionReadsTheStatesAndAppendsToThem) {
+    Model m;
+    const Tensor w = m.g.weight("w", DType::f32, {6, 6}), u = m.g.weight("u", DType::f32, {6, 6});
+    const Tensor keys = m.rows("keys").append(matmul(m.x, w)), values = m.rows("values").append(matmul(m.x, u));
+    m.g.output("y", matmul(matmul(m.x, transpose(keys, {1, 0})), values));
+    const program::Program program = program_of(compile(m.g, with_attending_kernels(1), {.verify = true}));
+    ASSERT_EQ(program.run.size(), 1U) << program::to_string(program);
+    EXPECT_EQ(program.run[0].problem->definition, "attend");
+    EXPECT_EQ(computed_in_states(program), 2) << "of its results";
 }
 
 TEST(AppendedRowsOfStates, ExplanationsNameTheKernelThatComputesThem) {

@@ -16,7 +16,11 @@ std::string kernel_head(const Problem& problem, const std::string& entry, int th
 }
 
 std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks) {
-    std::string text = kernel_head(problem, entry, threads, min_blocks) + "    dependency_wait();\n";
+    return kernel_head(problem, entry, threads, min_blocks) + "    dependency_wait();\n" + symbols_text(problem);
+}
+
+std::string symbols_text(const Problem& problem) {
+    std::string text;
     if (const auto symbols = symbols_of(problem)) {
         const std::size_t count = symbols->list().size();
         for (std::size_t i = 0; i < count; ++i) text += fmt::format("    const i64 s{0} = symbols[{0}];\n", i);

@@ -18,6 +18,9 @@ std::string kernel_begin(const Problem& problem, const std::string& entry, int t
 /// alone may be accessed before dependency_wait().
 std::string kernel_head(const Problem& problem, const std::string& entry, int threads, int min_blocks = 0);
 
+/// Declarations of the symbols `s<i>`, for such a kernel: they are read behind the dependency wait.
+std::string symbols_text(const Problem& problem);
+
 /// A name for the kernel of a problem: equal for equal problems only.
 std::string entry_of(std::string_view family, const Problem& problem);
 

@@ -99,8 +99,6 @@ Refusal accepts(const Problem& problem) {
 KernelCode code(const Problem& problem) {
     constexpr std::array activations{"element_gelu_tanh", "element_gelu", "element_relu", "element_silu"};
     const MlpPlan plan = mlp_plan(problem);
-    const DType dtype = problem.inputs[w1_input].dtype;
-    const char* const weights = dtype == DType::f32 ? "F32Weights" : dtype == DType::f16 ? "F16Weights" : "Bf16Weights";
     KernelCode code;
     code.entry = entry_of("mlp_row", problem);
     code.block = static_cast<int>(plan.threads);
@@ -113,8 +111,9 @@ KernelCode code(const Problem& problem) {
                     "    p.w1 = in3, p.b1 = (float*)in4, p.w2 = in5, p.b2 = (float*)in6, p.y = (float*)out0;\n"
                     "    mlp_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {},\n"
                     "        [](float value) {{ return {}(value); }});\n}}\n",
-                    weights, plan.width, plan.units, plan.warps, part_count(problem.inputs[x_input]), cluster,
-                    plan.hidden, float_text(static_cast<float>(problem.attributes.number("eps"))),
+                    row_weights_text(problem.inputs[w1_input].dtype), plan.width, plan.units, plan.warps,
+                    part_count(problem.inputs[x_input]), cluster, plan.hidden,
+                    float_text(static_cast<float>(problem.attributes.number("eps"))),
                     activations.at(static_cast<std::size_t>(problem.attributes.integer("activation"))));
     return code;
 }

@@ -4,58 +4,24 @@
 // cluster writes one part of partial sums.
 #if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
 
-/// Elements of weights in memory, `count` in 16 bytes.
-struct F32Weights {
-    using Element = float;
-    static constexpr int count = 4;
-    CAIRN_DEVICE void unpack(uint4 bits, float (&values)[4]) {
-        values[0] = __uint_as_float(bits.x), values[1] = __uint_as_float(bits.y);
-        values[2] = __uint_as_float(bits.z), values[3] = __uint_as_float(bits.w);
-    }
-};
-template <float2 (*to_f32)(u32 pair)>
-struct HalfWeights {
-    using Element = u16;
-    static constexpr int count = 8;
-    CAIRN_DEVICE void unpack(uint4 bits, float (&values)[8]) {
-        const u32 pairs[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const float2 pair = to_f32(pairs[i]);
-            values[2 * i] = pair.x, values[2 * i + 1] = pair.y;
-        }
-    }
-};
-using F16Weights = HalfWeights<f16x2_to_f32>;
-using Bf16Weights = HalfWeights<bf16x2_to_f32>;
-
 /// Sizes and places in dynamic shared memory. `width` elements of the row; `units` hidden units a block, a multiple of
 /// 8; `warps` warps for the units that 16 bytes of w1 hold.
 template <class Weights, int width, int units, int warps>
 struct MlpRowPlan {
     static constexpr int element = 16 / Weights::count;  // bytes
-    static constexpr int chunks = units / Weights::count, threads = 32 * chunks * warps, slices = 32 * warps;
+    static constexpr int chunks = units / Weights::count, threads = 32 * chunks * warps;
     // Rows of w1 are so long that 8 lanes read 16 bytes from different banks.
     static constexpr int w1_pitch = units * element + 16, w1_bytes = width * w1_pitch;
     static constexpr int w2_chunks = width / Weights::count, w2_bytes = units * width * element;
-    // Threads of a group add the rows of w2 of every `groups`-th unit. Their sums take the place of w1.
+    // The sums of groups take the place of w1.
     static constexpr int most_groups = w1_pitch / 4 < units ? w1_pitch / 4 : units;
-    static constexpr int all_groups = threads / w2_chunks > 0 ? threads / w2_chunks : 1;
-    static constexpr int groups = all_groups < most_groups ? all_groups : most_groups;
+    static constexpr int groups = RowGroups<Weights, width, threads, most_groups>::count;
 };
 
 struct MlpRowOperands {
     float *x, *gamma, *beta, *b1, *b2, *y;
     void *w1, *w2;  // [width, hidden] and [hidden, width], contiguous
 };
-
-/// Copies 16 bytes to shared memory, asynchronously if the source is aligned; zeros if not `valid`.
-template <class Element>
-CAIRN_DEVICE void copy_weights(void* target, const void* source, bool aligned, bool valid) {
-    if (aligned) return copy_16_bytes_async(target, source, valid);
-    for (int i = 0; i < int(16 / sizeof(Element)); ++i)
-        ((Element*)target)[i] = valid ? ((const Element*)source)[i] : Element(0);
-}
 
 /// `x_parts`: parts of x. `last` is the number of hidden units. Blocks beyond the last unit write zeros.
 template <class Weights, int width, int units, int warps, int x_parts, int cluster, class Activation>
@@ -72,7 +38,7 @@ CAIRN_DEVICE void mlp_row(const MlpRowOperands& p, int last, float eps, const Ac
     __shared__ float sums_of_units[warps][units];
     __shared__ float hidden[units];
     __shared__ u64 all_received;
-    const int t = threadIdx.x, warp = t / 32, lane = t % 32;
+    const int t = threadIdx.x;
     const int first = blockIdx.x * units, rank = cluster_rank();
 
     if (t == 0) {
@@ -106,78 +72,22 @@ CAIRN_DEVICE void mlp_row(const MlpRowOperands& p, int last, float eps, const Ac
 
     dependency_wait();
     trigger_dependents();
-    const bool x_aligned = is_aligned(p.x);
-    for (int i = t * 4; i < width; i += Plan::threads * 4) {
-        if (x_aligned) {
-            *(uint4*)&x[i] = sum_of_wide_parts<x_parts>(p.x + i, width);
-        } else {
-            for (int e = 0; e < 4; ++e) x[i + e] = sum_of_parts<x_parts>(p.x + i + e, width);
-        }
-    }
+    load_row<width, Plan::threads, x_parts>(x, p.x);
     wait_copies<0>();
     __syncthreads();
 
-    // Every warp computes the statistics of the whole row.
-    float sum = 0.0f, squares = 0.0f;
-#pragma unroll 8
-    for (int i = lane; i < width; i += 32) sum += x[i];
-    const float mean = warp_sum(sum) / float(width);
-#pragma unroll 8
-    for (int i = lane; i < width; i += 32) squares += (x[i] - mean) * (x[i] - mean);
-    const float scale = 1.0f / sqrtf(warp_sum(squares) / float(width) + eps);
-
-    // The first product: a warp takes the units of one chunk of w1, and a slice of the row.
-    const int chunk = warp / warps;
-    float of_units[count] = {};
-#pragma unroll 4
-    for (int i = warp % warps * 32 + lane; i < width; i += Plan::slices) {
-        const float value = (x[i] - mean) * scale * gamma[i] + beta[i];
-        float w[count];
-        Weights::unpack(*(uint4*)(w1 + i * Plan::w1_pitch + chunk * 16), w);
-#pragma unroll
-        for (int e = 0; e < count; ++e) of_units[e] = fmaf(value, w[e], of_units[e]);
-    }
-#pragma unroll
-    for (int e = 0; e < count; ++e) {
-        const float total = warp_sum(of_units[e]);
-        if (lane == e) sums_of_units[warp % warps][chunk * count + e] = total;
-    }
+    multiply_norm<Weights, width, Plan::w1_pitch>(x, row_moments<width>(x, eps), gamma, beta, w1, sums_of_units);
     __syncthreads();
-    if (t < units) {
-        float total = sums_of_units[0][t];
-        for (int w = 1; w < warps; ++w) total += sums_of_units[w][t];
-        hidden[t] = first + t < last ? activation(total + bias) : 0.0f;
-    }
+    if (t < units) hidden[t] = first + t < last ? activation(column_sum(sums_of_units, t) + bias) : 0.0f;
     __syncthreads();
-
-    // The second product: the rows of w2 of all units.
     float* const sums = (float*)w1;
-    const int group = t / Plan::w2_chunks;
-    if (group < Plan::groups) {
-        for (int at = t - group * Plan::w2_chunks; at < Plan::w2_chunks; at += Plan::threads) {
-            float total[count] = {};
-#pragma unroll 4
-            for (int unit = group; unit < units; unit += Plan::groups) {
-                float w[count];
-                Weights::unpack(*(uint4*)(w2 + (unit * width + at * count) * Plan::element), w);
-#pragma unroll
-                for (int e = 0; e < count; ++e) total[e] = fmaf(hidden[unit], w[e], total[e]);
-            }
-#pragma unroll
-            for (int e = 0; e < count; ++e) sums[group * width + at * count + e] = total[e];
-        }
-    }
+    multiply_rows<Weights, width, units, Plan::threads, Plan::groups>(hidden, w2, sums);
     __syncthreads();
     // Each block of the cluster receives a share of the row from all.
     for (int i = t * 4; i < width; i += Plan::threads * 4) {
-        float4 total = *(float4*)&sums[i];
-        for (int g = 1; g < Plan::groups; ++g) {
-            const float4 next = *(float4*)&sums[g * width + i];
-            total.x += next.x, total.y += next.y, total.z += next.z, total.w += next.w;
-        }
         const int to = i / share;
-        store_async(map_shared(shared_address(&received[rank * share + i % share]), to), total,
-                    map_shared(shared_address(&all_received), to));
+        store_async(map_shared(shared_address(&received[rank * share + i % share]), to),
+                    sum_of_groups<width, Plan::groups>(sums, i), map_shared(shared_address(&all_received), to));
     }
     for (int i = t; i < share; i += Plan::threads) {
         mbarrier_wait(&all_received, 0);

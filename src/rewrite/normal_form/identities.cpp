@@ -83,6 +83,9 @@ constexpr Identity rows[] = {
     {"concat_of_multiples", "concat(c * x, d * y) -> c * concat(x, d / c * y)", "floats, and negation of booleans; c and d are numbers", exact, OfOperation{{Op::concat}, floats | booleans, concat_of_multiples}},
     {"largest_multiple", "max_reduce(c * x) -> c * max_reduce(x)", "floats; the number c is positive", exact, OfOperation{{Op::max_reduce}, floats, largest_multiple}},
 
+    // States.
+    {"appended_rows", "append(s, x) -> concat(s, x)", "along the axis in which the state grows", exact, OfOperation{{Op::state_append}, all, appended_rows}},
+
     // Sums along axes, and products of matrices (written @).
     {"factors_of_sum", "sum(f * x) -> f * sum(x)", "floats; f does not vary along the axes", distributed, OfOperation{{Op::sum}, floats, factors_of_sum}},
     {"product_of_concat", "concat(x, y) @ w -> x @ slice(w) + y @ slice(w)", "floats; concat of the last axis, up to 8 parts", reassociated, OfMatrices{MatrixStep::sums, product_of_concat}},

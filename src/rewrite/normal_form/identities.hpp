@@ -95,6 +95,9 @@ std::vector<Move> unit_axes(Normalizer& n, const Term& term, const Move& move);
 std::vector<Move> reshape_of_broadcast(Normalizer& n, const Term& term, const Move& move);
 std::vector<Move> transpose_of_broadcast(Normalizer& n, const Term& term, const Move& move);
 
+// movement.cpp
+std::optional<ScaledTerm> appended_rows(Normalizer& n, const Operation& state_append);
+
 // slice_pushdown.cpp
 std::vector<Move> slice_of_elements(Normalizer& n, const Term& term, const Move& slice);
 std::vector<Move> slice_of_reduction(Normalizer& n, const Term& term, const Move& slice);

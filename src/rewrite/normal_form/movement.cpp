@@ -24,6 +24,17 @@ std::size_t hash_of(TermId core, const Shape* shape, const Shape* order, TermId 
 
 }  // namespace
 
+// The growing axis is an attribute of the state; here it shows in the shapes. Without rows they are equal.
+std::optional<ScaledTerm> appended_rows(Normalizer& n, const Operation& state_append) {
+    const ScaledTerm& before = state_append.operands[0];
+    const Shape &old_shape = *n.term(before.core).shape, &new_shape = *state_append.shape;
+    std::size_t back = 0;
+    while (back < new_shape.size() && from_end(old_shape, back) == from_end(new_shape, back)) ++back;
+    if (back == new_shape.size()) return before;
+    const Attributes attributes{{"axis", std::vector<Dim>{-static_cast<std::int64_t>(back) - 1}}};
+    return n.apply({Op::concat, state_append.dtype, state_append.operands, &attributes, state_append.shape});
+}
+
 ScaledTerm Normalizer::move(const ir::Node& node, const ScaledTerm& x) {
     Move move{node.op, trimmed_shape(node.shape), terms_.scalar()};
     if (node.op == Op::transpose) {

@@ -48,7 +48,10 @@ bool is_opaque(ir::Op op) {
 
 bool is_exponential(ir::Op op) { return op == ir::Op::exp || op == ir::Op::log || op == ir::Op::tanh; }
 
-ir::Op canonical_op(ir::Op op) { return op == ir::Op::tanh ? ir::Op::exp : op; }
+ir::Op canonical_op(ir::Op op) {
+    if (op == ir::Op::tanh) return ir::Op::exp;
+    return op == ir::Op::state_append ? ir::Op::concat : op;
+}
 
 bool normalize_graph(const ir::GraphData& graph, std::span<const ir::NodeId> inputs, std::span<const ScaledTerm> values,
                      Normalizer& normalizer, std::vector<ScaledTerm>& made,

@@ -42,7 +42,7 @@ bool normalize_graph(const ir::GraphData& graph, std::span<const ir::NodeId> inp
 bool is_opaque(ir::Op op);
 /// True for ops expressed by powers of e: exp, log and tanh.
 bool is_exponential(ir::Op op);
-/// The op that represents `op` in a normal form: exp for tanh, else `op` itself.
+/// The op that represents `op` in a normal form: exp for tanh, concat for state_append, else `op` itself.
 ir::Op canonical_op(ir::Op op);
 
 }  // namespace cairn::normal_form

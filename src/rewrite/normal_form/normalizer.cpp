@@ -125,7 +125,7 @@ ScaledTerm Normalizer::of(const Node& node, ir::NodeId id, Parts x) {
 ScaledTerm Normalizer::compute(const Node& node, ir::NodeId id, Parts x) {
     const bool real = is_float(node.dtype);
     if (node.op == Op::constant) return node.exact_integers ? of_leaf(node, id) : constant(node);
-    if (ir::is_given(node) || ir::is(node, ir::OpClass::effect)) return of_leaf(node, id);
+    if (ir::is_given(node) || node.op == Op::state_write) return of_leaf(node, id);
     if (node.op == Op::reshape || node.op == Op::transpose) return move(node, x[0]);
     if (node.op == Op::slice || node.op == Op::gather)
         if (const auto move = node.op == Op::slice ? slice_of(*this, node, x[0]) : gather_of(*this, node, x[0], x[1])) {

@@ -15,6 +15,17 @@ constexpr IdentityExample structure[] = {
 output "left" %3
 output "right" %5
 )"},
+    {"appended_rows", R"(
+%0 = state_read "s" axis=(-2) capacity=(16) : f32[N,4]
+%1 = input "x" : f32[2,4]
+%2 = state_append %0, %1 : f32[2 + N,4]
+%3 = exp %2 : f32[2 + N,4]
+%4 = concat %0, %1 axis=(-2) : f32[2 + N,4]
+%5 = exp %4 : f32[2 + N,4]
+state "s" %2
+output "left" %3
+output "right" %5
+)"},
     {"product_of_concat", R"(
 %0 = input "tall" : f32[8,5]
 %1 = input "x" : f32[N,4]

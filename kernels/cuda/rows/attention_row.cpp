@@ -1,0 +1,188 @@
+#include "kernels/cuda/generate/kernel_source.hpp"
+#include "kernels/cuda/generate/problem_facts.hpp"
+#include "kernels/cuda/generate/size_text.hpp"
+#include "kernels/cuda/rows/rows.hpp"
+#include "kernels/partial_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+/// The attention block of a transformer for one row.
+namespace cairn::kernels::cuda {
+namespace {
+
+constexpr int cluster = 8;
+constexpr std::size_t x_input = 0, w_input = 3, keys_input = 5, values_input = 6, wo_input = 7, inputs = 9;
+
+bool is_matrix(std::size_t input) { return input == w_input || input == wo_input; }
+bool is_state(std::size_t input) { return input == keys_input || input == values_input; }
+
+/// Sizes of a problem, and how its columns are split (AttentionRowPlan in kernels/cuda/text/attention_row.cuh).
+struct AttentionRow {
+    std::int64_t width, heads, depth, chunks, warps, threads, weight_bytes, other_bytes;
+};
+
+AttentionRow row_of(const Problem& problem) {
+    constexpr std::int64_t most_warps = 12, width_of_warp = 128;
+    AttentionRow row{};
+    row.width = problem.inputs[x_input].shape.back().constant();
+    row.heads = problem.inputs[keys_input].shape[1].constant();
+    row.depth = problem.inputs[keys_input].shape[3].constant();
+    const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w_input].dtype));
+    row.chunks = 3 * std::max<std::int64_t>(row.depth / cluster * element / 16, 1);
+    row.warps = std::max<std::int64_t>(std::min(most_warps / row.chunks, row.width / width_of_warp), 1);
+    row.threads = 32 * row.chunks * row.warps;
+    row.weight_bytes = row.width * (row.chunks | 1) * 16 + row.depth * (row.width / cluster) * element;
+    row.other_bytes = 4 * (3 * row.width + (row.warps + 1) * 3 * (row.depth / cluster) + 4 * row.depth +
+                           (row.threads / 32 + cluster) * (row.depth + 4)) +
+                      64;
+    return row;
+}
+
+Refusal shape_refusal(const Problem& problem) {
+    if (problem.inputs.size() != inputs || problem.outputs.size() != 3) return "needs nine inputs and three outputs";
+    for (const auto* side : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *side)
+            for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+                const bool is_length = side == &problem.inputs && axis == 2 && tensor.shape.size() == 4;
+                if (!is_length && !tensor.shape[axis].is_constant()) return "needs one row of constant sizes";
+            }
+    const Shape &x = problem.inputs[x_input].shape, &keys = problem.inputs[keys_input].shape;
+    if (x.size() != 3 || !(element_count(x) == x.back())) return "needs one row";
+    if (keys.size() != 4 || problem.inputs[values_input].shape != keys) return "needs keys and values [1,H,P,E]";
+    const Dim heads = keys[1], depth = keys[3], width = x.back(), all = heads * depth;
+    if (problem.inputs[w_input].shape != Shape{width, 3 * all} || problem.inputs[wo_input].shape != Shape{all, width})
+        return "needs matrices [D,3*H*E] and [H*E,D]";
+    const Shape row{1, heads, 1, depth};
+    if (problem.outputs[0].shape != x || problem.outputs[1].shape != row || problem.outputs[2].shape != row)
+        return "needs outputs of the shapes of x and of one key";
+    return {};
+}
+
+Refusal operand_refusal(const Problem& problem) {
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        const TensorDesc& input = problem.inputs[i];
+        const bool is_weight = i != x_input && !is_state(i);
+        if (is_weight && !input.bound) return "needs bound weights";
+        if (is_weight && !input.is_dense()) return "needs dense weights";
+        if (is_matrix(i) ? input.dtype != problem.inputs[w_input].dtype : input.dtype != DType::f32)
+            return "needs f32, and matrices of one dtype";
+        if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
+    }
+    const DType weights = problem.inputs[w_input].dtype;
+    if (weights != DType::f32 && !is_widening(weights, DType::f32)) return "needs matrices of f32, f16 or bf16";
+    for (const TensorDesc& output : problem.outputs)
+        if (output.dtype != DType::f32 || !(output.strides.back() == Dim(1))) return "needs contiguous outputs of f32";
+    return {};
+}
+
+/// `problem` with its outputs in plain memory.
+Refusal accepts_plain(const Problem& problem) {
+    if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
+    if (Refusal no = shape_refusal(problem); !no.empty()) return no;
+    if (Refusal no = operand_refusal(problem); !no.empty()) return no;
+    const AttentionRow row = row_of(problem);
+    if (row.depth != 32 && row.depth != 64 && row.depth != 128) return "needs a head size of 32, 64 or 128";
+    const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w_input].dtype));
+    if (row.depth / cluster * element < 16) return "needs 16 bytes of weights of each head for each block";
+    const std::int64_t step = cluster * 16 / element;
+    if (row.width % step != 0 || row.width > 2048)
+        return fmt::format("needs rows of a multiple of {} elements, at most 2048", step);
+    constexpr std::int64_t most_bytes = 227 * 1024;
+    if (row.weight_bytes + row.other_bytes > most_bytes) return "needs weights of a block in shared memory";
+    return {};
+}
+
+std::string output_layout(const Problem& problem, int output) {
+    if (output != 0 || !accepts_plain(problem).empty()) return {};
+    const std::int64_t heads = row_of(problem).heads;
+    return heads > 1 ? fmt::format("{}.{}", partial_sums_layout, heads) : std::string();
+}
+
+Refusal accepts(const Problem& problem) {
+    Problem plain = problem;
+    if (!plain.outputs.empty()) plain.outputs[0].layout.clear();
+    if (Refusal no = accepts_plain(plain); !no.empty()) return no;
+    return part_count(problem.outputs[0]) == row_of(plain).heads ? Refusal() : "writes one part for each head";
+}
+
+std::string place_text(const std::string& name, const std::string& operand, const TensorDesc& tensor) {
+    return fmt::format("            state.{} = (float*){} + of_head * {};\n", name, operand,
+                       size_text(tensor.strides[1]));
+}
+
+/// Keys or values before the row, and the places of those of the row.
+std::string state_text(char name, std::size_t input, std::size_t output, const Problem& problem) {
+    const TensorDesc& tensor = problem.inputs[input];
+    const bool is_wide = is_multiple(tensor.strides[1], 4) && is_multiple(tensor.strides[2], 4);
+    return place_text(std::string(1, name), fmt::format("in{}", input), tensor) +
+           place_text(fmt::format("new_{}", name), fmt::format("out{}", output), problem.outputs[output]) +
+           fmt::format(
+               "            state.{0}_stride = {1};\n            state.{0}_wide = {2} && is_aligned(state.{0});\n",
+               name, size_text(tensor.strides[2]), is_wide);
+}
+
+KernelCode code(const Problem& problem) {
+    const AttentionRow row = row_of(problem);
+    KernelCode code;
+    code.entry = entry_of("attention_row", problem);
+    code.block = static_cast<int>(row.threads);
+    code.cluster = cluster;
+    code.grid = {Dim(row.heads * cluster)};
+    code.shared_bytes = row.weight_bytes;
+    code.text = kernel_head(problem, code.entry, code.block) +
+                fmt::format(
+                    "    AttentionRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
+                    "    p.w = in3, p.b = (float*)in4, p.wo = in7, p.bo = (float*)in8, p.y = (float*)out0;\n"
+                    "    attention_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {}, [&](i64 of_head) {{\n",
+                    row_weights_text(problem.inputs[w_input].dtype), row.width, row.depth, row.warps,
+                    part_count(problem.inputs[x_input]), cluster,
+                    float_text(static_cast<float>(problem.attributes.number("eps"))),
+                    float_text(static_cast<float>(problem.attributes.number("scale")))) +
+                symbols_text(problem) +
+                fmt::format("            AttentionRowState state;\n            state.keys = {};\n",
+                            size_text(problem.inputs[keys_input].shape[2])) +
+                state_text('k', keys_input, 1, problem) + state_text('v', values_input, 2, problem) +
+                "            return state;\n        });\n}\n";
+    return code;
+}
+
+Cost cost(const Problem& problem) {
+    const AttentionRow row = row_of(problem);
+    const double keys = static_cast<double>(problem.inputs[keys_input].shape[2].constant() + 1),
+                 all = static_cast<double>(row.heads * row.depth);
+    return {8 * static_cast<double>(row.width) * all + 4 * keys * all,
+            bytes_of(problem) * idle_factor(static_cast<double>(row.heads * cluster)), 0.5};
+}
+
+std::vector<std::string> samples() {
+    return {
+        "attention_block eps=1e-05 scale=0.125 masked_score=-3.4028235e+38 | f32[1,1,768]@partial_sums.16 f32[768]! "
+        "f32[768]! f32[768,2304]! f32[2304]! f32[1,12,past,64]:(786432,65536,64,1) "
+        "f32[1,12,past,64]:(786432,65536,64,1) "
+        "f32[768,768]! f32[768]! -> f32[1,1,768]@partial_sums.12 f32[1,12,1,64]:(786432,65536,64,1) "
+        "f32[1,12,1,64]:(786432,65536,64,1) where past in 0..1023",
+        "attention_block eps=1e-05 scale=0.125 masked_score=-1e+30 | f32[1,1,768] f32[768]! f32[768]! f16[768,2304]! "
+        "f32[2304]! f32[1,12,past,64] f32[1,12,past,64] f16[768,768]! f32[768]! -> f32[1,1,768]@partial_sums.12 "
+        "f32[1,12,1,64] f32[1,12,1,64] where past in 0..1023",
+        "attention_block eps=1e-05 scale=0.25 masked_score=-1e+30 | f32[1,1,96] f32[96]! f32[96]! f32[96,96]! f32[96]! "
+        "f32[1,1,P,32] f32[1,1,P,32] f32[32,96]! f32[96]! -> f32[1,1,96] f32[1,1,1,32] f32[1,1,1,32] where P in 0..99",
+        "attention_block eps=1e-12 scale=1 masked_score=-inf | f32[1,1,128]@partial_sums.2 f32[128]! f32[128]! "
+        "bf16[128,768]! f32[768]! f32[1,2,P,128]:(10578,5289,129,1) f32[1,2,P,128] bf16[256,128]! f32[128]! -> "
+        "f32[1,1,128]@partial_sums.2 f32[1,2,1,128] f32[1,2,1,128] where P in 0..40"};
+}
+
+}  // namespace
+
+void add_attention_row(std::vector<Kernel>& kernels) {
+    kernels.push_back(cuda_row("attention_row", "attention_block", "f32", accepts, code, cost, samples()));
+    Kernel& kernel = kernels.back();
+    kernel.compute_capability = 90;
+    kernel.output_layout = output_layout;
+    kernel.layout_inputs = partial_sums_inputs(1);
+    kernel.widened_inputs = {static_cast<int>(w_input), static_cast<int>(wo_input)};
+}
+
+}  // namespace cairn::kernels::cuda

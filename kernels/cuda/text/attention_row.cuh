@@ -1,0 +1,228 @@
+// The attention block of a transformer for one row, x + attention(norm(x) w + b) wo + bo, by a cluster of blocks for
+// each head. Each block owns some columns of q, k and v of its head, and of the result: these columns of w, and of the
+// head's rows of wo, are copied to shared memory before the dependency wait. Keys and values before the row are shared
+// among the blocks of the cluster, which exchange q and their sums; the last block also attends to the row itself. Each
+// cluster writes one part of partial sums.
+#if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
+
+/// Sizes and places in dynamic shared memory. `width` elements of the row; heads of `depth` elements, 32, 64 or 128;
+/// `warps` warps for the columns that 16 bytes of w hold.
+template <class Weights, int width, int depth, int warps, int cluster>
+struct AttentionRowPlan {
+    static constexpr int element = 16 / Weights::count;  // bytes
+    static constexpr int columns = depth / cluster, share = width / cluster;  // of each of q, k and v; of the result
+    static constexpr int part_chunks = columns / Weights::count, chunks = 3 * part_chunks;
+    static constexpr int threads = 32 * chunks * warps, all_warps = chunks * warps;
+    // An odd number of 16 bytes: 8 lanes read them from different banks.
+    static constexpr int w_pitch = (chunks | 1) * 16, w_bytes = width * w_pitch;
+    static constexpr int wo_chunks = share / Weights::count, wo_bytes = depth * share * element;
+    // The sums of groups take the place of w.
+    static constexpr int most_groups = w_bytes / (4 * share) < depth ? w_bytes / (4 * share) : depth;
+    static constexpr int groups = RowGroups<Weights, share, threads, most_groups>::count;
+    // Lanes that attend to one key, four elements each.
+    static constexpr int lanes = depth / 4;
+};
+
+struct AttentionRowOperands {
+    float *x, *gamma, *beta, *b, *bo, *y;
+    void *w, *wo;  // [width, 3 * heads * depth] and [heads * depth, width], contiguous
+};
+
+/// Keys and values of a head before the row, and the places of those of the row. Strides, in elements, are those
+/// between keys or values.
+struct AttentionRowState {
+    float *k, *v, *new_k, *new_v;
+    i64 keys, k_stride, v_stride;
+    bool k_wide, v_wide;  // 16 bytes at once
+};
+
+/// Part of a softmax: the largest score, the sum of the exponentials of the differences to it, and the sum of values
+/// weighted by these.
+struct SoftmaxPart {
+    float largest, sum;
+    float4 values;
+};
+
+CAIRN_DEVICE SoftmaxPart empty_softmax_part() {
+    return {minus_infinity(), 0.0f, make_float4(0.0f, 0.0f, 0.0f, 0.0f)};
+}
+
+/// The factor of the sums of a part when the largest score of all parts is `largest`.
+CAIRN_DEVICE float softmax_factor(float of_part, float largest) { return expf(of_part - finite_shift(largest)); }
+
+CAIRN_DEVICE SoftmaxPart joined(const SoftmaxPart& a, const SoftmaxPart& b) {
+    const float largest = element_max(a.largest, b.largest);
+    const float of_a = softmax_factor(a.largest, largest), of_b = softmax_factor(b.largest, largest);
+    return {largest, a.sum * of_a + b.sum * of_b,
+            make_float4(a.values.x * of_a + b.values.x * of_b, a.values.y * of_a + b.values.y * of_b,
+                        a.values.z * of_a + b.values.z * of_b, a.values.w * of_a + b.values.w * of_b)};
+}
+
+/// The sum of element `at` of parts that lie `pitch` elements apart, each `depth` values, the largest score and the sum
+/// of exponentials; these two of all parts in `largest` and `sum`.
+template <int parts, int depth, int pitch>
+CAIRN_DEVICE float joined_parts(const float* first, int at, float& largest, float& sum) {
+    largest = first[depth];
+    for (int i = 1; i < parts; ++i) largest = element_max(largest, first[i * pitch + depth]);
+    sum = 0.0f;
+    float value = 0.0f;
+    for (int i = 0; i < parts; ++i) {
+        const float factor = softmax_factor(first[i * pitch + depth], largest);
+        sum = fmaf(factor, first[i * pitch + depth + 1], sum);
+        value = fmaf(factor, first[i * pitch + at], value);
+    }
+    return value;
+}
+
+/// `x_parts`: parts of x. state_of(head) is called behind the dependency wait.
+template <class Weights, int width, int depth, int warps, int x_parts, int cluster, class StateOf>
+CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float scale, const StateOf& state_of) {
+    using Plan = AttentionRowPlan<Weights, width, depth, warps, cluster>;
+    using Element = typename Weights::Element;
+    constexpr int count = Weights::count, columns = Plan::columns, share = Plan::share, threads = Plan::threads;
+    constexpr int lanes = Plan::lanes, pitch = depth + 4;
+    extern __shared__ __align__(16) unsigned char weights[];
+    unsigned char *const w = weights, *const wo = weights + Plan::w_bytes;
+    __shared__ __align__(16) float x[width];
+    __shared__ float gamma[width];
+    __shared__ float beta[width];
+    __shared__ float sums_of_columns[warps][3 * columns];
+    __shared__ float own[3 * columns];
+    __shared__ __align__(16) float row[3][depth];  // q; in the last block also k and v
+    __shared__ __align__(16) float of_warps[Plan::all_warps][pitch];
+    __shared__ float received[cluster][pitch];
+    __shared__ float seen[depth];
+    __shared__ u64 row_received;
+    __shared__ u64 parts_received;
+    const int t = threadIdx.x, warp = t / 32, lane = t % 32;
+    const int rank = cluster_rank(), head = blockIdx.x / cluster, heads = gridDim.x / cluster;
+    const bool is_last = rank == cluster - 1;
+
+    if (t == 0) {
+        mbarrier_init(&row_received, 1);
+        mbarrier_init(&parts_received, 1);
+        mbarrier_init_fence();
+        mbarrier_expect(&row_received, (is_last ? 3 : 1) * depth * 4);
+        mbarrier_expect(&parts_received, cluster * (depth + 2) * 4);
+    }
+    const Element *const w_source = (const Element*)p.w, *const wo_source = (const Element*)p.wo;
+    const bool w_aligned = is_aligned(p.w), wo_aligned = is_aligned(p.wo);
+    // The column of w, or element of b, of column `at` of q (third 0), k or v.
+    const auto column_of = [&](int third, int at) { return (third * heads + head) * depth + rank * columns + at; };
+    for (int i = t; i < width * Plan::chunks; i += threads) {
+        const int r = i / Plan::chunks, chunk = i % Plan::chunks;
+        const int column = column_of(chunk / Plan::part_chunks, chunk % Plan::part_chunks * count);
+        copy_weights<Element>(w + r * Plan::w_pitch + chunk * 16, w_source + i64(r) * (3 * heads * depth) + column,
+                              w_aligned, true);
+    }
+    for (int i = t; i < depth * Plan::wo_chunks; i += threads) {
+        const int r = i / Plan::wo_chunks, at = i % Plan::wo_chunks * count;
+        copy_weights<Element>(wo + (r * share + at) * Plan::element,
+                              wo_source + i64(head * depth + r) * width + rank * share + at, wo_aligned, true);
+    }
+    commit_copies();
+    for (int i = t; i < width; i += threads) {
+        gamma[i] = load_f32(p.gamma + i);
+        beta[i] = load_f32(p.beta + i);
+    }
+    const float bias = t < 3 * columns ? load_f32(p.b + column_of(t / columns, t % columns)) : 0.0f;
+    __syncthreads();  // the barriers are initialised
+    cluster_arrive_relaxed();
+    cluster_wait();
+
+    dependency_wait();
+    trigger_dependents();
+    load_row<width, threads, x_parts>(x, p.x);
+    const AttentionRowState state = state_of(head);
+    wait_copies<0>();
+    __syncthreads();
+
+    multiply_norm<Weights, width, Plan::w_pitch>(x, row_moments<width>(x, eps), gamma, beta, w, sums_of_columns);
+    __syncthreads();
+    if (t < 3 * columns) {
+        const float value = column_sum(sums_of_columns, t) + bias;
+        const int third = t / columns, at = rank * columns + t % columns;
+        own[t] = value;
+        if (third == 1) state.new_k[at] = value;
+        if (third == 2) state.new_v[at] = value;
+    }
+    __syncthreads();
+    const auto send = [&](int third, int at, int to) {
+        store_async(map_shared(shared_address(&row[third][rank * columns + at]), to), own[third * columns + at],
+                    map_shared(shared_address(&row_received), to));
+    };
+    for (int i = t; i < columns * cluster; i += threads) send(0, i / cluster, i % cluster);
+    for (int i = t; i < 2 * columns; i += threads) send(1 + i / columns, i % columns, cluster - 1);
+    mbarrier_wait(&row_received, 0);
+
+    // The keys of this block. A group of lanes takes every `groups`-th.
+    constexpr int groups = threads / lanes;
+    const int group = t / lanes, at = t % lanes * 4;
+    const i64 keys_of_block = (state.keys + cluster - 1) / cluster;
+    const i64 begin = smaller(rank * keys_of_block, state.keys), end = smaller(begin + keys_of_block, state.keys);
+    const float4 q = *(float4*)&row[0][at];
+    SoftmaxPart part = empty_softmax_part();
+    const auto attend = [&](float4 k, float4 v, bool counts) {
+        float dot = dot_of_four(q, k, 0.0f);
+        for (int distance = lanes / 2; distance > 0; distance /= 2) dot += __shfl_xor_sync(all_lanes, dot, distance);
+        if (counts) part = joined(part, {dot * scale, 1.0f, v});
+    };
+    const float4 zeros = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 2
+    for (i64 first = begin; first < end; first += groups) {
+        const i64 key = first + group;
+        const bool counts = key < end;
+        attend(counts ? four_elements(state.k + key * state.k_stride, at, depth, state.k_wide) : zeros,
+               counts ? four_elements(state.v + key * state.v_stride, at, depth, state.v_wide) : zeros, counts);
+    }
+    if (is_last) attend(*(float4*)&row[1][at], *(float4*)&row[2][at], group == 0);
+
+    // The parts of the groups of a warp, of the warps, and of the blocks.
+    for (int distance = lanes; distance < 32; distance *= 2) {
+        SoftmaxPart other;
+        other.largest = __shfl_xor_sync(all_lanes, part.largest, distance);
+        other.sum = __shfl_xor_sync(all_lanes, part.sum, distance);
+        other.values.x = __shfl_xor_sync(all_lanes, part.values.x, distance);
+        other.values.y = __shfl_xor_sync(all_lanes, part.values.y, distance);
+        other.values.z = __shfl_xor_sync(all_lanes, part.values.z, distance);
+        other.values.w = __shfl_xor_sync(all_lanes, part.values.w, distance);
+        part = joined(part, other);
+    }
+    if (lane < lanes) *(float4*)&of_warps[warp][at] = part.values;
+    if (lane == 0) of_warps[warp][depth] = part.largest, of_warps[warp][depth + 1] = part.sum;
+    __syncthreads();
+    for (int i = t; i < depth; i += threads) {
+        float largest, sum;
+        const float value = joined_parts<Plan::all_warps, depth, pitch>(of_warps[0], i, largest, sum);
+        for (int to = 0; to < cluster; ++to) {
+            const u32 barrier = map_shared(shared_address(&parts_received), to);
+            store_async(map_shared(shared_address(&received[rank][i]), to), value, barrier);
+            if (i > 0) continue;
+            store_async(map_shared(shared_address(&received[rank][depth]), to), largest, barrier);
+            store_async(map_shared(shared_address(&received[rank][depth + 1]), to), sum, barrier);
+        }
+    }
+    mbarrier_wait(&parts_received, 0);
+    for (int i = t; i < depth; i += threads) {
+        float largest, sum;
+        const float value = joined_parts<cluster, depth, pitch>(received[0], i, largest, sum);
+        seen[i] = value / sum;
+    }
+    __syncthreads();
+
+    float* const sums = (float*)w;
+    multiply_rows<Weights, share, depth, threads, Plan::groups>(seen, wo, sums);
+    __syncthreads();
+    for (int i = t * 4; i < share; i += threads * 4) {
+        float4 total = sum_of_groups<share, Plan::groups>(sums, i);
+        const int column = rank * share + i;
+        if (head == 0) {
+            total.x += x[column] + load_f32(p.bo + column), total.y += x[column + 1] + load_f32(p.bo + column + 1);
+            total.z += x[column + 2] + load_f32(p.bo + column + 2), total.w += x[column + 3] + load_f32(p.bo + column + 3);
+        }
+        float* const y = p.y + i64(head) * width + column;
+        y[0] = total.x, y[1] = total.y, y[2] = total.z, y[3] = total.w;
+    }
+}
+
+#endif
