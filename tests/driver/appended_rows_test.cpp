@@ -99,6 +99,13 @@ const Named models[] = {
          m.g.output("z", m.rows("b").append(more));
          m.g.output("more", sin(more));
      }},
+    {"of several results where one is moved",
+     [](Model& m) {
+         const Tensor rows = tanh(m.x), more = rows * 2.0F + m.x;
+         m.g.output("y", m.heads("a").append(m.split(rows)));
+         m.g.output("more", sin(more));
+         m.g.output("z", m.rows("b").append(more));
+     }},
     {"read with those before",
      [](Model& m) {
          const auto attended = [&](const Tensor& x, const std::string& layer) {
