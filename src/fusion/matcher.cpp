@@ -131,7 +131,7 @@ void Matcher::remember(const Pattern& pattern, const Attributes& attributes) {
 }
 
 Matcher::MatchTrace Matcher::match_at(NodeId node, std::vector<Match>& matches) {
-    // A version of a state is provided by what appends to the state.
+    // A version of a state is provided only by matches that write to the state, not by any value with its form.
     if (ir::is_given(graph_.node(node)) || ir::is(graph_.node(node), ir::OpClass::effect)) return {};
     ++search_;
     trace_ = {};

@@ -118,38 +118,38 @@ bool reads_initial_state(const ir::GraphData& graph, const Destination& to) {
     return node.op != Op::state_append || ir::is_given(graph.node(node.operands[0]));
 }
 
+/// The first append of a value to a state before the run, other than those in `taken`; null if there is none.
+const Destination* free_append(const ir::GraphData& graph, const Destinations& destinations, NodeId value,
+                               const Nodes& taken) {
+    const auto found = destinations.find(value);
+    if (found == destinations.end()) return nullptr;
+    for (const Destination& to : found->second)
+        if (graph.node(to.node).op == Op::state_append && reads_initial_state(graph, to) &&
+            std::find(taken.begin(), taken.end(), to.node) == taken.end())
+            return &to;
+    return nullptr;
+}
+
 /// The match of several outputs as one that appends those that are rows of appends to the state before the run, each
 /// to the first such state that no other output is appended to.
 std::optional<Match> with_appended_outputs(const ir::GraphData& graph, const alternatives::EClasses& classes,
                                            const Match& match, const Destinations& destinations) {
     Match written = match;
     written.outputs.clear();
-    bool is_any = false;
-    const auto is_provided = [&](NodeId id) {
-        return std::find(written.outputs.begin(), written.outputs.end(), id) != written.outputs.end();
-    };
     for (const NodeId output : match.outputs) {
-        const Destination* to = nullptr;
-        if (const auto found = destinations.find(classes.value_of(output)); found != destinations.end()) {
-            const auto first = std::find_if(found->second.begin(), found->second.end(), [&](const Destination& one) {
-                return graph.node(one.node).op == Op::state_append && reads_initial_state(graph, one) &&
-                       !is_provided(one.node);
-            });
-            if (first != found->second.end()) to = &*first;
-        }
-        if (to == nullptr) {
+        if (const Destination* to = free_append(graph, destinations, classes.value_of(output), written.outputs)) {
+            add_moved(written, output, *to);
+        } else {
             written.outputs.push_back(output);
             written.moved.emplace_back();
-        } else {
-            add_moved(written, output, *to);
-            is_any = true;
         }
     }
-    if (!is_any) return std::nullopt;
+    if (written.outputs == match.outputs) return std::nullopt;
     // A version that is read inside is provided now.
     Nodes inside;
     for (const NodeId id : written.interior)
-        if (!is_provided(id)) inside.push_back(id);
+        if (std::find(written.outputs.begin(), written.outputs.end(), id) == written.outputs.end())
+            inside.push_back(id);
     written.interior = std::move(inside);
     return written;
 }

@@ -23,8 +23,8 @@ struct ArithmeticRegion {
     std::size_t choices = 1;            ///< largest number of expressions of a value read here
 };
 
-/// The bit of an op in a set of ops. Ops that the normal form expresses by each other share one: tanh and exp, state_append
-/// and concat.
+/// The bit of an op in a set of ops. Ops that the normal form expresses by each other share one: tanh and exp,
+/// state_append and concat.
 std::uint64_t op_bit(ir::Op op);
 
 /// True for ops through which a region extends.

@@ -114,7 +114,7 @@ const Named models[] = {
              };
              const Tensor keys = m.rows("keys" + layer).append(product("w")),
                           values = m.rows("values" + layer).append(product("u"));
-             return matmul(matmul(x, transpose(keys, {1, 0})), values);
+             return matmul(exp(matmul(x, transpose(keys, {1, 0}))), values);
          };
          constexpr float scale = 1.0F / 64;  // results near 1
          m.g.output("y", attended(attended(tanh(m.x) * scale, "1") * scale, "2") * scale);
@@ -129,7 +129,7 @@ const Named models[] = {
      [](Model& m) {
          const Tensor x = tanh(m.x) * (1.0F / 64), rows = matmul(x, m.g.weight("w", DType::f32, {6, 6}));
          const Tensor keys = m.rows("keys").append(rows), values = m.rows("values").append(rows);
-         m.g.output("y", matmul(matmul(x, transpose(keys, {1, 0})), values));
+         m.g.output("y", matmul(exp(matmul(x, transpose(keys, {1, 0}))), values));
          m.g.output("z", sin(rows));
      }},
     // The appended rows depend on old rows of the state that a write replaces.
@@ -249,7 +249,7 @@ TEST(AppendedRowsOfStates, OneInstructionReadsTheStatesAndAppendsToThem) {
     Model m;
     const Tensor w = m.g.weight("w", DType::f32, {6, 6}), u = m.g.weight("u", DType::f32, {6, 6});
     const Tensor keys = m.rows("keys").append(matmul(m.x, w)), values = m.rows("values").append(matmul(m.x, u));
-    m.g.output("y", matmul(matmul(m.x, transpose(keys, {1, 0})), values));
+    m.g.output("y", matmul(exp(matmul(m.x, transpose(keys, {1, 0}))), values));
     const program::Program program = program_of(compile(m.g, with_attending_kernels(1), {.verify = true}));
     ASSERT_EQ(program.run.size(), 1U) << program::to_string(program);
     EXPECT_EQ(program.run[0].problem->definition, "attend");

@@ -2,6 +2,7 @@
 
 #include "cairn/ops.hpp"
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace {
 std::vector<Tensor> attend(std::span<const Tensor> in, const Attributes&) {
     const Tensor k = matmul(in[0], in[1]), v = matmul(in[0], in[2]);
     const Tensor all_keys = concat({in[3], k}, 0), all_values = concat({in[4], v}, 0);
-    return {matmul(matmul(in[0], transpose(all_keys, {1, 0})), all_values), k, v};
+    return {matmul(exp(matmul(in[0], transpose(all_keys, {1, 0}))), all_values), k, v};
 }
 
 float& element_at(const TensorArg& tensor, std::int64_t row, std::int64_t column) {
@@ -42,7 +43,8 @@ void run_attend(const Args& args, Team& team) {
             const std::int64_t at = p < past ? p : p - past;
             float score = 0;
             for (std::int64_t d = 0; d < width; ++d) score += element_at(x, t, d) * element_at(of_key, at, d);
-            for (std::int64_t d = 0; d < width; ++d) element_at(y, t, d) += score * element_at(of_value, at, d);
+            const float weight = std::exp(score);
+            for (std::int64_t d = 0; d < width; ++d) element_at(y, t, d) += weight * element_at(of_value, at, d);
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "cairn/ops.hpp"
 #include "fusion/match.hpp"
 #include "rewrite/simplify/simplify.hpp"
+#include "tests/driver/attending_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,22 +14,13 @@
 namespace cairn::test {
 namespace {
 
-using Tensors = std::vector<Tensor>;
+std::vector<Tensor> join(std::span<const Tensor> in, const Attributes&) { return {concat({in[0], in[1]}, 0)}; }
 
-/// k = x w, v = x u; reads keys and values before the rows, and both.
-Tensors attend(std::span<const Tensor> in, const Attributes&) {
-    const Tensor k = matmul(in[0], in[1]), v = matmul(in[0], in[2]);
-    const Tensor all_keys = concat({in[3], k}, 0), all_values = concat({in[4], v}, 0);
-    return {matmul(exp(matmul(in[0], transpose(all_keys, {1, 0}))), all_values), k, v};
-}
-Tensors join(std::span<const Tensor> in, const Attributes&) { return {concat({in[0], in[1]}, 0)}; }
-
-Definition definition(const char* name, Tensors (*build)(std::span<const Tensor>, const Attributes&),
-                      const char* pattern) {
+Definition joining() {
     Definition made;
-    made.name = name;
-    made.build = build;
-    made.patterns = {pattern};
+    made.name = "join";
+    made.build = join;
+    made.patterns = {"join | f32[P,D] f32[T,D]"};
     return made;
 }
 
@@ -49,9 +41,7 @@ protected:
         g.output("y", matmul(exp(matmul(x, transpose(all_keys, {1, 0}))), all_values));
     }
 
-    const std::vector<Definition> definitions{
-        definition("attend", attend, "attend | f32[T,D] f32[D,D] f32[D,D] f32[P,D] f32[P,D]"),
-        definition("join", join, "join | f32[P,D] f32[T,D]")};
+    const std::vector<Definition> definitions{attending_kernels().definitions.at(0), joining()};
     Graph g{"g"};
     const Dim t = g.symbol("T", 1, 4), past = g.symbol("P", 0, 8);
     const Tensor x = g.input("x", DType::f32, {t, 6});

@@ -40,10 +40,6 @@ std::string element_text(const TensorDesc& input, const std::string& name, const
                        size_text(element_count(input.shape)));
 }
 
-std::string row_weights_text(DType dtype) {
-    return dtype == DType::f32 ? "F32Weights" : dtype == DType::f16 ? "F16Weights" : "Bf16Weights";
-}
-
 double bytes_of(const Problem& problem) {
     double bytes = 0;
     for (const auto* side : {&problem.inputs, &problem.outputs}) {

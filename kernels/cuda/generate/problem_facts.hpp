@@ -18,9 +18,6 @@ std::vector<LayoutInput> partial_sums_inputs(int count, int first = 0);
 /// The expression of an element of f32 of an input: `name[offset]`, or the sum of its parts.
 std::string element_text(const TensorDesc& input, const std::string& name, const std::string& offset);
 
-/// The type of a matrix of this dtype in kernels/cuda/text/norm_row.cuh: f32, f16 or bf16.
-std::string row_weights_text(DType dtype);
-
 /// Bytes of all operands at constant sizes; axes of stride 0 count once, and all parts of partial sums.
 double bytes_of(const Problem& problem);
 

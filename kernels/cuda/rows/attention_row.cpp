@@ -1,7 +1,7 @@
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
-#include "kernels/cuda/rows/rows.hpp"
+#include "kernels/cuda/rows/row_block.hpp"
 #include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
@@ -13,11 +13,10 @@
 namespace cairn::kernels::cuda {
 namespace {
 
-constexpr int cluster = 8;
+constexpr int cluster = row_block_cluster;
 constexpr std::size_t x_input = 0, w_input = 3, keys_input = 5, values_input = 6, wo_input = 7, inputs = 9;
 
-bool is_matrix(std::size_t input) { return input == w_input || input == wo_input; }
-bool is_state(std::size_t input) { return input == keys_input || input == values_input; }
+constexpr RowBlockMatrices matrices{w_input, wo_input};
 
 /// Sizes of a problem, and how its columns are split (AttentionRowPlan in kernels/cuda/text/attention_row.cuh).
 struct AttentionRow {
@@ -61,28 +60,14 @@ Refusal shape_refusal(const Problem& problem) {
     return {};
 }
 
-Refusal operand_refusal(const Problem& problem) {
-    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        const TensorDesc& input = problem.inputs[i];
-        const bool is_weight = i != x_input && !is_state(i);
-        if (is_weight && !input.bound) return "needs bound weights";
-        if (is_weight && !input.is_dense()) return "needs dense weights";
-        if (is_matrix(i) ? input.dtype != problem.inputs[w_input].dtype : input.dtype != DType::f32)
-            return "needs f32, and matrices of one dtype";
-        if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
-    }
-    const DType weights = problem.inputs[w_input].dtype;
-    if (weights != DType::f32 && !is_widening(weights, DType::f32)) return "needs matrices of f32, f16 or bf16";
-    for (const TensorDesc& output : problem.outputs)
-        if (output.dtype != DType::f32 || !(output.strides.back() == Dim(1))) return "needs contiguous outputs of f32";
-    return {};
-}
-
 /// `problem` with its outputs in plain memory.
 Refusal accepts_plain(const Problem& problem) {
     if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (Refusal no = shape_refusal(problem); !no.empty()) return no;
-    if (Refusal no = operand_refusal(problem); !no.empty()) return no;
+    if (Refusal no = row_block_input_refusal(problem, matrices, {x_input, keys_input, values_input}); !no.empty())
+        return no;
+    for (const TensorDesc& output : problem.outputs)
+        if (output.dtype != DType::f32 || !(output.strides.back() == Dim(1))) return "needs contiguous outputs of f32";
     const AttentionRow row = row_of(problem);
     if (row.depth != 32 && row.depth != 64 && row.depth != 128) return "needs a head size of 32, 64 or 128";
     const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w_input].dtype));
@@ -90,20 +75,16 @@ Refusal accepts_plain(const Problem& problem) {
     const std::int64_t step = cluster * 16 / element;
     if (row.width % step != 0 || row.width > 2048)
         return fmt::format("needs rows of a multiple of {} elements, at most 2048", step);
-    constexpr std::int64_t most_bytes = 227 * 1024;
-    if (row.weight_bytes + row.other_bytes > most_bytes) return "needs weights of a block in shared memory";
+    if (row.weight_bytes + row.other_bytes > row_block_shared_bytes) return "needs weights of a block in shared memory";
     return {};
 }
 
 std::string output_layout(const Problem& problem, int output) {
-    if (output != 0 || !accepts_plain(problem).empty()) return {};
-    const std::int64_t heads = row_of(problem).heads;
-    return heads > 1 ? fmt::format("{}.{}", partial_sums_layout, heads) : std::string();
+    return output == 0 && accepts_plain(problem).empty() ? layout_of_parts(row_of(problem).heads) : std::string();
 }
 
 Refusal accepts(const Problem& problem) {
-    Problem plain = problem;
-    if (!plain.outputs.empty()) plain.outputs[0].layout.clear();
+    const Problem plain = with_plain_result(problem);
     if (Refusal no = accepts_plain(plain); !no.empty()) return no;
     return part_count(problem.outputs[0]) == row_of(plain).heads ? Refusal() : "writes one part for each head";
 }
@@ -177,12 +158,8 @@ std::vector<std::string> samples() {
 }  // namespace
 
 void add_attention_row(std::vector<Kernel>& kernels) {
-    kernels.push_back(cuda_row("attention_row", "attention_block", "f32", accepts, code, cost, samples()));
-    Kernel& kernel = kernels.back();
-    kernel.compute_capability = 90;
-    kernel.output_layout = output_layout;
-    kernel.layout_inputs = partial_sums_inputs(1);
-    kernel.widened_inputs = {static_cast<int>(w_input), static_cast<int>(wo_input)};
+    kernels.push_back(
+        row_block_kernel("attention_row", "attention_block", accepts, code, cost, samples(), output_layout, matrices));
 }
 
 }  // namespace cairn::kernels::cuda

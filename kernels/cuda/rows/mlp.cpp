@@ -1,7 +1,7 @@
 #include "kernels/cuda/definitions.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
-#include "kernels/cuda/rows/rows.hpp"
+#include "kernels/cuda/rows/row_block.hpp"
 #include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,9 @@
 namespace cairn::kernels::cuda {
 namespace {
 
-constexpr int cluster = 8;
+constexpr int cluster = row_block_cluster;
 constexpr std::size_t x_input = 0, w1_input = 3, w2_input = 5, inputs = 7;
+constexpr RowBlockMatrices matrices{w1_input, w2_input};
 
 /// How the hidden units are split among blocks (MlpRowPlan in kernels/cuda/text/mlp_row.cuh).
 struct MlpPlan {
@@ -58,17 +59,7 @@ Refusal shape_refusal(const Problem& problem) {
 Refusal accepts_plain(const Problem& problem) {
     if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (Refusal no = shape_refusal(problem); !no.empty()) return no;
-    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
-        const TensorDesc& input = problem.inputs[i];
-        const bool is_matrix = i == w1_input || i == w2_input;
-        if (i != x_input && !input.bound) return "needs bound weights";
-        if (i != x_input && !input.is_dense()) return "needs dense weights";
-        if (is_matrix ? input.dtype != problem.inputs[w1_input].dtype : input.dtype != DType::f32)
-            return "needs f32, and matrices of one dtype";
-        if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
-    }
-    const DType weights = problem.inputs[w1_input].dtype;
-    if (weights != DType::f32 && !is_widening(weights, DType::f32)) return "needs matrices of f32, f16 or bf16";
+    if (Refusal no = row_block_input_refusal(problem, matrices, {x_input}); !no.empty()) return no;
     if (problem.outputs[0].dtype != DType::f32 || !(problem.outputs[0].strides.back() == Dim(1)))
         return "needs a contiguous output of f32";
     const std::int64_t width = problem.inputs[w1_input].shape[0].constant(),
@@ -76,21 +67,17 @@ Refusal accepts_plain(const Problem& problem) {
     if (width % (4 * cluster) != 0 || width > 2048) return "needs rows of a multiple of 32 elements, at most 2048";
     if (hidden % 8 != 0 || hidden < 8) return "needs a multiple of 8 hidden units";
     const MlpPlan plan = mlp_plan(problem);
-    constexpr std::int64_t most_bytes = 227 * 1024;
-    if (plan.threads > 1024 || plan.weight_bytes + plan.other_bytes > most_bytes)
+    if (plan.threads > 1024 || plan.weight_bytes + plan.other_bytes > row_block_shared_bytes)
         return "needs weights of a block in shared memory";
     return {};
 }
 
 std::string output_layout(const Problem& problem, int) {
-    if (!accepts_plain(problem).empty()) return {};
-    const std::int64_t clusters = mlp_plan(problem).clusters;
-    return clusters > 1 ? fmt::format("{}.{}", partial_sums_layout, clusters) : std::string();
+    return accepts_plain(problem).empty() ? layout_of_parts(mlp_plan(problem).clusters) : std::string();
 }
 
 Refusal accepts(const Problem& problem) {
-    Problem plain = problem;
-    for (TensorDesc& output : plain.outputs) output.layout.clear();
+    const Problem plain = with_plain_result(problem);
     if (Refusal no = accepts_plain(plain); !no.empty()) return no;
     return part_count(problem.outputs[0]) == mlp_plan(plain).clusters ? Refusal()
                                                                       : "writes one part for each cluster of blocks";
@@ -139,12 +126,8 @@ std::vector<std::string> samples() {
 }  // namespace
 
 void add_mlp(std::vector<Kernel>& kernels) {
-    kernels.push_back(cuda_row("mlp_row", "mlp_block", "f32", accepts, code, cost, samples()));
-    Kernel& kernel = kernels.back();
-    kernel.compute_capability = 90;
-    kernel.output_layout = output_layout;
-    kernel.layout_inputs = partial_sums_inputs(1);
-    kernel.widened_inputs = {static_cast<int>(w1_input), static_cast<int>(w2_input)};
+    kernels.push_back(
+        row_block_kernel("mlp_row", "mlp_block", accepts, code, cost, samples(), output_layout, matrices));
 }
 
 }  // namespace cairn::kernels::cuda

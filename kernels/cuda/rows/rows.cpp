@@ -37,7 +37,7 @@ int register_budget(std::string_view id) {
         Budget{"cuda.elementwise.", 64},     Budget{"cuda.movement.", 48},      Budget{"cuda.joins.", 40},
         Budget{"cuda.reduction.", 48},       Budget{"cuda.norm.", 48},          Budget{"cuda.gather.", 48},
         Budget{"cuda.product_rows.", 128},   Budget{"cuda.product_tile", 128},  Budget{"cuda.attention_query.", 80},
-        Budget{"cuda.attention_tile.", 168}, Budget{"cuda.attention_row.", 96}, Budget{"cuda.mlp_row.", 80}};
+        Budget{"cuda.attention_tile.", 168}, Budget{"cuda.attention_row.", 64}, Budget{"cuda.mlp_row.", 64}};
     for (const Budget& budget : budgets)
         if (id.starts_with(budget.prefix)) return budget.registers;
     return 32;

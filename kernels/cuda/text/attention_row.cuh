@@ -36,38 +36,38 @@ struct AttentionRowState {
     bool k_wide, v_wide;  // 16 bytes at once
 };
 
-/// Part of a softmax: the largest score, the sum of the exponentials of the differences to it, and the sum of values
-/// weighted by these.
-struct SoftmaxPart {
+/// Online softmax state of one row after some keys: the largest score, the sum of weights exp(score - largest), and
+/// four columns of the weighted sum of values.
+struct OnlineSoftmaxState {
     float largest, sum;
     float4 values;
 };
 
-CAIRN_DEVICE SoftmaxPart empty_softmax_part() {
+CAIRN_DEVICE OnlineSoftmaxState empty_softmax_state() {
     return {minus_infinity(), 0.0f, make_float4(0.0f, 0.0f, 0.0f, 0.0f)};
 }
 
-/// The factor of the sums of a part when the largest score of all parts is `largest`.
-CAIRN_DEVICE float softmax_factor(float of_part, float largest) { return expf(of_part - finite_shift(largest)); }
+/// The factor by which the sums of a state are rescaled when its largest score `own` becomes `largest`.
+CAIRN_DEVICE float rescale_factor(float own, float largest) { return expf(own - finite_shift(largest)); }
 
-CAIRN_DEVICE SoftmaxPart joined(const SoftmaxPart& a, const SoftmaxPart& b) {
+CAIRN_DEVICE OnlineSoftmaxState merged(const OnlineSoftmaxState& a, const OnlineSoftmaxState& b) {
     const float largest = element_max(a.largest, b.largest);
-    const float of_a = softmax_factor(a.largest, largest), of_b = softmax_factor(b.largest, largest);
+    const float of_a = rescale_factor(a.largest, largest), of_b = rescale_factor(b.largest, largest);
     return {largest, a.sum * of_a + b.sum * of_b,
             make_float4(a.values.x * of_a + b.values.x * of_b, a.values.y * of_a + b.values.y * of_b,
                         a.values.z * of_a + b.values.z * of_b, a.values.w * of_a + b.values.w * of_b)};
 }
 
-/// The sum of element `at` of parts that lie `pitch` elements apart, each `depth` values, the largest score and the sum
-/// of exponentials; these two of all parts in `largest` and `sum`.
-template <int parts, int depth, int pitch>
-CAIRN_DEVICE float joined_parts(const float* first, int at, float& largest, float& sum) {
+/// Merges states that lie `pitch` elements apart in memory: `depth` columns, the largest score and the sum of weights.
+/// Returns column `at` of the weighted sum of values; the other two are put into `largest` and `sum`.
+template <int states, int depth, int pitch>
+CAIRN_DEVICE float merge_stored(const float* first, int at, float& largest, float& sum) {
     largest = first[depth];
-    for (int i = 1; i < parts; ++i) largest = element_max(largest, first[i * pitch + depth]);
+    for (int i = 1; i < states; ++i) largest = element_max(largest, first[i * pitch + depth]);
     sum = 0.0f;
     float value = 0.0f;
-    for (int i = 0; i < parts; ++i) {
-        const float factor = softmax_factor(first[i * pitch + depth], largest);
+    for (int i = 0; i < states; ++i) {
+        const float factor = rescale_factor(first[i * pitch + depth], largest);
         sum = fmaf(factor, first[i * pitch + depth + 1], sum);
         value = fmaf(factor, first[i * pitch + at], value);
     }
@@ -93,17 +93,17 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     __shared__ float received[cluster][pitch];
     __shared__ float seen[depth];
     __shared__ u64 row_received;
-    __shared__ u64 parts_received;
+    __shared__ u64 states_received;
     const int t = threadIdx.x, warp = t / 32, lane = t % 32;
     const int rank = cluster_rank(), head = blockIdx.x / cluster, heads = gridDim.x / cluster;
     const bool is_last = rank == cluster - 1;
 
     if (t == 0) {
         mbarrier_init(&row_received, 1);
-        mbarrier_init(&parts_received, 1);
+        mbarrier_init(&states_received, 1);
         mbarrier_init_fence();
         mbarrier_expect(&row_received, (is_last ? 3 : 1) * depth * 4);
-        mbarrier_expect(&parts_received, cluster * (depth + 2) * 4);
+        mbarrier_expect(&states_received, cluster * (depth + 2) * 4);
     }
     const Element *const w_source = (const Element*)p.w, *const wo_source = (const Element*)p.wo;
     const bool w_aligned = is_aligned(p.w), wo_aligned = is_aligned(p.wo);
@@ -161,11 +161,11 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     const i64 keys_of_block = (state.keys + cluster - 1) / cluster;
     const i64 begin = smaller(rank * keys_of_block, state.keys), end = smaller(begin + keys_of_block, state.keys);
     const float4 q = *(float4*)&row[0][at];
-    SoftmaxPart part = empty_softmax_part();
+    OnlineSoftmaxState softmax = empty_softmax_state();
     const auto attend = [&](float4 k, float4 v, bool counts) {
         float dot = dot_of_four(q, k, 0.0f);
         for (int distance = lanes / 2; distance > 0; distance /= 2) dot += __shfl_xor_sync(all_lanes, dot, distance);
-        if (counts) part = joined(part, {dot * scale, 1.0f, v});
+        if (counts) softmax = merged(softmax, {dot * scale, 1.0f, v});
     };
     const float4 zeros = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 2
@@ -177,35 +177,35 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     }
     if (is_last) attend(*(float4*)&row[1][at], *(float4*)&row[2][at], group == 0);
 
-    // The parts of the groups of a warp, of the warps, and of the blocks.
+    // Merges the states of the groups of a warp, of the warps, and of the blocks.
     for (int distance = lanes; distance < 32; distance *= 2) {
-        SoftmaxPart other;
-        other.largest = __shfl_xor_sync(all_lanes, part.largest, distance);
-        other.sum = __shfl_xor_sync(all_lanes, part.sum, distance);
-        other.values.x = __shfl_xor_sync(all_lanes, part.values.x, distance);
-        other.values.y = __shfl_xor_sync(all_lanes, part.values.y, distance);
-        other.values.z = __shfl_xor_sync(all_lanes, part.values.z, distance);
-        other.values.w = __shfl_xor_sync(all_lanes, part.values.w, distance);
-        part = joined(part, other);
+        OnlineSoftmaxState other;
+        other.largest = __shfl_xor_sync(all_lanes, softmax.largest, distance);
+        other.sum = __shfl_xor_sync(all_lanes, softmax.sum, distance);
+        other.values.x = __shfl_xor_sync(all_lanes, softmax.values.x, distance);
+        other.values.y = __shfl_xor_sync(all_lanes, softmax.values.y, distance);
+        other.values.z = __shfl_xor_sync(all_lanes, softmax.values.z, distance);
+        other.values.w = __shfl_xor_sync(all_lanes, softmax.values.w, distance);
+        softmax = merged(softmax, other);
     }
-    if (lane < lanes) *(float4*)&of_warps[warp][at] = part.values;
-    if (lane == 0) of_warps[warp][depth] = part.largest, of_warps[warp][depth + 1] = part.sum;
+    if (lane < lanes) *(float4*)&of_warps[warp][at] = softmax.values;
+    if (lane == 0) of_warps[warp][depth] = softmax.largest, of_warps[warp][depth + 1] = softmax.sum;
     __syncthreads();
     for (int i = t; i < depth; i += threads) {
         float largest, sum;
-        const float value = joined_parts<Plan::all_warps, depth, pitch>(of_warps[0], i, largest, sum);
+        const float value = merge_stored<Plan::all_warps, depth, pitch>(of_warps[0], i, largest, sum);
         for (int to = 0; to < cluster; ++to) {
-            const u32 barrier = map_shared(shared_address(&parts_received), to);
+            const u32 barrier = map_shared(shared_address(&states_received), to);
             store_async(map_shared(shared_address(&received[rank][i]), to), value, barrier);
             if (i > 0) continue;
             store_async(map_shared(shared_address(&received[rank][depth]), to), largest, barrier);
             store_async(map_shared(shared_address(&received[rank][depth + 1]), to), sum, barrier);
         }
     }
-    mbarrier_wait(&parts_received, 0);
+    mbarrier_wait(&states_received, 0);
     for (int i = t; i < depth; i += threads) {
         float largest, sum;
-        const float value = joined_parts<cluster, depth, pitch>(received[0], i, largest, sum);
+        const float value = merge_stored<cluster, depth, pitch>(received[0], i, largest, sum);
         seen[i] = value / sum;
     }
     __syncthreads();
@@ -214,14 +214,14 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     multiply_rows<Weights, share, depth, threads, Plan::groups>(seen, wo, sums);
     __syncthreads();
     for (int i = t * 4; i < share; i += threads * 4) {
-        float4 total = sum_of_groups<share, Plan::groups>(sums, i);
-        const int column = rank * share + i;
-        if (head == 0) {
-            total.x += x[column] + load_f32(p.bo + column), total.y += x[column + 1] + load_f32(p.bo + column + 1);
-            total.z += x[column + 2] + load_f32(p.bo + column + 2), total.w += x[column + 3] + load_f32(p.bo + column + 3);
+        const float4 total = sum_of_groups<share, Plan::groups>(sums, i);
+        const float of_block[4] = {total.x, total.y, total.z, total.w};
+        for (int e = 0; e < 4; ++e) {
+            const int column = rank * share + i + e;
+            float value = of_block[e];
+            if (head == 0) value += x[column] + load_f32(p.bo + column);
+            p.y[i64(head) * width + column] = value;
         }
-        float* const y = p.y + i64(head) * width + column;
-        y[0] = total.x, y[1] = total.y, y[2] = total.z, y[3] = total.w;
     }
 }
 

@@ -65,8 +65,8 @@ CAIRN_DEVICE RowMoments row_moments(const float* row, float eps) {
     return {mean, 1.0f / sqrtf(warp_sum(squares) / float(width) + eps)};
 }
 
-/// Products of the norm of a row with columns of a matrix in shared memory, whose rows are `pitch` bytes apart: 16 bytes
-/// of each row are a chunk. Each chunk is multiplied by `warps` warps, each of which takes a slice of the row; their
+/// Products of the norm of a row with columns of a matrix in shared memory, whose rows are `pitch` bytes apart: 16
+/// bytes of each row are a chunk. Each chunk is multiplied by `warps` warps, each of which takes a slice of the row; their
 /// sums are in `sums`, [warps][columns].
 template <class Weights, int width, int pitch, int warps, int columns>
 CAIRN_DEVICE void multiply_norm(const float* row, const RowMoments& moments, const float* gamma, const float* beta,
@@ -129,6 +129,7 @@ struct RowGroups {
 template <int width, int groups>
 CAIRN_DEVICE float4 sum_of_groups(const float* sums, int at) {
     float4 total = *(float4*)&sums[at];
+#pragma unroll 4
     for (int group = 1; group < groups; ++group) {
         const float4 next = *(float4*)&sums[group * width + at];
         total.x += next.x, total.y += next.y, total.z += next.z, total.w += next.w;

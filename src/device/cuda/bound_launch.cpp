@@ -8,7 +8,6 @@ namespace cairn::device::cuda {
 namespace {
 
 const void* pointer_to(DeviceAddress address) noexcept { return reinterpret_cast<const void*>(address); }
-DeviceAddress address_of(const void* pointer) noexcept { return reinterpret_cast<DeviceAddress>(pointer); }
 
 }  // namespace
 

@@ -79,7 +79,7 @@ DeviceAddress CudaDevice::allocate(std::size_t bytes) {
     if (memory == nullptr)
         throw Error(ErrorKind::memory, "cuda",
                     fmt::format("{} bytes are needed on cuda:{}, but the program's allocator has none", bytes, index_));
-    const auto address = reinterpret_cast<DeviceAddress>(memory);
+    const DeviceAddress address = address_of(memory);
     if (address % allocation_alignment == 0) return address;
     allocator_.release(device, memory, bytes);
     throw Error(ErrorKind::argument, "cuda",

@@ -75,9 +75,7 @@ CudaMemory::~CudaMemory() {
     device_->free(at(0), capacity());
 }
 
-DeviceAddress CudaMemory::at(std::size_t offset) const noexcept {
-    return reinterpret_cast<DeviceAddress>(data()) + offset;
-}
+DeviceAddress CudaMemory::at(std::size_t offset) const noexcept { return address_of(data()) + offset; }
 
 void CudaMemory::touch(std::size_t offset, std::size_t bytes) {
     if (offset > capacity() || bytes > capacity() - offset)

@@ -98,7 +98,7 @@ void* DriverCalls::allocate_pinned(std::size_t bytes, unsigned flags) {
 std::optional<int> DriverCalls::device_of_memory(const void* address) noexcept {
     const auto asked = [&](PointerAttribute attribute, auto& value) {
         if (is_lost()) return false;
-        const Result result = driver_->pointer_attribute(&value, attribute, reinterpret_cast<DeviceAddress>(address));
+        const Result result = driver_->pointer_attribute(&value, attribute, address_of(address));
         if (outcome_of(result) == Outcome::lost) lose(symbol_of(&DriverTable::pointer_attribute), result);
         return result == Result::success;
     };

@@ -22,6 +22,7 @@ using ArrayHandle = struct ArrayObject*;
 using DeviceHandle = int;
 /// Address in device memory.
 using DeviceAddress = unsigned long long;
+inline DeviceAddress address_of(const void* pointer) noexcept { return reinterpret_cast<DeviceAddress>(pointer); }
 
 /// Result of a call of the driver. Other values than these are possible.
 enum class Result : unsigned {

@@ -3,12 +3,6 @@
 #include "cairn/error.hpp"
 
 namespace cairn::device::cuda {
-namespace {
-
-DeviceAddress address_of(const std::byte* pointer) noexcept { return reinterpret_cast<DeviceAddress>(pointer); }
-
-}  // namespace
-
 void LinearCopy::bind(std::byte* target, const std::byte* source, std::size_t bytes, CudaDevice& device) {
     const bool is_known = target == target_ && source == source_ && bytes <= bytes_;
     if (!is_known && bytes > 0) {

@@ -57,7 +57,7 @@ const TensorDesc* Candidates::expanded(const TensorDesc* input, const TensorDesc
 
 /// Writes a result to the place that it is moved to. False if strides cannot express that.
 bool Candidates::describe_result_view(const fusion::Match& match, std::size_t output) {
-    // Operands are seen in one shape.
+    // With several outputs the inputs cannot take the shape of each of them.
     const bool by_element = broadcasts_inputs(match.definition) && match.outputs.size() == 1;
     const auto view = match.attributes.has("columns") ? columns_view(*graph_, match, output, views_)
                                                       : result_view(*graph_, match, output, views_, by_element);

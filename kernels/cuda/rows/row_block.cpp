@@ -1,0 +1,52 @@
+#include "kernels/cuda/rows/row_block.hpp"
+
+#include "kernels/cuda/generate/problem_facts.hpp"
+#include "kernels/partial_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cairn::kernels::cuda {
+
+Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
+                                std::initializer_list<std::size_t> activations) {
+    const DType weights = problem.inputs[matrices[0]].dtype;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+        const TensorDesc& input = problem.inputs[i];
+        const bool is_weight = std::find(activations.begin(), activations.end(), i) == activations.end();
+        const bool is_matrix = std::find(matrices.begin(), matrices.end(), i) != matrices.end();
+        if (is_weight && !input.bound) return "needs bound weights";
+        if (is_weight && !input.is_dense()) return "needs dense weights";
+        if (input.dtype != (is_matrix ? weights : DType::f32)) return "needs f32, and matrices of one dtype";
+        if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
+    }
+    return weights == DType::f32 || is_widening(weights, DType::f32) ? "" : "needs matrices of f32, f16 or bf16";
+}
+
+Problem with_plain_result(Problem problem) {
+    if (!problem.outputs.empty()) problem.outputs[0].layout.clear();
+    return problem;
+}
+
+std::string layout_of_parts(std::int64_t parts) {
+    return parts > 1 ? fmt::format("{}.{}", partial_sums_layout, parts) : std::string();
+}
+
+std::string row_weights_text(DType dtype) {
+    return dtype == DType::f32 ? "F32Weights" : dtype == DType::f16 ? "F16Weights" : "Bf16Weights";
+}
+
+Kernel row_block_kernel(std::string_view family, std::string_view definition, Accepts accepts, Code code, WorkCost cost,
+                        std::vector<std::string> samples, std::string (*output_layout)(const Problem&, int),
+                        const RowBlockMatrices& matrices) {
+    Kernel kernel = cuda_row(family, definition, "f32", accepts, code, cost, std::move(samples));
+    kernel.compute_capability = 90;
+    kernel.output_layout = output_layout;
+    kernel.layout_inputs = partial_sums_inputs(1);
+    for (const std::size_t matrix : matrices) kernel.widened_inputs.push_back(static_cast<int>(matrix));
+    return kernel;
+}
+
+}  // namespace cairn::kernels::cuda

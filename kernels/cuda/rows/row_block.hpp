@@ -1,0 +1,40 @@
+#pragma once
+
+#include "kernels/cuda/rows/rows.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+/// What the kernels for one row of half a transformer layer share: two matrices, weights in shared memory, and a result
+/// to which each cluster of blocks contributes one part of partial sums (kernels/cuda/text/norm_row.cuh).
+namespace cairn::kernels::cuda {
+
+constexpr int row_block_cluster = 8;  ///< blocks in a cluster
+constexpr std::int64_t row_block_shared_bytes =
+    227 * 1024;  ///< the most that a block can have, of compute capability 9.0
+
+/// The inputs that are matrices.
+using RowBlockMatrices = std::array<std::size_t, 2>;
+
+/// Why the inputs cannot be those of such a kernel: all but `activations` are bound and dense, matrices are of one
+/// dtype, f32, f16 or bf16, and all others of f32. Empty if they can.
+Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
+                                std::initializer_list<std::size_t> activations);
+
+/// The problem with output 0 in plain memory.
+Problem with_plain_result(Problem problem);
+/// The layout of a result in so many parts; empty, plain memory, for one.
+std::string layout_of_parts(std::int64_t parts);
+/// The type of weights of a dtype in norm_row.cuh.
+std::string row_weights_text(DType dtype);
+
+/// cuda_row() for f32 and compute capability 9.0. It reads input 0 in partial sums and widens the matrices;
+/// `output_layout` is Kernel::output_layout.
+Kernel row_block_kernel(std::string_view family, std::string_view definition, Accepts accepts, Code code, WorkCost cost,
+                        std::vector<std::string> samples, std::string (*output_layout)(const Problem&, int),
+                        const RowBlockMatrices& matrices);
+
+}  // namespace cairn::kernels::cuda
