@@ -242,6 +242,19 @@ TEST(Devices, ACopyToPinsAValue) {
     EXPECT_THROW(compile(graph, Context()), Error);
 }
 
+// Rows of a state have the strides of its capacity, and a link copies bytes that follow one another.
+TEST(Devices, APinnedCopyOfAStateThatIsNotContiguousIsCopiedDensely) {
+    for (const Device pin : {Device::cpu, Device::cuda()}) {
+        Graph graph("g");
+        const Dim c = graph.symbol("C", 1, 5), p = graph.symbol("P", 0, 3);
+        const State of_rows = graph.state("rows", DType::f32, {p, 2, c}, 0, 8);
+        const State of_columns = graph.state("columns", DType::f32, {2, p}, 1, 8);
+        graph.output("y", exp(copy_to(of_rows.read(), pin)));
+        graph.output("z", exp(copy_to(of_columns.read(), pin)));
+        check_mixed(graph, with_second_device(quick()), 1);
+    }
+}
+
 TEST(Devices, APinnedCopyOfABoundValueIsReadOnTheCpu) {
     Graph graph("g");
     const Tensor pinned = copy_to(sin(graph.weight("w", DType::f32, {4})), Device::cuda());

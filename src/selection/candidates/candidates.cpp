@@ -433,18 +433,23 @@ std::vector<Candidate> Candidates::of_copy(NodeId node, Device from, Device to) 
     match.definition = "copy";
     match.inputs = {node};
     match.outputs = {classes_.value_of(node)};
-    KernelOperand operand = operand_of(node, OperandForm::strided, from);
     if (from != to) {
         match.definition = ir::info(ir::Op::copy_to).name;
         match.attributes = {{"device", std::vector<Dim>{Dim(types::device_code(to))}}};
-        operand.transferred = false;  // the copied value is copied from where it was computed
     }
-    const OperandQuery asked = *make_query(match, {operand});
-    for (const Kernel* kernel : query_cache_.kernels_of(match.definition))
-        if (memory_for(kernel->device) == (to == Device::cpu ? from : to))
-            try_kernel(*kernel, match, -1, asked, false, found);
+    const auto try_operand = [&](KernelOperand operand) {
+        if (from != to) operand.transferred = false;  // the copied value is copied from where it was computed
+        const OperandQuery asked = *make_query(match, {operand});
+        for (const Kernel* kernel : query_cache_.kernels_of(match.definition))
+            if (memory_for(kernel->device) == (to == Device::cpu ? from : to))
+                try_kernel(*kernel, match, -1, asked, false, found);
+        KernelQueryCache::release_memory(*asked.query);
+    };
+    try_operand(operand_of(node, OperandForm::strided, from));
+    // Copies over a link may need dense memory.
+    if (found.empty() && from != to && is_view(node))
+        try_operand(operand_of(classes_.value_of(node), OperandForm::dense, from));
     for (Candidate& candidate : found) candidate.device = to;
-    KernelQueryCache::release_memory(*asked.query);
     return found;
 }
 

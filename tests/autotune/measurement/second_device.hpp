@@ -10,6 +10,12 @@
 
 namespace cairn::test {
 
+/// What copies over a link of bytes that follow one another can copy.
+inline Refusal refuse_strided(const Problem& problem) {
+    const bool is_dense = problem.inputs[0].is_dense() && problem.outputs[0].is_dense();
+    return is_dense ? Refusal() : "needs dense memory";
+}
+
 /// The reference kernels under other names, for a second device at invented rates.
 inline KernelSet second_device(DeviceRates rates, Cost (*cost)(const Problem&) = nullptr) {
     KernelSet set;
@@ -18,6 +24,7 @@ inline KernelSet second_device(DeviceRates rates, Cost (*cost)(const Problem&) =
         kernel.id = "cuda" + kernel.id.substr(kernel.id.find('.'));
         kernel.device = rates.device;
         if (cost != nullptr) kernel.cost = cost;
+        if (kernel.definition == "copy_to") kernel.accepts = refuse_strided;
         kernel.samples.clear();
         set.kernels.push_back(std::move(kernel));
     }
