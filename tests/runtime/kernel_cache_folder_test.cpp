@@ -135,6 +135,7 @@ TEST_F(KernelCacheFolderTest, AFileThatCannotBeWrittenLeavesTheOldOne) {
         files.store(binary_of(0));
         // The first check of an object of a type takes UndefinedBehaviorSanitizer a file descriptor.
         EXPECT_STREQ(Error(ErrorKind::file, "checked").what(), "checked");
+        EXPECT_NE(files.find(key_of(0)), nullptr);
         const Limit no_file(RLIMIT_NOFILE, 0);
         files.store(binary_of(0, 1));
         EXPECT_EQ(files.find(key_of(0)), nullptr) << "it cannot be opened to read either";
