@@ -30,8 +30,9 @@ bool is_short(const std::string& sample, const Context& context) {
 }
 
 constexpr const char* families[] = {
-    "elementwise",    "movement",       "joins",           "reduction",      "norm",          "gather",  "product_rows",
-    "product_tile32", "product_tile64", "attention_query", "attention_tile", "attention_row", "mlp_row", "link"};
+    "elementwise",     "movement",       "joins",          "reduction",      "norm",
+    "gather",          "product_rows",   "product_tile32", "product_tile64", "product_bf16x6",
+    "attention_query", "attention_tile", "attention_row",  "mlp_row",        "link"};
 
 class CudaKernelChecks : public testing::TestWithParam<const char*> {};
 

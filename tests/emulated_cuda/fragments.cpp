@@ -6,15 +6,17 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace cairn::emulated_cuda {
 
 namespace {
 
-/// Rounds towards zero.
+/// Rounds towards zero; what is subnormal becomes 0, what is too large infinite.
 float truncated(double value) {
+    if (std::fabs(value) < std::numeric_limits<float>::min()) return 0;
     const auto nearest = static_cast<float>(value);
-    if (std::isfinite(value) && std::fabs(static_cast<double>(nearest)) > std::fabs(value))
+    if (std::isfinite(nearest) && std::fabs(static_cast<double>(nearest)) > std::fabs(value))
         return std::nextafter(nearest, 0.0f);
     return nearest;
 }

@@ -3,6 +3,7 @@
 #include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/offset_text.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace cairn::kernels::cuda {
@@ -30,6 +31,10 @@ bool is_sum_with_product(const Problem& problem);
 /// Declarations of `p`, the operands in the batch of the name `batch`, and of the functions `a_row` and `out`. For a
 /// result in partial sums, `part` is the part that `out` writes; the terms of the body are in part 0.
 std::string product_operands_text(const Problem& problem, const ProductView& view);
+
+/// Moves the operands to the part of the depth that `part` numbers, of so many: whole multiples of 128 elements but the
+/// last.
+std::string depth_part_text(const ProductView& view, std::int64_t parts);
 
 /// Operations of a product and its body at constant sizes.
 Cost product_cost(const Problem& problem, double efficiency);

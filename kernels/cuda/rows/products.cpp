@@ -56,15 +56,6 @@ std::int64_t few_rows_parts(const ProductView& view) {
     return std::clamp<std::int64_t>(filling_blocks / std::max<std::int64_t>(blocks, 1), 1, most);
 }
 
-// Moves the operands to the part of the depth that `part` numbers: whole multiples of 128 elements but the last.
-std::string depth_part_text(const ProductView& view, std::int64_t parts) {
-    return fmt::format(
-        "    const i64 part_depth = ({} + {}) / {} * 128;\n    p.a += part * part_depth * p.a_depth_stride;\n"
-        "    p.b += part * part_depth * p.b_depth_stride;\n"
-        "    p.depth = larger(smaller(part_depth, p.depth - part * part_depth), 0);\n",
-        size_text(view.depth), 128 * parts - 1, 128 * parts);
-}
-
 KernelCode few_rows_code(const Problem& problem) {
     const ProductView view = product_view(problem);
     const std::int64_t parts = part_count(problem.outputs[0]);

@@ -60,18 +60,25 @@ struct ProductOperands {
     bool a_wide, b_wide;  // 16 bytes at once: a along the depth; b along the depth or the columns
 };
 
-/// Computes the tile at a row and a column. a_row(i) is the offset of row i of a; out(row, column, value) takes each
-/// element once. `b_along_depth`: neighbours of b in memory are along the depth.
-template <int tile, bool b_along_depth, class Rows, class Out>
-CAIRN_DEVICE void product_tile(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
-                               const Out& out) {
+/// Elements of shared memory for two parts of the depth of an operand, whichever of its axes is contiguous.
+template <int tile>
+constexpr int tile_operand = 2 * tile * (tile_depth<tile> + 4) > 2 * tile_depth<tile> * (tile + 4)
+                                 ? 2 * tile * (tile_depth<tile> + 4)
+                                 : 2 * tile_depth<tile> * (tile + 4);
+
+/// Elements of shared memory that multiply_tile() uses.
+template <int tile>
+constexpr int tile_shared = 2 * tile_operand<tile>;
+
+/// Computes the tile at a row and a column, and leaves its rows in shared memory, tile + 4 elements apart. a_row(i) is
+/// the offset of row i of a. `b_along_depth`: neighbours of b in memory are along the depth.
+template <int tile, bool b_along_depth, class Rows>
+CAIRN_DEVICE void multiply_tile(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
+                                float* shared) {
     constexpr int size = tile_depth<tile>, each = tile / 16, steps_of_sum = 128 / size;
     constexpr int b_lines = b_along_depth ? tile : size, b_width = b_along_depth ? size + 4 : tile + 4;
-    constexpr int by_rows = 2 * tile * (size + 4), by_depths = 2 * size * (tile + 4);
-    constexpr int operand = by_rows > by_depths ? by_rows : by_depths;
-    __shared__ __align__(16) float shared[2 * operand];
     auto* const a_tile = (float(*)[tile][size + 4])shared;
-    auto* const b_tile = (float(*)[b_lines][b_width])(shared + operand);
+    auto* const b_tile = (float(*)[b_lines][b_width])(shared + tile_operand<tile>);
     auto* const result = (float(*)[tile + 4])shared;  // after the last barrier
     const int x = threadIdx.x % 16, y = threadIdx.x / 16;
     const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
@@ -140,11 +147,27 @@ CAIRN_DEVICE void product_tile(const ProductOperands& p, i64 first_row, i64 firs
     for (int i = 0; i < each; ++i)
 #pragma unroll
         for (int j = 0; j < each; ++j) result[y + 16 * i][b_along_depth ? x + 16 * j : each * x + j] = total[i][j];
-    __syncthreads();
+}
+
+/// Gives each element of a tile in shared memory, written before a barrier, to out(row, column, value) once.
+template <int tile, class Out>
+CAIRN_DEVICE void write_tile(const ProductOperands& p, i64 first_row, i64 first_column, const float* shared,
+                             const Out& out) {
+    const auto* const result = (const float(*)[tile + 4])shared;
     // One copy of `out` in the code; a warp writes neighbours.
 #pragma unroll 1
     for (int i = threadIdx.x; i < tile * tile; i += 256) {
         const i64 to_row = first_row + i / tile, to_column = first_column + i % tile;
         if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / tile][i % tile]);
     }
+}
+
+/// Computes the tile at a row and a column; out(row, column, value) takes each element once.
+template <int tile, bool b_along_depth, class Rows, class Out>
+CAIRN_DEVICE void product_tile(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
+                               const Out& out) {
+    __shared__ __align__(16) float shared[tile_shared<tile>];
+    multiply_tile<tile, b_along_depth>(p, first_row, first_column, a_row, shared);
+    __syncthreads();
+    write_tile<tile>(p, first_row, first_column, shared, out);
 }

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cairn::kernels::cuda {
 namespace {
@@ -81,11 +84,11 @@ TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
     for (const ProductCase& product : products) {
         const std::string kernel = std::string("cuda.") + product.kernel;
         const bool is_tile = kernel.ends_with("tile");
-        for (const char* tile : {"64", "32"}) {
+        const std::vector<std::string> of_tiles{kernel + "64", kernel + "32", "cuda.product_bf16x6"};
+        for (const std::string& each : is_tile ? of_tiles : std::vector{kernel}) {
             problems.emplace_back(product.problem);
-            kernels.push_back(is_tile ? kernel + tile : kernel);
+            kernels.push_back(each);
             sizes.push_back(product.sizes);
-            if (!is_tile) break;
         }
     }
     const KernelCases cases(problems, kernels);
@@ -100,7 +103,9 @@ TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
                 const auto y = cases.run(i, size, inputs, {.seed = seed, .misaligned = misaligned});
                 for (std::size_t n = 0; n < y.size(); ++n) {
                     const double error = error_of(y[n], wanted[n]);
-                    ASSERT_LE(error, 1e-6) << problems[i] << " output " << n << " at " << (size.empty() ? 0 : size[0]);
+                    ASSERT_LE(error, kernels[i] == "cuda.product_bf16x6" ? 2.5e-7 : 1e-6)
+                        << cases.kernel_id(i) << ' ' << problems[i] << " output " << n << " at "
+                        << (size.empty() ? 0 : size[0]);
                 }
             }
         }
@@ -110,7 +115,8 @@ TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
 TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
     constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<std::string> problems, kernels;
-    for (const char* kernel : {"cuda.product_rows", "cuda.product_tile64", "cuda.product_tile32"})
+    for (const char* kernel :
+         {"cuda.product_rows", "cuda.product_tile64", "cuda.product_tile32", "cuda.product_bf16x6"})
         for (const char* strides : {"", ":(1,40)"}) {
             problems.push_back(std::string("matmul | f32[5,40] f32[40,36]") + strides + " -> f32[5,36]");
             kernels.emplace_back(kernel);
@@ -125,6 +131,45 @@ TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
         inputs[0][160] = -0.0L;
         const auto y = cases.run(i, {}, inputs, {.seed = i})[0];
         EXPECT_LE(error_of(y, product_reference(cases.problem(i), inputs)[0]), 1e-6) << cases.kernel_id(i);
+    }
+}
+
+// Factors of a and of b, whose products f32 can hold.
+TEST(CudaProducts, OfSplitElementsAreExactAtAnyMagnitude) {
+    const char* problem = "matmul | f32[20,40] f32[40,36] -> f32[20,36]";
+    const KernelCases cases({problem}, {"cuda.product_bf16x6"});
+    for (const auto& [of_a, of_b] :
+         {std::pair(0, 0), std::pair(-120, 60), std::pair(-100, 120), std::pair(127, -100), std::pair(60, -126),
+          std::pair(-45, -45), std::pair(-39, -39), std::pair(-63, -61), std::pair(63, 60)}) {
+        auto inputs = random_inputs(cases.problem(0), 5);
+        for (auto& x : inputs[0]) x = std::ldexp(x, of_a);
+        for (auto& x : inputs[1]) x = std::ldexp(x, of_b);
+        const auto y = cases.run(0, {}, inputs, {.seed = 3})[0];
+        EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 1e-6) << of_a << ' ' << of_b;
+    }
+}
+
+// The parts are rounded to 2^64, whose product is above the largest f32, and the product of the elements is below.
+TEST(CudaProducts, OfSplitElementsMayComeCloseToTheLargestNumber) {
+    const KernelCases cases({"matmul | f32[17,40] f32[40,36] -> f32[17,36]"}, {"cuda.product_bf16x6"});
+    auto inputs = random_inputs(cases.problem(0), 5);
+    const double below = std::ldexp(1 - std::ldexp(1.0, -10), 64);
+    for (std::size_t k = 0; k < 40; ++k) inputs[0][k] = k == 3 ? below : 0, inputs[1][k * 36 + 4] = k == 3 ? below : 0;
+    const auto y = cases.run(0, {}, inputs, {.seed = 3})[0];
+    EXPECT_TRUE(std::isfinite(y[4])) << y[4];
+    EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 1e-6);
+}
+
+// A depth at which the truncation of a single sum on tensor cores would show.
+TEST(CudaProducts, OfSplitElementsAreMoreExactThanAChainOfF32) {
+    const KernelCases cases({"matmul | f32[17,3072] f32[3072,24] -> f32[17,24]"}, {"cuda.product_bf16x6"});
+    auto inputs = random_inputs(cases.problem(0), 6);
+    for (const bool is_positive : {false, true}) {
+        if (is_positive)
+            for (auto& operand : inputs)
+                for (auto& x : operand) x = std::fabs(x);
+        const auto y = cases.run(0, {}, inputs, {.seed = 4})[0];
+        EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 2.5e-7) << is_positive;
     }
 }
 
