@@ -28,6 +28,7 @@ struct Options {
     std::int64_t batch = 1;
     int threads = 0;
     std::string device = "cpu";
+    bool dependent_launches = true;
     std::optional<double> budget;
     bench::IterationLimits turns;
     bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, profile = false,
@@ -51,6 +52,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")
         ->check(support::at_least(1));
     app.add_option("--device", options.device, "cpu, cuda, cuda:1 and so on, or auto: a GPU if there is one");
+    app.add_flag("!--no-dependent-launches", options.dependent_launches,
+                 "kernels of a GPU begin only after those before them have ended");
     app.add_option("--mode", options.mode, "where times come from")
         ->check(CLI::IsMember({"off", "cached", "quick", "normal", "exhaustive"}));
     app.add_option("--budget", options.budget, "seconds for measuring; the mode's own when not given")
@@ -138,6 +141,7 @@ void run(const Options& options, Clock::time_point started) {
     support::Options of_host;
     if (options.threads > 0) of_host.threads = options.threads;
     of_host.device = options.device;
+    of_host.dependent_launches = options.dependent_launches;
     of_host.mode = options.mode;
     of_host.timing_db = options.db;
     const cairn::Context context = support::make_context(of_host);

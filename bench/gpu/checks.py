@@ -99,7 +99,7 @@ def run_programs(programs):
     models = ROOT / "examples" / "models"
     compare(programs, "text of the bundled GPT-2", "gpt2",
             ["--model", models / "shakespeare-gpt2", "--prompt", "ROMEO:\n", "--greedy", "--print-ids", "--tokens",
-             4 if programs.small else 100])
+             2 if programs.small else 100])
     sentences = programs.file("sentences", ["A wonderful film.", "Two hours, of which the second is the worse one."])
     compare(programs, "logits of the bundled DistilBERT", "distilbert",
             ["--model", models / "sst2-distilbert", "--input", sentences, "--lines", "--json"])

@@ -33,14 +33,18 @@ def run_ceilings(programs):
     programs.run.emit("ceilings", "calibration", outcome.status, outcome.seconds, detail, rates=rates)
 
 
-def run_bench(programs, work, turn):
+def run_bench(programs, work, turn, dependent_launches=True):
     """A benchmark, whose seconds on the card are those of its profile."""
     model, kind, length, batch = WORKS[work]
     arguments = ["--model", model, "--work", kind, "--device", "cuda", "--mode", "off", "--json", "--source-dir", ROOT,
                  "--profile"]
     arguments += ["--length", 5, "--batch", min(batch, 2), "--iterations", 1] if programs.small else [
         "--synthetic", "--length", length, "--batch", batch, "--iterations", 50]
-    outcome = programs.attempt(f"bench {work}", "model_bench", arguments, 120 if programs.small else 30)
+    name = work
+    if not dependent_launches:
+        arguments.append("--no-dependent-launches")
+        name += ", no dependent launches"
+    outcome = programs.attempt(f"bench {name}", "model_bench", arguments, 120 if programs.small else 30)
     row = next(filter(None, map(json_of, outcome.out.splitlines())), None)
     status, values, detail = outcome.status, {}, outcome.detail()
     if outcome.ok:
@@ -51,5 +55,5 @@ def run_bench(programs, work, turn):
             detail = ""
         except (TypeError, KeyError):
             status, detail = "failed", f"it printed no result: {detail}"
-    programs.run.emit("bench", work, status, outcome.seconds, detail, engine="Cairn", precision="f32", turn=turn,
+    programs.run.emit("bench", name, status, outcome.seconds, detail, engine="Cairn", precision="f32", turn=turn,
                       **values)

@@ -75,6 +75,10 @@ struct ContextOptions {
     /// computes the same bits and takes longer: for debuggers, and tools that look at single launches. Runs with a
     /// profile or with progress do so in either case.
     bool cuda_graphs = true;
+    /// Within a CUDA graph, kernels begin before those before them have ended, and load their weights meanwhile
+    /// (programmatic dependent launch, on devices of compute capability 9.0 or higher). False: each kernel begins after
+    /// the one before it, which computes the same bits.
+    bool cuda_dependent_launches = true;
     /// Allocates the memory of GPUs; empty: the driver does (`cuMemAlloc`).
     DeviceAllocator device_allocator = {};
     /// An existing folder that keeps the machine code of GPU kernels for other processes; empty: it is kept in memory

@@ -100,6 +100,10 @@ struct Kernel {
     /// (`report_failure`) and not followed. `check_kernel` tests all of this on the device of a Context.
     KernelFunction<KernelCode(const Problem& problem)> code;
     int compute_capability = 80;    ///< that `code` needs: 90 for 9.0; older devices do not use the kernel
+    /// True if each thread of `code` calls dependency_wait() before it first accesses memory, bound inputs apart, and
+    /// trigger_dependents() only after that. In a CUDA graph its launch may then begin before the one before has ended
+    /// (programmatic dependent launch, from compute capability 9.0 on). `check_kernel` does not verify it.
+    bool waits_for_dependencies = false;
     std::vector<InPlace> in_place;  ///< applies only where dtype, shape and strides of the two agree
     /// Inputs that it reads packed, all of them; used only if these are bound.
     std::vector<LayoutInput> packed_inputs;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ private:
     void add(std::size_t i) {
         try {
             KernelCode code = kernels_[i].kernel->code(*kernels_[i].problem);
-            compiled_[i].grid = std::move(code.grid);
+            compiled_[i].grid = code.grid;
             texts_[i] = text_of(*kernels_[i].kernel, *kernels_[i].problem, std::move(code));
             waiting_.push_back(i);
         } catch (...) { compiled_[i].fault = std::current_exception(); }
@@ -82,12 +83,15 @@ private:
 }  // namespace
 
 DeviceCode text_of(const Kernel& kernel, const Problem& problem, KernelCode code) {
+    const bool has_blocks =
+        std::all_of(code.grid.begin(), code.grid.end(), [](const Dim& blocks) { return provably_le(1, blocks); });
     return {std::move(code.text),
             std::move(code.entry),
             code.block,
             code.cluster,
             static_cast<std::size_t>(code.shared_bytes.upper_bound()),
-            fmt::format("{} for {}", kernel.id, to_string(problem))};
+            fmt::format("{} for {}", kernel.id, to_string(problem)),
+            kernel.waits_for_dependencies && has_blocks};
 }
 
 std::vector<CompiledKernel> compile_kernels(std::span<const KernelToCompile> kernels, Backend& backend) {

@@ -16,6 +16,8 @@ struct DeviceCode {
     int cluster = 1;               ///< blocks of a cluster, along the first axis
     std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block
     std::string label = {};        ///< kernel and Problem, for messages; may be empty
+    /// Kernel::waits_for_dependencies, of a kernel that has a block at all sizes.
+    bool waits_for_dependencies = false;
 };
 
 /// Why a kernel with code could not compute with its data: FailureReport::code.

@@ -43,8 +43,8 @@ DeviceBackend open_cuda(Device device, const ContextOptions& options, std::share
     device::cuda::CudaOptions cuda;
     cuda.driver = driver_name(options.cuda_driver);
     cuda.folders = {options.cuda_libraries.string(), CAIRN_CUDA_LIBRARY_FOLDER};
-    cuda.backend = {std::string(kernels::cuda::prelude_text()), options.cuda_graphs, std::move(cache),
-                    options.device_allocator};
+    cuda.backend = {std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                    options.cuda_dependent_launches, std::move(cache), options.device_allocator};
     device::cuda::OpenedDevice opened = device::cuda::open_device(device.index, cuda);
     opened.rates.device = device;
     KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability);

@@ -23,7 +23,7 @@ void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols
             throw InternalError("program", fmt::format("{} is called with symbols of another program", kernel->id));
         KernelCode code = kernel->code(*problem);
         OfDevice& of_device = devices[kernel->device];
-        entry.compiled.grid = std::move(code.grid);
+        entry.compiled.grid = code.grid;
         of_device.codes.push_back(device::text_of(*kernel, *problem, std::move(code)));
         of_device.results.push_back(&entry.compiled);
     }

@@ -23,7 +23,8 @@ Context EmulatedDevice::context(ContextOptions options) {
                        device::cuda::cuda_backend(0, driver_.table(), std::move(nvrtc),
                                                   device::cuda::CudaBackendOptions{
                                                       std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                                      std::move(cache), options.device_allocator}),
+                                                      options.cuda_dependent_launches, std::move(cache),
+                                                      options.device_allocator}),
                        driver::kernels_for_cuda(rates, options_.compute_capability)});
     return driver::make_context(std::move(options), std::move(devices));
 }

@@ -102,8 +102,7 @@ device::cuda::Result EmulatedDevice::load(const void* image) {
 
 void EmulatedDevice::compile(const std::string& text) {
     texts_.insert(text);
-    // The order of accesses is checked where kernels are tested one by one.
-    const emulated_cuda::CompileSettings settings{CAIRN_CXX, CAIRN_SOURCE_DIR, false};
+    const emulated_cuda::CompileSettings settings{CAIRN_CXX, CAIRN_SOURCE_DIR, options_.checks_accesses};
     auto module = std::make_shared<emulated_cuda::EmulatedModule>(
         emulated_cuda::EmulatedModule::compile(std::span(&text, 1), settings));
     modules_.push_back(module);
@@ -119,14 +118,30 @@ void EmulatedDevice::compile(const std::string& text) {
             emulated.grid = {launch.config.grid_x, launch.config.grid_y, launch.config.grid_z};
             emulated.block = {launch.config.block_x, launch.config.block_y, launch.config.block_z};
             emulated.cluster = launch.cluster;
+            emulated.is_dependent = launch.is_dependent;
             emulated.shared_bytes = launch.config.dynamic_shared_bytes;
             for (void*& value : values) emulated.arguments.push_back(&value);
             emulated.arguments.push_back(&instruction);
             ++launches_;
-            module->launch(emulated, seed_++);
+            if (launch.is_dependent) ++dependent_launches_;
+            if (options_.checks_accesses)
+                module->launch(emulated, global_memory(), seed_++);
+            else
+                module->launch(emulated, seed_++);
         };
         driver_.add_kernel(entry, {pointers, run});
     }
+}
+
+emulated_cuda::GlobalMemory& EmulatedDevice::global_memory() {
+    const device::cuda::StandInMemory& memory = driver_.memory();
+    if (memory_version_ == memory.version()) return global_memory_;
+    // Allocations come before the runs that use them, and frees wait for all work: nothing is in flight.
+    global_memory_ = {};
+    for (const auto& [data, bytes] : memory.ranges())
+        global_memory_.add(std::string("allocation of ") + std::to_string(bytes) + " bytes", data, bytes);
+    memory_version_ = memory.version();
+    return global_memory_;
 }
 
 std::vector<std::string> EmulatedDevice::faults() const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct EmulatedDeviceOptions {
     std::uint64_t seed = 1;  ///< of the orders in which threads run
     std::size_t memory_bytes = std::size_t{1} << 30;
     int compute_capability = 90;  ///< of the kernels that a Context offers
+    /// Every access of a kernel is checked against those of earlier launches that may still run: takes several times as
+    /// long. For one stream at a time.
+    bool checks_accesses = false;
 };
 
 /// A CUDA device without a GPU: the backend for CUDA on the stand-in driver, whose kernels run in the emulator from the
@@ -25,7 +29,7 @@ struct EmulatedDeviceOptions {
 class EmulatedDevice {
 public:
     static constexpr std::uint64_t random_graphs = 25;
-    static constexpr int text_tokens = 6;
+    static constexpr int text_tokens = 4;
 
     explicit EmulatedDevice(const EmulatedDeviceOptions& options = {});
     ~EmulatedDevice();
@@ -38,6 +42,8 @@ public:
     /// Broken rules of the driver, and what was not freed.
     std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }
+    /// Launches that may have begun before the one before had ended.
+    std::int64_t dependent_launches() const noexcept { return dependent_launches_; }
     /// Programs that were compiled.
     std::size_t compilations() const noexcept { return modules_.size(); }
     std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
@@ -51,6 +57,8 @@ public:
 private:
     void compile(const std::string& text);
     device::cuda::Result load(const void* image);
+    /// What is allocated, with the accesses of earlier launches.
+    emulated_cuda::GlobalMemory& global_memory();
 
     EmulatedDeviceOptions options_;
     device::cuda::StandInDriver driver_;
@@ -58,7 +66,9 @@ private:
     std::vector<std::shared_ptr<emulated_cuda::EmulatedModule>> modules_;
     std::set<std::string> texts_;  // that are compiled
     std::uint64_t seed_;
-    std::int64_t launches_ = 0;
+    std::int64_t launches_ = 0, dependent_launches_ = 0;
+    emulated_cuda::GlobalMemory global_memory_;
+    std::optional<std::uint64_t> memory_version_;  // of the driver's memory
 };
 
 }  // namespace cairn::test

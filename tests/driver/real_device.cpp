@@ -78,7 +78,8 @@ Context RealDevice::context(ContextOptions options) {
     devices.push_back({rates.device,
                        cuda_backend(0, table, std::make_shared<Nvrtc>(folders),
                                     CudaBackendOptions{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                                       std::move(cache), options.device_allocator}),
+                                                       options.cuda_dependent_launches, std::move(cache),
+                                                       options.device_allocator}),
                        driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }

@@ -66,11 +66,12 @@ TEST_F(GpuCheck, QuickRunsItsStagesAndNamesCardAndDriver) {
     ASSERT_THAT(statuses(all, "ceilings"), SizeIs(1));
     EXPECT_EQ(of_stage(all, "ceilings")[0]["rates"][0]["value"], "3.05 TB/s");
     const std::vector<json> bench = of_stage(all, "bench"), torch = of_stage(all, "torch");
-    ASSERT_THAT(bench, SizeIs(6));
+    ASSERT_THAT(bench, SizeIs(7));
     EXPECT_THAT(torch, SizeIs(12));
     EXPECT_EQ(bench[0]["wall_us"], 250);
     EXPECT_NEAR(bench[0]["card_us"].get<double>(), 150, 1e-6);
     EXPECT_EQ(bench[0]["instructions"], 89);
+    EXPECT_EQ(bench[1]["name"], "gpt2-step-128, no dependent launches");
     EXPECT_EQ(torch[0]["card_us"], 500);
     EXPECT_EQ(torch[0]["mode"], "captured");
 }
@@ -92,7 +93,7 @@ TEST_F(GpuCheck, TheTableComesLast) {
 TEST_F(GpuCheck, FullTakesTurnsWithPyTorchAndSanitizes) {
     const std::vector<json> all = results(0, {"full"});
     EXPECT_THAT(statuses(all, "sanitizer"), ElementsAre("ok", "ok"));
-    EXPECT_THAT(statuses(all, "bench"), SizeIs(12));
+    EXPECT_THAT(statuses(all, "bench"), SizeIs(14));
     EXPECT_THAT(statuses(all, "torch"), SizeIs(6 * 9 * 2));
     std::set<std::string> rows;
     std::vector<std::string> turns;  // of one work: engine and turn, where it changes
@@ -176,7 +177,7 @@ exit 1)";
         EXPECT_EQ(ended.exit_code, 1) << fault.body;
         const std::vector<json> all = results_of(ended.out);
         EXPECT_THAT(statuses(all, fault.stage, fault.name), ElementsAre(fault.status)) << fault.body << ended.out;
-        EXPECT_THAT(statuses(all, "bench"), AllOf(SizeIs(6), Each("ok")));
+        EXPECT_THAT(statuses(all, "bench"), AllOf(SizeIs(7), Each("ok")));
         EXPECT_THAT(table_of(ended.out), HasSubstr(fault.status));
     }
 }
@@ -206,7 +207,7 @@ for line in sys.stdin: print(json.dumps({"card_us": float("nan"), "wall_us": flo
         own.program("bench/model_bench", body);
         const Outcome ended = own.check({"quick", "--only", "bench"});
         EXPECT_EQ(ended.exit_code, 0) << body;
-        EXPECT_THAT(statuses(results_of(ended.out), "bench"), AllOf(SizeIs(6), Each("failed"))) << body;
+        EXPECT_THAT(statuses(results_of(ended.out), "bench"), AllOf(SizeIs(7), Each("failed"))) << body;
     }
     const std::vector<json> all = results(0, {"quick"});
     EXPECT_THAT(statuses(all, "ceilings"), ElementsAre("failed"));
@@ -226,7 +227,7 @@ TEST_F(GpuCheck, WithoutPyTorchItsRowsAreLeftOut) {
     const std::vector<json> all = results(0, {"quick"});
     EXPECT_THAT(statuses(all, "facts", "PyTorch"), ElementsAre("skipped"));
     EXPECT_THAT(statuses(all, "torch"), IsEmpty());
-    EXPECT_THAT(statuses(all, "bench"), SizeIs(6));
+    EXPECT_THAT(statuses(all, "bench"), SizeIs(7));
 }
 
 TEST_F(GpuCheck, WhateverAProgramPrintsIsOneLineOfJson) {
@@ -262,7 +263,7 @@ TEST_F(GpuCheck, WhatHangsIsEndedWithAllThatItHasStarted) {
     const std::vector<json> all = results(1, {"quick", "--limit", "3"});
     EXPECT_THAT(statuses(all, "tests", "gpu_test"), ElementsAre("timeout"));
     EXPECT_THAT(statuses(all, "programs"), Not(Contains("ok")));
-    EXPECT_THAT(statuses(all, "bench"), AllOf(SizeIs(6), Each("no time"))) << "the whole is over";
+    EXPECT_THAT(statuses(all, "bench"), AllOf(SizeIs(7), Each("no time"))) << "the whole is over";
     EXPECT_THAT(statuses(all, "torch"), AllOf(SizeIs(12), Not(Contains("ok"))));
     std::ifstream file(pids);
     int started = 0;
@@ -329,7 +330,7 @@ TEST_F(GpuCheck, AFaultOfTheScriptEndsOneStageAlone) {
     const std::vector<json> all = results(0, {"quick"});
     EXPECT_THAT(statuses(all, "ceilings"), ElementsAre("failed"));
     EXPECT_THAT(of_stage(all, "ceilings")[0]["detail"].get<std::string>(), HasSubstr("KeyError: 'a fault'"));
-    EXPECT_THAT(statuses(all, "bench"), AllOf(SizeIs(6), Each("ok")));
+    EXPECT_THAT(statuses(all, "bench"), AllOf(SizeIs(7), Each("ok")));
 }
 
 TEST_F(GpuCheck, ASecondRunReplacesTheResults) {

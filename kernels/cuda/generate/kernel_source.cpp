@@ -16,7 +16,8 @@ std::string kernel_head(const Problem& problem, const std::string& entry, int th
 }
 
 std::string kernel_begin(const Problem& problem, const std::string& entry, int threads, int min_blocks) {
-    return kernel_head(problem, entry, threads, min_blocks) + "    dependency_wait();\n" + symbols_text(problem);
+    return kernel_head(problem, entry, threads, min_blocks) + "    dependency_wait();\n    trigger_dependents();\n" +
+           symbols_text(problem);
 }
 
 std::string symbols_text(const Problem& problem) {

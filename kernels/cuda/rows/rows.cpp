@@ -18,6 +18,7 @@ Kernel cuda_row(std::string_view family, std::string_view definition, std::strin
     made.device = Device::cuda();
     made.accepts = accepts;
     made.code = code;
+    made.waits_for_dependencies = true;
     made.cost = cost;
     made.samples = std::move(samples);
     return made;
@@ -33,11 +34,19 @@ int register_budget(std::string_view id) {
         std::string_view prefix;
         int registers;
     };
-    constexpr std::array budgets{
-        Budget{"cuda.elementwise.", 64},     Budget{"cuda.movement.", 48},      Budget{"cuda.joins.", 40},
-        Budget{"cuda.reduction.", 48},       Budget{"cuda.norm.", 48},          Budget{"cuda.gather.", 48},
-        Budget{"cuda.product_rows.", 128},   Budget{"cuda.product_tile", 128},  Budget{"cuda.attention_query.", 80},
-        Budget{"cuda.attention_tile.", 168}, Budget{"cuda.attention_row.", 64}, Budget{"cuda.mlp_row.", 64}};
+    constexpr std::array budgets{Budget{"cuda.elementwise.", 64},
+                                 Budget{"cuda.movement.", 48},
+                                 Budget{"cuda.joins.", 40},
+                                 Budget{"cuda.reduction.", 48},
+                                 Budget{"cuda.norm.", 48},
+                                 Budget{"cuda.gather.", 48},
+                                 Budget{"cuda.product_rows.", 128},
+                                 Budget{"cuda.product_tile", 128},
+                                 Budget{"cuda.product_bf16x6.", 128},
+                                 Budget{"cuda.attention_query.", 80},
+                                 Budget{"cuda.attention_tile.", 168},
+                                 Budget{"cuda.attention_row.", 64},
+                                 Budget{"cuda.mlp_row.", 64}};
     for (const Budget& budget : budgets)
         if (id.starts_with(budget.prefix)) return budget.registers;
     return 32;

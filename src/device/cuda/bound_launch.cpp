@@ -71,26 +71,35 @@ void BoundLaunch::submit(CudaDevice& device, StreamHandle stream) {
     submit_kernel(device, stream, arguments_.grid);
 }
 
-void BoundLaunch::submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid) {
-    LaunchAttribute cluster = {};
-    cluster.id = LaunchAttributeId::cluster_dimension;
-    cluster.value.cluster_dimension = {kernel_->cluster, 1, 1};
-    const LaunchConfig config = {grid[0],
-                                 grid[1],
-                                 grid[2],
-                                 kernel_->block,
-                                 1,
-                                 1,
-                                 kernel_->shared_bytes,
-                                 stream,
-                                 &cluster,
-                                 kernel_->cluster > 1 ? 1U : 0U};
+void BoundLaunch::submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid,
+                                bool is_dependent) {
+    std::array<LaunchAttribute, 2> attributes = {};
+    unsigned attribute_count = 0;
+    if (kernel_->cluster > 1) {
+        LaunchAttribute& cluster = attributes[attribute_count++];
+        cluster.id = LaunchAttributeId::cluster_dimension;
+        cluster.value.cluster_dimension = {kernel_->cluster, 1, 1};
+    }
+    if (is_dependent) {
+        LaunchAttribute& dependent = attributes[attribute_count++];
+        dependent.id = LaunchAttributeId::programmatic_stream_serialization;
+        dependent.value.programmatic_stream_serialization = 1;
+    }
+    const LaunchConfig config = {
+        grid[0], grid[1],           grid[2],        kernel_->block, 1, 1, kernel_->shared_bytes,
+        stream,  attributes.data(), attribute_count};
     device.calls().call(&DriverTable::launch, &config, kernel_->function, parameters(), static_cast<void**>(nullptr));
 }
 
-void BoundLaunch::capture(CudaDevice& device, StreamHandle stream) {
+void BoundLaunch::capture(CudaDevice& device, StreamHandle stream, const BoundLaunch* previous) {
+    if (kernel_ != nullptr) {
+        // Both always have blocks: a node that is disabled would not carry the dependency on to the next one.
+        const bool is_dependent = kernel_->is_dependent && previous != nullptr && previous->kernel_ != nullptr &&
+                                  previous->kernel_->is_dependent;
+        const std::array<unsigned, 3> least{kernel_->cluster, 1, 1};
+        return submit_kernel(device, stream, has_work() ? arguments_.grid : least, is_dependent);
+    }
     if (has_work()) return submit(device, stream);
-    if (kernel_ != nullptr) return submit_kernel(device, stream, {kernel_->cluster, 1, 1});
     const std::byte* const source = device.addresses().find(arguments_.copy.source());
     const std::byte* const target = device.addresses().find(arguments_.copy.target());
     device.calls().call(&DriverTable::copy_on_device, address_of(target), address_of(source), std::size_t{1}, stream);

@@ -44,7 +44,9 @@ public:
     /// Submits the work, if there is any.
     void submit(CudaDevice& device, StreamHandle stream);
     /// Submits the work to a stream that is captured; without work, the least of its kind. It must stay on the device.
-    void capture(CudaDevice& device, StreamHandle stream);
+    /// `previous` is what was captured there before, null at the beginning: a kernel that waits for it itself begins
+    /// before it has ended (programmatic dependent launch).
+    void capture(CudaDevice& device, StreamHandle stream, const BoundLaunch* previous);
     /// Makes a node that was captured from this launch do the work, of which there must be some.
     void set(ExecutableGraph& graph, GraphNodeHandle node);
 
@@ -52,7 +54,8 @@ private:
     void set_address(std::size_t i, const void* address, CudaDevice& device);
     void bind_copy(const KernelLaunch& launch, CudaDevice& device);
     void** parameters();
-    void submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid);
+    void submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid,
+                       bool is_dependent = false);
 
     Arguments arguments_;
     const CudaKernel* kernel_ = nullptr;

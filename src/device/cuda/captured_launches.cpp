@@ -4,9 +4,10 @@
 
 namespace cairn::device::cuda {
 
-CapturedLaunch::CapturedLaunch(BoundLaunch& launch, CudaDevice& device, const StreamCapture& capture)
+CapturedLaunch::CapturedLaunch(BoundLaunch& launch, const BoundLaunch* previous, CudaDevice& device,
+                               const StreamCapture& capture)
     : kernel_(launch.kernel()), arguments_(launch.arguments()) {
-    launch.capture(device, capture.stream());
+    launch.capture(device, capture.stream(), previous);
     node_ = capture.last_node();
 }
 

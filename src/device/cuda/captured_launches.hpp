@@ -14,8 +14,8 @@ namespace cairn::device::cuda {
 /// A launch as a node of an executable graph: knows what the node would do, so that only changes reach the driver.
 class CapturedLaunch {
 public:
-    /// Captures the launch, which must be bound and stay on the device.
-    CapturedLaunch(BoundLaunch& launch, CudaDevice& device, const StreamCapture& capture);
+    /// Captures the launch, which must be bound and stay on the device, behind `previous` (BoundLaunch::capture).
+    CapturedLaunch(BoundLaunch& launch, const BoundLaunch* previous, CudaDevice& device, const StreamCapture& capture);
 
     /// Makes the node do what the launch, bound again, does: sets its parameters if they have changed, and disables it
     /// while there is no work. Throws InternalError if the launch has another kernel than when it was captured.

@@ -22,6 +22,12 @@ double host_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Programmatic dependent launch needs compute capability 9.0, and a graph: launches that are submitted alone follow
+/// one another at longer intervals than a kernel could use.
+bool has_dependent_launches(const CudaDevice& device, const CudaBackendOptions& options) {
+    return options.graphs && options.dependent_launches && device.properties().major >= 9;
+}
+
 class Cuda final : public Backend {
 public:
     /// `release`: of the driver; empty if unknown.
@@ -30,8 +36,10 @@ public:
         : device_(std::make_shared<CudaDevice>(std::move(driver), index, std::move(options.allocator))),
           staging_(std::make_shared<Staging>(device_)),
           nvrtc_(std::move(nvrtc)),
-          compiler_(device_, nvrtc_, std::move(options.prelude), std::move(options.cache)),
+          compiler_(device_, nvrtc_, std::move(options.prelude), std::move(options.cache),
+                    has_dependent_launches(*device_, options)),
           graphs_(options.graphs),
+          dependent_launches_(has_dependent_launches(*device_, options)),
           release_(std::move(release)) {}
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
@@ -90,7 +98,9 @@ public:
         return fmt::format("{} | compute capability {}.{} | multiprocessors {} L2 {} | driver {} | NVRTC {} | {}",
                            properties.name, properties.major, properties.minor, properties.multiprocessors,
                            properties.l2_bytes, driver_text(), compiler.empty() ? "none" : compiler,
-                           graphs_ ? "CUDA graphs" : "single launches");
+                           !graphs_              ? "single launches"
+                           : dependent_launches_ ? "CUDA graphs with dependent launches"
+                                                 : "CUDA graphs");
     }
 
     std::optional<DeviceCalibration> calibrate(double seconds, const std::stop_token& stop) override {
@@ -142,19 +152,29 @@ private:
     std::shared_ptr<Staging> staging_;
     std::shared_ptr<Nvrtc> nvrtc_;
     CudaCompiler compiler_;
-    bool graphs_;
+    bool graphs_, dependent_launches_;
     std::string release_;
 };
 
+/// Operations of 16-bit products with sums of f32 that `mma.sync` does in a cycle on a multiprocessor: all that it has,
+/// and from 9.0 on what it reaches without `wgmma`.
+double tensor_operations(const DeviceProperties& properties) {
+    if (properties.major < 8) return 0;
+    return properties.major >= 9 ? 2560 : properties.minor == 0 ? 2048 : 1024;
+}
+
 /// Rates by the device's clocks and widths, and by the usual costs of a launch, in a graph or alone, and of a copy over
 /// the link.
-DeviceRates nominal_rates(const CudaDevice& device, bool graphs) {
+DeviceRates nominal_rates(const CudaDevice& device, const CudaBackendOptions& options) {
     constexpr double lanes = 128, link_bandwidth = 25e9, link_seconds = 8e-6;
     const DeviceProperties& properties = device.properties();
     DeviceRates rates;
     rates.flops = 2 * lanes * properties.multiprocessors * properties.clock_hz;
+    const double tensor_flops = tensor_operations(properties) * properties.multiprocessors * properties.clock_hz;
+    for (const Arithmetic arithmetic : {Arithmetic::f16, Arithmetic::bf16})
+        rates.arithmetic_flops[static_cast<std::size_t>(arithmetic)] = tensor_flops;
     rates.bandwidth = 2 * properties.memory_clock_hz * properties.memory_bus_bits / 8;
-    rates.launch_seconds = graphs ? 1e-6 : 3e-6;
+    rates.launch_seconds = has_dependent_launches(device, options) ? 0.8e-6 : options.graphs ? 1e-6 : 3e-6;
     rates.link_bandwidth = link_bandwidth;
     rates.link_seconds = link_seconds;
     return rates;
@@ -168,7 +188,7 @@ OpenedDevice open_device(int index, const CudaOptions& options) {
     auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
                                        options.backend, driver_release());
     OpenedDevice device;
-    device.rates = nominal_rates(cuda->device(), options.backend.graphs);
+    device.rates = nominal_rates(cuda->device(), options.backend);
     device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
     device.backend = std::move(cuda);
     return device;

@@ -17,6 +17,8 @@ struct CudaBackendOptions {
     std::string prelude = {};
     /// Kernels run as captured CUDA graphs; else they are launched one by one: slower, with the same bits.
     bool graphs = true;
+    /// Kernels of a graph that wait for their dependencies themselves begin before these have ended.
+    bool dependent_launches = true;
     std::shared_ptr<KernelCache> cache = {};  ///< of compiled kernels; null: none
     DeviceAllocator allocator = {};           ///< of its memory; empty: the driver
 };

@@ -161,8 +161,9 @@ bool CudaCommands::capture(std::size_t first, std::size_t end, std::vector<Captu
     if (!attempt(submission, *device_, -1, [&] { stream.emplace(*device_); })) return false;
     std::vector<CapturedLaunch> captured;
     for (std::size_t i = first; i < end; ++i)
-        if (!attempt(submission, *device_, static_cast<std::int64_t>(i),
-                     [&] { captured.emplace_back(bound_[i], *device_, *stream); }))
+        if (!attempt(submission, *device_, static_cast<std::int64_t>(i), [&] {
+                captured.emplace_back(bound_[i], i > first ? &bound_[i - 1] : nullptr, *device_, *stream);
+            }))
             return false;
     return attempt(submission, *device_, -1, [&] {
         ExecutableGraph graph(device_, stream->end(), stream_);

@@ -49,11 +49,12 @@ CudaModule::~CudaModule() {
 }
 
 CudaCompiler::CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
-                           std::shared_ptr<KernelCache> cache)
+                           std::shared_ptr<KernelCache> cache, bool dependent_launches)
     : device_(std::move(device)),
       nvrtc_(std::move(nvrtc)),
       prelude_(std::move(prelude)),
       cache_(std::move(cache)),
+      dependent_launches_(dependent_launches),
       architecture_(device_->properties().architecture()) {
     for (const std::string& option : Nvrtc::options_of(architecture_, options_)) common_ += option + '\n';
     common_ += to_string(digest(prelude_)) + '\n';
@@ -208,6 +209,7 @@ std::shared_ptr<const CudaKernel> CudaCompiler::kernel(const DeviceCode& code,
     kernel->block = static_cast<unsigned>(code.block);
     kernel->cluster = static_cast<unsigned>(code.cluster);
     kernel->shared_bytes = static_cast<unsigned>(code.shared_bytes);
+    kernel->is_dependent = code.waits_for_dependencies && dependent_launches_;
     // The limit is of the function, which other codes of this text may use with more bytes: it is never lowered.
     if (code.shared_bytes > device_->properties().shared_bytes) {
         int limit = 0;

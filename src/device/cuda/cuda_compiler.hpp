@@ -38,6 +38,7 @@ struct CudaKernel {
     const CudaDevice* device = nullptr;
     FunctionHandle function = nullptr;
     unsigned block = 0, cluster = 1, shared_bytes = 0;
+    bool is_dependent = false;  ///< launched programmatically where it follows another such kernel in a graph
 };
 
 /// Compiles texts of kernels for one device and loads them. Machine code that is loaded, saved or in the cache is not
@@ -46,8 +47,9 @@ class CudaCompiler {
 public:
     /// `prelude` begins each program. Without a cache (null) many texts are one program of NVRTC, which takes less time
     /// than one program each. With a cache each text is a program: other programs find the code of its kernel there.
+    /// `dependent_launches`: kernels that wait for their dependencies are dependent (CudaKernel::is_dependent).
     CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
-                 std::shared_ptr<KernelCache> cache = nullptr);
+                 std::shared_ptr<KernelCache> cache = nullptr, bool dependent_launches = false);
 
     /// As Backend::compile.
     std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts, KernelBinaries saved);
@@ -79,6 +81,7 @@ private:
     std::shared_ptr<Nvrtc> nvrtc_;
     std::string prelude_;
     std::shared_ptr<KernelCache> cache_;
+    bool dependent_launches_;
     const std::vector<std::string> options_{"--std=c++17"};
     std::string architecture_;
     std::string common_;  // to all keys: options and prelude

@@ -15,11 +15,13 @@ std::string common_text() {
 extern "C" __global__ void __launch_bounds__({threads}) cairn_probe_empty(
     void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {{
     dependency_wait();
+    trigger_dependents();
 }}
 
 extern "C" __global__ void __launch_bounds__({threads}) cairn_probe_read(
     void* data, void* results, void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {{
     dependency_wait();
+    trigger_dependents();
     const i64 words = symbols[0], rounds = symbols[1];
     const i64 threads = i64(gridDim.x) * blockDim.x, thread = i64(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint4* const source = static_cast<const uint4*>(data);
@@ -44,6 +46,7 @@ extern "C" __global__ void __launch_bounds__({threads}) cairn_probe_read(
 extern "C" __global__ void __launch_bounds__({threads}) cairn_probe_f32(
     void* results, void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {{
     dependency_wait();
+    trigger_dependents();
     const i64 rounds = symbols[0];
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
     const float factor = 0.5f + float(thread % 32) / 128.0f;
@@ -100,6 +103,7 @@ CAIRN_DEVICE u32 cairn_probe_bits(u32 index) {
 extern "C" __global__ void __launch_bounds__({threads}) {entry}(
     void* results, void* workspace, const i64* symbols, FailureReport* status, u32 instruction) {{
     dependency_wait();
+    trigger_dependents();
     const i64 rounds = symbols[0];
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
     u32 a[4], b[2];
@@ -133,7 +137,11 @@ extern "C" __global__ void __launch_bounds__({threads}) {entry}(
     return text;
 }
 
-DeviceCode probe(std::string text, std::string entry) { return {std::move(text), std::move(entry), probe_threads}; }
+DeviceCode probe(std::string text, std::string entry) {
+    DeviceCode code = {std::move(text), std::move(entry), probe_threads};
+    code.waits_for_dependencies = true;
+    return code;
+}
 
 }  // namespace
 

@@ -34,7 +34,10 @@ public:
 
     void submit() {
         begin_.record(device_->stream());
-        for (std::int64_t call = 0; call < count_; ++call) submit_next(device_->stream());
+        for (std::int64_t call = 0; call < count_; ++call) {
+            bind_next();
+            bound_.submit(*device_, device_->stream());
+        }
         end_.record(device_->stream());
     }
     void submit_as_graphs() {
@@ -42,8 +45,13 @@ public:
         do {
             StreamCapture capture(*device_);
             if (done == 0) begin_.capture(capture.stream());
-            for (const std::int64_t end = std::min(count_, done + max_captured_calls); done < end; ++done)
-                submit_next(capture.stream());
+            const BoundLaunch* previous = nullptr;
+            for (const std::int64_t end = std::min(count_, done + max_captured_calls); done < end; ++done) {
+                bind_next();
+                if (!bound_.has_work()) continue;
+                bound_.capture(*device_, capture.stream(), previous);
+                previous = &bound_;
+            }
             if (done >= count_) end_.capture(capture.stream());
             graphs_.emplace_back(device_, capture.end(), device_->stream());
         } while (done < count_);
@@ -52,10 +60,9 @@ public:
     double seconds() const { return end_.seconds_since(begin_); }
 
 private:
-    void submit_next(StreamHandle stream) {
+    void bind_next() {
         launch_.args = arguments_->next();
         bound_.bind(launch_, *device_);
-        bound_.submit(*device_, stream);
     }
 
     const std::shared_ptr<CudaDevice>& device_;

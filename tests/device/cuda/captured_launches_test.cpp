@@ -120,6 +120,24 @@ TEST_F(CapturedLaunchesTest, ChangedNodesKeepClustersAndSharedMemory) {
     EXPECT_THAT(clusters, ElementsAre(2U, 2U));
 }
 
+TEST_F(CapturedLaunchesTest, KernelsThatWaitForTheirDependenciesAreDependentOnOneAnother) {
+    DeviceCode waiting = {"note", "note"};
+    waiting.waits_for_dependencies = true;
+    codes["waiting"] = compile(waiting);
+    const TensorArg first = operand({1, 2, 3, 4}), second = operand({0, 0, 0, 0});
+    record("nnnn");
+    add_copy(first, second, 16);
+    record("nn");
+    for (const std::size_t i : {0, 1, 3, 5, 6}) launches[i].code = codes.at("waiting").get();
+    record("");
+    run();
+    EXPECT_THAT(dependent, ElementsAre(false, true, false, false, false, true))
+        << "not the first, one that does not wait, what follows that, or what follows a copy";
+    launches[1].grid = {6, 1, 1};
+    EXPECT_THAT(calls_of_run(), ElementsAre(set_kernel, launch_graph, wait_for_stream));
+    EXPECT_THAT(dependent, ElementsAre(false, true, false, false, false, true));
+}
+
 TEST_F(CapturedLaunchesTest, LaunchesWithoutBlocksAreDisabledUntilTheyHaveSome) {
     const TensorArg other = operand({0});
     record("nnn");

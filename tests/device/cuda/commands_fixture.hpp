@@ -27,6 +27,7 @@ protected:
                                        ran.push_back(launch.integer(4));
                                        operands.push_back(*static_cast<std::byte**>(launch.parameters[0]));
                                        configs.push_back(launch.config);
+                                       dependent.push_back(launch.is_dependent);
                                        if (const auto* values = launch.pointer<long long>(2))
                                            seen_symbols.push_back(values[0]);
                                    }});
@@ -77,6 +78,7 @@ protected:
         ran.clear();
         operands.clear();
         configs.clear();
+        dependent.clear();
         submission = std::make_unique<Submission>();
         commands->run(*submission);
         return *submission;
@@ -104,6 +106,7 @@ protected:
     std::vector<long long> seen_symbols;
     std::vector<LaunchConfig> configs;
     std::vector<unsigned> clusters;
+    std::vector<bool> dependent;  // programmatically on the launch before
 };
 
 }  // namespace cairn::device::cuda

@@ -54,10 +54,12 @@ TEST_F(CudaBackendTest, DescribesTheDevice) {
     EXPECT_EQ(backend->free_memory(), (std::int64_t{1} << 30) - 1000);
     EXPECT_EQ(backend->fingerprint({}),
               "Stand-in | compute capability 9.0 | multiprocessors 132 L2 52428800 | driver 13.0 | NVRTC 13.0 | CUDA "
-              "graphs");
+              "graphs with dependent launches");
     const auto without =
         cuda_backend(0, driver.table(), std::make_shared<Nvrtc>(LibraryFolders{"/absent", ""}), {.graphs = false});
     EXPECT_THAT(without->fingerprint({}), HasSubstr("| NVRTC none | single launches"));
+    const auto in_order = cuda_backend(0, driver.table(), nvrtc.nvrtc(), {.dependent_launches = false});
+    EXPECT_THAT(in_order->fingerprint({}), ::testing::EndsWith("| CUDA graphs"));
 }
 
 TEST_F(CudaBackendTest, TellsFactsForDiagnoses) {

@@ -16,8 +16,9 @@ namespace cairn::device::cuda {
 /// A kernel launch that the stand-in driver executes.
 struct StandInLaunch {
     std::string function;
-    LaunchConfig config = {};  ///< without attributes
-    unsigned cluster = 1;      ///< blocks along the first axis
+    LaunchConfig config = {};   ///< without attributes
+    unsigned cluster = 1;       ///< blocks along the first axis
+    bool is_dependent = false;  ///< programmatic: may begin before the launch before it has ended
     /// The parameters as given to the driver: addresses of values, pointers first. Addresses among the values are those
     /// of the device.
     void** parameters = nullptr;

@@ -274,6 +274,31 @@ TEST_F(StandInGraph, DisabledNodesDoNothing) {
     expect_violation("must run");
 }
 
+TEST_F(StandInGraph, DependentLaunchesFollowKernelsAndAreNeverDisabled) {
+    LaunchAttribute dependent = {};
+    dependent.id = LaunchAttributeId::programmatic_stream_serialization;
+    dependent.value.programmatic_stream_serialization = 1;
+    LaunchConfig first = {1, 1, 1, 32, 1, 1, 0, stream, nullptr, 0};
+    LaunchConfig next = {1, 1, 1, 32, 1, 1, 0, stream, &dependent, 1};
+    table.capture_begin(stream, CaptureMode::thread_local_mode);
+    table.launch(&first, function, parameters, nullptr);
+    const GraphNodeHandle before = last_node();
+    EXPECT_EQ(table.launch(&next, function, parameters, nullptr), Result::success);
+    const GraphNodeHandle after = last_node();
+    GraphHandle two = nullptr;
+    GraphExecHandle both = nullptr;
+    table.capture_end(stream, &two);
+    table.graph_instantiate(&both, two, 0);
+    EXPECT_NE(table.graph_node_set_enabled(both, before, 0), Result::success);
+    EXPECT_NE(table.graph_node_set_enabled(both, after, 0), Result::success);
+    EXPECT_EQ(driver.violations().size(), 2U);
+    table.capture_begin(stream, CaptureMode::thread_local_mode);
+    table.copy_on_device(memory + 8, memory, 4, stream);
+    EXPECT_NE(table.launch(&next, function, parameters, nullptr), Result::success);
+    table.capture_end(stream, &two);
+    EXPECT_THAT(driver.violations().back(), HasSubstr("follows something else than a kernel"));
+}
+
 TEST_F(StandInGraph, NodesKeepTheirKindAndFunction) {
     driver.add_kernel("other", {1, [](const StandInLaunch&) {}});
     FunctionHandle other = nullptr;

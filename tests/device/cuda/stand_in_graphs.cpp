@@ -142,9 +142,11 @@ Result StandInDriver::State::graph_exec_set_kernel(GraphExecHandle exec, GraphNo
     // A driver permits many other functions, but not the launch attributes that they may need.
     if (node->operation.kind != OperationKind::kernel || node->operation.function != parameters->function)
         return broken("a node gets another function");
-    LaunchAttribute cluster = {};
-    cluster.id = LaunchAttributeId::cluster_dimension;
-    cluster.value.cluster_dimension = {node->operation.cluster, 1, 1};
+    std::array<LaunchAttribute, 2> attributes = {};
+    attributes[0].id = LaunchAttributeId::cluster_dimension;
+    attributes[0].value.cluster_dimension = {node->operation.cluster, 1, 1};
+    attributes[1].id = LaunchAttributeId::programmatic_stream_serialization;
+    attributes[1].value.programmatic_stream_serialization = node->operation.is_dependent ? 1 : 0;
     const LaunchConfig config = {parameters->grid_x,
                                  parameters->grid_y,
                                  parameters->grid_z,
@@ -153,8 +155,8 @@ Result StandInDriver::State::graph_exec_set_kernel(GraphExecHandle exec, GraphNo
                                  parameters->block_z,
                                  parameters->dynamic_shared_bytes,
                                  nullptr,
-                                 &cluster,
-                                 1};
+                                 attributes.data(),
+                                 attributes.size()};
     return make_launch(config, parameters->function, parameters->parameters, node->operation);
 }
 Result StandInDriver::State::graph_exec_set_copy(GraphExecHandle exec, GraphNodeHandle handle, const Copy3D* copy,
@@ -179,6 +181,11 @@ Result StandInDriver::State::graph_node_set_enabled(GraphExecHandle exec, GraphN
     if (node == nullptr) return Result::invalid_value;
     if (node->operation.kind != OperationKind::kernel && node->operation.kind != OperationKind::copy_on_device)
         return broken("a node that must run is disabled");
+    // Whether its dependents would still wait for what is before it is not documented.
+    const std::vector<Node>& nodes = execs_.at(exec).nodes;
+    const auto next = static_cast<std::size_t>(node - nodes.data()) + 1;
+    if (node->operation.is_dependent || (next < nodes.size() && nodes[next].operation.is_dependent))
+        return broken("a node between which and another kernel is a programmatic edge is disabled");
     node->is_enabled = is_enabled != 0;
     return Result::success;
 }

@@ -26,6 +26,7 @@ DeviceAddress StandInMemory::allocate(std::size_t bytes) {
     std::memset(alias, 0xCD, bytes);
     device_[static_cast<std::byte*>(base)] = {bytes, static_cast<std::byte*>(alias)};
     used_ += bytes;
+    ++version_;
     return reinterpret_cast<DeviceAddress>(base);
 }
 
@@ -36,6 +37,7 @@ bool StandInMemory::free(DeviceAddress address) {
     munmap(found->second.alias, found->second.bytes);
     used_ -= found->second.bytes;
     device_.erase(found);
+    ++version_;
     return true;
 }
 
@@ -43,13 +45,22 @@ void* StandInMemory::pin(std::size_t bytes) {
     auto* const data = static_cast<std::byte*>(std::malloc(bytes));
     if (data == nullptr) throw std::bad_alloc();
     pinned_[data] = {bytes, data};
+    ++version_;
     return data;
 }
 
 bool StandInMemory::unpin(void* address) {
     if (pinned_.erase(static_cast<std::byte*>(address)) == 0) return false;
     std::free(address);
+    ++version_;
     return true;
+}
+
+std::vector<std::pair<const std::byte*, std::size_t>> StandInMemory::ranges() const {
+    std::vector<std::pair<const std::byte*, std::size_t>> found;
+    for (const Ranges* const ranges : {&device_, &pinned_})
+        for (const auto& [address, range] : *ranges) found.emplace_back(range.alias, range.bytes);
+    return found;
 }
 
 std::byte* StandInMemory::find(const Ranges& ranges, const void* address, std::size_t bytes) {

@@ -3,6 +3,7 @@
 #include "device/cuda/driver_types.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,6 +31,10 @@ public:
     bool is_pinned(const void* address) const;
     std::size_t capacity() const noexcept { return capacity_; }
     std::size_t free_bytes() const noexcept { return capacity_ - used_; }
+    /// Where the host can access what is allocated, on the device and pinned, and its bytes.
+    std::vector<std::pair<const std::byte*, std::size_t>> ranges() const;
+    /// Changes with each allocation and each one that is freed.
+    std::uint64_t version() const noexcept { return version_; }
     /// A line for each allocation.
     std::vector<std::string> allocations() const;
 
@@ -42,6 +47,7 @@ private:
     static std::byte* find(const Ranges& ranges, const void* address, std::size_t bytes);
 
     std::size_t capacity_, used_ = 0;
+    std::uint64_t version_ = 0;
     Ranges device_, pinned_;
 };
 

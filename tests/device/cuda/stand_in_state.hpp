@@ -106,6 +106,7 @@ private:
         Work run;
         FunctionHandle function = nullptr;  ///< of a kernel
         unsigned cluster = 1;
+        bool is_dependent = false;
         EventHandle event = nullptr;
     };
     struct Node {
@@ -171,7 +172,7 @@ private:
                      bool is_on_device = false);
     std::optional<Side> device_side(DeviceAddress address, std::size_t pitch, std::size_t row_bytes, std::size_t rows);
     Side host_side(const void* address, std::size_t pitch) const;
-    std::optional<Result> check_launch(const LaunchConfig& config, const Function& function);
+    std::optional<Result> check_launch(const StandInLaunch& launch, const Function& function);
     /// The work of a launch, with a copy of its parameters.
     Result make_launch(const LaunchConfig& config, FunctionHandle function, void** parameters, Operation& operation);
     /// The node of an executable graph; null, and a broken rule, if it cannot be changed.

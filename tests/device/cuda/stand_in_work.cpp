@@ -14,6 +14,9 @@ Result StandInDriver::State::submit(StreamHandle stream, Operation operation) {
     }
     Capture& capture = captured->second;
     if (capture.is_invalidated) return Result::stream_capture_invalidated;
+    if (operation.is_dependent &&
+        (capture.nodes.empty() || capture.nodes.back().operation.kind != OperationKind::kernel))
+        return broken_in_capture(stream, "a dependent launch follows something else than a kernel");
     capture.last = new_handle<GraphNodeHandle>();
     capture.nodes.push_back({capture.last, std::move(operation)});
     return Result::success;
@@ -166,7 +169,8 @@ Result StandInDriver::State::set_words(DeviceAddress target, unsigned value, std
     });
 }
 
-std::optional<Result> StandInDriver::State::check_launch(const LaunchConfig& config, const Function& function) {
+std::optional<Result> StandInDriver::State::check_launch(const StandInLaunch& launch, const Function& function) {
+    const LaunchConfig& config = launch.config;
     if (config.grid_x == 0 || config.grid_y == 0 || config.grid_z == 0)
         return broken("a grid without blocks is launched");
     if (config.block_x * config.block_y * config.block_z - 1 >= 1024)
@@ -174,13 +178,10 @@ std::optional<Result> StandInDriver::State::check_launch(const LaunchConfig& con
     if (static_cast<int>(config.dynamic_shared_bytes) >
         function.attributes.at(FunctionAttribute::max_dynamic_shared_bytes))
         return broken("a launch has more shared memory than its function allows");
-    for (unsigned i = 0; i < config.attribute_count; ++i) {
-        const unsigned cluster = config.attributes[i].value.cluster_dimension.x;
-        if (config.attributes[i].id != LaunchAttributeId::cluster_dimension || cluster == 0) continue;
-        if (config.grid_x % cluster != 0) return broken("a grid is not a multiple of its clusters");
-        if (cluster > 8 && !function.attributes.contains(FunctionAttribute::non_portable_cluster_size_allowed))
-            return Result::invalid_cluster_size;
-    }
+    if (launch.cluster == 0 || config.grid_x % launch.cluster != 0)
+        return broken("a grid is not a multiple of its clusters");
+    if (launch.cluster > 8 && !function.attributes.contains(FunctionAttribute::non_portable_cluster_size_allowed))
+        return Result::invalid_cluster_size;
     return {};
 }
 
@@ -188,12 +189,19 @@ Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHan
                                          Operation& operation) {
     if (!functions_.contains(function)) return broken("an unknown function is launched");
     const Function& known = functions_[function];
-    if (const auto result = check_launch(config, known)) return *result;
     const StandInKernel& kernel = kernels.at(known.name);
-    StandInLaunch launch{known.name, config, 1, nullptr, &memory};
-    for (unsigned i = 0; i < config.attribute_count; ++i)
-        if (config.attributes[i].id == LaunchAttributeId::cluster_dimension)
-            launch.cluster = config.attributes[i].value.cluster_dimension.x;
+    StandInLaunch launch{known.name, config, 1, false, nullptr, &memory};
+    for (unsigned i = 0; i < config.attribute_count; ++i) {
+        const LaunchAttribute& attribute = config.attributes[i];
+        switch (attribute.id) {
+            case LaunchAttributeId::cluster_dimension: launch.cluster = attribute.value.cluster_dimension.x; break;
+            case LaunchAttributeId::programmatic_stream_serialization:
+                launch.is_dependent = attribute.value.programmatic_stream_serialization != 0;
+                break;
+            default: return broken("a launch has an attribute that is not expected");
+        }
+    }
+    if (const auto result = check_launch(launch, known)) return *result;
     launch.config.attributes = nullptr;
     // The driver copies parameters before it returns.
     std::vector<void*> values(kernel.pointers);
@@ -202,6 +210,7 @@ Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHan
     operation.kind = OperationKind::kernel;
     operation.function = function;
     operation.cluster = launch.cluster;
+    operation.is_dependent = launch.is_dependent;
     operation.run = [this, launch, values, last, run = kernel.run, seconds = kernel.seconds]() mutable {
         std::vector<void*> addresses;
         for (void*& value : values) addresses.push_back(&value);

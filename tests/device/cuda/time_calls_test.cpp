@@ -35,6 +35,7 @@ protected:
                                     operands.push_back(*static_cast<std::byte**>(launch.parameters[0]));
                                     seen_symbols.push_back(launch.pointer<long long>(2)[0]);
                                     EXPECT_EQ(launch.config.grid_x, 7U);
+                                    if (launch.is_dependent) ++dependent_launches;
                                     if (operands.size() == fails_at)
                                         *launch.pointer<FailureReport>(3) = {1, 0, 0, 0, 5, 6};
                                 }});
@@ -61,6 +62,7 @@ protected:
     std::vector<std::byte*> operands;
     std::vector<long long> seen_symbols;
     std::size_t fails_at = 0;
+    int dependent_launches = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Calls, TimeCallsTest, ::testing::Bool(), mode_name);
 
@@ -78,6 +80,18 @@ TEST_P(TimeCallsTest, AreTheSecondsBetweenTwoEvents) {
     EXPECT_EQ(driver.count("cuGraphInstantiateWithFlags"), GetParam() ? 1 : 0);
     EXPECT_EQ(driver.count("cuGraphUpload"), GetParam() ? 1 : 0);
     EXPECT_EQ(driver.count("cuGraphLaunch"), GetParam() ? 1 : 0);
+}
+
+// As in a program, whose graphs have an ordinary edge to their first kernel.
+TEST_P(TimeCallsTest, OfAKernelThatWaitsForItsDependenciesAreDependent) {
+    backend->time(timed, failure);
+    EXPECT_EQ(dependent_launches, 0);
+    DeviceCode waiting = {"k", "k"};
+    waiting.waits_for_dependencies = true;
+    code = compile(waiting);
+    timed.code = code.get();
+    backend->time(timed, failure);
+    EXPECT_EQ(dependent_launches, GetParam() ? 4 : 0);
 }
 
 TEST_P(TimeCallsTest, ReportAFailure) {
