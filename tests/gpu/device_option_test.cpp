@@ -29,7 +29,8 @@ struct Program {
 const std::vector<Program> programs = {
     {CAIRN_GPT2, {"--prompt", "ROMEO:", "--greedy", "--tokens", "2", "--no-progress", "--mode", "off"}},
     {CAIRN_DISTILBERT, {"A film.", "--no-progress", "--mode", "off"}},
-    {CAIRN_MODEL_BENCH, {"--model", "gpt2", "--length", "3", "--iterations", "1", "--mode", "off", "--no-dependent-launches"}},
+    {CAIRN_MODEL_BENCH,
+     {"--model", "gpt2", "--length", "3", "--iterations", "1", "--mode", "off", "--no-dependent-launches"}},
     {CAIRN_COMMAND, {"doctor"}},
 };
 

@@ -34,6 +34,10 @@ std::vector<LayoutInput> partial_sums_inputs(int count, int first) {
     return inputs;
 }
 
+std::string layout_of_parts(std::int64_t parts) {
+    return parts > 1 ? fmt::format("{}.{}", partial_sums_layout, parts) : std::string();
+}
+
 std::string element_text(const TensorDesc& input, const std::string& name, const std::string& offset) {
     if (!is_in_partial_sums(input)) return fmt::format("{}[{}]", name, offset);
     return fmt::format("sum_of_parts<{}>(&{}[{}], {})", part_count(input), name, offset,

@@ -2,6 +2,7 @@
 
 #include "cairn/kernel.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ Refusal needs_plain_memory(const Problem& problem, std::size_t rank = 16);
 Refusal needs_plain_memory_or_partial_sums(const Problem& problem);
 /// LayoutInputs for inputs [first, first + count) in partial sums.
 std::vector<LayoutInput> partial_sums_inputs(int count, int first = 0);
+
+/// The layout of `parts` partial sums; empty, which is plain memory, for one.
+std::string layout_of_parts(std::int64_t parts);
 
 /// The expression of an element of f32 of an input: `name[offset]`, or the sum of its parts.
 std::string element_text(const TensorDesc& input, const std::string& name, const std::string& offset);

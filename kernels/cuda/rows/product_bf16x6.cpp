@@ -54,8 +54,7 @@ KernelCode code(const Problem& problem) {
 std::string output_layout(const Problem& problem, int) {
     if (!product_refusal(problem).empty() || !is_sum_with_product(problem)) return {};
     const ProductView view = product_view(problem);
-    const std::int64_t parts = view.rows.upper_bound() > few_rows ? parts_of(view) : 1;
-    return parts > 1 ? fmt::format("{}.{}", partial_sums_layout, parts) : std::string();
+    return layout_of_parts(view.rows.upper_bound() > few_rows ? parts_of(view) : 1);
 }
 
 // Tiles are computed whole, by six products each.

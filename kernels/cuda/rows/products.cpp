@@ -89,8 +89,7 @@ Refusal few_rows_accepts(const Problem& problem) {
 
 std::string few_rows_layout(const Problem& problem, int) {
     if (!few_rows_accepts(problem).empty() || !is_sum_with_product(problem)) return {};
-    const std::int64_t parts = few_rows_parts(product_view(problem));
-    return parts > 1 ? fmt::format("{}.{}", partial_sums_layout, parts) : std::string();
+    return layout_of_parts(few_rows_parts(product_view(problem)));
 }
 
 template <std::int64_t tile>

@@ -1,9 +1,6 @@
 #include "kernels/cuda/rows/row_block.hpp"
 
 #include "kernels/cuda/generate/problem_facts.hpp"
-#include "kernels/partial_sums.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -28,10 +25,6 @@ Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& 
 Problem with_plain_result(Problem problem) {
     if (!problem.outputs.empty()) problem.outputs[0].layout.clear();
     return problem;
-}
-
-std::string layout_of_parts(std::int64_t parts) {
-    return parts > 1 ? fmt::format("{}.{}", partial_sums_layout, parts) : std::string();
 }
 
 std::string row_weights_text(DType dtype) {

@@ -26,8 +26,6 @@ Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& 
 
 /// The problem with output 0 in plain memory.
 Problem with_plain_result(Problem problem);
-/// The layout of a result in so many parts; empty, plain memory, for one.
-std::string layout_of_parts(std::int64_t parts);
 /// The type of weights of a dtype in norm_row.cuh.
 std::string row_weights_text(DType dtype);
 
