@@ -82,11 +82,9 @@ CAIRN_DEVICE void multiply_norm(const float* row, const RowMoments& moments, con
 #pragma unroll
         for (int e = 0; e < count; ++e) of_columns[e] = fmaf(value, w[e], of_columns[e]);
     }
-#pragma unroll
-    for (int e = 0; e < count; ++e) {
-        const float total = warp_sum(of_columns[e]);
-        if (lane == e) sums[warp % warps][chunk * count + e] = total;
-    }
+    warp_scatter_sums(of_columns);
+    constexpr int copies = 32 / count;
+    if (lane % copies == 0) sums[warp % warps][chunk * count + lane / copies] = of_columns[0];
 }
 
 /// The sum of one column over the warps that multiplied it.

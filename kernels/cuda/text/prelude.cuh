@@ -28,6 +28,37 @@ CAIRN_DEVICE float warp_sum(float value) {
     return value;
 }
 
+/// The smallest power of 2 that is not less.
+CAIRN_DEVICE constexpr int power_of_2_from(int least) {
+    int power = 1;
+    while (power < least) power *= 2;
+    return power;
+}
+
+/// Reduce-scatter of a full warp: sums of each of `count` values (a power of 2, at most 32) over the lanes whose numbers
+/// are equal modulo `least`, a power of 2, with the bits that warp_sum would give. Each step sends half of the values
+/// that a lane still sums. With `of` = 32 / least lanes for each sum, a lane ends with max(1, count / of) of them, which
+/// start at number lane / least * count / of.
+template <int count, int least = 1>
+CAIRN_DEVICE void warp_scatter_sums(float (&values)[count]) {
+    static_assert(count <= 32 && (count & (count - 1)) == 0, "a power of 2");
+    int held = count;
+#pragma unroll
+    for (int distance = 16; distance >= least; distance /= 2) {
+        if (held == 1) {
+            values[0] += __shfl_xor_sync(all_lanes, values[0], distance);
+            continue;
+        }
+        held /= 2;
+        const bool keeps_upper = (threadIdx.x & distance) != 0;
+#pragma unroll
+        for (int i = 0; i < held; ++i) {
+            const float sent = keeps_upper ? values[i] : values[i + held];
+            values[i] = (keeps_upper ? values[i + held] : values[i]) + __shfl_xor_sync(all_lanes, sent, distance);
+        }
+    }
+}
+
 /// Maximum over the lanes of a full warp, in every lane; a NaN of any lane is the result.
 CAIRN_DEVICE float warp_max(float value) {
     for (int distance = 16; distance > 0; distance /= 2) {
