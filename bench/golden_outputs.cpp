@@ -25,23 +25,23 @@ auto read(const std::filesystem::path& file, const Take& take) {
 
 }  // namespace
 
-GoldenText golden_text(const std::filesystem::path& file) {
+std::vector<GoldenText> golden_texts(const std::filesystem::path& file) {
     return read(file, [](const json& all) {
-        GoldenText text;
-        if (!all.contains("gpt2")) {
-            // The longest prompt of the bundled model.
-            const json* longest = &all.at("cases").at(0);
-            for (const json& each : all.at("cases"))
-                if (each.at("ids").size() > longest->at("ids").size()) longest = &each;
-            longest->at("ids").get_to(text.ids);
-            for (const json& logit : longest->at("last_logits")) text.logits.emplace_back(text.logits.size(), logit);
-            return text;
+        std::vector<GoldenText> texts;
+        if (all.contains("gpt2")) {
+            const json& full = all.at("gpt2");
+            GoldenText& text = texts.emplace_back();
+            full.at("input_ids").get_to(text.ids);
+            for (std::size_t i = 0; i < full.at("positions").size(); ++i)
+                text.logits.emplace_back(full.at("positions")[i], full.at("last_logits_at_positions").at(i));
+            return texts;
         }
-        const json& full = all.at("gpt2");
-        full.at("input_ids").get_to(text.ids);
-        for (std::size_t i = 0; i < full.at("positions").size(); ++i)
-            text.logits.emplace_back(full.at("positions")[i], full.at("last_logits_at_positions").at(i));
-        return text;
+        for (const json& each : all.at("cases")) {
+            GoldenText& text = texts.emplace_back();
+            each.at("ids").get_to(text.ids);
+            for (const json& logit : each.at("last_logits")) text.logits.emplace_back(text.logits.size(), logit);
+        }
+        return texts;
     });
 }
 

@@ -21,7 +21,7 @@ struct GoldenSentences {
 
 /// Read the reference outputs of a GPT-2 or DistilBERT from a file of tests/golden, bundled or full-size model. Throw
 /// cairn::Error(file).
-GoldenText golden_text(const std::filesystem::path& file);
+std::vector<GoldenText> golden_texts(const std::filesystem::path& file);
 GoldenSentences golden_sentences(const std::filesystem::path& file);
 
 /// Relative L2 distance |y - r| / |r| of the added values y from the expected values r.

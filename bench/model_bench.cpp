@@ -25,6 +25,7 @@ using bench::Workload;
 struct Options {
     std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder, source_dir;
     std::optional<std::int64_t> length;
+    std::optional<std::size_t> references;
     std::int64_t batch = 1;
     int threads = 0;
     std::string device = "cpu";
@@ -71,6 +72,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--lock", options.lock, "file for what was chosen, to be compared or replayed");
     app.add_option("--cache-dir", options.cache_folder,
                    "folder for the compiled, packed model from files, which the next start loads");
+    app.add_option("--references", options.references,
+                   "texts of the reference whose logits are compared, at most; all when not given, none with 0");
     app.add_option("--source-dir", options.source_dir,
                    "source tree with the bundled models and the reference outputs; the one built from when not given");
     app.add_flag("--json", options.as_json, "one JSON object");
@@ -108,6 +111,7 @@ bench::ModelSource source_of(const Options& options, const Workload& work) {
     if (options.synthetic && !options.cache_folder.empty()) refuse("--cache-dir is for models from files");
     bench::ModelSource source;
     source.cache_folder = options.cache_folder;
+    if (options.references) source.references = *options.references;
     if (options.synthetic) source.golden = golden / "full_size_random.json";
     if (!options.synthetic) source.folder = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
     if (!options.synthetic) source.golden = golden / (is_classifier ? "sst2_distilbert.json" : "shakespeare_gpt2.json");

@@ -38,6 +38,7 @@ public:
                     const cairn::CompileOptions& options)
         : work_(work),
           golden_(source.golden),
+          references_(source.references),
           model_(load(work, source, context, options)),
           weights_(as_stored(gpt2_weights(model_.config()), source, "transformer.")),
           ids_(workload_ids(work.batch, work.length, model_.config().vocabulary)),
@@ -67,24 +68,30 @@ public:
 
     std::optional<double> error() override {
         if (golden_.empty()) return {};
-        const GoldenText text = golden_text(golden_);
-        if (std::cmp_greater(text.ids.size(), model_.capacity())) return {};
         const bool decodes = work_.kind == Workload::Kind::decode;
-        std::vector<std::int32_t> front, last;
-        for (std::int64_t row = 0; row < work_.batch; ++row) {
-            front.insert(front.end(), text.ids.begin(), text.ids.end() - (decodes ? 1 : 0));
-            last.push_back(text.ids.back());
-        }
-        model_.rewind();
-        std::span<const float> logits = forward(front);
-        if (decodes) logits = forward(last);
-        // Compares the last position of each row.
         const auto vocabulary = static_cast<std::size_t>(model_.config().vocabulary);
-        const std::size_t row_size = logits.size() / static_cast<std::size_t>(work_.batch);
+        std::vector<GoldenText> texts = golden_texts(golden_);
+        std::erase_if(texts,
+                      [&](const GoldenText& text) { return std::cmp_greater(text.ids.size(), model_.capacity()); });
+        texts.resize(std::min(texts.size(), references_));
+        if (texts.empty()) return {};
         RelativeError distance;
-        for (std::size_t end = row_size; end <= logits.size(); end += row_size)
-            for (const auto& [position, expected] : text.logits)
-                distance.add(logits[end - vocabulary + position], expected);
+        for (const GoldenText& text : texts) {
+            std::vector<std::int32_t> front, last;
+            for (std::int64_t row = 0; row < work_.batch; ++row) {
+                front.insert(front.end(), text.ids.begin(), text.ids.end() - (decodes ? 1 : 0));
+                last.push_back(text.ids.back());
+            }
+            model_.rewind();
+            std::span<const float> logits;
+            if (!front.empty()) logits = forward(front);
+            if (decodes) logits = forward(last);
+            // Compares the last position of each row.
+            const std::size_t row_size = logits.size() / static_cast<std::size_t>(work_.batch);
+            for (std::size_t end = row_size; end <= logits.size(); end += row_size)
+                for (const auto& [position, expected] : text.logits)
+                    distance.add(logits[end - vocabulary + position], expected);
+        }
         return distance.relative();
     }
 
@@ -117,6 +124,7 @@ private:
 
     Workload work_;
     std::filesystem::path golden_;
+    std::size_t references_;
     Gpt2 model_;
     std::vector<WeightSpec> weights_;
     std::vector<std::int32_t> ids_, next_, starts_;
@@ -128,6 +136,7 @@ public:
                           const cairn::CompileOptions& options)
         : work_(work),
           golden_(source.golden),
+          references_(source.references),
           model_(load(work, source, context, options)),
           weights_(as_stored(distilbert_weights(model_.config()), source, "distilbert.")) {
         const std::vector<std::int32_t> ids = workload_ids(work.batch, work.length, model_.config().vocabulary);
@@ -147,11 +156,13 @@ public:
     std::optional<double> error() override {
         if (golden_.empty()) return {};
         const GoldenSentences all = golden_sentences(golden_);
+        const std::size_t texts = std::min(all.ids.size(), references_);
+        if (texts == 0) return {};
         const std::size_t labels = model_.config().labels.size();
         RelativeError distance;
         const auto batch = static_cast<std::size_t>(work_.batch);
-        for (std::size_t first = 0; first < all.ids.size(); first += batch) {
-            const std::size_t count = std::min(batch, all.ids.size() - first);
+        for (std::size_t first = 0; first < texts; first += batch) {
+            const std::size_t count = std::min(batch, texts - first);
             const std::span<const float> logits = model_.forward(std::span(all.ids).subspan(first, count));
             for (std::size_t i = 0; i < count * labels; ++i)
                 distance.add(logits[i], all.logits[first + i / labels][i % labels]);
@@ -172,6 +183,7 @@ private:
 
     Workload work_;
     std::filesystem::path golden_;
+    std::size_t references_;
     DistilBert model_;
     std::vector<WeightSpec> weights_;
     std::vector<std::vector<std::int32_t>> rows_;

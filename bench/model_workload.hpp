@@ -30,6 +30,7 @@ struct ModelSource {
     std::optional<std::filesystem::path> folder;
     std::filesystem::path golden;             ///< float64 outputs of a reference implementation; empty: none
     std::filesystem::path cache_folder = {};  ///< folder for the compiled, packed model; empty: none
+    std::size_t references = SIZE_MAX;        ///< texts of `golden` whose logits are compared, at most
 };
 
 /// Minimum work: the flops and bytes that any implementation of a workload needs.
@@ -52,8 +53,8 @@ public:
     /// Values of the symbols in one iteration.
     virtual std::vector<std::pair<std::string_view, std::int64_t>> sizes() const = 0;
     virtual MinimumWork needs() const = 0;
-    /// Relative L2 distance of the logits from the reference's, for the reference's inputs run in the same kind of
-    /// workload. nullopt if there is no reference.
+    /// Relative L2 distance of the logits from the reference's, for the reference's texts run in the same kind of
+    /// workload. nullopt if there is none that the model has room for.
     virtual std::optional<double> error() = 0;
 };
 

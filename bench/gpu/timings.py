@@ -38,7 +38,7 @@ def run_bench(programs, work, turn, dependent_launches=True):
     model, kind, length, batch = WORKS[work]
     arguments = ["--model", model, "--work", kind, "--device", "cuda", "--mode", "off", "--json", "--source-dir", ROOT,
                  "--profile"]
-    arguments += ["--length", 5, "--batch", min(batch, 2), "--iterations", 1] if programs.small else [
+    arguments += ["--length", 5, "--batch", min(batch, 2), "--iterations", 1, "--references", 2] if programs.small else [
         "--synthetic", "--length", length, "--batch", batch, "--iterations", 50]
     name = work
     if not dependent_launches:

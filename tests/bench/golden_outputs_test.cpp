@@ -11,11 +11,14 @@ namespace {
 const std::filesystem::path golden = CAIRN_SOURCE_DIR "/tests/golden";
 
 TEST(GoldenRows, TextsOfBothKinds) {
-    const GoldenText bundled = golden_text(golden / "shakespeare_gpt2.json");
-    EXPECT_EQ(bundled.ids.size(), 208u) << "the longest prompt";
-    ASSERT_EQ(bundled.logits.size(), 1024u);
-    EXPECT_EQ(bundled.logits[1023].first, 1023u);
-    const GoldenText full = golden_text(golden / "full_size_random.json");
+    const std::vector<GoldenText> bundled = golden_texts(golden / "shakespeare_gpt2.json");
+    ASSERT_EQ(bundled.size(), 10u);
+    EXPECT_EQ(bundled[9].ids.size(), 208u);
+    ASSERT_EQ(bundled[9].logits.size(), 1024u);
+    EXPECT_EQ(bundled[9].logits[1023].first, 1023u);
+    const std::vector<GoldenText> of_full_size = golden_texts(golden / "full_size_random.json");
+    ASSERT_EQ(of_full_size.size(), 1u);
+    const GoldenText& full = of_full_size[0];
     EXPECT_EQ(full.ids.size(), 128u);
     ASSERT_EQ(full.logits.size(), 64u);
     EXPECT_EQ(full.logits[0], (std::pair<std::size_t, double>(15230, 3.96015882)));
@@ -34,10 +37,10 @@ TEST(GoldenRows, SentencesWithoutTheirPadding) {
 
 TEST(GoldenRows, InvalidFiles) {
     const cairn::test::TempFolder folder;
-    EXPECT_THROW(golden_text(folder / "missing.json"), cairn::Error);
+    EXPECT_THROW(golden_texts(folder / "missing.json"), cairn::Error);
     for (const char* text :
-         {"", "{", "[]", "{}", R"({"cases": []})", R"({"gpt2": {}})", R"({"cases": [{"ids": "x"}]})"})
-        EXPECT_THROW(golden_text(folder.write("a.json", text)), cairn::Error) << text;
+         {"", "{", "[]", "{}", R"({"cases": [{}]})", R"({"gpt2": {}})", R"({"cases": [{"ids": "x"}]})"})
+        EXPECT_THROW(golden_texts(folder.write("a.json", text)), cairn::Error) << text;
     for (const char* text : {"", "[]", R"({"cases": 3})", R"({"distilbert": {"input_ids": [[1]]}})",
                              R"({"cases": [{"ids": [1], "attention_mask": [], "logits": [0]}]})"})
         EXPECT_THROW(golden_sentences(folder.write("a.json", text)), cairn::Error) << text;

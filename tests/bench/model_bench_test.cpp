@@ -117,6 +117,21 @@ TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock"));
 }
 
+TEST(ModelBench, ComparesAsManyReferencesAsAsked) {
+    for (const char* model : {"gpt2", "distilbert"}) {
+        const auto error = [&](std::vector<std::string> arguments) {
+            arguments.insert(arguments.end(), {"--model", model, "--length", "3", "--iterations", "1"});
+            return bench_of(arguments)["error"];
+        };
+        EXPECT_TRUE(error({"--references", "0"}).is_null()) << model;
+        const json one = error({"--references", "1"}), all = error({});
+        ASSERT_TRUE(one.is_number() && all.is_number()) << model;
+        EXPECT_LT(one.get<double>(), 2e-6) << model;
+        EXPECT_NE(one, all) << model;
+        EXPECT_EQ(error({"--references", "1000"}), all) << model;
+    }
+}
+
 TEST(ModelBench, KeepsAModelReady) {
     const TempFolder folder;
     const std::string kept = folder / "kept";
