@@ -1,4 +1,5 @@
-# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [APART] [LABELS label...] [TIMEOUT seconds])
+# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [APART] [LABELS label...] [TIMEOUT seconds]
+#            [COST seconds])
 #
 #   cairn_test(simplify_test SOURCES algebra_test.cpp simplify_test.cpp LIBS simplify)
 #
@@ -9,6 +10,7 @@
 #   * `text`, `models`: the same for these components;
 #   * a third-party library by its short name in CairnDependencies.cmake (`json`), or any other CMake target.
 # APART excludes the test from unity builds (CAIRN_UNITY).
+# COST is about how long its longest test takes: ctest begins with the longest ones, so that none is left to run alone.
 # Tests find the source tree by the macro CAIRN_SOURCE_DIR and may write files under CAIRN_BINARY_DIR.
 find_package(GTest REQUIRED)
 include(GoogleTest)
@@ -54,12 +56,15 @@ function(cairn_test_settings target)
 endfunction()
 
 function(cairn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT;APART" "TIMEOUT" "SOURCES;LIBS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT;APART" "TIMEOUT;COST" "SOURCES;LIBS;LABELS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "cairn_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 600)
+    endif()
+    if(NOT arg_COST)
+        set(arg_COST 0)
     endif()
     add_executable(${name} ${arg_SOURCES})
     cairn_test_settings(${name})
@@ -97,5 +102,5 @@ function(cairn_test name)
 
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} COST ${arg_COST} LABELS "${arg_LABELS}")
 endfunction()

@@ -73,24 +73,30 @@ void Cluster::reset(const Triple& first_block, std::uint32_t number) {
     }
 }
 
+/// The thread that runs next, or null if none can. Lands writes in flight: each arrives at a random time, at the latest
+/// when nothing else can happen.
+Thread* Cluster::next_thread() {
+    while (fault_.empty()) {
+        if (pending_writes_.empty() || (!ready_.empty() && random_.below(16) != 0)) {
+            if (ready_.empty()) return nullptr;
+            std::swap(ready_[random_.below(ready_.size())], ready_.back());
+            running_ = ready_.back();
+            ready_.pop_back();
+            running_->accesses = 0;
+            return running_;
+        }
+        std::swap(pending_writes_[random_.below(pending_writes_.size())], pending_writes_.back());
+        const PendingWrite write = pending_writes_.back();
+        pending_writes_.pop_back();
+        land(write);
+    }
+    return nullptr;
+}
+
 std::string Cluster::run(const Triple& first_block, std::uint32_t number) {
     reset(first_block, number);
     current = this;
-    while (fault_.empty() && !(ready_.empty() && pending_writes_.empty())) {
-        // A write in flight arrives at a random time, at the latest when nothing else can happen.
-        if (!pending_writes_.empty() && (ready_.empty() || random_.below(16) == 0)) {
-            std::swap(pending_writes_[random_.below(pending_writes_.size())], pending_writes_.back());
-            const PendingWrite write = pending_writes_.back();
-            pending_writes_.pop_back();
-            land(write);
-            continue;
-        }
-        std::swap(ready_[random_.below(ready_.size())], ready_.back());
-        running_ = ready_.back();
-        ready_.pop_back();
-        running_->accesses = 0;
-        fibers_.resume(running_->number);
-    }
+    while (const Thread* next = next_thread()) fibers_.resume(next->number);
     current = nullptr;
     if (fault_.empty()) fault_ = deadlock();
     return std::move(fault_);
@@ -121,7 +127,11 @@ void Cluster::wait(const char* what, int line) {
     Thread& thread = self();
     thread.waits_for = what;
     thread.line = line;
-    fibers_.suspend();
+    const Thread* next = next_thread();
+    if (next == nullptr)
+        fibers_.suspend();
+    else if (next != &thread)
+        fibers_.pass_to(next->number);
     thread.waits_for = nullptr;
 }
 

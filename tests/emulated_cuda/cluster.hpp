@@ -41,6 +41,7 @@ private:
 
     // cluster.cpp: scheduling
     void reset(const Triple& first_block, std::uint32_t number);
+    Thread* next_thread();
     void wait(const char* what, int line);
     void wake(Thread& thread);
     void finish(Thread& thread);

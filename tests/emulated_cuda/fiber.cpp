@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct Fibers::State {
     std::vector<Context> fibers;
     Context scheduler;
     std::size_t running = 0;
+    bool is_resumed = false;  // by the scheduler, not by another fiber
     // ThreadSanitizer has slots for 255 threads and clears its memory when more take turns. All fibers are one to it:
     // they run one at a time, and what it would say of them is found by the emulator.
     void *tsan_fibers = nullptr, *tsan_scheduler = nullptr;
@@ -133,7 +135,8 @@ void Fibers::State::switch_to(Context& from, Context& to) {
 #endif
 #if defined(CAIRN_TSAN)
     if (&from == &scheduler) tsan_scheduler = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(&to == &scheduler ? tsan_scheduler : tsan_fibers, 0);
+    if (&from == &scheduler || &to == &scheduler)
+        __tsan_switch_to_fiber(&to == &scheduler ? tsan_scheduler : tsan_fibers, 0);
 #endif
 #if !defined(CAIRN_UCONTEXT)
     cairn_switch_stack(&from.top, to.top);
@@ -188,7 +191,10 @@ std::size_t Fibers::count() const noexcept { return count_; }
 void Fibers::State::main() {
     State& state = *starting;
 #if defined(CAIRN_ASAN)
-    __sanitizer_finish_switch_fiber(nullptr, &state.scheduler_stack, &state.scheduler_bytes);
+    const void* stack = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(nullptr, &stack, &bytes);
+    if (state.is_resumed) std::tie(state.scheduler_stack, state.scheduler_bytes) = std::pair(stack, bytes);
 #endif
     // A fiber that has finished starts again in the same place, since a new stack costs ThreadSanitizer much time.
     while (true) {
@@ -214,7 +220,9 @@ void Fibers::State::restart(std::size_t fiber) {
 #if !defined(CAIRN_UCONTEXT)
     // The stack of a call: six saved registers, then the address that the switch returns to. The called function
     // expects the stack pointer 8 below a multiple of 16, where its own return address would be.
-    auto* top = reinterpret_cast<void**>(stack(fiber) + stack_bytes()) - 1;
+    // Stacks begin at different places of a page: with the same place in all, their lines would compete for one set of
+    // the cache.
+    auto* top = reinterpret_cast<void**>(stack(fiber) + stack_bytes() - fiber % 61 * 64) - 1;
     *top = nullptr;
     *--top = reinterpret_cast<void*>(&State::main);
     for (int i = 0; i < 6; ++i) *--top = nullptr;
@@ -231,7 +239,14 @@ void Fibers::State::restart(std::size_t fiber) {
 void Fibers::resume(std::size_t fiber) {
     State::starting = state_.get();
     state_->running = fiber;
+    state_->is_resumed = true;
     state_->switch_to(state_->scheduler, state_->fibers[fiber]);
+}
+
+void Fibers::pass_to(std::size_t fiber) {
+    Context& from = state_->fibers[std::exchange(state_->running, fiber)];
+    state_->is_resumed = false;
+    state_->switch_to(from, state_->fibers[fiber]);
 }
 
 void Fibers::suspend() { state_->suspend(); }

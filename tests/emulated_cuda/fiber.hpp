@@ -22,6 +22,8 @@ public:
     void resume(std::size_t fiber);
     /// Returns from resume(); called by the running fiber.
     void suspend();
+    /// Suspends the running fiber, which calls this, and continues another one in its place.
+    void pass_to(std::size_t fiber);
     /// Lets a fiber start again: its body is called by the next resume. What was on its stack is abandoned without
     /// destructors.
     void restart(std::size_t fiber);

@@ -53,6 +53,34 @@ TEST(Fibers, StartAgain) {
     EXPECT_EQ(counters.counts[0], 0);
 }
 
+struct Relay {
+    Fibers* fibers = nullptr;
+    std::vector<std::size_t> order;
+};
+
+void pass_on(void* context, std::size_t fiber) {
+    auto& relay = *static_cast<Relay*>(context);
+    for (int round = 0; round < 2; ++round) {
+        relay.order.push_back(fiber);
+        if (fiber + 1 < relay.fibers->count())
+            relay.fibers->pass_to(fiber + 1);
+        else
+            relay.fibers->suspend();
+    }
+}
+
+TEST(Fibers, PassToOneAnother) {
+    Relay relay;
+    Fibers fibers(3, 16384, pass_on, &relay);
+    relay.fibers = &fibers;
+    fibers.resume(0);  // returns from the suspension of the last
+    EXPECT_EQ(relay.order, (std::vector<std::size_t>{0, 1, 2}));
+    fibers.resume(1);
+    EXPECT_EQ(relay.order, (std::vector<std::size_t>{0, 1, 2, 1, 2}));
+    fibers.resume(0);  // passes to a fiber that ends
+    EXPECT_EQ(relay.order, (std::vector<std::size_t>{0, 1, 2, 1, 2, 0}));
+}
+
 void record_stack(void* context, std::size_t fiber) {
     int local = 0;
     static_cast<std::vector<const void*>*>(context)->at(fiber) = &local;
