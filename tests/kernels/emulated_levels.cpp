@@ -17,21 +17,43 @@ void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
 }  // namespace cairn::kernels::cpu
 
 namespace cairn::test {
+namespace {
 
-std::vector<Level> emulated_levels() {
-    return {{"emulated_avx2", levels::avx2, &cairn_table_emulated_avx2, true},
-            {"emulated_avx512", levels::avx512, &cairn_table_emulated_avx512, true}};
-}
-
-std::vector<Level> runnable_levels() {
-    std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
-    for (Level& twin : emulated_levels()) list.push_back(std::move(twin));
+/// The levels above the baseline that this machine has.
+std::vector<Level> levels_of_cpu() {
+    std::vector<Level> list;
 #if defined(__x86_64__)
     const FeatureSet available = device::detect_features();
     if (available.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
     if (available.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
 #endif
     return list;
+}
+
+}  // namespace
+
+std::vector<Level> emulated_levels() {
+    std::vector<Level> list;
+#if defined(CAIRN_TWIN_OF_avx2)
+    list.push_back({"emulated_avx2", levels::avx2, &cairn_table_emulated_avx2, true});
+#endif
+#if defined(CAIRN_TWIN_OF_avx512)
+    list.push_back({"emulated_avx512", levels::avx512, &cairn_table_emulated_avx512, true});
+#endif
+    return list;
+}
+
+std::vector<Level> runnable_levels() {
+    std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
+    for (Level& twin : emulated_levels()) list.push_back(std::move(twin));
+    for (Level& level : levels_of_cpu()) list.push_back(std::move(level));
+    return list;
+}
+
+std::optional<Level> runnable_level(const FeatureSet& needs) {
+    for (const Level& level : runnable_levels())
+        if (level.needs == needs) return level;
+    return std::nullopt;
 }
 
 std::vector<Kernel> kernels_of(const Level& level) {

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/table.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,13 @@ struct Level {
     bool is_twin;
 };
 
-/// The twins of all levels above the baseline, which run anywhere: the levels' sources, each instruction computed by
-/// plain arithmetic (kernels/cpu/simd/vector/instructions.hpp).
+/// The twins of levels above the baseline, which run anywhere: the levels' sources, each instruction computed by plain
+/// arithmetic (kernels/cpu/simd/vector/instructions.hpp). Those that are built: see CAIRN_TWINS in CMakeLists.txt.
 std::vector<Level> emulated_levels();
 /// The baseline, the twins, and the levels that this machine has.
 std::vector<Level> runnable_levels();
+/// The twin of a level if it is built, else the level itself if this machine has it.
+std::optional<Level> runnable_level(const FeatureSet& needs);
 
 /// The level's own kernels in order of preference. Kernels of a twin need no features. Eigen's are excluded, since its
 /// code does not use our instructions.
