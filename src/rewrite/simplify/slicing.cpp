@@ -223,13 +223,19 @@ Result concat_slices(Rewriter& r, NodeId id) {
 
 // Gathering consecutive rows is a slice, if all of them are proved to exist.
 Result gather_iota(Rewriter& r, NodeId id) {
-    const NodeId x = r.operand(id, 0), indices = r.operand(id, 1);
+    const NodeId x = r.operand(id, 0);
+    NodeId indices = r.operand(id, 1);
+    if (r.is(indices, Op::reshape)) indices = r.operand(indices, 0);
     if (!r.is(indices, Op::iota)) return std::nullopt;
-    const Dim start = r.node(indices).attributes.dims("start")[0];
-    const auto stop = sum_of(start, r.node(indices).shape[0]);
+    const Dim start = r.node(indices).attributes.dims("start")[0], count = r.node(indices).shape[0];
+    const auto stop = sum_of(start, count);
     if (!stop) return std::nullopt;
     const Shape shape = r.node(id).shape;
-    return of_shape(r, make_slice(r, x, {r.node(id).attributes.integer("axis"), start, *stop, 1}), shape);
+    const std::int64_t axis = r.node(id).attributes.integer("axis");
+    Shape of_rows = r.node(x).shape;
+    of_rows[front_axis(r.node(x), axis)] = count;
+    const Result rows = of_shape(r, make_slice(r, x, {axis, start, *stop, 1}), of_rows);
+    return rows ? Result(r.reshape_to(*rows, shape)) : std::nullopt;
 }
 
 Result gather_constant(Rewriter& r, NodeId id) {
@@ -265,7 +271,7 @@ constexpr std::array rows = {
     Rule{"concat_empty", "concat(x, empty) -> concat(x)", "", exact, Op::concat, concat_empty},
     Rule{"concat_concat", "concat(concat(x, y), z) -> concat(x, y, z)", "on one axis", exact, Op::concat, concat_concat},
     Rule{"concat_slices", "concat(slice(x, a, b), slice(x, b, c)) -> slice(x, a, c)", "", exact, Op::concat, concat_slices},
-    Rule{"gather_iota", "gather(x, iota(n, start)) -> slice(x, start, start + n)", "it is proved to fit", exact, Op::gather, gather_iota},
+    Rule{"gather_iota", "gather(x, iota(n, start)) -> slice(x, start, start + n)", "it is proved to fit; likewise a reshape of the indices, then of the result", exact, Op::gather, gather_iota},
     Rule{"gather_constant", "gather(x, i) -> reshape(slice(x, i, i + 1))", "i is constant and within bounds", exact, Op::gather, gather_constant},
     Rule{"window_one", "window(x, size 1) -> reshape(x)", "", exact, Op::window, window_one},
 };

@@ -154,6 +154,19 @@ output "y" %2
 %1 = slice %0 axis=(-2) start=(M) stop=(M + N) step=(1) : f32[N,3]
 output "y" %1
 )"},
+    {"gather_iota", R"(
+%0 = input "x" : f32[2,16,3]
+%1 = iota length=(6) start=(M) dtype=(5) : i32[6]
+%2 = reshape %1 shape=(2,3) : i32[2,3]
+%3 = gather %0, %2 axis=(-2) : f32[2,2,3,3]
+output "y" %3
+)",
+     R"(
+%0 = input "x" : f32[2,16,3]
+%1 = slice %0 axis=(-2) start=(M) stop=(6 + M) step=(1) : f32[2,6,3]
+%2 = reshape %1 shape=(2,2,3,3) : f32[2,2,3,3]
+output "y" %2
+)"},
     {"gather_constant", R"(
 %0 = input "x" : f32[N,4,3]
 %1 = constant 2 : i32[]
