@@ -10,7 +10,8 @@ void add_partial_sums_layout(std::vector<Layout>& layouts) {
                                       Dim(part_count(tensor) * static_cast<std::int64_t>(size_of(tensor.dtype)));
                            },
                        .is_computed = true,
-                       .has_parameter = true});
+                       .has_parameter = true,
+                       .holds_reshapes = true});
 }
 
 }  // namespace cairn::kernels

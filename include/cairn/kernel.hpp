@@ -58,6 +58,9 @@ struct Layout {
     /// A computed layout whose name is followed by a positive integer where a kernel writes it: `partial_sums.12`
     /// (layout_parameter). LayoutInput names it without the integer.
     bool has_parameter = false;
+    /// A computed layout whose bytes depend on the row-major order of the elements and not on the shape: it also holds
+    /// reshapes of the value.
+    bool holds_reshapes = false;
 };
 
 /// The integer at the end of the name of a layout with a parameter: 12 of `partial_sums.12`; 0 if there is none.
@@ -99,7 +102,7 @@ struct Kernel {
     /// operands: sums are made in an order that depends on sizes only. An index that is out of range is reported
     /// (`report_failure`) and not followed. `check_kernel` tests all of this on the device of a Context.
     KernelFunction<KernelCode(const Problem& problem)> code;
-    int compute_capability = 80;    ///< that `code` needs: 90 for 9.0; older devices do not use the kernel
+    int compute_capability = 80;  ///< that `code` needs: 90 for 9.0; older devices do not use the kernel
     /// True if each thread of `code` calls dependency_wait() before it first accesses memory, bound inputs apart, and
     /// trigger_dependents() only after that. In a CUDA graph its launch may then begin before the one before has ended
     /// (programmatic dependent launch, from compute capability 9.0 on). `check_kernel` does not verify it.

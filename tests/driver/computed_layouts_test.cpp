@@ -39,6 +39,19 @@ int count_with_layouts(const runtime::ProgramSet& set) {
     return count;
 }
 
+/// Operands in a layout that are a reshape of what was written.
+int count_reshapes(const runtime::ProgramSet& set) {
+    int count = 0;
+    for (const runtime::BucketProgram& bucket : set.buckets)
+        for (const program::Instruction& instruction : bucket.program.run)
+            for (std::size_t i = 0; i < instruction.inputs.size(); ++i) {
+                const TensorDesc& read = instruction.problem->inputs[i];
+                const auto buffer = static_cast<std::size_t>(instruction.inputs[i].buffer);
+                count += !read.layout.empty() && read.shape != bucket.program.buffers[buffer].desc.shape ? 1 : 0;
+            }
+    return count;
+}
+
 std::string difference_at(const Graph& graph, const Context& context, const runtime::ProgramSet& set,
                           std::uint64_t seed) {
     for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
@@ -84,6 +97,28 @@ TEST(ComputedLayouts, AReaderOfPlainMemoryGetsACopy) {
     g.output("rows", cumsum(y, 1));
     const runtime::ProgramSet set = programs_of(g, context, {.verify = true});
     EXPECT_EQ(difference_at(g, context, set, 2), "");
+}
+
+TEST(ComputedLayouts, AReshapeIsInTheLayoutOfItsValue) {
+    for (const bool holds : {true, false}) {
+        ContextOptions options = with_layout_kernels();
+        options.extra.layouts[0].holds_reshapes = holds;
+        const Context context(std::move(options));
+        Graph g("layouts");
+        const Dim n = g.symbol("N", 0, 40);
+        const Tensor y = matmul(g.input("a", DType::f32, {n, 5}), g.input("b", DType::f32, {5, 6}));
+        g.output("y", matmul(reshape(y, {n, 2, 3}), g.input("c", DType::f32, {n, 3, 4})));
+        const runtime::ProgramSet set = programs_of(g, context, {.verify = true});
+        const std::vector<std::string> in_layout{
+            "matmul | f32[N,5] f32[5,6] -> f32[N,6]@parts.3 where N in 0..40",
+            "matmul | f32[N,2,3]@parts.3 f32[N,3,4] -> f32[N,2,4] where N in 0..40",
+        };
+        if (holds)
+            EXPECT_EQ(problems(set), in_layout);
+        else
+            EXPECT_EQ(count_reshapes(set), 0);
+        EXPECT_EQ(difference_at(g, context, set, 4), "");
+    }
 }
 
 TEST(ComputedLayouts, ALayoutThatOnlyACopyReadsIsCopied) {
@@ -164,7 +199,7 @@ class RandomLayouts : public testing::TestWithParam<int> {};
 TEST_P(RandomLayouts, GraphsEqualTheInterpreter) {
     constexpr int graphs = 400, shards = 4;
     const Context context(with_layout_kernels());
-    int in_layouts = 0;
+    int in_layouts = 0, reshapes = 0;
     for (int i = GetParam(); i < graphs; i += shards) {
         const auto seed = static_cast<std::uint64_t>(i);
         const Graph graph = random_graph(seed, {});
@@ -175,12 +210,14 @@ TEST_P(RandomLayouts, GraphsEqualTheInterpreter) {
             programs.push_back(runtime::parse_program_set(all_paths.sample(random).compile().program()));
         for (const runtime::ProgramSet& set : programs) {
             in_layouts += count_with_layouts(set) > 0 ? 1 : 0;
+            reshapes += count_reshapes(set);
             ASSERT_EQ(difference_at(graph, context, set, seed), "")
                 << "seed " << seed << '\n'
                 << to_string(graph) << program::to_string(set.buckets[0].program);
         }
     }
     EXPECT_GE(in_layouts, graphs / shards / 2) << "programs that use the layout";
+    EXPECT_GE(reshapes, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, RandomLayouts, testing::Range(0, 4));

@@ -160,7 +160,8 @@ ContextOptions with_layout_kernels() {
                                                  layout_parameter(tensor.layout));
                                   },
                               .is_computed = true,
-                              .has_parameter = true}};
+                              .has_parameter = true,
+                              .holds_reshapes = true}};
     options.extra.kernels = {kernel<neg>("neg", 1),         kernel<absolute>("abs", 1),
                              kernel<exponential>("exp", 1), kernel<hyperbolic_tangent>("tanh", 1),
                              kernel<sum>("add", 2),         kernel<difference>("sub", 2),

@@ -118,7 +118,7 @@ bool Candidates::is_transfer_source(NodeId node, Device device) const {
 bool Candidates::is_bound_on_cpu(NodeId node) const { return bound_[node] && graph_->node(node).op != ir::Op::copy_to; }
 
 Goal Candidates::packed(NodeId node, std::string_view name, Device device) const {
-    if (!bound_[node]) return {classes_.value_of(node), {false, name, device}};
+    if (!bound_[node]) return {memory_of(node), {false, name, device}};
     const ValueView& view = views_[node];
     const Layout* row = layout(name);
     const Shape& shape = graph_->node(node).shape;
@@ -150,6 +150,11 @@ NodeId Candidates::memory_of(NodeId output) const {
     const bool same = view.offset == Dim(0) && types::are_dense_strides(shape, view.strides) &&
                       element_count(shape) == element_count(base);
     return classes_.value_of(same ? view.base : output);
+}
+
+bool Candidates::is_reshaped(NodeId node) const {
+    return is_view(node) && memory_of(node) != classes_.value_of(node) &&
+           !is_state_version(graph_->node(views_[node].base));
 }
 
 /// Tries a kernel with plain outputs, and with outputs in the layouts that it writes.
@@ -218,7 +223,8 @@ std::vector<KernelOperands> Candidates::in_computed_layouts(const Kernel& kernel
     std::vector<KernelOperands> all{operands};
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const NodeId node = operands[i].node;
-        if (operands[i].form != OperandForm::strided || bound_[node] || is_view(node)) continue;
+        if (operands[i].form != OperandForm::strided || bound_[node]) continue;
+        if (is_view(node) && !is_reshaped(node)) continue;
         const std::size_t before = all.size();
         for (const std::string_view name : layouts_of(classes_.value_of(node))) {
             const bool reads =
@@ -271,6 +277,13 @@ void Candidates::find_layouts(std::span<const fusion::Match> matches) {
             }
             KernelQueryCache::release_memory(*plain);
         }
+    }
+    for (NodeId id = 0; id < found.size(); ++id) {
+        if (bound_[id] || !is_reshaped(id)) continue;
+        LayoutNames& known = found[classes_.value_of(id)];
+        for (const std::string_view name : found[memory_of(id)])
+            if (layout(name)->holds_reshapes && std::find(known.begin(), known.end(), name) == known.end())
+                known.push_back(name);
     }
     if (found == layouts_) return;
     layouts_ = std::move(found);

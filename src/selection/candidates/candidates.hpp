@@ -76,7 +76,8 @@ public:
 
     /// Finds the computed layouts in which kernels can write the results of these matches; needed before of_match().
     void find_layouts(std::span<const fusion::Match> matches);
-    /// The computed layouts in which a value, named by its first expression, can be written; in order of the matches.
+    /// The computed layouts in which a value, named by its first expression, or the whole value that it is a reshape
+    /// of, can be written; in order of the matches.
     std::span<const std::string_view> layouts_of(ir::NodeId value) const noexcept;
     /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it
     /// refuses those, with dense copies of views; beside that with its packed operands, with operands in computed
@@ -128,6 +129,8 @@ public:
     KernelOperand operand_of(ir::NodeId node, OperandForm form, Device device) const;
     /// True if a node lies in the memory of another node or of a state.
     bool is_view(ir::NodeId node) const { return views_[node].base != node || is_state_version(graph_->node(node)); }
+    /// True if the node is a reshape of another, entire value, in the memory of that value.
+    bool is_reshaped(ir::NodeId node) const;
     const std::vector<ValueView>& views() const noexcept { return views_; }
     const std::vector<bool>& bound() const noexcept { return bound_; }
     const Layout* layout(std::string_view name) const noexcept { return types::find_layout(kernels_->layouts, name); }
