@@ -537,7 +537,8 @@ std::vector<Definition> definitions() {
         {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .windowed_definition = "max_reduce"},
         {"embedding",
          [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
-         {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"}},
+         {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"},
+         FusionRole::anchor},
         {"rope", [](Operands x, const A& a) -> Tensors { return {rope(at(x, 0), at(x, 1), a.number("base"))}; }, {}},
         {"attention", attend, attention_patterns()},
     };

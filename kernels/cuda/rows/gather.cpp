@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-/// gather, embedding and iota. An index out of range is reported with its place and its value, and its elements are
-/// left as they are.
+/// gather, embedding, an embedding with a body, and iota. An index out of range is reported with its place and its
+/// value, and its elements are left as they are.
 namespace cairn::kernels::cuda {
 namespace {
 
@@ -101,6 +101,64 @@ Cost gather_cost(const Problem& problem) {
     return {elements, 2 * elements * static_cast<double>(size_of(problem.outputs[0].dtype)), 0.5};
 }
 
+Refusal fused_accepts(const Problem& problem) {
+    if (Refusal no = needs_plain_memory(problem); !no.empty()) return no;
+    const auto parts = parts_of_fused(problem);
+    if (!parts || parts->product.definition != "embedding") return "needs an embedding and its epilogue";
+    if (Refusal no = gather_accepts(parts->product); !no.empty()) return no;
+    for (const auto* side : {&parts->epilogue.inputs, &parts->epilogue.outputs})
+        for (const TensorDesc& tensor : *side)
+            if (tensor.shape != problem.outputs[0].shape)
+                return "needs inputs of the shape of the outputs (stride 0 repeats)";
+    return body_refusal(body_of(parts->epilogue), problem.outputs);
+}
+
+// A thread for each element.
+KernelCode fused_code(const Problem& problem) {
+    const FusedParts parts = *parts_of_fused(problem);
+    const GatherView view = view_of(parts.product);
+    const Body body = body_of(parts.epilogue);
+    const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1];
+    const Dim count = element_count(problem.outputs[0].shape);
+    const auto element = [](const std::string& pointer, DType dtype, const std::string& offset) {
+        return fmt::format("(({}*){})[{}]", memory_type(dtype), pointer, offset);
+    };
+    KernelCode code;
+    code.entry = entry_of("gather", problem);
+    code.text = kernel_begin(problem, code.entry, threads);
+    code.text += fmt::format(
+        "    const i64 i = i64(blockIdx.x) * {} + threadIdx.x;\n    if (i >= {}) return;\n"
+        "    const i64 j = i % {}, place = i / {};\n    const i64 index = {};\n"
+        "    if (index < 0 || index >= {}) {{\n"
+        "        if (j == 0) report_failure(status, 1, instruction, 1, place, index);\n        return;\n    }}\n",
+        threads, size_text(count), size_text(view.from_behind.count()), size_text(view.from_behind.count()),
+        element("in1", indices.dtype, view.indices.offset("place")), size_text(view.size));
+    const std::string row = fmt::format("index * {} + {}", size_text(view.stride), view.from_behind.offset("j"));
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+        const DType dtype = body.inputs[i];
+        const std::string value =
+            i == 0 ? element("in0", table.dtype, row)
+                   : element(fmt::format("in{}", i + 1), dtype, AxisList(problem.inputs[i + 1]).offset("i"));
+        code.text += fmt::format("    const {} v{} = {};\n", register_type(dtype), i, loaded(dtype, value));
+    }
+    code.text += body_text(body, "    ");
+    for (std::size_t o = 0; o < problem.outputs.size(); ++o) {
+        const TensorDesc& out = problem.outputs[o];
+        code.text +=
+            fmt::format("    {} = {};\n", element(fmt::format("out{}", o), out.dtype, AxisList(out).offset("i")),
+                        stored(out.dtype, fmt::format("v{}", body.results[o])));
+    }
+    code.text += "}\n";
+    code.grid = {blocks_for(count, threads)};
+    code.block = threads;
+    return code;
+}
+
+Cost fused_cost(const Problem& problem) {
+    const Problem epilogue = parts_of_fused(problem)->epilogue;
+    return memory_cost(epilogue, operations_of(body_of(epilogue)));
+}
+
 KernelCode iota_code(const Problem& problem) {
     const TensorDesc& out = problem.outputs[0];
     const Body body{{DType::i64}, {{"cast", {0}, out.dtype, 0}}, {1}};
@@ -141,6 +199,12 @@ void add_gather(std::vector<Kernel>& kernels) {
     kernels.push_back(cuda_row("gather", "embedding", "", gather_accepts, gather_code, gather_cost,
                                {"embedding | f32[50257,768]! i32[1,T] -> f32[1,T,768] where T in 1..1024",
                                 "embedding | bf16[9,24]! i64[3,T]:(1,3) -> bf16[3,T,24] where T in 1..60"}));
+    kernels.push_back(
+        cuda_row("gather", "fused", "", fused_accepts, fused_code, fused_cost,
+                 {"fused {3=embedding(0,1):f32 4=add(3,2):f32} | f32[50257,768]! i32[1,1] f32[1,1,768]! -> "
+                  "f32[1,1,768] results (4)",
+                  "fused {3=embedding(0,1):f16 4=cast(3):f32 5=add(4,2):f32 6=tanh(5):f32} | f16[9,V] i64[3,T]:(1,3) "
+                  "f32[3,T,V]:(0,0,1) -> f32[3,T,V] f32[3,T,V]:(1,3*V,3) results (6,5) where T in 1..40, V in 1..30"}));
     kernels.push_back(
         cuda_row("gather", "iota", "", iota_accepts, iota_code, iota_cost,
                  {"iota length=(T) start=(past) dtype=(5) | -> i32[T] where T in 1..1024, past in 0..1023",

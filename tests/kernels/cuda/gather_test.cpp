@@ -1,4 +1,4 @@
-#include "tests/kernels/cuda/kernel_cases.hpp"
+#include "tests/kernels/cuda/references.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,6 +65,45 @@ TEST(CudaGather, AnIndexOutOfRangeIsReported) {
         EXPECT_EQ(failure.position, 3);
         EXPECT_EQ(failure.value, wrong);
         EXPECT_EQ(y[768], inputs[0][49 * 768]);
+    }
+}
+
+TEST(CudaGather, AnEmbeddingHasAnEpilogue) {
+    // A body with a number, results in two orders, and an input that is repeated over positions.
+    const KernelCases cases(
+        {"fused {3=embedding(0,1):f32 4=add(3,2):f32 5=const(0.5):f32 6=mul(4,5):f32} | f32[50,N]:(N+3,1)! "
+         "i64[2,T]:(1,2) f32[2,T,N]:(0,N,1) -> f32[2,T,N]:(1,2,2*T) f32[2,T,N] results (6,3) where T in 0..9, N in "
+         "0..300"});
+    std::uint64_t seed = 1;
+    for (const auto& size : std::vector<std::vector<std::int64_t>>{{0, 5}, {9, 0}, {1, 1}, {3, 7}, {2, 300}}) {
+        for (const std::size_t misaligned : {0, 1}) {
+            auto inputs = random_inputs(cases.at(0, size), ++seed);
+            for (const std::size_t operand : {0, 2})
+                for (Number& x : inputs[operand]) x = static_cast<int>(x * 8) / 8.0L;
+            for (Number& index : inputs[1]) index = static_cast<Number>(static_cast<int>(index + 100) % 50);
+            repeat_elements(cases.at(0, size), inputs);
+            const auto y = cases.run(0, size, inputs, {.seed = seed, .misaligned = misaligned});
+            const auto width = static_cast<std::size_t>(size[1]), rows = 2 * static_cast<std::size_t>(size[0]);
+            ASSERT_EQ(y[0].size(), rows * width);
+            for (std::size_t i = 0; i < rows * width; ++i) {
+                const auto index = static_cast<std::size_t>(inputs[1][i / width]);
+                const Number x = inputs[0][index * width + i % width];
+                ASSERT_EQ(y[0][i], (x + inputs[2][i]) / 2) << i;
+                ASSERT_EQ(y[1][i], x) << i;
+            }
+        }
+    }
+    const std::vector<std::int64_t> size{2, 7};
+    for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{50}, std::int64_t{INT64_MAX}}) {
+        auto inputs = random_inputs(cases.at(0, size), 2);
+        inputs[1] = {0, 49, static_cast<Number>(wrong), 7};
+        ReportedFailure failure;
+        const auto y = cases.run(0, size, inputs, {.failure = &failure});
+        EXPECT_NE(failure.code, 0U);
+        EXPECT_EQ(failure.input, 1U);
+        EXPECT_EQ(failure.position, 2);
+        EXPECT_EQ(failure.value, wrong);
+        EXPECT_EQ(y[1][7], inputs[0][49 * 7]);
     }
 }
 
