@@ -1,5 +1,5 @@
-# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [APART] [LABELS label...] [TIMEOUT seconds]
-#            [COST seconds])
+# cairn_test(<name> SOURCES file... [LIBS room|component|target...] [EXACT] [APART] [COMPUTES] [LABELS label...]
+#            [TIMEOUT seconds] [COST seconds])
 #
 #   cairn_test(simplify_test SOURCES algebra_test.cpp simplify_test.cpp LIBS simplify)
 #
@@ -10,6 +10,7 @@
 #   * `text`, `models`: the same for these components;
 #   * a third-party library by its short name in CairnDependencies.cmake (`json`), or any other CMake target.
 # APART excludes the test from unity builds (CAIRN_UNITY).
+# COMPUTES: the test itself computes so much that its code is optimised.
 # COST is about how long its longest test takes: ctest begins with the longest ones, so that none is left to run alone.
 # Tests find the source tree by the macro CAIRN_SOURCE_DIR and may write files under CAIRN_BINARY_DIR.
 find_package(GTest REQUIRED)
@@ -40,23 +41,35 @@ function(cairn_inside out component)
     set(${out} cairn_inside_${component} PARENT_SCOPE)
 endfunction()
 
+# Links `everything`, all of it in front of the target's own code: of functions that both instantiate, the linker takes
+# the first, which is optimised.
+function(cairn_link_everything target)
+    cairn_inside(inside cairn)
+    target_link_options(${target} PRIVATE
+        "SHELL:-Wl,--whole-archive $<TARGET_FILE:${inside}> -Wl,--no-whole-archive")
+    target_link_libraries(${target} PRIVATE ${inside})
+endfunction()
+
 function(cairn_test_settings target)
     cairn_compile_settings(${target})
     target_include_directories(${target} PRIVATE
         "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
     target_compile_definitions(${target} PRIVATE
         "CAIRN_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "CAIRN_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
-    # Tests spend their run time in the library, so their own code is compiled with little optimisation. Sanitizers
-    # instrument every expectation, which makes optimisation slower still.
-    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-        target_compile_options(${target} PRIVATE -O0)
-    else()
+    # Tests spend their run time in the library: their own code compiles in two thirds of the time without optimisation.
+    target_compile_options(${target} PRIVATE -O0)
+endfunction()
+
+function(cairn_computing_test_settings target)
+    cairn_test_settings(${target})
+    # Sanitizers instrument every expectation, which makes optimisation slower still.
+    if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
         target_compile_options(${target} PRIVATE -O1)
     endif()
 endfunction()
 
 function(cairn_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT;APART" "TIMEOUT;COST" "SOURCES;LIBS;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "EXACT;APART;COMPUTES" "TIMEOUT;COST" "SOURCES;LIBS;LABELS")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "cairn_test(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -67,8 +80,12 @@ function(cairn_test name)
         set(arg_COST 0)
     endif()
     add_executable(${name} ${arg_SOURCES})
-    cairn_test_settings(${name})
-    cairn_share_headers(${name} cairn_test_headers cairn_test_settings
+    set(kind test)
+    if(arg_COMPUTES)
+        set(kind computing_test)
+    endif()
+    cmake_language(CALL cairn_${kind}_settings ${name})
+    cairn_share_headers(${name} cairn_${kind}_headers cairn_${kind}_settings
         LINKS GTest::gmock HEADERS <gmock/gmock.h> <gtest/gtest.h>)
     if(CAIRN_UNITY AND NOT arg_APART)
         cairn_compile_together(${name})
@@ -78,8 +95,7 @@ function(cairn_test name)
     set(rooms)
     foreach(lib IN LISTS arg_LIBS)
         if(lib STREQUAL "everything")
-            cairn_inside(inside cairn)
-            target_link_libraries(${name} PRIVATE ${inside})
+            cairn_link_everything(${name})
         elseif(lib MATCHES "^(cairn::)?(text|models)$")
             cairn_inside(inside ${CMAKE_MATCH_2})
             target_link_libraries(${name} PRIVATE ${inside})

@@ -24,11 +24,14 @@ float truncated(double value) {
 /// A value in a register of an operand.
 template <WarpOperation operation>
 double value_at(unsigned bits, int index) {
-    const auto half = static_cast<std::uint16_t>(bits >> (16 * index));
-    if constexpr (operation == WarpOperation::mma_i8) return static_cast<std::int8_t>(bits >> (8 * index));
-    if constexpr (operation == WarpOperation::mma_tf32) return std::bit_cast<float>(bits & ~0x1fffu);
-    if constexpr (operation == WarpOperation::mma_bf16) return types::bf16_to_f32(half);
-    return types::f16_to_f32(half);
+    if constexpr (operation == WarpOperation::mma_i8) {
+        return static_cast<std::int8_t>(bits >> (8 * index));
+    } else if constexpr (operation == WarpOperation::mma_tf32) {
+        return std::bit_cast<float>(bits & ~0x1fffu);
+    } else {
+        const auto half = static_cast<std::uint16_t>(bits >> (16 * index));
+        return operation == WarpOperation::mma_bf16 ? types::bf16_to_f32(half) : types::f16_to_f32(half);
+    }
 }
 
 template <WarpOperation operation>
