@@ -71,6 +71,11 @@ TensorArg keep(kernel_check::GuardedTensor& tensor) {
     return argument;
 }
 
+const std::vector<Definition>& definitions() {
+    static const KernelSet set = cpu_kernels();
+    return set.definitions;
+}
+
 std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
     return kernel.workspace ? static_cast<std::size_t>(kernel.workspace(problem, 1).constant()) : 0;
 }
@@ -78,7 +83,7 @@ std::size_t workspace_of(const Kernel& kernel, const Problem& problem) {
 /// An operand such that sums of two elements are exact in f16: Bochs 2.7 rounds ties to f16 away from even, unlike CPUs
 /// and twins.
 interpreter::Value operand_of(const Problem& problem, std::size_t input, std::mt19937_64& random) {
-    const auto limits = ir::index_limits(problem, cpu_kernels().definitions);
+    const auto limits = ir::index_limits(problem, definitions());
     interpreter::Value value = kernel_check::random_operand(problem.inputs[input], limits[input], input == 0,
                                                             kernel_check::SpecialValues::none, random);
     if (value.dtype == DType::f16)
