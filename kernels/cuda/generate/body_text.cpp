@@ -168,6 +168,14 @@ Refusal body_refusal(const Body& body, std::span<const TensorDesc> outputs) {
     return {};
 }
 
+Refusal elementwise_refusal(const Problem& problem) {
+    for (const auto* side : {&problem.inputs, &problem.outputs})
+        for (const TensorDesc& tensor : *side)
+            if (tensor.shape != problem.outputs[0].shape)
+                return "needs inputs of the shape of the outputs (stride 0 repeats)";
+    return body_refusal(body_of(problem), problem.outputs);
+}
+
 std::string body_text(const Body& body, const std::string& indent) {
     std::string text;
     auto place = body.inputs.size();

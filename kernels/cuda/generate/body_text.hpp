@@ -24,6 +24,10 @@ Body body_of(const Problem& problem);
 /// Why a body cannot be printed; empty if it can. `outputs` are the dtypes of its outputs.
 Refusal body_refusal(const Body& body, std::span<const TensorDesc> outputs);
 
+/// Why an `elementwise` problem, or the epilogue of a `fused` one, cannot be printed: its body, or an operand that has
+/// not the shape of the outputs; empty if it can.
+Refusal elementwise_refusal(const Problem& problem);
+
 /// The steps as declarations: value i is `v<i>`, and those of the inputs are declared before. f16 and bf16 are f32.
 std::string body_text(const Body& body, const std::string& indent);
 

@@ -16,11 +16,7 @@ namespace {
 Refusal accepts(const Problem& problem) {
     if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (problem.outputs.empty()) return "needs an output";
-    for (const auto* side : {&problem.inputs, &problem.outputs})
-        for (const TensorDesc& tensor : *side)
-            if (tensor.shape != problem.outputs[0].shape)
-                return "needs inputs of the shape of the outputs (stride 0 repeats)";
-    return body_refusal(body_of(problem), problem.outputs);
+    return elementwise_refusal(problem);
 }
 
 KernelCode code(const Problem& problem) {

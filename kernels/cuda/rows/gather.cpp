@@ -51,23 +51,27 @@ bool has_runs(const Problem& problem, const GatherView& view) {
     return true;
 }
 
+/// Reads the index of `place`. One that is out of range ends the thread, and is reported where `reports` is true.
+std::string index_text(const GatherView& view, DType dtype, std::string_view reports) {
+    return fmt::format(
+        "    const i64 index = (({}*)in1)[{}];\n    if (index < 0 || index >= {}) {{\n"
+        "        if ({}) report_failure(status, 1, instruction, 1, place, index);\n        return;\n    }}\n",
+        memory_type(dtype), view.indices.offset("place"), size_text(view.size), reports);
+}
+
 KernelCode gather_code(const Problem& problem) {
     const GatherView view = view_of(problem);
     const bool runs = has_runs(problem, view);
     const Dim behind = view.from_behind.count(), chosen = view.indices.count(), before = view.from_before.count();
     const int step = runs ? 4 : 1;
-    const std::string size = size_text(behind), indices = size_text(chosen);
     KernelCode code;
     code.entry = entry_of("gather", problem);
     code.text = kernel_begin(problem, code.entry, threads);
     code.text += fmt::format(
         "    const i64 i = (i64(blockIdx.x) * {0} + threadIdx.x) * {1};\n    if (i >= {2}) return;\n"
-        "    const i64 j = i % {3}, row = i / {3}, place = row % {4}, before = row / {4};\n"
-        "    const i64 index = (({5}*)in1)[{6}];\n    if (index < 0 || index >= {7}) {{\n"
-        "        if (j == 0 && before == 0) report_failure(status, 1, instruction, 1, place, index);\n        return;\n"
-        "    }}\n",
-        threads, step, size_text(before * chosen * behind), size, indices, register_type(problem.inputs[1].dtype),
-        view.indices.offset("place"), size_text(view.size));
+        "    const i64 j = i % {3}, row = i / {3}, place = row % {4}, before = row / {4};\n",
+        threads, step, size_text(before * chosen * behind), size_text(behind), size_text(chosen));
+    code.text += index_text(view, problem.inputs[1].dtype, "j == 0 && before == 0");
     const std::string_view type = memory_type(problem.inputs[0].dtype);
     code.text += fmt::format(
         "    {0}* const x = ({0}*)in0 + {1} + index * {2} + {3};\n    {0}* const y = ({0}*)out0 + {4} + {5} + {6};\n",
@@ -106,11 +110,7 @@ Refusal fused_accepts(const Problem& problem) {
     const auto parts = parts_of_fused(problem);
     if (!parts || parts->product.definition != "embedding") return "needs an embedding and its epilogue";
     if (Refusal no = gather_accepts(parts->product); !no.empty()) return no;
-    for (const auto* side : {&parts->epilogue.inputs, &parts->epilogue.outputs})
-        for (const TensorDesc& tensor : *side)
-            if (tensor.shape != problem.outputs[0].shape)
-                return "needs inputs of the shape of the outputs (stride 0 repeats)";
-    return body_refusal(body_of(parts->epilogue), problem.outputs);
+    return elementwise_refusal(parts->epilogue);
 }
 
 // A thread for each element.
@@ -118,7 +118,6 @@ KernelCode fused_code(const Problem& problem) {
     const FusedParts parts = *parts_of_fused(problem);
     const GatherView view = view_of(parts.product);
     const Body body = body_of(parts.epilogue);
-    const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1];
     const Dim count = element_count(problem.outputs[0].shape);
     const auto element = [](const std::string& pointer, DType dtype, const std::string& offset) {
         return fmt::format("(({}*){})[{}]", memory_type(dtype), pointer, offset);
@@ -127,17 +126,15 @@ KernelCode fused_code(const Problem& problem) {
     code.entry = entry_of("gather", problem);
     code.text = kernel_begin(problem, code.entry, threads);
     code.text += fmt::format(
-        "    const i64 i = i64(blockIdx.x) * {} + threadIdx.x;\n    if (i >= {}) return;\n"
-        "    const i64 j = i % {}, place = i / {};\n    const i64 index = {};\n"
-        "    if (index < 0 || index >= {}) {{\n"
-        "        if (j == 0) report_failure(status, 1, instruction, 1, place, index);\n        return;\n    }}\n",
-        threads, size_text(count), size_text(view.from_behind.count()), size_text(view.from_behind.count()),
-        element("in1", indices.dtype, view.indices.offset("place")), size_text(view.size));
+        "    const i64 i = i64(blockIdx.x) * {0} + threadIdx.x;\n    if (i >= {1}) return;\n"
+        "    const i64 j = i % {2}, place = i / {2};\n",
+        threads, size_text(count), size_text(view.from_behind.count()));
+    code.text += index_text(view, problem.inputs[1].dtype, "j == 0");
     const std::string row = fmt::format("index * {} + {}", size_text(view.stride), view.from_behind.offset("j"));
     for (std::size_t i = 0; i < body.inputs.size(); ++i) {
         const DType dtype = body.inputs[i];
         const std::string value =
-            i == 0 ? element("in0", table.dtype, row)
+            i == 0 ? element("in0", dtype, row)
                    : element(fmt::format("in{}", i + 1), dtype, AxisList(problem.inputs[i + 1]).offset("i"));
         code.text += fmt::format("    const {} v{} = {};\n", register_type(dtype), i, loaded(dtype, value));
     }

@@ -82,9 +82,8 @@ CAIRN_DEVICE void multiply_norm(const float* row, const RowMoments& moments, con
 #pragma unroll
         for (int e = 0; e < count; ++e) of_columns[e] = fmaf(value, w[e], of_columns[e]);
     }
-    warp_scatter_sums(of_columns);
-    constexpr int copies = 32 / count;
-    if (lane % copies == 0) sums[warp % warps][chunk * count + lane / copies] = of_columns[0];
+    const int column = warp_scatter_sums(of_columns);
+    if (column >= 0) sums[warp % warps][chunk * count + column] = of_columns[0];
 }
 
 /// The sum of one column over the warps that multiplied it.

@@ -35,16 +35,16 @@ CAIRN_DEVICE constexpr int power_of_2_from(int least) {
     return power;
 }
 
-/// Reduce-scatter of a full warp: sums of each of `count` values (a power of 2, at most 32) over the lanes whose numbers
-/// are equal modulo `least`, a power of 2, with the bits that warp_sum would give. Each step sends half of the values
-/// that a lane still sums. With `of` = 32 / least lanes for each sum, a lane ends with max(1, count / of) of them, which
-/// start at number lane / least * count / of.
-template <int count, int least = 1>
-CAIRN_DEVICE void warp_scatter_sums(float (&values)[count]) {
-    static_assert(count <= 32 && (count & (count - 1)) == 0, "a power of 2");
+/// Reduce-scatter of a warp. Lanes whose numbers are equal modulo `group` add their `count` values, element by element,
+/// in the order of warp_sum; `group` and `count` are powers of 2. Each step sends the half of the values that the other
+/// lane keeps. Afterwards values[0] up to values[max(1, count * group / 32) - 1] are sums. Returns the index of the
+/// first, or -1 in lanes that hold only what a lower lane holds.
+template <int count, int group = 1>
+CAIRN_DEVICE int warp_scatter_sums(float (&values)[count]) {
+    static_assert((count & (count - 1)) == 0 && (group & (group - 1)) == 0, "powers of 2");
     int held = count;
 #pragma unroll
-    for (int distance = 16; distance >= least; distance /= 2) {
+    for (int distance = 16; distance >= group; distance /= 2) {
         if (held == 1) {
             values[0] += __shfl_xor_sync(all_lanes, values[0], distance);
             continue;
@@ -57,6 +57,11 @@ CAIRN_DEVICE void warp_scatter_sums(float (&values)[count]) {
             values[i] = (keeps_upper ? values[i + held] : values[i]) + __shfl_xor_sync(all_lanes, sent, distance);
         }
     }
+    constexpr int adding = 32 / group;  // lanes that add with one another
+    const int rank = threadIdx.x % 32 / group;
+    if (adding <= count) return rank * (count / adding);
+    constexpr int copies = adding > count ? adding / count : 1;
+    return rank % copies == 0 ? rank / copies : -1;
 }
 
 /// Maximum over the lanes of a full warp, in every lane; a NaN of any lane is the result.

@@ -63,17 +63,14 @@ CAIRN_DEVICE void product_rows_by_columns(const ProductOperands& p, i64 first_co
         }
     }
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    // Of `copies` holders of the same sums of a row, `held` neighbours of its four, one stores them.
-    constexpr int over = 32 / lanes, held = over >= 4 ? 1 : 4 / over, copies = over >= 4 ? over / 4 : 1;
-    const int holder = lane / lanes;
+    constexpr int held = lanes > 8 ? lanes / 8 : 1;  // of the four sums of a row, by a lane
 #pragma unroll
     for (int row = 0; row < rows; ++row) {
         if (row >= p.rows) break;
-        warp_scatter_sums<4, lanes>(sum[row]);
-        if (holder % copies == 0) {
+        const int first = warp_scatter_sums<4, lanes>(sum[row]);
+        if (first >= 0) {
 #pragma unroll
-            for (int e = 0; e < held; ++e)
-                sums[warp][row][lane % lanes * 4 + holder / copies * held + e] = sum[row][e];
+            for (int e = 0; e < held; ++e) sums[warp][row][lane % lanes * 4 + first + e] = sum[row][e];
         }
     }
     __syncthreads();
@@ -132,11 +129,11 @@ CAIRN_DEVICE void product_rows_by_depth(const ProductOperands& p, i64 first_colu
             }
         }
     }
-    constexpr int count = power_of_2_from(rows * columns), copies = 32 / count;
+    constexpr int count = power_of_2_from(rows * columns);
     float values[count];
 #pragma unroll
     for (int i = 0; i < count; ++i) values[i] = i < rows * columns ? sum[i / columns][i % columns] : 0.0f;
-    warp_scatter_sums(values);
-    const int row = lane / copies / columns, c = lane / copies % columns;
-    if (lane % copies == 0 && row < p.rows && column + c < p.columns) out(row, column + c, values[0]);
+    const int at = warp_scatter_sums(values);
+    if (at >= 0 && at / columns < p.rows && column + at % columns < p.columns)
+        out(at / columns, column + at % columns, values[0]);
 }
