@@ -153,8 +153,7 @@ NodeId Candidates::memory_of(NodeId output) const {
 }
 
 bool Candidates::is_reshaped(NodeId node) const {
-    return is_view(node) && memory_of(node) != classes_.value_of(node) &&
-           !is_state_version(graph_->node(views_[node].base));
+    return memory_of(node) != classes_.value_of(node) && !is_state_version(graph_->node(views_[node].base));
 }
 
 /// Tries a kernel with plain outputs, and with outputs in the layouts that it writes.
@@ -259,6 +258,9 @@ LayoutNames Candidates::written_layouts(const Kernel& kernel, const fusion::Matc
 void Candidates::find_layouts(std::span<const fusion::Match> matches) {
     std::vector<LayoutNames> found;
     const auto writes = [](const Kernel* kernel) { return kernel->output_layout != nullptr; };
+    const auto add = [](LayoutNames& known, std::string_view name) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+    };
     for (const fusion::Match& match : matches) {
         const std::span<const Kernel* const> kernels = query_cache_.kernels_of(std::string(match.definition));
         if (std::none_of(kernels.begin(), kernels.end(), writes)) continue;
@@ -269,21 +271,16 @@ void Candidates::find_layouts(std::span<const fusion::Match> matches) {
                 if (kernel->device != device) continue;
                 const LayoutNames written = written_layouts(*kernel, match, *plain);
                 if (!written.empty()) found.resize(graph_->nodes().size());
-                for (std::size_t i = 0; i < written.size(); ++i) {
-                    LayoutNames& known = found[memory_of(match.outputs[i])];
-                    if (!written[i].empty() && std::find(known.begin(), known.end(), written[i]) == known.end())
-                        known.push_back(written[i]);
-                }
+                for (std::size_t i = 0; i < written.size(); ++i)
+                    if (!written[i].empty()) add(found[memory_of(match.outputs[i])], written[i]);
             }
             KernelQueryCache::release_memory(*plain);
         }
     }
     for (NodeId id = 0; id < found.size(); ++id) {
         if (bound_[id] || !is_reshaped(id)) continue;
-        LayoutNames& known = found[classes_.value_of(id)];
         for (const std::string_view name : found[memory_of(id)])
-            if (layout(name)->holds_reshapes && std::find(known.begin(), known.end(), name) == known.end())
-                known.push_back(name);
+            if (layout(name)->holds_reshapes) add(found[classes_.value_of(id)], name);
     }
     if (found == layouts_) return;
     layouts_ = std::move(found);
