@@ -26,7 +26,7 @@ auto read(const std::filesystem::path& file, const Take& take) {
 }  // namespace
 
 std::vector<GoldenText> golden_texts(const std::filesystem::path& file) {
-    return read(file, [](const json& all) {
+    return read(file, [&](const json& all) {
         std::vector<GoldenText> texts;
         if (all.contains("gpt2")) {
             const json& full = all.at("gpt2");
@@ -36,6 +36,8 @@ std::vector<GoldenText> golden_texts(const std::filesystem::path& file) {
                 text.logits.emplace_back(full.at("positions")[i], full.at("last_logits_at_positions").at(i));
             return texts;
         }
+        if (all.at("cases").empty())
+            throw cairn::Error(cairn::ErrorKind::file, "model_bench", file.string() + ": it has no texts");
         for (const json& each : all.at("cases")) {
             GoldenText& text = texts.emplace_back();
             each.at("ids").get_to(text.ids);

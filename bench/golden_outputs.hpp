@@ -19,8 +19,8 @@ struct GoldenSentences {
     std::vector<std::vector<double>> logits;
 };
 
-/// Read the reference outputs of a GPT-2 or DistilBERT from a file of tests/golden, bundled or full-size model. Throw
-/// cairn::Error(file).
+/// Read the reference outputs of a GPT-2 or DistilBERT from a file of tests/golden, bundled or full-size model, at
+/// least one text. Throw cairn::Error(file).
 std::vector<GoldenText> golden_texts(const std::filesystem::path& file);
 GoldenSentences golden_sentences(const std::filesystem::path& file);
 

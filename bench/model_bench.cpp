@@ -25,7 +25,7 @@ using bench::Workload;
 struct Options {
     std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder, source_dir;
     std::optional<std::int64_t> length;
-    std::optional<std::size_t> references;
+    std::size_t references = SIZE_MAX;
     std::int64_t batch = 1;
     int threads = 0;
     std::string device = "cpu";
@@ -111,7 +111,7 @@ bench::ModelSource source_of(const Options& options, const Workload& work) {
     if (options.synthetic && !options.cache_folder.empty()) refuse("--cache-dir is for models from files");
     bench::ModelSource source;
     source.cache_folder = options.cache_folder;
-    if (options.references) source.references = *options.references;
+    source.references = options.references;
     if (options.synthetic) source.golden = golden / "full_size_random.json";
     if (!options.synthetic) source.folder = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
     if (!options.synthetic) source.golden = golden / (is_classifier ? "sst2_distilbert.json" : "shakespeare_gpt2.json");

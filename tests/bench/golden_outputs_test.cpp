@@ -38,8 +38,8 @@ TEST(GoldenRows, SentencesWithoutTheirPadding) {
 TEST(GoldenRows, InvalidFiles) {
     const cairn::test::TempFolder folder;
     EXPECT_THROW(golden_texts(folder / "missing.json"), cairn::Error);
-    for (const char* text :
-         {"", "{", "[]", "{}", R"({"cases": [{}]})", R"({"gpt2": {}})", R"({"cases": [{"ids": "x"}]})"})
+    for (const char* text : {"", "{", "[]", "{}", R"({"cases": []})", R"({"cases": [{}]})", R"({"gpt2": {}})",
+                             R"({"cases": [{"ids": "x"}]})"})
         EXPECT_THROW(golden_texts(folder.write("a.json", text)), cairn::Error) << text;
     for (const char* text : {"", "[]", R"({"cases": 3})", R"({"distilbert": {"input_ids": [[1]]}})",
                              R"({"cases": [{"ids": [1], "attention_mask": [], "logits": [0]}]})"})
