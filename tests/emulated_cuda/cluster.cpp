@@ -73,8 +73,8 @@ void Cluster::reset(const Triple& first_block, std::uint32_t number) {
     }
 }
 
-/// The thread that runs next, or null if none can. Lands writes in flight: each arrives at a random time, at the latest
-/// when nothing else can happen.
+/// The thread that runs next, from now on self(); null if none can. Lands writes in flight: each arrives at a random
+/// time, at the latest when nothing else can happen.
 Thread* Cluster::next_thread() {
     while (fault_.empty()) {
         if (pending_writes_.empty() || (!ready_.empty() && random_.below(16) != 0)) {

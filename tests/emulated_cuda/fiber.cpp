@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <new>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -98,7 +97,6 @@ struct Fibers::State {
     std::vector<Context> fibers;
     Context scheduler;
     std::size_t running = 0;
-    bool is_resumed = false;  // by the scheduler, not by another fiber
     // ThreadSanitizer has slots for 255 threads and clears its memory when more take turns. All fibers are one to it:
     // they run one at a time, and what it would say of them is found by the emulator.
     void *tsan_fibers = nullptr, *tsan_scheduler = nullptr;
@@ -191,10 +189,10 @@ std::size_t Fibers::count() const noexcept { return count_; }
 void Fibers::State::main() {
     State& state = *starting;
 #if defined(CAIRN_ASAN)
-    const void* stack = nullptr;
-    std::size_t bytes = 0;
-    __sanitizer_finish_switch_fiber(nullptr, &stack, &bytes);
-    if (state.is_resumed) std::tie(state.scheduler_stack, state.scheduler_bytes) = std::pair(stack, bytes);
+    // The first fiber to start is resumed by the scheduler; later ones may be continued by another fiber.
+    const bool is_known = state.scheduler_stack != nullptr;
+    __sanitizer_finish_switch_fiber(nullptr, is_known ? nullptr : &state.scheduler_stack,
+                                    is_known ? nullptr : &state.scheduler_bytes);
 #endif
     // A fiber that has finished starts again in the same place, since a new stack costs ThreadSanitizer much time.
     while (true) {
@@ -239,13 +237,11 @@ void Fibers::State::restart(std::size_t fiber) {
 void Fibers::resume(std::size_t fiber) {
     State::starting = state_.get();
     state_->running = fiber;
-    state_->is_resumed = true;
     state_->switch_to(state_->scheduler, state_->fibers[fiber]);
 }
 
 void Fibers::pass_to(std::size_t fiber) {
     Context& from = state_->fibers[std::exchange(state_->running, fiber)];
-    state_->is_resumed = false;
     state_->switch_to(from, state_->fibers[fiber]);
 }
 

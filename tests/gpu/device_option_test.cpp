@@ -122,7 +122,7 @@ TEST(DeviceOption, GpuCheckRunsThePrograms) {
     };
     ASSERT_TRUE(succeeds(gpu_check({"pack", "--build", CAIRN_BINARY_DIR})));
     EXPECT_LT(fs::file_size(root / "build/gpu_check/programs.tar.xz"), 20'000'000U);
-    // The limits are those of a GPU; the emulator takes its time.
+    // The limits of the stages are for a GPU; the emulator is slower.
     const Outcome outcome =
         gpu_check({"quick", "--small", "--limit", "2000", "--only", "tests,programs,ceilings,bench"});
     EXPECT_TRUE(succeeds(outcome));

@@ -3,6 +3,8 @@
 #include "device/cpu/cpu_features.hpp"
 #include "kernels/cpu/registry.hpp"
 
+#include <stdexcept>
+
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx512;
 
@@ -17,20 +19,6 @@ void eigen_matmul(const Args&, Team&) { __builtin_trap(); }
 }  // namespace cairn::kernels::cpu
 
 namespace cairn::test {
-namespace {
-
-/// The levels above the baseline that this machine has.
-std::vector<Level> levels_of_cpu() {
-    std::vector<Level> list;
-#if defined(__x86_64__)
-    const FeatureSet available = device::detect_features();
-    if (available.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
-    if (available.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
-#endif
-    return list;
-}
-
-}  // namespace
 
 std::vector<Level> emulated_levels() {
     std::vector<Level> list;
@@ -46,21 +34,27 @@ std::vector<Level> emulated_levels() {
 std::vector<Level> runnable_levels() {
     std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
     for (Level& twin : emulated_levels()) list.push_back(std::move(twin));
-    for (Level& level : levels_of_cpu()) list.push_back(std::move(level));
+#if defined(__x86_64__)
+    const FeatureSet available = device::detect_features();
+    if (available.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
+    if (available.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
+#endif
     return list;
 }
 
-std::optional<Level> runnable_level(const FeatureSet& needs) {
+Level runnable_level(const FeatureSet& needs) {
     for (const Level& level : runnable_levels())
         if (level.needs == needs) return level;
-    return std::nullopt;
+    throw std::runtime_error("configured on a CPU that has more instructions: configure with -DCAIRN_TWINS=all");
 }
+
+bool is_of_eigen(const Kernel& kernel) { return kernel.id.find("eigen") != std::string::npos; }
 
 std::vector<Kernel> kernels_of(const Level& level) {
     std::vector<Kernel> kernels;
     kernels::cpu::add_level(kernels, level.needs, *level.table);
     if (level.is_twin) {
-        std::erase_if(kernels, [](const Kernel& kernel) { return kernel.id.find("eigen") != std::string::npos; });
+        std::erase_if(kernels, is_of_eigen);
         for (Kernel& kernel : kernels) kernel.needs = levels::baseline;
     }
     return kernels;

@@ -2,7 +2,6 @@
 
 #include "kernels/cpu/table.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +20,12 @@ struct Level {
 std::vector<Level> emulated_levels();
 /// The baseline, the twins, and the levels that this machine has.
 std::vector<Level> runnable_levels();
-/// The twin of a level if it is built, else the level itself if this machine has it.
-std::optional<Level> runnable_level(const FeatureSet& needs);
+/// The twin of a level if it is built, else the level itself. Throws std::runtime_error if this machine has neither.
+Level runnable_level(const FeatureSet& needs);
 
-/// The level's own kernels in order of preference. Kernels of a twin need no features. Eigen's are excluded, since its
-/// code does not use our instructions.
+/// The level's own kernels in order of preference. Kernels of a twin need no features, and Eigen's are excluded from
+/// them, since its code does not use our instructions.
 std::vector<Kernel> kernels_of(const Level& level);
+bool is_of_eigen(const Kernel& kernel);
 
 }  // namespace cairn::test
