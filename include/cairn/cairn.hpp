@@ -12,6 +12,7 @@
 #include "cairn/error.hpp"
 #include "cairn/explanation.hpp"
 #include "cairn/features.hpp"
+#include "cairn/gguf.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/kernel.hpp"
 #include "cairn/kernels.hpp"

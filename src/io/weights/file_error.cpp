@@ -2,8 +2,8 @@
 
 namespace cairn::weights {
 
-Error file_error(std::string_view file, std::string_view what) {
-    return Error(ErrorKind::file, "safetensors", std::string(file) + ": " + std::string(what));
+Error file_error(std::string_view format, std::string_view file, std::string_view what) {
+    return Error(ErrorKind::file, format, std::string(file) + ": " + std::string(what));
 }
 
 std::string printable(std::string_view text) {

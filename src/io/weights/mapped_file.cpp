@@ -71,20 +71,20 @@ void* map_aligned(int file, std::size_t bytes) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
+MappedFile::MappedFile(const std::filesystem::path& path, std::string_view format) : name_(path.string()) {
     // Opening a pipe would wait for a writer.
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.value < 0) throw file_error(name_, "cannot be opened: " + reason());
+    if (file.value < 0) throw file_error(format, name_, "cannot be opened: " + reason());
     struct stat status {};
-    if (::fstat(file.value, &status) != 0) throw file_error(name_, "cannot be examined: " + reason());
-    if (!S_ISREG(status.st_mode)) throw file_error(name_, "is not a regular file");
+    if (::fstat(file.value, &status) != 0) throw file_error(format, name_, "cannot be examined: " + reason());
+    if (!S_ISREG(status.st_mode)) throw file_error(format, name_, "is not a regular file");
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ == 0) return;
     modified_ = modified_of(status);
     device_ = status.st_dev;
     inode_ = status.st_ino;
     data_ = static_cast<const std::byte*>(map_aligned(file.value, size_));
-    if (data_ == nullptr) throw file_error(name_, "cannot be mapped: " + reason());
+    if (data_ == nullptr) throw file_error(format, name_, "cannot be mapped: " + reason());
 }
 
 MappedFile::~MappedFile() {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace cairn::weights {
 
@@ -12,8 +13,8 @@ namespace cairn::weights {
 /// covered by one entry of the page table.
 class MappedFile {
 public:
-    /// Throws Error(file) with the system's reason.
-    explicit MappedFile(const std::filesystem::path& path);
+    /// Throws Error(file) with the system's reason, for the part `format`.
+    MappedFile(const std::filesystem::path& path, std::string_view format);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;

@@ -7,6 +7,9 @@
 
 namespace cairn::weights {
 
+/// What begins the errors of safetensors files and their indices.
+inline constexpr std::string_view safetensors_format = "safetensors";
+
 /// A dtype of the safetensors format.
 struct SafetensorsDType {
     std::string_view name;       ///< `BF16`

@@ -19,6 +19,7 @@ namespace cairn::inline v0 {
 
 using weights::file_error;
 using weights::printable;
+using weights::safetensors_format;
 
 namespace {
 
@@ -149,7 +150,7 @@ private:
     }
 
     [[noreturn]] void fail(std::string_view what) const {
-        throw file_error(path_.string(), std::string(what) + ": " + std::system_category().message(errno));
+        throw file_error(safetensors_format, path_.string(), std::string(what) + ": " + std::system_category().message(errno));
     }
 
     std::filesystem::path path_, partial_;

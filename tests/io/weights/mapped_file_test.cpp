@@ -29,7 +29,7 @@ TEST(MappedFile, PagesNextToReleasedBytesLoadNoHugePages) {
     ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);  // read again, it comes in huge pages
     ::close(descriptor);
 
-    const MappedFile file(path);
+    const MappedFile file(path, "test");
     const auto bytes = file.bytes();
     EXPECT_EQ(touched(bytes), static_cast<int>(bytes.size() / 4096));
     EXPECT_GE(test::resident_pages(bytes.data(), bytes.size()), bytes.size() / 4096 / 2);
