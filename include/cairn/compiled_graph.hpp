@@ -3,6 +3,7 @@
 #include "cairn/context.hpp"
 #include "cairn/elements.hpp"
 #include "cairn/explanation.hpp"
+#include "cairn/gguf.hpp"
 #include "cairn/weights.hpp"
 
 #include <concepts>
@@ -216,6 +217,7 @@ public:
     void bind(const WeightSource& source, const ProgressSink& progress = {}, std::stop_token stop = {});
     /// As above, from a file, whose maps stay open as long as weights are read from them.
     void bind(const Safetensors& weights, const ProgressSink& progress = {}, std::stop_token stop = {});
+    void bind(const Gguf& weights, const ProgressSink& progress = {}, std::stop_token stop = {});
     /// As above, with all data that runs read cached in a file, about as large as the weights: the next process only
     /// maps it and does not call `source`. PackedFile describes what is checked and when. Throws Error(argument) if the
     /// path or PackedFile::weights is empty.

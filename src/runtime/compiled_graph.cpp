@@ -81,6 +81,10 @@ void CompiledGraph::bind(const Safetensors& weights, const ProgressSink& progres
     bind(weights.source(), progress, std::move(stop));
 }
 
+void CompiledGraph::bind(const Gguf& weights, const ProgressSink& progress, std::stop_token stop) {
+    bind(weights.source(), progress, std::move(stop));
+}
+
 void CompiledGraph::set(std::string_view input, const void* data, std::span<const std::int64_t> shape) {
     runtime::set_input(valid().instance.require_idle("set"), input, data, shape);
 }

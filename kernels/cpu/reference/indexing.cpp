@@ -5,15 +5,15 @@
 #include <cstring>
 #include <memory>
 
-/// Reference kernels of pad, concat, gather, scatter, take_along_axis and iota, whose results are not views of one
-/// input. Team members share the elements evenly; results do not depend on the split.
+/// Reference kernels of pad, concat, gather, scatter, take_along_axis, bitcast and iota, whose results are not views of
+/// one input. Team members share the elements evenly; results do not depend on the split.
 namespace cairn::kernels::cpu::reference {
 namespace {
 
 struct Indexing {
     std::size_t bytes = 0;  ///< of an element
     int axis = 0, before_at = 0, start_at = 0;
-    DType index_dtype = DType::i32, dtype = DType::f32;
+    DType index_dtype = DType::i32, dtype = DType::f32, from = DType::f32;
     alignas(8) std::byte fill[8] = {};
 };
 
@@ -139,6 +139,28 @@ void run_take_along_axis(const Args& args, Team& team) {
     }
 }
 
+void run_bitcast(const Args& args, Team& team) {
+    const Indexing& how = *static_cast<const Indexing*>(args.prepared);
+    const StridedView x = strided_view_of(args.inputs[0]), out = strided_view_of(args.outputs[0]);
+    const auto from = static_cast<std::int64_t>(size_of(how.from)), to = static_cast<std::int64_t>(how.bytes);
+    if (from == to) return move_share(out, x, how.bytes, team);
+    // Each element of one side is the elements of the last axis of the other.
+    const bool splits = from > to;
+    const StridedView &whole = splits ? x : out, &parts = splits ? out : x;
+    const std::int64_t whole_bytes = std::max(from, to), part_bytes = std::min(from, to);
+    const StridedView first_parts{parts.data, parts.shape, parts.strides, parts.rank - 1};
+    const Range range = share(element_count(whole), team.rank(), team.size());
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+        std::byte* const of_whole = whole.data + offset_of(whole, i) * whole_bytes;
+        std::byte* const of_parts = parts.data + offset_of(first_parts, i) * part_bytes;
+        for (std::int64_t k = 0; k < whole_bytes / part_bytes; ++k) {
+            std::byte* const in_whole = of_whole + k * part_bytes;
+            std::byte* const part = of_parts + k * inner_stride(parts) * part_bytes;
+            std::memcpy(splits ? part : in_whole, splits ? in_whole : part, static_cast<std::size_t>(part_bytes));
+        }
+    }
+}
+
 void run_iota(const Args& args, Team& team) {
     const Indexing& how = *static_cast<const Indexing*>(args.prepared);
     const TensorArg& out = args.outputs[0];
@@ -167,7 +189,7 @@ Refusal accepts(const Problem& problem) {
     if (problem.outputs.size() != 1) return "needs one output";
     const std::string& name = problem.definition;
     const std::size_t inputs = problem.inputs.size();
-    if (name == "pad"                                   ? inputs != 1
+    if (name == "pad" || name == "bitcast"              ? inputs != 1
         : name == "gather" || name == "take_along_axis" ? inputs != 2
         : name == "scatter"                             ? inputs != 3
         : name == "iota"                                ? inputs != 0
@@ -188,6 +210,10 @@ std::shared_ptr<const void> prepare(const Problem& problem, int) {
     how->bytes = size_of(how->dtype);
     if (problem.definition == "iota") {
         how->start_at = position_of_list(problem, "start");
+        return how;
+    }
+    if (problem.definition == "bitcast") {
+        how->from = problem.inputs[0].dtype;
         return how;
     }
     how->axis = axis_index(problem.attributes.integer("axis"), problem.inputs[0].shape.size());
@@ -253,6 +279,11 @@ void add_indexing(std::vector<Kernel>& kernels) {
                              {"take_along_axis axis=(-2) | f32[50,9] i32[N,9] -> f32[N,9] where N in 0..200",
                               "take_along_axis axis=(-1) | u8[3,8]:(1,3) i64[3,5] -> u8[3,5]",
                               "take_along_axis axis=(-3) | f64[7,2,3] i32[4,2,3]:(1,4,8) -> f64[4,2,3]:(12,6,2)"}));
+    kernels.push_back(kernel(
+        "bitcast", run_bitcast,
+        {"bitcast dtype=(2) | u8[N,5,2]:(90,18,1) -> f16[N,5] where N in 0..200",
+         "bitcast dtype=(7) | f32[3,N]:(1,3) -> u8[3,N,4] where N in 0..90", "bitcast dtype=(4) | f16[3,4] -> i64[3]",
+         "bitcast dtype=(5) | f32[7] -> i32[7]:(2)", "bitcast dtype=(0) | i32[2]:(3) -> f64[]"}));
     kernels.push_back(kernel("iota", run_iota,
                              {"iota length=(N) start=(0) dtype=(5) | -> i32[N] where N in 0..200",
                               "iota length=(9) start=(N) dtype=(1) | -> f32[9] where N in 0..50"}));

@@ -1,7 +1,11 @@
 #include "graph/interpreter/evaluation.hpp"
 #include "graph/ir/scalar_cast.hpp"
+#include "graph/types/half.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
 
 namespace cairn::interpreter {
 
@@ -115,6 +119,44 @@ Value evaluate_scatter(const Evaluation& e) {
     return out;
 }
 
+// The bits of a number of a dtype, in the lowest bytes.
+std::uint64_t bits_of(const Value& value, std::size_t i) {
+    switch (value.dtype) {
+        case DType::f64: return std::bit_cast<std::uint64_t>(value.data[i]);
+        case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value.data[i]));
+        case DType::f16: return types::f64_to_f16(value.data[i]);
+        case DType::bf16: return types::f64_to_bf16(value.data[i]);
+        default: return static_cast<std::uint64_t>(value.integers[i]);
+    }
+}
+
+void set_bits(Value& value, std::size_t i, std::uint64_t bits) {
+    switch (value.dtype) {
+        case DType::f64: value.data[i] = std::bit_cast<double>(bits); return;
+        case DType::f32: value.data[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits)); return;
+        case DType::f16: value.data[i] = types::f16_to_f32(static_cast<std::uint16_t>(bits)); return;
+        case DType::bf16: value.data[i] = types::bf16_to_f32(static_cast<std::uint16_t>(bits)); return;
+        default: value.integers[i] = wrap_to(value.dtype, static_cast<std::int64_t>(bits)); return;
+    }
+}
+
+Value evaluate_bitcast(const Evaluation& e) {
+    const Value& x = e.operand(0);
+    Value out = e.result();
+    const std::size_t from = size_of(x.dtype), to = size_of(out.dtype), least = std::min(from, to);
+    const std::uint64_t mask = least == sizeof mask ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * least) - 1;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        std::uint64_t bits = 0;
+        if (from >= to)
+            bits = bits_of(x, i / (from / to)) >> 8 * least * (i % (from / to));
+        else
+            for (std::size_t part = 0; part < to / from; ++part)
+                bits |= (bits_of(x, i * (to / from) + part) & mask) << 8 * least * part;
+        set_bits(out, i, bits);
+    }
+    return out;
+}
+
 }  // namespace
 
 Value evaluate_indexing(const Evaluation& e) {
@@ -123,7 +165,8 @@ Value evaluate_indexing(const Evaluation& e) {
                                                      {Op::concat, evaluate_concat},
                                                      {Op::gather, evaluate_gather},
                                                      {Op::take_along_axis, evaluate_take_along_axis},
-                                                     {Op::scatter, evaluate_scatter}});
+                                                     {Op::scatter, evaluate_scatter},
+                                                     {Op::bitcast, evaluate_bitcast}});
     return op_entry(rows, e.node().op, "interpret")(e);
 }
 

@@ -16,6 +16,7 @@ std::vector<NodeId> sources_of(const Node& node) {
     if (node.op == Op::concat) return {node.operands.begin(), node.operands.end()};
     if (node.op == Op::where) return {node.operands[1], node.operands[2]};
     if (node.op == Op::scatter) return {node.operands[0], node.operands[2]};
+    if (node.op == Op::bitcast) return {};
     const bool moves = kind == OpClass::movement || kind == OpClass::indexing || kind == OpClass::transfer;
     return moves || node.op == Op::cast ? std::vector<NodeId>{node.operands[0]} : std::vector<NodeId>();
 }

@@ -1,7 +1,5 @@
 #include "graph/ir/inference_context.hpp"
 
-#include <fmt/format.h>
-
 namespace cairn::ir {
 namespace {
 
@@ -15,17 +13,10 @@ Shape common_shape(const InferenceContext& context) {
     return shape;
 }
 
-DType cast_dtype(const InferenceContext& context) {
-    const std::int64_t dtype = context.integer("dtype");
-    if (dtype < 0 || dtype > static_cast<std::int64_t>(DType::boolean))
-        context.fail(fmt::format("there is no dtype number {}", dtype));
-    return static_cast<DType>(dtype);
-}
-
 }  // namespace
 
 Inferred infer_elementwise(const InferenceContext& context) {
-    if (context.op() == Op::cast) return {cast_dtype(context), context.shape(0)};
+    if (context.op() == Op::cast) return {context.dtype(), context.shape(0)};
     if (context.op() == Op::where) {
         if (context.node(0).dtype != DType::boolean) context.fail("the condition must be boolean: " + context.text());
         context.same_dtypes(1, 3);

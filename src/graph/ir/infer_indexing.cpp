@@ -75,6 +75,23 @@ Inferred infer_scatter(const InferenceContext& context) {
     return {context.node(0).dtype, context.shape(0)};
 }
 
+Inferred infer_bitcast(const InferenceContext& context) {
+    context.accepted_dtype(context.node(0));
+    const DType dtype = context.dtype();
+    if (dtype == DType::boolean) context.fail("the result must not be boolean: " + context.text());
+    const std::size_t from = size_of(context.node(0).dtype), to = size_of(dtype);
+    Shape shape = context.shape(0);
+    if (from > to) shape.emplace_back(static_cast<std::int64_t>(from / to));
+    if (from < to) {
+        const Dim joined(static_cast<std::int64_t>(to / from));
+        if (shape.empty() || !(shape.back() == joined))
+            context.fail(fmt::format("for elements of {} the last axis must be {}: {}", to_string(dtype),
+                                     to_string(joined), context.text()));
+        shape.pop_back();
+    }
+    return {dtype, std::move(shape)};
+}
+
 }  // namespace
 
 Inferred infer_indexing(const InferenceContext& context) {
@@ -83,19 +100,18 @@ Inferred infer_indexing(const InferenceContext& context) {
                                                       {Op::concat, infer_concat},
                                                       {Op::gather, infer_gather},
                                                       {Op::take_along_axis, infer_take_along_axis},
-                                                      {Op::scatter, infer_scatter}});
+                                                      {Op::scatter, infer_scatter},
+                                                      {Op::bitcast, infer_bitcast}});
     return op_entry(rules, context.op(), "infer")(context);
 }
 
 Inferred infer_iota(const InferenceContext& context) {
-    const std::int64_t dtype = context.integer("dtype");
-    if (dtype < 0 || dtype > static_cast<std::int64_t>(DType::boolean))
-        context.fail(fmt::format("there is no dtype number {}", dtype));
-    if (static_cast<DType>(dtype) == DType::boolean) context.fail("counts in numbers, not booleans");
+    const DType dtype = context.dtype();
+    if (dtype == DType::boolean) context.fail("counts in numbers, not booleans");
     const Dim& length = context.dim("length");
     if (!provably_le(0, length)) context.fail(fmt::format("length {} may be negative", to_string(length)));
     context.dim("start");
-    return {static_cast<DType>(dtype), {length}};
+    return {dtype, {length}};
 }
 
 }  // namespace cairn::ir

@@ -61,6 +61,13 @@ std::size_t InferenceContext::axis_of_first() const {
     return static_cast<std::size_t>(rank(0) + negative);
 }
 
+DType InferenceContext::dtype() const {
+    const std::int64_t number = integer("dtype");
+    if (number < 0 || number > static_cast<std::int64_t>(DType::boolean))
+        fail(fmt::format("there is no dtype number {}", number));
+    return static_cast<DType>(number);
+}
+
 void InferenceContext::need_i32_indices(std::size_t axis) const {
     if (!provably_le(shape(0)[axis], std::numeric_limits<std::int32_t>::max()))
         fail(fmt::format("axis {} may be too long for indices of 32 bits: {}", axis, text()));

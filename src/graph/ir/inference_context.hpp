@@ -41,6 +41,8 @@ public:
     double number(std::string_view name) const;
     /// The only element of that attribute, a constant integer.
     std::int64_t integer(std::string_view name) const;
+    /// The attribute `dtype`; rejects a number that is none.
+    DType dtype() const;
     /// An axis of a tensor of `rank` axes in stored form (negative); rejects one out of range.
     std::int64_t axis(std::int64_t axis, std::int64_t rank) const;
     /// The attribute `axis`, checked against operand 0 and converted to stored form; returns its index from the front.

@@ -65,6 +65,7 @@
     OP(gather,          indexing,    2,  2, "x indices",         any,     unspecified, opaque, linear | keeps_sign, "axis") \
     OP(scatter,         indexing,    3,  3, "x indices updates", any,     unspecified, opaque, keeps_sign, "axis") \
     OP(take_along_axis, indexing,    2,  2, "x indices",         any,     unspecified, opaque, linear | keeps_sign, "axis") \
+    OP(bitcast,         indexing,    1,  1, "x",                 numbers, unspecified, opaque, none, "dtype") \
     OP(cumsum,          scan,        1,  1, "x",                 numbers, unspecified, opaque, linear | keeps_sign | wraps, "axis") \
     OP(argsort,         scan,        1,  1, "x",                 numbers, unspecified, opaque, nonnegative, "axis", "descending") \
     OP(copy_to,         transfer,    1,  1, "x",                 any,     unspecified, opaque, linear | keeps_sign, "device") \

@@ -22,7 +22,7 @@ enum class OpClass : std::uint8_t {
     contraction,  ///< matmul
     movement,     ///< reshape, transpose, broadcast, slice, window: the same elements at other positions, a view
                   ///< if strides allow
-    indexing,     ///< pad, concat, gather, scatter, take_along_axis: need a kernel
+    indexing,     ///< pad, concat, gather, scatter, take_along_axis, bitcast: need a kernel
     scan,         ///< cumsum, argsort: along `axis`, a result of the same shape
     transfer,     ///< copy_to
     effect,       ///< state_append, state_write

@@ -51,6 +51,10 @@ Tensor take_along_axis(const Operand& x, const Operand& indices, int axis) {
     return build_op(Op::take_along_axis, {x, indices}, {{"axis", List{axis}}});
 }
 
+Tensor bitcast(const Operand& x, DType dtype) {
+    return build_op(Op::bitcast, {x}, {{"dtype", List{static_cast<int>(dtype)}}});
+}
+
 Tensor iota(const Graph& graph, const Dim& length, DType dtype, const Dim& start, std::source_location where) {
     const auto id = graph.data()->make(
         Op::iota, {}, {{"length", List{length}}, {"start", List{start}}, {"dtype", List{static_cast<int>(dtype)}}},

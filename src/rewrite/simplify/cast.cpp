@@ -53,6 +53,13 @@ Result cast_cast(Rewriter& r, NodeId id) {
     return r.make(Op::cast, {source}, attribute("dtype", {Dim(static_cast<int>(to))}));
 }
 
+// The bits are those of x.
+Result bitcast_back(Rewriter& r, NodeId id) {
+    NodeId x = r.operand(id, 0);
+    if (r.is(x, Op::bitcast)) x = r.operand(x, 0);
+    return r.node(x).dtype == r.node(id).dtype && r.node(x).shape == r.node(id).shape ? Result(x) : std::nullopt;
+}
+
 Result copy_only(Rewriter& r, NodeId id) {
     const Device device = *types::device_of_code(r.node(id).attributes.integer("device"));
     return device == r.options().only_device ? Result(r.operand(id, 0)) : std::nullopt;
@@ -71,6 +78,7 @@ using enum Rounding;
 constexpr std::array rows = {
     Rule{"cast_same", "cast(x, dtype of x) -> x", "", exact, Op::cast, cast_same},
     Rule{"cast_cast", "cast(cast(x, a), b) -> cast(x, b)", "a holds every value of x's dtype", exact, Op::cast, cast_cast},
+    Rule{"bitcast_back", "bitcast(x, dtype of x) -> x, bitcast(bitcast(x, a), dtype of x) -> x", "", exact, Op::bitcast, bitcast_back},
     Rule{"copy_copy", "copy_to(copy_to(x, a), b) -> copy_to(x, b)", "", exact, Op::copy_to, copy_copy},
     Rule{"copy_only", "copy_to(x, a) -> x", "a is the only device (Options::only_device)", exact, Op::copy_to, copy_only},
 };

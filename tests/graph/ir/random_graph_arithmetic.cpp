@@ -242,6 +242,13 @@ bool RandomGraphBuilder::integer_formula(const BoundedValue& x, int scalar) {
     return keep_integer(max(min(ir::apply(row.name, operands, {}), 6), -6), 6);
 }
 
+// The bytes of integers, or these put together again.
+bool RandomGraphBuilder::keep_bits(const BoundedValue& x) {
+    const Tensor bytes = bitcast(x.tensor, DType::u8);
+    if (integers_.size() % 2 == 0) return keep_integer(cast(bytes, DType::i32), 255);
+    return can_keep(bytes) && keep_integer(bitcast(bytes, x.tensor.dtype()), x.limit);
+}
+
 bool RandomGraphBuilder::integer_op() {
     const BoundedValue x = random_.pick(integers_);
     const Tensor& t = x.tensor;
@@ -252,7 +259,7 @@ bool RandomGraphBuilder::integer_op() {
         case 2: return keep_integer(t * scalar, x.limit * 5);
         case 3: return keep_integer(t / scalar, x.limit);  // by zero too: that is 0
         case 4: return integers_.size() % 3 == 0 ? integer_formula(x, scalar) : keep_integer(-t, x.limit);
-        case 5: return keep_integer(abs(t), x.limit);
+        case 5: return integers_.size() % 3 == 0 ? keep_bits(x) : keep_integer(abs(t), x.limit);
         case 6: return keep_integer(max(t, scalar), x.limit + 5);
         case 7: return keep_integer(min(t, scalar), x.limit + 5);
         case 8: return keep_integer(sum(t, {}, true), x.limit * max_elements);
@@ -270,7 +277,10 @@ bool RandomGraphBuilder::cast_and_back() {
         case 0: return keep_moved(cast_through(DType::f64), *x);
         case 1: return bits <= 0x1p10 && keep_moved(cast_through(DType::f16), *x);
         case 2: return bits <= 0x1p7 && keep_moved(cast_through(DType::bf16), *x);
-        case 3: return keep(cast_through(DType::i64), x->limit, 0, 0);
+        case 3:
+            if (floats_.size() % 3 == 0)
+                return keep_moved(bitcast(bitcast(x->tensor, DType::u8), options_.dtype), *x);
+            return keep(cast_through(DType::i64), x->limit, 0, 0);
         case 4: return keep(cast_through(DType::i8), x->limit, 0, 0);
         case 5: return keep(cast_through(DType::u8), x->limit, 0, 0);
         default: return keep_integer(cast(x->tensor, DType::i32), x->limit);

@@ -67,6 +67,7 @@ private:
     bool average(const BoundedValue& x, const std::vector<int>& axes, bool keepdims, double terms);
     bool arg_max();
     bool product();
+    bool keep_bits(const BoundedValue& x);
     bool integer_op();
     bool cast_and_back();
 

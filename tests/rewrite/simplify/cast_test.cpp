@@ -34,6 +34,25 @@ output "y" %2
 %1 = cast %0 dtype=(3) : bf16[N,3]
 output "y" %1
 )"},
+    {"bitcast_back", R"(
+%0 = input "x" : f32[N,4]
+%1 = bitcast %0 dtype=(7) : u8[N,4,4]
+%2 = bitcast %1 dtype=(1) : f32[N,4]
+output "y" %2
+)",
+     R"(
+%0 = input "x" : f32[N,4]
+output "y" %0
+)"},
+    {"bitcast_back", R"(
+%0 = input "x" : i8[N,3]
+%1 = bitcast %0 dtype=(6) : i8[N,3]
+output "y" %1
+)",
+     R"(
+%0 = input "x" : i8[N,3]
+output "y" %0
+)"},
     {"copy_only", R"(
 %0 = input "x" : f32[N,3]
 %1 = copy_to %0 device=(0) : f32[N,3]
