@@ -18,6 +18,13 @@ namespace {
 /// Operations of the reference at the largest sizes of a sample: what takes longer is for `cairn check` on a GPU.
 constexpr double max_operations = 2e6;
 
+// Sanitized code takes twenty times as long.
+#ifdef CAIRN_SANITIZED
+constexpr std::size_t size_stride = 4;
+#else
+constexpr std::size_t size_stride = 1;
+#endif
+
 bool is_short(const std::string& sample, const Context& context) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem(sample, *symbols);
@@ -44,7 +51,8 @@ TEST_P(CudaKernelChecks, ComputeTheirDefinitions) {
         for (const Kernel& kernel : context.kernels().kernels) {
             if (!kernel.id.starts_with(std::string("cuda.") + GetParam() + ".")) continue;
             kernel_check::KernelToCheck& request =
-                kernels.emplace_back(kernel, CheckOptions(), kernel_check::backend_of(kernel, *context.impl()));
+                kernels.emplace_back(kernel, CheckOptions{.size_stride = size_stride},
+                                     kernel_check::backend_of(kernel, *context.impl()));
             std::erase_if(request.kernel.samples,
                           [&](const std::string& sample) { return !is_short(sample, context); });
             EXPECT_FALSE(request.kernel.samples.empty()) << kernel.id << " has no sample that is computed quickly";

@@ -6,9 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,12 @@ DeviceRates fast() { return {there, 1e15, 1e14, 1e-9, 1e13, 1e-9}; }
 DeviceRates slow() { return {there, 1e3, 1e3, 1, 1e13, 1e-9}; }
 
 std::vector<std::byte> bytes_of(const std::vector<float>& values) {
-    std::vector<std::byte> bytes(values.size() * sizeof(float));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
 }
 std::vector<float> floats(const std::vector<std::byte>& bytes) {
     std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
     return values;
 }
 
