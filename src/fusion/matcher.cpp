@@ -84,7 +84,8 @@ std::vector<Matcher::PatternSignature> Matcher::signatures_among(std::span<const
         // With expanded exponentials the boundary ops may be anywhere.
         const bool is_anywhere = pattern.has_expanded_exponentials && pattern.skeleton.inputs.size() == 1;
         result.push_back({&pattern, outermost.kind, outermost.op,
-                          is_anywhere ? 0 : pattern.regions->from(root).boundary_ops & ~pattern.absent_ops});
+                          is_anywhere ? 0 : pattern.regions->from(root).boundary_ops & ~pattern.absent_ops,
+                          is_widening(pattern.skeleton.graph->node(root).dtype, DType::f32)});
     }
     return result;
 }
@@ -177,9 +178,11 @@ void Matcher::match_in_extraction(NodeId node, std::vector<Match>& matches) {
         parts.insert(parts.end(), factors.begin(), factors.end());
     }
     const Definition* found = nullptr;
-    for (const auto& [known, kind, op, needed] : signatures_) {
+    const bool is_in_16_bits = is_widening(graph_.node(node).dtype, DType::f32);
+    for (const auto& [known, kind, op, needed, needs_16_bits] : signatures_) {
         const Pattern& pattern = *known;
-        if (kind != outside.kind || (kind == TermKind::op && op != outside.op) || (needed & ~boundary_ops) != 0)
+        if (kind != outside.kind || (kind == TermKind::op && op != outside.op) || (needed & ~boundary_ops) != 0 ||
+            (needs_16_bits && !is_in_16_bits))
             continue;
         if (stop_.stop_requested()) throw Cancelled("fuse");
         if (pattern.definition == found || (pattern.features & ~features) != 0) continue;

@@ -110,6 +110,7 @@ private:
         TermKind kind;
         ir::Op op;                   ///< of an op
         std::uint64_t boundary_ops;  ///< ops that must be on the boundary of the node's region
+        bool is_in_16_bits;          ///< only values of 16-bit floats can be its main output
     };
     /// What an attempt computes, independent of its root.
     struct AttemptResult {
