@@ -326,7 +326,9 @@ void Candidates::add_operand_forms(Device device, const fusion::Match& match, in
         const auto try_narrow = [&](std::optional<DType> rounded) {
             std::optional<KernelOperands> narrow = as_stored(kernel, match, strided, rounded);
             if (narrow && !kernel.packed_inputs.empty()) narrow = as_packed(kernel, *narrow);
-            if (narrow && !has(found, kernel, *narrow)) try_with(kernel, *narrow);
+            if (!narrow || has(found, kernel, *narrow)) return;
+            try_with(kernel, *narrow);
+            try_layouts(kernel, *narrow);
         };
         try_narrow(std::nullopt);
         for (const DType dtype : rounded_dtypes(kernel, match)) try_narrow(dtype);
