@@ -1,3 +1,4 @@
+#include "graph/ir/op_table.hpp"
 #include "graph/types/device_code.hpp"
 #include "rewrite/simplify/rewriter.hpp"
 #include "rewrite/simplify/rule.hpp"
@@ -60,6 +61,17 @@ Result bitcast_back(Rewriter& r, NodeId id) {
     return r.node(x).dtype == r.node(id).dtype && r.node(x).shape == r.node(id).shape ? Result(x) : std::nullopt;
 }
 
+// A weight that is widened wherever it is read stays as it is stored, for all its readers.
+Result widened_weight(Rewriter& r, NodeId id) {
+    const NodeId x = r.operand(id, 0);
+    if (!r.is(x, Op::cast) || !is_widening(r.node(r.operand(x, 0)).dtype, r.node(x).dtype)) return std::nullopt;
+    NodeId source = r.operand(x, 0);
+    while (ir::is(r.node(source), ir::OpClass::movement)) source = r.operand(source, 0);
+    if (!r.is(source, Op::weight)) return std::nullopt;
+    const Attributes of_view = r.node(id).attributes, of_cast = r.node(x).attributes;
+    return r.make(Op::cast, {r.make(r.node(id).op, {r.operand(x, 0)}, of_view)}, of_cast);
+}
+
 Result copy_only(Rewriter& r, NodeId id) {
     const Device device = *types::device_of_code(r.node(id).attributes.integer("device"));
     return device == r.options().only_device ? Result(r.operand(id, 0)) : std::nullopt;
@@ -79,6 +91,9 @@ constexpr std::array rows = {
     Rule{"cast_same", "cast(x, dtype of x) -> x", "", exact, Op::cast, cast_same},
     Rule{"cast_cast", "cast(cast(x, a), b) -> cast(x, b)", "a holds every value of x's dtype", exact, Op::cast, cast_cast},
     Rule{"bitcast_back", "bitcast(x, dtype of x) -> x, bitcast(bitcast(x, a), dtype of x) -> x", "", exact, Op::bitcast, bitcast_back},
+    Rule{"widened_weight", "transpose(cast(w)) -> cast(transpose(w))", "w is a weight, or views of one, and the cast widens", exact, Op::transpose, widened_weight},
+    Rule{"widened_weight", "reshape(cast(w)) -> cast(reshape(w))", "w is a weight, or views of one, and the cast widens", exact, Op::reshape, widened_weight},
+    Rule{"widened_weight", "slice(cast(w)) -> cast(slice(w))", "w is a weight, or views of one, and the cast widens", exact, Op::slice, widened_weight},
     Rule{"copy_copy", "copy_to(copy_to(x, a), b) -> copy_to(x, b)", "", exact, Op::copy_to, copy_copy},
     Rule{"copy_only", "copy_to(x, a) -> x", "a is the only device (Options::only_device)", exact, Op::copy_to, copy_only},
 };
