@@ -3,6 +3,7 @@
 #include "cairn/cairn.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "driver/make_context.hpp"
+#include "graph/ir/state_dtype_cast.hpp"
 #include "program/program.hpp"
 #include "runtime/compiled_graph.hpp"
 #include "tests/device/private_memory_backend.hpp"
@@ -55,27 +56,57 @@ TEST(CudaDevices, TwoOfThemShareDefinitionsAndLayouts) {
     EXPECT_EQ(std::ranges::count(set.layouts, "partial_sums", &Layout::name), 1);
 }
 
-// By the rates of an H100: ids in, positions, two embeddings and their sum; two kernels a layer; the sum of the parts,
-// norm, product, and logits out.
-TEST(CudaDevices, ATokenOfGpt2IsTwoKernelsALayer) {
-    const models::Gpt2Config config;
-    const Graph graph = models::gpt2_graph(config, models::gpt2_weights(config));
+/// The program of a GPT-2 for one token, by the rates of an H100.
+program::Program token_program(const Graph& graph) {
     const DeviceRates h100{Device::cuda(), 5e13, 3e12, 1e-6, 5e10, 1e-5};
     auto backend = std::make_unique<test::TextBackend>();
     backend->accepts_all_texts = true;
     std::vector<DeviceBackend> devices;
     devices.push_back({Device::cuda(), std::move(backend), kernels_for_cuda(h100, 90)});
-    const Context context = make_context({}, std::move(devices));
-    const runtime::ProgramSet set = runtime::parse_program_set(
-        compile(graph, context, {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0}).program());
-    const auto of_one_token = std::ranges::min_element(
-        set.buckets, {}, [](const runtime::BucketProgram& bucket) { return bucket.program.run.size(); });
-    ASSERT_NE(of_one_token, set.buckets.end());
-    std::map<std::string, int> counts;
-    for (const program::Instruction& instruction : of_one_token->program.run) ++counts[instruction.problem->definition];
-    EXPECT_EQ(counts["attention_block"], config.layers);
-    EXPECT_EQ(counts["mlp_block"], config.layers);
-    EXPECT_LE(of_one_token->program.run.size(), 2 * config.layers + 5U) << program::to_string(of_one_token->program);
+    runtime::ProgramSet set = runtime::parse_program_set(
+        compile(graph, make_context({}, std::move(devices)), {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0})
+            .program());
+    return std::ranges::min_element(
+               set.buckets, {}, [](const runtime::BucketProgram& bucket) { return bucket.program.run.size(); })
+        ->program;
+}
+
+std::map<std::string, std::vector<Problem>> problems_of(const program::Program& program) {
+    std::map<std::string, std::vector<Problem>> problems;
+    for (const program::Instruction& instruction : program.run)
+        problems[instruction.problem->definition].push_back(*instruction.problem);
+    return problems;
+}
+
+// Ids in, two embeddings and their sum; two kernels a layer; norm, product, and logits out.
+TEST(CudaDevices, ATokenOfGpt2IsTwoKernelsALayer) {
+    const models::Gpt2Config config;
+    const program::Program program = token_program(models::gpt2_graph(config, models::gpt2_weights(config)));
+    const auto problems = problems_of(program);
+    EXPECT_EQ(problems.at("attention_block").size(), static_cast<std::size_t>(config.layers));
+    EXPECT_EQ(problems.at("mlp_block").size(), static_cast<std::size_t>(config.layers));
+    EXPECT_LE(program.run.size(), 2 * config.layers + 5U) << program::to_string(program);
+}
+
+// Each kernel reads its matrices, keys and values as they are stored; one more adds the row of the position.
+TEST(CudaDevices, ATokenOfAGpt2OfHalvesReadsHalves) {
+    const models::Gpt2Config config;
+    auto weights = models::gpt2_weights(config);
+    for (models::WeightSpec& weight : weights) weight.dtype = DType::f16;
+    const Graph graph = models::gpt2_graph(config, weights);
+    const auto stored = ir::cast_stored_states(*graph.data(), DType::f16);
+    for (ir::StateInfo& state : stored->states()) state.public_dtype.reset();
+    const program::Program program = token_program(Graph(stored));
+    const auto problems = problems_of(program);
+    EXPECT_LE(program.run.size(), 2 * config.layers + 6U) << program::to_string(program);
+    ASSERT_EQ(problems.at("attention_block").size(), static_cast<std::size_t>(config.layers));
+    ASSERT_EQ(problems.at("mlp_block").size(), static_cast<std::size_t>(config.layers));
+    for (const Problem& block : problems.at("attention_block"))
+        for (const std::size_t input : {3, 5, 6, 7}) EXPECT_EQ(block.inputs[input].dtype, DType::f16) << input;
+    for (const Problem& block : problems.at("mlp_block"))
+        for (const std::size_t input : {3, 5}) EXPECT_EQ(block.inputs[input].dtype, DType::f16) << input;
+    ASSERT_EQ(problems.count("matmul"), 1U) << program::to_string(program);
+    EXPECT_EQ(problems.at("matmul")[0].inputs[1].dtype, DType::f16) << "the table, read by the product too";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "kernels/cuda/generate/attention_text.hpp"
 
 #include "graph/types/attribute_number.hpp"
+#include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
@@ -34,8 +35,9 @@ std::string stride_text(const TensorDesc& tensor, std::size_t axis) {
 }
 
 bool is_wide(const TensorDesc& tensor) {
+    const auto of_16_bytes = static_cast<std::int64_t>(16 / size_of(tensor.dtype));
     for (std::size_t axis = 0; axis < 3; ++axis)
-        if (!(tensor.shape[axis] == Dim(1)) && !is_multiple(tensor.strides[axis], 4)) return false;
+        if (!(tensor.shape[axis] == Dim(1)) && !is_multiple(tensor.strides[axis], of_16_bytes)) return false;
     return is_multiple(tensor.shape[3], 4);
 }
 
@@ -119,7 +121,9 @@ Refusal attention_refusal(const Problem& problem) {
     std::array<const TensorDesc*, 4> main{&problem.inputs[0], &problem.inputs[1], &problem.inputs[2],
                                           problem.outputs.data()};
     for (const TensorDesc* tensor : main) {
-        if (tensor->dtype != DType::f32) return "needs f32";
+        const bool is_state = tensor == main[1] || tensor == main[2];
+        if (tensor->dtype != DType::f32 && !(is_state && is_widening(tensor->dtype, DType::f32)))
+            return "needs f32, keys and values in f32, f16 or bf16";
         if (tensor->shape.size() < 2) return "needs two to four axes";
         if (!tensor->shape.back().is_constant()) return "needs a constant head size";
         if (tensor != main[3] && !(tensor->strides.back() == Dim(1)) && !(tensor->shape.back() == Dim(1)))
@@ -144,13 +148,14 @@ Refusal attention_refusal(const Problem& problem) {
 std::string attention_operands_text(const Problem& problem, const AttentionView& view) {
     const std::int64_t heads = view.q.shape[1].constant(), group = heads / view.k.shape[1].constant();
     std::string text =
-        fmt::format("    const i64 batch = head / {0}, of_batch = head % {0};\n    AttentionOperands p;\n", heads);
+        fmt::format("    const i64 batch = head / {0}, of_batch = head % {0};\n    AttentionOperands<{1}, {2}> p;\n", heads,
+                    stored_type(view.k.dtype), stored_type(view.v.dtype));
     const auto pointer = [&](char name, int input, const TensorDesc& tensor, const std::string& place) {
         text += fmt::format(
-            "    p.{0} = (float*)in{1} + batch * {2} + {3} * {4};\n    p.{0}_stride = {5};\n"
+            "    p.{0} = (const {7}*)in{1} + batch * {2} + {3} * {4};\n    p.{0}_stride = {5};\n"
             "    p.{0}_wide = {6} && is_aligned(p.{0});\n",
             name, input, stride_text(tensor, 0), place, stride_text(tensor, 1), stride_text(tensor, 2),
-            is_wide(tensor));
+            is_wide(tensor), memory_type(tensor.dtype));
     };
     pointer('q', 0, view.q, "of_batch");
     pointer('k', 1, view.k, fmt::format("(of_batch / {})", group));

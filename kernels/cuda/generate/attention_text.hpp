@@ -16,7 +16,8 @@ struct AttentionView {
 };
 AttentionView attention_view(const Problem& problem);
 
-/// Why a problem is not attention of f32 with at most four axes; empty if it is.
+/// Why a problem is not attention of f32, with keys and values in f32, f16 or bf16, and at most four axes; empty if it
+/// is.
 Refusal attention_refusal(const Problem& problem);
 
 /// Declarations of `p`, the operands of a head, from `i64 head`, counted over batches; and of the functions

@@ -204,6 +204,10 @@ std::string_view memory_type(DType dtype) {
     return dtype == DType::boolean ? "u8" : register_type(dtype);
 }
 
+std::string_view stored_type(DType dtype) {
+    return dtype == DType::f32 ? "StoredF32" : dtype == DType::f16 ? "StoredF16" : "StoredBf16";
+}
+
 std::string loaded(DType dtype, const std::string& element) {
     if (is_narrow(dtype)) return fmt::format("{}_to_f32({})", to_string(dtype), element);
     return dtype == DType::boolean ? element + " != 0" : element;

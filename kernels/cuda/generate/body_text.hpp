@@ -38,6 +38,9 @@ bool is_step(std::string_view op);
 std::string_view register_type(DType dtype);
 std::string_view memory_type(DType dtype);
 
+/// The type of an operand that is stored in f32, f16 or bf16 (text/stored_elements.cuh).
+std::string_view stored_type(DType dtype);
+
 /// The value of an element of memory, `element` being an expression for it; and the other way round.
 std::string loaded(DType dtype, const std::string& element);
 std::string stored(DType dtype, const std::string& value);

@@ -45,9 +45,9 @@ Dim b_stride(const Problem& problem, std::size_t axis) {
     return axis < missing ? Dim(0) : b.strides[axis - missing];
 }
 
-bool are_multiples_of_four(const AxisList& list) {
+bool are_multiples(const AxisList& list, std::int64_t factor) {
     return std::all_of(list.axes().begin(), list.axes().end(),
-                       [](const Axis& axis) { return is_multiple(axis.stride, 4); });
+                       [&](const Axis& axis) { return is_multiple(axis.stride, factor); });
 }
 
 // An element of a tensor of the result's shape, at `batch`, `row` and `place`.
@@ -125,11 +125,13 @@ ProductView product_view(const Problem& problem) {
     if (view.depth == Dim(1)) view.a_depth_stride = 1;
     view.b_is_along_depth = view.b_depth_stride == Dim(1) && !(view.b_column_stride == Dim(1));
     view.a_is_wide = view.a_depth_stride == Dim(1) && is_multiple(view.depth, 4) &&
-                     are_multiples_of_four(view.a_rows) && are_multiples_of_four(view.a_batches);
+                     are_multiples(view.a_rows, 4) && are_multiples(view.a_batches, 4);
     const Dim& along = view.b_is_along_depth ? view.depth : view.columns;
     const Dim& across = view.b_is_along_depth ? view.b_column_stride : view.b_depth_stride;
-    view.b_is_wide = (view.b_is_along_depth || view.b_column_stride == Dim(1)) && is_multiple(along, 4) &&
-                     is_multiple(across, 4) && are_multiples_of_four(view.b_batches);
+    view.b_dtype = b.dtype;
+    const auto of_16_bytes = static_cast<std::int64_t>(16 / size_of(b.dtype));
+    view.b_is_wide = (view.b_is_along_depth || view.b_column_stride == Dim(1)) && is_multiple(along, of_16_bytes) &&
+                     is_multiple(across, of_16_bytes) && are_multiples(view.b_batches, of_16_bytes);
     return view;
 }
 
@@ -159,7 +161,8 @@ Refusal product_refusal(const Problem& problem) {
     if (problem.inputs.size() < 2 || problem.outputs.empty()) return "needs two inputs and an output";
     const TensorDesc &a = problem.inputs[0], &b = problem.inputs[1];
     if (!a.layout.empty() || !b.layout.empty()) return "needs factors in plain memory";
-    if (a.dtype != DType::f32 || b.dtype != DType::f32) return "needs f32";
+    if (a.dtype != DType::f32 || (b.dtype != DType::f32 && !is_widening(b.dtype, DType::f32)))
+        return "needs f32, the second factor in f32, f16 or bf16";
     if (a.shape.size() < 2 || b.shape.size() < 2 || b.shape.size() > a.shape.size()) return "needs matrices";
     const bool is_fused = problem.definition == "fused";
     if (!is_fused && problem.inputs.size() != 2) return "needs two inputs";
@@ -187,10 +190,11 @@ Refusal product_refusal(const Problem& problem) {
 
 std::string product_operands_text(const Problem& problem, const ProductView& view) {
     std::string text = fmt::format(
-        "    ProductOperands p;\n    p.a = (float*)in0 + {};\n    p.b = (float*)in1 + {};\n    p.rows = {};\n"
+        "    ProductOperands<{}> p;\n    p.a = (const float*)in0 + {};\n    p.b = (const {}*)in1 + {};\n    p.rows = {};\n"
         "    p.columns = {};\n    p.depth = {};\n    p.a_depth_stride = {};\n    p.b_depth_stride = {};\n"
         "    p.b_column_stride = {};\n    p.a_wide = {} && is_aligned(p.a);\n    p.b_wide = {} && is_aligned(p.b);\n",
-        view.a_batches.offset("batch"), view.b_batches.offset("batch"), size_text(view.rows), size_text(view.columns),
+        stored_type(view.b_dtype), view.a_batches.offset("batch"), memory_type(view.b_dtype),
+        view.b_batches.offset("batch"), size_text(view.rows), size_text(view.columns),
         size_text(view.depth), size_text(view.a_depth_stride), size_text(view.b_depth_stride),
         size_text(view.b_column_stride), view.a_is_wide, view.b_is_wide);
     text += fmt::format("    const auto a_row = [&](i64 row) {{ return {}; }};\n", view.a_rows.offset("row"));

@@ -17,11 +17,13 @@ struct ProductView {
     AxisList a_batches, b_batches, a_rows;
     Dim a_depth_stride, b_depth_stride, b_column_stride;
     bool a_is_wide = false, b_is_wide = false;  ///< 16 bytes can be loaded at once from an aligned operand
+    DType b_dtype = DType::f32;                 ///< f32, f16 or bf16
     bool b_is_along_depth = false;              ///< neighbours of b are along the depth rather than the columns
 };
 ProductView product_view(const Problem& problem);
 
-/// Why a matmul or fused problem is not one of f32 with a body that can be printed; empty if it is.
+/// Why a matmul or fused problem is not one of f32, with b in f32, f16 or bf16, and a body that can be printed; empty if
+/// it is.
 Refusal product_refusal(const Problem& problem);
 
 /// True if the result is the product plus terms that do not depend on it, so that it may be written in partial sums: a

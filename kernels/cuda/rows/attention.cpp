@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// Attention of f32: a block for each query where there are few, and for tiles of queries.
+/// Attention of f32, with keys and values in f32, f16 or bf16: a block for each query where there are few, and for tiles of queries.
 namespace cairn::kernels::cuda {
 namespace {
 
@@ -111,7 +111,12 @@ std::vector<std::string> few_samples() {
         "2..12, past in 0..1023",
         "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[3,T,8] f32[3,S,8] f32[3,S,9] -> f32[3,T,9] where T "
         "in "
-        "1..40, S in 1..90"};
+        "1..40, S in 1..90",
+        "attention causal=(1) scale=0.125 masked_score=-3.4028235e+38 | f32[1,12,1,64]:(1,64,64,1) f16[1,12,1 + "
+        "past,64]:(786432,65536,64,1) f16[1,12,1 + past,64]:(786432,65536,64,1) -> f32[1,12,1,64] where past in "
+        "0..1023",
+        "attention causal=(1) scale=0.5 masked_score=-1e+30 | f32[3,T,8] bf16[3,S,8] f32[3,S,9] -> f32[3,T,9] where T "
+        "in 1..40, S in 1..90"};
 }
 
 std::vector<std::string> many_samples() {
@@ -126,16 +131,23 @@ std::vector<std::string> many_samples() {
         "attention causal=(0) pairs=(1) adds_to_hidden=(1) scale=0.5 masked_score=-1 | f32[3,T,128] f32[3,S,128] "
         "f32[3,S,128] bool[T,1] f32[3,1,S]:(2*S,2*S,2) -> f32[3,T,128] where T in 1..30, S in 1..300",
         "attention causal=(1) scale=0.25 masked_score=-inf | f32[2,2,T,17] f32[2,2,T,17]:(2048,1024,17,1) "
-        "f32[2,2,T,17]:(2048,1024,17,1) -> f32[2,2,T,17]:(34*T,17,34,1) where T in 1..60"};
+        "f32[2,2,T,17]:(2048,1024,17,1) -> f32[2,2,T,17]:(34*T,17,34,1) where T in 1..60",
+        "attention causal=(1) scale=0.125 masked_score=-3.4028235e+38 | f32[1,12,T,64]:(1,64,2304,1) f16[1,12,T + "
+        "past,64]:(786432,65536,64,1) f16[1,12,T + past,64]:(786432,65536,64,1) -> f32[1,12,T,64]:(1,64,768,1) where T "
+        "in 13..1024, past in 0..1023",
+        "attention causal=(0) scale=0.25 masked_score=-1 | f32[2,2,T,17] f32[2,2,S,17] bf16[2,2,S,17] -> "
+        "f32[2,2,T,17] where T in 1..60, S in 1..70"};
 }
 
 }  // namespace
 
 void add_attention(std::vector<Kernel>& kernels) {
-    kernels.push_back(
-        cuda_row("attention_query", "attention", "f32", query_accepts, query_code, query_cost, few_samples()));
-    kernels.push_back(
-        cuda_row("attention_tile", "attention", "f32", tile_accepts, tile_code, tile_cost, many_samples()));
+    for (Kernel kernel :
+         {cuda_row("attention_query", "attention", "f32", query_accepts, query_code, query_cost, few_samples()),
+          cuda_row("attention_tile", "attention", "f32", tile_accepts, tile_code, tile_cost, many_samples())}) {
+        kernel.widened_inputs = {1, 2};
+        kernels.push_back(std::move(kernel));
+    }
 }
 
 }  // namespace cairn::kernels::cuda

@@ -1,3 +1,4 @@
+#include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
@@ -64,10 +65,16 @@ Refusal shape_refusal(const Problem& problem) {
 Refusal accepts_plain(const Problem& problem) {
     if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (Refusal no = shape_refusal(problem); !no.empty()) return no;
-    if (Refusal no = row_block_input_refusal(problem, matrices, {x_input, keys_input, values_input}); !no.empty())
+    if (Refusal no = row_block_input_refusal(problem, matrices, {keys_input, values_input}); !no.empty())
         return no;
-    for (const TensorDesc& output : problem.outputs)
-        if (output.dtype != DType::f32 || !(output.strides.back() == Dim(1))) return "needs contiguous outputs of f32";
+    const DType stored = problem.inputs[keys_input].dtype;
+    if (stored != DType::f32 && !is_widening(stored, DType::f32)) return "needs keys and values of f32, f16 or bf16";
+    if (problem.inputs[values_input].dtype != stored) return "needs keys and values of one dtype";
+    for (std::size_t output = 0; output < problem.outputs.size(); ++output) {
+        if (problem.outputs[output].dtype != (output == 0 ? DType::f32 : stored))
+            return "needs a result of f32, and rows of the dtype of the keys";
+        if (!(problem.outputs[output].strides.back() == Dim(1))) return "needs contiguous outputs";
+    }
     const AttentionRow row = row_of(problem);
     if (row.depth != 32 && row.depth != 64 && row.depth != 128) return "needs a head size of 32, 64 or 128";
     const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w_input].dtype));
@@ -90,14 +97,15 @@ Refusal accepts(const Problem& problem) {
 }
 
 std::string place_text(const std::string& name, const std::string& operand, const TensorDesc& tensor) {
-    return fmt::format("            state.{} = (float*){} + of_head * {};\n", name, operand,
+    return fmt::format("            state.{} = ({}*){} + of_head * {};\n", name, memory_type(tensor.dtype), operand,
                        size_text(tensor.strides[1]));
 }
 
 /// Keys or values before the row, and the places of those of the row.
 std::string state_text(char name, std::size_t input, std::size_t output, const Problem& problem) {
     const TensorDesc& tensor = problem.inputs[input];
-    const bool is_wide = is_multiple(tensor.strides[1], 4) && is_multiple(tensor.strides[2], 4);
+    const auto of_16_bytes = static_cast<std::int64_t>(16 / size_of(tensor.dtype));
+    const bool is_wide = is_multiple(tensor.strides[1], of_16_bytes) && is_multiple(tensor.strides[2], of_16_bytes);
     return place_text(std::string(1, name), fmt::format("in{}", input), tensor) +
            place_text(fmt::format("new_{}", name), fmt::format("out{}", output), problem.outputs[output]) +
            fmt::format(
@@ -118,12 +126,13 @@ KernelCode code(const Problem& problem) {
                     "    AttentionRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
                     "    p.w = in3, p.b = (float*)in4, p.wo = in7, p.bo = (float*)in8, p.y = (float*)out0;\n"
                     "    attention_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {}, [&](i64 of_head) {{\n",
-                    row_weights_text(problem.inputs[w_input].dtype), row.width, row.depth, row.warps,
+                    stored_type(problem.inputs[w_input].dtype), row.width, row.depth, row.warps,
                     part_count(problem.inputs[x_input]), cluster,
                     float_text(static_cast<float>(problem.attributes.number("eps"))),
                     float_text(static_cast<float>(problem.attributes.number("scale")))) +
                 symbols_text(problem) +
-                fmt::format("            AttentionRowState state;\n            state.keys = {};\n",
+                fmt::format("            AttentionRowState<{}> state;\n            state.keys = {};\n",
+                            stored_type(problem.inputs[keys_input].dtype),
                             size_text(problem.inputs[keys_input].shape[2])) +
                 state_text('k', keys_input, 1, problem) + state_text('v', values_input, 2, problem) +
                 "            return state;\n        });\n}\n";
@@ -148,11 +157,18 @@ std::vector<std::string> samples() {
         "attention_block eps=1e-05 scale=0.125 masked_score=-1e+30 | f32[1,1,768] f32[768]! f32[768]! f16[768,2304]! "
         "f32[2304]! f32[1,12,past,64] f32[1,12,past,64] f16[768,768]! f32[768]! -> f32[1,1,768]@partial_sums.12 "
         "f32[1,12,1,64] f32[1,12,1,64] where past in 0..1023",
+        "attention_block eps=1e-05 scale=0.125 masked_score=-1e+30 | f32[1,1,768] f32[768]! f32[768]! f16[768,2304]! "
+        "f32[2304]! f16[1,12,past,64]:(786432,65536,64,1) f16[1,12,past,64]:(786432,65536,64,1) f16[768,768]! "
+        "f32[768]! -> f32[1,1,768]@partial_sums.12 f16[1,12,1,64]:(786432,65536,64,1) "
+        "f16[1,12,1,64]:(786432,65536,64,1) where past in 0..1023",
         "attention_block eps=1e-05 scale=0.25 masked_score=-1e+30 | f32[1,1,96] f32[96]! f32[96]! f32[96,96]! f32[96]! "
         "f32[1,1,P,32] f32[1,1,P,32] f32[32,96]! f32[96]! -> f32[1,1,96] f32[1,1,1,32] f32[1,1,1,32] where P in 0..99",
         "attention_block eps=1e-12 scale=1 masked_score=-inf | f32[1,1,128]@partial_sums.2 f32[128]! f32[128]! "
         "bf16[128,768]! f32[768]! f32[1,2,P,128]:(10578,5289,129,1) f32[1,2,P,128] bf16[256,128]! f32[128]! -> "
-        "f32[1,1,128]@partial_sums.2 f32[1,2,1,128] f32[1,2,1,128] where P in 0..40"};
+        "f32[1,1,128]@partial_sums.2 f32[1,2,1,128] f32[1,2,1,128] where P in 0..40",
+        "attention_block eps=1e-05 scale=0.25 masked_score=-1e+30 | f32[1,1,96] f32[96]! f32[96]! f32[96,96]! f32[96]! "
+        "bf16[1,1,P,32] bf16[1,1,P,32] f32[32,96]! f32[96]! -> f32[1,1,96] bf16[1,1,1,32] bf16[1,1,1,32] where P in "
+        "0..99"};
 }
 
 }  // namespace

@@ -202,6 +202,8 @@ void add_gather(std::vector<Kernel>& kernels) {
                   "f32[1,1,768] results (4)",
                   "fused {3=embedding(0,1):f16 4=cast(3):f32 5=add(4,2):f32 6=tanh(5):f32} | f16[9,V] i64[3,T]:(1,3) "
                   "f32[3,T,V]:(0,0,1) -> f32[3,T,V] f32[3,T,V]:(1,3*V,3) results (6,5) where T in 1..40, V in 1..30"}));
+    // As of products: an element of a further input is read by the thread that writes the same element of the output.
+    kernels.back().in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
     kernels.push_back(
         cuda_row("gather", "iota", "", iota_accepts, iota_code, iota_cost,
                  {"iota length=(T) start=(past) dtype=(5) | -> i32[T] where T in 1..1024, past in 0..1023",

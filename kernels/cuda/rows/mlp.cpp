@@ -1,4 +1,5 @@
 #include "kernels/cuda/definitions.hpp"
+#include "kernels/cuda/generate/body_text.hpp"
 #include "kernels/cuda/generate/kernel_source.hpp"
 #include "kernels/cuda/generate/problem_facts.hpp"
 #include "kernels/cuda/rows/row_block.hpp"
@@ -59,7 +60,7 @@ Refusal shape_refusal(const Problem& problem) {
 Refusal accepts_plain(const Problem& problem) {
     if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (Refusal no = shape_refusal(problem); !no.empty()) return no;
-    if (Refusal no = row_block_input_refusal(problem, matrices, {x_input}); !no.empty()) return no;
+    if (Refusal no = row_block_input_refusal(problem, matrices, {}); !no.empty()) return no;
     if (problem.outputs[0].dtype != DType::f32 || !(problem.outputs[0].strides.back() == Dim(1)))
         return "needs a contiguous output of f32";
     const std::int64_t width = problem.inputs[w1_input].shape[0].constant(),
@@ -98,7 +99,7 @@ KernelCode code(const Problem& problem) {
                     "    p.w1 = in3, p.b1 = (float*)in4, p.w2 = in5, p.b2 = (float*)in6, p.y = (float*)out0;\n"
                     "    mlp_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {},\n"
                     "        [](float value) {{ return {}(value); }});\n}}\n",
-                    row_weights_text(problem.inputs[w1_input].dtype), plan.width, plan.units, plan.warps,
+                    stored_type(problem.inputs[w1_input].dtype), plan.width, plan.units, plan.warps,
                     part_count(problem.inputs[x_input]), cluster, plan.hidden,
                     float_text(static_cast<float>(problem.attributes.number("eps"))),
                     activations.at(static_cast<std::size_t>(problem.attributes.integer("activation"))));

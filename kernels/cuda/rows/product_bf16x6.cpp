@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-/// Products of f32 by six products of bf16 parts on tensor cores (kernels/cuda/text/product_bf16x6.cuh).
+/// Products of f32 by six products of bf16 parts on tensor cores, five with b in f16 and three with b in bf16
+/// (kernels/cuda/text/product_bf16x6.cuh).
 namespace cairn::kernels::cuda {
 namespace {
 
@@ -57,7 +58,7 @@ std::string output_layout(const Problem& problem, int) {
     return layout_of_parts(view.rows.upper_bound() > few_rows ? parts_of(view) : 1);
 }
 
-// Tiles are computed whole, by six products each.
+// Tiles are computed whole, by all products of parts.
 Cost cost(const Problem& problem) {
     const ProductView view = product_view(problem);
     const auto whole = [](const Dim& size) {
@@ -68,7 +69,8 @@ Cost cost(const Problem& problem) {
                           static_cast<double>(part_count(problem.outputs[0]));
     Cost cost = product_cost(problem, 0.5);
     cost.arithmetic = Arithmetic::bf16;
-    cost.flops *= 6 * whole(view.rows) * static_cast<double>(tile) / std::max(rows, 1.0) * idle_factor(blocks);
+    const double products = view.b_dtype == DType::f32 ? 6 : view.b_dtype == DType::f16 ? 5 : 3;
+    cost.flops *= products * whole(view.rows) * static_cast<double>(tile) / std::max(rows, 1.0) * idle_factor(blocks);
     return cost;
 }
 
@@ -76,7 +78,11 @@ std::vector<std::string> samples(bool is_fused) {
     if (!is_fused)
         return {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..140",
                 "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60",
-                "matmul | f32[T,K] f32[K,40] -> f32[T,40]@partial_sums.3 where T in 0..70, K in 0..900"};
+                "matmul | f32[T,K] f32[K,40] -> f32[T,40]@partial_sums.3 where T in 0..70, K in 0..900",
+                "matmul | f32[T,72] f16[72,64]:(1,72) -> f32[T,64] where T in 0..140",
+                "matmul | f32[T,70] bf16[70,65] -> f32[T,65] where T in 0..140",
+                "matmul | f32[20,40] f16[40,64]! -> f32[20,64]",
+                "matmul | f32[20,64] bf16[64,36]:(1,64)! -> f32[20,36]"};
     return {
         "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[2,S,40] f32[2,40,33] f32[2,S,33]:(0,0,1)! -> "
         "f32[2,S,33] results (5) where S in 0..70",
@@ -97,6 +103,7 @@ void add_product_bf16x6(std::vector<Kernel>& kernels) {
         Kernel kernel = cuda_row("product_bf16x6", is_fused ? "fused" : "matmul", "f32", product_refusal, code, cost,
                                  samples(is_fused));
         kernel.output_layout = output_layout;
+        kernel.widened_inputs = {1};
         if (is_fused) {
             // An element of a further input is read by the thread that writes the same element of the output.
             kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};

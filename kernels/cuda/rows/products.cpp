@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-/// Products of f32, alone or with a body: for few rows a kernel that reads b once, and one in tiles for any number,
+/// Products of f32, with b in f32, f16 or bf16, alone or with a body: for few rows a kernel that reads b once, and one in tiles for any number,
 /// large ones or, so that there are enough for all multiprocessors, small ones.
 namespace cairn::kernels::cuda {
 namespace {
@@ -24,11 +24,12 @@ struct FewRowsPlan {
     int part;   ///< of the depth in shared memory at a time
     int width;  ///< columns of a block
     int split;  ///< by columns: threads side by side; by depth: columns of a warp
+    int each;   ///< by columns: columns of a thread
 };
 
 /// `parts`: parts of the depth that are computed by blocks of their own.
 FewRowsPlan few_rows_plan(const ProductView& view, std::int64_t parts) {
-    constexpr std::int64_t shared_elements = 8192, most_sums = 96;
+    constexpr std::int64_t shared_elements = 8192, most_sums = 384;
     const std::int64_t enough_blocks = std::max<std::int64_t>(120 / parts, 1);
     FewRowsPlan plan{};
     plan.rows = static_cast<int>(std::max<std::int64_t>(view.rows.upper_bound(), 1));
@@ -41,10 +42,13 @@ FewRowsPlan few_rows_plan(const ProductView& view, std::int64_t parts) {
         plan.width = 8 * plan.split;
         return plan;
     }
+    // 16 bytes of b. With more rows, the sums of 8 columns would not fit into the registers.
+    plan.each = view.b_dtype != DType::f32 && plan.rows <= 8 ? 8 : 4;
     plan.split = 32;
-    while (plan.split > 2 && (columns < plan.split * 4 * enough_blocks || plan.split * plan.rows > most_sums))
+    while (plan.split > 2 &&
+           (columns < plan.split * plan.each * enough_blocks || plan.split * plan.each * plan.rows > most_sums))
         plan.split /= 2;
-    plan.width = 4 * plan.split;
+    plan.width = plan.each * plan.split;
     return plan;
 }
 
@@ -70,9 +74,10 @@ KernelCode few_rows_code(const Problem& problem) {
                     "    const i64 at = blockIdx.x - part * blocks, batch = at / strips;\n",
                     size_text(strips), size_text(view.batches), parts) +
                 product_operands_text(problem, view) + (parts > 1 ? depth_part_text(view, parts) : std::string()) +
-                fmt::format("    {}<{}, {}, {}>(p, at % strips * {}, a_row, out);\n}}\n",
+                fmt::format("    {}<{}, {}, {}{}>(p, at % strips * {}, a_row, out);\n}}\n",
                             view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows,
-                            plan.part, plan.split, plan.width);
+                            plan.part, plan.split, view.b_is_along_depth ? "" : fmt::format(", {}", plan.each),
+                            plan.width);
     code.grid = {blocks_for(strips * view.batches * Dim(parts), 1)};
     code.block = threads;
     return code;
@@ -151,10 +156,17 @@ std::vector<std::string> few_rows_samples(bool is_fused) {
                 "matmul | f32[16,70] f32[70,33]:(1,70) -> f32[16,33]",
                 "matmul | f32[8,70] f32[70,5000]:(1,70) -> f32[8,5000]",
                 "matmul | f32[T,K] f32[K,40] -> f32[T,40]@partial_sums.3 where T in 0..4, K in 0..900",
+                "matmul | f32[1,768] f16[768,50257]:(1,768)! -> f32[1,50257]",
+                "matmul | f32[T,72] bf16[72,65] -> f32[T,65] where T in 0..9",
+                "matmul | f32[16,72] f16[72,5000]! -> f32[16,5000]",
+                "matmul | f32[8,72] bf16[72,33]:(1,72) -> f32[8,33]",
+                "matmul | f32[7,70] f16[70,33]:(1,70) -> f32[7,33]",
                 "matmul | f32[1,768] f32[768,768]:(1,768)! -> f32[1,768]@partial_sums.2"};
     return {
         "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,1,768] f32[768,3072]! "
         "f32[1,1,3072]:(0,0,1)! -> f32[1,1,3072] results (5)",
+        "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu_tanh(4):f32} | f32[1,8,768] bf16[768,3072]! "
+        "f32[1,8,3072]:(0,0,1)! -> f32[1,8,3072] results (5)",
         "fused columns=(0,768,1536) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[1,T,768] f32[1,768,2304]:(0,2304,1)! "
         "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
         "(4,4,4) where T in 1..12",
@@ -171,7 +183,9 @@ std::vector<std::string> tile_samples(bool is_fused) {
         return {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..140",
                 "matmul | f32[2,12,T,64]:(768*T,64,768,1) f32[2,12,64,T]:(768*T,64,1,768) -> f32[2,12,T,T] where T in "
                 "1..200",
-                "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60"};
+                "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60",
+                "matmul | f32[T,72] f16[72,66] -> f32[T,66] where T in 0..140",
+                "matmul | f32[T,72] bf16[72,64]:(1,72) -> f32[T,64] where T in 0..140"};
     return {
         "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[1,S,768] f32[1,768,3072]:(0,1,768)! "
         "f32[1,S,3072]:(0,0,1)! -> f32[1,S,3072] results (5) where S in 1..512",
@@ -187,21 +201,25 @@ std::vector<std::string> tile_samples(bool is_fused) {
 }  // namespace
 
 void add_products(std::vector<Kernel>& kernels) {
+    const auto add = [&](Kernel kernel) {
+        kernel.widened_inputs = {1};
+        if (kernel.definition == "fused") {
+            // An element of a further input is read by the thread that writes the same element of the output.
+            kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
+            kernel.layout_inputs = partial_sums_inputs(4, 2);
+        }
+        kernels.push_back(std::move(kernel));
+    };
     for (const bool is_fused : {true, false}) {
         const char* name = is_fused ? "fused" : "matmul";
-        kernels.push_back(cuda_row("product_rows", name, "f32", few_rows_accepts, few_rows_code, few_rows_cost,
-                                   few_rows_samples(is_fused)));
-        kernels.back().output_layout = few_rows_layout;
-        kernels.push_back(cuda_row("product_tile64", name, "f32", tile_accepts, tile_code<64>, tile_cost<64>,
-                                   tile_samples(is_fused)));
-        kernels.push_back(cuda_row("product_tile32", name, "f32", tile_accepts, tile_code<32>, tile_cost<32>,
-                                   tile_samples(is_fused)));
-    }
-    // An element of a further input is read by the thread that writes the same element of the output.
-    for (Kernel& kernel : kernels) {
-        if (kernel.definition != "fused") continue;
-        kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
-        kernel.layout_inputs = partial_sums_inputs(4, 2);
+        Kernel few_rows = cuda_row("product_rows", name, "f32", few_rows_accepts, few_rows_code, few_rows_cost,
+                                   few_rows_samples(is_fused));
+        few_rows.output_layout = few_rows_layout;
+        add(std::move(few_rows));
+        add(cuda_row("product_tile64", name, "f32", tile_accepts, tile_code<64>, tile_cost<64>,
+                     tile_samples(is_fused)));
+        add(cuda_row("product_tile32", name, "f32", tile_accepts, tile_code<32>, tile_cost<32>,
+                     tile_samples(is_fused)));
     }
 }
 

@@ -8,15 +8,16 @@
 namespace cairn::kernels::cuda {
 
 Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
-                                std::initializer_list<std::size_t> activations) {
+                                std::initializer_list<std::size_t> states) {
     const DType weights = problem.inputs[matrices[0]].dtype;
     for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
         const TensorDesc& input = problem.inputs[i];
-        const bool is_weight = std::find(activations.begin(), activations.end(), i) == activations.end();
+        const bool is_state = std::find(states.begin(), states.end(), i) != states.end(),
+                   is_weight = i > 0 && !is_state;
         const bool is_matrix = std::find(matrices.begin(), matrices.end(), i) != matrices.end();
         if (is_weight && !input.bound) return "needs bound weights";
         if (is_weight && !input.is_dense()) return "needs dense weights";
-        if (input.dtype != (is_matrix ? weights : DType::f32)) return "needs f32, and matrices of one dtype";
+        if (!is_state && input.dtype != (is_matrix ? weights : DType::f32)) return "needs f32, and matrices of one dtype";
         if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
     }
     return weights == DType::f32 || is_widening(weights, DType::f32) ? "" : "needs matrices of f32, f16 or bf16";
@@ -25,10 +26,6 @@ Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& 
 Problem with_plain_result(Problem problem) {
     if (!problem.outputs.empty()) problem.outputs[0].layout.clear();
     return problem;
-}
-
-std::string row_weights_text(DType dtype) {
-    return dtype == DType::f32 ? "F32Weights" : dtype == DType::f16 ? "F16Weights" : "Bf16Weights";
 }
 
 Kernel row_block_kernel(std::string_view family, std::string_view definition, Accepts accepts, Code code, WorkCost cost,

@@ -19,15 +19,13 @@ constexpr std::int64_t row_block_shared_bytes =
 /// The inputs that are matrices.
 using RowBlockMatrices = std::array<std::size_t, 2>;
 
-/// Why the inputs cannot be those of such a kernel: all but `activations` are bound and dense, matrices are of one
-/// dtype, f32, f16 or bf16, and all others of f32. Empty if they can.
+/// Why the inputs cannot be those of such a kernel; empty if they can. Input 0 is the row, of f32; weights are bound and
+/// dense, matrices of one dtype, f32, f16 or bf16, and others of f32. `states` are neither; their dtypes are not checked.
 Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
-                                std::initializer_list<std::size_t> activations);
+                                std::initializer_list<std::size_t> states);
 
 /// The problem with output 0 in plain memory.
 Problem with_plain_result(Problem problem);
-/// The type of weights of a dtype in norm_row.cuh.
-std::string row_weights_text(DType dtype);
 
 /// cuda_row() for f32 and compute capability 9.0. It reads input 0 in partial sums and widens the matrices;
 /// `output_layout` is Kernel::output_layout.

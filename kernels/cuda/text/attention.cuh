@@ -1,8 +1,14 @@
-// Attention of f32: what the kernels for single queries and for tiles of queries share.
+// Attention of f32, with keys and values as they are stored: what the kernels for single queries and for tiles of
+// queries share.
 
 /// The operands for one head. Strides, in elements, are those between queries or keys; values are contiguous.
+template <class StoredKeys, class StoredValues>
 struct AttentionOperands {
-    float *q, *k, *v;
+    using Keys = StoredKeys;
+    using Values = StoredValues;
+    const float* q;
+    const typename Keys::Element* k;
+    const typename Values::Element* v;
     i64 queries, keys, q_stride, k_stride, v_stride;
     float hidden_score;              // what hides a key in place of its score
     bool q_wide, k_wide, v_wide;     // 16 bytes at once
@@ -15,10 +21,17 @@ CAIRN_DEVICE bool outweighs(float largest, float hidden_score) { return largest 
 CAIRN_DEVICE float finite_shift(float largest) { return largest == minus_infinity() ? 0.0f : largest; }
 
 /// Four elements from a multiple of 4 on; elements from `size` on are 0.
-CAIRN_DEVICE float4 four_elements(float* source, int at, int size, bool wide) {
-    if (wide) return *(float4*)(source + at);
-    return make_float4(at < size ? source[at] : 0.0f, at + 1 < size ? source[at + 1] : 0.0f,
-                       at + 2 < size ? source[at + 2] : 0.0f, at + 3 < size ? source[at + 3] : 0.0f);
+template <class Stored>
+CAIRN_DEVICE float4 four_elements(const typename Stored::Element* source, int at, int size, bool wide) {
+    const auto element = [&](int e) { return at + e < size ? Stored::widen(source[at + e]) : 0.0f; };
+    if (!wide) return make_float4(element(0), element(1), element(2), element(3));
+    if constexpr (sizeof(typename Stored::Element) == 4) {
+        return *(const float4*)(source + at);
+    } else {
+        float four[4];
+        Stored::unpack(*(const uint2*)(source + at), four);
+        return make_float4(four[0], four[1], four[2], four[3]);
+    }
 }
 
 CAIRN_DEVICE float dot_of_four(float4 a, float4 b, float sum) {

@@ -1,9 +1,10 @@
 /// Attention of one query by a block of 256 threads; all scores are in dynamic shared memory. Keys from `visible` on
 /// are hidden, and computed only if their score counts. score(key, dot) is the score of a key; out(column, value) takes
 /// the result.
-template <int depth, int width, class Score, class Out>
-CAIRN_DEVICE void attention_query(const AttentionOperands& p, i64 query, i64 visible, const Score& score,
-                                  const Out& out) {
+template <int depth, int width, class Operands, class Score, class Out>
+CAIRN_DEVICE void attention_query(const Operands& p, i64 query, i64 visible, const Score& score, const Out& out) {
+    using Keys = typename Operands::Keys;
+    using Values = typename Operands::Values;
     constexpr int padded_depth = (depth + 3) / 4 * 4, fours = (width + 3) / 4, groups = 256 / fours;
     extern __shared__ __align__(16) float scores[];
     __shared__ __align__(16) float q[padded_depth];
@@ -24,7 +25,8 @@ CAIRN_DEVICE void attention_query(const AttentionOperands& p, i64 query, i64 vis
             if (key < end) {
 #pragma unroll
                 for (int d = part * 4; d < padded_depth; d += 32)
-                    dot = dot_of_four(*(float4*)&q[d], four_elements(p.k + key * p.k_stride, d, depth, p.k_wide), dot);
+                    dot = dot_of_four(*(float4*)&q[d],
+                                      four_elements<Keys>(p.k + key * p.k_stride, d, depth, p.k_wide), dot);
             }
             for (int distance = 4; distance > 0; distance /= 2) dot += __shfl_xor_sync(all_lanes, dot, distance);
             if (part == 0 && key < end) scores[key] = dot;
@@ -56,7 +58,7 @@ CAIRN_DEVICE void attention_query(const AttentionOperands& p, i64 query, i64 vis
         float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 4
         for (i64 key = group; key < end; key += groups) {
-            const float4 v = four_elements(p.v + key * p.v_stride, four * 4, width, p.v_wide);
+            const float4 v = four_elements<Values>(p.v + key * p.v_stride, four * 4, width, p.v_wide);
             const float weight = scores[key];
             total.x = fmaf(weight, v.x, total.x);
             total.y = fmaf(weight, v.y, total.y);

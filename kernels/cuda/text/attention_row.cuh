@@ -30,8 +30,11 @@ struct AttentionRowOperands {
 
 /// Keys and values of a head before the row, and the places of those of the row. Strides, in elements, are those
 /// between keys or values.
+template <class StoredState>
 struct AttentionRowState {
-    float *k, *v, *new_k, *new_v;
+    using Stored = StoredState;
+    const typename Stored::Element *k, *v;
+    typename Stored::Element *new_k, *new_v;
     i64 keys, k_stride, v_stride;
     bool k_wide, v_wide;  // 16 bytes at once
 };
@@ -133,7 +136,8 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     dependency_wait();
     trigger_dependents();
     load_row<width, threads, x_parts>(x, p.x);
-    const AttentionRowState state = state_of(head);
+    const auto state = state_of(head);
+    using Stored = typename decltype(state_of(head))::Stored;
     wait_copies<0>();
     __syncthreads();
 
@@ -142,9 +146,10 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     if (t < 3 * columns) {
         const float value = column_sum(sums_of_columns, t) + bias;
         const int third = t / columns, at = rank * columns + t % columns;
-        own[t] = value;
-        if (third == 1) state.new_k[at] = value;
-        if (third == 2) state.new_v[at] = value;
+        const auto stored = Stored::narrow(value);
+        own[t] = third == 0 ? value : Stored::widen(stored);
+        if (third == 1) state.new_k[at] = stored;
+        if (third == 2) state.new_v[at] = stored;
     }
     __syncthreads();
     const auto send = [&](int third, int at, int to) {
@@ -172,8 +177,8 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     for (i64 first = begin; first < end; first += groups) {
         const i64 key = first + group;
         const bool counts = key < end;
-        attend(counts ? four_elements(state.k + key * state.k_stride, at, depth, state.k_wide) : zeros,
-               counts ? four_elements(state.v + key * state.v_stride, at, depth, state.v_wide) : zeros, counts);
+        attend(counts ? four_elements<Stored>(state.k + key * state.k_stride, at, depth, state.k_wide) : zeros,
+               counts ? four_elements<Stored>(state.v + key * state.v_stride, at, depth, state.v_wide) : zeros, counts);
     }
     if (is_last) attend(*(float4*)&row[1][at], *(float4*)&row[2][at], group == 0);
 

@@ -1,9 +1,11 @@
 /// Attention of `tile` queries by a block of 8 threads a query, 32 keys at a time: the running maximum and sum of each
 /// query (online softmax) are in registers. A warp computes 4 queries, a lane one key of each; then a lane sums every
 /// 32nd column. Keys from `visible` on are hidden for all of these queries.
-template <int depth, int width, int tile, class Score, class Out>
-CAIRN_DEVICE void attention_tile(const AttentionOperands& p, i64 first_query, i64 visible, const Score& score,
+template <int depth, int width, int tile, class Operands, class Score, class Out>
+CAIRN_DEVICE void attention_tile(const Operands& p, i64 first_query, i64 visible, const Score& score,
                                  const Out& out) {
+    using Keys = typename Operands::Keys;
+    using Values = typename Operands::Values;
     constexpr int threads = tile * 8, padded_depth = (depth + 3) / 4 * 4, padded_width = (width + 3) / 4 * 4;
     constexpr int columns = (width + 31) / 32;
     // Rows of keys are so long that 8 lanes read 16 bytes from different banks.
@@ -37,21 +39,21 @@ CAIRN_DEVICE void attention_tile(const AttentionOperands& p, i64 first_query, i6
         for (int i = threadIdx.x; i < 32 * (padded_depth / 4); i += threads) {
             const int key = i / (padded_depth / 4), d = i % (padded_depth / 4) * 4;
             const bool valid = begin + key < p.keys;
-            float* const source = p.k + (valid ? (begin + key) * p.k_stride : 0);
+            const auto* const source = p.k + (valid ? (begin + key) * p.k_stride : 0);
             if (p.k_wide)
-                copy_16_bytes_async(&k[key][d], source + d, valid);
+                copy_four<Keys>(&k[key][d], source + d, valid);
             else
-                *(float4*)&k[key][d] = four_elements(source, d, valid ? depth : 0, false);
+                *(float4*)&k[key][d] = four_elements<Keys>(source, d, valid ? depth : 0, false);
         }
         commit_copies();
         for (int i = threadIdx.x; i < 32 * (padded_width / 4); i += threads) {
             const int key = i / (padded_width / 4), d = i % (padded_width / 4) * 4;
             const bool valid = begin + key < p.keys;
-            float* const source = p.v + (valid ? (begin + key) * p.v_stride : 0);
+            const auto* const source = p.v + (valid ? (begin + key) * p.v_stride : 0);
             if (p.v_wide)
-                copy_16_bytes_async(&v[key][d], source + d, valid);
+                copy_four<Values>(&v[key][d], source + d, valid);
             else
-                *(float4*)&v[key][d] = four_elements(source, d, valid ? width : 0, false);
+                *(float4*)&v[key][d] = four_elements<Values>(source, d, valid ? width : 0, false);
         }
         commit_copies();
         wait_copies<1>();

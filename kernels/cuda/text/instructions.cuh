@@ -68,10 +68,37 @@ CAIRN_DEVICE uint4 load_16_bytes_once(const void* source) {
     return value;
 }
 
+/// Loads 8 bytes of global memory, in program order.
+CAIRN_DEVICE uint2 load_8_bytes(const void* source) {
+    uint2 value;
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(value.x), "=r"(value.y)
+                 : "l"(__cvta_generic_to_global(source))
+                 : "memory");
+    return value;
+}
+
+/// Loads 8 bytes as load_16_bytes_once().
+CAIRN_DEVICE uint2 load_8_bytes_once(const void* source) {
+    uint2 value;
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(value.x), "=r"(value.y)
+                 : "l"(__cvta_generic_to_global(source))
+                 : "memory");
+    return value;
+}
+
 /// Loads one f32 of global memory, in program order.
 CAIRN_DEVICE float load_f32(const float* source) {
     float value;
     asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(__cvta_generic_to_global(source)) : "memory");
+    return value;
+}
+
+/// Loads 16 bits of global memory, in program order.
+CAIRN_DEVICE u16 load_u16(const u16* source) {
+    u16 value;
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(value) : "l"(__cvta_generic_to_global(source)) : "memory");
     return value;
 }
 

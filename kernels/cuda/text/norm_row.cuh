@@ -1,31 +1,6 @@
 // The norm of one row, and products of it with columns of a matrix in shared memory: what the kernels for one row of a
 // transformer share.
 
-/// Elements of weights in memory, `count` in 16 bytes.
-struct F32Weights {
-    using Element = float;
-    static constexpr int count = 4;
-    CAIRN_DEVICE void unpack(uint4 bits, float (&values)[4]) {
-        values[0] = __uint_as_float(bits.x), values[1] = __uint_as_float(bits.y);
-        values[2] = __uint_as_float(bits.z), values[3] = __uint_as_float(bits.w);
-    }
-};
-template <float2 (*to_f32)(u32 pair)>
-struct HalfWeights {
-    using Element = u16;
-    static constexpr int count = 8;
-    CAIRN_DEVICE void unpack(uint4 bits, float (&values)[8]) {
-        const u32 pairs[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const float2 pair = to_f32(pairs[i]);
-            values[2 * i] = pair.x, values[2 * i + 1] = pair.y;
-        }
-    }
-};
-using F16Weights = HalfWeights<f16x2_to_f32>;
-using Bf16Weights = HalfWeights<bf16x2_to_f32>;
-
 /// Copies 16 bytes to shared memory, asynchronously if the source is aligned; zeros if not `valid`.
 template <class Element>
 CAIRN_DEVICE void copy_weights(void* target, const void* source, bool aligned, bool valid) {

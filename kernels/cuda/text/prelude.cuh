@@ -35,6 +35,24 @@ CAIRN_DEVICE constexpr int power_of_2_from(int least) {
     return power;
 }
 
+/// The steps of warp_scatter_sums() from `distance` on; the first `held` values are sums so far.
+template <int held, int distance, int group, int count>
+CAIRN_DEVICE void scatter_sums_from(float (&values)[count]) {
+    if constexpr (distance >= group && held == 1) {
+        values[0] += __shfl_xor_sync(all_lanes, values[0], distance);
+        scatter_sums_from<1, distance / 2, group>(values);
+    } else if constexpr (distance >= group) {
+        const bool keeps_upper = (threadIdx.x & distance) != 0;
+#pragma unroll
+        for (int i = 0; i < held / 2; ++i) {
+            const float sent = keeps_upper ? values[i] : values[i + held / 2];
+            values[i] =
+                (keeps_upper ? values[i + held / 2] : values[i]) + __shfl_xor_sync(all_lanes, sent, distance);
+        }
+        scatter_sums_from<held / 2, distance / 2, group>(values);
+    }
+}
+
 /// Reduce-scatter of a warp. Lanes whose numbers are equal modulo `group` add their `count` values, element by element,
 /// in the order of warp_sum; `group` and `count` are powers of 2. Each step sends the half of the values that the other
 /// lane keeps. Afterwards values[0] up to values[max(1, count * group / 32) - 1] are sums. Returns the index of the
@@ -42,21 +60,7 @@ CAIRN_DEVICE constexpr int power_of_2_from(int least) {
 template <int count, int group = 1>
 CAIRN_DEVICE int warp_scatter_sums(float (&values)[count]) {
     static_assert((count & (count - 1)) == 0 && (group & (group - 1)) == 0, "powers of 2");
-    int held = count;
-#pragma unroll
-    for (int distance = 16; distance >= group; distance /= 2) {
-        if (held == 1) {
-            values[0] += __shfl_xor_sync(all_lanes, values[0], distance);
-            continue;
-        }
-        held /= 2;
-        const bool keeps_upper = (threadIdx.x & distance) != 0;
-#pragma unroll
-        for (int i = 0; i < held; ++i) {
-            const float sent = keeps_upper ? values[i] : values[i + held];
-            values[i] = (keeps_upper ? values[i + held] : values[i]) + __shfl_xor_sync(all_lanes, sent, distance);
-        }
-    }
+    scatter_sums_from<count, 16, group>(values);
     constexpr int adding = 32 / group;  // lanes that add with one another
     const int rank = threadIdx.x % 32 / group;
     if (adding <= count) return rank * (count / adding);

@@ -1,18 +1,24 @@
-// A product of f32 in tiles of 64 by 64 on tensor cores. Each element is the sum of three bf16 parts, which hold its 24
-// bits; of the nine products of parts, the six that f32 can tell apart are added. Tensor cores truncate sums: the small
+// A product of f32, with b as it is stored, in tiles of 64 by 64 on tensor cores. Each element is the sum of three bf16 parts,
+// which hold its 24 bits; of the nine products of parts, the six that f32 can tell apart are added. An f16 is the sum of
+// two parts, which leaves five products, and a bf16 is one part, which leaves three. Tensor cores truncate sums: the small
 // products have sums of their own, and the sum of the large ones is added to f32 registers every 64 of the depth. The
 // result is then closer to the exact one than that of a chain of f32 operations. Blocks have 256 threads.
 
 constexpr int bf16x6_tile = 64, bf16x6_depth = 32, bf16x6_parts = 3;
 constexpr int bf16x6_load = bf16x6_tile * bf16x6_depth / 4 / 256;  // groups of 4 elements that a thread loads
 
+/// Elements of a line along the depth, or along the columns.
+template <bool along_depth>
+constexpr int bf16x6_width = along_depth ? bf16x6_depth : bf16x6_tile;
+
 /// Shared memory of an operand's parts: lines along the depth, or along the columns. Eight elements lie between lines,
 /// so that the lines that load_matrices() reads are in different banks.
-template <bool along_depth>
+template <bool along_depth, int parts>
 struct Bf16Parts {
+    static constexpr int count = parts;
     static constexpr int lines = along_depth ? bf16x6_tile : bf16x6_depth;
-    static constexpr int width = along_depth ? bf16x6_depth : bf16x6_tile;
-    u16 part[bf16x6_parts][lines][width + 8];
+    static constexpr int width = bf16x6_width<along_depth>;
+    u16 part[parts][lines][width + 8];
 };
 
 /// Magnitudes of elements, as bits: the largest, and the smallest that is not 0, less one.
@@ -36,9 +42,10 @@ CAIRN_DEVICE bool can_be_split(const MagnitudeRange& range) {
 CAIRN_DEVICE bool has_small(const MagnitudeRange& range) { return range.least < 0x2b800000u - 1; }
 
 /// The parts of four neighbours, the largest parts first.
-CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[bf16x6_parts]) {
+template <int count>
+CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[count]) {
 #pragma unroll
-    for (int part = 0; part < bf16x6_parts; ++part) {
+    for (int part = 0; part < count; ++part) {
         parts[part] = {f32_to_bf16x2(x[0], x[1]), f32_to_bf16x2(x[2], x[3])};
         // What is left is exact: the rounding error of bf16 has at most 16 bits.
         x[0] -= __uint_as_float(parts[part].x << 16), x[1] -= __uint_as_float(parts[part].x & 0xffff0000u);
@@ -52,50 +59,50 @@ using Bf16Groups = float[bf16x6_load][4];
 /// The line of the parts in which a group lies, and the place of its first element.
 template <bool along_depth>
 CAIRN_DEVICE int line_of_group(int group) {
-    return (threadIdx.x + 256 * group) / (Bf16Parts<along_depth>::width / 4);
+    return (threadIdx.x + 256 * group) / (bf16x6_width<along_depth> / 4);
 }
 template <bool along_depth>
 CAIRN_DEVICE int place_of_group(int group) {
-    return (threadIdx.x + 256 * group) % (Bf16Parts<along_depth>::width / 4) * 4;
+    return (threadIdx.x + 256 * group) % (bf16x6_width<along_depth> / 4) * 4;
 }
 
 /// Loads elements from `begin` of the depth on; those outside are 0. offset(i) is that of row or column i. With `wide`
-/// neighbours are aligned to 16 bytes.
-template <bool along_depth, class Offset>
-CAIRN_DEVICE void load_groups(Bf16Groups& x, float* source, i64 first, i64 lines, i64 begin, i64 depth,
-                              i64 depth_stride, bool wide, const Offset& offset) {
+/// the bytes of four neighbours are aligned.
+template <class Weights, bool along_depth, class Offset>
+CAIRN_DEVICE void load_groups(Bf16Groups& x, const typename Weights::Element* source, i64 first, i64 lines, i64 begin,
+                              i64 depth, i64 depth_stride, bool wide, const Offset& offset) {
+    constexpr int bytes = 4 * sizeof(typename Weights::Element);
 #pragma unroll
     for (int group = 0; group < bf16x6_load; ++group) {
         const int line = line_of_group<along_depth>(group), place = place_of_group<along_depth>(group);
         const i64 i = first + (along_depth ? line : place), k = begin + (along_depth ? place : line);
         const bool valid = i < lines && k < depth;
         if (wide) {
-            uint4 four = {0, 0, 0, 0};
-            if (valid) four = load_16_bytes(source + offset(i) + k * depth_stride);
-            x[group][0] = __uint_as_float(four.x), x[group][1] = __uint_as_float(four.y);
-            x[group][2] = __uint_as_float(four.z), x[group][3] = __uint_as_float(four.w);
+            decltype(load_neighbours<bytes>(source)) four = {};
+            if (valid) four = load_neighbours<bytes>(source + offset(i) + k * depth_stride);
+            Weights::unpack(four, x[group]);
             continue;
         }
 #pragma unroll
         for (int n = 0; n < 4; ++n) {
             const i64 of_line = along_depth ? i : i + n, of_depth = along_depth ? k + n : k;
             const bool is_in = of_line < lines && of_depth < depth;
-            x[group][n] = is_in ? load_f32(source + offset(of_line) + of_depth * depth_stride) : 0.0f;
+            x[group][n] = is_in ? Weights::load(source + offset(of_line) + of_depth * depth_stride) : 0.0f;
         }
     }
 }
 
 /// Splits them into the parts in shared memory.
-template <bool along_depth>
-CAIRN_DEVICE void store_groups(Bf16Groups& x, Bf16Parts<along_depth>& parts, MagnitudeRange& range) {
+template <bool along_depth, int count>
+CAIRN_DEVICE void store_groups(Bf16Groups& x, Bf16Parts<along_depth, count>& parts, MagnitudeRange& range) {
 #pragma unroll
     for (int group = 0; group < bf16x6_load; ++group) {
 #pragma unroll
         for (int n = 0; n < 4; ++n) extend(range, x[group][n]);
-        uint2 split[bf16x6_parts];
+        uint2 split[count];
         split_four(x[group], split);
 #pragma unroll
-        for (int part = 0; part < bf16x6_parts; ++part)
+        for (int part = 0; part < count; ++part)
             *(uint2*)&parts.part[part][line_of_group<along_depth>(group)][place_of_group<along_depth>(group)] =
                 split[part];
     }
@@ -116,13 +123,14 @@ CAIRN_DEVICE void add_large_sums(Bf16x6Sums& sums) {
 }
 
 /// Adds the products of 16 of the depth from `k` on, for the rows and columns that begin at `row` and `column`.
-template <bool b_along_depth>
-CAIRN_DEVICE void multiply_parts(const Bf16Parts<true>& a_parts, const Bf16Parts<b_along_depth>& b_parts, int row,
-                                 int column, int k, Bf16x6Sums& sums) {
+template <bool b_along_depth, int of_b>
+CAIRN_DEVICE void multiply_parts(const Bf16Parts<true, bf16x6_parts>& a_parts,
+                                 const Bf16Parts<b_along_depth, of_b>& b_parts, int row, int column, int k,
+                                 Bf16x6Sums& sums) {
     const int lane = threadIdx.x % 32, matrix = lane / 8, at = lane % 8;
-    u32 b[2][bf16x6_parts][2];
+    u32 b[2][of_b][2];
 #pragma unroll
-    for (int part = 0; part < bf16x6_parts; ++part) {
+    for (int part = 0; part < of_b; ++part) {
         u32 both[4];  // of 16 columns
         if constexpr (b_along_depth)
             load_matrices(both, &b_parts.part[part][column + matrix / 2 * 8 + at][k + matrix % 2 * 8]);
@@ -143,7 +151,7 @@ CAIRN_DEVICE void multiply_parts(const Bf16Parts<true>& a_parts, const Bf16Parts
             for (int order = bf16x6_parts - 1; order > 0; --order)
 #pragma unroll
                 for (int part = 0; part <= order; ++part)
-                    mma_bf16(sums.small[i][j], a[part], b[j][order - part]);
+                    if (order - part < of_b) mma_bf16(sums.small[i][j], a[part], b[j][order - part]);
             mma_bf16(sums.large[i][j], a[0], b[j][0]);
         }
     }
@@ -151,12 +159,12 @@ CAIRN_DEVICE void multiply_parts(const Bf16Parts<true>& a_parts, const Bf16Parts
 
 /// Computes the tile at a row and a column; parameters as of product_tile(). Where elements are not finite, or so small
 /// or large that the parts would lose bits, the tile is computed by f32 operations instead.
-template <bool b_along_depth, class Rows, class Out>
-CAIRN_DEVICE void product_bf16x6(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
+template <bool b_along_depth, class Weights, class Rows, class Out>
+CAIRN_DEVICE void product_bf16x6(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                  const Out& out) {
     struct Operands {
-        Bf16Parts<true> a;
-        Bf16Parts<b_along_depth> b;
+        Bf16Parts<true, bf16x6_parts> a;
+        Bf16Parts<b_along_depth, Weights::bf16_parts> b;
     };
     constexpr int plain_bytes = tile_shared<bf16x6_tile> * 4, parts_bytes = sizeof(Operands);
     __shared__ __align__(16) unsigned char shared[plain_bytes > parts_bytes ? plain_bytes : parts_bytes];
@@ -169,9 +177,9 @@ CAIRN_DEVICE void product_bf16x6(const ProductOperands& p, i64 first_row, i64 fi
     MagnitudeRange range;
     Bf16x6Sums sums;
     const auto load = [&](i64 begin) {
-        load_groups<true>(a, p.a, first_row, p.rows, begin, p.depth, p.a_depth_stride, p.a_wide, a_row);
-        load_groups<b_along_depth>(b, p.b, first_column, p.columns, begin, p.depth, p.b_depth_stride, p.b_wide,
-                                   b_column);
+        load_groups<StoredF32, true>(a, p.a, first_row, p.rows, begin, p.depth, p.a_depth_stride, p.a_wide, a_row);
+        load_groups<Weights, b_along_depth>(b, p.b, first_column, p.columns, begin, p.depth, p.b_depth_stride,
+                                            p.b_wide, b_column);
     };
     if (p.depth > 0) load(0);
     for (i64 begin = 0; begin < p.depth; begin += bf16x6_depth) {

@@ -1,4 +1,4 @@
-// A product of f32 in square tiles of 64 or 32, by blocks of 256 threads: a part of the depth is copied to shared
+// A product of f32, with b as it is stored, in square tiles of 64 or 32, by blocks of 256 threads: a part of the depth is copied to shared
 // memory while the part before is multiplied. Each thread sums 4 x 4 or 2 x 2 elements. Sums over 128 of the depth are
 // added up, so that rounding errors grow with the root of the depth only.
 
@@ -8,37 +8,39 @@ constexpr int tile_depth = 1024 / tile;
 
 /// Copies lines along the depth, one for each row or column of a tile. With `wide` the line of this thread begins at
 /// `line`, where 16 bytes are aligned; otherwise offset(i) is that of line i. Elements outside are 0.
-template <int tile, class Offset>
-CAIRN_DEVICE void copy_lines(float (*target)[tile_depth<tile> + 4], float* source, float* line, i64 first, i64 lines,
-                             i64 begin, i64 depth, i64 stride, bool wide, const Offset& offset) {
+template <class Weights, int tile, class Offset>
+CAIRN_DEVICE void copy_lines(float (*target)[tile_depth<tile> + 4], const typename Weights::Element* source,
+                             const typename Weights::Element* line, i64 first, i64 lines, i64 begin, i64 depth,
+                             i64 stride, bool wide, const Offset& offset) {
     constexpr int size = tile_depth<tile>;
     if (wide) {
         const int i = threadIdx.x / (size / 4), at = threadIdx.x % (size / 4) * 4;
         const bool valid = first + i < lines && begin + at < depth;
-        copy_16_bytes_async(&target[i][at], valid ? line + begin + at : source, valid);
+        copy_four<Weights>(&target[i][at], valid ? line + begin + at : source, valid);
         return;
     }
     for (int e = threadIdx.x; e < tile * size; e += 256) {
         const int i = e / size, at = e % size;
         const bool valid = first + i < lines && begin + at < depth;
-        target[i][at] = valid ? source[offset(first + i) + (begin + at) * stride] : 0.0f;
+        target[i][at] = valid ? Weights::load(source + offset(first + i) + (begin + at) * stride) : 0.0f;
     }
 }
 
 /// Copies lines along the columns, one for each element of the depth.
-template <int tile>
-CAIRN_DEVICE void copy_depths(float (*target)[tile + 4], float* source, i64 first, i64 columns, i64 begin, i64 depth,
-                              i64 depth_stride, i64 column_stride, bool wide) {
+template <class Weights, int tile>
+CAIRN_DEVICE void copy_depths(float (*target)[tile + 4], const typename Weights::Element* source, i64 first,
+                              i64 columns, i64 begin, i64 depth, i64 depth_stride, i64 column_stride, bool wide) {
     if (wide) {
         const int i = threadIdx.x / (tile / 4), at = threadIdx.x % (tile / 4) * 4;
         const bool valid = begin + i < depth && first + at < columns;
-        copy_16_bytes_async(&target[i][at], valid ? source + (begin + i) * depth_stride + first + at : source, valid);
+        copy_four<Weights>(&target[i][at], valid ? source + (begin + i) * depth_stride + first + at : source, valid);
         return;
     }
     for (int e = threadIdx.x; e < tile * tile_depth<tile>; e += 256) {
         const int i = e / tile, at = e % tile;
         const bool valid = begin + i < depth && first + at < columns;
-        target[i][at] = valid ? source[(begin + i) * depth_stride + (first + at) * column_stride] : 0.0f;
+        target[i][at] =
+            valid ? Weights::load(source + (begin + i) * depth_stride + (first + at) * column_stride) : 0.0f;
     }
 }
 
@@ -52,9 +54,11 @@ CAIRN_DEVICE void read_elements(float (&to)[2], float* from) {
     to[0] = two.x, to[1] = two.y;
 }
 
-/// The operands of a product; all sizes and strides are in elements.
+/// The operands of a product; all sizes and strides are in elements. `Weights` is how b is stored.
+template <class Weights>
 struct ProductOperands {
-    float *a, *b;
+    const float* a;
+    const typename Weights::Element* b;
     i64 rows, columns, depth;
     i64 a_depth_stride, b_depth_stride, b_column_stride;
     bool a_wide, b_wide;  // 16 bytes at once: a along the depth; b along the depth or the columns
@@ -72,8 +76,8 @@ constexpr int tile_shared = 2 * tile_operand<tile>;
 
 /// Computes the tile at a row and a column, and leaves its rows in shared memory, tile + 4 elements apart. a_row(i) is
 /// the offset of row i of a. `b_along_depth`: neighbours of b in memory are along the depth.
-template <int tile, bool b_along_depth, class Rows>
-CAIRN_DEVICE void multiply_tile(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
+template <int tile, bool b_along_depth, class Weights, class Rows>
+CAIRN_DEVICE void multiply_tile(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                 float* shared) {
     constexpr int size = tile_depth<tile>, each = tile / 16, steps_of_sum = 128 / size;
     constexpr int b_lines = b_along_depth ? tile : size, b_width = b_along_depth ? size + 4 : tile + 4;
@@ -83,18 +87,19 @@ CAIRN_DEVICE void multiply_tile(const ProductOperands& p, i64 first_row, i64 fir
     const int x = threadIdx.x % 16, y = threadIdx.x / 16;
     const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
     const int line = threadIdx.x / (size / 4);
-    float* const a_line = p.a + (first_row + line < p.rows ? a_row(first_row + line) : 0);
-    float* const b_line = p.b + (b_along_depth && first_column + line < p.columns ? b_column(first_column + line) : 0);
+    const float* const a_line = p.a + (first_row + line < p.rows ? a_row(first_row + line) : 0);
+    const auto* const b_line =
+        p.b + (b_along_depth && first_column + line < p.columns ? b_column(first_column + line) : 0);
     const auto copy = [&](i64 step) {
         const int buffer = int(step % 2);
-        copy_lines<tile>(a_tile[buffer], p.a, a_line, first_row, p.rows, step * size, p.depth, p.a_depth_stride,
-                         p.a_wide, a_row);
+        copy_lines<StoredF32, tile>(a_tile[buffer], p.a, a_line, first_row, p.rows, step * size, p.depth,
+                                     p.a_depth_stride, p.a_wide, a_row);
         if constexpr (b_along_depth)
-            copy_lines<tile>(b_tile[buffer], p.b, b_line, first_column, p.columns, step * size, p.depth,
-                             p.b_depth_stride, p.b_wide, b_column);
+            copy_lines<Weights, tile>(b_tile[buffer], p.b, b_line, first_column, p.columns, step * size, p.depth,
+                                      p.b_depth_stride, p.b_wide, b_column);
         else
-            copy_depths<tile>(b_tile[buffer], p.b, first_column, p.columns, step * size, p.depth, p.b_depth_stride,
-                              p.b_column_stride, p.b_wide);
+            copy_depths<Weights, tile>(b_tile[buffer], p.b, first_column, p.columns, step * size, p.depth,
+                                       p.b_depth_stride, p.b_column_stride, p.b_wide);
         commit_copies();
     };
     float total[each][each] = {}, sum[each][each] = {};
@@ -150,8 +155,8 @@ CAIRN_DEVICE void multiply_tile(const ProductOperands& p, i64 first_row, i64 fir
 }
 
 /// Gives each element of a tile in shared memory, written before a barrier, to out(row, column, value) once.
-template <int tile, class Out>
-CAIRN_DEVICE void write_tile(const ProductOperands& p, i64 first_row, i64 first_column, const float* shared,
+template <int tile, class Weights, class Out>
+CAIRN_DEVICE void write_tile(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const float* shared,
                              const Out& out) {
     const auto* const result = (const float(*)[tile + 4])shared;
     // One copy of `out` in the code; a warp writes neighbours.
@@ -163,8 +168,8 @@ CAIRN_DEVICE void write_tile(const ProductOperands& p, i64 first_row, i64 first_
 }
 
 /// Computes the tile at a row and a column; out(row, column, value) takes each element once.
-template <int tile, bool b_along_depth, class Rows, class Out>
-CAIRN_DEVICE void product_tile(const ProductOperands& p, i64 first_row, i64 first_column, const Rows& a_row,
+template <int tile, bool b_along_depth, class Weights, class Rows, class Out>
+CAIRN_DEVICE void product_tile(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                const Out& out) {
     __shared__ __align__(16) float shared[tile_shared<tile>];
     multiply_tile<tile, b_along_depth>(p, first_row, first_column, a_row, shared);

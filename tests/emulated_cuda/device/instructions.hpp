@@ -48,9 +48,18 @@ CAIRN_REPORTED CAIRN_DEVICE uint4 load_16_bytes(const void* source) {
     return *static_cast<const uint4*>(source);
 }
 CAIRN_DEVICE uint4 load_16_bytes_once(const void* source) { return load_16_bytes(source); }
+CAIRN_REPORTED CAIRN_DEVICE uint2 load_8_bytes(const void* source) {
+    cairn_emulator.access(source, 8, cairn::emulated_cuda::AccessKind::read, __builtin_return_address(0));
+    return *static_cast<const uint2*>(source);
+}
+CAIRN_DEVICE uint2 load_8_bytes_once(const void* source) { return load_8_bytes(source); }
 CAIRN_REPORTED CAIRN_DEVICE float load_f32(const float* source) {
     cairn_emulator.access(source, 4, cairn::emulated_cuda::AccessKind::read, __builtin_return_address(0));
     return *const_cast<const volatile float*>(source);
+}
+CAIRN_REPORTED CAIRN_DEVICE u16 load_u16(const u16* source) {
+    cairn_emulator.access(source, 2, cairn::emulated_cuda::AccessKind::read, __builtin_return_address(0));
+    return *const_cast<const volatile u16*>(source);
 }
 #undef CAIRN_REPORTED
 CAIRN_DEVICE void dependency_wait() { cairn_emulator.dependency_wait(); }

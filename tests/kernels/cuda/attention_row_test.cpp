@@ -17,13 +17,14 @@ namespace {
 struct Block {
     std::int64_t width, heads, depth;
     const char *dtype, *x, *y, *state, *row;
+    const char* state_dtype = "f32";
 };
 
 std::string text_of(const Block& block) {
     const std::string w = std::to_string(block.width), all = std::to_string(block.heads * block.depth),
                       three = std::to_string(3 * block.heads * block.depth);
-    const std::string keys = fmt::format("f32[1,{},P,{}]{}", block.heads, block.depth, block.state),
-                      row = fmt::format("f32[1,{},1,{}]{}", block.heads, block.depth, block.row);
+    const std::string keys = fmt::format("{}[1,{},P,{}]{}", block.state_dtype, block.heads, block.depth, block.state),
+                      row = fmt::format("{}[1,{},1,{}]{}", block.state_dtype, block.heads, block.depth, block.row);
     return fmt::format(
         "attention_block eps=1e-05 scale=0.3 masked_score=-1e+30 | f32[1,1,{0}]{1} f32[{0}]! f32[{0}]! {2}[{0},{3}]! "
         "f32[{3}]! {4} {4} {2}[{5},{0}]! f32[{0}]! -> f32[1,1,{0}]{6} {7} {7} where P in 0..999",
@@ -36,6 +37,9 @@ const std::vector<Block> blocks{
     {192, 2, 64, "f16", "@partial_sums.16", "@partial_sums.2", ":(9000,4500,68,1)", ""},
     {64, 2, 128, "bf16", "", "@partial_sums.2", ":(40000,20000,129,1)", ":(512,256,128,1)"},
     {256, 2, 64, "f32", "@partial_sums.2", "@partial_sums.2", "", ""},
+    {128, 2, 32, "f32", "", "@partial_sums.2", ":(6400,3200,32,1)", ":(6400,3200,32,1)", "f16"},
+    {128, 2, 64, "f16", "@partial_sums.2", "@partial_sums.2", "", "", "bf16"},
+    {64, 2, 128, "bf16", "", "@partial_sums.2", ":(40000,20000,129,1)", ":(512,256,128,1)", "f16"},
     {768, 12, 64, "f16", "@partial_sums.16", "@partial_sums.12", ":(76800,6400,64,1)", ":(76800,6400,64,1)"},
 };
 std::vector<std::string> problems() {
@@ -62,7 +66,8 @@ TEST(CudaAttentionRow, IsItsDefinition) {
                 const auto results = cases.run(i, symbols, inputs, {.seed = i, .misaligned = misaligned});
                 const auto expected = definition_reference(problem, inputs);
                 for (std::size_t output = 0; output < 3; ++output)
-                    EXPECT_LE(error_of(sums_of(problem.outputs[output], results[output]), expected[output]), 1e-6)
+                    EXPECT_LE(error_of(sums_of(problem.outputs[output], results[output]), expected[output]),
+                              1e-6)
                         << cases.kernel_id(i) << " " << i << ", " << length << " keys, output " << output
                         << (misaligned == 1 ? ", misaligned" : "");
             }

@@ -1,6 +1,7 @@
 #include "tests/kernels/cuda/kernel_cases.hpp"
 
 #include "graph/types/convert_floats.hpp"
+#include "graph/types/half.hpp"
 #include "kernels/cuda/cuda_kernels.hpp"
 #include "kernels/cuda/prelude_text.hpp"
 #include "kernels/partial_sums.hpp"
@@ -256,6 +257,23 @@ std::vector<Numbers> KernelCases::run(std::size_t i, std::span<const std::int64_
     return results;
 }
 
+std::string with_inputs_in(std::string problem, int first, int last, const std::string& dtype) {
+    std::size_t at = problem.find('|');
+    for (int input = 0; input <= last; ++input) {
+        // Shapes may have spaces too, but no word before a bracket.
+        do at = problem.find(' ', at) + 1;
+        while (problem.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789", at) != problem.find('[', at));
+        if (input >= first) problem.replace(at, problem.find('[', at) - at, dtype);
+    }
+    return problem;
+}
+
+Number as_stored(double value, DType dtype) {
+    if (dtype == DType::f16) return types::f16_to_f32(types::f64_to_f16(value));
+    if (dtype == DType::bf16) return types::bf16_to_f32(types::f64_to_bf16(value));
+    return static_cast<float>(value);
+}
+
 Numbers random_numbers(const TensorDesc& tensor, std::uint64_t seed) {
     emulated_cuda::Random random(seed);
     Numbers numbers(static_cast<std::size_t>(count_of(tensor)));
@@ -263,7 +281,7 @@ Numbers random_numbers(const TensorDesc& tensor, std::uint64_t seed) {
         if (tensor.dtype == DType::boolean)
             number = random.next() & 1U;
         else if (is_float(tensor.dtype))
-            number = static_cast<float>(random.next() >> 8) / float(1 << 23) - 1.0F;
+            number = as_stored(static_cast<double>(random.next() >> 8) / (1 << 23) - 1, tensor.dtype);
         else
             number = static_cast<Number>(random.below(tensor.dtype == DType::u8 ? 200 : 201)) -
                      (tensor.dtype == DType::u8 ? 0 : 100);

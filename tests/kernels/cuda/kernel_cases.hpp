@@ -61,6 +61,12 @@ private:
     std::unique_ptr<emulated_cuda::EmulatedModule> module_;
 };
 
+/// The text of a problem with its inputs from `first` to `last` in another dtype.
+std::string with_inputs_in(std::string problem, int first, int last, const std::string& dtype);
+
+/// The nearest number of a float dtype up to f32.
+Number as_stored(double value, DType dtype);
+
 /// Random elements of a dtype: floats between -1 and 1, integers between -100 and 100.
 Numbers random_numbers(const TensorDesc& tensor, std::uint64_t seed);
 std::vector<Numbers> random_inputs(const Problem& problem, std::uint64_t seed);

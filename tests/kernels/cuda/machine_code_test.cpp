@@ -22,7 +22,7 @@ constexpr const char* folder = nullptr;
 
 /// The largest use of a row's kernels.
 struct Use {
-    std::int64_t registers = 0, spilled_bytes = 0;
+    std::int64_t registers = 0, stack_bytes = 0;
 };
 
 struct Architecture {
@@ -60,7 +60,7 @@ std::map<std::string, Use> uses(const KernelSet& set, const Architecture& archit
         if (row == rows.end()) continue;
         Use& use = found[row->second];
         use.registers = std::max(use.registers, kernel.registers);
-        use.spilled_bytes += kernel.spill_store_bytes + kernel.spill_load_bytes;
+        use.stack_bytes = std::max(use.stack_bytes, kernel.stack_bytes);
     }
     return found;
 }
@@ -78,7 +78,10 @@ TEST(CudaMachineCode, KernelsStayWithinTheirRegisters) {
                                             [&](const Kernel& kernel) { return is_of(kernel, family, architecture); }))
                 << family;
             for (const auto& [id, use] : found) {
-                EXPECT_EQ(use.spilled_bytes, 0) << id << " " << architecture.name;
+                // Spilled registers, and arrays that are indexed by what is not a constant: large arguments of sin and
+                // cos are reduced with one.
+                const bool reduces = id.starts_with("cuda.elementwise.sin") || id.starts_with("cuda.elementwise.cos");
+                EXPECT_LE(use.stack_bytes, reduces ? 32 : 0) << id << " " << architecture.name;
                 EXPECT_LE(use.registers, register_budget(id)) << id << " " << architecture.name;
             }
         }

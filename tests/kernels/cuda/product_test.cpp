@@ -90,16 +90,20 @@ const std::vector<ProductCase> products{
      {{1}, {33}}},
 };
 
-TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
+class CudaProductsOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(CudaProductsOf, HaveTheResultsOfSumsInDouble) {
     std::vector<std::string> problems;
     std::vector<std::string> kernels;
     std::vector<std::vector<std::vector<std::int64_t>>> sizes;
-    for (const ProductCase& product : products) {
+    const bool is_plain = std::string_view(GetParam()) == "f32";
+    for (std::size_t n = 0; n < products.size(); n += is_plain ? 1 : 2) {
+        const ProductCase& product = products[n];
         const std::string kernel = std::string("cuda.") + product.kernel;
         const bool is_tile = kernel.ends_with("tile");
         const std::vector<std::string> of_tiles{kernel + "64", kernel + "32", "cuda.product_bf16x6"};
         for (const std::string& each : is_tile ? of_tiles : std::vector{kernel}) {
-            problems.emplace_back(product.problem);
+            problems.push_back(with_inputs_in(product.problem, 1, 1, GetParam()));
             kernels.push_back(each);
             sizes.push_back(product.sizes);
         }
@@ -125,15 +129,19 @@ TEST(CudaProducts, HaveTheResultsOfSumsInDouble) {
     }
 }
 
+INSTANTIATE_TEST_SUITE_P(Weights, CudaProductsOf, testing::Values("f32", "f16", "bf16"),
+                         [](const auto& dtype) { return std::string(dtype.param); });
+
 TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
     constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<std::string> problems, kernels;
     for (const char* kernel :
          {"cuda.product_rows", "cuda.product_tile64", "cuda.product_tile32", "cuda.product_bf16x6"})
-        for (const char* strides : {"", ":(1,40)"}) {
-            problems.push_back(std::string("matmul | f32[5,40] f32[40,36]") + strides + " -> f32[5,36]");
-            kernels.emplace_back(kernel);
-        }
+        for (const char* weights : {"f32", "f16", "bf16"})
+            for (const char* strides : {"", ":(1,40)"}) {
+                problems.push_back(std::string("matmul | f32[5,40] ") + weights + "[40,36]" + strides + " -> f32[5,36]");
+                kernels.emplace_back(kernel);
+            }
     const KernelCases cases(problems, kernels);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         auto inputs = random_inputs(cases.problem(i), i);

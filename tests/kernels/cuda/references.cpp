@@ -2,7 +2,6 @@
 
 #include "accuracy/kernel_check/tolerance.hpp"
 #include "cairn/kernels.hpp"
-#include "graph/types/half.hpp"
 #include "kernels/cuda/definitions.hpp"
 #include "kernels/partial_sums.hpp"
 
@@ -264,12 +263,7 @@ std::vector<Numbers> weights_like_inputs(const Problem& problem, std::uint64_t s
         const TensorDesc& input = problem.inputs[i];
         const bool is_matrix = input.bound && input.shape.size() == 2;
         const double scale = is_matrix ? std::sqrt(3.0 / static_cast<double>(input.shape[0].constant())) : 1;
-        for (Number& number : inputs[i]) {
-            const auto value = static_cast<double>(number) * scale;
-            number = input.dtype == DType::f16    ? types::f16_to_f32(types::f64_to_f16(value))
-                     : input.dtype == DType::bf16 ? types::bf16_to_f32(types::f64_to_bf16(value))
-                                                  : static_cast<float>(value);
-        }
+        for (Number& number : inputs[i]) number = as_stored(static_cast<double>(number) * scale, input.dtype);
     }
     return inputs;
 }
