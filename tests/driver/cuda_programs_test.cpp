@@ -1,6 +1,7 @@
 #include "cairn/cairn.hpp"
 #include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
+#include "graph/ir/state_dtype_cast.hpp"
 #include "tests/driver/compiled_run.hpp"
 #include "tests/driver/cuda_test_device.hpp"
 #include "tests/errors/message.hpp"
@@ -192,6 +193,42 @@ TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
         EXPECT_GE(device.graph_launches(), steps + 1);
     }
     EXPECT_GT(device.launches(), 100);
+    EXPECT_THAT(device.faults(), testing::IsEmpty());
+}
+
+// The kernel of the attention block reads keys and values in f16 and appends those of the row.
+TEST(CudaPrograms, ACacheIn16BitsIsComputedAsOnTheCpu) {
+    models::Gpt2Config config;
+    config.vocabulary = 50, config.positions = 16, config.width = 64, config.heads = 2, config.layers = 2;
+    config.inner = 128;
+    const std::vector<models::WeightSpec> specs = models::gpt2_weights(config);
+    const auto stored = ir::cast_stored_states(*models::gpt2_graph(config, specs).data(), DType::f16);
+    for (ir::StateInfo& state : stored->states()) state.public_dtype.reset();
+    const Graph graph(stored);
+    std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
+    for (const models::WeightSpec& spec : specs) shapes[spec.name] = spec.shape;
+    const Weights weights(shapes);
+    TestDevice device;
+    {
+        std::vector<std::vector<float>> logits;
+        for (const Context& context : {Context(), device.context(), device.context(one_by_one())}) {
+            CompiledGraph compiled =
+                compile(graph, context, {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0});
+            compiled.bind(weights.source());
+            if (!logits.empty()) {
+                EXPECT_THAT(compiled.program(), testing::ContainsRegex("attention_row.* f16\\[1,2,past,32\\]"));
+            }
+            std::vector<float>& all = logits.emplace_back();
+            for (const std::vector<std::int32_t>& ids : {std::vector<std::int32_t>{7, 3, 40}, {12}, {5}, {49}, {0}}) {
+                compiled.set("ids", ids.data(), {1, static_cast<std::int64_t>(ids.size())});
+                compiled.run();
+                const std::vector<float> step = floats(compiled.output("logits"));
+                all.insert(all.end(), step.begin(), step.end());
+            }
+        }
+        EXPECT_LT(distance(logits[1], logits[0]), 1e-4);
+        EXPECT_EQ(logits[2], logits[1]) << "launched one by one";
+    }
     EXPECT_THAT(device.faults(), testing::IsEmpty());
 }
 

@@ -10,7 +10,7 @@
 namespace cairn::test {
 
 Context EmulatedDevice::context(ContextOptions options) {
-    const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "emulated"};
+    const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-8, 1e13, 1e-9, "emulated"};
     std::shared_ptr<device::cuda::Nvrtc> nvrtc = nvrtc_;
     if (!options.cuda_libraries.empty())
         nvrtc =
