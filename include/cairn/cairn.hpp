@@ -6,6 +6,7 @@
 #include "cairn/compiled_graph.hpp"
 #include "cairn/composites.hpp"
 #include "cairn/context.hpp"
+#include "cairn/dequantize.hpp"
 #include "cairn/devices.hpp"
 #include "cairn/dlpack.hpp"
 #include "cairn/elements.hpp"

@@ -27,6 +27,7 @@ class GraphData;
 namespace cairn::inline v0 {
 
 class Safetensors;
+class Gguf;
 
 /// A value of a graph: a handle of two words. Copying it copies no data, and it keeps its graph alive, so `auto y =
 /// f(x);` is always safe. Creating a Tensor computes nothing; its dtype and shape are known at once.
@@ -203,6 +204,15 @@ public:
     ///     auto layer = graph.weights(file, "encoder.0.");
     ///     y = linear(x, layer.at("w"), layer.at("b"));     // bound as "encoder.0.w" and "encoder.0.b"
     WeightMap weights(const Safetensors& file, std::string_view prefix = "",
+                      std::source_location where = std::source_location::current());
+    /// The same of a GGUF file. Tensors of blocks are weights u8[.., B, bytes of a block] behind their composite
+    /// (dequantize.hpp): f32 with the shape that the file gives. Throws what Gguf::view throws, and Error(unsupported),
+    /// naming the tensor, for a type of blocks without a composite.
+    ///
+    ///     graph.weight(file, "blk.0.ffn_up.weight")     // dequantize_q4_k(graph.weight(.., DType::u8, {3072, 3, 144}))
+    Tensor weight(const Gguf& file, std::string_view name,
+                  std::source_location where = std::source_location::current());
+    WeightMap weights(const Gguf& file, std::string_view prefix = "",
                       std::source_location where = std::source_location::current());
     /// A growing state: the size of axis `axis` is the bare symbol of its live length, limited by `capacity`.
     State state(std::string_view name, DType dtype, Shape shape, int axis, std::int64_t capacity,

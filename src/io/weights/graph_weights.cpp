@@ -1,3 +1,5 @@
+#include "cairn/dequantize.hpp"
+#include "cairn/gguf.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/weights.hpp"
 #include "io/weights/file_error.hpp"
@@ -18,11 +20,29 @@ Tensor add_weight(Graph& graph, const Safetensors& file, const Safetensors::Tens
     return graph.weight(tensor.name, row->dtype.value(), Shape(tensor.shape.begin(), tensor.shape.end()), where);
 }
 
+Tensor add_weight(Graph& graph, const Gguf& file, const Gguf::Tensor& tensor, const std::source_location& where) {
+    const InputView view = file.view(tensor.name);
+    if (view.release != nullptr) view.release(view.owner);  // an aligned copy
+    const Shape shape(view.shape.begin(), view.shape.end());
+    const Tensor stored = graph.weight(tensor.name, view.dtype, shape, where);
+    if (view.shape == tensor.shape) return stored;
+    try {
+        return dequantize(Operand(stored, where), tensor.type);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+        throw Error(ErrorKind::unsupported, "weights",
+                    file.path().string() + ": tensor " + weights::printable(tensor.name) + " has the type " +
+                        tensor.type + ", which Cairn cannot dequantize",
+                    where);
+    }
+}
+
 /// The prefixes of the file are its names up to each dot: "a.b.w" has "a." and "a.b.".
-[[noreturn]] void throw_no_prefix(const Safetensors& file, std::string_view prefix, const std::source_location& where) {
+template <typename File>
+[[noreturn]] void throw_no_prefix(const File& file, std::string_view prefix, const std::source_location& where) {
     std::set<std::string_view> prefixes;
     std::vector<std::string_view> names;
-    for (const Safetensors::Tensor& tensor : file.tensors()) {
+    for (const auto& tensor : file.tensors()) {
         const std::string_view name = tensor.name;
         names.push_back(name);
         for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1))
@@ -37,23 +57,39 @@ Tensor add_weight(Graph& graph, const Safetensors& file, const Safetensors::Tens
                 where);
 }
 
-}  // namespace
-
-Tensor Graph::weight(const Safetensors& file, std::string_view name, std::source_location where) {
-    const std::vector<Safetensors::Tensor>& tensors = file.tensors();
+template <typename File>
+Tensor weight_of(Graph& graph, const File& file, std::string_view name, const std::source_location& where) {
+    const auto& tensors = file.tensors();
     const auto it = std::lower_bound(tensors.begin(), tensors.end(), name,
                                      [](const auto& tensor, std::string_view wanted) { return tensor.name < wanted; });
     if (it == tensors.end() || it->name != name) static_cast<void>(file.view(name));  // throws, naming file and name
-    return add_weight(*this, file, *it, where);
+    return add_weight(graph, file, *it, where);
+}
+
+template <typename File>
+WeightMap::Map weights_of(Graph& graph, const File& file, std::string_view prefix, const std::source_location& where) {
+    WeightMap::Map found;
+    for (const auto& tensor : file.tensors())
+        if (tensor.name.starts_with(prefix))
+            found.emplace(tensor.name.substr(prefix.size()), add_weight(graph, file, tensor, where));
+    if (found.empty() && !prefix.empty()) throw_no_prefix(file, prefix, where);
+    return found;
+}
+
+}  // namespace
+
+Tensor Graph::weight(const Safetensors& file, std::string_view name, std::source_location where) {
+    return weight_of(*this, file, name, where);
+}
+Tensor Graph::weight(const Gguf& file, std::string_view name, std::source_location where) {
+    return weight_of(*this, file, name, where);
 }
 
 WeightMap Graph::weights(const Safetensors& file, std::string_view prefix, std::source_location where) {
-    WeightMap::Map found;
-    for (const Safetensors::Tensor& tensor : file.tensors())
-        if (tensor.name.starts_with(prefix))
-            found.emplace(tensor.name.substr(prefix.size()), add_weight(*this, file, tensor, where));
-    if (found.empty() && !prefix.empty()) throw_no_prefix(file, prefix, where);
-    return WeightMap(std::move(found), file.path().string(), std::string(prefix));
+    return WeightMap(weights_of(*this, file, prefix, where), file.path().string(), std::string(prefix));
+}
+WeightMap Graph::weights(const Gguf& file, std::string_view prefix, std::source_location where) {
+    return WeightMap(weights_of(*this, file, prefix, where), file.path().string(), std::string(prefix));
 }
 
 std::string WeightMap::missing(std::string_view name) const {

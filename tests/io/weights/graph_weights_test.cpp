@@ -1,7 +1,9 @@
+#include "cairn/gguf.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/weights.hpp"
 #include "test_files.hpp"
 #include "tests/errors/message.hpp"
+#include "tests/io/weights/gguf_bytes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,6 +36,30 @@ TEST(GraphWeights, HaveDtypeAndShapeOfAFile) {
     EXPECT_NE(message([&] { h.weight(file, "c"); }).find("tensor 'c' has the dtype I16"), std::string::npos);
     EXPECT_NE(message([&] { Graph("all").weights(file); }).find("tensor 'c' has the dtype I16"), std::string::npos);
     EXPECT_NE(message([&] { h.weight(file, "a.w"); }).find("graph_weights_test.cpp:"), std::string::npos);
+}
+
+TEST(GraphWeights, OfBlocksAreDequantized) {
+    const TempFolder folder;
+    const auto path = folder.write("m.gguf", test::GgufBytes()
+                                                 .tensor("a.blocks", {64, 2}, 2, 0)
+                                                 .tensor("a.halves", {3}, 1, 96)
+                                                 .tensor("b.grid", {256}, 16, 128)
+                                                 .bytes(std::string(256, '\0')));
+    const Gguf file = Gguf::open(path);
+    Graph g("g");
+    const WeightMap layer = g.weights(file, "a.");
+    ASSERT_EQ(layer.size(), 2U);
+    EXPECT_EQ(to_string(layer.at("blocks").dtype(), layer.at("blocks").shape()), "f32[2,64]");
+    EXPECT_EQ(to_string(layer.at("halves").dtype(), layer.at("halves").shape()), "f16[3]");
+    EXPECT_NE(to_string(g).find("weight \"a.blocks\" : u8[2,2,18]"), std::string::npos);
+    Graph h("h");
+    EXPECT_EQ(to_string(h.weight(file, "a.blocks").shape()), "[2,64]");
+    EXPECT_NE(message([&] { h.weight(file, "b.grid"); })
+                  .find("tensor 'b.grid' has the type IQ2_XXS, which Cairn cannot dequantize (graph_weights_test.cpp:"),
+              std::string::npos)
+        << message([&] { h.weight(file, "b.grid"); });
+    EXPECT_NE(message([&] { h.weight(file, "a.block"); }).find("there is no tensor 'a.block'"), std::string::npos);
+    EXPECT_NE(message([&] { h.weights(file, "c."); }).find("no tensor begins with 'c.'"), std::string::npos);
 }
 
 /// A file of these tensors, each of one byte.
