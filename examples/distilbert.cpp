@@ -43,7 +43,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--lines", options.lines, "the input is plain text, one sentence a line");
     app.add_option("--input-ids", options.input_ids,
                    "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits and needs no tokenizer");
-    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
+    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files, or a .gguf file");
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
     app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
         ->check(support::at_least(1));
@@ -57,15 +57,15 @@ void add_options(CLI::App& app, Options& options) {
 
 cairn::models::DistilBertConfig config_of(const Options& options) {
     if (options.synthetic) return {};
-    return cairn::models::DistilBertConfig::read(std::filesystem::path(options.model) / "config.json");
+    return cairn::models::DistilBertConfig::of_model(options.model);
 }
 
 /// The model's graph with the dtypes in which the weights are stored.
 cairn::Graph graph_of(const Options& options, const cairn::models::DistilBertConfig& config) {
-    std::vector<cairn::models::WeightSpec> weights = cairn::models::distilbert_weights(config);
-    if (!options.synthetic)
-        cairn::models::find_weights(weights, cairn::Safetensors::open(options.model), "distilbert.", options.model);
-    return cairn::models::distilbert_graph(config, weights, options.batch);
+    return cairn::models::distilbert_graph(config,
+                                           options.synthetic ? cairn::models::distilbert_weights(config)
+                                                             : cairn::models::distilbert_weights(config, options.model),
+                                           options.batch);
 }
 
 DistilBert load(const Options& options) {
@@ -143,7 +143,7 @@ std::vector<std::int32_t> ids_of(const cairn::text::Tokenizer& tokenizer, const 
 void classify(const Options& options) {
     const std::vector<std::string> texts = read_texts(options);
     const cairn::models::DistilBertConfig config = config_of(options);
-    const auto tokenizer = cairn::text::load_tokenizer(options.model);
+    const auto tokenizer = cairn::models::model_tokenizer(options.model);
     const std::size_t longest = longest_text(options, config, *tokenizer);
     DistilBert model = load(options);
     const auto labels = model.config().labels.size();

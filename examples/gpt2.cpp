@@ -41,7 +41,7 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files");
+    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files, or a .gguf file");
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
     app.add_option("--prompt", options.prompt, "prompt text");
     app.add_option("--prompt-ids", options.prompt_ids,
@@ -74,27 +74,26 @@ struct ModelFiles {
     TokenizerPointer tokenizer;  ///< null with --synthetic, and if the folder has no tokenizer and none is needed
 };
 
-bool has_tokenizer_files(const std::filesystem::path& folder) {
+bool has_tokenizer(const std::filesystem::path& model) {
     std::error_code ignored;
-    return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "merges.txt"},
-                               [&](const char* name) { return std::filesystem::exists(folder / name, ignored); });
+    return model.extension() == ".gguf" ||
+           std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "merges.txt"},
+                               [&](const char* name) { return std::filesystem::exists(model / name, ignored); });
 }
 
 ModelFiles read_model_files(const Options& options) {
     if (options.synthetic) return {};
     const bool needed = !options.prompt.empty() || !options.score.empty();
-    Gpt2Config config = Gpt2Config::read(std::filesystem::path(options.model) / "config.json");
+    Gpt2Config config = Gpt2Config::of_model(options.model);
     TokenizerPointer tokenizer;
-    if (needed || has_tokenizer_files(options.model)) tokenizer = cairn::text::load_tokenizer(options.model);
+    if (needed || has_tokenizer(options.model)) tokenizer = cairn::models::model_tokenizer(options.model);
     return {std::move(config), std::move(tokenizer)};
 }
 
 /// The model's graph with the dtypes in which the weights are stored.
 cairn::Graph graph_of(const Options& options, const Gpt2Config& config) {
-    std::vector<cairn::models::WeightSpec> weights = cairn::models::gpt2_weights(config);
-    if (!options.synthetic)
-        cairn::models::find_weights(weights, cairn::Safetensors::open(options.model), "transformer.", options.model);
-    return cairn::models::gpt2_graph(config, weights);
+    return cairn::models::gpt2_graph(config, options.synthetic ? cairn::models::gpt2_weights(config)
+                                                               : cairn::models::gpt2_weights(config, options.model));
 }
 
 struct Loaded {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include "cairn/gguf.hpp"
+#include "cairn/text/gguf_vocabulary.hpp"
 #include "cairn/types.hpp"
 #include "cairn/weights.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cairn::inline v0::models {
@@ -17,6 +21,22 @@ struct WeightSpec {
     DType dtype = DType::f32;         ///< as stored; the model computes in f32
     /// Names of tensors that the model ties to this one: a file may store the shared tensor under any of these names.
     std::vector<std::string> tied_names{};
+    /// The tensor is stored with its two axes exchanged, as GGUF files have linear weights of GPT-2; `shape` is that of
+    /// the model.
+    bool is_transposed = false;
+    /// Of a tensor that a GGUF file stores in quantized blocks: ggml's name of the type, and the shape of the blocks in
+    /// bytes, whose dtype is u8 (dequantize.hpp). Empty otherwise.
+    std::string block_type{};
+    std::vector<std::int64_t> block_shape{};
+};
+
+/// The name of a tensor in GGUF files; `#` stands for the number of a layer in both names:
+///
+///     {"transformer.h.#.attn.c_attn.weight", "blk.#.attn_qkv.weight", true}
+struct GgufName {
+    std::string_view name;    ///< in Hugging Face checkpoints
+    std::string_view stored;  ///< in GGUF files
+    bool is_transposed = false;
 };
 
 /// Looks up each tensor of `wanted` in the file, by name_in_file(), and sets its dtype. Throws Error(file) with all
@@ -36,5 +56,19 @@ CAIRN_API std::string name_in_file(const WeightSpec& weight, const Safetensors& 
 /// A source of the tensors of `weights`, by name_in_file(). It keeps the file's maps open while it lives.
 CAIRN_API WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Safetensors& file,
                                       const std::string& prefix);
+
+/// As find_weights() above, for a GGUF file whose tensors are named by `names`: sets dtypes, transpositions and blocks.
+CAIRN_API void find_weights(std::vector<WeightSpec>& wanted, const Gguf& file, std::span<const GgufName> names);
+/// The name of a tensor in GGUF files; throws Error(argument) if `names` lacks it.
+CAIRN_API std::string gguf_name(const std::string& name, std::span<const GgufName> names);
+/// A source of the tensors of `weights`, by gguf_name(). It keeps the file's maps open while it lives.
+CAIRN_API WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Gguf& file,
+                                      std::span<const GgufName> names);
+
+/// The tokenizer of a GGUF file, for text::make_tokenizer(). Throws Error(file) for a key that is missing or of another
+/// type.
+CAIRN_API text::GgufVocabulary gguf_vocabulary(const Gguf& file);
+/// The tokenizer of a model's folder or `.gguf` file: text::load_tokenizer(), or make_tokenizer() of gguf_vocabulary().
+CAIRN_API std::unique_ptr<text::Tokenizer> model_tokenizer(const std::filesystem::path& model);
 
 }  // namespace cairn::inline v0::models

@@ -27,11 +27,21 @@ struct DistilBertConfig {
     /// Reads config.json. Throws Error(file) naming a missing or invalid entry, Error(unsupported) for another kind of
     /// model.
     CAIRN_API static DistilBertConfig read(const std::filesystem::path& config_json);
+    /// Reads the metadata of a GGUF file, whose architecture must be bert, without token types and with a classifier, as
+    /// llama.cpp converts a DistilBERT. Throws as above.
+    CAIRN_API static DistilBertConfig read(const Gguf& file);
+    /// Reads what a model's folder or `.gguf` file says.
+    CAIRN_API static DistilBertConfig of_model(const std::filesystem::path& model);
 };
 
 /// The tensors of a DistilBERT classifier in the order of the reference implementation's state dictionary. Throws
 /// Error(argument) for a config out of range: sizes are at least 1, and heads divides width.
 CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config);
+/// The same as a model's folder or `.gguf` file stores them. Throws what find_weights() throws.
+CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config, const std::filesystem::path& model);
+
+/// The names of these tensors in GGUF files of the architecture bert.
+CAIRN_API std::span<const GgufName> distilbert_gguf_names();
 
 /// The graph of a DistilBERT classifier. Inputs: `ids` i32[B,S], `mask` bool[B,S] (false: padding). Output: `logits`
 /// f32[B,labels]. Symbols: B in 1..max_batch, and S.
@@ -44,12 +54,13 @@ CAIRN_API Graph distilbert_graph(const DistilBertConfig& config, const std::vect
 ///     auto logits = model.forward(tokenizer->encode(sentence));
 class CAIRN_API DistilBert {
 public:
-    /// Reads config.json and model.safetensors, compiles and binds. Throws Error(file) and what compile() throws.
+    /// Reads a folder with config.json and model.safetensors, or a `.gguf` file, compiles and binds. Throws Error(file)
+    /// and what compile() throws.
     ///
     /// `cache_folder` caches the compiled graph and the packed weights for the next start, as
     /// CompileOptions::cache_file and PackedFile describe. It is created if absent, and is for one model and one set of
     /// compile options.
-    static DistilBert load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch = 8,
+    static DistilBert load(const std::filesystem::path& path, const Context& context, std::int64_t max_batch = 8,
                            CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// As load(), with weights from another source, under the names and dtypes of `weights`.
     DistilBert(const DistilBertConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,

@@ -26,11 +26,20 @@ struct Gpt2Config {
     /// Reads config.json. Throws Error(file) naming a missing or invalid entry, Error(unsupported) for another kind of
     /// model.
     CAIRN_API static Gpt2Config read(const std::filesystem::path& config_json);
+    /// Reads the metadata of a GGUF file, whose architecture must be gpt2. Throws as above.
+    CAIRN_API static Gpt2Config read(const Gguf& file);
+    /// Reads what a model's folder or `.gguf` file says.
+    CAIRN_API static Gpt2Config of_model(const std::filesystem::path& model);
 };
 
 /// The tensors of a GPT-2 in the order of the reference implementation's state dictionary. Throws Error(argument) for a
 /// config out of range: sizes are at least 1, and heads divides width.
 CAIRN_API std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config);
+/// The same as a model's folder or `.gguf` file stores them. Throws what find_weights() throws.
+CAIRN_API std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config, const std::filesystem::path& model);
+
+/// The names of these tensors in GGUF files of the architecture gpt2.
+CAIRN_API std::span<const GgufName> gpt2_gguf_names();
 
 /// The positions for which logits are computed.
 enum class Logits { last, all };
@@ -66,13 +75,13 @@ CAIRN_API Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpe
 ///     auto next = model.forward({&chosen, 1});     // decode, one token at a time
 class CAIRN_API Gpt2 {
 public:
-    /// Reads config.json and model.safetensors (or its shards), compiles and binds. Throws Error(file) and what
-    /// compile() throws. Splits T into 1, 2..12 and 13.. if compile_options has no splits.
+    /// Reads a folder with config.json and model.safetensors (or its shards), or a `.gguf` file, compiles and binds.
+    /// Throws Error(file) and what compile() throws. Splits T into 1, 2..12 and 13.. if compile_options has no splits.
     ///
     /// `cache_folder` caches the compiled graph and the packed weights for the next start, as
     /// CompileOptions::cache_file and PackedFile describe. It is created if absent, and is for one model and one set of
     /// compile options.
-    static Gpt2 load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options = {},
+    static Gpt2 load(const std::filesystem::path& path, const Context& context, const Gpt2Options& options = {},
                      CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// As load(), with weights from another source, under the names and dtypes of `weights`.
     Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,

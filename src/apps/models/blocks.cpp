@@ -1,5 +1,7 @@
 #include "apps/models/blocks.hpp"
 
+#include "cairn/dequantize.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -32,9 +34,13 @@ Tensor WeightTable::operator()(const std::string& name) const {
     const auto it =
         std::find_if(specs_.begin(), specs_.end(), [&](const WeightSpec& spec) { return spec.name == name; });
     if (it == specs_.end()) throw Error(ErrorKind::argument, "weights", "the list has no " + name);
-    Shape shape;
-    for (const std::int64_t size : it->shape) shape.emplace_back(size);
-    return cast(graph_.weight(name, it->dtype, shape), DType::f32);
+    const auto shape_of = [](const std::vector<std::int64_t>& sizes) { return Shape(sizes.begin(), sizes.end()); };
+    Shape shape = shape_of(it->shape);
+    if (it->is_transposed) std::reverse(shape.begin(), shape.end());
+    const Tensor stored = it->block_type.empty()
+                              ? cast(graph_.weight(name, it->dtype, shape), DType::f32)
+                              : dequantize(graph_.weight(name, DType::u8, shape_of(it->block_shape)), it->block_type);
+    return it->is_transposed ? transpose(stored, {1, 0}) : stored;
 }
 
 void check_sizes(std::string_view model, std::initializer_list<std::pair<const char*, std::int64_t>> sizes) {

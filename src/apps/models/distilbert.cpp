@@ -1,5 +1,6 @@
 #include "cairn/models/distilbert.hpp"
 
+#include "apps/models/gguf_names.hpp"
 #include "apps/models/saved_model.hpp"
 
 #include <algorithm>
@@ -17,17 +18,29 @@ DistilBert::DistilBert(const DistilBertConfig& config, const std::vector<WeightS
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 
-DistilBert DistilBert::load(const std::filesystem::path& folder, const Context& context, std::int64_t max_batch,
+DistilBert DistilBert::load(const std::filesystem::path& path, const Context& context, std::int64_t max_batch,
                             CompileOptions compile_options, const std::filesystem::path& cache_folder) {
-    const DistilBertConfig config = DistilBertConfig::read(folder / "config.json");
-    const Safetensors file = Safetensors::open(folder);
-    std::vector<WeightSpec> weights = distilbert_weights(config);
+    DistilBertConfig config;
+    std::vector<WeightSpec> weights;
+    const auto loaded = [&](const auto& file, const WeightSource& source) {
+        save_compiled(compile_options, cache_folder);
+        CompiledGraph compiled = compile(distilbert_graph(config, weights, max_batch), context, compile_options);
+        bind_saved(compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
+        return DistilBert(config, max_batch, std::move(compiled));
+    };
+    if (is_gguf(path)) {
+        const Gguf file = Gguf::open(path);
+        config = DistilBertConfig::read(file);
+        weights = distilbert_weights(config);
+        find_weights(weights, file, distilbert_gguf_names());
+        return loaded(file, stored_weights(weights, file, distilbert_gguf_names()));
+    }
     constexpr const char* prefix = "distilbert.";
-    find_weights(weights, file, prefix, folder);
-    save_compiled(compile_options, cache_folder);
-    CompiledGraph compiled = compile(distilbert_graph(config, weights, max_batch), context, compile_options);
-    bind_saved(compiled, stored_weights(weights, file, prefix), file, cache_folder, compile_options);
-    return DistilBert(config, max_batch, std::move(compiled));
+    config = DistilBertConfig::read(path / "config.json");
+    const Safetensors file = Safetensors::open(path);
+    weights = distilbert_weights(config);
+    find_weights(weights, file, prefix, path);
+    return loaded(file, stored_weights(weights, file, prefix));
 }
 
 std::span<const float> DistilBert::forward(std::span<const std::int32_t> ids) {

@@ -1,5 +1,6 @@
 #include "cairn/models/gpt2.hpp"
 
+#include "apps/models/gguf_names.hpp"
 #include "apps/models/saved_model.hpp"
 
 #include <string>
@@ -33,18 +34,29 @@ Gpt2::Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, con
     compiled_.bind(source, compile_options.progress, compile_options.stop);
 }
 
-Gpt2 Gpt2::load(const std::filesystem::path& folder, const Context& context, const Gpt2Options& options,
+Gpt2 Gpt2::load(const std::filesystem::path& path, const Context& context, const Gpt2Options& options,
                 CompileOptions compile_options, const std::filesystem::path& cache_folder) {
+    Gpt2Config config;
+    std::vector<WeightSpec> weights;
+    const auto loaded = [&](const auto& file, const WeightSource& source) {
+        save_compiled(compile_options, cache_folder);
+        CompiledGraph compiled = compile_gpt2(config, weights, context, options, compile_options);
+        bind_saved(compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
+        return Gpt2(config, options, std::move(compiled), capacity_of(config, options));
+    };
+    if (is_gguf(path)) {
+        const Gguf file = Gguf::open(path);
+        config = Gpt2Config::read(file);
+        weights = gpt2_weights(config);
+        find_weights(weights, file, gpt2_gguf_names());
+        return loaded(file, stored_weights(weights, file, gpt2_gguf_names()));
+    }
     constexpr const char* prefix = "transformer.";
-    const Gpt2Config config = Gpt2Config::read(folder / "config.json");
-    const Safetensors file = Safetensors::open(folder);
-    std::vector<WeightSpec> weights = gpt2_weights(config);
-    find_weights(weights, file, prefix, folder);
-    const WeightSource source = stored_weights(weights, file, prefix);
-    save_compiled(compile_options, cache_folder);
-    CompiledGraph compiled = compile_gpt2(config, weights, context, options, compile_options);
-    bind_saved(compiled, source, file, cache_folder, compile_options);
-    return Gpt2(config, options, std::move(compiled), capacity_of(config, options));
+    config = Gpt2Config::read(path / "config.json");
+    const Safetensors file = Safetensors::open(path);
+    weights = gpt2_weights(config);
+    find_weights(weights, file, prefix, path);
+    return loaded(file, stored_weights(weights, file, prefix));
 }
 
 std::span<const float> Gpt2::forward(std::span<const std::int32_t> ids) {

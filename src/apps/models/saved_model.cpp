@@ -11,10 +11,10 @@ void save_compiled(CompileOptions& options, const std::filesystem::path& folder)
     if (options.cache_file.empty()) options.cache_file = folder / "model.program";
 }
 
-void bind_saved(CompiledGraph& compiled, const WeightSource& source, const Safetensors& file,
+void bind_saved(CompiledGraph& compiled, const WeightSource& source, const std::function<std::string()>& fingerprint,
                 const std::filesystem::path& folder, const CompileOptions& options) {
     if (folder.empty()) return compiled.bind(source, options.progress, options.stop);
-    compiled.bind(source, {folder / "model.packed", file.fingerprint()}, options.progress, options.stop);
+    compiled.bind(source, {folder / "model.packed", fingerprint()}, options.progress, options.stop);
 }
 
 }  // namespace cairn::inline v0::models

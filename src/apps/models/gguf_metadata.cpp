@@ -1,0 +1,100 @@
+#include "apps/models/gguf_names.hpp"
+#include "cairn/models/distilbert.hpp"
+#include "cairn/models/gpt2.hpp"
+
+#include <cmath>
+#include <optional>
+
+/// Configurations and the tokenizer from the metadata of GGUF files.
+namespace cairn::inline v0::models {
+namespace {
+
+/// Requires the architecture, under whose name the model's keys are.
+void need_architecture(const Gguf& file, const std::string& wanted) {
+    const std::string found = file.text("general.architecture");
+    if (found != wanted)
+        throw Error(ErrorKind::unsupported, "gguf",
+                    file.path().string() + ": the architecture is " + found + ", expected " + wanted);
+}
+
+/// The rows of the table of tokens.
+std::int64_t vocabulary_of(const Gguf& file) {
+    for (const Gguf::Tensor& tensor : file.tensors())
+        if (tensor.name == "token_embd.weight" && tensor.shape.size() == 2) return tensor.shape[0];
+    throw Error(ErrorKind::file, "gguf", file.path().string() + ": there is no matrix token_embd.weight");
+}
+
+}  // namespace
+
+Gpt2Config Gpt2Config::read(const Gguf& file) {
+    need_architecture(file, "gpt2");
+    Gpt2Config config;
+    config.vocabulary = vocabulary_of(file);
+    config.positions = file.integer("gpt2.context_length");
+    config.width = file.integer("gpt2.embedding_length");
+    config.heads = file.integer("gpt2.attention.head_count");
+    config.layers = file.integer("gpt2.block_count");
+    config.inner = file.has("gpt2.feed_forward_length") ? file.integer("gpt2.feed_forward_length") : 4 * config.width;
+    config.layer_norm_epsilon = file.number("gpt2.attention.layer_norm_epsilon");
+    config.tied = !file.contains("output.weight");
+    return config;
+}
+
+DistilBertConfig DistilBertConfig::read(const Gguf& file) {
+    need_architecture(file, "bert");
+    const auto unsupported = [&](const std::string& what) {
+        throw Error(ErrorKind::unsupported, "gguf", file.path().string() + ": " + what);
+    };
+    if (file.contains("token_types.weight")) unsupported("a BERT with token types is not supported, only DistilBERT");
+    if (!file.contains("cls.output.weight")) unsupported("a model without a classifier is not supported");
+    constexpr double epsilon = 1e-12;
+    if (const double found = file.number("bert.attention.layer_norm_epsilon"); std::abs(found - epsilon) > 1e-15)
+        unsupported("bert.attention.layer_norm_epsilon is " + std::to_string(found) + ", expected that of DistilBERT, 1e-12");
+    DistilBertConfig config;
+    config.vocabulary = vocabulary_of(file);
+    config.positions = file.integer("bert.context_length");
+    config.width = file.integer("bert.embedding_length");
+    config.heads = file.integer("bert.attention.head_count");
+    config.layers = file.integer("bert.block_count");
+    config.inner = file.integer("bert.feed_forward_length");
+    if (file.has("bert.classifier.output_labels")) config.labels = file.texts("bert.classifier.output_labels");
+    return config;
+}
+
+Gpt2Config Gpt2Config::of_model(const std::filesystem::path& model) {
+    return is_gguf(model) ? read(Gguf::open(model)) : read(model / "config.json");
+}
+
+DistilBertConfig DistilBertConfig::of_model(const std::filesystem::path& model) {
+    return is_gguf(model) ? read(Gguf::open(model)) : read(model / "config.json");
+}
+
+text::GgufVocabulary gguf_vocabulary(const Gguf& file) {
+    const auto id = [&](const char* key) {
+        return file.has(key) ? std::optional(file.integer(key)) : std::optional<std::int64_t>();
+    };
+    text::GgufVocabulary vocabulary;
+    vocabulary.source = file.path().string();
+    vocabulary.model = file.text("tokenizer.ggml.model");
+    if (file.has("tokenizer.ggml.pre")) vocabulary.pre = file.text("tokenizer.ggml.pre");
+    vocabulary.tokens = file.texts("tokenizer.ggml.tokens");
+    if (file.has("tokenizer.ggml.token_type")) vocabulary.types = file.integers("tokenizer.ggml.token_type");
+    if (file.has("tokenizer.ggml.merges")) vocabulary.merges = file.texts("tokenizer.ggml.merges");
+    vocabulary.bos = id("tokenizer.ggml.bos_token_id");
+    vocabulary.eos = id("tokenizer.ggml.eos_token_id");
+    vocabulary.unk = id("tokenizer.ggml.unknown_token_id");
+    vocabulary.sep = id("tokenizer.ggml.seperator_token_id");
+    vocabulary.pad = id("tokenizer.ggml.padding_token_id");
+    vocabulary.cls = id("tokenizer.ggml.cls_token_id");
+    vocabulary.mask = id("tokenizer.ggml.mask_token_id");
+    const auto flag = [&](const char* key) { return file.has(key) && file.flag(key); };
+    vocabulary.add_bos = flag("tokenizer.ggml.add_bos_token");
+    vocabulary.add_eos = flag("tokenizer.ggml.add_eos_token");
+    return vocabulary;
+}
+
+std::unique_ptr<text::Tokenizer> model_tokenizer(const std::filesystem::path& model) {
+    return is_gguf(model) ? text::make_tokenizer(gguf_vocabulary(Gguf::open(model))) : text::load_tokenizer(model);
+}
+
+}  // namespace cairn::inline v0::models

@@ -1,0 +1,112 @@
+#include "cairn/text/gguf_vocabulary.hpp"
+
+#include "apps/text/byte_level_bpe.hpp"
+#include "apps/text/file_errors.hpp"
+#include "apps/text/vocabulary_files.hpp"
+#include "apps/text/word_piece.hpp"
+
+#include <utility>
+
+namespace cairn::inline v0::text {
+namespace {
+
+constexpr std::int64_t control = 3, user_defined = 4;
+constexpr std::string_view begins_word = "\xE2\x96\x81";  // U+2581
+
+std::int64_t type_of(const GgufVocabulary& vocabulary, std::size_t id) {
+    return vocabulary.types.empty() ? 1 : vocabulary.types[id];
+}
+
+/// The token of a role. Throws Error (file) if its id is none of the vocabulary.
+std::optional<std::string> token_of(const GgufVocabulary& vocabulary, const char* role,
+                                    const std::optional<std::int64_t>& id) {
+    if (!id) return std::nullopt;
+    if (*id < 0 || *id >= static_cast<std::int64_t>(vocabulary.tokens.size()))
+        throw_bad_file(vocabulary.source, std::string("the ") + role + " has the id " + std::to_string(*id) +
+                                              ", but there are " + std::to_string(vocabulary.tokens.size()) +
+                                              " tokens");
+    return vocabulary.tokens[static_cast<std::size_t>(*id)];
+}
+
+/// What both kinds have: entries, added tokens, roles. `as_written(id)` is the token as vocabulary files write it.
+template <typename AsWritten>
+void read_tokens(const GgufVocabulary& vocabulary, TokenizerParts& parts, const AsWritten& as_written) {
+    parts.source = vocabulary.source;
+    if (vocabulary.tokens.empty()) throw_bad_file(vocabulary.source, "there are no tokens");
+    if (!vocabulary.types.empty() && vocabulary.types.size() != vocabulary.tokens.size())
+        throw_bad_file(vocabulary.source, std::to_string(vocabulary.tokens.size()) + " tokens have " +
+                                              std::to_string(vocabulary.types.size()) + " types");
+    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+        const auto number = static_cast<std::int64_t>(id);
+        std::string token = as_written(id);
+        const std::int64_t type = type_of(vocabulary, id);
+        if (type == control || type == user_defined)
+            parts.added.push_back({.content = token, .id = number, .special = type == control});
+        parts.entries.push_back({std::move(token), number});
+    }
+    const std::pair<const char*, const std::optional<std::int64_t>&> roles[] = {
+        {"bos_token", vocabulary.bos}, {"eos_token", vocabulary.eos}, {"unk_token", vocabulary.unk},
+        {"sep_token", vocabulary.sep}, {"pad_token", vocabulary.pad}, {"cls_token", vocabulary.cls},
+        {"mask_token", vocabulary.mask}};
+    for (const auto& [role, id] : roles)
+        if (token_of(vocabulary, role, id)) parts.special_names[role] = as_written(static_cast<std::size_t>(*id));
+}
+
+std::unique_ptr<Tokenizer> make_bpe(const GgufVocabulary& vocabulary) {
+    if (!vocabulary.pre.empty() && vocabulary.pre != "gpt-2")
+        throw_unsupported_file(vocabulary.source,
+                               "text that is split as " + quoted_name(vocabulary.pre) + " is not supported");
+    BpeParts parts;
+    read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
+    parts.merges_source = vocabulary.source;
+    for (const std::string& merge : vocabulary.merges) parts.merges.push_back(merge_pair(merge, vocabulary.source));
+    const auto role = [&](bool is_added, const char* name) -> std::vector<std::string> {
+        if (!is_added) return {};
+        const auto found = parts.special_names.find(name);
+        if (found == parts.special_names.end())
+            throw_bad_file(vocabulary.source, std::string("add_") + name + " needs a " + name);
+        return {found->second};
+    };
+    const auto before = role(vocabulary.add_bos, "bos_token"), after = role(vocabulary.add_eos, "eos_token");
+    std::vector<std::string> between = after;
+    between.insert(between.end(), before.begin(), before.end());
+    parts.template_tokens = {
+        .before = before, .after = after, .pair_before = before, .between = between, .pair_after = after};
+    return std::make_unique<ByteLevelBpe>(parts);
+}
+
+std::unique_ptr<Tokenizer> make_word_piece(const GgufVocabulary& vocabulary) {
+    WordPieceParts parts;
+    read_tokens(vocabulary, parts, [&](std::size_t id) {
+        const std::string& token = vocabulary.tokens[id];
+        const std::int64_t type = type_of(vocabulary, id);
+        if (type == control || type == user_defined) return token;
+        if (token.starts_with(begins_word)) return token.substr(begins_word.size());
+        // Special tokens of files without types are in brackets.
+        const bool is_bracketed = vocabulary.types.empty() && token.starts_with('[') && token.ends_with(']');
+        return is_bracketed ? token : parts.prefix + token;
+    });
+    for (const auto& [role, token] : bert_special_names)
+        for (const VocabularyEntry& entry : parts.entries)
+            if (entry.token == token) parts.special_names.try_emplace(role, token);
+    const auto named = [&](const char* role, const char* other, const char* otherwise) {
+        for (const char* name : {role, other})
+            if (const auto found = parts.special_names.find(name); found != parts.special_names.end())
+                return found->second;
+        return std::string(otherwise);
+    };
+    parts.template_tokens =
+        bert_template(named("cls_token", "bos_token", "[CLS]"), named("sep_token", "eos_token", "[SEP]"));
+    return std::make_unique<WordPiece>(parts);
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> make_tokenizer(const GgufVocabulary& vocabulary) {
+    if (vocabulary.model == "gpt2") return make_bpe(vocabulary);
+    if (vocabulary.model == "bert") return make_word_piece(vocabulary);
+    throw_unsupported_file(vocabulary.source, "a tokenizer of the model " + quoted_name(vocabulary.model) +
+                                                  " is not supported; supported are gpt2 and bert");
+}
+
+}  // namespace cairn::inline v0::text
