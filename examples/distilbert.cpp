@@ -43,7 +43,8 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--lines", options.lines, "the input is plain text, one sentence a line");
     app.add_option("--input-ids", options.input_ids,
                    "file of {\"ids\": [...], \"mask\": [...]} a line; prints logits and needs no tokenizer");
-    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files, or a .gguf file");
+    app.add_option("--model", options.model,
+                   "folder with config.json, model.safetensors and tokenizer files, or a .gguf file");
     app.add_flag("--synthetic", options.synthetic, "DistilBERT-base with weights made from integers; no tokenizer");
     app.add_option("--batch", options.batch, "texts computed together, padded to the longest")
         ->check(support::at_least(1));

@@ -41,7 +41,8 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("--model", options.model, "folder with config.json, model.safetensors and tokenizer files, or a .gguf file");
+    app.add_option("--model", options.model,
+                   "folder with config.json, model.safetensors and tokenizer files, or a .gguf file");
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M with weights made from integers; no tokenizer");
     app.add_option("--prompt", options.prompt, "prompt text");
     app.add_option("--prompt-ids", options.prompt_ids,

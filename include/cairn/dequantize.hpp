@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-/// Composites that widen the quantized blocks of GGUF files to f32: [.., B, bytes of a block] of u8 to [.., B * elements
-/// of a block], the elements that ggml's `dequantize_row` gives (ggml-org/ggml, src/ggml-quants.c). All products of a
-/// scale and a code are exact in f32. Errors name the composite, the shape and the bytes of a block.
+/// Composites that widen the quantized blocks of GGUF files to f32: [.., B, bytes of a block] of u8 to [.., B *
+/// elements of a block], the elements that ggml's `dequantize_row` gives (ggml-org/ggml, src/ggml-quants.c). All
+/// products of a scale and a code are exact in f32. Errors name the composite, the shape and the bytes of a block.
 ///
 ///     q4_0: bytes 0..1 an f16 scale d, bytes 2..17 codes of 4 bits; element i is d * (code[i] - 8)
 ///     graph.weight("w", DType::u8, {64, 2, 18});    // 64 rows of 2 blocks

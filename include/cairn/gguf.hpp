@@ -66,10 +66,11 @@ public:
     std::vector<double> numbers(std::string_view key) const;
     std::vector<std::string> texts(std::string_view key) const;
 
-    /// A view of a tensor in the map; valid as long as this object or a copy of its source() lives. Tensors of F32, F16,
-    /// BF16, F64, I8, I32 and I64 have that dtype; those of blocks are the bytes of their blocks, u8 with the last axis
-    /// [K] replaced by [K / elements of a block, bytes of a block]. Copied if the file does not align it to its element
-    /// size. Throws Error(file) for an unknown name, and Error(unsupported) for I16, for which Cairn has no dtype.
+    /// A view of a tensor in the map; valid as long as this object or a copy of its source() lives. Tensors of F32,
+    /// F16, BF16, F64, I8, I32 and I64 have that dtype; those of blocks are the bytes of their blocks, u8 with the last
+    /// axis [K] replaced by [K / elements of a block, bytes of a block]. Copied if the file does not align it to its
+    /// element size. Throws Error(file) for an unknown name, and Error(unsupported) for I16, for which Cairn has no
+    /// dtype.
     InputView view(std::string_view name) const;
     /// view() as a WeightSource that keeps the maps open. The pages of a view are returned to the system when it is
     /// released.

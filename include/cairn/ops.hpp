@@ -149,9 +149,9 @@ CAIRN_API Tensor scatter(const Operand& x, const Operand& indices, const Operand
 /// the rank of x, and its sizes except along `axis`; the result has the shape of `indices`. An index outside 0 .. size
 /// - 1 makes the run fail with Error(argument).
 CAIRN_API Tensor take_along_axis(const Operand& x, const Operand& indices, int axis);
-/// The bits of x as another dtype, as bitcast-convert of XLA: the same shape for dtypes of one size; a dtype of 1/n of the
-/// size adds a last axis of n, the lowest bytes first; one of n times the size takes the place of a last axis of n. Not
-/// boolean. Bits of a NaN are those of any NaN.
+/// The bits of x as another dtype, as bitcast-convert of XLA: the same shape for dtypes of one size; a dtype of 1/n of
+/// the size adds a last axis of n, the lowest bytes first; one of n times the size takes the place of a last axis of n.
+/// Not boolean. Bits of a NaN are those of any NaN.
 ///
 ///     bitcast(blocks, DType::f16)      // u8[8,2] -> f16[8]
 ///     bitcast(x, DType::u8)            // f32[8] -> u8[8,4]

@@ -66,8 +66,8 @@ program::Program token_program(const Graph& graph) {
     runtime::ProgramSet set = runtime::parse_program_set(
         compile(graph, make_context({}, std::move(devices)), {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0})
             .program());
-    return std::ranges::min_element(
-               set.buckets, {}, [](const runtime::BucketProgram& bucket) { return bucket.program.run.size(); })
+    return std::ranges::min_element(set.buckets, {},
+                                    [](const runtime::BucketProgram& bucket) { return bucket.program.run.size(); })
         ->program;
 }
 

@@ -182,8 +182,7 @@ TEST(CudaPrograms, TheBundledGpt2WritesTheTextOfTheCpu) {
                 const MemoryReport memory = model.compiled().memory();
                 ASSERT_EQ(memory.devices.size(), 1U);
                 EXPECT_GT(memory.devices[0].second.states, 0) << "the cache of keys and values";
-                for (const char* kernel :
-                     {"cuda.attention_row.attention_block.f32@1", "cuda.mlp_row.mlp_block.f32@1"})
+                for (const char* kernel : {"cuda.attention_row.attention_block.f32@1", "cuda.mlp_row.mlp_block.f32@1"})
                     EXPECT_THAT(model.compiled().program(), HasSubstr(kernel)) << "one row";
             }
         }
@@ -212,8 +211,7 @@ TEST(CudaPrograms, ACacheIn16BitsIsComputedAsOnTheCpu) {
     {
         std::vector<std::vector<float>> logits;
         for (const Context& context : {Context(), device.context(), device.context(one_by_one())}) {
-            CompiledGraph compiled =
-                compile(graph, context, {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0});
+            CompiledGraph compiled = compile(graph, context, {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0});
             compiled.bind(weights.source());
             if (!logits.empty()) {
                 EXPECT_THAT(compiled.program(), testing::ContainsRegex("attention_row.* f16\\[1,2,past,32\\]"));

@@ -56,8 +56,8 @@ void check_gguf(Bytes bytes) {
         const auto numbers = cairn::weights::numbers_of(value, bytes);
         const auto booleans = cairn::weights::booleans_of(value, bytes);
         const auto strings = cairn::weights::strings_of(value, bytes);
-        const std::size_t count = (numbers ? numbers->size() : 0) + (booleans ? booleans->size() : 0) +
-                                  (strings ? strings->size() : 0);
+        const std::size_t count =
+            (numbers ? numbers->size() : 0) + (booleans ? booleans->size() : 0) + (strings ? strings->size() : 0);
         require(count == value.count && !describe(value).empty());
         static_cast<void>(cairn::weights::integers_of(value, bytes));
     }
@@ -71,9 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (void (*const check)(Bytes) : {check_safetensors, check_gguf}) {
         try {
             check(std::as_bytes(std::span(data, size)));
-        } catch (const cairn::Error& error) {
-            require(error.kind() == cairn::ErrorKind::file);
-        }
+        } catch (const cairn::Error& error) { require(error.kind() == cairn::ErrorKind::file); }
     }
     return 0;
 }

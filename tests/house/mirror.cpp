@@ -107,10 +107,13 @@ constexpr CoveredElsewhere exceptions[] = {
     {"src/graph/types/text_cursor.cpp", "tests/graph/types/problem_text_test.cpp",
      "wrong texts, by message and column"},
     {"src/apps/models/gguf_metadata.cpp", "tests/apps/models/gguf_model_test.cpp", "configurations and vocabularies"},
-    {"src/apps/models/gguf_names.cpp", "tests/apps/models/gguf_model_test.cpp", "models of one file beside their folders"},
-    {"src/io/weights/gguf_header.cpp", "tests/io/weights/gguf_test.cpp", "every fault of a file, truncated and mutated"},
+    {"src/apps/models/gguf_names.cpp", "tests/apps/models/gguf_model_test.cpp",
+     "models of one file beside their folders"},
+    {"src/io/weights/gguf_header.cpp", "tests/io/weights/gguf_test.cpp",
+     "every fault of a file, truncated and mutated"},
     {"src/io/weights/gguf_type.cpp", "tests/io/weights/gguf_test.cpp", "types known and unknown"},
-    {"src/io/weights/tensor_table.cpp", "tests/io/weights/safetensors_test.cpp", "views, copies, released pages, fingerprints"},
+    {"src/io/weights/tensor_table.cpp", "tests/io/weights/safetensors_test.cpp",
+     "views, copies, released pages, fingerprints"},
     {"src/io/weights/shard_index.cpp", "tests/io/weights/safetensors_test.cpp", "indexes that are wrong"},
 };
 

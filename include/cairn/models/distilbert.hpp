@@ -27,8 +27,8 @@ struct DistilBertConfig {
     /// Reads config.json. Throws Error(file) naming a missing or invalid entry, Error(unsupported) for another kind of
     /// model.
     CAIRN_API static DistilBertConfig read(const std::filesystem::path& config_json);
-    /// Reads the metadata of a GGUF file, whose architecture must be bert, without token types and with a classifier, as
-    /// llama.cpp converts a DistilBERT. Throws as above.
+    /// Reads the metadata of a GGUF file, whose architecture must be bert, without token types and with a classifier,
+    /// as llama.cpp converts a DistilBERT. Throws as above.
     CAIRN_API static DistilBertConfig read(const Gguf& file);
     /// Reads what a model's folder or `.gguf` file says.
     CAIRN_API static DistilBertConfig of_model(const std::filesystem::path& model);
@@ -38,7 +38,8 @@ struct DistilBertConfig {
 /// Error(argument) for a config out of range: sizes are at least 1, and heads divides width.
 CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config);
 /// The same as a model's folder or `.gguf` file stores them. Throws what find_weights() throws.
-CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config, const std::filesystem::path& model);
+CAIRN_API std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config,
+                                                     const std::filesystem::path& model);
 
 /// The names of these tensors in GGUF files of the architecture bert.
 CAIRN_API std::span<const GgufName> distilbert_gguf_names();

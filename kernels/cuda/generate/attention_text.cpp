@@ -148,14 +148,14 @@ Refusal attention_refusal(const Problem& problem) {
 std::string attention_operands_text(const Problem& problem, const AttentionView& view) {
     const std::int64_t heads = view.q.shape[1].constant(), group = heads / view.k.shape[1].constant();
     std::string text =
-        fmt::format("    const i64 batch = head / {0}, of_batch = head % {0};\n    AttentionOperands<{1}, {2}> p;\n", heads,
-                    stored_type(view.k.dtype), stored_type(view.v.dtype));
+        fmt::format("    const i64 batch = head / {0}, of_batch = head % {0};\n    AttentionOperands<{1}, {2}> p;\n",
+                    heads, stored_type(view.k.dtype), stored_type(view.v.dtype));
     const auto pointer = [&](char name, int input, const TensorDesc& tensor, const std::string& place) {
         text += fmt::format(
             "    p.{0} = (const {7}*)in{1} + batch * {2} + {3} * {4};\n    p.{0}_stride = {5};\n"
             "    p.{0}_wide = {6} && is_aligned(p.{0});\n",
-            name, input, stride_text(tensor, 0), place, stride_text(tensor, 1), stride_text(tensor, 2),
-            is_wide(tensor), memory_type(tensor.dtype));
+            name, input, stride_text(tensor, 0), place, stride_text(tensor, 1), stride_text(tensor, 2), is_wide(tensor),
+            memory_type(tensor.dtype));
     };
     pointer('q', 0, view.q, "of_batch");
     pointer('k', 1, view.k, fmt::format("(of_batch / {})", group));

@@ -124,8 +124,8 @@ ProductView product_view(const Problem& problem) {
     // An axis of size 1 may have any stride.
     if (view.depth == Dim(1)) view.a_depth_stride = 1;
     view.b_is_along_depth = view.b_depth_stride == Dim(1) && !(view.b_column_stride == Dim(1));
-    view.a_is_wide = view.a_depth_stride == Dim(1) && is_multiple(view.depth, 4) &&
-                     are_multiples(view.a_rows, 4) && are_multiples(view.a_batches, 4);
+    view.a_is_wide = view.a_depth_stride == Dim(1) && is_multiple(view.depth, 4) && are_multiples(view.a_rows, 4) &&
+                     are_multiples(view.a_batches, 4);
     const Dim& along = view.b_is_along_depth ? view.depth : view.columns;
     const Dim& across = view.b_is_along_depth ? view.b_column_stride : view.b_depth_stride;
     view.b_dtype = b.dtype;
@@ -190,13 +190,14 @@ Refusal product_refusal(const Problem& problem) {
 
 std::string product_operands_text(const Problem& problem, const ProductView& view) {
     std::string text = fmt::format(
-        "    ProductOperands<{}> p;\n    p.a = (const float*)in0 + {};\n    p.b = (const {}*)in1 + {};\n    p.rows = {};\n"
+        "    ProductOperands<{}> p;\n    p.a = (const float*)in0 + {};\n    p.b = (const {}*)in1 + {};\n    p.rows = "
+        "{};\n"
         "    p.columns = {};\n    p.depth = {};\n    p.a_depth_stride = {};\n    p.b_depth_stride = {};\n"
         "    p.b_column_stride = {};\n    p.a_wide = {} && is_aligned(p.a);\n    p.b_wide = {} && is_aligned(p.b);\n",
         stored_type(view.b_dtype), view.a_batches.offset("batch"), memory_type(view.b_dtype),
-        view.b_batches.offset("batch"), size_text(view.rows), size_text(view.columns),
-        size_text(view.depth), size_text(view.a_depth_stride), size_text(view.b_depth_stride),
-        size_text(view.b_column_stride), view.a_is_wide, view.b_is_wide);
+        view.b_batches.offset("batch"), size_text(view.rows), size_text(view.columns), size_text(view.depth),
+        size_text(view.a_depth_stride), size_text(view.b_depth_stride), size_text(view.b_column_stride), view.a_is_wide,
+        view.b_is_wide);
     text += fmt::format("    const auto a_row = [&](i64 row) {{ return {}; }};\n", view.a_rows.offset("row"));
     return text + out_text(problem, view);
 }

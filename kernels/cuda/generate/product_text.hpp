@@ -22,8 +22,8 @@ struct ProductView {
 };
 ProductView product_view(const Problem& problem);
 
-/// Why a matmul or fused problem is not one of f32, with b in f32, f16 or bf16, and a body that can be printed; empty if
-/// it is.
+/// Why a matmul or fused problem is not one of f32, with b in f32, f16 or bf16, and a body that can be printed; empty
+/// if it is.
 Refusal product_refusal(const Problem& problem);
 
 /// True if the result is the product plus terms that do not depend on it, so that it may be written in partial sums: a

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-/// Attention of f32, with keys and values in f32, f16 or bf16: a block for each query where there are few, and for tiles of queries.
+/// Attention of f32, with keys and values in f32, f16 or bf16: a block for each query where there are few, and for
+/// tiles of queries.
 namespace cairn::kernels::cuda {
 namespace {
 

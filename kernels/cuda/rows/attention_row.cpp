@@ -65,8 +65,7 @@ Refusal shape_refusal(const Problem& problem) {
 Refusal accepts_plain(const Problem& problem) {
     if (Refusal no = needs_plain_memory_or_partial_sums(problem); !no.empty()) return no;
     if (Refusal no = shape_refusal(problem); !no.empty()) return no;
-    if (Refusal no = row_block_input_refusal(problem, matrices, {keys_input, values_input}); !no.empty())
-        return no;
+    if (Refusal no = row_block_input_refusal(problem, matrices, {keys_input, values_input}); !no.empty()) return no;
     const DType stored = problem.inputs[keys_input].dtype;
     if (stored != DType::f32 && !is_widening(stored, DType::f32)) return "needs keys and values of f32, f16 or bf16";
     if (problem.inputs[values_input].dtype != stored) return "needs keys and values of one dtype";
@@ -121,21 +120,21 @@ KernelCode code(const Problem& problem) {
     code.cluster = cluster;
     code.grid = {Dim(row.heads * cluster)};
     code.shared_bytes = row.weight_bytes;
-    code.text = kernel_head(problem, code.entry, code.block) +
-                fmt::format(
-                    "    AttentionRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
-                    "    p.w = in3, p.b = (float*)in4, p.wo = in7, p.bo = (float*)in8, p.y = (float*)out0;\n"
-                    "    attention_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {}, [&](i64 of_head) {{\n",
-                    stored_type(problem.inputs[w_input].dtype), row.width, row.depth, row.warps,
-                    part_count(problem.inputs[x_input]), cluster,
-                    float_text(static_cast<float>(problem.attributes.number("eps"))),
-                    float_text(static_cast<float>(problem.attributes.number("scale")))) +
-                symbols_text(problem) +
-                fmt::format("            AttentionRowState<{}> state;\n            state.keys = {};\n",
-                            stored_type(problem.inputs[keys_input].dtype),
-                            size_text(problem.inputs[keys_input].shape[2])) +
-                state_text('k', keys_input, 1, problem) + state_text('v', values_input, 2, problem) +
-                "            return state;\n        });\n}\n";
+    code.text =
+        kernel_head(problem, code.entry, code.block) +
+        fmt::format(
+            "    AttentionRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
+            "    p.w = in3, p.b = (float*)in4, p.wo = in7, p.bo = (float*)in8, p.y = (float*)out0;\n"
+            "    attention_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {}, [&](i64 of_head) {{\n",
+            stored_type(problem.inputs[w_input].dtype), row.width, row.depth, row.warps,
+            part_count(problem.inputs[x_input]), cluster,
+            float_text(static_cast<float>(problem.attributes.number("eps"))),
+            float_text(static_cast<float>(problem.attributes.number("scale")))) +
+        symbols_text(problem) +
+        fmt::format("            AttentionRowState<{}> state;\n            state.keys = {};\n",
+                    stored_type(problem.inputs[keys_input].dtype), size_text(problem.inputs[keys_input].shape[2])) +
+        state_text('k', keys_input, 1, problem) + state_text('v', values_input, 2, problem) +
+        "            return state;\n        });\n}\n";
     return code;
 }
 

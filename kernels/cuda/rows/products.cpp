@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-/// Products of f32, with b in f32, f16 or bf16, alone or with a body: for few rows a kernel that reads b once, and one in tiles for any number,
-/// large ones or, so that there are enough for all multiprocessors, small ones.
+/// Products of f32, with b in f32, f16 or bf16, alone or with a body: for few rows a kernel that reads b once, and one
+/// in tiles for any number, large ones or, so that there are enough for all multiprocessors, small ones.
 namespace cairn::kernels::cuda {
 namespace {
 
@@ -67,17 +67,17 @@ KernelCode few_rows_code(const Problem& problem) {
     const Dim strips = ceildiv(view.columns, plan.width);
     KernelCode code;
     code.entry = entry_of("product_rows", problem);
-    code.text = kernel_begin(problem, code.entry, threads, 2) +
-                fmt::format(
-                    "    const i64 strips = {0}, blocks = strips * {1}, part = blockIdx.x / larger(blocks, 1);\n"
-                    "    if (part >= {2} || blocks == 0) return;\n"
-                    "    const i64 at = blockIdx.x - part * blocks, batch = at / strips;\n",
-                    size_text(strips), size_text(view.batches), parts) +
-                product_operands_text(problem, view) + (parts > 1 ? depth_part_text(view, parts) : std::string()) +
-                fmt::format("    {}<{}, {}, {}{}>(p, at % strips * {}, a_row, out);\n}}\n",
-                            view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows,
-                            plan.part, plan.split, view.b_is_along_depth ? "" : fmt::format(", {}", plan.each),
-                            plan.width);
+    code.text =
+        kernel_begin(problem, code.entry, threads, 2) +
+        fmt::format(
+            "    const i64 strips = {0}, blocks = strips * {1}, part = blockIdx.x / larger(blocks, 1);\n"
+            "    if (part >= {2} || blocks == 0) return;\n"
+            "    const i64 at = blockIdx.x - part * blocks, batch = at / strips;\n",
+            size_text(strips), size_text(view.batches), parts) +
+        product_operands_text(problem, view) + (parts > 1 ? depth_part_text(view, parts) : std::string()) +
+        fmt::format("    {}<{}, {}, {}{}>(p, at % strips * {}, a_row, out);\n}}\n",
+                    view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows, plan.part,
+                    plan.split, view.b_is_along_depth ? "" : fmt::format(", {}", plan.each), plan.width);
     code.grid = {blocks_for(strips * view.batches * Dim(parts), 1)};
     code.block = threads;
     return code;

@@ -17,7 +17,8 @@ Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& 
         const bool is_matrix = std::find(matrices.begin(), matrices.end(), i) != matrices.end();
         if (is_weight && !input.bound) return "needs bound weights";
         if (is_weight && !input.is_dense()) return "needs dense weights";
-        if (!is_state && input.dtype != (is_matrix ? weights : DType::f32)) return "needs f32, and matrices of one dtype";
+        if (!is_state && input.dtype != (is_matrix ? weights : DType::f32))
+            return "needs f32, and matrices of one dtype";
         if (input.strides.back() != Dim(1) && !(input.shape.back() == Dim(1))) return "needs contiguous operands";
     }
     return weights == DType::f32 || is_widening(weights, DType::f32) ? "" : "needs matrices of f32, f16 or bf16";

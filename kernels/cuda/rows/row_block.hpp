@@ -19,8 +19,9 @@ constexpr std::int64_t row_block_shared_bytes =
 /// The inputs that are matrices.
 using RowBlockMatrices = std::array<std::size_t, 2>;
 
-/// Why the inputs cannot be those of such a kernel; empty if they can. Input 0 is the row, of f32; weights are bound and
-/// dense, matrices of one dtype, f32, f16 or bf16, and others of f32. `states` are neither; their dtypes are not checked.
+/// Why the inputs cannot be those of such a kernel; empty if they can. Input 0 is the row, of f32; weights are bound
+/// and dense, matrices of one dtype, f32, f16 or bf16, and others of f32. `states` are neither; their dtypes are not
+/// checked.
 Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
                                 std::initializer_list<std::size_t> states);
 

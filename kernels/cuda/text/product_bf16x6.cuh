@@ -1,8 +1,8 @@
-// A product of f32, with b as it is stored, in tiles of 64 by 64 on tensor cores. Each element is the sum of three bf16 parts,
-// which hold its 24 bits; of the nine products of parts, the six that f32 can tell apart are added. An f16 is the sum of
-// two parts, which leaves five products, and a bf16 is one part, which leaves three. Tensor cores truncate sums: the small
-// products have sums of their own, and the sum of the large ones is added to f32 registers every 64 of the depth. The
-// result is then closer to the exact one than that of a chain of f32 operations. Blocks have 256 threads.
+// A product of f32, with b as it is stored, in tiles of 64 by 64 on tensor cores. Each element is the sum of three bf16
+// parts, which hold its 24 bits; of the nine products of parts, the six that f32 can tell apart are added. An f16 is the
+// sum of two parts, which leaves five products, and a bf16 is one part, which leaves three. Tensor cores truncate sums:
+// the small products have sums of their own, and the sum of the large ones is added to f32 registers every 64 of the
+// depth. The result is then closer to the exact one than that of a chain of f32 operations. Blocks have 256 threads.
 
 constexpr int bf16x6_tile = 64, bf16x6_depth = 32, bf16x6_parts = 3;
 constexpr int bf16x6_load = bf16x6_tile * bf16x6_depth / 4 / 256;  // groups of 4 elements that a thread loads

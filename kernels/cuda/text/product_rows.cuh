@@ -1,6 +1,6 @@
-// A product of f32 with few rows, with b as it is stored, by blocks of 256 threads: each element of b is read once, 16 or 8
-// bytes at a time, and multiplied with all rows, which are in shared memory. `rows` is the largest number of rows; `part` is how much of the
-// depth is in shared memory at a time, a multiple of 128.
+// A product of f32 with few rows, with b as it is stored, by blocks of 256 threads: each element of b is read once, 16 or
+// 8 bytes at a time, and multiplied with all rows, which are in shared memory. `rows` is the largest number of rows;
+// `part` is how much of the depth is in shared memory at a time, a multiple of 128.
 
 /// Copies part of the rows, with zeros behind the last row and up to a multiple of 8.
 template <int rows, int part, class Weights, class Rows>
@@ -14,8 +14,8 @@ CAIRN_DEVICE void copy_rows(float (*x)[part], const ProductOperands<Weights>& p,
     }
 }
 
-/// For b whose neighbours in memory are along the columns: `lanes` threads take `each` columns each, 4, or 8 of 16 bits,
-/// and the depth is split over the groups of `lanes` threads, whose sums are added in a fixed order.
+/// For b whose neighbours in memory are along the columns: `lanes` threads take `each` columns each, 4, or 8 of 16
+/// bits, and the depth is split over the groups of `lanes` threads, whose sums are added in a fixed order.
 template <int rows, int part, int lanes, int each, class Weights, class Rows, class Out>
 CAIRN_DEVICE void product_rows_by_columns(const ProductOperands<Weights>& p, i64 first_column, const Rows& a_row,
                                           const Out& out) {

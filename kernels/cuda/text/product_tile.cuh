@@ -1,6 +1,6 @@
-// A product of f32, with b as it is stored, in square tiles of 64 or 32, by blocks of 256 threads: a part of the depth is copied to shared
-// memory while the part before is multiplied. Each thread sums 4 x 4 or 2 x 2 elements. Sums over 128 of the depth are
-// added up, so that rounding errors grow with the root of the depth only.
+// A product of f32, with b as it is stored, in square tiles of 64 or 32, by blocks of 256 threads: a part of the depth
+// is copied to shared memory while the part before is multiplied. Each thread sums 4 x 4 or 2 x 2 elements. Sums over
+// 128 of the depth are added up, so that rounding errors grow with the root of the depth only.
 
 /// Elements of the depth in shared memory at a time: each thread copies 4 elements of an operand.
 template <int tile>

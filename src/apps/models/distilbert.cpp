@@ -25,7 +25,8 @@ DistilBert DistilBert::load(const std::filesystem::path& path, const Context& co
     const auto loaded = [&](const auto& file, const WeightSource& source) {
         save_compiled(compile_options, cache_folder);
         CompiledGraph compiled = compile(distilbert_graph(config, weights, max_batch), context, compile_options);
-        bind_saved(compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
+        bind_saved(
+            compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
         return DistilBert(config, max_batch, std::move(compiled));
     };
     if (is_gguf(path)) {

@@ -49,7 +49,8 @@ DistilBertConfig DistilBertConfig::read(const Gguf& file) {
     if (!file.contains("cls.output.weight")) unsupported("a model without a classifier is not supported");
     constexpr double epsilon = 1e-12;
     if (const double found = file.number("bert.attention.layer_norm_epsilon"); std::abs(found - epsilon) > 1e-15)
-        unsupported("bert.attention.layer_norm_epsilon is " + std::to_string(found) + ", expected that of DistilBERT, 1e-12");
+        unsupported("bert.attention.layer_norm_epsilon is " + std::to_string(found) +
+                    ", expected that of DistilBERT, 1e-12");
     DistilBertConfig config;
     config.vocabulary = vocabulary_of(file);
     config.positions = file.integer("bert.context_length");

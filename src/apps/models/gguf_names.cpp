@@ -133,8 +133,9 @@ void find_weights(std::vector<WeightSpec>& wanted, const Gguf& file, std::span<c
         }
         spec.is_transposed = row->is_transposed;
         const std::vector<std::int64_t>& stored = tensor->shape;
-        const bool is_same = row->is_transposed ? std::equal(stored.begin(), stored.end(), spec.shape.rbegin(), spec.shape.rend())
-                                                : stored == spec.shape;
+        const bool is_same = row->is_transposed
+                                 ? std::equal(stored.begin(), stored.end(), spec.shape.rbegin(), spec.shape.rend())
+                                 : stored == spec.shape;
         if (!is_same) {
             fault(name + " is " + shape_text(stored, false) + ", expected " +
                   shape_text(spec.shape, row->is_transposed));
@@ -158,8 +159,7 @@ void find_weights(std::vector<WeightSpec>& wanted, const Gguf& file, std::span<c
                     (nearest.empty() ? "" : "; the nearest to " + first_missing + " are " + nearest));
 }
 
-WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Gguf& file,
-                            std::span<const GgufName> names) {
+WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Gguf& file, std::span<const GgufName> names) {
     std::map<std::string, std::string, std::less<>> stored;
     for (const WeightSpec& weight : weights) stored.emplace(weight.name, gguf_name(weight.name, names));
     return [stored = std::move(stored), source = file.source()](std::string_view name) {

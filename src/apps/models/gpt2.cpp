@@ -41,7 +41,8 @@ Gpt2 Gpt2::load(const std::filesystem::path& path, const Context& context, const
     const auto loaded = [&](const auto& file, const WeightSource& source) {
         save_compiled(compile_options, cache_folder);
         CompiledGraph compiled = compile_gpt2(config, weights, context, options, compile_options);
-        bind_saved(compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
+        bind_saved(
+            compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
         return Gpt2(config, options, std::move(compiled), capacity_of(config, options));
     };
     if (is_gguf(path)) {

@@ -45,8 +45,8 @@ void read_tokens(const GgufVocabulary& vocabulary, TokenizerParts& parts, const 
         parts.entries.push_back({std::move(token), number});
     }
     const std::pair<const char*, const std::optional<std::int64_t>&> roles[] = {
-        {"bos_token", vocabulary.bos}, {"eos_token", vocabulary.eos}, {"unk_token", vocabulary.unk},
-        {"sep_token", vocabulary.sep}, {"pad_token", vocabulary.pad}, {"cls_token", vocabulary.cls},
+        {"bos_token", vocabulary.bos},  {"eos_token", vocabulary.eos}, {"unk_token", vocabulary.unk},
+        {"sep_token", vocabulary.sep},  {"pad_token", vocabulary.pad}, {"cls_token", vocabulary.cls},
         {"mask_token", vocabulary.mask}};
     for (const auto& [role, id] : roles)
         if (token_of(vocabulary, role, id)) parts.special_names[role] = as_written(static_cast<std::size_t>(*id));

@@ -49,7 +49,9 @@ public:
         return Graph(all_.graph()).constant(dtype, std::move(shape), std::span(values));
     }
     /// Each byte divided by 1, 2, 4 .. 128, and by 1, 4, 16, 64: its bits and its pairs of bits, along axis -2.
-    Tensor bits(const Tensor& x) const { return bitwise_and(x / numbers(DType::u8, {1, 2, 4, 8, 16, 32, 64, 128}, {8, 1}), 1); }
+    Tensor bits(const Tensor& x) const {
+        return bitwise_and(x / numbers(DType::u8, {1, 2, 4, 8, 16, 32, 64, 128}, {8, 1}), 1);
+    }
     Tensor pairs(const Tensor& x) const { return bitwise_and(x / numbers(DType::u8, {1, 4, 16, 64}, {4, 1}), 3); }
 
 private:
@@ -134,8 +136,7 @@ Tensor dequantize_q5_0(const Operand& operand) {
 Tensor dequantize_q5_1(const Operand& operand) {
     const CompositeScope scope("dequantize_q5_1", operand);
     const Blocks blocks(scope, operand, 24);
-    return Blocks::rows(blocks.half(0) * to_f32(nibbles(blocks.bytes(8, 24)) + fifth_bits(blocks, 4)) +
-                        blocks.half(2));
+    return Blocks::rows(blocks.half(0) * to_f32(nibbles(blocks.bytes(8, 24)) + fifth_bits(blocks, 4)) + blocks.half(2));
 }
 
 Tensor dequantize_q2_k(const Operand& operand) {
@@ -186,8 +187,8 @@ Tensor dequantize_q6_k(const Operand& operand) {
 Tensor dequantize_iq4_nl(const Operand& operand) {
     const CompositeScope scope("dequantize_iq4_nl", operand);
     const Blocks blocks(scope, operand, 18);
-    const Tensor table = blocks.numbers(
-        DType::f32, {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}, {16});
+    const Tensor table =
+        blocks.numbers(DType::f32, {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}, {16});
     return Blocks::rows(blocks.half(0) * gather(table, cast(nibbles(blocks.bytes(2, 18)), DType::i32)));
 }
 
@@ -195,8 +196,7 @@ Tensor dequantize_mxfp4(const Operand& operand) {
     const CompositeScope scope("dequantize_mxfp4", operand);
     const Blocks blocks(scope, operand, 17);
     // Entries are twice the numbers that the codes mean, so scales are half of theirs.
-    const Tensor table =
-        blocks.numbers(DType::f32, {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}, {16});
+    const Tensor table = blocks.numbers(DType::f32, {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}, {16});
     std::vector<double> powers;
     for (int exponent = 0; exponent < 256; ++exponent) powers.push_back(std::ldexp(1.0, exponent - 128));
     const Tensor scales = blocks.numbers(DType::f32, powers, {256});

@@ -90,8 +90,8 @@ std::vector<Part> open_parts(const std::filesystem::path& path) {
         if (part.integer(split_count_key) != count || part.integer(split_number_key) != number)
             throw file_error(gguf_format, part.file->name(),
                              "says that it is part " + std::to_string(part.integer(split_number_key)) +
-                                 " (from 0) of " + std::to_string(part.integer(split_count_key)) + ", but its name says " +
-                                 std::to_string(number) + " of " + std::to_string(count));
+                                 " (from 0) of " + std::to_string(part.integer(split_count_key)) +
+                                 ", but its name says " + std::to_string(number) + " of " + std::to_string(count));
         parts.insert(number < own ? parts.end() - 1 : parts.end(), std::move(part));
     }
     return parts;

@@ -35,7 +35,8 @@ struct GgufValue {
     GgufValueType type = GgufValueType::u8;  ///< of the elements of an array
     bool is_array = false;
     std::uint64_t count = 1;  ///< elements
-    std::uint64_t begin = 0;  ///< of the first element, in bytes from the start of the file; strings begin with a length
+    std::uint64_t begin =
+        0;  ///< of the first element, in bytes from the start of the file; strings begin with a length
 };
 
 /// A tensor of the list, proved to lie inside the file.

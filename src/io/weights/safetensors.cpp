@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "cairn/weights.hpp"
-#include "io/weights/file_error.hpp"
 #include "io/weights/fault_list.hpp"
+#include "io/weights/file_error.hpp"
 #include "io/weights/mapped_file.hpp"
 #include "io/weights/safetensors_header.hpp"
 #include "io/weights/shard_index.hpp"
@@ -60,7 +60,7 @@ void check_shards(const std::vector<Shard>& shards, const std::map<std::string, 
 
 struct Safetensors::State {
     std::shared_ptr<const weights::TensorTable> table;
-    std::vector<Tensor> tensors;  // sorted by name
+    std::vector<Tensor> tensors;                                            // sorted by name
     std::vector<std::map<std::string, std::string, std::less<>>> metadata;  // of each file
 
     void load_file(const std::filesystem::path& path);

@@ -49,7 +49,8 @@ public:
             field_.clear();
             name_ = std::move(name);
             if (!names_.insert(name_).second)
-                throw file_error(safetensors_format, file_, "the name " + printable(name_) + " comes twice in the header");
+                throw file_error(safetensors_format, file_,
+                                 "the name " + printable(name_) + " comes twice in the header");
             return;
         }
         field_ = std::move(name);
@@ -77,7 +78,9 @@ public:
         }
     }
 
-    [[noreturn]] void fault(const std::string& what) override { throw file_error(safetensors_format, file_, "the header " + what); }
+    [[noreturn]] void fault(const std::string& what) override {
+        throw file_error(safetensors_format, file_, "the header " + what);
+    }
 
 private:
     static constexpr std::string_view metadata_key = "__metadata__";
@@ -113,7 +116,8 @@ private:
 
     [[noreturn]] void fail(const std::string& what) const {
         const std::string of = name_ == metadata_key ? printable(name_) : "tensor " + printable(name_);
-        throw file_error(safetensors_format, file_, field_.empty() ? of + " " + what : of + ": " + printable(field_) + " " + what);
+        throw file_error(safetensors_format, file_,
+                         field_.empty() ? of + " " + what : of + ": " + printable(field_) + " " + what);
     }
 
     std::string_view file_;
@@ -127,8 +131,9 @@ private:
 
 std::uint64_t read_length(std::span<const std::byte> bytes, std::string_view file) {
     if (bytes.size() < length_bytes) {
-        throw file_error(safetensors_format, file, "a safetensors file begins with 8 length bytes; this one has " +
-                                   std::to_string(bytes.size()) + " bytes in all");
+        throw file_error(safetensors_format, file,
+                         "a safetensors file begins with 8 length bytes; this one has " + std::to_string(bytes.size()) +
+                             " bytes in all");
     }
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
@@ -137,8 +142,9 @@ std::uint64_t read_length(std::span<const std::byte> bytes, std::string_view fil
                          "the header's length is " + std::to_string(length) + " bytes; at most 100000000 are allowed");
     }
     if (length > bytes.size() - length_bytes) {
-        throw file_error(safetensors_format, file, "the header's length is " + std::to_string(length) + " bytes, but only " +
-                                   std::to_string(bytes.size() - length_bytes) + " follow in the file");
+        throw file_error(safetensors_format, file,
+                         "the header's length is " + std::to_string(length) + " bytes, but only " +
+                             std::to_string(bytes.size() - length_bytes) + " follow in the file");
     }
     return length;
 }
@@ -151,10 +157,13 @@ std::uint64_t byte_count(const TensorInfo& tensor, std::string_view file) {
         overflow = overflow || __builtin_mul_overflow(bits, static_cast<std::uint64_t>(size), &bits);
     }
     overflow = overflow || __builtin_mul_overflow(bits, std::uint64_t{tensor.dtype->bits}, &bits);
-    if (overflow) throw file_error(safetensors_format, file, "tensor " + printable(tensor.name) + ": the size of its shape overflows");
+    if (overflow)
+        throw file_error(safetensors_format, file,
+                         "tensor " + printable(tensor.name) + ": the size of its shape overflows");
     if (bits % 8 != 0) {
-        throw file_error(safetensors_format, file, "tensor " + printable(tensor.name) + ": its " + std::to_string(bits) +
-                                   " bits are no whole number of bytes");
+        throw file_error(safetensors_format, file,
+                         "tensor " + printable(tensor.name) + ": its " + std::to_string(bits) +
+                             " bits are no whole number of bytes");
     }
     return bits / 8;
 }
@@ -167,23 +176,27 @@ void check_spans(std::vector<TensorInfo>& tensors, std::uint64_t available, std:
     for (const auto& tensor : tensors) {
         const std::string of = "tensor " + printable(tensor.name) + ": ";
         if (tensor.begin != reached) {
-            throw file_error(safetensors_format, file, of + "its data begins at " + std::to_string(tensor.begin) +
-                                       "; without hole or overlap it would begin at " + std::to_string(reached));
+            throw file_error(safetensors_format, file,
+                             of + "its data begins at " + std::to_string(tensor.begin) +
+                                 "; without hole or overlap it would begin at " + std::to_string(reached));
         }
         if (tensor.end < tensor.begin) {
-            throw file_error(safetensors_format, file, of + "its data ends at " + std::to_string(tensor.end) + ", before it begins at " +
-                                       std::to_string(tensor.begin));
+            throw file_error(safetensors_format, file,
+                             of + "its data ends at " + std::to_string(tensor.end) + ", before it begins at " +
+                                 std::to_string(tensor.begin));
         }
         const auto bytes = byte_count(tensor, file);
         if (tensor.end - tensor.begin != bytes) {
-            throw file_error(safetensors_format, file, of + "its shape needs " + std::to_string(bytes) + " bytes; its offsets span " +
-                                       std::to_string(tensor.end - tensor.begin));
+            throw file_error(safetensors_format, file,
+                             of + "its shape needs " + std::to_string(bytes) + " bytes; its offsets span " +
+                                 std::to_string(tensor.end - tensor.begin));
         }
         reached = tensor.end;
     }
     if (reached != available) {
-        throw file_error(safetensors_format, file, "the tensors take " + std::to_string(reached) +
-                                   " bytes after the header, but the file has " + std::to_string(available));
+        throw file_error(safetensors_format, file,
+                         "the tensors take " + std::to_string(reached) + " bytes after the header, but the file has " +
+                             std::to_string(available));
     }
 }
 

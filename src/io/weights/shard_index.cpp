@@ -47,7 +47,8 @@ public:
     void key(std::string name) override {
         if (depth_ == 1) {
             top_ = std::move(name);
-            if (!seen_.insert(top_).second) throw file_error(safetensors_format, file_, printable(top_) + " comes twice in the index");
+            if (!seen_.insert(top_).second)
+                throw file_error(safetensors_format, file_, printable(top_) + " comes twice in the index");
         } else if (in_map()) {
             name_ = std::move(name);
             if (!shards_.try_emplace(name_).second)
@@ -60,15 +61,19 @@ public:
         if (!in_map()) return;
         if (depth_ == 1) throw file_error(safetensors_format, file_, "'weight_map' should be an object");
         auto* shard = std::get_if<std::string>(&value);
-        if (shard == nullptr) throw file_error(safetensors_format, file_, "'weight_map': " + printable(name_) + " should be a string");
+        if (shard == nullptr)
+            throw file_error(safetensors_format, file_, "'weight_map': " + printable(name_) + " should be a string");
         if (!stays_inside(*shard)) {
-            throw file_error(safetensors_format, file_, "'weight_map': " + printable(name_) + " is in " + printable(*shard) +
-                                        ", which is not a file inside the folder of the index");
+            throw file_error(safetensors_format, file_,
+                             "'weight_map': " + printable(name_) + " is in " + printable(*shard) +
+                                 ", which is not a file inside the folder of the index");
         }
         shards_[name_] = std::move(*shard);
     }
 
-    [[noreturn]] void fault(const std::string& what) override { throw file_error(safetensors_format, file_, "the index " + what); }
+    [[noreturn]] void fault(const std::string& what) override {
+        throw file_error(safetensors_format, file_, "the index " + what);
+    }
 
 private:
     static constexpr std::string_view map_key = "weight_map";

@@ -18,10 +18,10 @@ namespace cairn::weights {
 /// A tensor of a mapped file, proved to lie inside it.
 struct StoredTensor {
     std::string name;
-    std::string_view type;            ///< the file format's name of its type
-    std::optional<DType> dtype;       ///< of its elements in Cairn; none: Cairn has no type for it
-    std::vector<std::int64_t> shape;  ///< in elements of `dtype`
-    std::size_t file = 0;             ///< index of the file
+    std::string_view type;             ///< the file format's name of its type
+    std::optional<DType> dtype;        ///< of its elements in Cairn; none: Cairn has no type for it
+    std::vector<std::int64_t> shape;   ///< in elements of `dtype`
+    std::size_t file = 0;              ///< index of the file
     std::uint64_t begin = 0, end = 0;  ///< bytes from the start of the file
 };
 

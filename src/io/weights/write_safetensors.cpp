@@ -150,7 +150,8 @@ private:
     }
 
     [[noreturn]] void fail(std::string_view what) const {
-        throw file_error(safetensors_format, path_.string(), std::string(what) + ": " + std::system_category().message(errno));
+        throw file_error(safetensors_format, path_.string(),
+                         std::string(what) + ": " + std::system_category().message(errno));
     }
 
     std::filesystem::path path_, partial_;

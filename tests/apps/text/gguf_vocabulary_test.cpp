@@ -29,12 +29,10 @@ GgufVocabulary bert_vocabulary() {
     GgufVocabulary vocabulary{.source = "m.gguf", .model = "bert"};
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(bert().vocabulary_size()); ++id) {
         const std::string& token = bert().token(id);
-        const bool is_special = token == "[PAD]" || token == "[UNK]" || token == "[CLS]" || token == "[SEP]" ||
-                                token == "[MASK]";
+        const bool is_special =
+            token == "[PAD]" || token == "[UNK]" || token == "[CLS]" || token == "[SEP]" || token == "[MASK]";
         vocabulary.types.push_back(is_special ? control : normal);
-        vocabulary.tokens.push_back(is_special                ? token
-                                    : token.starts_with("##") ? token.substr(2)
-                                                              : "\u2581" + token);
+        vocabulary.tokens.push_back(is_special ? token : token.starts_with("##") ? token.substr(2) : "\u2581" + token);
     }
     vocabulary.unk = 100, vocabulary.cls = 101, vocabulary.sep = 102, vocabulary.mask = 103, vocabulary.pad = 0;
     return vocabulary;
@@ -104,7 +102,8 @@ TEST(GgufTokenizers, WhatIsWrongIsSaid) {
     fault(ErrorKind::file, "expected a merge of two tokens separated by a space, got 'abc'",
           [](GgufVocabulary& v) { v.merges[7] = "abc"; });
     fault(ErrorKind::file, "", [](GgufVocabulary& v) { v.tokens[300] = v.tokens[301]; });
-    fault(ErrorKind::file, "add_bos_token needs a bos_token", [](GgufVocabulary& v) { v.add_bos = true, v.bos.reset(); });
+    fault(ErrorKind::file, "add_bos_token needs a bos_token",
+          [](GgufVocabulary& v) { v.add_bos = true, v.bos.reset(); });
 }
 
 }  // namespace

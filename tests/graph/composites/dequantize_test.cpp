@@ -57,11 +57,10 @@ TEST_P(Dequantize, GivesTheElementsOfTheReferencePackage) {
             Graph g;
             Shape sized = shape;
             if (!is_weight) sized[0] = g.symbol("N", 0, 9);
-            const Tensor x =
-                is_weight ? g.weight("x", DType::u8, shape) : g.input("x", DType::u8, sized);
+            const Tensor x = is_weight ? g.weight("x", DType::u8, shape) : g.input("x", DType::u8, sized);
             const Tensor y = dequantize(x, blocks.type);
-            EXPECT_EQ(to_string(y.shape()), to_string(Shape{sized[0], static_cast<std::int64_t>(blocks.elements.size()) /
-                                                                          blocks.shape[0]}));
+            EXPECT_EQ(to_string(y.shape()),
+                      to_string(Shape{sized[0], static_cast<std::int64_t>(blocks.elements.size()) / blocks.shape[0]}));
             g.output("y", y);
             CompiledGraph compiled = compile(g, Context(), options);
             InputView view;

@@ -172,9 +172,7 @@ const OpCase cases[] = {
      {2, 2},
      {1, 0, 0, 1}},
     {"%0 = constant {1, -2} : f32[2]\n%1 = bitcast %0 dtype=(5) : i32[2]", {2}, {0x3f800000, -0x40000000}},
-    {"%0 = constant {1, -2} : f32[2]\n%1 = bitcast %0 dtype=(7) : u8[2,4]",
-     {2, 4},
-     {0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}},
+    {"%0 = constant {1, -2} : f32[2]\n%1 = bitcast %0 dtype=(7) : u8[2,4]", {2, 4}, {0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}},
     {"%0 = constant {{0, 60, 1}, {0, 188, 2}} : u8[2,3]\n%1 = slice %0 axis=(-1) start=(0) stop=(2) step=(1) : "
      "u8[2,2]\n%2 = bitcast %1 dtype=(2) : f16[2]",
      {2},

@@ -278,8 +278,7 @@ bool RandomGraphBuilder::cast_and_back() {
         case 1: return bits <= 0x1p10 && keep_moved(cast_through(DType::f16), *x);
         case 2: return bits <= 0x1p7 && keep_moved(cast_through(DType::bf16), *x);
         case 3:
-            if (floats_.size() % 3 == 0)
-                return keep_moved(bitcast(bitcast(x->tensor, DType::u8), options_.dtype), *x);
+            if (floats_.size() % 3 == 0) return keep_moved(bitcast(bitcast(x->tensor, DType::u8), options_.dtype), *x);
             return keep(cast_through(DType::i64), x->limit, 0, 0);
         case 4: return keep(cast_through(DType::i8), x->limit, 0, 0);
         case 5: return keep(cast_through(DType::u8), x->limit, 0, 0);

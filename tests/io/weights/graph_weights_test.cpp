@@ -54,8 +54,9 @@ TEST(GraphWeights, OfBlocksAreDequantized) {
     EXPECT_NE(to_string(g).find("weight \"a.blocks\" : u8[2,2,18]"), std::string::npos);
     Graph h("h");
     EXPECT_EQ(to_string(h.weight(file, "a.blocks").shape()), "[2,64]");
-    EXPECT_NE(message([&] { h.weight(file, "b.grid"); })
-                  .find("tensor 'b.grid' has the type IQ2_XXS, which Cairn cannot dequantize (graph_weights_test.cpp:"),
+    EXPECT_NE(message([&] {
+                  h.weight(file, "b.grid");
+              }).find("tensor 'b.grid' has the type IQ2_XXS, which Cairn cannot dequantize (graph_weights_test.cpp:"),
               std::string::npos)
         << message([&] { h.weight(file, "b.grid"); });
     EXPECT_NE(message([&] { h.weight(file, "a.block"); }).find("there is no tensor 'a.block'"), std::string::npos);

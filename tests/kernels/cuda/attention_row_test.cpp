@@ -66,8 +66,7 @@ TEST(CudaAttentionRow, IsItsDefinition) {
                 const auto results = cases.run(i, symbols, inputs, {.seed = i, .misaligned = misaligned});
                 const auto expected = definition_reference(problem, inputs);
                 for (std::size_t output = 0; output < 3; ++output)
-                    EXPECT_LE(error_of(sums_of(problem.outputs[output], results[output]), expected[output]),
-                              1e-6)
+                    EXPECT_LE(error_of(sums_of(problem.outputs[output], results[output]), expected[output]), 1e-6)
                         << cases.kernel_id(i) << " " << i << ", " << length << " keys, output " << output
                         << (misaligned == 1 ? ", misaligned" : "");
             }

@@ -77,7 +77,8 @@ TEST_P(CudaAttentionOf, HasTheResultsOfTheDefinition) {
     const bool is_plain = GetParam() == std::pair<std::string, std::string>("f32", "f32");
     std::erase_if(wanted, [&, i = 0](const AttentionCase&) mutable { return !is_plain && i++ % 3 != 0; });
     for (const AttentionCase& one : wanted) {
-        problems.push_back(with_inputs_in(with_inputs_in(one.problem, 1, 1, GetParam().first), 2, 2, GetParam().second));
+        problems.push_back(
+            with_inputs_in(with_inputs_in(one.problem, 1, 1, GetParam().first), 2, 2, GetParam().second));
         kernels.push_back(one.kernel);
     }
     const KernelCases cases(problems, kernels);

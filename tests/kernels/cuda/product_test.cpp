@@ -139,7 +139,8 @@ TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
          {"cuda.product_rows", "cuda.product_tile64", "cuda.product_tile32", "cuda.product_bf16x6"})
         for (const char* weights : {"f32", "f16", "bf16"})
             for (const char* strides : {"", ":(1,40)"}) {
-                problems.push_back(std::string("matmul | f32[5,40] ") + weights + "[40,36]" + strides + " -> f32[5,36]");
+                problems.push_back(std::string("matmul | f32[5,40] ") + weights + "[40,36]" + strides +
+                                   " -> f32[5,36]");
                 kernels.emplace_back(kernel);
             }
     const KernelCases cases(problems, kernels);
