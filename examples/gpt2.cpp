@@ -77,8 +77,8 @@ struct ModelFiles {
 
 bool has_tokenizer(const std::filesystem::path& model) {
     std::error_code ignored;
-    return model.extension() == ".gguf" ||
-           std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "merges.txt"},
+    if (model.extension() == ".gguf") return cairn::Gguf::open(model).has("tokenizer.ggml.model");
+    return std::ranges::any_of(std::array{"tokenizer.json", "vocab.json", "merges.txt"},
                                [&](const char* name) { return std::filesystem::exists(model / name, ignored); });
 }
 
