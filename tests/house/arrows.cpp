@@ -60,7 +60,7 @@ const PermittedIncludes& permitted_includes() {
         {"budget", {"face", "types", "ir", "alternatives", "metric"}},
         {"kernel_check", {"face", "types", "ir", "interpreter", "device", "cpu", "metric"}},
         {"json_reader", {}},
-        {"weights", {"face", "types", "ir", "json_reader"}},
+        {"weights", {"face", "types", "ir", "composites", "json_reader"}},
         {"kernels", {"face", "types"}},
         {"cuda_kernels", {"face", "types", "kernels"}},
         {"driver",

@@ -111,7 +111,6 @@ constexpr CoveredElsewhere exceptions[] = {
      "models of one file beside their folders"},
     {"src/io/weights/gguf_header.cpp", "tests/io/weights/gguf_test.cpp",
      "every fault of a file, truncated and mutated"},
-    {"src/io/weights/gguf_type.cpp", "tests/io/weights/gguf_test.cpp", "types known and unknown"},
     {"src/io/weights/tensor_table.cpp", "tests/io/weights/safetensors_test.cpp",
      "views, copies, released pages, fingerprints"},
     {"src/io/weights/shard_index.cpp", "tests/io/weights/safetensors_test.cpp", "indexes that are wrong"},

@@ -39,7 +39,8 @@ double decode16(std::uint16_t bits, bool is_half) {
 // `value` must be exactly representable in the format.
 std::uint16_t encode16(double value, bool is_half) {
     const std::uint16_t infinity = is_half ? 0x7c00 : 0x7f80, sign = std::signbit(value) ? 0x8000 : 0;
-    if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + 1);
+    // Quiet, as in a double: its bits are those of the reference too.
+    if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + (is_half ? 0x200 : 0x40));
     const double magnitude = std::fabs(value);
     const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude));
     const std::uint32_t bits = !is_half                ? single >> 16
