@@ -79,8 +79,8 @@ std::vector<std::string> samples(bool is_fused) {
         return {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..140",
                 "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60",
                 "matmul | f32[T,K] f32[K,40] -> f32[T,40]@partial_sums.3 where T in 0..70, K in 0..900",
-                "matmul | f32[T,72] f16[72,64]:(1,72) -> f32[T,64] where T in 0..140",
-                "matmul | f32[T,70] bf16[70,65] -> f32[T,65] where T in 0..140",
+                "matmul | f32[T,72] f16[72,64]:(1,72) -> f32[T,64] where T in 0..70",
+                "matmul | f32[T,70] bf16[70,65] -> f32[T,65] where T in 0..70",
                 "matmul | f32[20,40] f16[40,64]! -> f32[20,64]",
                 "matmul | f32[20,64] bf16[64,36]:(1,64)! -> f32[20,36]"};
     return {

@@ -184,8 +184,8 @@ std::vector<std::string> tile_samples(bool is_fused) {
                 "matmul | f32[2,12,T,64]:(768*T,64,768,1) f32[2,12,64,T]:(768*T,64,1,768) -> f32[2,12,T,T] where T in "
                 "1..200",
                 "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60",
-                "matmul | f32[T,72] f16[72,66] -> f32[T,66] where T in 0..140",
-                "matmul | f32[T,72] bf16[72,64]:(1,72) -> f32[T,64] where T in 0..140"};
+                "matmul | f32[T,72] f16[72,66] -> f32[T,66] where T in 0..70",
+                "matmul | f32[T,72] bf16[72,64]:(1,72) -> f32[T,64] where T in 0..70"};
     return {
         "fused {3=matmul(0,1):f32 4=add(3,2):f32 5=gelu(4):f32} | f32[1,S,768] f32[1,768,3072]:(0,1,768)! "
         "f32[1,S,3072]:(0,0,1)! -> f32[1,S,3072] results (5) where S in 1..512",
