@@ -30,7 +30,7 @@ struct BlocksCase {
     std::vector<std::uint32_t> elements;  // as bits
 };
 
-std::vector<BlocksCase> all_cases() {
+std::vector<BlocksCase> blocks_cases() {
     std::ifstream file(CAIRN_SOURCE_DIR "/tests/golden/gguf_blocks.json");
     std::vector<BlocksCase> cases;
     for (const Json& json : Json::parse(file)) {
@@ -76,7 +76,7 @@ TEST_P(Dequantize, GivesTheElementsOfTheReferencePackage) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Dequantize, testing::ValuesIn(all_cases()),
+INSTANTIATE_TEST_SUITE_P(Types, Dequantize, testing::ValuesIn(blocks_cases()),
                          [](const auto& blocks) { return blocks.param.type; });
 
 TEST(DequantizeErrors, NameTheTypeTheShapeAndTheBytes) {
