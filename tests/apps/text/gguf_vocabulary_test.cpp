@@ -40,7 +40,8 @@ GgufVocabulary bert_vocabulary() {
 
 TEST(GgufTokenizers, Gpt2GivesTheIdsOfItsFiles) {
     const auto tokenizer = make_tokenizer(gpt2_vocabulary());
-    for (const auto& one : parse_json(tests_folder() / "golden/gpt2_tokenizer_cases.json")["cases"]) {
+    const auto golden = parse_json(tests_folder() / "golden/gpt2_tokenizer_cases.json");
+    for (const auto& one : golden["cases"]) {
         const auto ids = tokenizer->encode(one["text"].get<std::string>());
         EXPECT_EQ(ids, one["ids"].get<Ids>()) << one["text"];
         EXPECT_EQ(tokenizer->decode(ids), one["decoded"].get<std::string>());
@@ -52,7 +53,8 @@ TEST(GgufTokenizers, Gpt2GivesTheIdsOfItsFiles) {
 
 TEST(GgufTokenizers, BertGivesTheIdsOfItsFiles) {
     const auto tokenizer = make_tokenizer(bert_vocabulary());
-    for (const auto& one : parse_json(tests_folder() / "golden/bert_tokenizer_cases.json")["cases"])
+    const auto golden = parse_json(tests_folder() / "golden/bert_tokenizer_cases.json");
+    for (const auto& one : golden["cases"])
         EXPECT_EQ(tokenizer->encode(one["text"].get<std::string>()), one["ids"].get<Ids>()) << one["text"];
     EXPECT_EQ(tokenizer->special().cls, 101);
     EXPECT_EQ(tokenizer->id_of("##ing"), 2075);
