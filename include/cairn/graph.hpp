@@ -209,8 +209,7 @@ public:
     /// (dequantize.hpp): f32 with the shape that the file gives. Throws what Gguf::view throws, and Error(unsupported),
     /// naming the tensor, for a type of blocks without a composite.
     ///
-    ///     graph.weight(file, "blk.0.ffn_up.weight")     // dequantize_q4_k(graph.weight(.., DType::u8, {3072, 3,
-    ///     144}))
+    ///     graph.weight(file, "blk.0.ffn_up.weight")     // dequantize_q4_k() of the weight u8[3072,3,144]
     Tensor weight(const Gguf& file, std::string_view name,
                   std::source_location where = std::source_location::current());
     WeightMap weights(const Gguf& file, std::string_view prefix = "",

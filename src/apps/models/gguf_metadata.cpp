@@ -24,16 +24,23 @@ std::int64_t vocabulary_of(const Gguf& file) {
     throw Error(ErrorKind::file, "gguf", file.path().string() + ": there is no matrix token_embd.weight");
 }
 
+/// The sizes that every transformer has, from the keys under its architecture's name.
+template <typename Config>
+Config sizes_of(const Gguf& file, const std::string& architecture) {
+    Config config;
+    config.vocabulary = vocabulary_of(file);
+    config.positions = file.integer(architecture + ".context_length");
+    config.width = file.integer(architecture + ".embedding_length");
+    config.heads = file.integer(architecture + ".attention.head_count");
+    config.layers = file.integer(architecture + ".block_count");
+    return config;
+}
+
 }  // namespace
 
 Gpt2Config Gpt2Config::read(const Gguf& file) {
     need_architecture(file, "gpt2");
-    Gpt2Config config;
-    config.vocabulary = vocabulary_of(file);
-    config.positions = file.integer("gpt2.context_length");
-    config.width = file.integer("gpt2.embedding_length");
-    config.heads = file.integer("gpt2.attention.head_count");
-    config.layers = file.integer("gpt2.block_count");
+    auto config = sizes_of<Gpt2Config>(file, "gpt2");
     config.inner = file.has("gpt2.feed_forward_length") ? file.integer("gpt2.feed_forward_length") : 4 * config.width;
     config.layer_norm_epsilon = file.number("gpt2.attention.layer_norm_epsilon");
     config.tied = !file.contains("output.weight");
@@ -51,12 +58,7 @@ DistilBertConfig DistilBertConfig::read(const Gguf& file) {
     if (const double found = file.number("bert.attention.layer_norm_epsilon"); std::abs(found - epsilon) > 1e-15)
         unsupported("bert.attention.layer_norm_epsilon is " + std::to_string(found) +
                     ", expected that of DistilBERT, 1e-12");
-    DistilBertConfig config;
-    config.vocabulary = vocabulary_of(file);
-    config.positions = file.integer("bert.context_length");
-    config.width = file.integer("bert.embedding_length");
-    config.heads = file.integer("bert.attention.head_count");
-    config.layers = file.integer("bert.block_count");
+    auto config = sizes_of<DistilBertConfig>(file, "bert");
     config.inner = file.integer("bert.feed_forward_length");
     if (file.has("bert.classifier.output_labels")) config.labels = file.texts("bert.classifier.output_labels");
     return config;

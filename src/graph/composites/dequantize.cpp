@@ -41,10 +41,9 @@ public:
         shape.back() = shape.back() * size;
         return reshape(elements, shape);
     }
+    /// The 256 elements of each block, [.., B, groups, n], as [.., B * 256].
+    static Tensor rows_of_256(const Tensor& elements) { return rows(split(elements, {256}, 2)); }
     /// Numbers along the last axes, as a constant.
-    Tensor numbers(DType dtype, std::initializer_list<double> values, Shape shape) const {
-        return Graph(all_.graph()).constant(dtype, std::move(shape), std::span(values.begin(), values.size()));
-    }
     Tensor numbers(DType dtype, const std::vector<double>& values, Shape shape) const {
         return Graph(all_.graph()).constant(dtype, std::move(shape), std::span(values));
     }
@@ -66,9 +65,7 @@ Tensor to_f32(const Tensor& codes) { return cast(codes, DType::f32); }
 
 /// The fifth bits of 32 codes of 4 bits, as 0 or 16: byte j, bit i is that of code 8 j + i.
 Tensor fifth_bits(const Blocks& blocks, std::int64_t begin) {
-    const Tensor bytes = Blocks::split(blocks.bytes(begin, begin + 4), {4, 1});
-    const Tensor bits = bitwise_and(bytes / blocks.numbers(DType::u8, {1, 2, 4, 8, 16, 32, 64, 128}, {8}), 1);
-    return Blocks::split(bits, {32}, 2) * 16;
+    return Blocks::split(blocks.bits(Blocks::split(blocks.bytes(begin, begin + 4), {4, 1, 1})), {32}, 3) * 16;
 }
 
 /// Scales and minima of q4_k and q5_k, 8 of each, of 6 bits: the low ones in bytes 0 to 3 and 4 to 7, the others' low
@@ -83,16 +80,20 @@ struct ScalesAndMinima {
     }
 };
 
-/// Codes [.., B, 8, 32] with scales and minima [.., B, 8] and the scales of both.
-Tensor scaled_less_minima(const Blocks& blocks, const Tensor& codes) {
+/// Codes [.., B, groups, n] times scales, less minima, of f32[.., B, groups].
+Tensor affine_groups(const Tensor& codes, std::int64_t groups, const Tensor& scales, const Tensor& minima) {
+    const Tensor scaled = to_f32(codes) * Blocks::split(scales, {groups, 1});
+    return Blocks::rows_of_256(scaled - Blocks::split(minima, {groups, 1}));
+}
+
+/// The elements of q4_k and q5_k, from their codes [.., B, 8, 32].
+Tensor affine_groups_of_32(const Blocks& blocks, const Tensor& codes) {
     const ScalesAndMinima of(blocks, 4);
-    const Tensor d = blocks.half(0) * to_f32(of.scales), m = blocks.half(2) * to_f32(of.minima);
-    const Tensor elements = to_f32(codes) * Blocks::split(d, {8, 1}) - Blocks::split(m, {8, 1});
-    return Blocks::rows(Blocks::split(elements, {256}, 2));
+    return affine_groups(codes, 8, blocks.half(0) * to_f32(of.scales), blocks.half(2) * to_f32(of.minima));
 }
 
 /// Codes of 4 bits of q4_k and q5_k, [.., B, 8, 32]: 32 bytes hold 32 codes and the 32 after them.
-Tensor codes_of_8(const Blocks& blocks, std::int64_t begin) {
+Tensor codes_of_4_bits(const Blocks& blocks, std::int64_t begin) {
     const Tensor bytes = Blocks::split(blocks.bytes(begin, begin + 128), {4, 1, 32});
     return Blocks::split(nibbles(bytes, -2), {8, 32}, 3);
 }
@@ -143,9 +144,7 @@ Tensor dequantize_q2_k(const Operand& operand) {
     const CompositeScope scope("dequantize_q2_k", operand);
     const Blocks blocks(scope, operand, 84);
     const Tensor scales = blocks.bytes(0, 16), codes = Blocks::split(codes_of_2_bits(blocks, 16), {16, 16}, 3);
-    const Tensor d = blocks.half(80) * to_f32(low(scales)), m = blocks.half(82) * to_f32(high(scales));
-    const Tensor elements = to_f32(codes) * Blocks::split(d, {16, 1}) - Blocks::split(m, {16, 1});
-    return Blocks::rows(Blocks::split(elements, {256}, 2));
+    return affine_groups(codes, 16, blocks.half(80) * to_f32(low(scales)), blocks.half(82) * to_f32(high(scales)));
 }
 
 Tensor dequantize_q3_k(const Operand& operand) {
@@ -156,21 +155,20 @@ Tensor dequantize_q3_k(const Operand& operand) {
     const Tensor codes = Blocks::split(to_f32(lower + upper * 4) - 4, {16, 16}, 2);
     const Tensor upper_scales = Blocks::split(blocks.pairs(Blocks::split(blocks.bytes(104, 108), {1, 4})), {16}, 2);
     const Tensor scales = to_f32(nibbles(blocks.bytes(96, 104)) + upper_scales * 16) - 32;
-    const Tensor elements = codes * Blocks::split(blocks.half(108) * scales, {16, 1});
-    return Blocks::rows(Blocks::split(elements, {256}, 2));
+    return Blocks::rows_of_256(codes * Blocks::split(blocks.half(108) * scales, {16, 1}));
 }
 
 Tensor dequantize_q4_k(const Operand& operand) {
     const CompositeScope scope("dequantize_q4_k", operand);
     const Blocks blocks(scope, operand, 144);
-    return scaled_less_minima(blocks, codes_of_8(blocks, 16));
+    return affine_groups_of_32(blocks, codes_of_4_bits(blocks, 16));
 }
 
 Tensor dequantize_q5_k(const Operand& operand) {
     const CompositeScope scope("dequantize_q5_k", operand);
     const Blocks blocks(scope, operand, 176);
     const Tensor fifth = blocks.bits(Blocks::split(blocks.bytes(16, 48), {1, 32}));
-    return scaled_less_minima(blocks, codes_of_8(blocks, 48) + fifth * 16);
+    return affine_groups_of_32(blocks, codes_of_4_bits(blocks, 48) + fifth * 16);
 }
 
 Tensor dequantize_q6_k(const Operand& operand) {
@@ -181,7 +179,7 @@ Tensor dequantize_q6_k(const Operand& operand) {
                  upper = blocks.pairs(Blocks::split(blocks.bytes(128, 192), {2, 1, 32}));
     const Tensor codes = Blocks::split(to_f32(lower + upper * 16) - 32, {16, 16}, 3);
     const Tensor scales = blocks.half(208) * to_f32(bitcast(blocks.bytes(192, 208), DType::i8));
-    return Blocks::rows(Blocks::split(codes * Blocks::split(scales, {16, 1}), {256}, 2));
+    return Blocks::rows_of_256(codes * Blocks::split(scales, {16, 1}));
 }
 
 Tensor dequantize_iq4_nl(const Operand& operand) {

@@ -49,7 +49,7 @@ public:
 
     GgufHeader read() {
         read_magic();
-        // Each tensor and each key takes at least so many bytes: a larger number is a fault, and no memory is needed.
+        // The least bytes of an entry: a count that the file cannot hold is refused before memory is allocated for it.
         constexpr std::uint64_t least_tensor = 8 + 4 + 4 + 8, least_key = 8 + 4 + 1;
         const std::uint64_t tensors = number<std::uint64_t>("the number of tensors"),
                             keys = number<std::uint64_t>("the number of keys");
