@@ -1,6 +1,7 @@
 #include "kernels/definitions.hpp"
 
 #include "cairn/composites.hpp"
+#include "cairn/dequantize.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -491,6 +492,7 @@ std::vector<Definition> definitions() {
         {"softmax",
          [](Operands x, const A& a) -> Tensors { return {softmax(at(x, 0), axis_of(a))}; },
          {"softmax axis=? | f32[R?,D]"}},
+        {"dequantize_q8_0", unary<dequantize_q8_0>, {"dequantize_q8_0 | u8[N,B,34]"}},
         {"log_softmax",
          [](Operands x, const A& a) -> Tensors { return {log_softmax(at(x, 0), axis_of(a))}; },
          {"log_softmax axis=? | f32[R?,D]"}},

@@ -133,7 +133,7 @@ private:
             for (const Kernel& setting : all_settings(kernel)) check_error(setting, problem);
         }
         if (kernel.output_layout && kernel.definition == "pack")
-            refuse("kernel {} packs and writes a computed layout", kernel.id);
+            refuse("kernel {} packs and names the layout that it writes", kernel.id);
         if (!kernel.in_place.empty() || !kernel.packed_inputs.empty() || !kernel.widened_inputs.empty() ||
             !kernel.layout_inputs.empty())
             check_operands(kernel);
@@ -196,12 +196,14 @@ private:
             if (!exists(input, arity.inputs))
                 refuse("kernel {} widens input {}, which {} does not have", kernel.id, input, kernel.definition);
         std::set<int> packed;
+        std::set<std::pair<int, std::string>> alternatives;
         for (const LayoutInput& wanted : kernel.packed_inputs) {
             if (!exists(wanted.input, arity.inputs))
                 refuse("kernel {} wants input {} packed, which {} does not have", kernel.id, wanted.input,
                        kernel.definition);
-            if (!packed.insert(wanted.input).second)
-                refuse("kernel {} requires two packed layouts for input {}", kernel.id, wanted.input);
+            packed.insert(wanted.input);
+            if (!alternatives.emplace(wanted.input, wanted.layout).second)
+                refuse("kernel {} names the layout \"{}\" for input {} twice", kernel.id, wanted.layout, wanted.input);
             if (wanted.layout.empty() || !is_packed_layout(wanted.layout))
                 refuse("kernel {} wants the unknown layout \"{}\"", kernel.id, wanted.layout);
         }

@@ -189,7 +189,7 @@ TEST(ComputedLayouts, AnUnknownLayoutIsAnError) {
         compile(product_and_exp(), Context(std::move(options)));
         ADD_FAILURE() << "compiled";
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("kernel own.parts.matmul@1 writes \"tiles\", which is no computed layout"));
+        EXPECT_THAT(error.what(), HasSubstr("kernel own.parts.matmul@1 writes \"tiles\", which is no layout"));
     }
 }
 

@@ -10,9 +10,10 @@ constexpr int graphs = 2000, sizes_each = 3;
 
 /// Compiles a graph and runs it at three sizes, with outputs in planned memory and in the caller's. Returns the first
 /// difference from the interpreter, or the output written beyond its end.
-std::string check(std::uint64_t seed, const Context& context, const CompileOptions& options, DType dtype = DType::f32) {
-    const Graph graph = random_graph(seed, {.dtype = dtype});
-    const double bound = error_bound_of(dtype);
+std::string check(std::uint64_t seed, const Context& context, const CompileOptions& options,
+                  const RandomGraphOptions& of_graph = {}) {
+    const Graph graph = random_graph(seed, of_graph);
+    const double bound = error_bound_of(of_graph.dtype);
     const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, options).program());
     for (const auto& sizes : random_sizes(*graph.data(), sizes_each, seed)) {
         interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
@@ -62,11 +63,23 @@ TEST(RandomGraphs, OfSixteenBitFloatsEqualTheInterpreterWithAnyKernels) {
     const Context all, reference({.reference_only = true});
     for (const DType dtype : {DType::f16, DType::bf16})
         for (std::uint64_t seed = 7000; seed < 7120; ++seed) {
-            EXPECT_EQ(check(seed, all, {.verify = true}, dtype), "") << "seed " << seed;
-            EXPECT_EQ(check(seed, all, {.disable = {"fuse"}}, dtype), "") << "without fuse, seed " << seed;
-            EXPECT_EQ(check(seed, all, {.disable = {"simplify"}}, dtype), "") << "without simplify, seed " << seed;
-            EXPECT_EQ(check(seed, reference, {}, dtype), "") << "reference kernels, seed " << seed;
+            EXPECT_EQ(check(seed, all, {.verify = true}, {.dtype = dtype}), "") << "seed " << seed;
+            EXPECT_EQ(check(seed, all, {.disable = {"fuse"}}, {.dtype = dtype}), "") << "without fuse, seed " << seed;
+            EXPECT_EQ(check(seed, all, {.disable = {"simplify"}}, {.dtype = dtype}), "")
+                << "without simplify, seed " << seed;
+            EXPECT_EQ(check(seed, reference, {}, {.dtype = dtype}), "") << "reference kernels, seed " << seed;
         }
+}
+
+// Weights in blocks of a file, of which programs keep codes.
+TEST(RandomGraphs, OfQuantizedWeightsEqualTheInterpreter) {
+    const Context one, two({.threads = 2});
+    const RandomGraphOptions of_graph{.steps = 14, .blocks = true};
+    for (std::uint64_t seed = 8000; seed < 8160; ++seed) {
+        EXPECT_EQ(check(seed, seed % 3 == 0 ? two : one, {.verify = true}, of_graph), "") << "seed " << seed;
+        if (seed % 4 != 0) continue;
+        EXPECT_EQ(check(seed, one, {.disable = {"simplify"}}, of_graph), "") << "without simplify, seed " << seed;
+    }
 }
 
 TEST(RandomGraphs, ReferenceKernelsComputeAllOps) {

@@ -153,9 +153,9 @@ TEST(ValidateKernels, InvalidKernelsAreRefusedByName) {
          },
          "kernel my.first@1 wants the unknown layout \"rows\""},
         {[](KernelSet& s) {
-             s.kernels[1].packed_inputs = {{0, "my_rows"}, {0, "my_columns"}};
+             s.kernels[1].packed_inputs = {{0, "my_rows"}, {0, "my_columns"}, {0, "my_rows"}};
          },
-         "kernel my.first@1 requires two packed layouts for input 0"},
+         "kernel my.first@1 names the layout \"my_rows\" for input 0 twice"},
     };
     for (const Case& spoilt : cases) {
         KernelSet set = good();

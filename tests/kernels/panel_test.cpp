@@ -1,10 +1,10 @@
 #include "cairn/kernels.hpp"
-#include "device/cpu/team.hpp"
 #include "graph/types/half.hpp"
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/linear_plan.hpp"
 #include "kernels/cpu/table.hpp"
 #include "tests/kernels/emulated_levels.hpp"
+#include "tests/kernels/kernel_call.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,45 +26,20 @@ std::vector<Kernel> made_by(void (*add)(std::vector<Kernel>&)) {
     return list;
 }
 
-// Runs a kernel given its problem as text, with one thread; returns the failure it reported, or null.
-const char* run(const Kernel& kernel, const std::string& text, std::vector<void*> in, void* out) {
-    const auto symbols = Symbols::create();
-    const Problem problem = parse_problem(text, *symbols);
-    EXPECT_EQ(kernel.accepts(problem), "");
-    std::vector<std::vector<std::int64_t>> lists;
-    std::vector<TensorArg> args;
-    for (const auto* tensors : {&problem.inputs, &problem.outputs})
-        for (const TensorDesc& tensor : *tensors) {
-            lists.emplace_back();
-            for (const Dim& size : tensor.shape) lists.back().push_back(size.constant());
-            lists.emplace_back(tensor.shape.size(), 0);
-            for (std::size_t i = 0; i < tensor.strides.size(); ++i) lists.back()[i] = tensor.strides[i].constant();
-        }
-    in.push_back(out);
-    for (std::size_t i = 0; i < in.size(); ++i)
-        args.push_back({static_cast<std::byte*>(in[i]), lists[2 * i].data(), lists[2 * i + 1].data(),
-                        static_cast<int>(lists[2 * i].size())});
-    const std::shared_ptr<const void> prepared = kernel.prepare ? kernel.prepare(problem, 1) : nullptr;
-    const auto scratch =
-        static_cast<std::size_t>(kernel.workspace ? kernel.workspace(problem, 1).constant() : std::int64_t{0});
-    std::vector<std::byte> workspace(scratch);
-    device::SpinBudget no_spin(std::chrono::nanoseconds(0), 1);
-    device::TeamState state(1, no_spin);
-    state.begin();
-    Team team(0, 1, &state);
-    kernel.run({args.data(), args.data() + problem.inputs.size(), nullptr, workspace.data(), prepared.get()}, team);
-    return state.failure() != nullptr ? state.failure()->reason : nullptr;
-}
-
 TEST(Panel, LayoutsReportTheirBytesAndTheirTransposedLayout) {
     std::vector<Layout> layouts;
     kernels::cpu::add_panel_layouts(layouts);
-    ASSERT_EQ(layouts.size(), 2u);
+    ASSERT_EQ(layouts.size(), 4u);
     const TensorDesc wide = TensorDesc::dense(DType::f32, {70, 100});
     EXPECT_EQ(layouts[0].bytes(wide).constant(), 4 * 32 * 70 * 4);   // 100 columns: 4 panels
     EXPECT_EQ(layouts[1].bytes(wide).constant(), 3 * 32 * 100 * 4);  // 70 rows as columns: 3 panels
-    EXPECT_EQ(layouts[0].transposed, layouts[1].name);
-    EXPECT_EQ(layouts[1].transposed, layouts[0].name);
+    const TensorDesc codes = TensorDesc::dense(DType::f32, {64, 96});
+    EXPECT_EQ(layouts[2].bytes(codes).constant(), 3 * 64 * 34);  // 96 columns: 3 panels
+    EXPECT_EQ(layouts[3].bytes(codes).constant(), 2 * 96 * 34);  // 64 rows as columns: 2 panels
+    for (const std::size_t i : {0u, 2u}) {
+        EXPECT_EQ(layouts[i].transposed, layouts[i + 1].name);
+        EXPECT_EQ(layouts[i + 1].transposed, layouts[i].name);
+    }
 }
 
 TEST(Panel, LayoutsOf16BitsHaveHalfTheBytes) {
@@ -197,8 +172,9 @@ TEST(Panel, RefusalsHaveReasons) {
     };
     EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "");
     EXPECT_EQ(refusal("matmul | f32[B,T,8]:(T*24,24,1) f32[8,9]@panel32 -> f32[B,T,9]"), "");
-    EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9] -> f32[4,9]"), "needs a weight in the layout panel32");
-    EXPECT_EQ(refusal("matmul | f32[4,8] f32[9,8]@panel32.t -> f32[4,9]"), "needs a weight in the layout panel32");
+    EXPECT_EQ(refusal("matmul | f32[4,8] f32[8,9] -> f32[4,9]"), "needs a weight in the layout panel32 or panel32_q8");
+    EXPECT_EQ(refusal("matmul | f32[4,8] f32[9,8]@panel32.t -> f32[4,9]"),
+              "needs a weight in the layout panel32 or panel32_q8");
     EXPECT_EQ(refusal("matmul | f64[4,8] f64[8,9]@panel32 -> f64[4,9]"), "needs f32");
     EXPECT_EQ(refusal("matmul | f32[4,8]:(1,4) f32[8,9]@panel32 -> f32[4,9]"),
               "needs contiguous rows of x with one row stride");
@@ -233,9 +209,16 @@ TEST(Panel, RefusalsHaveReasons) {
     EXPECT_EQ(refusal("matmul | f32[4,8] i8[8,9]@panel32 -> f32[4,9]"), "needs a weight of f32, f16 or bf16");
     EXPECT_EQ(refusal("matmul | f32[4,8] f16[8,9]@panel32 -> f16[4,9]"), "needs f32");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f16[8,9]@panel32 bf16[8,9]@panel32 -> f32[4,9]"),
-              "needs weights of one dtype");
+              "needs weights of one dtype and layout");
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,32] f32[32,9]@panel32 f32[32,9]@panel32_q8 -> f32[4,9]"),
+              "needs weights of one dtype and layout");
+    EXPECT_EQ(refusal("matmul | f32[4,64] f32[64,9]@panel32_q8 -> f32[4,9]"), "");
+    for (const char* text :
+         {"matmul | f32[4,8] f32[8,9]@panel32_q8 -> f32[4,9]", "matmul | f32[4,32] f16[32,9]@panel32_q8 -> f32[4,9]",
+          "matmul | f32[4,32*K] f32[32*K,9]@panel32_q8 -> f32[4,9] where K in 1..3"})
+        EXPECT_EQ(refusal(text), "needs codes of an f32 weight with a multiple of 32 rows");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9] -> f32[4,9]"),
-              "needs a weight in the layout panel32");
+              "needs a weight in the layout panel32 or panel32_q8");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,7]@panel32 -> f32[4,9]"),
               "needs a weight [K, N]");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 -> f32[4,9]"), "has the wrong number of operands");
@@ -253,7 +236,8 @@ TEST(Panel, RefusalsHaveReasons) {
     EXPECT_EQ(refusal("linear_halves_swiglu | f32[4,8] f32[8,64]@panel32 -> f32[4,32]"), "needs the attribute 'gate'");
     EXPECT_EQ(refusal("linear_argmax | f32[2,4,8] f32[8,9]@panel32 f32[9] -> i32[2,4,1]:(1,2,1)"), "");
     EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[7,9]@panel32 -> i32[4,1]"), "needs a weight [K, N]");
-    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9] -> i32[4,1]"), "needs a weight in the layout panel32");
+    EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9] -> i32[4,1]"),
+              "needs a weight in the layout panel32 or panel32_q8");
     EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 -> i64[4,1]"),
               "needs an output of one i32 for each row");
     EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 -> i32[4]"),

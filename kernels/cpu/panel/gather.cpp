@@ -1,14 +1,18 @@
+#include "graph/types/half.hpp"
 #include "kernels/cpu/panel/layout.hpp"
 
+#include <cstring>
 #include <memory>
 
-/// `gather` of rows from a packed table [V, D]: row v is one column of a panel.
+/// `gather` of rows from a packed table [V, D]: row v is one column of a panel. Of a table in codes (panel32_q8.t) the
+/// elements are the products of codes and scales, which f32 holds exactly.
 namespace cairn::kernels::cpu {
 namespace {
 
 struct PanelGatherPlan {
     bool has_wide_indices;  ///< i64
     bool is_half;           ///< elements have 16 bits
+    bool is_q8;             ///< the table is in codes
 };
 
 std::int64_t index_at(const TensorArg& indices, std::int64_t position, bool is_wide) noexcept {
@@ -31,10 +35,31 @@ std::int64_t row_offset(const TensorArg& out, std::int64_t row) noexcept {
     return offset;
 }
 
+// Column `column` of a panel of elements of `depth` steps of k.
 template <typename Element>
-void gather(const Args& args, bool is_wide, Team& team) {
+void copy_column(const std::byte* panel, std::int64_t column, std::int64_t depth, Element* to,
+                 std::int64_t stride) noexcept {
+    const Element* from = reinterpret_cast<const Element*>(panel) + column;
+    for (std::int64_t k = 0; k < depth; ++k) to[k * stride] = from[k * panel_width];
+}
+
+// The same of a panel of codes.
+void widen_column(const std::byte* panel, std::int64_t column, std::int64_t depth, float* to,
+                  std::int64_t stride) noexcept {
+    for (std::int64_t first = 0; first < depth; first += q8_group, panel += q8_group * q8_row_bytes) {
+        std::uint16_t bits;
+        std::memcpy(&bits, panel + column * 2, sizeof bits);
+        const float scale = types::f16_to_f32(bits);
+        const std::byte* code = panel + q8_scale_bytes + column;
+        for (std::int64_t k = first; k < first + q8_group; ++k, code += panel_width)
+            to[k * stride] = scale * static_cast<float>(static_cast<std::int8_t>(*code));
+    }
+}
+
+// `row_bytes`: of a panel for each step of k. `copy_row(panel, column, depth, to, stride)` copies a row of the table.
+template <typename Element, typename F>
+void gather(const Args& args, bool is_wide, std::int64_t row_bytes, F copy_row, Team& team) {
     const TensorArg &table = args.inputs[0], &indices = args.inputs[1], &out = args.outputs[0];
-    const auto* panels = reinterpret_cast<const Element*>(table.data);
     auto* to = reinterpret_cast<Element*>(out.data);
     const std::int64_t depth = out.shape[out.rank - 1], stride = out.strides[out.rank - 1];
     std::int64_t rows = 1;
@@ -43,25 +68,34 @@ void gather(const Args& args, bool is_wide, Team& team) {
         const std::int64_t index = index_at(indices, row, is_wide);
         if (index < 0 || index >= table.shape[0])
             return team.fail("an index is out of range of the indexed axis", 1, row, index);
-        const Element* column = panels + index / panel_width * depth * panel_width + index % panel_width;
-        Element* target = to + row_offset(out, row);
-        for (std::int64_t k = 0; k < depth; ++k) target[k * stride] = column[k * panel_width];
+        copy_row(table.data + index / panel_width * depth * row_bytes, index % panel_width, depth,
+                 to + row_offset(out, row), stride);
     }
 }
 
 void run(const Args& args, Team& team) {
     const PanelGatherPlan& plan = *static_cast<const PanelGatherPlan*>(args.prepared);
-    if (plan.is_half) return gather<std::uint16_t>(args, plan.has_wide_indices, team);
-    gather<float>(args, plan.has_wide_indices, team);
+    const auto of_elements = [&](auto element) {
+        using Element = decltype(element);
+        constexpr std::int64_t row_bytes = panel_width * static_cast<std::int64_t>(sizeof(Element));
+        gather<Element>(args, plan.has_wide_indices, row_bytes, copy_column<Element>, team);
+    };
+    if (plan.is_q8) return gather<float>(args, plan.has_wide_indices, q8_row_bytes, widen_column, team);
+    plan.is_half ? of_elements(std::uint16_t()) : of_elements(float());
 }
 
 Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
     const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
-    if (table.layout != panel_layout_transposed) return "needs a table in the layout panel32.t";
+    const bool is_q8 = table.layout == q8_layout_transposed;
+    if (!is_q8 && table.layout != panel_layout_transposed)
+        return "needs a table in the layout panel32.t or panel32_q8.t";
     if (!is_panel_dtype(table.dtype)) return "needs f32, f16 or bf16";
     if (out.dtype != table.dtype) return "keeps the dtype";
     if (table.shape.size() != 2) return "needs a table [V, D]";
+    const Dim& depth = table.shape[1];
+    if (is_q8 && (table.dtype != DType::f32 || !depth.is_constant() || depth.constant() % q8_group != 0))
+        return "needs codes of an f32 table with a multiple of 32 columns";
     if (!indices.layout.empty() || !out.layout.empty()) return "needs plain indices and output";
     if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
     const std::int64_t axis = problem.attributes.integer("axis");
@@ -77,10 +111,11 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     made.definition = "gather";
     made.accepts = accepts;
     made.run = run;
-    made.packed_inputs = {{0, std::string(panel_layout_transposed)}};
+    made.packed_inputs = {{0, std::string(panel_layout_transposed)}, {0, std::string(q8_layout_transposed)}};
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
-        return std::make_shared<PanelGatherPlan>(
-            PanelGatherPlan{problem.inputs[1].dtype == DType::i64, problem.inputs[0].dtype != DType::f32});
+        return std::make_shared<PanelGatherPlan>(PanelGatherPlan{problem.inputs[1].dtype == DType::i64,
+                                                                 problem.inputs[0].dtype != DType::f32,
+                                                                 problem.inputs[0].layout == q8_layout_transposed});
     };
     // Elements of a row are in different cache lines, so each costs a line.
     made.cost = [](const Problem& problem) {
@@ -92,7 +127,9 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     made.samples = {"gather axis=(-2) | f32[100,40]@panel32.t! i32[B,T] -> f32[B,T,40] where B in 1..2, T in 0..50",
                     "gather axis=(-2) | f32[33,7]@panel32.t! i64[9]:(2) -> f32[9,7]:(8,1)",
                     "gather axis=(-2) | bf16[100,40]@panel32.t! i32[B,T] -> bf16[B,T,40] where B in 1..2, T in 0..50",
-                    "gather axis=(-2) | f16[33,7]@panel32.t! i64[9]:(2) -> f16[9,7]:(8,1)"};
+                    "gather axis=(-2) | f16[33,7]@panel32.t! i64[9]:(2) -> f16[9,7]:(8,1)",
+                    "gather axis=(-2) | f32[70,96]@panel32_q8.t! i32[B,T] -> f32[B,T,96] where B in 1..2, T in 0..50",
+                    "gather axis=(-2) | f32[33,32]@panel32_q8.t! i64[9]:(2) -> f32[9,32]:(33,1)"};
     kernels.push_back(std::move(made));
 }
 

@@ -3,19 +3,33 @@
 namespace cairn::kernels::cpu {
 namespace {
 
-Dim bytes_of(const TensorDesc& plain, const Dim& depth, const Dim& columns) {
-    return ceildiv(columns, panel_width) * panel_width * depth * Dim(size_of(plain.dtype));
+Dim panel_bytes(const Dim& depth, const Dim& columns, std::int64_t bytes_of_k) {
+    return ceildiv(columns, panel_width) * depth * Dim(bytes_of_k);
+}
+
+Dim bytes_of_panels(const TensorDesc& plain) {
+    return panel_bytes(plain.shape.at(0), plain.shape.at(1),
+                       panel_width * static_cast<std::int64_t>(size_of(plain.dtype)));
+}
+
+Dim bytes_of_q8(const TensorDesc& plain) { return panel_bytes(plain.shape.at(0), plain.shape.at(1), q8_row_bytes); }
+
+template <Dim (*bytes)(const TensorDesc& plain)>
+Dim transposed_bytes(const TensorDesc& plain) {
+    return bytes(TensorDesc::dense(plain.dtype, {plain.shape.at(1), plain.shape.at(0)}));
+}
+
+template <Dim (*bytes)(const TensorDesc& plain)>
+void add_layout(std::vector<Layout>& layouts, std::string_view name, std::string_view transposed) {
+    layouts.push_back({std::string(name), bytes, std::string(transposed)});
+    layouts.push_back({std::string(transposed), transposed_bytes<bytes>, std::string(name)});
 }
 
 }  // namespace
 
 void add_panel_layouts(std::vector<Layout>& layouts) {
-    layouts.push_back({std::string(panel_layout),
-                       [](const TensorDesc& plain) { return bytes_of(plain, plain.shape.at(0), plain.shape.at(1)); },
-                       std::string(panel_layout_transposed)});
-    layouts.push_back({std::string(panel_layout_transposed),
-                       [](const TensorDesc& plain) { return bytes_of(plain, plain.shape.at(1), plain.shape.at(0)); },
-                       std::string(panel_layout)});
+    add_layout<bytes_of_panels>(layouts, panel_layout, panel_layout_transposed);
+    add_layout<bytes_of_q8>(layouts, q8_layout, q8_layout_transposed);
 }
 
 }  // namespace cairn::kernels::cpu

@@ -1,9 +1,9 @@
 #include "kernels/cpu/panel/linear_plan.hpp"
 
 #include "kernels/cpu/matmul_operands.hpp"
+#include "kernels/cpu/panel/code_tile.hpp"
 #include "kernels/cpu/panel/guided_schedule.hpp"
 #include "kernels/cpu/panel/table.hpp"
-#include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/simd/elementwise/tile_epilogue.hpp"
 #include "kernels/cpu/simd/reduction/product_argmax.hpp"
 
@@ -13,7 +13,8 @@
 /// Work is split into blocks of rows times runs of panels. A part of the depth of a block of x stays in L2 while the
 /// same part of the panels streams by; each panel is prefetched while the one before is used. In a gated product each
 /// panel of w is followed by the panel of v for the same columns, and the sums of w wait in the cache for those of v. v
-/// may be the other half of the columns of one weight, whose halves are whole panels.
+/// may be the other half of the columns of one weight, whose halves are whole panels. Panels of codes are widened part
+/// by part, once for a block of rows.
 namespace CAIRN_LEVEL {
 namespace {
 
@@ -32,10 +33,11 @@ struct PanelProduct {
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
     BlockSums* sums;  // of this member: partial sums that await further parts
+    float* widened;   // of this member: a part of a panel of codes
 
     /// A panel of w, and the corresponding panel of v.
-    const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_width; }
-    const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_width; }
+    const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_row<Weight>; }
+    const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_row<Weight>; }
 };
 
 template <typename Weight>
@@ -57,14 +59,15 @@ void finish(const PanelProduct<Weight>& product, std::int64_t row, int height, s
 // Few rows over the panel at `from`; `next` is the panel used after it. Prefetches a fixed distance ahead: the last
 // rows of a panel prefetch the first rows of the next.
 template <typename Weight>
-void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t row, int height, const Weight* from,
+void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t first, int height, const Weight* from,
                      const Weight* next, TileSums& sums) noexcept {
-    const bool follows = next == from + product.depth * panel_width;
+    constexpr std::int64_t row = panel_row<Weight>;
+    const bool follows = next == from + product.depth * row;
     const std::int64_t switch_step = follows ? product.depth : std::max<std::int64_t>(product.depth - product.ahead, 0);
-    const Weight* const ahead = switch_step > 0 ? from + product.ahead * panel_width : next;
+    const Weight* const ahead = switch_step > 0 ? from + product.ahead * row : next;
     whole_tiles<Weight>[static_cast<std::size_t>(height - 1)](
-        {product.x + row * product.x_stride, product.x_stride, from, product.depth, ahead, panel_width, false,
-         switch_step, next},
+        {product.x + first * product.x_stride, product.x_stride, from, product.depth, ahead, row, false, switch_step,
+         next},
         sums.row[0]);
 }
 
@@ -99,25 +102,39 @@ void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height
 /// A part of the depth of a panel, and what is read after it.
 template <typename Weight>
 struct PanelPart {
-    const Weight *panel, *next;
+    const Weight* panel;
     std::int64_t first, depth;
+    const Weight* next;
+    std::int64_t step;  // elements of `next` for each step of k
 };
+
+/// The part as the tiles of a block read it: panels of codes are widened.
+template <typename Weight>
+PanelPart<Weight> in_tiles(const PanelProduct<Weight>&, const PanelPart<Weight>& part) noexcept {
+    return part;
+}
+PanelPart<float> in_tiles(const PanelProduct<Code8>& product, const PanelPart<Code8>& part) noexcept {
+    widen_codes(part.panel, part.depth, product.widened);
+    constexpr std::int64_t in_float = sizeof(float) / sizeof(Code8);
+    return {product.widened, part.first, part.depth, reinterpret_cast<const float*>(part.next),
+            (part.step + in_float - 1) / in_float};
+}
 
 // All rows of a block over one part, in tiles of about equal height. Each tile prefetches an equal share of the data
 // used next. `sums_of(row)`: the sums of the tile that begins at this row.
-template <typename Weight, typename F, typename B, typename E>
-CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows block, const PanelPart<Weight>& part,
+template <typename Weight, typename Element, typename F, typename B, typename E>
+CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows block, const PanelPart<Element>& part,
                            F sums_of, B before_tile, E behind_tile) noexcept {
     const std::int64_t tiles = (block.count + tile_height - 1) / tile_height;
-    const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (panel_width + passes - 1) / passes;
+    const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (part.step + passes - 1) / passes;
     const float* const x = product.x + block.stride * product.x_stride + part.first;
-    const Weight* ahead = part.next;
+    const Element* ahead = part.next;
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
         const std::int64_t row = block.count * tile / tiles;
         const int height = static_cast<int>(block.count * (tile + 1) / tiles - row);
         before_tile(row, height);
         for (int group = 0; group < panel_vectors; group += group_vectors) {
-            group_tiles<Weight>[static_cast<std::size_t>(height - 1)](
+            group_tiles<Element>[static_cast<std::size_t>(height - 1)](
                 {x + row * product.x_stride, product.x_stride, part.panel + group * lanes, part.depth, ahead, step,
                  part.first > 0},
                 sums_of(row) + group * lanes);
@@ -138,7 +155,7 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
     const std::int64_t blocks = (product.depth + sum_block - 1) / sum_block;
     const auto first_of = [&](std::int64_t part) { return std::min(blocks * part / parts * sum_block, product.depth); };
     const auto part_of_panel = [&](std::int64_t part, std::int64_t panel, std::int64_t weight) {
-        return (weight == 0 ? product.panel(panel) : product.gated_panel(panel)) + first_of(part) * panel_width;
+        return (weight == 0 ? product.panel(panel) : product.gated_panel(panel)) + first_of(part) * panel_row<Weight>;
     };
     TileSums tile_sums;
     const auto sums_of = [&](std::int64_t panel, std::int64_t weight, std::int64_t row) {
@@ -163,9 +180,10 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
                         finish(product, block.stride + row, height, panel, sums_of(panel, 0, row),
                                weights > 1 ? sums_of(panel, 1, row) : nullptr);
                 };
+                const PanelPart<Weight> read{part_of_panel(part, panel, weight), first_of(part),
+                                             first_of(part + 1) - first_of(part), next, panel_row<Weight>};
                 run_part(
-                    product, block,
-                    {part_of_panel(part, panel, weight), next, first_of(part), first_of(part + 1) - first_of(part)},
+                    product, block, in_tiles(product, read),
                     [&](std::int64_t row) { return sums_of(panel, weight, row); }, prefetch, finish_rows);
             }
 }
@@ -235,7 +253,9 @@ template <typename Weight>
 std::byte* assign_workspace(PanelProduct<Weight>& product, const PanelPlan& plan, std::byte* workspace, Team& team) {
     const std::int64_t pending_bytes = plan.pending_sums * static_cast<std::int64_t>(sizeof(BlockSums));
     product.sums = reinterpret_cast<BlockSums*>(workspace + pending_bytes * team.rank());
-    return copy_rows_apart(product, plan, workspace + pending_bytes * team.size(), team);
+    workspace += pending_bytes * team.size();
+    product.widened = reinterpret_cast<float*>(workspace + plan.widened_bytes * team.rank());
+    return copy_rows_apart(product, plan, workspace + plan.widened_bytes * team.size(), team);
 }
 
 // Computes all panels that this member claims.
@@ -292,10 +312,11 @@ void find_argmax(const Args& args, const PanelPlan& plan, Team& team) {
 
 void panel_linear(const Args& args, Team& team) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
-    with_element(plan.stored, [&](auto element) {
+    const auto run = [&](auto element) {
         using Weight = decltype(element);
         plan.is_argmax ? find_argmax<Weight>(args, plan, team) : run_product<Weight>(args, plan, team);
-    });
+    };
+    plan.is_q8 ? run(Code8()) : with_element(plan.stored, run);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -25,14 +25,16 @@ struct PanelPlan {
 
     Gate gate;
     DType stored;    ///< dtype of the panels
+    bool is_q8;      ///< the panels are of codes (panel32_q8)
     bool is_argmax;  ///< the output is the column index of the maximum of each row
     bool is_biased;  ///< a bias is added before the argmax
     BlockProgram body;
-    std::int64_t depth;         ///< maximal rows of a panel in one part of the depth
-    std::int64_t ahead;         ///< prefetch distance for few rows of x, in rows of a panel
-    std::int64_t pending_sums;  ///< panels whose partial sums each member keeps
-    bool pads_rows;             ///< rows of x are read from a copy in the workspace with stride `padded_stride`
-    bool by_columns;            ///< outputs hold the columns from first_column on; otherwise all columns
+    std::int64_t depth;          ///< maximal rows of a panel in one part of the depth
+    std::int64_t ahead;          ///< prefetch distance for few rows of x, in rows of a panel
+    std::int64_t pending_sums;   ///< panels whose partial sums each member keeps
+    std::int64_t widened_bytes;  ///< of each member, for a part of a panel of codes
+    bool pads_rows;              ///< rows of x are read from a copy in the workspace with stride `padded_stride`
+    bool by_columns;             ///< outputs hold the columns from first_column on; otherwise all columns
     std::int64_t first_column[max_body_outputs];
 };
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <utility>
 
-/// Registers f32 products with a packed weight stored in f32, f16 or bf16: `matmul`, `fused`, gated products, and the
-/// argmax over each row.
+/// Registers f32 products with a packed weight stored in f32, f16, bf16 or codes of 8 bits: `matmul`, `fused`, gated
+/// products, and the argmax over each row.
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -122,9 +122,14 @@ Refusal body_of(const Problem& problem, const ProductForm& form, BlockProgram& b
     return compile_block_program(body_steps(parts->epilogue), outputs, body);
 }
 
+bool is_whole_groups(const Dim& depth) { return depth.is_constant() && depth.constant() % q8_group == 0; }
+
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const ProductForm& form) {
     if (!is_panel_dtype(weight.dtype)) return "needs a weight of f32, f16 or bf16";
-    if (weight.layout != panel_layout) return "needs a weight in the layout panel32";
+    const bool is_q8 = weight.layout == q8_layout;
+    if (!is_q8 && weight.layout != panel_layout) return "needs a weight in the layout panel32 or panel32_q8";
+    if (is_q8 && (weight.dtype != DType::f32 || x.shape.empty() || !is_whole_groups(x.shape.back())))
+        return "needs codes of an f32 weight with a multiple of 32 rows";
     const std::size_t rank = weight.shape.size();
     const bool by_halves = form.gating == Gating::half;
     if (rank < 2 || x.shape.empty() || out.shape.empty() || !(weight.shape[rank - 2] == x.shape.back()) ||
@@ -197,8 +202,9 @@ Refusal accepts(const Problem& problem) {
     if (x.dtype != DType::f32 || (!is_fused && out.dtype != DType::f32)) return "needs f32";
     for (std::size_t i = 1; i <= weights; ++i)
         if (Refusal no = refuse_weight(problem.inputs[i], x, out, *form); !no.empty()) return no;
-    if (form->gating == Gating::weight && problem.inputs[1].dtype != problem.inputs[2].dtype)
-        return "needs weights of one dtype";
+    if (form->gating == Gating::weight &&
+        (problem.inputs[1].dtype != problem.inputs[2].dtype || problem.inputs[1].layout != problem.inputs[2].layout))
+        return "needs weights of one dtype and layout";
     if (form->gating == Gating::half && !problem.attributes.has("gate")) return "needs the attribute 'gate'";
     for (std::size_t i = 0; i < problem.inputs.size(); ++i)
         if ((i == 0 || i > weights) && !problem.inputs[i].layout.empty())
@@ -227,6 +233,13 @@ std::int64_t pending_sums(const Problem& problem, const ProductForm& form, const
     return weights > 1 ? weights : 0;
 }
 
+/// Bytes in which each member widens a part of a panel of codes. A single row reads the codes.
+std::int64_t widened_bytes(const Problem& problem, const Setting& setting) {
+    if (problem.inputs[1].layout != q8_layout || provably_le(rows_of_x(problem), 1)) return 0;
+    const std::int64_t depth = problem.inputs[0].shape.back().constant();
+    return std::min(depth, setting["depth"]) * panel_width * static_cast<std::int64_t>(sizeof(float));
+}
+
 template <bool pads_rows>
 std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
@@ -238,12 +251,14 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     if (const Refusal no = form.is_argmax ? Refusal() : body_of(problem, form, plan->body); !no.empty())
         throw InternalError("panel", no);
     plan->stored = problem.inputs[1].dtype;
+    plan->is_q8 = problem.inputs[1].layout == q8_layout;
     plan->by_columns = problem.attributes.has("columns");
     for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
     plan->depth = setting["depth"];
     plan->ahead = setting["ahead"];
     plan->pending_sums = pending_sums(problem, form, setting);
+    plan->widened_bytes = widened_bytes(problem, setting);
     if constexpr (pads_rows) plan->pads_rows = setting["spread"] != 0 && rows_conflict_in_cache(problem.inputs[0]);
     return plan;
 }
@@ -252,7 +267,8 @@ template <bool pads_rows>
 Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     const TensorDesc& x = problem.inputs[0];
-    Dim bytes = pending_sums(problem, form, setting) * PanelPlan::bytes_of_pending_sums * threads;
+    const std::int64_t of_member = pending_sums(problem, form, setting) * PanelPlan::bytes_of_pending_sums;
+    Dim bytes = (of_member + widened_bytes(problem, setting)) * threads;
     if constexpr (pads_rows)
         if (setting["spread"] != 0 && rows_conflict_in_cache(x))
             bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::padded_stride(x.shape.back().constant()));
@@ -270,6 +286,10 @@ Cost cost(const Problem& problem) {
         cost.flops = 2 * elements * static_cast<double>(problem.inputs[0].shape.back().constant());
     }
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
+    for (const TensorDesc& input : problem.inputs)
+        if (input.layout == q8_layout)
+            cost.bytes -= static_cast<double>(element_count(input.shape).constant()) *
+                          (4 - static_cast<double>(q8_row_bytes) / panel_width);
     return cost;
 }
 
@@ -374,10 +394,27 @@ std::string stored_as(std::string_view dtype, std::string sample) {
     return sample;
 }
 
-// Each sample in f32, and the first ones alternately in bf16 and f16.
-std::vector<std::string> in_each_dtype(std::vector<std::string> samples) {
+// The same sample with weights in codes of 8 bits, its depth rounded up to whole groups.
+std::string in_codes(std::string sample) {
+    const std::string packed = "@" + std::string(panel_layout) + "!";
+    for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed)) {
+        const std::size_t begin = sample.find('[', sample.rfind(' ', at)) + 1;
+        const std::string depth = sample.substr(begin, sample.find(',', begin) - begin);
+        const std::string whole = std::to_string((std::stol(depth) + q8_group - 1) / q8_group * q8_group);
+        sample.replace(at, packed.size(), "@" + std::string(q8_layout) + "!");
+        sample.replace(begin, depth.size(), whole);
+        // The first weight gives x its depth.
+        if (const std::size_t of_x = sample.find("," + depth + "]"); of_x < begin)
+            sample.replace(of_x + 1, depth.size(), whole);
+    }
+    return sample;
+}
+
+// Each sample in f32, and the first ones alternately in bf16 and f16, and in codes.
+std::vector<std::string> in_each_form(std::vector<std::string> samples) {
     const std::size_t count = std::min<std::size_t>(samples.size(), 5);
     for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
+    for (std::size_t i = 0; i < count; ++i) samples.push_back(in_codes(samples[i]));
     return samples;
 }
 
@@ -394,10 +431,11 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         const bool pads_rows = needs.includes(levels::avx512);
         made.accepts = accepts;
         made.run = table.panel_linear;
-        made.packed_inputs = {{1, std::string(panel_layout)}};
+        made.packed_inputs = {{1, std::string(panel_layout)}, {1, std::string(q8_layout)}};
         made.widened_inputs = {1};
         if (form.gating == Gating::weight) {
             made.packed_inputs.push_back({2, std::string(panel_layout)});
+            made.packed_inputs.push_back({2, std::string(q8_layout)});
             made.widened_inputs.push_back(2);
         }
         made.workspace = pads_rows ? workspace<true> : workspace<false>;
@@ -407,12 +445,13 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         made.knobs = knobs(pads_rows);
         if (made.definition == "fused") {
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
-            made.samples = in_each_dtype(fused_samples());
+            made.samples = in_each_form(fused_samples());
             for (std::string& sample : samples_by_columns()) made.samples.push_back(std::move(sample));
+            made.samples.push_back(in_codes(samples_by_columns().front()));
         } else {
             for (int biases = form.max_biases; biases >= 0; --biases)
                 for (std::string& sample :
-                     biases == 0 ? in_each_dtype(samples_of(form, biases)) : samples_of(form, biases))
+                     biases == 0 ? in_each_form(samples_of(form, biases)) : samples_of(form, biases))
                     made.samples.push_back(std::move(sample));
         }
         kernels.push_back(at_default_setting(std::move(made)));

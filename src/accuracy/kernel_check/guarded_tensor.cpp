@@ -1,5 +1,7 @@
 #include "accuracy/kernel_check/guarded_tensor.hpp"
 
+#include "accuracy/kernel_check/code_panels.hpp"
+#include "accuracy/kernel_check/half_bits.hpp"
 #include "cairn/error.hpp"
 
 #include <algorithm>
@@ -24,30 +26,6 @@ bool is_partial_sums(std::string_view layout) {
 // own implementation.
 std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
     return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
-}
-
-// IEEE encodings of 16 bits, implemented independently of half.hpp.
-double decode16(std::uint16_t bits, bool is_half) {
-    if (!is_half) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-    const auto exponent = (bits >> 10) & 31u, mantissa = bits & 1023u;
-    const double magnitude = exponent == 31  ? (mantissa != 0 ? NAN : INFINITY)
-                             : exponent == 0 ? mantissa * 0x1p-24
-                                             : std::bit_cast<float>((exponent + 112) << 23 | mantissa << 13);
-    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-// `value` must be exactly representable in the format.
-std::uint16_t encode16(double value, bool is_half) {
-    const std::uint16_t infinity = is_half ? 0x7c00 : 0x7f80, sign = std::signbit(value) ? 0x8000 : 0;
-    // Quiet, as in a double: its bits are those of the reference too.
-    if (std::isnan(value)) return static_cast<std::uint16_t>(infinity + (is_half ? 0x200 : 0x40));
-    const double magnitude = std::fabs(value);
-    const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude));
-    const std::uint32_t bits = !is_half                ? single >> 16
-                               : std::isinf(magnitude) ? infinity
-                               : magnitude < 0x1p-14   ? static_cast<std::uint32_t>(magnitude * 0x1p24)
-                                                       : (single >> 13) - (112u << 10);
-    return static_cast<std::uint16_t>(sign | bits);
 }
 
 template <typename T>
@@ -125,7 +103,8 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 bool GuardedTensor::supports_layout(std::string_view layout) {
-    return layout.empty() || layout == "panel32" || layout == "panel32.t" || is_partial_sums(layout);
+    return layout.empty() || layout == "panel32" || layout == "panel32.t" || is_code_panels(layout) ||
+           is_partial_sums(layout);
 }
 
 GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int misalignment)
@@ -134,7 +113,7 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
     const std::size_t bytes = size_of(dtype_);
     if (!supports_layout(layout_))
         throw Error(ErrorKind::unsupported, "check_kernel",
-                    "no layouts but panel32 and partial_sums can be checked, got " + layout_);
+                    "no layouts but panel32, panel32_q8 and partial_sums can be checked, got " + layout_);
     if (layout_.empty() || is_partial_sums(layout_)) {
         std::int64_t last = 0;
         for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
@@ -146,9 +125,11 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         size_ *= parts_;
     } else {
         const std::size_t rank = shape_.size();
-        const std::int64_t k = layout_ == "panel32" ? shape_.at(rank - 2) : shape_.at(rank - 1);
-        const std::int64_t n = layout_ == "panel32" ? shape_.at(rank - 1) : shape_.at(rank - 2);
-        size_ = static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
+        const bool is_transposed = layout_.ends_with(".t");
+        const std::int64_t k = shape_.at(is_transposed ? rank - 1 : rank - 2);
+        const std::int64_t n = shape_.at(is_transposed ? rank - 2 : rank - 1);
+        size_ =
+            is_code_panels(layout_) ? code_panels().bytes() : static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
         strides_.assign(rank, 0);
     }
     allocate(misalignment);
@@ -192,6 +173,7 @@ GuardedTensor::ByteRanges GuardedTensor::owned(const std::vector<std::size_t>& e
 std::vector<std::size_t> GuardedTensor::element_offsets() const {
     const std::size_t bytes = size_of(dtype_), rank = shape_.size();
     const bool is_packed = layout_.starts_with("panel32"), is_transposed = layout_ == "panel32.t";
+    if (is_code_panels(layout_)) return {};  // codes of an element are no element
     std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
     std::vector<std::int64_t> index(rank, 0);
     for (std::size_t& offset : found) {
@@ -211,9 +193,15 @@ std::vector<std::size_t> GuardedTensor::element_offsets() const {
 
 void GuardedTensor::write(const interpreter::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
+    if (is_code_panels(layout_)) return code_panels().write(value.data, data());
     const std::vector<std::size_t>& element_offsets = element_map_->element_offsets;
     if (parts_ > 1) return write_parts(value);
     for (std::size_t i = 0; i < element_offsets.size(); ++i) put_element(data() + element_offsets[i], value, i);
+}
+
+CodePanels GuardedTensor::code_panels() const {
+    const bool is_transposed = layout_.ends_with(".t");
+    return {shape_.at(is_transposed ? 1 : 0), shape_.at(is_transposed ? 0 : 1), is_transposed};
 }
 
 void GuardedTensor::write_parts(const interpreter::Value& value) {
@@ -231,6 +219,10 @@ interpreter::Value GuardedTensor::read() const {
     interpreter::Value value;
     value.dtype = dtype_;
     value.shape = shape_;
+    if (is_code_panels(layout_)) {
+        value.data = code_panels().read(memory_.data() + begin_);
+        return value;
+    }
     const std::vector<std::size_t>& element_offsets = element_map_->element_offsets;
     (is_float(dtype_) ? value.data.resize(element_offsets.size()) : value.integers.resize(element_offsets.size()));
     for (std::size_t i = 0; i < element_offsets.size(); ++i)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "accuracy/kernel_check/code_panels.hpp"
 #include "cairn/kernel.hpp"
 #include "graph/interpreter/interpreter.hpp"
 
@@ -39,7 +40,8 @@ public:
     /// With the shape and strides of `like`, but not its contents.
     GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment);
 
-    /// Writes a value into the elements, or into the packed form; in partial sums, as parts that add up to it exactly.
+    /// Writes a value into the elements, or into the packed form: in partial sums as parts that add up to it exactly,
+    /// in panel32_q8 the nearest value that codes can express, which read() returns.
     void write(const interpreter::Value& value);
     /// The elements as a value; of a packed form, the matrix it was made from; of partial sums, the sums in f64.
     interpreter::Value read() const;
@@ -69,6 +71,7 @@ private:
     };
     void allocate(int misalignment);
     void write_parts(const interpreter::Value& value);
+    CodePanels code_panels() const;
     std::size_t part_bytes() const { return size_ / parts_; }
     std::vector<std::size_t> element_offsets() const;
     ByteRanges owned(const std::vector<std::size_t>& element_offsets) const;

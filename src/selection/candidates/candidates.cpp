@@ -117,20 +117,6 @@ bool Candidates::is_transfer_source(NodeId node, Device device) const {
 
 bool Candidates::is_bound_on_cpu(NodeId node) const { return bound_[node] && graph_->node(node).op != ir::Op::copy_to; }
 
-Goal Candidates::packed(NodeId node, std::string_view name, Device device) const {
-    if (!bound_[node]) return {memory_of(node), {false, name, device}};
-    const ValueView& view = views_[node];
-    const Layout* row = layout(name);
-    const Shape& shape = graph_->node(node).shape;
-    if (view.base != node && shape.size() == 2 && row != nullptr && !row->transposed.empty() && view.offset == Dim(0)) {
-        const ir::Node& base = graph_->node(view.base);
-        const bool transposed = base.shape.size() == 2 && base.shape[0] == shape[1] && base.shape[1] == shape[0] &&
-                                view.strides[0] == Dim(1) && view.strides[1] == shape[0];
-        if (transposed) return {view.base, {false, name == row->name ? row->transposed : row->name, device}};
-    }
-    return {node, {false, name, device}};
-}
-
 bool Candidates::can_prepare(const Candidate& candidate) {
     const bool can = candidate.kernel->prepare == nullptr ||
                      query_cache_.can_prepare(query_cache_.query(candidate.problem.kept().ref()), *candidate.kernel);
@@ -201,97 +187,6 @@ bool Candidates::try_kernel(const Kernel& row, const fusion::Match& match, int i
     return true;
 }
 
-/// The operands with those packed that the kernel reads packed; empty if one cannot be packed.
-std::optional<KernelOperands> Candidates::as_packed(const Kernel& kernel, const KernelOperands& strided) const {
-    if (!use_packed_ || kernel.packed_inputs.empty()) return std::nullopt;
-    KernelOperands packed = strided;
-    for (const LayoutInput& wanted : kernel.packed_inputs) {
-        const auto i = static_cast<std::size_t>(wanted.input);
-        if (i >= strided.size() || !bound_[strided[i].node] || graph_->node(strided[i].node).shape.size() != 2)
-            return std::nullopt;
-        packed[i] = {strided[i].node, OperandForm::packed, wanted.layout, strided[i].device};
-    }
-    return packed;
-}
-
-/// The same operands with those in computed layouts that the kernel reads so and that can be written so: all
-/// combinations, or the first ones if there are many. Operands without any are left out.
-std::vector<KernelOperands> Candidates::in_computed_layouts(const Kernel& kernel,
-                                                            const KernelOperands& operands) const {
-    constexpr std::size_t max_combinations = 16;
-    std::vector<KernelOperands> all{operands};
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        const NodeId node = operands[i].node;
-        if (operands[i].form != OperandForm::strided || bound_[node]) continue;
-        if (is_view(node) && !is_reshaped(node)) continue;
-        const std::size_t before = all.size();
-        for (const std::string_view name : layouts_of(classes_.value_of(node))) {
-            const bool reads =
-                std::any_of(kernel.layout_inputs.begin(), kernel.layout_inputs.end(), [&](const LayoutInput& read) {
-                    return read.input == static_cast<int>(i) && read.layout == layout(name)->name;
-                });
-            for (std::size_t base = 0; reads && base < before && all.size() <= max_combinations; ++base) {
-                all.push_back(all[base]);
-                all.back()[i] = {node, OperandForm::packed, name, operands[i].device};
-            }
-        }
-    }
-    all.erase(all.begin());
-    return all;
-}
-
-/// The layouts in which a kernel writes the outputs of a match, given the query with plain outputs; an empty list if
-/// all are plain. Results that lie in other memory, and bound ones, are plain.
-LayoutNames Candidates::written_layouts(const Kernel& kernel, const fusion::Match& match, KernelQuery& plain) {
-    LayoutNames layouts;
-    if (kernel.output_layout == nullptr) return layouts;
-    bool is_any = false;
-    for (std::size_t i = 0; i < match.outputs.size(); ++i) {
-        const NodeId output = match.outputs[i];
-        const bool may = !bound_[output] && !is_view(output) && (match.moved.empty() || !match.is_moved(i));
-        layouts.push_back(may ? query_cache_.output_layout(plain, kernel, static_cast<int>(i)) : std::string_view());
-        is_any = is_any || !layouts.back().empty();
-    }
-    return is_any ? layouts : LayoutNames();
-}
-
-void Candidates::find_layouts(std::span<const fusion::Match> matches) {
-    std::vector<LayoutNames> found;
-    const auto writes = [](const Kernel* kernel) { return kernel->output_layout != nullptr; };
-    const auto add = [](LayoutNames& known, std::string_view name) {
-        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
-    };
-    for (const fusion::Match& match : matches) {
-        const std::span<const Kernel* const> kernels = query_cache_.kernels_of(std::string(match.definition));
-        if (std::none_of(kernels.begin(), kernels.end(), writes)) continue;
-        for (const Device device : devices_.all) {
-            KernelQuery* const plain = query_of(match, strided_alternatives(match, memory_for(device)).front());
-            if (plain == nullptr) continue;
-            for (const Kernel* kernel : kernels) {
-                if (kernel->device != device) continue;
-                const LayoutNames written = written_layouts(*kernel, match, *plain);
-                if (!written.empty()) found.resize(graph_->nodes().size());
-                for (std::size_t i = 0; i < written.size(); ++i)
-                    if (!written[i].empty()) add(found[memory_of(match.outputs[i])], written[i]);
-            }
-            KernelQueryCache::release_memory(*plain);
-        }
-    }
-    for (NodeId id = 0; id < found.size(); ++id) {
-        if (bound_[id] || !is_reshaped(id)) continue;
-        for (const std::string_view name : found[memory_of(id)])
-            if (layout(name)->holds_reshapes) add(found[classes_.value_of(id)], name);
-    }
-    if (found == layouts_) return;
-    layouts_ = std::move(found);
-    candidate_cache_.forget();
-}
-
-std::span<const std::string_view> Candidates::layouts_of(NodeId value) const noexcept {
-    if (layouts_.empty()) return {};
-    return {layouts_[value].data(), layouts_[value].size()};
-}
-
 /// Queries each kernel with its packed operands, with those that it widens itself, and with `strided`, each also with
 /// operands in computed layouts; if it refuses `strided`, with `dense`.
 void Candidates::add_operand_forms(Device device, const fusion::Match& match, int index, const KernelOperands& strided,
@@ -319,16 +214,18 @@ void Candidates::add_operand_forms(Device device, const fusion::Match& match, in
          query_cache_.kernels_of(std::string(as_strided->query->problem().kept().ref().definition))) {
         const Kernel& kernel = *row;
         if (kernel.device != device) continue;
-        if (const std::optional<KernelOperands> panels = as_packed(kernel, strided); panels && is_viewable) {
-            try_with(kernel, *panels);
-            try_layouts(kernel, *panels);
-        }
+        const auto try_in_layouts = [&](const KernelOperands& operands) {
+            try_with(kernel, operands);
+            try_layouts(kernel, operands);
+        };
+        if (is_viewable)
+            for (const KernelOperands& panels : as_packed(kernel, strided)) try_in_layouts(panels);
         const auto try_narrow = [&](std::optional<DType> rounded) {
-            std::optional<KernelOperands> narrow = as_stored(kernel, match, strided, rounded);
-            if (narrow && !kernel.packed_inputs.empty()) narrow = as_packed(kernel, *narrow);
-            if (!narrow || has(found, kernel, *narrow)) return;
-            try_with(kernel, *narrow);
-            try_layouts(kernel, *narrow);
+            const std::optional<KernelOperands> narrow = as_stored(kernel, match, strided, rounded);
+            if (!narrow) return;
+            const bool is_packed = !kernel.packed_inputs.empty();
+            for (const KernelOperands& form : is_packed ? as_packed(kernel, *narrow) : std::vector{*narrow})
+                if (!has(found, kernel, form)) try_in_layouts(form);
         };
         try_narrow(std::nullopt);
         for (const DType dtype : rounded_dtypes(kernel, match)) try_narrow(dtype);
@@ -483,6 +380,7 @@ std::vector<Candidate> Candidates::of_packing(NodeId node, std::string_view name
     const Layout* row = layout(name);
     if (row == nullptr) throw Error(ErrorKind::unsupported, "select", fmt::format("no layout is called {}", name));
     const ir::Node& value = graph_->node(node);
+    if (value.shape.size() != 2) return {};
     TensorDesc plain = *describe({node, OperandForm::strided, {}});
     if (name == row->transposed) {
         std::swap(plain.shape[0], plain.shape[1]);

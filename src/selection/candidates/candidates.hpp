@@ -74,11 +74,18 @@ public:
     Device device_of_input(ir::NodeId input) const;
     Device device_of_output(const ir::Output& output) const;
 
-    /// Finds the computed layouts in which kernels can write the results of these matches; needed before of_match().
+    /// Finds the layouts in which kernels can write the results of these matches: computed layouts in a run, packed
+    /// ones at bind. Needed before of_match().
     void find_layouts(std::span<const fusion::Match> matches);
-    /// The computed layouts in which a value, named by its first expression, or the whole value that it is a reshape
-    /// of, can be written; in order of the matches.
+    /// The layouts in which kernels can write a value, named by its first expression; in order of the matches. A value
+    /// of a run that is a reshape of an entire value also has the layouts of that value; a bound matrix that is a view
+    /// of a written one, plain or transposed, has those of that matrix, by the names that describe the view.
     std::span<const std::string_view> layouts_of(ir::NodeId value) const noexcept;
+    /// The bytes of a bound value in a layout in which a kernel of a match writes it; empty for other goals, whose
+    /// bytes are those of their elements, but for padding.
+    std::optional<double> bytes_written_at_bind(const Goal& goal) const;
+    /// The tensor that the memory of a goal in a layout holds, with the layout.
+    TensorDesc tensor_in_layout(const Goal& goal) const;
     /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it
     /// refuses those, with dense copies of views; beside that with its packed operands, with operands in computed
     /// layouts, with other expressions of its operands, and with operands that it widens itself, as they are stored or
@@ -154,7 +161,9 @@ private:
     std::optional<KernelOperands> as_stored(const Kernel& kernel, const fusion::Match& match,
                                             const KernelOperands& strided, std::optional<DType> rounded) const;
     std::vector<DType> rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const;
-    std::optional<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
+    std::vector<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
+    const TensorDesc* written_at_bind(const Goal& goal) const;
+    std::string_view layout_through_view(ir::NodeId node, const TensorDesc& written) const;
     std::vector<KernelOperands> in_computed_layouts(const Kernel& kernel, const KernelOperands& operands) const;
     LayoutNames written_layouts(const Kernel& kernel, const fusion::Match& match, KernelQuery& plain);
     void add_on_device(Device device, const fusion::Match& match, int index, bool cheapest,
@@ -188,7 +197,8 @@ private:
     std::vector<ValueView> views_;
     std::vector<std::string> bound_digests_;
     std::vector<bool> bound_;
-    std::vector<LayoutNames> layouts_;  // of each value; no element if no kernel writes computed layouts
+    std::vector<LayoutNames> layouts_;  // of each value; no element if no kernel writes layouts
+    std::map<ir::NodeId, std::vector<const TensorDesc*>> written_at_bind_;  // of bound values, as kernels write them
     ValueSignatures signatures_;
     CandidateCache candidate_cache_;
     std::vector<const TensorDesc*> dense_descs_;  // of each node, once described as an output

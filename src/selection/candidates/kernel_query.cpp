@@ -139,9 +139,9 @@ std::string_view KernelQueryCache::output_layout(KernelQuery& query, const Kerne
     call_kernel("output_layout", refusal, [&] { name = kernel.output_layout(*query.problem_.materialize(), output); });
     if (name.empty()) return {};
     const Layout* const layout = types::find_layout(kernel_set_->layouts, name);
-    if (layout == nullptr || !layout->is_computed)
+    if (layout == nullptr)
         throw Error(ErrorKind::argument, "select",
-                    fmt::format("kernel {} writes \"{}\", which is no computed layout", kernel.id, name));
+                    fmt::format("kernel {} writes \"{}\", which is no layout", kernel.id, name));
     return known->second = *layout_names_.insert(std::move(name)).first;
 }
 

@@ -175,6 +175,7 @@ private:
     }
 
     static double bytes_of(const BucketNumbering& numbering, const Goal& goal) {
+        if (const auto stored = numbering.bucket.candidates.bytes_written_at_bind(goal)) return *stored;
         const ir::Node& node = numbering.bucket.graph.node(goal.value);
         double bytes = static_cast<double>(size_of(node.dtype));
         for (const Dim& size : node.shape) bytes *= static_cast<double>(size.constant());

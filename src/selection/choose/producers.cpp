@@ -154,7 +154,8 @@ void Producers::add_conversions() {
     for (const Goal& root : roots_) want(root);
     std::vector<Goal> in_layouts;
     for_each_goal([&](int number) {
-        if (const Goal& goal = at(number).goal; !goal.place.layout.empty()) in_layouts.push_back(goal);
+        const Goal& goal = at(number).goal;
+        if (!goal.place.layout.empty() && !is_bound(goal.value)) in_layouts.push_back(goal);
     });
     for (const Goal& goal : in_layouts)
         add_all(bucket_.candidates.storage_goal(goal.value, goal.place.device),

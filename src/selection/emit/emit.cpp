@@ -127,7 +127,7 @@ private:
         buffer.desc = TensorDesc::dense(node.dtype, node.shape);
         buffer.bytes = plain_bytes(buffer.desc);
         if (!goal.place.layout.empty()) {
-            buffer.desc.layout = goal.place.layout;
+            buffer.desc = candidates_.tensor_in_layout(goal);
             buffer.bytes = types::bytes_in_layout(*candidates_.layout(goal.place.layout), buffer.desc);
         }
         if (is_plain && node.op == Op::weight) {
@@ -193,7 +193,7 @@ private:
                                                      graph_.node(candidate.operands[s].node).shape, *candidate.kernel);
         }
         if (candidate.outputs.empty()) {
-            instruction.outputs = {{packed_buffer(choice), 0}};
+            instruction.outputs = {{buffer_of(choice.goal), 0}};
         } else {
             for (std::size_t o = 0; o < candidate.outputs.size(); ++o)
                 instruction.outputs.push_back(output_view(choice, o));
@@ -207,18 +207,6 @@ private:
             instruction.workspace = add_buffer(
                 {BufferKind::workspace, "", TensorDesc::dense(DType::u8, {bytes}), bytes, {}, -1, kernel.device});
         (bound ? program_.bind : program_.run).push_back(std::move(instruction));
-    }
-
-    int packed_buffer(const Choice& choice) {
-        const int buffer = buffer_of(choice.goal);
-        program_.buffers[static_cast<std::size_t>(buffer)].desc = selection_desc(choice);
-        return buffer;
-    }
-
-    TensorDesc selection_desc(const Choice& choice) const {
-        TensorDesc desc = choice.candidate.problem->outputs[0];
-        desc.bound = true;
-        return desc;
     }
 
     /// Copies the contents of a state for a late read. Readers of one value share the copy.

@@ -53,6 +53,7 @@ Graph RandomGraphBuilder::build() {
     if (options_.states && random_.one_in(3)) attempt(&RandomGraphBuilder::state);
     for (int i = 0; i < options_.steps; ++i) {
         if (options_.edge_values && random_.one_in(8)) edge_value_integer();
+        if (options_.blocks && random_.one_in(4)) use_blocks();
         if (options_.spatial && random_.one_in(2)) {
             attempt(&RandomGraphBuilder::spatial);
             continue;

@@ -26,6 +26,7 @@ struct RandomGraphOptions {
     /// Convolutions, pools, resizing, channel norms and sorts, and two more symbols, of up to 0..45, with sizes that
     /// are polynomials of them.
     bool spatial = false;
+    bool blocks = false;  ///< weights in blocks of a quantized file: read as they are, multiplied, and gathered
 };
 
 /// A graph of all kinds of ops: views, broadcasts, reductions, matmul, gather, concat, pad, where, casts, values read

@@ -97,6 +97,7 @@ private:
     bool decomposed_composite();
     bool attend();
     bool rotary();
+    bool use_blocks();
 
     // random_graph_spatial.cpp
     void derived_sizes();

@@ -1,3 +1,4 @@
+#include "cairn/dequantize.hpp"
 #include "tests/graph/ir/random_graph_builder.hpp"
 
 #include <algorithm>
@@ -55,6 +56,30 @@ bool RandomGraphBuilder::composite() {
             return keep(linear(t, w, b), 2 * k * l + 2, 2 * k * e + 2 * k * k * l + 4);
         }
     }
+}
+
+// A matrix of a quantized file, in one or several uses; as made by random_inputs, its elements are sixteenths.
+bool RandomGraphBuilder::use_blocks() {
+    const std::vector<std::int64_t> row_counts = {1, 3, 32, 33, 40};
+    const std::int64_t rows = random_.pick(row_counts), groups = random_.between(1, 2), depth = 32 * groups;
+    const Tensor bytes = graph_.weight(name("q") + ".blocks", DType::u8, {rows, groups, 34});
+    const BoundedValue w{dequantize_q8_0(bytes), 0.5, 0, 4};
+    bool is_used = false;
+    const auto use = [&](const BoundedValue& value) {
+        is_used = keep(value.tensor, value.limit, value.error, value.quantum) || is_used;
+    };
+    if (random_.one_in(4)) use(w);
+    if (random_.one_in(3)) {
+        const Tensor ids = integer_input({any_size()}, rows);
+        use({gather(w.tensor, ids, 0), w.limit, w.error, w.quantum});
+    }
+    if (is_used && random_.one_in(2)) return true;
+    const BoundedValue x = leaf({any_size(), depth});
+    const Tensor weight = transpose(w.tensor, {1, 0});
+    const double limit = static_cast<double>(depth) * x.limit * w.limit;
+    const Tensor product = matmul(x.tensor, weight);
+    use({product, limit, limit * static_cast<double>(depth), x.quantum + w.quantum});
+    return is_used;
 }
 
 bool RandomGraphBuilder::decomposed_composite() {

@@ -37,6 +37,14 @@ double element(RandomGenerator& random, DType dtype, std::int64_t bound, int spe
     return static_cast<double>(random.between(dtype == DType::u8 ? 0 : -8, 8));
 }
 
+// A byte of a q8_0 block: a scale of 1/16, or any with special values, and codes in -8..8, or the ends of their range.
+double block_byte(RandomGenerator& random, std::size_t byte, int special_in) {
+    const bool is_special = special_in > 0 && random.one_in(special_in);
+    if (byte < 2) return is_special ? static_cast<double>(random.below(256)) : byte == 0 ? 0 : 0x2c;
+    if (is_special) return random.one_in(2) ? 128 : 127;
+    return static_cast<double>(static_cast<std::uint8_t>(random.between(-8, 8)));
+}
+
 bool close(double actual, double expected, double tolerance) {
     if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
     return actual == expected || std::fabs(actual - expected) <= tolerance;
@@ -60,7 +68,9 @@ interpreter::Inputs random_inputs(const ir::GraphData& graph, const std::map<std
         }
         std::vector<double> elements;
         const std::int64_t bound = bound_in(node.name);
-        for (std::size_t i = 0; i < count; ++i) elements.push_back(element(random, node.dtype, bound, special_in));
+        for (std::size_t i = 0; i < count; ++i)
+            elements.push_back(node.name.ends_with(".blocks") ? block_byte(random, i % 34, special_in)
+                                                              : element(random, node.dtype, bound, special_in));
         inputs.tensors.emplace(node.name, interpreter::make_value(node.dtype, shape, elements));
     }
     return inputs;

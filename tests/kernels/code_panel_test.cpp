@@ -1,0 +1,143 @@
+#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/table.hpp"
+#include "tests/kernels/emulated_levels.hpp"
+#include "tests/kernels/kernel_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// Products with panels of codes (panel32_q8): exact sums at every number of rows, and numbers at the ends of the
+/// range.
+namespace cairn::test {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// A matrix [K, N] in codes, as blocks of a file: q8_0 of its rows' transposed.
+struct CodedMatrix {
+    std::int64_t depth, columns;
+    std::vector<std::uint8_t> blocks = std::vector<std::uint8_t>(static_cast<std::size_t>(columns * depth / 32 * 34));
+
+    std::uint8_t* block(std::int64_t k, std::int64_t n) {
+        return blocks.data() + static_cast<std::size_t>((n * (depth / 32) + k / 32) * 34);
+    }
+    void set_scale(std::int64_t k, std::int64_t n, std::uint16_t f16_bits) {
+        std::memcpy(block(k, n), &f16_bits, sizeof f16_bits);
+    }
+    void set_code(std::int64_t k, std::int64_t n, int code) {
+        block(k, n)[2 + k % 32] = static_cast<std::uint8_t>(code);
+    }
+    std::vector<std::byte> panels() {
+        std::vector<std::byte> made(static_cast<std::size_t>((columns + 31) / 32 * depth * 34), std::byte{0x55});
+        std::vector<Kernel> list;
+        kernels::cpu::add_panel_dequantize(list);
+        const std::string n = std::to_string(columns), b = std::to_string(depth / 32), k = std::to_string(depth);
+        EXPECT_EQ(
+            run(list.at(0), "dequantize_q8_0 | u8[" + n + "," + b + ",34]! -> f32[" + n + "," + k + "]@panel32_q8.t",
+                {blocks.data()}, made.data()),
+            nullptr);
+        return made;
+    }
+};
+
+constexpr std::uint16_t one = 0x3c00, quarter = 0x3400, f16_infinity = 0x7c00, f16_nan = 0x7e00;
+
+std::vector<float> product(const Level& level, std::vector<float> x, std::int64_t rows, CodedMatrix& w) {
+    std::vector<Kernel> list;
+    kernels::cpu::add_panel_linear(list, levels::baseline, level.table->panel);
+    std::vector<std::byte> panels = w.panels();
+    std::vector<float> made(static_cast<std::size_t>(rows * w.columns), -1);
+    const std::string m = std::to_string(rows), k = std::to_string(w.depth), n = std::to_string(w.columns);
+    EXPECT_EQ(list.back().definition, "matmul");
+    EXPECT_EQ(run(list.back(),
+                  "matmul | f32[" + m + "," + k + "] f32[" + k + "," + n + "]@panel32_q8! -> f32[" + m + "," + n + "]",
+                  {x.data(), panels.data()}, made.data()),
+              nullptr);
+    return made;
+}
+
+TEST(CodePanel, SumsOfIntegersAreExactAtEveryNumberOfRows) {
+    for (const auto& [depth, columns] :
+         {std::pair<std::int64_t, std::int64_t>(32, 1), {64, 33}, {96, 290}, {1120, 70}}) {
+        CodedMatrix w{depth, columns};
+        for (std::int64_t n = 0; n < columns; ++n)
+            for (std::int64_t k = 0; k < depth; ++k) {
+                w.set_scale(k, n, (n + k / 32) % 3 == 0 ? quarter : one);
+                w.set_code(k, n, k % 50 == 0 ? -128 : static_cast<int>((k * 31 + n * 17) % 255) - 127);
+            }
+        for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 12, 13, 14, 15, 16, 40, 200}) {
+            std::vector<float> x(static_cast<std::size_t>(rows * depth)), wanted;
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 15) - 7;
+            for (std::int64_t m = 0; m < rows; ++m)
+                for (std::int64_t n = 0; n < columns; ++n) {
+                    double sum = 0;
+                    for (std::int64_t k = 0; k < depth; ++k)
+                        sum += x[static_cast<std::size_t>(m * depth + k)] * ((n + k / 32) % 3 == 0 ? 0.25 : 1) *
+                               static_cast<std::int8_t>(w.block(k, n)[2 + k % 32]);
+                    wanted.push_back(static_cast<float>(sum));
+                }
+            for (const Level& level : runnable_levels())
+                EXPECT_EQ(product(level, x, rows, w), wanted) << depth << " " << columns << " " << rows << level.name;
+        }
+    }
+}
+
+// A sum of x times codes is beyond f32 where the sum of x times weights is not; then the others keep their bits.
+TEST(CodePanel, LargeNumbersDoNotOverflowBeforeTheyAreScaled) {
+    constexpr std::int64_t depth = 64, columns = 70;
+    CodedMatrix w{depth, columns};
+    for (std::int64_t n = 0; n < columns; ++n)
+        for (std::int64_t k = 0; k < depth; ++k) w.set_scale(k, n, 0x1001), w.set_code(k, n, static_cast<int>((n * 5 + k * 3) % 120) + 1);
+    for (const std::int64_t rows : {1, 2, 4, 9, 14, 20}) {
+        std::vector<float> x(static_cast<std::size_t>(rows * depth));
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<float>(i * 13 % 29) / 8;
+        for (const Level& level : runnable_levels()) {
+            const std::vector<float> before = product(level, x, rows, w);
+            std::vector<float> large = x;
+            for (std::size_t k = 0; k < depth; ++k) large[k] = 2e37f;
+            const std::vector<float> after = product(level, large, rows, w);
+            for (std::size_t n = 0; n < columns; ++n) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < depth; ++k)
+                    sum += 2e37 * 0x1.004p-11 * w.block(k, static_cast<std::int64_t>(n))[2 + k % 32];
+                EXPECT_NEAR(after[n] / sum, 1, 1e-5) << n << " of " << rows << " at " << level.name;
+            }
+            EXPECT_TRUE(std::equal(before.begin() + columns, before.end(), after.begin() + columns)) << level.name;
+        }
+    }
+}
+
+TEST(CodePanel, ScalesThatAreNotFiniteGiveWhatTheirWeightsDo) {
+    constexpr std::int64_t depth = 96, columns = 40;
+    CodedMatrix w{depth, columns};
+    for (std::int64_t n = 0; n < columns; ++n)
+        for (std::int64_t k = 0; k < depth; ++k) w.set_scale(k, n, one), w.set_code(k, n, 1 + static_cast<int>(k % 5));
+    w.set_scale(40, 3, f16_infinity);  // of the second group: all of its weights are infinite
+    w.set_scale(40, 4, f16_infinity);
+    w.set_code(45, 4, -1);  // and one of the other sign
+    w.set_scale(40, 5, f16_infinity);
+    w.set_code(45, 5, 0);  // 0 times infinity
+    w.set_scale(70, 39, f16_nan);
+    for (const std::int64_t rows : {1, 3, 14, 30}) {
+        const std::vector<float> x(static_cast<std::size_t>(rows * depth), 2);
+        for (const Level& level : runnable_levels()) {
+            const std::vector<float> y = product(level, x, rows, w);
+            for (std::size_t row = 0; row < y.size(); row += columns) {
+                EXPECT_EQ(y[row + 3], infinity) << rows << " at " << level.name;
+                for (const std::size_t n : {4u, 5u, 39u}) EXPECT_TRUE(std::isnan(y[row + n])) << n << level.name;
+                EXPECT_EQ(y[row + 2], y[row + 6]);
+                EXPECT_TRUE(std::isfinite(y[row + 6]));
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace cairn::test

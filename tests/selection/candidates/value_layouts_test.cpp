@@ -1,0 +1,121 @@
+#include "cairn/cairn.hpp"
+#include "selection/candidates/candidates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+/// Tests of packed layouts that kernels write at bind, beside those made by `pack`.
+namespace cairn::selection {
+namespace {
+
+/// Kernels for `neg`, which writes layouts, and for products that read them.
+class ValueLayoutsTest : public testing::Test {
+protected:
+    ValueLayoutsTest() {
+        written = "rows.t";
+        const auto bytes = [](const TensorDesc& tensor) { return tensor.shape.at(0) * tensor.shape.at(1) * Dim(3); };
+        kernels.layouts = {
+            {"rows", bytes, "rows.t"}, {"panel", bytes}, {.name = "of_runs", .bytes = bytes, .is_computed = true}};
+        Kernel negative, product;
+        negative.id = "negative@1";
+        negative.definition = "neg";
+        negative.output_layout = [](const Problem&, int) { return std::string(written); };
+        product.id = "product@1";
+        product.definition = "matmul";
+        product.packed_inputs = {{1, "panel"}, {1, "rows"}};
+        for (Kernel* kernel : {&negative, &product}) {
+            kernel->accepts = [](const Problem&) { return Refusal(); };
+            kernel->cost = [](const Problem&) { return Cost(); };
+            kernels.kernels.push_back(*kernel);
+        }
+    }
+
+    Candidates candidates() {
+        costs.machine = nominal_machine(levels::baseline, 1);
+        return {*graph.data(), kernels, levels::baseline, costs, true};
+    }
+    static fusion::Match match_of(const Tensor& made, std::string definition, std::vector<ir::NodeId> inputs) {
+        fusion::Match match;
+        match.definition = std::move(definition);
+        match.inputs = std::move(inputs);
+        match.outputs = {made.id()};
+        return match;
+    }
+    /// The layout of the weight in each candidate for x @ weight.
+    std::vector<std::string> layouts_read(const Tensor& weight) {
+        const Tensor x = graph.input("x" + std::to_string(inputs++), DType::f32, {2, weight.dim(0)});
+        const Tensor y = matmul(x, weight);
+        Candidates of = candidates();
+        of.find_layouts(matches);
+        std::vector<std::string> found;
+        for (const Candidate& candidate : of.of_match(match_of(y, "matmul", {x.id(), weight.id()}), 0))
+            found.emplace_back(candidate.operands[1].layout);
+        return found;
+    }
+
+    Graph graph{"g"};
+    KernelSet kernels;
+    CostModel costs;
+    std::vector<fusion::Match> matches;
+    int inputs = 0;
+    static inline const char* written = "";
+};
+
+using Texts = std::vector<std::string>;
+const PhysicalProperties in_rows{false, "rows.t", Device::cpu};
+
+// The transposed view of what is written as rows.t is in the layout rows; both are one goal.
+TEST_F(ValueLayoutsTest, ABoundMatrixIsReadInTheLayoutThatAKernelWrites) {
+    const Tensor w = graph.weight("w", DType::f32, {4, 2, 3}), negated = -w, matrix = reshape(negated, {4, 6}),
+                 turned = transpose(matrix, {1, 0});
+    fusion::Match match = match_of(matrix, "neg", {w.id()});
+    matches = {match};
+    EXPECT_EQ(layouts_read(turned), (Texts{"panel", "rows", ""}));
+    Candidates of = candidates();
+    of.find_layouts(matches);
+    EXPECT_EQ(of.packed(turned.id(), "rows"), (Goal{negated.id(), in_rows}));
+    EXPECT_EQ(of.packed(matrix.id(), "rows.t"), (Goal{negated.id(), in_rows}));
+    const std::vector<Candidate> writers = of.of_match(match, 0);
+    ASSERT_EQ(writers.size(), 2U);
+    EXPECT_EQ(of.output_goal(writers[1], 0), (Goal{negated.id(), in_rows}));
+    EXPECT_EQ(to_string(writers[1].problem->outputs[0]), "f32[4,6]@rows.t");
+
+    const Goal goal{negated.id(), in_rows};
+    EXPECT_EQ(to_string(of.tensor_in_layout(goal)), "f32[6,4]@rows");
+    EXPECT_EQ(of.bytes_written_at_bind(goal), 72);
+    EXPECT_EQ(of.bytes_written_at_bind({negated.id(), {false, "panel", Device::cpu}}), std::nullopt);
+}
+
+// Parts of the matrix, and the same elements as another matrix, lie elsewhere in the layout.
+TEST_F(ValueLayoutsTest, OtherViewsAreNotReadInIt) {
+    const Tensor w = graph.weight("w", DType::f32, {4, 6}), negated = -w;
+    matches = {match_of(negated, "neg", {w.id()})};
+    EXPECT_EQ(layouts_read(transpose(negated, {1, 0})), (Texts{"panel", "rows", ""}));
+    EXPECT_EQ(layouts_read(slice(transpose(negated, {1, 0}), 1, 0, 2)), (Texts{"panel", ""}));
+    EXPECT_EQ(layouts_read(reshape(negated, {3, 8})), (Texts{"panel", ""}));
+    EXPECT_EQ(layouts_read(transpose(reshape(negated, {8, 3}), {1, 0})), (Texts{"panel", ""}));
+    EXPECT_EQ(layouts_read(negated), (Texts{"panel", ""})) << "its layout is rows.t";
+    EXPECT_EQ(layouts_read(graph.weight("other", DType::f32, {6, 4})), (Texts{"panel", ""}));
+}
+
+// A packed layout is no layout of a run, and one of a run is none of a bound value.
+TEST_F(ValueLayoutsTest, LayoutsOfRunsAndOfBoundValuesDiffer) {
+    const Tensor x = graph.input("free", DType::f32, {4, 6}), free = -x, w = graph.weight("w", DType::f32, {4, 6}),
+                 bound = -w;
+    const fusion::Match of_run = match_of(free, "neg", {x.id()}), of_bound = match_of(bound, "neg", {w.id()});
+    matches = {of_run, of_bound};
+    for (const auto& [layout, in_run, at_bind] : {std::tuple("rows.t", 1U, 2U), {"of_runs", 2U, 1U}, {"", 1U, 1U}}) {
+        written = layout;
+        Candidates of = candidates();
+        of.find_layouts(matches);
+        EXPECT_EQ(of.of_match(of_run, 0).size(), in_run) << layout;
+        EXPECT_EQ(of.of_match(of_bound, 1).size(), at_bind) << layout;
+    }
+}
+
+}  // namespace
+}  // namespace cairn::selection
