@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -161,6 +164,86 @@ TEST(QuantizedWeights, OtherMatricesAreWidened) {
         EXPECT_TRUE(std::equal(made.begin(), made.end(), wanted.begin(), wanted.end())) << name;
     }
 }
+
+/// A type of GGUF blocks, and the bytes in which a program keeps 32 of its elements.
+struct TypeOfBlocks {
+    const char* name;
+    std::int64_t bytes, elements, kept;
+};
+
+class BlocksOfAFile : public testing::TestWithParam<TypeOfBlocks> {};
+
+// Any bytes: every code, and scales of all magnitudes, with NaN and infinities among them.
+TEST_P(BlocksOfAFile, KeepTheirElementsInPanelsOfCodes) {
+    constexpr std::int64_t rows = 64, blocks = 8;
+    const TypeOfBlocks& type = GetParam();
+    const std::int64_t columns = blocks * type.elements;
+    Graph g("blocks");
+    const Tensor table = dequantize(g.weight("w", DType::u8, {rows, blocks, type.bytes}), type.name);
+    const Tensor ids = g.input("ids", DType::i32, {rows}),
+                 x = g.input("x", DType::f32, {g.symbol("T", 1, 20), columns});
+    g.output("rows", gather(table, ids, 0));
+    g.output("y", matmul(x, transpose(table, {1, 0})));
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(rows * blocks * type.bytes));
+    std::uint32_t state = 1;
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+    std::vector<std::int32_t> order(rows);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i * 5 % rows);
+
+    CompileOptions small;
+    small.seconds_per_kept_byte = 1e-6;
+    CompiledGraph compiled = compile(g, Context(), small), exact = compile(g, reference_context());
+    EXPECT_EQ(compiled.memory().bound, rows * columns / 32 * type.kept) << compiled.explain();
+    for (CompiledGraph* each : {&compiled, &exact}) {
+        each->bind([&](std::string_view) {
+            InputView view;
+            view.data = bytes.data();
+            view.shape = {rows, blocks, type.bytes};
+            view.dtype = DType::u8;
+            return view;
+        });
+        each->set("ids", order.data(), {rows});
+    }
+    for (const std::int64_t count : {1, 5, 20}) {
+        std::vector<float> values(static_cast<std::size_t>(count * columns));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 17) / 8 - 1;
+        for (CompiledGraph* each : {&compiled, &exact}) {
+            each->set("x", values.data(), {count, columns});
+            each->run();
+        }
+        const auto made = compiled.output("rows").as<float>(), wanted = exact.output("rows").as<float>();
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            if (std::isnan(wanted[i]))
+                EXPECT_TRUE(std::isnan(made[i])) << i;
+            else
+                EXPECT_EQ(std::bit_cast<std::uint32_t>(made[i]), std::bit_cast<std::uint32_t>(wanted[i])) << i;
+        const auto y = compiled.output("y").as<float>(), exact_y = exact.output("y").as<float>();
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            const std::size_t row = i % rows,
+                              position = static_cast<std::size_t>(
+                                  std::find(order.begin(), order.end(), static_cast<std::int32_t>(row)) -
+                                  order.begin());
+            double magnitude = 0;
+            for (std::size_t k = 0; k < static_cast<std::size_t>(columns); ++k)
+                magnitude += std::fabs(static_cast<double>(wanted[position * static_cast<std::size_t>(columns) + k]) *
+                                       values[i / rows * static_cast<std::size_t>(columns) + k]);
+            if (magnitude > 1e38) continue;  // the order of sums decides whether they overflow
+            if (!std::isfinite(exact_y[i]))
+                EXPECT_TRUE(std::isnan(exact_y[i]) ? std::isnan(y[i]) : y[i] == exact_y[i]) << i;
+            else
+                EXPECT_NEAR(y[i], exact_y[i], 2e-6 * magnitude) << i;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, BlocksOfAFile,
+                         testing::Values(TypeOfBlocks{"Q8_0", 34, 32, 34}, TypeOfBlocks{"Q4_0", 18, 32, 18},
+                                         TypeOfBlocks{"Q4_1", 20, 32, 24}, TypeOfBlocks{"Q5_0", 22, 32, 34},
+                                         TypeOfBlocks{"Q5_1", 24, 32, 40}, TypeOfBlocks{"Q2_K", 84, 256, 32},
+                                         TypeOfBlocks{"Q3_K", 110, 256, 40}, TypeOfBlocks{"Q4_K", 144, 256, 24},
+                                         TypeOfBlocks{"Q5_K", 176, 256, 40}, TypeOfBlocks{"Q6_K", 210, 256, 40},
+                                         TypeOfBlocks{"IQ4_NL", 18, 32, 34}, TypeOfBlocks{"MXFP4", 17, 32, 40}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 // A locked choice holds the layout of the codes too.
 TEST(QuantizedWeights, AreReplayedFromALock) {

@@ -4,15 +4,15 @@
 #include <cstring>
 #include <memory>
 
-/// `gather` of rows from a packed table [V, D]: row v is one column of a panel. Of a table in codes (panel32_q8.t) the
-/// elements are the products of codes and scales, which f32 holds exactly.
+/// `gather` of rows from a packed table [V, D]: row v is one column of a panel. Of a table in codes the
+/// elements are as the codes' format says.
 namespace cairn::kernels::cpu {
 namespace {
 
 struct PanelGatherPlan {
     bool has_wide_indices;  ///< i64
     bool is_half;           ///< elements have 16 bits
-    bool is_q8;             ///< the table is in codes
+    int code_layout;        ///< of a table in codes, the index in code_layouts; -1: of elements
 };
 
 std::int64_t index_at(const TensorArg& indices, std::int64_t position, bool is_wide) noexcept {
@@ -44,15 +44,28 @@ void copy_column(const std::byte* panel, std::int64_t column, std::int64_t depth
 }
 
 // The same of a panel of codes.
-void widen_column(const std::byte* panel, std::int64_t column, std::int64_t depth, float* to,
+void widen_column(const CodeFormat& format, const std::byte* panel, std::int64_t column, std::int64_t depth, float* to,
                   std::int64_t stride) noexcept {
-    for (std::int64_t first = 0; first < depth; first += q8_group, panel += q8_group * q8_row_bytes) {
-        std::uint16_t bits;
-        std::memcpy(&bits, panel + column * 2, sizeof bits);
-        const float scale = types::f16_to_f32(bits);
-        const std::byte* code = panel + q8_scale_bytes + column;
-        for (std::int64_t k = first; k < first + q8_group; ++k, code += panel_width)
-            to[k * stride] = scale * static_cast<float>(static_cast<std::int8_t>(*code));
+    const auto float_at = [&](std::int64_t offset) {
+        float value;
+        std::memcpy(&value, panel + offset + column * 4, sizeof value);
+        return value;
+    };
+    const std::int64_t bytes_of_column = format.group * format.bits / 8;
+    for (std::int64_t first = 0; first < depth; first += format.group, panel += format.group_bytes()) {
+        std::uint16_t half;
+        std::memcpy(&half, panel + column * 2, sizeof half);
+        const float scale = format.has_half_scales ? types::f16_to_f32(half) : float_at(0);
+        const float offset = format.has_offsets ? float_at(format.scale_bytes()) : 0;
+        for (std::int64_t k = 0; k < format.group; ++k) {
+            const auto byte =
+                static_cast<std::uint8_t>(panel[format.head_bytes() + k % bytes_of_column * panel_width + column]);
+            const int code = format.bits == 8      ? static_cast<std::int8_t>(byte)
+                             : k < bytes_of_column ? byte & 15
+                                                   : byte >> 4;
+            const float product = scale * static_cast<float>(code - format.zero);
+            to[(first + k) * stride] = format.has_offsets ? product + offset : product;
+        }
     }
 }
 
@@ -80,21 +93,25 @@ void run(const Args& args, Team& team) {
         constexpr std::int64_t row_bytes = panel_width * static_cast<std::int64_t>(sizeof(Element));
         gather<Element>(args, plan.has_wide_indices, row_bytes, copy_column<Element>, team);
     };
-    if (plan.is_q8) return gather<float>(args, plan.has_wide_indices, q8_row_bytes, widen_column, team);
+    if (plan.code_layout >= 0) {
+        const CodeFormat& format = code_layouts[static_cast<std::size_t>(plan.code_layout)].format;
+        const auto widen = [&](const std::byte* panel, std::int64_t column, std::int64_t depth, float* to,
+                               std::int64_t stride) { widen_column(format, panel, column, depth, to, stride); };
+        return gather<float>(args, plan.has_wide_indices, format.row_bytes(), widen, team);
+    }
     plan.is_half ? of_elements(std::uint16_t()) : of_elements(float());
 }
 
 Refusal accepts(const Problem& problem) {
     if (problem.inputs.size() != 2 || problem.outputs.size() != 1) return "needs a table, indices and one output";
     const TensorDesc &table = problem.inputs[0], &indices = problem.inputs[1], &out = problem.outputs[0];
-    const bool is_q8 = table.layout == q8_layout_transposed;
-    if (!is_q8 && table.layout != panel_layout_transposed)
-        return "needs a table in the layout panel32.t or panel32_q8.t";
+    const bool is_in_codes = code_layout_index(table.layout, true) >= 0;
+    if (!is_in_codes && table.layout != panel_layout_transposed)
+        return "needs a table in the layout panel32.t or one of codes";
     if (!is_panel_dtype(table.dtype)) return "needs f32, f16 or bf16";
     if (out.dtype != table.dtype) return "keeps the dtype";
     if (table.shape.size() != 2) return "needs a table [V, D]";
-    const Dim& depth = table.shape[1];
-    if (is_q8 && (table.dtype != DType::f32 || !depth.is_constant() || depth.constant() % q8_group != 0))
+    if (is_in_codes && !may_be_codes(table.dtype, table.shape[1]))
         return "needs codes of an f32 table with a multiple of 32 columns";
     if (!indices.layout.empty() || !out.layout.empty()) return "needs plain indices and output";
     if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return "needs indices i32 or i64";
@@ -111,11 +128,12 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     made.definition = "gather";
     made.accepts = accepts;
     made.run = run;
-    made.packed_inputs = {{0, std::string(panel_layout_transposed)}, {0, std::string(q8_layout_transposed)}};
+    made.packed_inputs = {{0, std::string(panel_layout_transposed)}};
+    for (const CodeLayout& layout : code_layouts) made.packed_inputs.push_back({0, std::string(layout.transposed)});
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
         return std::make_shared<PanelGatherPlan>(PanelGatherPlan{problem.inputs[1].dtype == DType::i64,
                                                                  problem.inputs[0].dtype != DType::f32,
-                                                                 problem.inputs[0].layout == q8_layout_transposed});
+                                                                 code_layout_index(problem.inputs[0].layout, true)});
     };
     // Elements of a row are in different cache lines, so each costs a line.
     made.cost = [](const Problem& problem) {
@@ -127,9 +145,13 @@ void add_panel_gather(std::vector<Kernel>& kernels) {
     made.samples = {"gather axis=(-2) | f32[100,40]@panel32.t! i32[B,T] -> f32[B,T,40] where B in 1..2, T in 0..50",
                     "gather axis=(-2) | f32[33,7]@panel32.t! i64[9]:(2) -> f32[9,7]:(8,1)",
                     "gather axis=(-2) | bf16[100,40]@panel32.t! i32[B,T] -> bf16[B,T,40] where B in 1..2, T in 0..50",
-                    "gather axis=(-2) | f16[33,7]@panel32.t! i64[9]:(2) -> f16[9,7]:(8,1)",
-                    "gather axis=(-2) | f32[70,96]@panel32_q8.t! i32[B,T] -> f32[B,T,96] where B in 1..2, T in 0..50",
-                    "gather axis=(-2) | f32[33,32]@panel32_q8.t! i64[9]:(2) -> f32[9,32]:(33,1)"};
+                    "gather axis=(-2) | f16[33,7]@panel32.t! i64[9]:(2) -> f16[9,7]:(8,1)"};
+    for (const CodeLayout& layout : code_layouts) {
+        const std::string table = "]@" + std::string(layout.transposed) + "!";
+        made.samples.push_back("gather axis=(-2) | f32[70,96" + table +
+                               " i32[B,T] -> f32[B,T,96] where B in 1..2, T in 0..50");
+        made.samples.push_back("gather axis=(-2) | f32[33,32" + table + " i64[9]:(2) -> f32[9,32]:(33,1)");
+    }
     kernels.push_back(std::move(made));
 }
 

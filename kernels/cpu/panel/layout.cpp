@@ -1,5 +1,7 @@
 #include "kernels/cpu/panel/layout.hpp"
 
+#include <utility>
+
 namespace cairn::kernels::cpu {
 namespace {
 
@@ -12,7 +14,10 @@ Dim bytes_of_panels(const TensorDesc& plain) {
                        panel_width * static_cast<std::int64_t>(size_of(plain.dtype)));
 }
 
-Dim bytes_of_q8(const TensorDesc& plain) { return panel_bytes(plain.shape.at(0), plain.shape.at(1), q8_row_bytes); }
+template <std::size_t layout>
+Dim bytes_of_codes(const TensorDesc& plain) {
+    return panel_bytes(plain.shape.at(0), plain.shape.at(1), code_layouts[layout].format.row_bytes());
+}
 
 template <Dim (*bytes)(const TensorDesc& plain)>
 Dim transposed_bytes(const TensorDesc& plain) {
@@ -25,11 +30,16 @@ void add_layout(std::vector<Layout>& layouts, std::string_view name, std::string
     layouts.push_back({std::string(transposed), transposed_bytes<bytes>, std::string(name)});
 }
 
+template <std::size_t... i>
+void add_code_layouts(std::vector<Layout>& layouts, std::index_sequence<i...>) {
+    (add_layout<bytes_of_codes<i>>(layouts, code_layouts[i].name, code_layouts[i].transposed), ...);
+}
+
 }  // namespace
 
 void add_panel_layouts(std::vector<Layout>& layouts) {
     add_layout<bytes_of_panels>(layouts, panel_layout, panel_layout_transposed);
-    add_layout<bytes_of_q8>(layouts, q8_layout, q8_layout_transposed);
+    add_code_layouts(layouts, std::make_index_sequence<code_layouts.size()>());
 }
 
 }  // namespace cairn::kernels::cpu

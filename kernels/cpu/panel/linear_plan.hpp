@@ -19,15 +19,17 @@ struct PanelPlan {
     /// Row stride of a copy of rows of `depth` elements that are a multiple of 4 KiB apart: padded by a cache line.
     static constexpr std::int64_t padded_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }
 
+    /// Rows of x up to which the codes of a panel are read as they are.
+    static constexpr std::int64_t few_rows_of_codes = 10;
     /// Rows of x in one block.
     static constexpr std::int64_t rows_per_block = 192;
     static constexpr std::int64_t bytes_of_pending_sums = rows_per_block * panel_width * 4;
 
     Gate gate;
-    DType stored;    ///< dtype of the panels
-    bool is_q8;      ///< the panels are of codes (panel32_q8)
-    bool is_argmax;  ///< the output is the column index of the maximum of each row
-    bool is_biased;  ///< a bias is added before the argmax
+    DType stored;     ///< dtype of the panels
+    int code_layout;  ///< of panels of codes, the index in code_layouts; -1: of floats
+    bool is_argmax;   ///< the output is the column index of the maximum of each row
+    bool is_biased;   ///< a bias is added before the argmax
     BlockProgram body;
     std::int64_t depth;          ///< maximal rows of a panel in one part of the depth
     std::int64_t ahead;          ///< prefetch distance for few rows of x, in rows of a panel

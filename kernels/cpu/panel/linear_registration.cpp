@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-/// Registers f32 products with a packed weight stored in f32, f16, bf16 or codes of 8 bits: `matmul`, `fused`, gated
+/// Registers f32 products with a packed weight stored in f32, f16, bf16 or codes: `matmul`, `fused`, gated
 /// products, and the argmax over each row.
 namespace cairn::kernels::cpu {
 namespace {
@@ -122,13 +122,11 @@ Refusal body_of(const Problem& problem, const ProductForm& form, BlockProgram& b
     return compile_block_program(body_steps(parts->epilogue), outputs, body);
 }
 
-bool is_whole_groups(const Dim& depth) { return depth.is_constant() && depth.constant() % q8_group == 0; }
-
 Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const TensorDesc& out, const ProductForm& form) {
     if (!is_panel_dtype(weight.dtype)) return "needs a weight of f32, f16 or bf16";
-    const bool is_q8 = weight.layout == q8_layout;
-    if (!is_q8 && weight.layout != panel_layout) return "needs a weight in the layout panel32 or panel32_q8";
-    if (is_q8 && (weight.dtype != DType::f32 || x.shape.empty() || !is_whole_groups(x.shape.back())))
+    const bool is_in_codes = is_code_layout(weight.layout);
+    if (!is_in_codes && weight.layout != panel_layout) return "needs a weight in the layout panel32 or one of codes";
+    if (is_in_codes && (x.shape.empty() || !may_be_codes(weight.dtype, x.shape.back())))
         return "needs codes of an f32 weight with a multiple of 32 rows";
     const std::size_t rank = weight.shape.size();
     const bool by_halves = form.gating == Gating::half;
@@ -173,7 +171,8 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
 // prefetch distance, and are not copied.
 template <bool pads_rows>
 Refusal redundant(const Problem& problem, const Setting& setting) {
-    constexpr int few = 14, max_unpadded_rows = 12;
+    constexpr int max_unpadded_rows = 12;
+    const std::int64_t few = is_code_layout(problem.inputs[1].layout) ? PanelPlan::few_rows_of_codes : 14;
     const TensorDesc& x = problem.inputs[0];
     const Dim rows = rows_of_x(problem);
     const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
@@ -235,7 +234,7 @@ std::int64_t pending_sums(const Problem& problem, const ProductForm& form, const
 
 /// Bytes in which each member widens a part of a panel of codes. A single row reads the codes.
 std::int64_t widened_bytes(const Problem& problem, const Setting& setting) {
-    if (problem.inputs[1].layout != q8_layout || provably_le(rows_of_x(problem), 1)) return 0;
+    if (!is_code_layout(problem.inputs[1].layout) || provably_le(rows_of_x(problem), 1)) return 0;
     const std::int64_t depth = problem.inputs[0].shape.back().constant();
     return std::min(depth, setting["depth"]) * panel_width * static_cast<std::int64_t>(sizeof(float));
 }
@@ -251,7 +250,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     if (const Refusal no = form.is_argmax ? Refusal() : body_of(problem, form, plan->body); !no.empty())
         throw InternalError("panel", no);
     plan->stored = problem.inputs[1].dtype;
-    plan->is_q8 = problem.inputs[1].layout == q8_layout;
+    plan->code_layout = code_layout_index(problem.inputs[1].layout, false);
     plan->by_columns = problem.attributes.has("columns");
     for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
@@ -287,9 +286,9 @@ Cost cost(const Problem& problem) {
     }
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
     for (const TensorDesc& input : problem.inputs)
-        if (input.layout == q8_layout)
+        if (is_code_layout(input.layout))
             cost.bytes -= static_cast<double>(element_count(input.shape).constant()) *
-                          (4 - static_cast<double>(q8_row_bytes) / panel_width);
+                          (4 - static_cast<double>(format_of(input.layout).row_bytes()) / panel_width);
     return cost;
 }
 
@@ -394,14 +393,14 @@ std::string stored_as(std::string_view dtype, std::string sample) {
     return sample;
 }
 
-// The same sample with weights in codes of 8 bits, its depth rounded up to whole groups.
-std::string in_codes(std::string sample) {
+// The same sample with weights in a layout of codes, its depth rounded up to whole groups.
+std::string in_codes(std::string sample, std::size_t layout) {
     const std::string packed = "@" + std::string(panel_layout) + "!";
     for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed)) {
         const std::size_t begin = sample.find('[', sample.rfind(' ', at)) + 1;
         const std::string depth = sample.substr(begin, sample.find(',', begin) - begin);
-        const std::string whole = std::to_string((std::stol(depth) + q8_group - 1) / q8_group * q8_group);
-        sample.replace(at, packed.size(), "@" + std::string(q8_layout) + "!");
+        const std::string whole = std::to_string((std::stol(depth) + 31) / 32 * 32);
+        sample.replace(at, packed.size(), "@" + std::string(code_layouts[layout].name) + "!");
         sample.replace(begin, depth.size(), whole);
         // The first weight gives x its depth.
         if (const std::size_t of_x = sample.find("," + depth + "]"); of_x < begin)
@@ -410,11 +409,11 @@ std::string in_codes(std::string sample) {
     return sample;
 }
 
-// Each sample in f32, and the first ones alternately in bf16 and f16, and in codes.
+// Each sample in f32, the first ones alternately in bf16 and f16, and in each layout of codes.
 std::vector<std::string> in_each_form(std::vector<std::string> samples) {
     const std::size_t count = std::min<std::size_t>(samples.size(), 5);
     for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
-    for (std::size_t i = 0; i < count; ++i) samples.push_back(in_codes(samples[i]));
+    for (std::size_t i = 0; i < code_layouts.size(); ++i) samples.push_back(in_codes(samples[i % count], i));
     return samples;
 }
 
@@ -431,12 +430,11 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
         const bool pads_rows = needs.includes(levels::avx512);
         made.accepts = accepts;
         made.run = table.panel_linear;
-        made.packed_inputs = {{1, std::string(panel_layout)}, {1, std::string(q8_layout)}};
-        made.widened_inputs = {1};
-        if (form.gating == Gating::weight) {
-            made.packed_inputs.push_back({2, std::string(panel_layout)});
-            made.packed_inputs.push_back({2, std::string(q8_layout)});
-            made.widened_inputs.push_back(2);
+        for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight) {
+            made.packed_inputs.push_back({weight, std::string(panel_layout)});
+            for (const CodeLayout& layout : code_layouts)
+                made.packed_inputs.push_back({weight, std::string(layout.name)});
+            made.widened_inputs.push_back(weight);
         }
         made.workspace = pads_rows ? workspace<true> : workspace<false>;
         made.cost = cost;
@@ -447,7 +445,7 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
             for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
             made.samples = in_each_form(fused_samples());
             for (std::string& sample : samples_by_columns()) made.samples.push_back(std::move(sample));
-            made.samples.push_back(in_codes(samples_by_columns().front()));
+            made.samples.push_back(in_codes(samples_by_columns().front(), 0));
         } else {
             for (int biases = form.max_biases; biases >= 0; --biases)
                 for (std::string& sample :

@@ -34,6 +34,12 @@ inline constexpr int max_panels_at_once = panels_at_once(1);
 /// over 3072 steps one chain errs 4 times as much as 24 chains that are added (docs/decisions/0094).
 inline constexpr std::int64_t sum_block = 128;
 
+/// Elements of a panel for each step of k, and the rows up to which tiles span whole panels.
+template <typename Weight>
+inline constexpr std::int64_t panel_row = panel_width;
+template <typename Weight>
+inline constexpr int few_rows = whole_height;
+
 /// Sums of a tile are stored for the epilogue in rows of 32, of one panel.
 struct TileSums {
     alignas(64) float row[tile_height][32];

@@ -5,30 +5,47 @@
 #include <string_view>
 #include <vector>
 
-/// The layout panel32_q8 of a matrix [K, N], implemented independently of the kernels: panels of 32 columns, in groups
-/// of 32 steps of k; a group is 32 scales in f16 and then its codes, k by k.
+/// The layouts of codes of a matrix [K, N], implemented independently of the kernels (kernels/cpu/panel/code_format.hpp
+/// describes them).
 namespace cairn::kernel_check {
 
-/// True for panel32_q8 and panel32_q8.t.
-bool is_code_panels(std::string_view layout);
+/// What layouts of codes differ in.
+struct CodePanelFormat {
+    std::string_view layout;
+    int bits, group, zero;
+    bool has_offsets, has_half_scales;
+    std::size_t scale_bytes() const { return has_half_scales ? 64 : 128; }
+    std::size_t head_bytes() const { return scale_bytes() + (has_offsets ? 128 : 0); }
+    std::size_t group_bytes() const { return head_bytes() + static_cast<std::size_t>(32 * group * bits / 8); }
+};
+
+/// The format of a layout, plain or transposed; null if it is none of codes.
+const CodePanelFormat* code_panel_format(std::string_view layout);
 
 class CodePanels {
 public:
-    /// `is_transposed`: elements are those of the transposed matrix. Throws Error(argument) for a K that is no multiple
-    /// of 32.
-    CodePanels(std::int64_t depth, std::int64_t columns, bool is_transposed);
+    /// With the name of the transposed layout, elements are those of the transposed matrix. Throws Error(argument) for
+    /// a K that is no multiple of 32, and for a layout that is none of codes.
+    CodePanels(std::string_view layout, std::int64_t depth, std::int64_t columns);
 
     std::size_t bytes() const;
-    /// Writes the nearest elements that codes and scales can express. A group with NaN becomes NaN, one with an
-    /// infinity infinite.
+    /// Writes nearly the nearest elements that codes, scales and offsets can express; those that read() returns are
+    /// kept. A group of a column with NaN becomes NaN, one with an infinity infinite.
     void write(const std::vector<double>& elements, std::byte* to) const;
-    /// The elements: products of codes and scales.
+    /// The elements: `scale * (code - zero) + offset`, in f32.
     std::vector<double> read(const std::byte* from) const;
 
 private:
+    struct GroupNumbers {
+        double scale, offset;
+        int lowest, highest;  // of codes less zero
+    };
+    GroupNumbers numbers_of(const std::vector<double>& elements, std::int64_t first, std::int64_t column) const;
     std::size_t index(std::int64_t k, std::int64_t n) const;
     std::size_t group_at(std::int64_t k, std::int64_t n) const;
+    std::size_t code_at(std::int64_t k, std::int64_t n) const;
 
+    const CodePanelFormat* format_;
     std::int64_t depth_, columns_;
     bool is_transposed_;
 };

@@ -1,7 +1,7 @@
 #include "accuracy/kernel_check/guarded_tensor.hpp"
 
 #include "accuracy/kernel_check/code_panels.hpp"
-#include "accuracy/kernel_check/half_bits.hpp"
+#include "accuracy/kernel_check/element_bytes.hpp"
 #include "cairn/error.hpp"
 
 #include <algorithm>
@@ -26,17 +26,6 @@ bool is_partial_sums(std::string_view layout) {
 // own implementation.
 std::size_t panel_index(std::int64_t k, std::int64_t n, std::int64_t depth) {
     return static_cast<std::size_t>((n / 32) * depth * 32 + k * 32 + n % 32);
-}
-
-template <typename T>
-void put(std::byte* to, T value) {
-    std::memcpy(to, &value, sizeof value);
-}
-template <typename T>
-T get(const std::byte* from) {
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
 }
 
 void put_element(std::byte* to, const interpreter::Value& value, std::size_t i) {
@@ -103,7 +92,7 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 bool GuardedTensor::supports_layout(std::string_view layout) {
-    return layout.empty() || layout == "panel32" || layout == "panel32.t" || is_code_panels(layout) ||
+    return layout.empty() || layout == "panel32" || layout == "panel32.t" || code_panel_format(layout) != nullptr ||
            is_partial_sums(layout);
 }
 
@@ -113,7 +102,7 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
     const std::size_t bytes = size_of(dtype_);
     if (!supports_layout(layout_))
         throw Error(ErrorKind::unsupported, "check_kernel",
-                    "no layouts but panel32, panel32_q8 and partial_sums can be checked, got " + layout_);
+                    "no layouts but panel32, those of codes and partial_sums can be checked, got " + layout_);
     if (layout_.empty() || is_partial_sums(layout_)) {
         std::int64_t last = 0;
         for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
@@ -128,8 +117,8 @@ GuardedTensor::GuardedTensor(const TensorDesc& tensor, std::uint8_t poison, int 
         const bool is_transposed = layout_.ends_with(".t");
         const std::int64_t k = shape_.at(is_transposed ? rank - 1 : rank - 2);
         const std::int64_t n = shape_.at(is_transposed ? rank - 2 : rank - 1);
-        size_ =
-            is_code_panels(layout_) ? code_panels().bytes() : static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
+        size_ = code_panel_format(layout_) != nullptr ? code_panels().bytes()
+                                                      : static_cast<std::size_t>((n + 31) / 32 * 32 * k) * bytes;
         strides_.assign(rank, 0);
     }
     allocate(misalignment);
@@ -173,7 +162,7 @@ GuardedTensor::ByteRanges GuardedTensor::owned(const std::vector<std::size_t>& e
 std::vector<std::size_t> GuardedTensor::element_offsets() const {
     const std::size_t bytes = size_of(dtype_), rank = shape_.size();
     const bool is_packed = layout_.starts_with("panel32"), is_transposed = layout_ == "panel32.t";
-    if (is_code_panels(layout_)) return {};  // codes of an element are no element
+    if (code_panel_format(layout_) != nullptr) return {};  // codes of an element are no element
     std::vector<std::size_t> found(static_cast<std::size_t>(count_of(shape_)));
     std::vector<std::int64_t> index(rank, 0);
     for (std::size_t& offset : found) {
@@ -193,7 +182,7 @@ std::vector<std::size_t> GuardedTensor::element_offsets() const {
 
 void GuardedTensor::write(const interpreter::Value& value) {
     if (!layout_.empty()) std::memset(data(), 0, size_);
-    if (is_code_panels(layout_)) return code_panels().write(value.data, data());
+    if (code_panel_format(layout_) != nullptr) return code_panels().write(value.data, data());
     const std::vector<std::size_t>& element_offsets = element_map_->element_offsets;
     if (parts_ > 1) return write_parts(value);
     for (std::size_t i = 0; i < element_offsets.size(); ++i) put_element(data() + element_offsets[i], value, i);
@@ -201,7 +190,7 @@ void GuardedTensor::write(const interpreter::Value& value) {
 
 CodePanels GuardedTensor::code_panels() const {
     const bool is_transposed = layout_.ends_with(".t");
-    return {shape_.at(is_transposed ? 1 : 0), shape_.at(is_transposed ? 0 : 1), is_transposed};
+    return {layout_, shape_.at(is_transposed ? 1 : 0), shape_.at(is_transposed ? 0 : 1)};
 }
 
 void GuardedTensor::write_parts(const interpreter::Value& value) {
@@ -219,7 +208,7 @@ interpreter::Value GuardedTensor::read() const {
     interpreter::Value value;
     value.dtype = dtype_;
     value.shape = shape_;
-    if (is_code_panels(layout_)) {
+    if (code_panel_format(layout_) != nullptr) {
         value.data = code_panels().read(memory_.data() + begin_);
         return value;
     }

@@ -41,7 +41,7 @@ public:
     GuardedTensor(const GuardedTensor& like, std::uint8_t poison, int misalignment);
 
     /// Writes a value into the elements, or into the packed form: in partial sums as parts that add up to it exactly,
-    /// in panel32_q8 the nearest value that codes can express, which read() returns.
+    /// in a layout of codes the nearest value that codes can express, which read() returns.
     void write(const interpreter::Value& value);
     /// The elements as a value; of a packed form, the matrix it was made from; of partial sums, the sums in f64.
     interpreter::Value read() const;

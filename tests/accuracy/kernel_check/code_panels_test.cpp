@@ -1,20 +1,44 @@
 #include "accuracy/kernel_check/code_panels.hpp"
 
 #include "cairn/error.hpp"
-#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/panel/code_format.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <string>
 #include <vector>
 
 /// Tests of panels of codes: what is written is nearest, what is read is where the layout says.
 namespace cairn::kernel_check {
 namespace {
 
-constexpr std::int64_t depth = 64, columns = 40;  // two groups, a panel and a part of one
+constexpr std::int64_t depth = 64, columns = 40;  // a panel and a part of one
+
+class CodePanelsTest : public testing::TestWithParam<int> {
+protected:
+    const kernels::cpu::CodeLayout& layout() const {
+        return kernels::cpu::code_layouts[static_cast<std::size_t>(GetParam())];
+    }
+    const kernels::cpu::CodeFormat& format() const { return layout().format; }
+    std::vector<double> stored(const std::vector<double>& elements, bool is_transposed = false) {
+        const CodePanels panels(is_transposed ? layout().transposed : layout().name, depth, columns);
+        bytes.assign(panels.bytes(), std::byte{0});
+        panels.write(elements, bytes.data());
+        return panels.read(bytes.data());
+    }
+    /// The elements of column n in the group of step k.
+    template <typename F>
+    void for_each_group(F f) const {
+        for (std::int64_t n = 0; n < columns; ++n)
+            for (std::int64_t first = 0; first < depth; first += format().group) f(first, n);
+    }
+    std::vector<std::byte> bytes;
+};
+
+std::size_t at(std::int64_t k, std::int64_t n) { return static_cast<std::size_t>(k * columns + n); }
 
 std::vector<double> waves() {
     std::vector<double> elements;
@@ -23,77 +47,82 @@ std::vector<double> waves() {
     return elements;
 }
 
-std::vector<double> stored(const std::vector<double>& elements, std::vector<std::byte>& bytes,
-                           bool is_transposed = false) {
-    const CodePanels panels(depth, columns, is_transposed);
-    bytes.assign(panels.bytes(), std::byte{0});
-    panels.write(elements, bytes.data());
-    return panels.read(bytes.data());
+TEST_P(CodePanelsTest, TheNearestCodesAreWritten) {
+    const std::vector<double> elements = waves(), found = stored(elements);
+    EXPECT_EQ(bytes.size(), static_cast<std::size_t>(2 * depth * format().row_bytes()));
+    for_each_group([&](std::int64_t first, std::int64_t n) {
+        double low = 0, high = 0;
+        for (std::int64_t k = first; k < first + format().group; ++k)
+            low = std::min(low, elements[at(k, n)]), high = std::max(high, elements[at(k, n)]);
+        const double step = (high - low) / (format().bits == 8 ? 254 : 14);
+        for (std::int64_t k = first; k < first + format().group; ++k)
+            EXPECT_NEAR(found[at(k, n)], elements[at(k, n)], 1.3 * step) << k << " " << n;
+    });
+    EXPECT_EQ(stored(found), found);
 }
 
-TEST(CodePanels, TheNearestCodesAreWritten) {
-    std::vector<std::byte> bytes;
-    const std::vector<double> elements = waves(), found = stored(elements, bytes);
-    EXPECT_EQ(bytes.size(), static_cast<std::size_t>(2 * depth * kernels::cpu::q8_row_bytes));
-    for (std::int64_t n = 0; n < columns; ++n)
-        for (std::int64_t first = 0; first < depth; first += 32) {
-            double largest = 0;
-            for (std::int64_t k = first; k < first + 32; ++k)
-                largest = std::max(largest, std::fabs(elements[static_cast<std::size_t>(k * columns + n)]));
-            for (std::int64_t k = first; k < first + 32; ++k) {
-                const auto i = static_cast<std::size_t>(k * columns + n);
-                EXPECT_NEAR(found[i], elements[i], largest / 127 * 0.63) << k << " " << n;
-            }
-        }
-    // What codes express is kept.
-    EXPECT_EQ(stored(found, bytes), found);
-}
-
-// The positions that kernels/cpu/panel/layout.hpp states.
-TEST(CodePanels, PositionsAreThoseOfTheLayout) {
-    std::vector<std::byte> bytes;
-    const std::vector<double> found = stored(waves(), bytes);
+// The positions that code_format.hpp states.
+TEST_P(CodePanelsTest, PositionsAreThoseOfTheLayout) {
+    const std::vector<double> found = stored(waves());
+    const auto float_at = [&](const std::byte* from) {
+        float value = 0;
+        std::memcpy(&value, from, sizeof value);
+        return value;
+    };
     for (std::int64_t k = 0; k < depth; ++k)
         for (std::int64_t n = 0; n < columns; ++n) {
-            const std::byte* const group = bytes.data() + (n / 32 * depth + k / 32 * 32) * kernels::cpu::q8_row_bytes;
-            std::uint16_t scale = 0;
-            std::memcpy(&scale, group + n % 32 * 2, sizeof scale);
-            const auto exponent = static_cast<int>(scale >> 10 & 31);
-            ASSERT_TRUE(exponent > 0 && exponent < 31);
-            const double value = std::ldexp(1 + (scale & 1023) / 1024.0, exponent - 15);
-            const auto code = static_cast<std::int8_t>(group[kernels::cpu::q8_scale_bytes + k % 32 * 32 + n % 32]);
-            EXPECT_EQ(found[static_cast<std::size_t>(k * columns + n)], value * code) << k << " " << n;
+            const std::int64_t rows = format().group * format().bits / 8, row = k % format().group;
+            const std::byte* const group =
+                bytes.data() + n / 32 * depth * format().row_bytes() + k / format().group * format().group_bytes();
+            float scale = float_at(group + n % 32 * 4);
+            if (format().has_half_scales) {
+                std::uint16_t half = 0;
+                std::memcpy(&half, group + n % 32 * 2, sizeof half);
+                const auto exponent = static_cast<int>(half >> 10 & 31);
+                ASSERT_TRUE(exponent > 0 && exponent < 31);
+                scale = std::ldexp(1 + static_cast<float>(half & 1023) / 1024, exponent - 15);
+            }
+            const int byte = static_cast<int>(group[format().head_bytes() + row % rows * 32 + n % 32]);
+            const int code = format().bits == 8 ? static_cast<std::int8_t>(byte) : row < rows ? byte % 16 : byte / 16;
+            float value = scale * static_cast<float>(code - format().zero);
+            if (format().has_offsets) value += float_at(group + format().scale_bytes() + n % 32 * 4);
+            EXPECT_EQ(found[at(k, n)], value) << k << " " << n;
         }
 }
 
-TEST(CodePanels, ATransposedMatrixHasTheSameBytes) {
+TEST_P(CodePanelsTest, ATransposedMatrixHasTheSameBytes) {
     const std::vector<double> elements = waves();
     std::vector<double> transposed(elements.size());
     for (std::int64_t k = 0; k < depth; ++k)
         for (std::int64_t n = 0; n < columns; ++n)
-            transposed[static_cast<std::size_t>(n * depth + k)] = elements[static_cast<std::size_t>(k * columns + n)];
-    std::vector<std::byte> plain, other;
-    const std::vector<double> found = stored(elements, plain), found_transposed = stored(transposed, other, true);
-    EXPECT_EQ(plain, other);
-    EXPECT_EQ(found_transposed[3], found[3 * columns]);
+            transposed[static_cast<std::size_t>(n * depth + k)] = elements[at(k, n)];
+    const std::vector<double> found = stored(elements);
+    const std::vector<std::byte> plain = bytes;
+    const std::vector<double> found_transposed = stored(transposed, true);
+    EXPECT_EQ(plain, bytes);
+    EXPECT_EQ(found_transposed[3], found[at(3, 0)]);
 }
 
-TEST(CodePanels, GroupsOfSpecialValues) {
+TEST_P(CodePanelsTest, GroupsOfSpecialValues) {
     std::vector<double> elements(depth * columns, 0.0);
-    elements[5 * columns + 1] = std::nan("");
-    elements[7 * columns + 2] = -HUGE_VAL;
-    elements[40 * columns + 3] = 1e30;
-    std::vector<std::byte> bytes;
-    const std::vector<double> found = stored(elements, bytes);
-    EXPECT_TRUE(std::isnan(found[0 * columns + 1]));
-    EXPECT_EQ(found[32 * columns + 1], 0);
-    EXPECT_EQ(found[7 * columns + 2], -HUGE_VAL);
-    EXPECT_EQ(found[8 * columns + 2], HUGE_VAL);
-    EXPECT_EQ(found[40 * columns + 3], 65504.0 * 127);
+    elements[at(5, 1)] = std::nan("");
+    elements[at(7, 2)] = -HUGE_VAL;
+    for (std::int64_t k = 0; k < depth; ++k) elements[at(k, 3)] = 0.375;
+    const std::vector<double> found = stored(elements);
+    EXPECT_TRUE(std::isnan(found[at(0, 1)]));
+    EXPECT_EQ(found[at(32, 1)], 0);
+    EXPECT_EQ(found[at(7, 2)], -HUGE_VAL);
+    EXPECT_EQ(found[at(8, 2)], -HUGE_VAL);
+    EXPECT_NEAR(found[at(9, 3)], 0.375, 0.375 / 256);
     EXPECT_EQ(found[0], 0);
 }
 
-TEST(CodePanels, ADepthOfPartsOfAGroupIsRefused) { EXPECT_THROW(CodePanels(40, 8, false), Error); }
+TEST_P(CodePanelsTest, ADepthOfPartsOfAGroupIsRefused) { EXPECT_THROW(CodePanels(layout().name, 40, 8), Error); }
+
+INSTANTIATE_TEST_SUITE_P(Layouts, CodePanelsTest,
+                         testing::Range(0, static_cast<int>(kernels::cpu::code_layouts.size())), [](const auto& info) {
+                             return std::string(kernels::cpu::code_layouts[static_cast<std::size_t>(info.param)].name);
+                         });
 
 }  // namespace
 }  // namespace cairn::kernel_check

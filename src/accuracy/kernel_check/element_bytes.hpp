@@ -2,10 +2,24 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-/// The encodings of f16 and bf16, implemented independently of graph/types/half.hpp.
+/// Elements in memory: copied as bytes, and the encodings of f16 and bf16, implemented independently of
+/// graph/types/half.hpp.
 namespace cairn::kernel_check {
+
+template <typename T>
+void put(std::byte* to, T value) {
+    std::memcpy(to, &value, sizeof value);
+}
+template <typename T>
+T get(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
 
 /// The value of an f16, or of a bf16.
 inline double decode16(std::uint16_t bits, bool is_half) {
