@@ -41,8 +41,9 @@ struct LayoutInput {
 };
 
 /// A layout: a way to hold a value in memory other than by strides. There are two kinds. A *packed* layout is one of a
-/// bound matrix: the packed matrix is computed once when weights are bound, by a Kernel with the definition `pack`
-/// whose output has this layout, and is shared by all programs that use it. A *computed* layout is one in which kernels
+/// bound matrix: the packed matrix is computed once when weights are bound, and is shared by all programs that use it.
+/// A Kernel with the definition `pack` whose output has this layout makes it of the plain matrix; a Kernel for what
+/// computes the matrix may write it at once (Kernel::output_layout). A *computed* layout is one in which kernels
 /// write results of a run (Kernel::output_layout) and others read them (Kernel::layout_inputs); a kernel for `copy`
 /// that reads it computes the plain value where that is needed.
 ///
@@ -108,15 +109,17 @@ struct Kernel {
     /// (programmatic dependent launch, from compute capability 9.0 on). `check_kernel` does not verify it.
     bool waits_for_dependencies = false;
     std::vector<InPlace> in_place;  ///< applies only where dtype, shape and strides of the two agree
-    /// Inputs that it reads packed, all of them; used only if these are bound.
+    /// Inputs that it reads packed, all of them; used only if these are bound. Several layouts for one input stand
+    /// together and are alternatives: it must be possible to pack the first; the others are used where a kernel writes
+    /// the value in them (output_layout).
     std::vector<LayoutInput> packed_inputs;
     /// Inputs that it also reads in a computed layout; each is in plain memory or in one of the layouts named for it.
     /// `accepts` decides on the parameter.
     std::vector<LayoutInput> layout_inputs = {};
-    /// The computed layout in which the kernel writes an output, with its parameter; empty: plain memory. `problem` has
-    /// plain outputs, and all inputs are plain or packed; the result must not depend on the setting. The other
-    /// functions get the Problem with these layouts, and decide whether the kernel also writes plain outputs. Null:
-    /// plain outputs only.
+    /// The layout in which the kernel writes an output; empty: plain memory. A computed layout, with its parameter, is
+    /// used for a value of a run, a packed one for a bound matrix. `problem` has plain outputs, and all inputs are
+    /// plain or packed; the result must not depend on the setting. The other functions get the Problem with these
+    /// layouts, and decide whether the kernel also writes plain outputs. Null: plain outputs only.
     KernelFunction<std::string(const Problem& problem, int output)> output_layout = {};
     /// Inputs that may keep their stored dtype: a narrower float dtype that widens to the definition's without loss,
     /// f16 or bf16 for f32. `accepts` decides which dtypes it takes; the definition must give the same result for them

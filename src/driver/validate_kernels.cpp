@@ -201,7 +201,9 @@ private:
             if (!exists(wanted.input, arity.inputs))
                 refuse("kernel {} wants input {} packed, which {} does not have", kernel.id, wanted.input,
                        kernel.definition);
-            packed.insert(wanted.input);
+            if (!packed.insert(wanted.input).second && (&wanted - 1)->input != wanted.input)
+                refuse("kernel {} names layouts of input {} before and after those of another", kernel.id,
+                       wanted.input);
             if (!alternatives.emplace(wanted.input, wanted.layout).second)
                 refuse("kernel {} names the layout \"{}\" for input {} twice", kernel.id, wanted.layout, wanted.input);
             if (wanted.layout.empty() || !is_packed_layout(wanted.layout))

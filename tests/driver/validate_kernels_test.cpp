@@ -156,6 +156,10 @@ TEST(ValidateKernels, InvalidKernelsAreRefusedByName) {
              s.kernels[1].packed_inputs = {{0, "my_rows"}, {0, "my_columns"}, {0, "my_rows"}};
          },
          "kernel my.first@1 names the layout \"my_rows\" for input 0 twice"},
+        {[](KernelSet& s) {
+             s.kernels[1].packed_inputs = {{0, "my_rows"}, {1, "my_rows"}, {0, "my_columns"}};
+         },
+         "kernel my.first@1 names layouts of input 0 before and after those of another"},
     };
     for (const Case& spoilt : cases) {
         KernelSet set = good();
