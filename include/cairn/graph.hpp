@@ -194,7 +194,8 @@ public:
     /// A tensor bound once; its shape must be constant.
     Tensor weight(std::string_view name, DType dtype, Shape shape,
                   std::source_location where = std::source_location::current());
-    /// A weight with the name, dtype and shape of a tensor in a file. Throws what Safetensors::view throws.
+    /// A weight with the name, dtype and shape of a tensor in a file. Floats of 8 bits are a weight of u8 behind their
+    /// composite (dequantize.hpp). Throws what Safetensors::view throws.
     Tensor weight(const Safetensors& file, std::string_view name,
                   std::source_location where = std::source_location::current());
     /// Adds a weight for each tensor of a file whose name begins with `prefix`, keyed by the rest of its name. Throws

@@ -56,10 +56,10 @@ public:
     std::vector<std::string> nearest(std::string_view name, std::size_t max_count = 4) const;
     /// String metadata of that key (of the first file that has it); empty if absent.
     std::string metadata(std::string_view key) const;
-    /// A view of a tensor in the map; valid as long as this object or a copy of its source() lives. If the file does
-    /// not align the tensor to its element size, it is an aligned copy that the view's `release` frees. Throws
-    /// Error(file) for an unknown name, with the nearest names and the number of tensors, and Error(unsupported) for a
-    /// dtype that Cairn does not support.
+    /// A view of a tensor in the map, of u8 for F8_E4M3 and F8_E5M2; valid as long as this object or a copy of its
+    /// source() lives. If the file does not align the tensor to its element size, it is an aligned copy that the view's
+    /// `release` frees. Throws Error(file) for an unknown name, with the nearest names and the number of tensors, and
+    /// Error(unsupported) for a dtype that Cairn does not support.
     InputView view(std::string_view name) const;
     /// view() as a WeightSource that keeps the maps open. The pages of a view are returned to the system when it is
     /// released.

@@ -216,9 +216,10 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
     };
     Pattern written = read(definition, text, has_first_axes);
     if (written.max_axes > sought.axes) return;
-    // Products have several operands; one operand of integers is converted, as blocks of a file are.
-    const bool multiplies_integers = written.problem.inputs.size() > 1 && !is_float(written.problem.inputs[0].dtype);
-    if (multiplies_integers && !sought.multiplies_integers) return;
+    const bool is_product =
+        definition.fusion_role == FusionRole::anchor || definition.fusion_role == FusionRole::product;
+    const bool is_of_integers = !written.problem.inputs.empty() && !is_float(written.problem.inputs[0].dtype);
+    if (is_product && is_of_integers && !sought.multiplies_integers) return;
     std::vector<DefinitionInstance> skeletons = skeletons_of(definition, written, sought.rounds);
     if (skeletons.empty()) refuse();
     for (DefinitionInstance& skeleton : skeletons) {

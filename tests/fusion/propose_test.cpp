@@ -85,6 +85,22 @@ TypedCall call(const Definition& definition, std::string_view text, bool symboli
     return result;
 }
 
+// Patterns of products of integers are left out where no matmul is of integers; these are none.
+TEST(Propose, DefinitionsOfIntegersAreMatchedInAnyGraph) {
+    Definition decoded;
+    decoded.name = "decoded";
+    decoded.patterns = {"decoded | i32[R,D] i32[D]"};
+    decoded.build = [](std::span<const Tensor> x, const Attributes&) {
+        return std::vector{cast(x[0] * 3 + x[1], DType::f32)};
+    };
+    Graph graph("g");
+    const Tensor codes = graph.input("codes", DType::i32, {5, 4}), zeros = graph.input("zeros", DType::i32, {4});
+    graph.output("y", relu(cast(codes * 3 + zeros, DType::f32)));
+    const std::vector<fusion::Match> matches = fusion::propose(*graph.data(), {&decoded, 1}, {});
+    EXPECT_TRUE(std::any_of(matches.begin(), matches.end(),
+                            [](const fusion::Match& match) { return match.definition == "decoded"; }));
+}
+
 TEST(Propose, EveryPatternMatchesTheGraphOfItsDefinition) {
     for (const Definition& definition : definitions())
         for (const std::string& text : problems(definition))

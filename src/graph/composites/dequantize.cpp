@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -101,6 +103,21 @@ Tensor codes_of_4_bits(const Blocks& blocks, std::int64_t begin) {
 /// Codes of 2 bits of q2_k and q3_k, [.., B, 2, 4, 32]: 32 bytes hold four times 32 codes.
 Tensor codes_of_2_bits(const Blocks& blocks, std::int64_t begin) {
     return blocks.pairs(Blocks::split(blocks.bytes(begin, begin + 64), {2, 1, 32}));
+}
+
+/// Floats of 8 bits with a sign, by a table of f16, which holds all of them exactly: in programs they stay 16 bits
+/// wide. `magnitude(exponent, mantissa)`: of the fields without the sign.
+Tensor widened_floats(const CompositeScope& scope, const Operand& operand, double (*magnitude)(int, int),
+                      int mantissa_bits) {
+    const Tensor& bytes = operand.tensor();
+    if (bytes.dtype() != DType::u8) scope.fail("needs u8: bytes " + to_string(bytes.dtype(), bytes.shape()));
+    std::vector<double> values;
+    for (int code = 0; code < 256; ++code) {
+        const double value = magnitude(code % 128 >> mantissa_bits, code & ((1 << mantissa_bits) - 1));
+        values.push_back(code < 128 ? value : -value);
+    }
+    const Tensor table = Graph(bytes.graph()).constant(DType::f16, {256}, std::span<const double>(values));
+    return cast(gather(table, cast(bytes, DType::i32), 0), DType::f32);
 }
 
 struct Dequantizer {
@@ -200,6 +217,28 @@ Tensor dequantize_mxfp4(const Operand& operand) {
     const Tensor scales = blocks.numbers(DType::f32, powers, {256});
     return Blocks::rows(gather(scales, cast(blocks.bytes(0, 1), DType::i32)) *
                         gather(table, cast(nibbles(blocks.bytes(1, 17)), DType::i32)));
+}
+
+Tensor dequantize_f8_e4m3(const Operand& operand) {
+    const CompositeScope scope("dequantize_f8_e4m3", operand);
+    return widened_floats(
+        scope, operand,
+        [](int exponent, int mantissa) {
+            if (exponent == 15 && mantissa == 7) return std::nan("");
+            return exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+        },
+        3);
+}
+
+Tensor dequantize_f8_e5m2(const Operand& operand) {
+    const CompositeScope scope("dequantize_f8_e5m2", operand);
+    return widened_floats(
+        scope, operand,
+        [](int exponent, int mantissa) {
+            if (exponent == 31) return mantissa == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
+            return exponent == 0 ? std::ldexp(mantissa, -16) : std::ldexp(4 + mantissa, exponent - 17);
+        },
+        2);
 }
 
 Tensor dequantize(const Operand& blocks, std::string_view type) {

@@ -17,7 +17,9 @@ Tensor add_weight(Graph& graph, const Safetensors& file, const Safetensors::Tens
                   const std::source_location& where) {
     const auto* row = weights::find_safetensors_dtype(tensor.dtype);
     if (row == nullptr || !row->dtype) static_cast<void>(file.view(tensor.name));  // throws, naming file and dtype
-    return graph.weight(tensor.name, row->dtype.value(), Shape(tensor.shape.begin(), tensor.shape.end()), where);
+    const Shape shape(tensor.shape.begin(), tensor.shape.end());
+    const Tensor stored = graph.weight(tensor.name, row->dtype.value(), shape, where);
+    return row->widen == nullptr ? stored : row->widen(Operand(stored, where));
 }
 
 Tensor add_weight(Graph& graph, const Gguf& file, const Gguf::Tensor& tensor, const std::source_location& where) {

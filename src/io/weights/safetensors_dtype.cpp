@@ -1,5 +1,7 @@
 #include "io/weights/safetensors_dtype.hpp"
 
+#include "cairn/dequantize.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -13,8 +15,8 @@ constexpr std::array<SafetensorsDType, 22> rows = {{{"BOOL", 8, DType::boolean},
                                                     {"F6_E3M2", 6, {}},
                                                     {"U8", 8, DType::u8},
                                                     {"I8", 8, DType::i8},
-                                                    {"F8_E5M2", 8, {}},
-                                                    {"F8_E4M3", 8, {}},
+                                                    {"F8_E5M2", 8, DType::u8, dequantize_f8_e5m2},
+                                                    {"F8_E4M3", 8, DType::u8, dequantize_f8_e4m3},
                                                     {"F8_E8M0", 8, {}},
                                                     {"F8_E4M3FNUZ", 8, {}},
                                                     {"F8_E5M2FNUZ", 8, {}},
@@ -38,7 +40,9 @@ const SafetensorsDType* find_safetensors_dtype(std::string_view name) noexcept {
 }
 
 std::string_view safetensors_name(DType dtype) noexcept {
-    return std::find_if(rows.begin(), rows.end(), [&](const auto& each) { return each.dtype == dtype; })->name;
+    return std::find_if(rows.begin(), rows.end(),
+                        [&](const auto& each) { return each.dtype == dtype && each.widen == nullptr; })
+        ->name;
 }
 
 }  // namespace cairn::weights

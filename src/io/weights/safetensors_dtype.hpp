@@ -1,9 +1,9 @@
 #pragma once
 
+#include "cairn/ops.hpp"
+
 #include <optional>
 #include <string_view>
-
-#include "cairn/types.hpp"
 
 namespace cairn::weights {
 
@@ -14,7 +14,8 @@ inline constexpr std::string_view safetensors_format = "safetensors";
 struct SafetensorsDType {
     std::string_view name;       ///< `BF16`
     unsigned bits;               ///< of one element
-    std::optional<DType> dtype;  ///< Cairn's own, if there is one
+    std::optional<DType> dtype;  ///< Cairn's own, if there is one; u8 for bytes that a composite widens
+    Tensor (*widen)(const Operand& bytes) = nullptr;  ///< that composite
 };
 
 /// The row of that name; null if the format has no such dtype.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -78,6 +79,40 @@ TEST_P(Dequantize, GivesTheElementsOfTheReferencePackage) {
 
 INSTANTIATE_TEST_SUITE_P(Types, Dequantize, testing::ValuesIn(blocks_cases()),
                          [](const auto& blocks) { return blocks.param.type; });
+
+// Each byte, as its sign, exponent and mantissa say.
+TEST(DequantizeFloats, OfEightBitsGiveTheirValues) {
+    std::vector<std::uint8_t> bytes;
+    for (int byte = 0; byte < 256; ++byte) bytes.push_back(static_cast<std::uint8_t>(byte));
+    const auto decoded = [](int byte, int mantissa_bits, int bias, bool has_infinities) {
+        const int magnitude = byte & 127, exponent = magnitude >> mantissa_bits, ones = 127 >> mantissa_bits;
+        const int mantissa = magnitude - (exponent << mantissa_bits), full = 1 << mantissa_bits;
+        double value = exponent == 0 ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
+                                     : std::ldexp(full + mantissa, exponent - bias - mantissa_bits);
+        if (has_infinities && exponent == ones) value = mantissa == 0 ? HUGE_VAL : std::nan("");
+        if (!has_infinities && magnitude == 127) value = std::nan("");
+        return static_cast<float>(byte < 128 ? value : -value);
+    };
+    Graph g;
+    const Tensor x = g.weight("x", DType::u8, {2, 128});
+    g.output("e4m3", dequantize_f8_e4m3(x));
+    g.output("e5m2", dequantize_f8_e5m2(x));
+    CompiledGraph compiled = compile(g, Context());
+    InputView view;
+    view.dtype = DType::u8, view.shape = {2, 128}, view.data = bytes.data();
+    compiled.bind([&](std::string_view) { return view; });
+    compiled.run();
+    for (int byte = 0; byte < 256; ++byte)
+        for (const bool is_e4m3 : {true, false}) {
+            const float wanted = is_e4m3 ? decoded(byte, 3, 7, false) : decoded(byte, 2, 15, true);
+            const float found = compiled.output(is_e4m3 ? "e4m3" : "e5m2").as<float>()[static_cast<std::size_t>(byte)];
+            if (std::isnan(wanted))
+                EXPECT_TRUE(std::isnan(found)) << byte;
+            else
+                EXPECT_EQ(std::bit_cast<std::uint32_t>(found), std::bit_cast<std::uint32_t>(wanted)) << byte;
+        }
+    EXPECT_EQ(compiled.output("e4m3").as<float>()[126], 448);
+}
 
 TEST(DequantizeErrors, NameTheTypeTheShapeAndTheBytes) {
     Graph g;

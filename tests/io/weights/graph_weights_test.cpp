@@ -38,6 +38,21 @@ TEST(GraphWeights, HaveDtypeAndShapeOfAFile) {
     EXPECT_NE(message([&] { h.weight(file, "a.w"); }).find("graph_weights_test.cpp:"), std::string::npos);
 }
 
+TEST(GraphWeights, OfFloatsOf8BitsAreWidened) {
+    const TempFolder folder;
+    const auto path = folder.write("m.safetensors",
+                                   safetensors_bytes(R"({"a":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]},)"
+                                                     R"("b":{"dtype":"F8_E5M2","shape":[3],"data_offsets":[4,7]}})",
+                                                     "0123456"));
+    const Safetensors file = Safetensors::open(path);
+    Graph g("g");
+    const WeightMap weights = g.weights(file);
+    EXPECT_EQ(to_string(weights.at("a").dtype(), weights.at("a").shape()), "f32[2,2]");
+    EXPECT_EQ(to_string(weights.at("b").dtype(), weights.at("b").shape()), "f32[3]");
+    EXPECT_NE(to_string(g).find("weight \"a\" : u8[2,2]"), std::string::npos);
+    EXPECT_EQ(file.view("a").dtype, DType::u8);
+}
+
 TEST(GraphWeights, OfBlocksAreDequantized) {
     const TempFolder folder;
     const auto path = folder.write("m.gguf", test::GgufBytes()
