@@ -39,8 +39,9 @@ struct Options {
 [[noreturn]] void refuse(const std::string& why) { throw cairn::Error(cairn::ErrorKind::argument, "model_bench", why); }
 
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("--model", options.model,
-                   "gpt2 or distilbert: the bundled ones, or full-size ones with --synthetic; or a folder");
+    app.add_option(
+        "--model", options.model,
+        "gpt2 or distilbert: the bundled ones, or full-size ones with --synthetic; or a folder or .gguf file");
     app.add_flag("--synthetic", options.synthetic, "GPT-2 124M or DistilBERT-base with weights made from integers");
     app.add_option("--work", options.work, "by default prefill, and classify for distilbert")
         ->check(CLI::IsMember({"prefill", "decode", "classify"}));
@@ -105,7 +106,7 @@ bench::ModelSource source_of(const Options& options, const Workload& work) {
     const bool is_classifier = work.kind == Workload::Kind::classify;
     if (!options.lock.empty() && !options.cache_folder.empty()) refuse("give --lock or --cache-dir, not both");
     if (options.model != "gpt2" && options.model != "distilbert") {
-        if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for a folder");
+        if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for files");
         return {options.model, {}, options.cache_folder};
     }
     if (options.synthetic && !options.cache_folder.empty()) refuse("--cache-dir is for models from files");
@@ -113,7 +114,7 @@ bench::ModelSource source_of(const Options& options, const Workload& work) {
     source.cache_folder = options.cache_folder;
     source.references = options.references;
     if (options.synthetic) source.golden = golden / "full_size_random.json";
-    if (!options.synthetic) source.folder = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
+    if (!options.synthetic) source.model = models / (is_classifier ? "sst2-distilbert" : "shakespeare-gpt2");
     if (!options.synthetic) source.golden = golden / (is_classifier ? "sst2_distilbert.json" : "shakespeare_gpt2.json");
     return source;
 }

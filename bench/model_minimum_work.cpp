@@ -25,9 +25,11 @@ double flops_of(const Layers& a) {
     return (a.count - 1) * layer(a.rows, a.seen) + layer(a.last_rows, a.last_attended_keys);
 }
 
+/// Bytes of the first rows of a weight as its file stores it.
 double bytes_of(const WeightSpec& weight, double rows) {
     double bytes = static_cast<double>(cairn::size_of(weight.dtype));
-    for (const std::int64_t size : weight.shape) bytes *= static_cast<double>(size);
+    for (const std::int64_t size : weight.block_type.empty() ? weight.shape : weight.block_shape)
+        bytes *= static_cast<double>(size);
     const auto all = static_cast<double>(weight.shape[0]);
     return bytes * std::min(rows, all) / all;
 }

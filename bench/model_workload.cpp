@@ -25,13 +25,6 @@ void check_positions(std::int64_t needed, std::int64_t positions) {
         refuse("the work needs " + std::to_string(needed) + " positions, the model has " + std::to_string(positions));
 }
 
-/// The weights of a model with their stored dtypes: those of the file, or f32 for synthetic weights.
-std::vector<WeightSpec> as_stored(std::vector<WeightSpec> weights, const ModelSource& source, const char* prefix) {
-    if (source.folder)
-        cairn::models::find_weights(weights, cairn::Safetensors::open(*source.folder), prefix, *source.folder);
-    return weights;
-}
-
 class BenchmarkedGpt2 : public BenchmarkedModel {
 public:
     BenchmarkedGpt2(const Workload& work, const ModelSource& source, const cairn::Context& context,
@@ -40,7 +33,7 @@ public:
           golden_(source.golden),
           references_(source.references),
           model_(load(work, source, context, options)),
-          weights_(as_stored(gpt2_weights(model_.config()), source, "transformer.")),
+          weights_(source.model ? gpt2_weights(model_.config(), *source.model) : gpt2_weights(model_.config())),
           ids_(workload_ids(work.batch, work.length, model_.config().vocabulary)),
           next_(static_cast<std::size_t>(work.batch), 0),
           starts_(static_cast<std::size_t>(work.batch), 0) {}
@@ -98,12 +91,12 @@ public:
 private:
     static Gpt2 load(const Workload& work, const ModelSource& source, const cairn::Context& context,
                      const cairn::CompileOptions& options) {
-        const Gpt2Config config = source.folder ? Gpt2Config::read(*source.folder / "config.json") : Gpt2Config();
+        const Gpt2Config config = source.model ? Gpt2Config::of_model(*source.model) : Gpt2Config();
         check_positions(work.length + (work.kind == Workload::Kind::decode ? 1 : 0), config.positions);
         const cairn::models::Gpt2Options made{
             .logits = work.all_logits ? cairn::models::Logits::all : cairn::models::Logits::last,
             .max_batch = work.batch};
-        if (source.folder) return Gpt2::load(*source.folder, context, made, options, source.cache_folder);
+        if (source.model) return Gpt2::load(*source.model, context, made, options, source.cache_folder);
         const std::vector<WeightSpec> weights = gpt2_weights(config);
         return Gpt2(config, weights, synthetic::source(weights), context, made, options);
     }
@@ -138,7 +131,8 @@ public:
           golden_(source.golden),
           references_(source.references),
           model_(load(work, source, context, options)),
-          weights_(as_stored(distilbert_weights(model_.config()), source, "distilbert.")) {
+          weights_(source.model ? distilbert_weights(model_.config(), *source.model)
+                                : distilbert_weights(model_.config())) {
         const std::vector<std::int32_t> ids = workload_ids(work.batch, work.length, model_.config().vocabulary);
         for (std::int64_t row = 0; row < work.batch; ++row)
             rows_.emplace_back(ids.begin() + row * work.length, ids.begin() + (row + 1) * work.length);
@@ -173,10 +167,9 @@ public:
 private:
     static DistilBert load(const Workload& work, const ModelSource& source, const cairn::Context& context,
                            const cairn::CompileOptions& options) {
-        const DistilBertConfig config =
-            source.folder ? DistilBertConfig::read(*source.folder / "config.json") : DistilBertConfig();
+        const DistilBertConfig config = source.model ? DistilBertConfig::of_model(*source.model) : DistilBertConfig();
         check_positions(work.length, config.positions);
-        if (source.folder) return DistilBert::load(*source.folder, context, work.batch, options, source.cache_folder);
+        if (source.model) return DistilBert::load(*source.model, context, work.batch, options, source.cache_folder);
         const std::vector<WeightSpec> weights = distilbert_weights(config);
         return DistilBert(config, weights, synthetic::source(weights), context, work.batch, options);
     }

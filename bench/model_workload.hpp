@@ -26,8 +26,8 @@ struct Workload {
 
 /// Files of a model and of its reference outputs.
 struct ModelSource {
-    /// Model folder in Hugging Face's layout; nullopt: the full-size model with synthetic weights.
-    std::optional<std::filesystem::path> folder;
+    /// Model folder in Hugging Face's layout, or a .gguf file; nullopt: the full-size model with synthetic weights.
+    std::optional<std::filesystem::path> model;
     std::filesystem::path golden;             ///< float64 outputs of a reference implementation; empty: none
     std::filesystem::path cache_folder = {};  ///< folder for the compiled, packed model; empty: none
     std::size_t references = SIZE_MAX;        ///< texts of `golden` whose logits are compared, at most

@@ -1,11 +1,17 @@
 #include "cairn/context.hpp"
+#include "cairn/models/gpt2.hpp"
 #include "tests/examples/run_program.hpp"
+#include "tests/io/weights/gguf_bytes.hpp"
 #include "tests/io/weights/test_files.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include <sched.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
 
 /// Runs `model_bench` on the bundled models.
 namespace cairn::test {
@@ -115,6 +121,48 @@ TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
     EXPECT_TRUE(all["error"].is_null());
     EXPECT_EQ(std::filesystem::file_size(path), 2u * 3 * 1024 * sizeof(float));
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock"));
+}
+
+/// A small GPT-2 whose matrices are in blocks of q8_0, with the number of bytes of its tensors.
+std::string small_gguf(std::size_t& bytes_of_tensors) {
+    models::Gpt2Config config;
+    config.vocabulary = 64, config.positions = 16, config.width = 32, config.heads = 2, config.layers = 2;
+    config.inner = 64;
+    GgufBytes file;
+    file.text("general.architecture", "gpt2").u32("gpt2.context_length", 16).u32("gpt2.embedding_length", 32);
+    file.u32("gpt2.feed_forward_length", 64).u32("gpt2.block_count", 2).u32("gpt2.attention.head_count", 2);
+    file.key("gpt2.attention.layer_norm_epsilon", 6, GgufBytes::raw(1e-5F));
+    std::string data;
+    for (const models::WeightSpec& spec : models::gpt2_weights(config)) {
+        std::vector<std::uint64_t> sizes(spec.shape.rbegin(), spec.shape.rend());
+        const std::string name = models::gguf_name(spec.name, models::gpt2_gguf_names());
+        if (name.find("attn_") != name.npos || name.find("ffn_") != name.npos) std::reverse(sizes.begin(), sizes.end());
+        const std::uint64_t count = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{1}, std::multiplies<>());
+        constexpr std::uint32_t f32 = 0, q8_0 = 8;
+        file.tensor(name, sizes, sizes.size() == 2 ? q8_0 : f32, data.size());
+        std::string bytes;
+        if (sizes.size() == 1) bytes = std::string(count * 4, '\0');
+        for (std::uint64_t block = 0; sizes.size() == 2 && block < count / 32; ++block) {
+            bytes += GgufBytes::raw<std::uint16_t>(0x2000);  // 2^-7
+            for (std::uint64_t i = 0; i < 32; ++i) bytes += static_cast<char>((block * 7 + i * 5) % 31 - 15);
+        }
+        bytes_of_tensors += bytes.size();
+        data += bytes + std::string((32 - bytes.size() % 32) % 32, '\0');
+    }
+    return file.bytes(data);
+}
+
+// A token reads every weight once, but for the positions, of which it needs its own.
+TEST(ModelBench, TakesGgufFilesAndCountsTheBytesOfBlocks) {
+    const TempFolder folder;
+    std::size_t bytes = 0;
+    const std::string path = folder.write("m.gguf", small_gguf(bytes));
+    const json all = bench_of({"--model", path, "--work", "decode", "--length", "5", "--iterations", "2"});
+    ASSERT_TRUE(all.is_object());
+    EXPECT_TRUE(all["error"].is_null());
+    const double keys_and_values = 2.0 * 2 * 5 * 32 * sizeof(float), other_positions = 15 * 34;
+    EXPECT_NEAR(all["needed_bytes"].get<double>(), static_cast<double>(bytes) - other_positions + keys_and_values,
+                2.0 * 2 * 32 * sizeof(float));
 }
 
 TEST(ModelBench, ComparesAsManyReferencesAsAsked) {
