@@ -106,7 +106,7 @@ bench::ModelSource source_of(const Options& options, const Workload& work) {
     const bool is_classifier = work.kind == Workload::Kind::classify;
     if (!options.lock.empty() && !options.cache_folder.empty()) refuse("give --lock or --cache-dir, not both");
     if (options.model != "gpt2" && options.model != "distilbert") {
-        if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for files");
+        if (options.synthetic) refuse("--synthetic is for gpt2 and distilbert, not for a folder or a file");
         return {options.model, {}, options.cache_folder};
     }
     if (options.synthetic && !options.cache_folder.empty()) refuse("--cache-dir is for models from files");
