@@ -12,7 +12,7 @@
 namespace cairn::selection {
 namespace {
 
-/// Kernels for `neg`, which writes layouts, and for products that read them.
+/// Kernels for a definition that writes layouts, and for products that read them.
 class ValueLayoutsTest : public testing::Test {
 protected:
     ValueLayoutsTest() {
@@ -20,14 +20,14 @@ protected:
         const auto bytes = [](const TensorDesc& tensor) { return tensor.shape.at(0) * tensor.shape.at(1) * Dim(3); };
         kernels.layouts = {
             {"rows", bytes, "rows.t"}, {"panel", bytes}, {.name = "of_runs", .bytes = bytes, .is_computed = true}};
-        Kernel negative, product;
-        negative.id = "negative@1";
-        negative.definition = "neg";
-        negative.output_layout = [](const Problem&, int) { return std::string(written); };
+        Kernel decode, product;
+        decode.id = "decode@1";
+        decode.definition = "decode";
+        decode.output_layout = [](const Problem&, int) { return std::string(written); };
         product.id = "product@1";
         product.definition = "matmul";
         product.packed_inputs = {{1, "panel"}, {1, "rows"}};
-        for (Kernel* kernel : {&negative, &product}) {
+        for (Kernel* kernel : {&decode, &product}) {
             kernel->accepts = [](const Problem&) { return Refusal(); };
             kernel->cost = [](const Problem&) { return Cost(); };
             kernels.kernels.push_back(*kernel);
@@ -72,7 +72,7 @@ const PhysicalProperties in_rows{false, "rows.t", Device::cpu};
 TEST_F(ValueLayoutsTest, ABoundMatrixIsReadInTheLayoutThatAKernelWrites) {
     const Tensor w = graph.weight("w", DType::f32, {4, 2, 3}), negated = -w, matrix = reshape(negated, {4, 6}),
                  turned = transpose(matrix, {1, 0});
-    fusion::Match match = match_of(matrix, "neg", {w.id()});
+    fusion::Match match = match_of(matrix, "decode", {w.id()});
     matches = {match};
     EXPECT_EQ(layouts_read(turned), (Texts{"panel", "rows", ""}));
     Candidates of = candidates();
@@ -82,7 +82,7 @@ TEST_F(ValueLayoutsTest, ABoundMatrixIsReadInTheLayoutThatAKernelWrites) {
     const std::vector<Candidate> writers = of.of_match(match, 0);
     ASSERT_EQ(writers.size(), 2U);
     EXPECT_EQ(of.output_goal(writers[1], 0), (Goal{negated.id(), in_rows}));
-    EXPECT_EQ(to_string(writers[1].problem->outputs[0]), "f32[4,6]@rows.t");
+    EXPECT_EQ(to_string(*writers[1].problem), "decode | f32[4,2,3]! -> f32[4,6]@rows.t");
 
     const Goal goal{negated.id(), in_rows};
     EXPECT_EQ(to_string(of.tensor_in_layout(goal)), "f32[6,4]@rows");
@@ -93,7 +93,7 @@ TEST_F(ValueLayoutsTest, ABoundMatrixIsReadInTheLayoutThatAKernelWrites) {
 // Parts of the matrix, and the same elements as another matrix, lie elsewhere in the layout.
 TEST_F(ValueLayoutsTest, OtherViewsAreNotReadInIt) {
     const Tensor w = graph.weight("w", DType::f32, {4, 6}), negated = -w;
-    matches = {match_of(negated, "neg", {w.id()})};
+    matches = {match_of(negated, "decode", {w.id()})};
     EXPECT_EQ(layouts_read(transpose(negated, {1, 0})), (Texts{"panel", "rows", ""}));
     EXPECT_EQ(layouts_read(slice(transpose(negated, {1, 0}), 1, 0, 2)), (Texts{"panel", ""}));
     EXPECT_EQ(layouts_read(reshape(negated, {3, 8})), (Texts{"panel", ""}));
@@ -106,7 +106,7 @@ TEST_F(ValueLayoutsTest, OtherViewsAreNotReadInIt) {
 TEST_F(ValueLayoutsTest, LayoutsOfRunsAndOfBoundValuesDiffer) {
     const Tensor x = graph.input("free", DType::f32, {4, 6}), free = -x, w = graph.weight("w", DType::f32, {4, 6}),
                  bound = -w;
-    const fusion::Match of_run = match_of(free, "neg", {x.id()}), of_bound = match_of(bound, "neg", {w.id()});
+    const fusion::Match of_run = match_of(free, "decode", {x.id()}), of_bound = match_of(bound, "decode", {w.id()});
     matches = {of_run, of_bound};
     for (const auto& [layout, in_run, at_bind] : {std::tuple("rows.t", 1U, 2U), {"of_runs", 2U, 1U}, {"", 1U, 1U}}) {
         written = layout;
