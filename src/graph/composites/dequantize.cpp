@@ -105,8 +105,8 @@ Tensor codes_of_2_bits(const Blocks& blocks, std::int64_t begin) {
     return blocks.pairs(Blocks::split(blocks.bytes(begin, begin + 64), {2, 1, 32}));
 }
 
-/// Floats of 8 bits with a sign, by a table of f16, which holds all of them exactly: in programs they stay 16 bits
-/// wide. `magnitude(exponent, mantissa)`: of the fields without the sign.
+/// Floats of 8 bits with a sign, by a table of f16, which holds all of them exactly: what is read untransposed may be
+/// kept in 16 bits. `magnitude(exponent, mantissa)`: of the fields without the sign.
 Tensor widened_floats(const CompositeScope& scope, const Operand& operand, double (*magnitude)(int, int),
                       int mantissa_bits) {
     const Tensor& bytes = operand.tensor();
