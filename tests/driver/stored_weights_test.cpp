@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "graph/types/half.hpp"
+#include "tests/driver/runs_of_ids.hpp"
 #include "tests/io/weights/test_files.hpp"
 
 #include <gtest/gtest.h>
@@ -58,15 +59,7 @@ void bind(CompiledGraph& compiled, DType stored, Memory& memory) {
 std::vector<float> results(CompiledGraph& compiled, DType stored) {
     Memory memory;
     bind(compiled, stored, memory);
-    std::vector<float> all;
-    for (const std::int64_t rows : {0, 1, 2, 12, 13, 64}) {
-        std::vector<std::int32_t> ids(static_cast<std::size_t>(rows) + 1);
-        for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 331 % vocabulary);
-        compiled.set("ids", ids.data(), {rows});
-        compiled.run();
-        for (const float y : compiled.output("y").as<float>()) all.push_back(y);
-    }
-    return all;
+    return test::outputs_of_ids(compiled, vocabulary);
 }
 
 class StoredWeights : public testing::TestWithParam<DType> {};
