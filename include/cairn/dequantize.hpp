@@ -38,8 +38,8 @@ CAIRN_API Tensor dequantize_iq4_nl(const Operand& blocks);
 /// 32 elements in 17 bytes: an exponent of 8 bits and floats of 4 bits (OCP Microscaling, MXFP4).
 CAIRN_API Tensor dequantize_mxfp4(const Operand& blocks);
 
-/// Floats of 8 bits, of any shape, to f32: 4 bits of exponent with bias 7 and 3 of mantissa; no infinities, both codes
-/// of ones alone are NaN, the largest is 448 (E4M3 of OCP OFP8, F8_E4M3 of safetensors).
+/// Floats of 8 bits, of any shape, to f32: 4 bits of exponent with bias 7 and 3 of mantissa; no infinities, 0x7f and
+/// 0xff are NaN, the largest is 448 (E4M3 of OCP OFP8, F8_E4M3 of safetensors).
 CAIRN_API Tensor dequantize_f8_e4m3(const Operand& bytes);
 /// The same with 5 bits of exponent and 2 of mantissa: the upper bytes of f16 (E5M2 of OCP OFP8, F8_E5M2).
 CAIRN_API Tensor dequantize_f8_e5m2(const Operand& bytes);

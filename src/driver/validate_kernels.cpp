@@ -197,11 +197,13 @@ private:
                 refuse("kernel {} widens input {}, which {} does not have", kernel.id, input, kernel.definition);
         std::set<int> packed;
         std::set<std::pair<int, std::string>> alternatives;
+        int previous = -1;
         for (const LayoutInput& wanted : kernel.packed_inputs) {
             if (!exists(wanted.input, arity.inputs))
                 refuse("kernel {} wants input {} packed, which {} does not have", kernel.id, wanted.input,
                        kernel.definition);
-            if (!packed.insert(wanted.input).second && (&wanted - 1)->input != wanted.input)
+            const bool is_known = !packed.insert(wanted.input).second;
+            if (const int before = std::exchange(previous, wanted.input); is_known && before != wanted.input)
                 refuse("kernel {} names layouts of input {} before and after those of another", kernel.id,
                        wanted.input);
             if (!alternatives.emplace(wanted.input, wanted.layout).second)

@@ -1,7 +1,11 @@
 #pragma once
 
+#include "graph/types/half.hpp"
+
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 /// Panels of codes: packed forms of a quantized f32 matrix W [K, N]. As in panel32 a panel holds 32 columns; along K it
@@ -35,7 +39,41 @@ struct CodeLayout {
     CodeFormat format;
 };
 
-/// 8.5, 4.5, 10, 6, 10 and 8 bits for each element.
+/// One column of a group, whose first byte is at `group`.
+class CodeColumn {
+public:
+    CodeColumn(const CodeFormat& format, const std::byte* group, std::int64_t column) noexcept
+        : format_(format), codes_(group + format.head_bytes() + column) {
+        if (format.has_half_scales)
+            scale_ = types::f16_to_f32(number_at<std::uint16_t>(group, column));
+        else
+            scale_ = number_at<float>(group, column);
+        if (format.has_offsets) offset_ = number_at<float>(group + format.scale_bytes(), column);
+    }
+    /// The element at step k of the group.
+    float element(std::int64_t k) const noexcept {
+        const std::int64_t bytes = format_.group * format_.bits / 8;
+        const auto byte = static_cast<std::uint8_t>(codes_[k % bytes * 32]);
+        const int code = format_.bits == 8 ? static_cast<std::int8_t>(byte) : k < bytes ? byte & 15 : byte >> 4;
+        const float product = scale_ * static_cast<float>(code - format_.zero);
+        return format_.has_offsets ? product + offset_ : product;
+    }
+
+private:
+    template <typename T>
+    static T number_at(const std::byte* numbers, std::int64_t column) noexcept {
+        T value;
+        std::memcpy(&value, numbers + column * static_cast<std::int64_t>(sizeof value), sizeof value);
+        return value;
+    }
+
+    const CodeFormat& format_;
+    const std::byte* codes_;
+    float scale_, offset_ = 0;
+};
+
+/// 8.5, 4.5, 10, 6, 10 and 8 bits for each element. The names end in `a` for formats with offsets (affine), in `s` for
+/// those with groups of 16 (small), with or without offsets.
 inline constexpr std::array<CodeLayout, 6> code_layouts{{{"panel32_q8", "panel32_q8.t", {8, 32, 0, false, true}},
                                                          {"panel32_q4", "panel32_q4.t", {4, 32, 8, false, true}},
                                                          {"panel32_q8a", "panel32_q8a.t", {8, 32, 0, true, false}},

@@ -22,7 +22,7 @@ struct Code {
 
 template <int layout>
 inline constexpr std::int64_t panel_row<Code<layout>> = Code<layout>::format.row_bytes();
-// From then on it is faster to widen a panel once than to convert its codes for each tile.
+// With more rows it is faster to widen a panel once than to convert its codes for each tile.
 template <int layout>
 inline constexpr int few_rows<Code<layout>> = std::min(whole_height, static_cast<int>(PanelPlan::few_rows_of_codes));
 
@@ -60,18 +60,6 @@ struct CodeGroup {
             codes[1] = to_float(pairs >> 4);
         }
     }
-    /// One element.
-    float weight(std::int64_t k, std::int64_t column) const {
-        const std::uint8_t byte = data[format.head_bytes() + k % bytes_of_column * panel_width + column].byte;
-        const int code = format.bits == 8      ? static_cast<std::int8_t>(byte)
-                         : k < bytes_of_column ? byte & 15
-                                               : byte >> 4;
-        const float scale = format.has_half_scales ? widened(reinterpret_cast<const F16*>(data)[column])
-                                                   : reinterpret_cast<const float*>(data)[column];
-        const float product = scale * static_cast<float>(code - format.zero);
-        if constexpr (!format.has_offsets) return product;
-        return product + reinterpret_cast<const float*>(data + format.scale_bytes())[column];
-    }
 };
 
 /// Adds the sums of a group to those of a tile. Sums that are not finite are computed again with each weight widened on
@@ -82,14 +70,15 @@ __attribute__((noinline, cold)) void add_special_sums(const TileSource<Weight>& 
                                                       float* sums) noexcept {
     using Group = CodeGroup<Weight>;
     for (int p = 0; p < panels; ++p) {
-        const Group codes{source.panel + p * source.depth * panel_row<Weight> + group * Group::bytes};
+        const Weight* const codes = source.panel + p * source.depth * panel_row<Weight> + group * Group::bytes;
         for (int i = 0; i < height; ++i)
             for (std::int64_t n = 0; n < panel_width; ++n) {
                 float part = parts[p][i][n];
                 if (!(part - part == 0)) {
                     const float* const x = source.x + i * source.x_stride + group * Group::depth;
+                    const CodeColumn column(Group::format, reinterpret_cast<const std::byte*>(codes), n);
                     part = 0;
-                    for (std::int64_t k = 0; k < Group::depth; ++k) part += x[k] * codes.weight(k, n);
+                    for (std::int64_t k = 0; k < Group::depth; ++k) part += x[k] * column.element(k);
                 }
                 sums[(p * tile_height + i) * panel_width + n] += part;
             }

@@ -26,10 +26,10 @@ void set_scale(BlockNumbers& numbers, float scale, float offset = 0) noexcept {
     numbers.offsets[0] = offset;
 }
 
-// `code(j)`: of element j of 32.
-template <typename F>
+// `code(j)`: of element j.
+template <int elements = 32, typename F>
 void set_codes(BlockNumbers& numbers, F code) noexcept {
-    for (int j = 0; j < 32; ++j) numbers.codes[j] = static_cast<std::int8_t>(code(j));
+    for (int j = 0; j < elements; ++j) numbers.codes[j] = static_cast<std::int8_t>(code(j));
 }
 
 // Code j of 16 bytes: their low halves, then their high ones.
@@ -96,7 +96,7 @@ void read_q2_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
         numbers.scales[g] = scale * static_cast<float>(low(block[g]));
         numbers.offsets[g] = -(minimum * static_cast<float>(high(block[g])));
     }
-    for (int i = 0; i < 256; ++i) numbers.codes[i] = static_cast<std::int8_t>(code_of_2_bits(block + 16, i));
+    set_codes<256>(numbers, [&](int i) { return code_of_2_bits(block + 16, i); });
 }
 
 void read_q3_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
@@ -106,23 +106,20 @@ void read_q3_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
         const int lower = g < 8 ? low(block[96 + g]) : high(block[88 + g]);
         const int upper = bits_of(block[104 + g % 4], g / 4 * 2, 2);
         numbers.scales[g] = scale * static_cast<float>(lower + upper * 16 - 32);
-        numbers.offsets[g] = 0;
     }
-    for (int i = 0; i < 256; ++i)
-        numbers.codes[i] =
-            static_cast<std::int8_t>(code_of_2_bits(block + 32, i) + bits_of(block[i % 32], i / 32, 1) * 4 - 4);
+    set_codes<256>(numbers,
+                   [&](int i) { return code_of_2_bits(block + 32, i) + bits_of(block[i % 32], i / 32, 1) * 4 - 4; });
 }
 
 void read_q4_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
     set_affine_groups(numbers, block);
-    for (int i = 0; i < 256; ++i) numbers.codes[i] = static_cast<std::int8_t>(code_of_4_bits(block + 16, i));
+    set_codes<256>(numbers, [&](int i) { return code_of_4_bits(block + 16, i); });
 }
 
 void read_q5_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
     set_affine_groups(numbers, block);
-    for (int i = 0; i < 256; ++i)
-        numbers.codes[i] =
-            static_cast<std::int8_t>(code_of_4_bits(block + 48, i) + bits_of(block[16 + i % 32], i / 32, 1) * 16);
+    set_codes<256>(numbers,
+                   [&](int i) { return code_of_4_bits(block + 48, i) + bits_of(block[16 + i % 32], i / 32, 1) * 16; });
 }
 
 void read_q6_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
@@ -130,14 +127,13 @@ void read_q6_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept {
     numbers.elements_of_scale = 16;
     for (int g = 0; g < 16; ++g) {
         numbers.scales[g] = scale * static_cast<float>(static_cast<std::int8_t>(block[192 + g]));
-        numbers.offsets[g] = 0;
     }
     // Half a block: 64 bytes with the low bits of 64 codes and of the 64 after them, 32 with the upper ones of all.
-    for (int i = 0; i < 256; ++i) {
+    set_codes<256>(numbers, [&](int i) {
         const int byte = block[i / 128 * 64 + i % 64], lower = i % 128 < 64 ? low(byte) : high(byte);
         const int upper = bits_of(block[128 + i / 128 * 32 + i % 32], i / 32 % 4 * 2, 2);
-        numbers.codes[i] = static_cast<std::int8_t>(lower + upper * 16 - 32);
-    }
+        return lower + upper * 16 - 32;
+    });
 }
 
 void read_iq4_nl(const std::uint8_t* block, BlockNumbers& numbers) noexcept {

@@ -9,7 +9,8 @@
 /// The blocks of GGUF files, as numbers that layouts of codes hold (include/cairn/dequantize.hpp has their meaning).
 namespace cairn::kernels::cpu {
 
-/// Element i is scales[i / elements_of_scale] * codes[i] + offsets[i / elements_of_scale].
+/// Element i is scales[i / elements_of_scale] * codes[i] + offsets[i / elements_of_scale]. Offsets are set for layouts
+/// that have them.
 struct BlockNumbers {
     std::int8_t codes[256];
     float scales[16], offsets[16];

@@ -1,7 +1,5 @@
-#include "graph/types/half.hpp"
 #include "kernels/cpu/panel/layout.hpp"
 
-#include <cstring>
 #include <memory>
 
 /// `gather` of rows from a packed table [V, D]: row v is one column of a panel. Of a table in codes the
@@ -46,26 +44,9 @@ void copy_column(const std::byte* panel, std::int64_t column, std::int64_t depth
 // The same of a panel of codes.
 void widen_column(const CodeFormat& format, const std::byte* panel, std::int64_t column, std::int64_t depth, float* to,
                   std::int64_t stride) noexcept {
-    const auto float_at = [&](std::int64_t offset) {
-        float value;
-        std::memcpy(&value, panel + offset + column * 4, sizeof value);
-        return value;
-    };
-    const std::int64_t bytes_of_column = format.group * format.bits / 8;
     for (std::int64_t first = 0; first < depth; first += format.group, panel += format.group_bytes()) {
-        std::uint16_t half;
-        std::memcpy(&half, panel + column * 2, sizeof half);
-        const float scale = format.has_half_scales ? types::f16_to_f32(half) : float_at(0);
-        const float offset = format.has_offsets ? float_at(format.scale_bytes()) : 0;
-        for (std::int64_t k = 0; k < format.group; ++k) {
-            const auto byte =
-                static_cast<std::uint8_t>(panel[format.head_bytes() + k % bytes_of_column * panel_width + column]);
-            const int code = format.bits == 8      ? static_cast<std::int8_t>(byte)
-                             : k < bytes_of_column ? byte & 15
-                                                   : byte >> 4;
-            const float product = scale * static_cast<float>(code - format.zero);
-            to[(first + k) * stride] = format.has_offsets ? product + offset : product;
-        }
+        const CodeColumn elements(format, panel, column);
+        for (std::int64_t k = 0; k < format.group; ++k) to[(first + k) * stride] = elements.element(k);
     }
 }
 

@@ -163,7 +163,7 @@ private:
     std::vector<DType> rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const;
     std::vector<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
     const TensorDesc* written_at_bind(const Goal& goal) const;
-    std::string_view layout_through_view(ir::NodeId node, const TensorDesc& written) const;
+    std::string_view layout_through_view(ir::NodeId node, const Shape& matrix, std::string_view name) const;
     std::vector<KernelOperands> in_computed_layouts(const Kernel& kernel, const KernelOperands& operands) const;
     LayoutNames written_layouts(const Kernel& kernel, const fusion::Match& match, KernelQuery& plain);
     void add_on_device(Device device, const fusion::Match& match, int index, bool cheapest,

@@ -15,14 +15,12 @@ Goal Candidates::packed(NodeId node, std::string_view name, Device device) const
     const NodeId base_value = classes_.value_of(view.base);
     if (const auto found = written_at_bind_.find(base_value); found != written_at_bind_.end())
         for (const TensorDesc* written : found->second)
-            if (layout_through_view(node, *written) == name) return {base_value, {false, written->layout, device}};
-    const Layout* row = layout(name);
-    const Shape& shape = graph_->node(node).shape;
-    if (view.base != node && shape.size() == 2 && row != nullptr && !row->transposed.empty() && view.offset == Dim(0)) {
-        const ir::Node& base = graph_->node(view.base);
-        const bool transposed = base.shape.size() == 2 && base.shape[0] == shape[1] && base.shape[1] == shape[0] &&
-                                view.strides[0] == Dim(1) && view.strides[1] == shape[0];
-        if (transposed) return {view.base, {false, name == row->name ? row->transposed : row->name, device}};
+            if (layout_through_view(node, written->shape, written->layout) == name)
+                return {base_value, {false, written->layout, device}};
+    if (const Layout* row = layout(name); row != nullptr && !row->transposed.empty() && view.base != node) {
+        const std::string_view of_base = name == row->name ? row->transposed : row->name;
+        if (layout_through_view(node, graph_->node(view.base).shape, of_base) == name)
+            return {view.base, {false, of_base, device}};
     }
     return {node, {false, name, device}};
 }
@@ -136,7 +134,8 @@ void Candidates::find_layouts(std::span<const fusion::Match> matches) {
         if (bound_[id]) {
             if (const auto at = written_at_bind_.find(classes_.value_of(views_[id].base)); at != written_at_bind_.end())
                 for (const TensorDesc* written : at->second)
-                    if (const std::string_view name = layout_through_view(id, *written); !name.empty())
+                    if (const std::string_view name = layout_through_view(id, written->shape, written->layout);
+                        !name.empty())
                         add(found[classes_.value_of(id)], name);
         } else if (is_reshaped(id)) {
             for (const std::string_view name : found[memory_of(id)])
@@ -148,18 +147,18 @@ void Candidates::find_layouts(std::span<const fusion::Match> matches) {
     candidate_cache_.forget();
 }
 
-/// The layout in which a node holds what a kernel writes as `written` into the memory that the node is a view of: the
+/// The layout in which a node holds a matrix that is in layout `name` in the memory that the node is a view of: the
 /// same for that matrix, and the transposed layout for the transposed matrix. Empty for any other view.
-std::string_view Candidates::layout_through_view(NodeId node, const TensorDesc& written) const {
+std::string_view Candidates::layout_through_view(NodeId node, const Shape& matrix, std::string_view name) const {
     const Shape& shape = graph_->node(node).shape;
     const ValueView& view = views_[node];
-    if (shape.size() != 2 || written.shape.size() != 2 || !(view.offset == Dim(0))) return {};
-    const Layout& row = *layout(written.layout);
-    if (shape == written.shape && types::are_dense_strides(shape, view.strides)) return written.layout;
-    const bool is_transposed = shape[0] == written.shape[1] && shape[1] == written.shape[0] &&
-                               view.strides[0] == Dim(1) && view.strides[1] == shape[0];
+    if (shape.size() != 2 || matrix.size() != 2 || !(view.offset == Dim(0))) return {};
+    if (shape == matrix && types::are_dense_strides(shape, view.strides)) return name;
+    const bool is_transposed =
+        shape[0] == matrix[1] && shape[1] == matrix[0] && view.strides[0] == Dim(1) && view.strides[1] == shape[0];
     if (!is_transposed) return {};
-    return written.layout == row.name ? std::string_view(row.transposed) : std::string_view(row.name);
+    const Layout& row = *layout(name);
+    return name == row.name ? row.transposed : row.name;
 }
 
 /// The tensor as a kernel of a match writes it, or null.
