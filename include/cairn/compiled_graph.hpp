@@ -125,7 +125,7 @@ struct VerifiedError {
     std::string bucket;     ///< the sizes of its program, `T in 1..12`; empty: all sizes
     std::string value;      ///< `output "y"`, `state "keys"`
     double allowed = 0;     ///< the tolerance
-    double expected = 0;    ///< the sum of the errors that the kernels state
+    double expected = 0;    ///< the combined error that the kernels state
     bool verified = false;  ///< a run of the bucket was compared
     double error = 0;  ///< the largest found; infinite if an integer differs, or if only one of two is NaN or infinite
     /// An error of the bucket exceeded its tolerance: it uses its exact program from then on. If states are stored in a

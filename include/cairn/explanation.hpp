@@ -112,10 +112,10 @@ struct ExplainedValue {
     friend bool operator==(const ExplainedValue&, const ExplainedValue&) = default;
 };
 
-/// The sum of the kernel errors that contribute to an output or a state.
+/// The combined error of the kernels and roundings that contribute to an output or a state.
 struct ExplainedError {
     std::string target;         ///< `output "y"`
-    double error = 0;           ///< the sum, to first order
+    double error = 0;           ///< root of the sum of squares, see Tolerance::relative
     double tolerance = 0;       ///< the largest error allowed; 0: none
     bool verified = false;      ///< a run of the bucket was compared with its exact program
     double measured_error = 0;  ///< largest error found by verification; may be infinite, as VerifiedError::error

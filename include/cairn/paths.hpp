@@ -55,7 +55,7 @@ public:
 
     /// Compiles this path into a program, as compile() does with the cover that it selects. The options given to
     /// paths() apply, including stop and progress. Concurrent calls are serialised. Throws Error(unsupported) naming a
-    /// kernel that cannot prepare its Problem, or an output whose errors sum to more than its tolerance; and what
+    /// kernel that cannot prepare its Problem, or an output whose combined error exceeds its tolerance; and what
     /// compile() throws.
     CompiledGraph compile() const;
 
@@ -185,7 +185,7 @@ private:
 /// Finds all covers of the graph with the costs that compile() with these options would use: estimates in Mode::off,
 /// the timing database where the mode reads it; modes that measure do so first. With the stage `search` disabled, each
 /// node is computed on its own by the first kernel that accepts it. Kernels that state an error are included if the
-/// tolerance of each output they contribute to is at least that large. Paths whose errors sum to more than a tolerance
+/// tolerance of each output they contribute to is at least that large. Paths whose combined errors exceed a tolerance
 /// are counted, but Path::compile() rejects them. Throws what compile() throws before it makes programs.
 CAIRN_API Paths paths(const Graph& graph, const Context& context, const CompileOptions& options = {});
 

@@ -309,7 +309,7 @@ std::string details(const Explanation& explanation) {
         text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
                             bucket.seconds);
         for (const ExplainedError& error : bucket.errors)
-            text += fmt::format("  the errors of {} add up to {:.4g}, allowed is {}{}\n", error.target, error.error,
+            text += fmt::format("  the combined error of {} is {:.4g}, allowed is {}{}\n", error.target, error.error,
                                 error.tolerance == 0 ? "none" : fmt::format("{:.4g}", error.tolerance),
                                 error.verified ? fmt::format(", found was {:.4g}", error.measured_error) : "");
         if (bucket.fell_back)

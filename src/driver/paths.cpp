@@ -141,7 +141,7 @@ void check_errors(const selection::Selection& selection) {
     for (const auto& [bound, error, limit] : selection.errors)
         if (error > limit * (1 + 1e-12))
             throw Error(ErrorKind::unsupported, "paths",
-                        fmt::format("the errors of {} add up to {:.4g}, allowed is {:.4g}", bound, error, limit));
+                        fmt::format("the combined error of {} is {:.4g}, allowed is {:.4g}", bound, error, limit));
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ private:
         if (!others.empty()) add("other sizes: " + others);
         for (std::size_t i = 0; i < std::min<std::size_t>(2, bucket_.errors.size()); ++i) {
             const ExplainedError& error = bucket_.errors[i];
-            add(fmt::format("the errors of {} add up to {:.3g}, allowed is {}", error.target, error.error,
+            add(fmt::format("the combined error of {} is {:.3g}, allowed is {}", error.target, error.error,
                             error.tolerance == 0 ? "none" : fmt::format("{:.3g}", error.tolerance)));
         }
         if (bucket_.fell_back) add("a measured error exceeds the error budget: the fastest exact program runs instead");

@@ -12,7 +12,7 @@ namespace {
 
 bool is_inexact(const selection::Selection& selection) {
     return std::any_of(selection.chosen.begin(), selection.chosen.end(),
-                       [](const selection::Choice& choice) { return choice.candidate.estimate.error > 0; });
+                       [](const selection::Choice& choice) { return choice.candidate.error() > 0; });
 }
 
 bool any_inexact(const selection::Selections& selections) {
@@ -56,12 +56,13 @@ std::vector<accuracy::ErrorBudget> seen_values(const PreparedBucket& bucket, con
     return all;
 }
 
-/// Sum of the errors of all choices that influence a budget.
+/// The combined error of all choices that influence a budget.
 double error_in(const selection::Selection& selection, const accuracy::ErrorInfluence& influence, std::size_t bound) {
-    double sum = 0;
+    double error = 0;
     for (const auto& [goal, candidate, number] : selection.chosen)
-        if (selection::influences(goal, candidate, influence, bound)) sum += candidate.estimate.error;
-    return sum;
+        if (selection::influences(goal, candidate, influence, bound))
+            error = accuracy::combined_error(error, candidate.error());
+    return error;
 }
 
 }  // namespace
@@ -105,7 +106,8 @@ void attach_exact_program(const PreparedBucket& bucket, const selection::Selecti
     const std::vector<accuracy::ErrorBudget> seen = seen_values(bucket, options);
     const accuracy::ErrorInfluence influence(*bucket.graph, bucket.candidates->classes(), seen);
     for (std::size_t v = 0; v < seen.size(); ++v) {
-        const double error = error_in(chosen, influence, v) + accuracy::rounding_in(*bucket.graph, influence, v);
+        const double error = accuracy::combined_error(error_in(chosen, influence, v),
+                                                      accuracy::rounding_in(*bucket.graph, influence, v));
         if (error > 0) program.inexact.push_back({seen[v].is_state, seen[v].port, seen[v].limit, error});
     }
     if (program.inexact.empty()) return;

@@ -76,7 +76,8 @@ private:
         lock_.selection_key = words.next();
         while (!words.at_end()) {
             const std::string_view what = words.next(), value = words.next();
-            if (const std::optional<Device> device = parse_device(value); what == "states" && device && *device != Device::cpu)
+            if (const std::optional<Device> device = parse_device(value);
+                what == "states" && device && *device != Device::cpu)
                 lock_.states = *device;
             else if (what == "stored" && !value.empty())
                 lock_.stored = value;
@@ -183,8 +184,7 @@ void Lock::add_calls(CoverSteps& steps) {
         std::string& text = texts[step.chosen_for.get()];
         if (text.empty()) text = cairn::to_string(*step.chosen_for);
         step.problem = problem_digest(text);
-        if (find(text, step.kernel) == nullptr)
-            calls[text].push_back({step.kernel, step.seconds, std::max(step.error - step.rounding, 0.0)});
+        if (find(text, step.kernel) == nullptr) calls[text].push_back({step.kernel, step.seconds, step.error});
     }
 }
 

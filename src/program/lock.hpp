@@ -21,7 +21,7 @@ struct CoverStep {
     std::string problem;                          ///< problem_digest() of its Problem's text
     std::string operands;                         ///< space-separated, one word per operand
     std::string results;                          ///< space-separated, one word per result; empty for a packing step
-    double seconds = 0, error = 0, rounding = 0;  ///< estimates of the selection; `error` includes `rounding`
+    double seconds = 0, error = 0, rounding = 0;  ///< estimates of the selection
     std::shared_ptr<const Problem> chosen_for = nullptr;  ///< null if the step was parsed from text
     /// Compares all members except `chosen_for`.
     friend bool operator==(const CoverStep& a, const CoverStep& b) {

@@ -241,7 +241,7 @@ TEST(Explanation, ReportsErrorsAndTolerances) {
     const ExplainedKernel& chosen = loose.buckets[0].instructions[0].chosen;
     EXPECT_EQ(chosen.kernel, "my.fast@1");
     EXPECT_TRUE(chosen.error == 5e-3 && !chosen.error_measured);
-    EXPECT_THAT(details(loose), AllOf(HasSubstr("  the errors of output \"y\" add up to 0.005, allowed is 0.01\n"),
+    EXPECT_THAT(details(loose), AllOf(HasSubstr("  the combined error of output \"y\" is 0.005, allowed is 0.01\n"),
                                       HasSubstr(" s estimated, error 0.005 stated | floor_exp | ")));
     // Accurate enough for one output, but not for the other.
     Graph two = floor_of_exp();

@@ -89,10 +89,10 @@ TEST_F(StateStorage, NarrowsTheStatesThatTheTolerancesPermit) {
     };
     using DTypes = std::vector<DType>;
     EXPECT_EQ(dtypes({}), DTypes{});
-    // Both states are rounded: 2 * 2^-11, 2 * 2^-8.
-    EXPECT_EQ(dtypes({.tolerance = Tolerance::relative(9e-4)}), DTypes{});
-    EXPECT_EQ(dtypes({.tolerance = Tolerance::relative(1e-3)}), DTypes{DType::f16});
-    EXPECT_EQ(dtypes({.tolerance = Tolerance::relative(8e-3)}), (DTypes{DType::f16, DType::bf16}));
+    // Both states are rounded: sqrt(2) 2^-11 is 6.9e-4, sqrt(2) 2^-8 is 5.5e-3.
+    EXPECT_EQ(dtypes({.tolerance = Tolerance::relative(6.8e-4)}), DTypes{});
+    EXPECT_EQ(dtypes({.tolerance = Tolerance::relative(7e-4)}), DTypes{DType::f16});
+    EXPECT_EQ(dtypes({.tolerance = Tolerance::relative(5.6e-3)}), (DTypes{DType::f16, DType::bf16}));
     CompileOptions options;
     options.tolerance = Tolerance::relative(1e-2);
     options.output_tolerances = {{"y", Tolerance::exact()}};
@@ -116,7 +116,7 @@ TEST_F(StateStorage, IsNarrowerIfFasterAndWithinTolerance) {
         EXPECT_LT(distance(y[1], y[0]), 1e-3);
     }
     const ExplainedError output = model.explain().buckets.at(0).errors.at(0);
-    EXPECT_EQ(output.error, 2 * 0x1p-11);
+    EXPECT_DOUBLE_EQ(output.error, std::sqrt(2) * 0x1p-11);
     EXPECT_EQ(output.tolerance, 2e-3);
     std::vector<std::string> verified_values;
     for (const VerifiedError& row : model.verified_errors()) {

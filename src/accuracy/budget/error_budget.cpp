@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -59,10 +60,11 @@ ErrorBudget error_budget_of_state(const ir::GraphData& graph, int state, double 
 }
 
 double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound) {
-    double sum = 0;
+    double error = 0;
     for (const ir::StateInfo& state : graph.states())
-        if (state.public_dtype && influence.influences(state.latest, bound)) sum += unit_roundoff(state.dtype);
-    return sum;
+        if (state.public_dtype && influence.influences(state.latest, bound))
+            error = combined_error(error, unit_roundoff(state.dtype));
+    return error;
 }
 
 std::vector<ErrorBudget> subtract_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds) {
@@ -70,8 +72,9 @@ std::vector<ErrorBudget> subtract_state_rounding(const ir::GraphData& graph, std
     const std::vector<ErrorBudget> whole = bounds;
     const ErrorInfluence influence(graph, single, whole);
     for (std::size_t b = 0; b < bounds.size(); ++b) {
-        bounds[b].rounding = rounding_in(graph, influence, b);
-        bounds[b].limit -= bounds[b].rounding;
+        const double rounding = rounding_in(graph, influence, b), limit = bounds[b].limit;
+        bounds[b].rounding = rounding;
+        bounds[b].limit = rounding > limit ? limit - rounding : std::sqrt((limit - rounding) * (limit + rounding));
     }
     return bounds;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "accuracy/metric/combined_error.hpp"
 #include "cairn/tolerance.hpp"
 #include "graph/ir/graph_data.hpp"
 #include "rewrite/alternatives/e_classes.hpp"
@@ -22,14 +23,16 @@ static_assert(alternatives::Laws::all().holds_under(exact_laws), "a law is used 
 
 class ErrorInfluence;
 
-/// The largest sum of errors allowed on the way to a result that users see, an output or a state; 0: none.
+/// The largest combined error allowed on the way to a result that users see, an output or a state; 0: none.
 struct ErrorBudget {
     std::string name;  ///< `output "y"`, `state "keys"`
     ir::NodeId node = 0;
-    double limit = 0;
+    double limit = 0;  ///< of the errors of kernels and of roundings within matches
     bool is_state = false;
     int port = 0;         ///< index among the graph's outputs, or states
-    double rounding = 0;  ///< already subtracted from `limit`, for states stored narrower
+    double rounding = 0;  ///< of states stored narrower; `limit` is what it leaves of the tolerance
+
+    double tolerance() const { return combined_error(limit, rounding); }
 };
 
 /// One budget for each output, with its own tolerance or the common one, and one with the common tolerance for each
@@ -37,9 +40,9 @@ struct ErrorBudget {
 std::vector<ErrorBudget> error_budgets_of(const ir::GraphData& graph, const Tolerance& all,
                                           std::span<const OutputTolerance> own);
 
-/// The error that rounding states to their storage dtype adds to a budget: once for each state that influences it.
+/// The combined error of rounding states to their storage dtype: once for each state that influences the budget.
 double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound);
-/// The budgets, each less that rounding; negative if the rounding exceeds the limit.
+/// What that rounding leaves of each budget; the limit is negative if the rounding exceeds it.
 std::vector<ErrorBudget> subtract_state_rounding(const ir::GraphData& graph, std::vector<ErrorBudget> bounds);
 
 /// The budget of a state's value after a run, with this limit.

@@ -28,7 +28,7 @@ selection::CostModel with_expected_times(const selection::CostModel& costs) {
 /// The problem to run for the error of a chosen candidate, if it states an error that is unknown.
 std::optional<Problem> compared(const selection::Candidate& candidate, const std::vector<std::int64_t>& sizes,
                                 const selection::CostModel& costs, std::span<const Definition> definitions) {
-    if (candidate.estimate.error == candidate.rounding || candidate.estimate.error_measured) return std::nullopt;
+    if (candidate.estimate.error == 0 || candidate.estimate.error_measured) return std::nullopt;
     const Problem sized = at_sizes(*candidate.problem, sizes);
     if (selection::measured_error(sized, *candidate.kernel, costs)) return std::nullopt;
     return kernel_check::comparison_problem(*candidate.kernel, *candidate.problem, sizes, definitions);
@@ -46,7 +46,7 @@ std::optional<TuningTask> task_of(const selection::Bucket& bucket, const selecti
     chosen.time = !estimate.measured;
     if (!tried.contains(selection::call_key(*chosen.kernel, chosen.problem)))
         chosen.compared = compared(candidate, sizes, costs, definitions);
-    chosen.promised = candidate.estimate.error - candidate.rounding;
+    chosen.promised = candidate.estimate.error;
     if (!chosen.time && !chosen.compared) return std::nullopt;
     task.runs = runs_of(bucket, choice);
     task.potential_gain = task.runs * (estimate.high - estimate.low);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "accuracy/metric/combined_error.hpp"
 #include "fusion/match.hpp"
 #include "graph/types/small_vector.hpp"
 #include "selection/candidates/interned_problem.hpp"
@@ -43,8 +44,11 @@ struct Candidate {
     fusion::Nodes outputs;    ///< values that it computes; each named by its first expression
     Estimate estimate;
     Device device = Device::cpu;      ///< device whose memory holds its outputs
-    double rounding = 0;              ///< part of the error that comes from roundings in the match, not from the kernel
+    double rounding = 0;              ///< error of the match's own roundings; the kernel's is in `estimate`
     LayoutNames output_layouts = {};  ///< one for each output; empty list: all dense
+
+    /// The relative error of its outputs, of the kernel and of roundings.
+    double error() const { return accuracy::combined_error(estimate.error, rounding); }
 };
 
 }  // namespace cairn::selection

@@ -304,11 +304,11 @@ std::vector<Candidate> Candidates::of_match(const fusion::Match& match, int inde
     return rounded(std::move(found), match);
 }
 
-/// Adds the roundings of the match to the candidates' errors; drops all if those alone exceed the tolerance.
+/// Gives the candidates the error of the match's roundings; drops all if it alone exceeds the tolerance.
 std::vector<Candidate> Candidates::rounded(std::vector<Candidate> found, const fusion::Match& match) const {
     const double rounding = rounding_in(match);
     if (rounding > query_cache_.tolerance()) found.clear();
-    for (Candidate& candidate : found) candidate.rounding = rounding, candidate.estimate.error += rounding;
+    for (Candidate& candidate : found) candidate.rounding = rounding;
     return found;
 }
 

@@ -112,16 +112,16 @@ std::optional<KernelOperands> Candidates::as_stored(const Kernel& kernel, const 
 }
 
 double Candidates::rounding_in(const fusion::Match& match) const {
-    double sum = 0;
-    if (classes_.all_rounded().empty()) return sum;
+    double error = 0;
+    if (classes_.all_rounded().empty()) return error;
     const auto add = [&](NodeId id) {
         const ir::Node& node = graph_->node(id);
         if (node.op == ir::Op::cast && classes_.is_rounded(node.operands[0], id))
-            sum += accuracy::unit_roundoff(node.dtype);
+            error = accuracy::combined_error(error, accuracy::unit_roundoff(node.dtype));
     };
     for (const NodeId id : match.computed()) add(id);
     for (const NodeId id : match.interior) add(id);
-    return sum;
+    return error;
 }
 
 }  // namespace cairn::selection

@@ -48,14 +48,15 @@ public:
             const accuracy::ErrorBudget& bound =
                 buckets[static_cast<std::size_t>(errors.bucket)].bounds[static_cast<std::size_t>(errors.bound)];
             const auto [least, most] =
-                std::minmax_element(errors.of_choices.begin(), errors.of_choices.end(),
+                std::minmax_element(errors.squares.begin(), errors.squares.end(),
                                     [](const auto& a, const auto& b) { return a.second < b.second; });
             // If all errors are equal, round the limit down to a multiple of them: the remainder is of no use.
+            const double square = accuracy::error_square(bound.limit);
             const double limit = least->second == most->second
-                                     ? std::floor(bound.limit / least->second * (1 + 1e-12)) * least->second
-                                     : bound.limit;
-            resources_.push_back({errors.of_choices, limit, max_error_multiplier / least->second});
-            min_errors_.push_back(std::numeric_limits<double>::infinity());
+                                     ? std::floor(square / least->second * (1 + 1e-12)) * least->second
+                                     : square;
+            resources_.push_back({errors.squares, limit, max_error_multiplier / least->second});
+            min_squares_.push_back(std::numeric_limits<double>::infinity());
         }
         if (bytes != nullptr) add_prepacked_bytes();
     }
@@ -126,8 +127,8 @@ private:
     /// Records a path's consumption and keeps the best feasible one. False if one of its kernels cannot prepare.
     bool evaluate(Point& point) {
         bool errors_fit = true;
-        for (std::size_t m = 0; m < min_errors_.size(); ++m) {
-            min_errors_[m] = std::min(min_errors_[m], point.taken[m]);
+        for (std::size_t m = 0; m < min_squares_.size(); ++m) {
+            min_squares_[m] = std::min(min_squares_[m], point.taken[m]);
             errors_fit = errors_fit && is_feasible(m, point);
         }
         if (!errors_fit && bytes_ == nullptr) return true;
@@ -306,14 +307,14 @@ private:
     /// Throws if no path keeps one of the error budgets.
     void check_errors() const {
         for (std::size_t m = 0; m < memo_.errors.size(); ++m) {
-            const auto& [bucket, index, of_choices] = memo_.errors[m];
+            const auto& [bucket, index, squares] = memo_.errors[m];
             const accuracy::ErrorBudget& bound =
                 buckets_[static_cast<std::size_t>(bucket)].bounds[static_cast<std::size_t>(index)];
-            if (min_errors_[m] > capacity(m))
+            if (min_squares_[m] > capacity(m))
                 throw Error(ErrorKind::unsupported, "select",
-                            fmt::format("no selection was found in which the errors of {} add up to at most {:.4g}: "
+                            fmt::format("no selection was found in which the combined error of {} is at most {:.4g}: "
                                         "the least is {:.4g}",
-                                        bound.name, bound.limit, min_errors_[m]));
+                                        bound.name, bound.limit, std::sqrt(min_squares_[m])));
         }
     }
 
@@ -323,11 +324,11 @@ private:
     Memo memo_;
     std::vector<double> original_costs_;  // cost of each choice
     std::vector<double> costs_;           // the same, with choices forbidden that alone exceed a capacity
-    std::vector<Resource> resources_;     // errors, then prepacked bytes
+    std::vector<Resource> resources_;     // squares of errors, then prepacked bytes
     double slope_per_choice_ = 0;         // increase of multipliers from one choice to the next
     std::optional<Point> last_, best_;
     std::vector<double> last_costs_;                                      // costs at which last_ is cheapest
-    std::vector<double> min_errors_;                                      // of the paths evaluated
+    std::vector<double> min_squares_;                                     // of the paths evaluated
     double least_other_bytes_ = std::numeric_limits<double>::infinity();  // beside prepacked weights
     bool was_exact_ = true, is_proved_ = false;
     std::size_t states_ = 0, regions_ = 0, regions_solved_ = 0;  // of the last search
@@ -337,7 +338,7 @@ private:
 }  // namespace
 
 double total_error(std::span<const int> path, const Memo::ErrorTerms& errors) {
-    return amount_on(path, errors.of_choices);
+    return std::sqrt(amount_on(path, errors.squares));
 }
 
 std::optional<ConstrainedSelection> select_constrained(Memo memo, std::span<const Bucket> buckets,

@@ -33,20 +33,21 @@ struct ConstrainedSelection {
 /// Picks the cheapest path of a memo whose errors keep within their budgets and, if there is a byte limit, whose covers
 /// keep within it.
 ///
-/// Lagrangian relaxation. Every choice consumes a known amount of each resource: error of an output, bytes of prepacked
-/// weights. Each resource gets a multiplier. If at multiplier p the cheapest path has cost t and consumes b, then every
-/// path that consumes at most B costs at least t + p (b - B). The next multiplier is the slope of the line between an
-/// infeasible and a feasible path (Everett, "Generalized Lagrange multiplier method", 1963), until no path lies below
-/// such a line; several multipliers are searched in turn. Choices with equal gain per unit (equal layers) are taken all
-/// or none: multipliers that rise slightly from choice to choice break these ties and take as many as fit. Finally,
-/// paths are enumerated in ascending t + p b until the bound excludes the rest or a limit on paths is reached.
+/// Lagrangian relaxation. Every choice consumes a known amount of each resource: the square of its error for each
+/// output it influences, bytes of prepacked weights. Each resource gets a multiplier. If at multiplier p the cheapest
+/// path has cost t and consumes b, then every path that consumes at most B costs at least t + p (b - B). The next
+/// multiplier is the slope of the line between an infeasible and a feasible path (Everett, "Generalized Lagrange
+/// multiplier method", 1963), until no path lies below such a line; several multipliers are searched in turn. Choices
+/// with equal gain per unit (equal layers) are taken all or none: multipliers that rise slightly from choice to choice
+/// break these ties and take as many as fit. Finally, paths are enumerated in ascending t + p b until the bound
+/// excludes the rest or a limit on paths is reached.
 ///
 /// Empty if a chosen kernel cannot prepare: it refuses from then on, and the memo must be built again. Throws as
 /// select() does, naming an error budget that no path keeps.
 std::optional<ConstrainedSelection> select_constrained(Memo memo, std::span<const Bucket> buckets,
                                                        const Options& options, const MemoryLimit* bytes = nullptr);
 
-/// The sum of the errors of a path's choices.
+/// The combined error of a path's choices.
 double total_error(std::span<const int> path, const Memo::ErrorTerms& errors);
 
 }  // namespace cairn::selection

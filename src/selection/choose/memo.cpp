@@ -156,17 +156,17 @@ private:
             once ? estimate.seconds * bind_weight
                  : (estimate.seconds + estimate.cross_core_transfer) * numbering.bucket.weight,
             std::span(needs.data(), needs.size()), std::span(provides.data(), provides.size()));
-        if (producer.candidate.estimate.error > 0)
-            add_errors(numbering, numbering.producers.goal(goal), producer.candidate);
+        if (producer.candidate.error() > 0) add_errors(numbering, numbering.producers.goal(goal), producer.candidate);
         memo_.candidates.push_back(&producer.candidate);
     }
 
     void add_errors(const BucketNumbering& numbering, const Goal& goal, const Candidate& candidate) {
         const accuracy::ErrorInfluence& influence = numbering.producers.influence();
         const int choice = memo_.problem.alternatives() - 1;
+        const double square = accuracy::error_square(candidate.error());
         for (std::size_t b = 0; b < influence.bounds().size(); ++b)
             if (influences(goal, candidate, influence, b))
-                errors_[{numbering.index, static_cast<int>(b)}].emplace_back(choice, candidate.estimate.error);
+                errors_[{numbering.index, static_cast<int>(b)}].emplace_back(choice, square);
     }
 
     static bool is_read_in_place(const BucketNumbering& numbering, const Goal& goal) {

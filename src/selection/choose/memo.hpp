@@ -34,10 +34,10 @@ struct Memo {
         double bytes = 0;            ///< of a kept goal
         double prepacked_bytes = 0;  ///< of `bytes`, those not read where the weights were bound
     };
-    /// The errors of alternatives that count against one error budget of a bucket.
+    /// The squared errors of alternatives that count against one error budget of a bucket.
     struct ErrorTerms {
         int bucket = 0, bound = 0;
-        std::vector<std::pair<int, double>> of_choices;  ///< alternatives with an error, ascending
+        std::vector<std::pair<int, double>> squares;  ///< of alternatives with an error, ascending
     };
     search::SearchProblem problem;
     std::vector<Request> goals;                ///< by goal number

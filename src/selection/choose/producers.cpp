@@ -94,9 +94,9 @@ void Producers::for_each_goal(const Visit& visit) {
     }
 }
 
-/// Without a search no sum of errors is checked, so inexact candidates are excluded.
+/// Without a search no combined error is checked, so inexact candidates are excluded.
 bool Producers::is_within_error_budget(const Candidate& candidate, std::span<const NodeId> values) const {
-    const double error = candidate.estimate.error;
+    const double error = candidate.error();
     return error == 0 || (breadth_ != Breadth::first && std::all_of(values.begin(), values.end(), [&](NodeId value) {
                               return error <= influence_.limit(value);
                           }));

@@ -146,11 +146,13 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
     selections.path.assign(path.begin(), path.end());
     for (std::size_t b = 0; b < buckets.size(); ++b)
         for (const accuracy::ErrorBudget& bound : buckets[b].bounds)
-            selections.buckets[b].errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
-    for (const Memo::ErrorTerms& errors : memo.errors)
-        selections.buckets[static_cast<std::size_t>(errors.bucket)]
-            .errors[static_cast<std::size_t>(errors.bound)]
-            .error += total_error(path, errors);
+            selections.buckets[b].errors.push_back({bound.name, bound.rounding, bound.tolerance()});
+    for (const Memo::ErrorTerms& errors : memo.errors) {
+        double& error = selections.buckets[static_cast<std::size_t>(errors.bucket)]
+                            .errors[static_cast<std::size_t>(errors.bound)]
+                            .error;
+        error = accuracy::combined_error(error, total_error(path, errors));
+    }
     for (const int choice : path) {
         const Memo::Request& request = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         if (request.goal.kept) {
@@ -231,12 +233,12 @@ std::string to_string(const Selections& selections, std::size_t bucket) {
         text += fmt::format("cost {:.4g}, at least {:.4g} with free transfers\n", selections.cost,
                             selections.lower_bound_free_transfers);
     for (const auto& [bound, error, limit] : selection.errors)
-        text += fmt::format("{}: errors add up to {:.4g} of {:.4g}\n", bound, error, limit);
+        text += fmt::format("{}: combined error {:.4g} of {:.4g}\n", bound, error, limit);
     for (const auto& [goal, candidate, number] : selection.chosen) {
         const Estimate& estimate = candidate.estimate;
         text += fmt::format("{} {:.4g} s{}{} | {}\n", candidate.kernel->id, estimate.seconds,
                             estimate.measured ? " (measured)" : "",
-                            estimate.error > 0 ? fmt::format(" error {:.4g}", estimate.error) : "",
+                            candidate.error() > 0 ? fmt::format(" error {:.4g}", candidate.error()) : "",
                             cairn::to_string(*candidate.problem));
     }
     return text;

@@ -29,7 +29,7 @@ struct Choice {
     int number = -1;  ///< of the alternative, in the memo's problem
 };
 
-/// The sum of a cover's errors against one error budget of its bucket.
+/// The combined error of a cover against one error budget of its bucket.
 struct ErrorBudgetUse {
     std::string bound;  ///< name of the budget
     double error = 0, limit = 0;
@@ -39,7 +39,8 @@ struct ErrorBudgetUse {
 struct Selection {
     std::vector<Choice> chosen;  ///< operands before users, except for multi-output matches; emit() orders them
     double seconds = 0;          ///< expected for one run at representative sizes
-    /// For each error budget, in order: the rounding of its states plus the errors of all candidates that influence it.
+    /// For each error budget, in order: the rounding of its states combined with the errors of all candidates that
+    /// influence it.
     /// First order, relative to each value on the way: amplification of errors by later ops is not modelled.
     std::vector<ErrorBudgetUse> errors = {};
 };

@@ -178,7 +178,7 @@ private:
         instruction.kernel = candidate.kernel->id;
         instruction.problem = candidate.problem.shared();
         instruction.seconds = candidate.estimate.time();
-        instruction.error = candidate.estimate.error - candidate.rounding;
+        instruction.error = candidate.estimate.error;
         instruction.choice = choice.number;
         if (candidate.match >= 0 && static_cast<std::size_t>(candidate.match) < matches_.size())
             instruction.names =
@@ -305,8 +305,7 @@ private:
     void name_bound_values() {
         std::set<std::string_view> inexact;
         for (const Choice& choice : selection_.chosen)
-            if (choice.candidate.estimate.error > choice.candidate.rounding)
-                inexact.insert(choice.candidate.kernel->id);
+            if (choice.candidate.estimate.error > 0) inexact.insert(choice.candidate.kernel->id);
         std::map<int, std::string> bound_digest;
         const auto digest_of = [&](int buffer) -> std::string {
             const Buffer& b = program_.buffers[static_cast<std::size_t>(buffer)];

@@ -278,7 +278,7 @@ ExplainedKernel Explainer::verdict(const BucketRecord& record, const Request& as
     verdict.is_reference = is_reference(verdict.kernel);
     verdict.refusal = *answer.refusal;
     const Estimate& estimate = answer.estimate;
-    const double error = estimate.error + match.rounding;
+    const double error = accuracy::combined_error(estimate.error, match.rounding);
     if (verdict.refusal.empty() && error > match.limit)
         verdict.refusal = fmt::format("its relative error is {:.4g}, the error budget of an output permits {}", error,
                                       match.limit == 0 ? "none" : fmt::format("{:.4g}", match.limit));
@@ -480,10 +480,12 @@ void Explainer::explain(std::span<const int> path, std::span<const program::Prog
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = record.sizes;
         for (const accuracy::ErrorBudget& bound : record.bounds)
-            bucket.errors.push_back({bound.name, bound.rounding, bound.limit + bound.rounding});
+            bucket.errors.push_back({bound.name, bound.rounding, bound.tolerance()});
         for (const Memo::ErrorTerms& errors : errors_)
-            if (static_cast<std::size_t>(errors.bucket) == b)
-                bucket.errors[static_cast<std::size_t>(errors.bound)].error += total_error(path, errors);
+            if (static_cast<std::size_t>(errors.bucket) == b) {
+                double& error = bucket.errors[static_cast<std::size_t>(errors.bound)].error;
+                error = accuracy::combined_error(error, total_error(path, errors));
+            }
         std::size_t i = 0;
         for (const auto* section : {&programs[b]->bind, &programs[b]->run})
             for (const program::Instruction& each : *section) {

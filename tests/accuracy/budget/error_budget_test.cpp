@@ -1,11 +1,13 @@
 #include "accuracy/budget/error_budget.hpp"
 
 #include "cairn/cairn.hpp"
+#include "graph/ir/state_dtype_cast.hpp"
 #include "rewrite/alternatives/expand.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -105,6 +107,31 @@ TEST(ErrorBudgetTest, AStateInfluencesOutputsOfLaterRuns) {
     const ErrorInfluence influence(*graph.data(), single, bounds);
     EXPECT_EQ(influence.limit(update.id()), 1e-2);
     EXPECT_EQ(influence.limit(other.id()), 1e-3) << "no output is made of it: the tolerance of all";
+}
+
+TEST(ErrorBudgetTest, RoundingsOfStatesTakeTheirSquaresOfABudget) {
+    EXPECT_EQ(combined_error(3e-3, 4e-3), 5e-3);
+    EXPECT_EQ(combined_error(7e-3, 0), 7e-3);
+    Graph graph("g");
+    const Dim past = graph.symbol("P", 0, 3);
+    const Tensor x = graph.input("x", DType::f32, {1, 4});
+    State keys = graph.state("keys", DType::f32, {past, 4}, 0, 4),
+          values = graph.state("values", DType::f32, {past, 4}, 0, 4);
+    graph.output("y", sum(keys.append(x), {0}) * sum(values.append(x), {0}));
+    graph.output("z", sum(keys.append(x), {0}));
+    graph.output("w", exp(x));
+    const auto stored = ir::cast_stored_states(*graph.data(), DType::bf16);
+    ASSERT_NE(stored, nullptr);
+    const std::vector<ErrorBudget> whole = error_budgets_of(*stored, Tolerance::relative(6e-3), {}),
+                                   left = subtract_state_rounding(*stored, whole);
+    const double each = 0x1p-8;
+    EXPECT_DOUBLE_EQ(left[0].rounding, std::sqrt(2) * each);
+    EXPECT_DOUBLE_EQ(left[0].limit, std::sqrt(36e-6 - 2 * each * each));
+    EXPECT_DOUBLE_EQ(left[0].tolerance(), 6e-3);
+    EXPECT_EQ(left[1].rounding, each);
+    EXPECT_EQ(left[2].rounding, 0);
+    EXPECT_EQ(left[2].limit, 6e-3);
+    EXPECT_LT(subtract_state_rounding(*stored, error_budgets_of(*stored, Tolerance::relative(5e-3), {}))[0].limit, 0);
 }
 
 // A long chain in which every value is an output: nodes visited for one budget are not visited again for the next.

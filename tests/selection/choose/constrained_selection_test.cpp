@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
@@ -21,7 +22,7 @@ struct ConstrainedProduct {
     std::int64_t columns = 0;
 };
 
-/// An output of a chain of products, and the largest sum of errors up to there.
+/// An output of a chain of products, and the largest combined error up to there.
 struct Seen {
     std::size_t behind;  ///< number of products up to there
     double limit;
@@ -108,13 +109,14 @@ protected:
     static double least_seconds(const Chain& chain) {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t fast = 0; fast < std::size_t{1} << chain.products.size(); ++fast) {
-            double seconds = 0, error = 0;
+            double seconds = 0, squares = 0;
             bool fits = true;
             for (std::size_t r = 0; r < chain.products.size(); ++r) {
                 const bool is_fast = (fast >> r & 1U) != 0;
                 seconds += is_fast ? chain.products[r].fast : chain.products[r].exact;
-                error += is_fast ? chain.products[r].error : 0;
-                for (const Seen& seen : chain.seen) fits = fits && (seen.behind != r || error <= seen.limit);
+                squares += is_fast ? chain.products[r].error * chain.products[r].error : 0;
+                for (const Seen& seen : chain.seen)
+                    fits = fits && (seen.behind != r || std::sqrt(squares) <= seen.limit);
             }
             if (fits) least = std::min(least, seconds);
         }
@@ -149,12 +151,12 @@ TEST_F(ConstrainedSelectionTest, TheFastestIsSelectedIfItFits) {
     EXPECT_TRUE(found.exact);
     ASSERT_EQ(found.buckets[0].errors.size(), 1U);
     EXPECT_EQ(found.buckets[0].errors[0].bound, "output \"y1\"");
-    EXPECT_EQ(found.buckets[0].errors[0].error, 2e-3);
+    EXPECT_DOUBLE_EQ(found.buckets[0].errors[0].error, std::sqrt(2) * 1e-3);
     EXPECT_EQ(found.buckets[0].errors[0].limit, 2e-3);
 }
 
-TEST_F(ConstrainedSelectionTest, ErrorsThatContributeAddUp) {
-    const Selections found = selections({{{{2, 1, 1e-3}, {3, 1, 1e-3}}, {{1, 1.9e-3}}}});
+TEST_F(ConstrainedSelectionTest, SquaresOfErrorsThatContributeAddUp) {
+    const Selections found = selections({{{{2, 1, 1e-3}, {3, 1, 1e-3}}, {{1, 1.4e-3}}}});
     EXPECT_EQ(is_fast(found.buckets[0]), (std::vector<bool>{false, true}));
     EXPECT_EQ(found.buckets[0].errors[0].error, 1e-3);
 }
@@ -167,13 +169,13 @@ TEST_F(ConstrainedSelectionTest, NothingInexactContributesToAnExactOutput) {
     EXPECT_EQ(is_fast(found.buckets[0]), (std::vector<bool>{false, false, true}));
 }
 
-// Two small gains for the error of a large one, which gains more per unit of error: no multiplier alone finds them
+// Two small gains for the error of a large one, which gains more per squared error: no multiplier alone finds them
 // (duality gap).
 TEST_F(ConstrainedSelectionTest, CoversWithinADualityGapAreFound) {
-    const std::vector<Seen> seen{{2, 1.2e-2}};
-    Selections found = selections({{{{8, 1, 1e-2}, {5, 1, 6e-3}, {5, 1, 6e-3}}, seen}});
+    const std::vector<Seen> seen{{2, 1.14e-2}};
+    Selections found = selections({{{{8, 1, 1e-2}, {5, 1, 7.75e-3}, {5, 1, 7.75e-3}}, seen}});
     EXPECT_EQ(found.buckets[0].seconds, 10) << "both small ones";
-    found = selections({{{{11, 1, 1e-2}, {5, 1, 6e-3}, {5, 1, 6e-3}}, seen}});
+    found = selections({{{{11, 1, 1e-2}, {5, 1, 7.75e-3}, {5, 1, 7.75e-3}}, seen}});
     EXPECT_EQ(found.buckets[0].seconds, 11) << "the large one";
     EXPECT_TRUE(found.exact);
 }
@@ -183,7 +185,7 @@ TEST_F(ConstrainedSelectionTest, AsManyEqualLayersAreInexactAsFit) {
     Chain chain;
     for (int layer = 0; layer < 48; ++layer) chain.products.push_back({2, 1, error_of_alike, alike});
     for (const int fitting : {1, 10, 33, 47}) {
-        chain.seen = {{47, (fitting + 0.4) * error_of_alike}};
+        chain.seen = {{47, std::sqrt(fitting + 0.4) * error_of_alike}};
         const Selections found = selections({chain});
         EXPECT_EQ(count_of_fast(found.buckets[0]), fitting);
         EXPECT_TRUE(found.exact) << fitting;
@@ -200,7 +202,7 @@ TEST_F(ConstrainedSelectionTest, FindsTheFastestWithinTheBudget) {
                 const double exact = seconds(random);
                 chain.products.push_back({exact, exact - gain(random), error(random)});
             }
-            chain.seen = {{3, error(random)}, {7, 3 * error(random)}};
+            chain.seen = {{3, error(random)}, {7, 2 * error(random)}};
         }
         const Selections found = selections(chains);
         EXPECT_TRUE(found.exact) << round;
@@ -236,13 +238,13 @@ TEST_F(ConstrainedSelectionTest, ALooserToleranceIsNeverSlower) {
 TEST_F(ConstrainedSelectionTest, AnUnreachableToleranceIsReportedWithTheLeastError) {
     std::erase_if(kernels.kernels, [](const Kernel& kernel) { return kernel.id == "test.exact@1"; });
     try {
-        selections({{{{2, 1, 1e-3}, {2, 1, 2e-3}}, {{1, 2.5e-3}}}});
+        selections({{{{2, 1, 1e-3}, {2, 1, 2e-3}}, {{1, 2.2e-3}}}});
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::unsupported);
         EXPECT_NE(std::string(error.what())
-                      .find("the errors of output \"y1\" add up to at most 0.0025: the least is "
-                            "0.003"),
+                      .find("the combined error of output \"y1\" is at most 0.0022: the least is "
+                            "0.002236"),
                   std::string::npos)
             << error.what();
     }

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cmath>
+
+/// How errors that contribute to the same result combine (docs/decisions/0114).
+namespace cairn::accuracy {
+
+/// The root of the sum of the squares of two errors, as for independent deviations. Associative; with 0, the other one.
+inline double combined_error(double a, double b) { return std::hypot(a, b); }
+
+/// What an error consumes of a budget. Squares are additive, so a search limits them as it limits bytes.
+inline double error_square(double error) { return error * error; }
+
+}  // namespace cairn::accuracy
