@@ -14,6 +14,7 @@ void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& t
     add_pools(kernels, needs, table.simd);
     add_cumsum(kernels, needs, table.simd);
     add_panel_linear(kernels, needs, table.panel);
+    add_panel_integer_linear(kernels, needs, table.panel);
     add_gemm(kernels, needs, table.gemm);
     add_eigen_matmul(kernels, needs, table.eigen);
     add_convolutions(kernels, needs, table.panel);

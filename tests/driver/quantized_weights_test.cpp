@@ -111,6 +111,32 @@ TEST(QuantizedWeights, AreKeptAsCodesThatAllProgramsShare) {
     EXPECT_EQ(results(loaded), wanted);
 }
 
+TEST(QuantizedWeights, IntegersAreMultipliedWithinATolerance) {
+    const auto has_integers = [](const CompiledGraph& compiled) {
+        return compiled.program().find(" cpu.panel_i16_") != std::string::npos;
+    };
+    CompileOptions tight = options(), loose = options();
+    tight.tolerance = Tolerance::relative(1e-5);
+    loose.tolerance = Tolerance::relative(1e-3);
+    EXPECT_FALSE(has_integers(compile(model(), Context(), options())));
+    EXPECT_FALSE(has_integers(compile(model(), Context(), tight)));
+    CompiledGraph compiled = compile(model(), Context(), loose);
+    ASSERT_TRUE(has_integers(compiled)) << compiled.explain();
+    const std::vector<float> got = results(compiled), wanted = exact_results();
+    ASSERT_EQ(got.size(), wanted.size());
+    double difference = 0, square = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        difference += std::pow(static_cast<double>(got[i]) - static_cast<double>(wanted[i]), 2);
+        square += std::pow(static_cast<double>(wanted[i]), 2);
+    }
+    EXPECT_LT(std::sqrt(difference / square), 1e-3);
+    EXPECT_GT(difference, 0) << "rows are rounded";
+    for (const VerifiedError& row : compiled.verified_errors()) {
+        EXPECT_TRUE(row.verified && !row.fell_back) << row.bucket;
+        EXPECT_LE(row.error, row.expected);
+    }
+}
+
 TEST(QuantizedWeights, ThePackedFileKeepsTheCodes) {
     const test::TempFolder folder;
     const PackedFile file{folder / "weights.packed", "version 1"};

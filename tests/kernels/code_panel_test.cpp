@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// Products with panels of codes (panel32_q8): exact sums at every number of rows, and numbers at the ends of the
+/// Products with panels of codes (panel32k4_q8): exact sums at every number of rows, and numbers at the ends of the
 /// range.
 namespace cairn::test {
 namespace {
@@ -40,7 +40,7 @@ struct CodedMatrix {
         kernels::cpu::add_panel_dequantize(list);
         const std::string n = std::to_string(columns), b = std::to_string(depth / 32), k = std::to_string(depth);
         EXPECT_EQ(
-            run(list.at(0), "dequantize_q8_0 | u8[" + n + "," + b + ",34]! -> f32[" + n + "," + k + "]@panel32_q8.t",
+            run(list.at(0), "dequantize_q8_0 | u8[" + n + "," + b + ",34]! -> f32[" + n + "," + k + "]@panel32k4_q8.t",
                 {blocks.data()}, made.data()),
             nullptr);
         return made;
@@ -49,17 +49,22 @@ struct CodedMatrix {
 
 constexpr std::uint16_t one = 0x3c00, quarter = 0x3400, f16_infinity = 0x7c00, f16_nan = 0x7e00;
 
-std::vector<float> product(const Level& level, std::vector<float> x, std::int64_t rows, CodedMatrix& w) {
+enum class Rows : std::uint8_t { floats, integers };
+
+std::vector<float> product(const Level& level, std::vector<float> x, std::int64_t rows, CodedMatrix& w,
+                           Rows read_as = Rows::floats) {
     std::vector<Kernel> list;
-    kernels::cpu::add_panel_linear(list, levels::baseline, level.table->panel);
+    (read_as == Rows::floats ? kernels::cpu::add_panel_linear : kernels::cpu::add_panel_integer_linear)(
+        list, levels::baseline, level.table->panel);
     std::vector<std::byte> panels = w.panels();
     std::vector<float> made(static_cast<std::size_t>(rows * w.columns), -1);
     const std::string m = std::to_string(rows), k = std::to_string(w.depth), n = std::to_string(w.columns);
     EXPECT_EQ(list.back().definition, "matmul");
-    EXPECT_EQ(run(list.back(),
-                  "matmul | f32[" + m + "," + k + "] f32[" + k + "," + n + "]@panel32_q8! -> f32[" + m + "," + n + "]",
-                  {x.data(), panels.data()}, made.data()),
-              nullptr);
+    EXPECT_EQ(
+        run(list.back(),
+            "matmul | f32[" + m + "," + k + "] f32[" + k + "," + n + "]@panel32k4_q8! -> f32[" + m + "," + n + "]",
+            {x.data(), panels.data()}, made.data()),
+        nullptr);
     return made;
 }
 
@@ -71,10 +76,14 @@ TEST(CodePanel, SumsOfIntegersAreExactAtEveryNumberOfRows) {
             for (std::int64_t k = 0; k < depth; ++k) {
                 w.set_scale(k, n, (n + k / 32) % 3 == 0 ? quarter : one);
                 w.set_code(k, n, k % 50 == 0 ? -128 : static_cast<int>((k * 31 + n * 17) % 255) - 127);
+                if (k % 32 == 5) w.set_code(k, n, 0);
             }
         for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 12, 13, 14, 15, 16, 40, 200}) {
             std::vector<float> x(static_cast<std::size_t>(rows * depth)), wanted;
             for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7 % 15) - 7;
+            // The largest of each group, which meets codes of 0, makes its scale a power of two: 16 bits hold the
+            // others.
+            for (std::size_t i = 5; i < x.size(); i += 32) x[i] = 0x7fff / 64.0F;
             for (std::int64_t m = 0; m < rows; ++m)
                 for (std::int64_t n = 0; n < columns; ++n) {
                     double sum = 0;
@@ -84,8 +93,44 @@ TEST(CodePanel, SumsOfIntegersAreExactAtEveryNumberOfRows) {
                     wanted.push_back(static_cast<float>(sum));
                 }
             for (const Level& level : runnable_levels())
-                EXPECT_EQ(product(level, x, rows, w), wanted) << depth << " " << columns << " " << rows << level.name;
+                for (const Rows read_as : {Rows::floats, Rows::integers})
+                    EXPECT_EQ(product(level, x, rows, w, read_as), wanted)
+                        << depth << " " << columns << " " << rows << level.name;
         }
+    }
+}
+
+// Rows that 16 bits cannot hold are multiplied as floats, with their bits.
+TEST(CodePanel, RowsThatCannotBeQuantizedAreMultipliedAsFloats) {
+    constexpr std::int64_t depth = 96, columns = 70;
+    CodedMatrix w{depth, columns};
+    for (std::int64_t n = 0; n < columns; ++n)
+        for (std::int64_t k = 0; k < depth; ++k)
+            w.set_scale(k, n, one), w.set_code(k, n, static_cast<int>((n * 5 + k * 3) % 255) - 127);
+    for (const float special : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), 0x1p-110F}) {
+        for (const std::int64_t rows : {1, 3, 10}) {
+            std::vector<float> x(static_cast<std::size_t>(rows * depth));
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<float>(i * 13 % 29) / 7;
+            for (std::size_t i = 32; i < 64; ++i) x[i] = std::isfinite(special) ? special : x[i];
+            x[40] = special;
+            for (const Level& level : runnable_levels()) {
+                const std::vector<float> wanted = product(level, x, rows, w),
+                                         got = product(level, x, rows, w, Rows::integers);
+                EXPECT_EQ(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)), 0)
+                    << special << " " << rows << level.name;
+            }
+        }
+    }
+}
+
+TEST(CodePanel, QuantizedRowsOfZerosAreZero) {
+    CodedMatrix w{64, 40};
+    for (std::int64_t k = 0; k < 64; ++k) w.set_scale(k, 3, one), w.set_code(k, 3, 100);
+    std::vector<float> x(2 * 64);
+    x[70] = 2;
+    for (const Level& level : runnable_levels()) {
+        const std::vector<float> y = product(level, x, 2, w, Rows::integers);
+        for (std::size_t n = 0; n < y.size(); ++n) EXPECT_NEAR(y[n], n == 43 ? 200 : 0, 1e-3) << level.name;
     }
 }
 
@@ -94,7 +139,8 @@ TEST(CodePanel, LargeNumbersDoNotOverflowBeforeTheyAreScaled) {
     constexpr std::int64_t depth = 64, columns = 70;
     CodedMatrix w{depth, columns};
     for (std::int64_t n = 0; n < columns; ++n)
-        for (std::int64_t k = 0; k < depth; ++k) w.set_scale(k, n, 0x1001), w.set_code(k, n, static_cast<int>((n * 5 + k * 3) % 120) + 1);
+        for (std::int64_t k = 0; k < depth; ++k)
+            w.set_scale(k, n, 0x1001), w.set_code(k, n, static_cast<int>((n * 5 + k * 3) % 120) + 1);
     for (const std::int64_t rows : {1, 2, 4, 9, 14, 20}) {
         std::vector<float> x(static_cast<std::size_t>(rows * depth));
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<float>(i * 13 % 29) / 8;

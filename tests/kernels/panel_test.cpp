@@ -211,12 +211,12 @@ TEST(Panel, RefusalsHaveReasons) {
     EXPECT_EQ(refusal("matmul | f32[4,8] f16[8,9]@panel32 -> f16[4,9]"), "needs f32");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f16[8,9]@panel32 bf16[8,9]@panel32 -> f32[4,9]"),
               "needs weights of one dtype and layout");
-    EXPECT_EQ(refusal("linear_swiglu | f32[4,32] f32[32,9]@panel32 f32[32,9]@panel32_q8 -> f32[4,9]"),
+    EXPECT_EQ(refusal("linear_swiglu | f32[4,32] f32[32,9]@panel32 f32[32,9]@panel32k4_q8 -> f32[4,9]"),
               "needs weights of one dtype and layout");
-    EXPECT_EQ(refusal("matmul | f32[4,64] f32[64,9]@panel32_q8 -> f32[4,9]"), "");
-    for (const char* text :
-         {"matmul | f32[4,8] f32[8,9]@panel32_q8 -> f32[4,9]", "matmul | f32[4,32] f16[32,9]@panel32_q8 -> f32[4,9]",
-          "matmul | f32[4,32*K] f32[32*K,9]@panel32_q8 -> f32[4,9] where K in 1..3"})
+    EXPECT_EQ(refusal("matmul | f32[4,64] f32[64,9]@panel32k4_q8 -> f32[4,9]"), "");
+    for (const char* text : {"matmul | f32[4,8] f32[8,9]@panel32k4_q8 -> f32[4,9]",
+                             "matmul | f32[4,32] f16[32,9]@panel32k4_q8 -> f32[4,9]",
+                             "matmul | f32[4,32*K] f32[32*K,9]@panel32k4_q8 -> f32[4,9] where K in 1..3"})
         EXPECT_EQ(refusal(text), "needs codes of an f32 weight with a multiple of 32 rows");
     EXPECT_EQ(refusal("linear_swiglu | f32[4,8] f32[8,9]@panel32 f32[8,9] -> f32[4,9]"),
               "needs a weight in the layout panel32 or one of codes");

@@ -31,8 +31,9 @@ template <typename Weight>
 struct CodeGroup {
     static constexpr CodeFormat format = Weight::format;
     static constexpr std::int64_t depth = format.group, bytes = format.group_bytes();
-    /// Codes of one byte, which are as many steps of k.
-    static constexpr std::int64_t in_byte = 8 / format.bits, bytes_of_column = depth / in_byte;
+    static constexpr std::int64_t in_word = format.in_word(), words = depth / in_word;
+    /// What numbers_of() multiplies codes by: a signed code is taken as the highest bits of an integer.
+    static constexpr float factor = format.is_signed ? static_cast<float>(1U << (32 - format.bits)) : 1;
     const Weight* data;
 
     F32 scale(int vector) const {
@@ -44,23 +45,36 @@ struct CodeGroup {
     F32 offset(int vector) const {
         return load(reinterpret_cast<const float*>(data + format.scale_bytes()) + vector * lanes);
     }
-    /// The codes in the bytes at `row`, which are those of k = row and, of 4 bits, of k = row + bytes_of_column; the
-    /// zero is not subtracted.
-    void load_codes(std::int64_t row, int vector, F32 (&codes)[in_byte]) const {
-        const Weight* const at = data + format.head_bytes() + row * panel_width + vector * lanes;
-        if constexpr (in_byte == 1) {
-            I8Lanes bytes;
-            std::memcpy(&bytes, at, sizeof bytes);
-            codes[0] = to_float(from_bytes(bytes));
-        } else {
-            U8Lanes bytes;
-            std::memcpy(&bytes, at, sizeof bytes);
-            const I32 pairs = from_bytes(bytes);
-            codes[0] = to_float(pairs & 15);
-            codes[1] = to_float(pairs >> 4);
+    /// The codes of steps [row * in_word, (row + 1) * in_word) of k.
+    I32 words_at(std::int64_t row, int vector) const {
+        const Weight* const at = data + format.head_bytes() + (row * panel_width + vector * lanes) * 4;
+        return load(reinterpret_cast<const std::int32_t*>(at));
+    }
+    /// `factor` times the codes of one step of k in their words.
+    CAIRN_INLINE static F32 numbers_of(I32 words, int step) {
+        constexpr int unused = 32 - format.bits;
+        const int first = format.first_bit(step);
+        if constexpr (format.is_signed) {
+            const U32 high = std::bit_cast<U32>(words) << (unused - first);
+            return to_float(std::bit_cast<I32>(first > 0 ? high & ~((1U << unused) - 1) : high));
         }
+        const U32 low = std::bit_cast<U32>(words) >> first;
+        return to_float(std::bit_cast<I32>(first < unused ? low & ((1U << format.bits) - 1) : low));
     }
 };
+
+/// Prefetches a share of the group after the next one of each of several panels side by side, for each row of words:
+/// few codes are in flight while their numbers are computed. At the end of panels, of the first groups of those after
+/// them.
+template <typename Weight>
+CAIRN_INLINE void prefetch_group(const CodeGroup<Weight>& group, std::int64_t row, bool is_near_end, int panels,
+                                 std::int64_t panel_bytes) {
+    using Group = CodeGroup<Weight>;
+    constexpr std::int64_t line = 64, share = Group::bytes / Group::words, lines = (share + line / 2) / line;
+    const Weight* const ahead = group.data + 2 * Group::bytes + (is_near_end ? (panels - 1) * panel_bytes : 0);
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < lines; ++i) __builtin_prefetch(ahead + row * share + i * line, 0, 3);
+}
 
 /// Adds the sums of a group to those of a tile. Sums that are not finite are computed again with each weight widened on
 /// its own: a sum of codes may overflow, or a scale be infinite.
@@ -83,6 +97,28 @@ __attribute__((noinline, cold)) void add_special_sums(const TileSource<Weight>& 
                 sums[(p * tile_height + i) * panel_width + n] += part;
             }
     }
+}
+
+/// Adds the sums of a group in registers to those of a tile; `special`: true where one may not be finite.
+template <int height, int panels, typename Weight>
+CAIRN_INLINE void add_sums(const TileSource<Weight>& source, std::int64_t group,
+                           const F32 (&parts)[panels][height][panel_vectors], I32 special, float* sums) noexcept {
+    if (is_any_true(special)) {
+        float stored[panels][height][panel_width];
+        for (int p = 0; p < panels; ++p)
+            for (int i = 0; i < height; ++i)
+                for (int j = 0; j < panel_vectors; ++j) store(stored[p][i] + j * lanes, parts[p][i][j]);
+        return add_special_sums<height, panels>(source, group, stored, sums);
+    }
+#pragma GCC unroll 4
+    for (int p = 0; p < panels; ++p)
+#pragma GCC unroll 14
+        for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+            for (int j = 0; j < panel_vectors; ++j) {
+                float* const to = sums + (p * tile_height + i) * panel_width + j * lanes;
+                store(to, load(to) + parts[p][i][j]);
+            }
 }
 
 /// Computes `height` rows times `panels` consecutive panels of codes, as compute_tile does for panels of floats.
@@ -108,56 +144,62 @@ __attribute__((noinline)) void compute_code_tile(const TileSource<Weight>& sourc
             for (int i = 0; i < height; ++i)
 #pragma GCC unroll 8
                 for (int j = 0; j < panel_vectors; ++j) sum[p][i][j] = F32{};
-        for (std::int64_t row = 0; row < Group::bytes_of_column; ++row) {
+        for (std::int64_t row = 0; row < Group::words; ++row) {
             if constexpr (prefetches) {
+                // A row of words is two cache lines.
                 __builtin_prefetch(ahead, 0, 3);
-                ahead += source.ahead_step * Group::in_byte;
-                const std::int64_t k = group * Group::depth + (row + 1) * Group::in_byte;
-                ahead = k / Group::in_byte == source.switch_step / Group::in_byte ? source.next_panel : ahead;
+                __builtin_prefetch(ahead + 64, 0, 3);
+                ahead += source.ahead_step * Group::in_word;
+                const std::int64_t next = group * Group::words + row + 1;
+                ahead = next == source.switch_step / Group::in_word ? source.next_panel : ahead;
+            } else {
+#pragma GCC unroll 4
+                for (int p = 0; p < panels; ++p)
+                    prefetch_group(panel[p], row, (group + 2) * Group::depth >= source.depth, panels,
+                                   source.depth * panel_row<Weight>);
             }
-            const auto left = [&](int half, int i) __attribute__((always_inline)) {
-                return splat(base[i / 3][i % 3 * stride + half * Group::bytes_of_column]);
-            };
-            F32 rights[panels * panel_vectors][Group::in_byte];
-            if constexpr (height < panel_vectors * panels) {
-                // A wide tile keeps the broadcasts of its rows in registers, a tall one its codes.
-                F32 lefts[Group::in_byte][height];
-#pragma GCC unroll 2
-                for (int half = 0; half < Group::in_byte; ++half)
-#pragma GCC unroll 14
-                    for (int i = 0; i < height; ++i) lefts[half][i] = left(half, i);
+            I32 words[panels * panel_vectors];
 #pragma GCC unroll 16
-                for (int v = 0; v < panels * panel_vectors; ++v) {
-                    panel[v / panel_vectors].load_codes(row, v % panel_vectors, rights[v]);
-#pragma GCC unroll 2
-                    for (int half = 0; half < Group::in_byte; ++half)
+            for (int v = 0; v < panels * panel_vectors; ++v)
+                words[v] = panel[v / panel_vectors].words_at(row, v % panel_vectors);
+#pragma GCC unroll 8
+            for (int step = 0; step < Group::in_word; ++step) {
+                const auto left = [&](int i) __attribute__((always_inline)) {
+                    return splat(base[i / 3][i % 3 * stride + step]);
+                };
+                if constexpr (height < panel_vectors * panels) {
+                    // A wide tile keeps the broadcasts of its rows in registers, a tall one its codes.
+                    F32 lefts[height];
+#pragma GCC unroll 14
+                    for (int i = 0; i < height; ++i) lefts[i] = left(i);
+#pragma GCC unroll 16
+                    for (int v = 0; v < panels * panel_vectors; ++v) {
+                        const F32 right = Group::numbers_of(words[v], step);
 #pragma GCC unroll 14
                         for (int i = 0; i < height; ++i)
-                            multiply_add(sum[v / panel_vectors][i][v % panel_vectors], lefts[half][i], rights[v][half]);
-                }
-            } else {
+                            multiply_add(sum[v / panel_vectors][i][v % panel_vectors], lefts[i], right);
+                    }
+                } else {
+                    F32 rights[panels * panel_vectors];
 #pragma GCC unroll 16
-                for (int v = 0; v < panels * panel_vectors; ++v)
-                    panel[v / panel_vectors].load_codes(row, v % panel_vectors, rights[v]);
-#pragma GCC unroll 2
-                for (int half = 0; half < Group::in_byte; ++half)
+                    for (int v = 0; v < panels * panel_vectors; ++v) rights[v] = Group::numbers_of(words[v], step);
 #pragma GCC unroll 14
                     for (int i = 0; i < height; ++i) {
-                        const F32 value = left(half, i);
+                        const F32 value = left(i);
 #pragma GCC unroll 16
                         for (int v = 0; v < panels * panel_vectors; ++v)
-                            multiply_add(sum[v / panel_vectors][i][v % panel_vectors], value, rights[v][half]);
+                            multiply_add(sum[v / panel_vectors][i][v % panel_vectors], value, rights[v]);
                     }
+                }
             }
 #pragma GCC unroll 5
-            for (int i = 0; i < (height + 2) / 3; ++i) base[i] = in_one_register(base[i] + 1);
+            for (int i = 0; i < (height + 2) / 3; ++i) base[i] = in_one_register(base[i] + Group::in_word);
         }
-        for (int i = 0; i < (height + 2) / 3; ++i) base[i] += Group::depth - Group::bytes_of_column;
         I32 special{};
 #pragma GCC unroll 14
         for (int i = 0; i < height; ++i) {
             F32 row_sum{};
-            if constexpr (Group::format.has_offsets || Group::format.zero != 0) {
+            if constexpr (Group::format.has_offsets) {
                 const float* const x = source.x + i * stride + group * Group::depth;
                 for (std::int64_t k = 0; k < Group::depth; k += lanes) row_sum += load(x + k);
                 row_sum = splat(reduce_lanes(row_sum, [](auto a, auto b) { return a + b; }));
@@ -166,29 +208,13 @@ __attribute__((noinline)) void compute_code_tile(const TileSource<Weight>& sourc
             for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
                 for (int j = 0; j < panel_vectors; ++j) {
-                    // The zero of all codes is subtracted at once.
-                    if constexpr (Group::format.zero != 0)
-                        sum[p][i][j] -= row_sum * static_cast<float>(Group::format.zero);
+                    sum[p][i][j] *= 1 / Group::factor;
                     sum[p][i][j] *= panel[p].scale(j);
                     if constexpr (Group::format.has_offsets) multiply_add(sum[p][i][j], row_sum, panel[p].offset(j));
                     special |= (sum[p][i][j] - sum[p][i][j] == F32{}) ^ -1;
                 }
         }
-        if (is_any_true(special)) {
-            float parts[panels][height][panel_width];
-            for (int p = 0; p < panels; ++p)
-                for (int i = 0; i < height; ++i)
-                    for (int j = 0; j < panel_vectors; ++j) store(parts[p][i] + j * lanes, sum[p][i][j]);
-            add_special_sums<height, panels>(source, group, parts, sums);
-        } else {
-#pragma GCC unroll 4
-            for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 14
-                for (int i = 0; i < height; ++i)
-#pragma GCC unroll 8
-                    for (int j = 0; j < panel_vectors; ++j)
-                        store(sums_at(p, i, j), load(sums_at(p, i, j)) + sum[p][i][j]);
-        }
+        add_sums<height, panels>(source, group, sum, special, sums);
         for (int p = 0; p < panels; ++p) panel[p].data += Group::bytes;
     }
 }
@@ -196,7 +222,8 @@ __attribute__((noinline)) void compute_code_tile(const TileSource<Weight>& sourc
 template <typename Weight, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> code_tiles_side_by_side(
     std::integer_sequence<int, heights...>) {
-    return {compute_code_tile<Weight, heights + 1, panels_at_once(heights + 1), panels_at_once(heights + 1) == 1>...};
+    return {compute_code_tile<Weight, heights + 1, panels_at_once<Weight>(heights + 1),
+                              panels_at_once<Weight>(heights + 1) == 1>...};
 }
 template <typename Weight, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> code_tiles(std::integer_sequence<int, heights...>) {
@@ -220,14 +247,14 @@ void widen_codes(const Weight* from, std::int64_t depth, float* to) noexcept {
             scales[j] = group.scale(j);
             if constexpr (Group::format.has_offsets) offsets[j] = group.offset(j);
         }
-        for (std::int64_t row = 0; row < Group::bytes_of_column; ++row)
+        for (std::int64_t row = 0; row < Group::words; ++row)
             for (int j = 0; j < panel_vectors; ++j) {
-                F32 codes[Group::in_byte];
-                group.load_codes(row, j, codes);
-                for (int half = 0; half < Group::in_byte; ++half) {
-                    F32 weights = (codes[half] - static_cast<float>(Group::format.zero)) * scales[j];
+                const I32 words = group.words_at(row, j);
+#pragma GCC unroll 8
+                for (int step = 0; step < Group::in_word; ++step) {
+                    F32 weights = Group::numbers_of(words, step) * (1 / Group::factor) * scales[j];
                     if constexpr (Group::format.has_offsets) weights += offsets[j];
-                    store(to + (half * Group::bytes_of_column + row) * panel_width + j * lanes, weights);
+                    store(to + (row * Group::in_word + step) * panel_width + j * lanes, weights);
                 }
             }
         to += Group::depth * panel_width;

@@ -15,7 +15,7 @@ namespace {
 // The codes, scales and offsets of a block in column `column` of a panel; `to`: the first of its groups.
 void write_block(const BlockNumbers& block, const CodeFormat& format, int elements, std::int64_t column,
                  std::byte* to) noexcept {
-    const int bytes_of_column = format.group * format.bits / 8;
+    const std::uint32_t mask = (1U << format.bits) - 1;
     for (int first = 0; first < elements; first += format.group, to += format.group_bytes()) {
         const int scale = first / block.elements_of_scale;
         if (format.has_half_scales) {
@@ -26,12 +26,13 @@ void write_block(const BlockNumbers& block, const CodeFormat& format, int elemen
         }
         if (format.has_offsets)
             std::memcpy(to + format.scale_bytes() + column * 4, &block.offsets[scale], sizeof(float));
-        const std::int8_t* const codes = block.codes + first;
-        std::byte* const column_of_codes = to + format.head_bytes() + column;
-        for (int row = 0; row < bytes_of_column; ++row) {
-            const int low = codes[row] + format.zero;
-            const int byte = format.bits == 8 ? low : low | (codes[row + bytes_of_column] + format.zero) << 4;
-            column_of_codes[row * panel_width] = static_cast<std::byte>(byte);
+        const std::int8_t* code = block.codes + first;
+        std::byte* word_at = to + format.head_bytes() + column * 4;
+        for (int row = 0; row < format.group / format.in_word(); ++row, word_at += panel_width * 4) {
+            std::uint32_t word = 0;
+            for (int step = 0; step < format.in_word(); ++step)
+                word |= (static_cast<std::uint32_t>(*code++) & mask) << format.first_bit(step);
+            std::memcpy(word_at, &word, sizeof word);
         }
     }
 }

@@ -37,17 +37,17 @@ void read_q6_k(const std::uint8_t* block, BlockNumbers& numbers) noexcept;
 void read_iq4_nl(const std::uint8_t* block, BlockNumbers& numbers) noexcept;
 void read_mxfp4(const std::uint8_t* block, BlockNumbers& numbers) noexcept;
 
-inline constexpr std::array<BlockType, 12> block_types{{{"dequantize_q8_0", "panel32_q8.t", 34, 32, read_q8_0},
-                                                        {"dequantize_q4_0", "panel32_q4.t", 18, 32, read_q4_0},
-                                                        {"dequantize_q4_1", "panel32_q4a.t", 20, 32, read_q4_1},
-                                                        {"dequantize_q5_0", "panel32_q8.t", 22, 32, read_q5_0},
-                                                        {"dequantize_q5_1", "panel32_q8a.t", 24, 32, read_q5_1},
-                                                        {"dequantize_q2_k", "panel32_q4s.t", 84, 256, read_q2_k},
-                                                        {"dequantize_q3_k", "panel32_q8s.t", 110, 256, read_q3_k},
-                                                        {"dequantize_q4_k", "panel32_q4a.t", 144, 256, read_q4_k},
-                                                        {"dequantize_q5_k", "panel32_q8a.t", 176, 256, read_q5_k},
-                                                        {"dequantize_q6_k", "panel32_q8s.t", 210, 256, read_q6_k},
-                                                        {"dequantize_iq4_nl", "panel32_q8.t", 18, 32, read_iq4_nl},
-                                                        {"dequantize_mxfp4", "panel32_q8s.t", 17, 32, read_mxfp4}}};
+inline constexpr std::array<BlockType, 12> block_types{{{"dequantize_q8_0", "panel32k4_q8.t", 34, 32, read_q8_0},
+                                                        {"dequantize_q4_0", "panel32k8_q4.t", 18, 32, read_q4_0},
+                                                        {"dequantize_q4_1", "panel32k8_q4a.t", 20, 32, read_q4_1},
+                                                        {"dequantize_q5_0", "panel32k4_q8.t", 22, 32, read_q5_0},
+                                                        {"dequantize_q5_1", "panel32k4_q8a.t", 24, 32, read_q5_1},
+                                                        {"dequantize_q2_k", "panel32k8_q4s.t", 84, 256, read_q2_k},
+                                                        {"dequantize_q3_k", "panel32k4_q8s.t", 110, 256, read_q3_k},
+                                                        {"dequantize_q4_k", "panel32k8_q4a.t", 144, 256, read_q4_k},
+                                                        {"dequantize_q5_k", "panel32k4_q8a.t", 176, 256, read_q5_k},
+                                                        {"dequantize_q6_k", "panel32k4_q8s.t", 210, 256, read_q6_k},
+                                                        {"dequantize_iq4_nl", "panel32k4_q8.t", 18, 32, read_iq4_nl},
+                                                        {"dequantize_mxfp4", "panel32k4_q8s.t", 17, 32, read_mxfp4}}};
 
 }  // namespace cairn::kernels::cpu

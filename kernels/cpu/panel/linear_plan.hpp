@@ -12,6 +12,14 @@ namespace cairn::kernels::cpu {
 /// weight; or the other half of the columns, where the gate is the first or the last half.
 enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 
+/// 32 consecutive elements of a row of x as integers: x[k] = scale * codes[k], up to half of the scale. `sums` of the
+/// elements and of the codes are those of the first and of the second 16.
+struct QuantizedGroup {
+    std::int16_t codes[32];
+    float scale, sums[2];
+    std::int32_t code_sums[2];
+};
+
 /// Inputs: x, the packed weight or both, then those of the epilogue. The first epilogue inputs are the sums of x @ w,
 /// and those that the gate multiplies. A bias of a gate by halves has the columns of both, and serves as two inputs of
 /// the epilogue. An argmax has no epilogue; its inputs are x, the weight and optionally a bias.

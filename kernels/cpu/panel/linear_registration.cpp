@@ -239,6 +239,12 @@ std::int64_t widened_bytes(const Problem& problem, const Setting& setting) {
     return std::min(depth, setting["depth"]) * panel_width * static_cast<std::int64_t>(sizeof(float));
 }
 
+/// Bytes of the rows of x as integers.
+Dim quantized_bytes(const Problem& problem) {
+    const std::int64_t groups = problem.inputs[0].shape.back().constant() / 32;
+    return (rows_of_x(problem) * Dim(groups * static_cast<std::int64_t>(sizeof(QuantizedGroup))) + 63) / 64 * 64;
+}
+
 template <bool pads_rows>
 std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
@@ -262,12 +268,13 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     return plan;
 }
 
-template <bool pads_rows>
+template <bool pads_rows, bool of_integers>
 Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     const TensorDesc& x = problem.inputs[0];
     const std::int64_t of_member = pending_sums(problem, form, setting) * PanelPlan::bytes_of_pending_sums;
     Dim bytes = (of_member + widened_bytes(problem, setting)) * threads;
+    if constexpr (of_integers) bytes = bytes + quantized_bytes(problem);
     if constexpr (pads_rows)
         if (setting["spread"] != 0 && rows_conflict_in_cache(x))
             bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::padded_stride(x.shape.back().constant()));
@@ -277,18 +284,24 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     return bytes + Dim(body.bytes_per_member() * threads);
 }
 
+/// `of_integers`: rows of x are quantized.
+template <bool of_integers>
 Cost cost(const Problem& problem) {
     Cost cost = product_cost(problem, 0.8);
     if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
-    if (problem.attributes.has("columns") || form_of(problem)->is_argmax) {
-        const double elements = static_cast<double>(element_count(whole_of(problem).shape).constant());
-        cost.flops = 2 * elements * static_cast<double>(problem.inputs[0].shape.back().constant());
-    }
+    const auto depth = static_cast<double>(problem.inputs[0].shape.back().constant());
+    if (problem.attributes.has("columns") || form_of(problem)->is_argmax)
+        cost.flops = 2 * static_cast<double>(element_count(whole_of(problem).shape).constant()) * depth;
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
+    // Operations that make a code a number, for each multiply-add of a row: few rows convert every code.
+    constexpr double conversions = of_integers ? 0.9 : 2.7;
+    const bool has_few_rows = provably_le(rows_of_x(problem), Dim(PanelPlan::few_rows_of_codes));
     for (const TensorDesc& input : problem.inputs)
-        if (is_code_layout(input.layout))
-            cost.bytes -= static_cast<double>(element_count(input.shape).constant()) *
-                          (4 - static_cast<double>(format_of(input.layout).row_bytes()) / panel_width);
+        if (is_code_layout(input.layout)) {
+            const auto elements = static_cast<double>(element_count(input.shape).constant());
+            cost.bytes -= elements * (4 - static_cast<double>(format_of(input.layout).row_bytes()) / panel_width);
+            if (has_few_rows) cost.flops += 2 * elements * conversions;
+        }
     return cost;
 }
 
@@ -409,40 +422,56 @@ std::string in_codes(std::string sample, std::size_t layout) {
     return sample;
 }
 
+// One of the samples in each layout of codes.
+std::vector<std::string> in_each_code(const std::vector<std::string>& samples) {
+    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < code_layouts.size(); ++i) all.push_back(in_codes(samples[i % count], i));
+    return all;
+}
+
 // Each sample in f32, the first ones alternately in bf16 and f16, and in each layout of codes.
 std::vector<std::string> in_each_form(std::vector<std::string> samples) {
     const std::size_t count = std::min<std::size_t>(samples.size(), 5);
+    const std::vector<std::string> codes = in_each_code(samples);
     for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
-    for (std::size_t i = 0; i < code_layouts.size(); ++i) samples.push_back(in_codes(samples[i % count], i));
+    samples.insert(samples.end(), codes.begin(), codes.end());
     return samples;
+}
+
+// What kernels of one form have in common. `name`: of the kernels in their ids.
+template <bool of_integers>
+Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::string& name, const char* version) {
+    Kernel made;
+    made.id = "cpu." + name + "_" + std::string(isa_level_name(needs)) + "." + form.definition + version;
+    made.definition = form.definition;
+    made.needs = needs;
+    made.run = run;
+    // AVX-512 tiles have more rows than L1 may have ways.
+    const bool pads_rows = needs.includes(levels::avx512);
+    made.workspace = pads_rows ? workspace<true, of_integers> : workspace<false, of_integers>;
+    made.prepare = pads_rows ? prepare<true> : prepare<false>;
+    made.redundant = pads_rows ? redundant<true> : redundant<false>;
+    made.cost = cost<of_integers>;
+    made.knobs = knobs(pads_rows);
+    for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight) {
+        made.packed_inputs.push_back({weight, std::string(panel_layout)});
+        for (const CodeLayout& layout : code_layouts) made.packed_inputs.push_back({weight, std::string(layout.name)});
+    }
+    if (made.definition == "fused")
+        for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
+    return made;
 }
 
 }  // namespace
 
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
     for (const ProductForm& form : forms) {
-        Kernel made;
-        made.id = "cpu.panel_" + std::string(isa_level_name(needs)) + "." + form.definition +
-                  (form.is_argmax ? ".f32@3" : ".f32@4");
-        made.definition = form.definition;
-        made.needs = needs;
-        // AVX-512 tiles have more rows than L1 may have ways.
-        const bool pads_rows = needs.includes(levels::avx512);
+        Kernel made = kernel_of<false>(form, needs, table.panel_linear, "panel", form.is_argmax ? ".f32@3" : ".f32@4");
         made.accepts = accepts;
-        made.run = table.panel_linear;
-        for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight) {
-            made.packed_inputs.push_back({weight, std::string(panel_layout)});
-            for (const CodeLayout& layout : code_layouts)
-                made.packed_inputs.push_back({weight, std::string(layout.name)});
+        for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight)
             made.widened_inputs.push_back(weight);
-        }
-        made.workspace = pads_rows ? workspace<true> : workspace<false>;
-        made.cost = cost;
-        made.prepare = pads_rows ? prepare<true> : prepare<false>;
-        made.redundant = pads_rows ? redundant<true> : redundant<false>;
-        made.knobs = knobs(pads_rows);
         if (made.definition == "fused") {
-            for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
             made.samples = in_each_form(fused_samples());
             for (std::string& sample : samples_by_columns()) made.samples.push_back(std::move(sample));
             made.samples.push_back(in_codes(samples_by_columns().front(), 0));
@@ -452,6 +481,26 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
                      biases == 0 ? in_each_form(samples_of(form, biases)) : samples_of(form, biases))
                     made.samples.push_back(std::move(sample));
         }
+        kernels.push_back(at_default_setting(std::move(made)));
+    }
+}
+
+void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
+    for (const ProductForm& form : forms) {
+        // An argmax has no error: it is right or wrong.
+        if (form.is_argmax) continue;
+        Kernel made = kernel_of<true>(form, needs, table.panel_integer_linear, "panel_i16", ".f32@1");
+        made.accepts = [](const Problem& problem) {
+            Refusal no = accepts(problem);
+            return no.empty() && !is_code_layout(problem.inputs[1].layout) ? "needs a weight in a layout of codes" : no;
+        };
+        // A step is 2^-15 of the largest of 32 elements. Sums of codes that offsets cancel err twice as much as the
+        // result, and a gate and what it multiplies both err.
+        made.error = [](const Problem& problem) {
+            return form_of(problem)->gating == Gating::none ? 0x1p-13 : 0x1p-12;
+        };
+        made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases));
+        if (made.definition == "fused") made.samples.push_back(in_codes(samples_by_columns().front(), 1));
         kernels.push_back(at_default_setting(std::move(made)));
     }
 }

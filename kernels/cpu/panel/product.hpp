@@ -32,12 +32,18 @@ struct PanelProduct {
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
-    BlockSums* sums;  // of this member: partial sums that await further parts
-    float* widened;   // of this member: a part of a panel of codes
+    BlockSums* sums;                  // of this member: partial sums that await further parts
+    float* widened;                   // of this member: a part of a panel of codes
+    const QuantizedGroup* quantized;  // x for tiles of integers, or null
 
     /// A panel of w, and the corresponding panel of v.
     const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_row<Weight>; }
     const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_row<Weight>; }
+    /// Row `row` of x from element k on, as integers.
+    const QuantizedGroup* quantized_at(std::int64_t row, std::int64_t k) const {
+        return quantized == nullptr ? nullptr : quantized + row * quantized_stride() + k / 32;
+    }
+    std::int64_t quantized_stride() const { return depth / 32; }
 };
 
 template <typename Weight>
@@ -82,7 +88,7 @@ void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t first, in
     const Weight* const ahead = switch_step > 0 ? from + product.ahead * row : next;
     whole_tiles<Weight>[static_cast<std::size_t>(height - 1)](
         {product.x + first * product.x_stride, product.x_stride, from, product.depth, ahead, row, false, switch_step,
-         next},
+         next, product.quantized_at(first, 0), product.quantized_stride()},
         sums.row[0]);
 }
 
@@ -91,10 +97,12 @@ void run_whole_panel(const PanelProduct<Weight>& product, std::int64_t first, in
 template <typename Weight, typename Next>
 void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height, std::int64_t begin, std::int64_t end,
                Next next_of) noexcept {
-    const int at_once = panels_at_once(height);
+    const int at_once = panels_at_once<Weight>(height);
     const auto run_side = [&](const Weight* from, TileSums* sums) {
         side_tiles<Weight>[static_cast<std::size_t>(height - 1)](
-            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from, 0}, sums->row[0]);
+            {product.x + row * product.x_stride, product.x_stride, from, product.depth, from, 0, false, 0, nullptr,
+             product.quantized_at(row, 0), product.quantized_stride()},
+            sums->row[0]);
     };
     TileSums sums[max_panels_at_once], gated[max_panels_at_once];
     const bool is_gated = product.gated != nullptr;
@@ -119,7 +127,7 @@ void run_whole(const PanelProduct<Weight>& product, std::int64_t row, int height
 template <typename Weight, typename Element, typename F, typename B, typename E>
 CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows block, const PanelPart<Element>& part,
                            F sums_of, B before_tile, E behind_tile) noexcept {
-    const std::int64_t tiles = (block.count + tile_height - 1) / tile_height;
+    const std::int64_t tiles = (block.count + block_height<Element> - 1) / block_height<Element>;
     const std::int64_t passes = tiles * (panel_vectors / group_vectors), step = (part.step + passes - 1) / passes;
     const float* const x = product.x + block.stride * product.x_stride + part.first;
     const Element* ahead = part.next;
@@ -130,7 +138,8 @@ CAIRN_INLINE void run_part(const PanelProduct<Weight>& product, UniformRows bloc
         for (int group = 0; group < panel_vectors; group += group_vectors) {
             group_tiles<Element>[static_cast<std::size_t>(height - 1)](
                 {x + row * product.x_stride, product.x_stride, part.panel + group * lanes, part.depth, ahead, step,
-                 part.first > 0},
+                 part.first > 0, 0, nullptr, product.quantized_at(block.stride + row, part.first),
+                 product.quantized_stride()},
                 sums_of(row) + group * lanes);
             ahead += step * part.depth;
         }
@@ -257,7 +266,7 @@ template <typename Weight>
 void run_panels(const PanelProduct<Weight>& product, Team& team) {
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
-    const int at_once = product.rows <= few_rows<Weight> ? panels_at_once(static_cast<int>(product.rows)) : 1;
+    const int at_once = product.rows <= few_rows<Weight> ? panels_at_once<Weight>(static_cast<int>(product.rows)) : 1;
     GuidedPanelSchedule runs(blocks, panel_count(product.columns), at_once, team.size());
     for (PanelRange run = runs.at(team.next_chunk()); run.begin < run.end;) {
         const std::int64_t first = product.rows * run.block / blocks, last = product.rows * (run.block + 1) / blocks;
@@ -277,9 +286,10 @@ void run_panels(const PanelProduct<Weight>& product, Team& team) {
 }
 
 template <typename Weight>
-void run_product(const Args& args, const PanelPlan& plan, Team& team) {
+void run_product(const Args& args, const PanelPlan& plan, const QuantizedGroup* quantized, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     PanelProduct<Weight> product = product_of<Weight>(args, plan);
+    product.quantized = quantized;
     std::byte* const workspace = assign_workspace(product, plan, args.workspace, team);
     TileEpilogue body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
                       workspace + plan.body.bytes_per_member() * team.rank());
@@ -291,8 +301,9 @@ void run_product(const Args& args, const PanelPlan& plan, Team& team) {
 }
 
 template <typename Weight>
-void find_argmax(const Args& args, const PanelPlan& plan, Team& team) {
+void find_argmax(const Args& args, const PanelPlan& plan, const QuantizedGroup* quantized, Team& team) {
     PanelProduct<Weight> product = product_of<Weight>(args, plan);
+    product.quantized = quantized;
     std::byte* const workspace = assign_workspace(product, plan, args.workspace, team);
     ProductArgMax largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
                           workspace, team.rank());
@@ -305,11 +316,12 @@ void find_argmax(const Args& args, const PanelPlan& plan, Team& team) {
 /// Runs a plan with panels of codes (code_linear.cpp).
 void panel_code_linear(const Args& args, Team& team);
 
-/// Runs a plan with panels of `Weight`.
+/// Runs a plan with panels of `Weight`. `quantized`: the rows of x, for tiles of integers.
 template <typename Weight>
-void run_panel_plan(const Args& args, Team& team) {
+void run_panel_plan(const Args& args, Team& team, const QuantizedGroup* quantized = nullptr) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
-    plan.is_argmax ? find_argmax<Weight>(args, plan, team) : run_product<Weight>(args, plan, team);
+    plan.is_argmax ? find_argmax<Weight>(args, plan, quantized, team)
+                   : run_product<Weight>(args, plan, quantized, team);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -8,6 +8,7 @@
 // clang-format off
 #define CAIRN_PANEL_TABLE(ROW) \
     ROW(panel_linear)           \
+    ROW(panel_integer_linear)   \
     ROW(conv2d)
 // clang-format on
 
@@ -19,6 +20,8 @@ struct PanelTable {
 
 /// Append the kernels of a level in order of preference.
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
+/// The same with rows of x quantized to 16 bits, for panels of codes; they state an error.
+void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 
 }  // namespace cairn::kernels::cpu

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/panel/linear_plan.hpp"
 #include "kernels/cpu/simd/vector/half.hpp"
 
 #include <algorithm>
@@ -22,13 +22,7 @@ inline constexpr int filter_height = lanes == 16 ? 12 : tile_height;
 inline constexpr int whole_height = lanes == 16 ? 14 : lanes == 8 ? 3 : 1;
 /// Accumulators of a tile: with half as many the latency of multiply-adds is exposed; more do not fit into registers.
 inline constexpr int max_sums = lanes == 16 ? 28 : 12;
-/// Panels that a tile of few rows reads side by side, if registers allow at least three: three or four streams use more
-/// of the memory bandwidth than one stream with prefetches; two do not.
-constexpr int panels_at_once(int height) {
-    const int room = max_sums / (height * panel_vectors);
-    return room < 3 ? 1 : room > 4 ? 4 : room;
-}
-inline constexpr int max_panels_at_once = panels_at_once(1);
+inline constexpr int max_panels_at_once = 4;
 
 /// Steps of k that one chain of multiply-adds covers. The rounding error of a chain grows with the root of its length:
 /// over 3072 steps one chain errs 4 times as much as 24 chains that are added (docs/decisions/0094).
@@ -39,6 +33,20 @@ template <typename Weight>
 inline constexpr std::int64_t panel_row = panel_width;
 template <typename Weight>
 inline constexpr int few_rows = whole_height;
+/// Rows of a tile of a group of columns.
+template <typename Weight>
+inline constexpr int block_height = tile_height;
+/// Registers for one vector of results: for its sums, and where these are of integers, for the floats that they add to.
+template <typename Weight>
+inline constexpr int registers_of_sum = 1;
+
+/// Panels that a tile of few rows reads side by side, if registers allow at least three: three or four streams use more
+/// of the memory bandwidth than one stream with prefetches; two do not.
+template <typename Weight>
+constexpr int panels_at_once(int height) {
+    const int room = max_sums / (height * panel_vectors * registers_of_sum<Weight>);
+    return room < 3 ? 1 : std::min(room, max_panels_at_once);
+}
 
 /// Sums of a tile are stored for the epilogue in rows of 32, of one panel.
 struct TileSums {
@@ -58,6 +66,8 @@ struct TileSource {
     bool adds = false;  ///< adds to the sums in memory; the first step of k is then a multiple of sum_block
     std::int64_t switch_step = 0;
     const Weight* next_panel = nullptr;
+    const QuantizedGroup* quantized = nullptr;  ///< x for tiles of integers, `quantized_stride` groups a row
+    std::int64_t quantized_stride = 0;
 };
 
 /// Computes `height` rows times the first `vectors` vectors of each row of `panels` consecutive panels, and prefetches
@@ -141,8 +151,8 @@ inline constexpr int row_lines = 32 * sizeof(Weight) / 64;
 /// Tiles by height - 1: of whole panels, several side by side and a single one; and of a group of columns.
 template <typename Weight, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> side_by_side(std::integer_sequence<int, heights...>) {
-    return {compute_tile < Weight, heights + 1, panels_at_once(heights + 1), panel_vectors,
-            panels_at_once(heights + 1) == 1 ? row_lines<Weight> : 0 > ...};
+    return {compute_tile < Weight, heights + 1, panels_at_once<Weight>(heights + 1), panel_vectors,
+            panels_at_once<Weight>(heights + 1) == 1 ? row_lines<Weight> : 0 > ...};
 }
 template <typename Weight, int vectors, int lines, bool switches_prefetch, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> tiles(std::integer_sequence<int, heights...>) {

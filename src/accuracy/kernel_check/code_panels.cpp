@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::int64_t width = 32;
 constexpr std::string_view transposed_mark = ".t";
-constexpr CodePanelFormat formats[] = {{"panel32_q8", 8, 32, 0, false, true},   {"panel32_q4", 4, 32, 8, false, true},
-                                       {"panel32_q8a", 8, 32, 0, true, false},  {"panel32_q4a", 4, 32, 0, true, false},
-                                       {"panel32_q8s", 8, 16, 0, false, false}, {"panel32_q4s", 4, 16, 0, true, false}};
+constexpr CodePanelFormat formats[] = {
+    {"panel32k4_q8", 8, 32, -128, false, true},   {"panel32k8_q4", 4, 32, -8, false, true},
+    {"panel32k4_q8a", 8, 32, -128, true, false},  {"panel32k8_q4a", 4, 32, 0, true, false},
+    {"panel32k4_q8s", 8, 16, -128, false, false}, {"panel32k8_q4s", 4, 16, 0, true, false}};
 
 /// The nearest number of 11 significant bits, and an f16 if it must be: its products with codes are exact in f32.
 double nearest_scale(double value, bool is_half) {
@@ -57,17 +58,19 @@ std::size_t CodePanels::group_at(std::int64_t k, std::int64_t n) const {
            format_->group_bytes();
 }
 
-// The byte of a code, from the beginning of its group.
-std::size_t CodePanels::code_at(std::int64_t k, std::int64_t n) const {
-    const std::int64_t rows = format_->group * format_->bits / 8;
-    return format_->head_bytes() + static_cast<std::size_t>(k % format_->group % rows * width + n % width);
+// Where the code of an element is in its group: four or eight steps of k are a word, in it even ones before odd ones.
+CodePanels::CodePlace CodePanels::code_at(std::int64_t k, std::int64_t n) const {
+    const int in_word = 32 / format_->bits, step = static_cast<int>(k % in_word);
+    const std::int64_t word = k % format_->group / in_word * width + n % width;
+    const int bit = (step % 2 * in_word / 2 + step / 2) * format_->bits;
+    return {format_->head_bytes() + static_cast<std::size_t>(word * 4 + bit / 8), bit % 8};
 }
 
 CodePanels::GroupNumbers CodePanels::numbers_of(const std::vector<double>& elements, std::int64_t first,
                                                 std::int64_t column) const {
     GroupNumbers numbers{0, 0, 0, 0};
-    numbers.lowest = format_->bits == 8 ? -128 : -format_->zero;
-    numbers.highest = format_->bits == 8 ? 127 : 15 - format_->zero;
+    numbers.lowest = format_->lowest;
+    numbers.highest = format_->lowest + (1 << format_->bits) - 1;
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (std::int64_t k = first; k < first + format_->group; ++k) {
         const double x = elements[index(k, column)];
@@ -105,13 +108,10 @@ void CodePanels::write(const std::vector<double>& elements, std::byte* to) const
                     is_special
                         ? numbers.lowest
                         : static_cast<int>(std::clamp<double>(std::round(steps), numbers.lowest, numbers.highest));
-                std::byte& byte = group[code_at(k, n)];
-                if (format_->bits == 8)
-                    byte = static_cast<std::byte>(code);
-                else if (k % format_->group < format_->group / 2)
-                    byte = (byte & std::byte{0xf0}) | static_cast<std::byte>(code + format_->zero);
-                else
-                    byte = (byte & std::byte{0x0f}) | static_cast<std::byte>((code + format_->zero) << 4);
+                const auto [at, bit] = code_at(k, n);
+                const int mask = (1 << format_->bits) - 1;
+                const int others = static_cast<int>(group[at]) & ~(mask << bit);
+                group[at] = static_cast<std::byte>(others | (code & mask) << bit);
             }
         }
 }
@@ -124,10 +124,10 @@ std::vector<double> CodePanels::read(const std::byte* from) const {
             const auto column = static_cast<std::size_t>(n % width);
             const double scale = format_->has_half_scales ? decode16(get<std::uint16_t>(group + column * 2), true)
                                                           : get<float>(group + column * 4);
-            const int byte = static_cast<int>(group[code_at(k, n)]);
-            const int code = format_->bits == 8                        ? static_cast<std::int8_t>(byte)
-                             : k % format_->group < format_->group / 2 ? (byte & 15) - format_->zero
-                                                                       : (byte >> 4) - format_->zero;
+            const auto [at, bit] = code_at(k, n);
+            const int values = 1 << format_->bits;
+            int code = static_cast<int>(group[at]) >> bit & (values - 1);
+            if (code >= format_->lowest + values) code -= values;
             auto value = static_cast<float>(scale * code);
             if (format_->has_offsets) value += get<float>(group + format_->scale_bytes() + column * 4);
             elements[index(k, n)] = value;

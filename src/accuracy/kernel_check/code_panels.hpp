@@ -12,7 +12,7 @@ namespace cairn::kernel_check {
 /// What layouts of codes differ in.
 struct CodePanelFormat {
     std::string_view layout;
-    int bits, group, zero;
+    int bits, group, lowest;  // the lowest code: negative if codes have a sign, in two's complement
     bool has_offsets, has_half_scales;
     std::size_t scale_bytes() const { return has_half_scales ? 64 : 128; }
     std::size_t head_bytes() const { return scale_bytes() + (has_offsets ? 128 : 0); }
@@ -32,18 +32,22 @@ public:
     /// Writes nearly the nearest elements that codes, scales and offsets can express; those that read() returns are
     /// kept. A group of a column with NaN becomes NaN, one with an infinity infinite.
     void write(const std::vector<double>& elements, std::byte* to) const;
-    /// The elements: `scale * (code - zero) + offset`, in f32.
+    /// The elements: `scale * code + offset`, in f32.
     std::vector<double> read(const std::byte* from) const;
 
 private:
     struct GroupNumbers {
         double scale, offset;
-        int lowest, highest;  // of codes less zero
+        int lowest, highest;  // codes
     };
     GroupNumbers numbers_of(const std::vector<double>& elements, std::int64_t first, std::int64_t column) const;
     std::size_t index(std::int64_t k, std::int64_t n) const;
     std::size_t group_at(std::int64_t k, std::int64_t n) const;
-    std::size_t code_at(std::int64_t k, std::int64_t n) const;
+    struct CodePlace {
+        std::size_t byte;  // from the beginning of the group
+        int bit;
+    };
+    CodePlace code_at(std::int64_t k, std::int64_t n) const;
 
     const CodePanelFormat* format_;
     std::int64_t depth_, columns_;

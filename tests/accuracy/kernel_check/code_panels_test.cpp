@@ -71,7 +71,6 @@ TEST_P(CodePanelsTest, PositionsAreThoseOfTheLayout) {
     };
     for (std::int64_t k = 0; k < depth; ++k)
         for (std::int64_t n = 0; n < columns; ++n) {
-            const std::int64_t rows = format().group * format().bits / 8, row = k % format().group;
             const std::byte* const group =
                 bytes.data() + n / 32 * depth * format().row_bytes() + k / format().group * format().group_bytes();
             float scale = float_at(group + n % 32 * 4);
@@ -82,9 +81,15 @@ TEST_P(CodePanelsTest, PositionsAreThoseOfTheLayout) {
                 ASSERT_TRUE(exponent > 0 && exponent < 31);
                 scale = std::ldexp(1 + static_cast<float>(half & 1023) / 1024, exponent - 15);
             }
-            const int byte = static_cast<int>(group[format().head_bytes() + row % rows * 32 + n % 32]);
-            const int code = format().bits == 8 ? static_cast<std::int8_t>(byte) : row < rows ? byte % 16 : byte / 16;
-            float value = scale * static_cast<float>(code - format().zero);
+            const std::int64_t in_word = format().bits == 8 ? 4 : 8, row = k % format().group / in_word;
+            std::uint32_t word = 0;
+            std::memcpy(&word, group + format().head_bytes() + (row * 32 + n % 32) * 4, sizeof word);
+            // Even steps of k before odd ones.
+            constexpr int of_8_bits[] = {0, 16, 8, 24}, of_4_bits[] = {0, 16, 4, 20, 8, 24, 12, 28};
+            word >>= format().bits == 8 ? of_8_bits[k % 4] : of_4_bits[k % 8];
+            const int lowest = format().is_signed ? -(1 << (format().bits - 1)) : 0, values = 1 << format().bits;
+            const int code = (static_cast<int>(word % static_cast<unsigned>(values)) - lowest) % values + lowest;
+            float value = scale * static_cast<float>(code);
             if (format().has_offsets) value += float_at(group + format().scale_bytes() + n % 32 * 4);
             EXPECT_EQ(found[at(k, n)], value) << k << " " << n;
         }

@@ -436,6 +436,12 @@ CAIRN_INLINE I32 pairs_u8_i8(I32 a, I32 b) {
     asm("vpmaddubsw %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
     return r;
 }
+#elif defined(__SSE2__)
+CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) {
+    return std::bit_cast<I32>(_mm_madd_epi16(std::bit_cast<__m128i>(a), std::bit_cast<__m128i>(b)));
+}
+#else
+CAIRN_INLINE I32 pairs_i16(I32 a, I32 b) { return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16); }
 #endif
 
 // CPUs without AVX-512 have only the shorter VEX encodings (AVX-VNNI).
@@ -467,6 +473,8 @@ CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) {
     const I32 pairs = pairs_i16(a, b);
     asm("vpaddd %1, %0, %0" : "+v"(sum) : "v"(pairs));
 }
+#else
+CAIRN_INLINE void dot_i16(I32& sum, I32 a, I32 b) { sum += pairs_i16(a, b); }
 #endif
 
 #if defined(__AVX512BF16__)
