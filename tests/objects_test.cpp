@@ -100,13 +100,28 @@ TEST(Objects, DetectsVectorCodeOfIsaObjects) {
 }
 
 #if !defined(__clang__)
+/// A level that has products of integers alone.
+bool is_of_integers(const Built& item) { return item.kind == "cairn_table_avx512_vnni"; }
+
+TEST(Objects, SumsOfIntegerTilesStayInRegisters) {
+    constexpr std::array<std::string_view, 1> byte_tiles = {"compute_byte_tile"};
+    for (const Built& item : built()) {
+        if (!is_of_integers(item)) continue;
+        int seen = 0;
+        const std::string text = output_of(CAIRN_OBJDUMP " -dC --no-show-raw-insn '" + item.path + "'");
+        const Faults faults = spilled_loops(item.path, text, byte_tiles, seen);
+        EXPECT_TRUE(faults.empty()) << listed(faults);
+        EXPECT_GE(seen, 20) << item.path;
+    }
+}
+
 constexpr std::array<std::string_view, 7> tiles = {"compute_tile", "compute_conv_tile", "product_tile", "dot_tile",
                                                    "score_tile",   "key_tile",          "row_tile"};
 
 TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
     int levels = 0;
     for (const Built& item : built()) {
-        if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
+        if (!is_isa(item) || item.kind == "cairn_table_baseline" || is_of_integers(item)) continue;
         ++levels;
         int seen = 0;
         const std::string text = output_of(CAIRN_OBJDUMP " -dC --no-show-raw-insn '" + item.path + "'");
@@ -123,7 +138,7 @@ TEST(Objects, AccumulatorsOfTilesStayInRegisters) {
 
 TEST(Objects, TileCodeHasTheExpectedNumberOfMultiplyAdds) {
     for (const Built& item : built()) {
-        if (!is_isa(item) || item.kind == "cairn_table_baseline") continue;
+        if (!is_isa(item) || item.kind == "cairn_table_baseline" || is_of_integers(item)) continue;
         std::map<std::string_view, int> seen;
         const std::string text = output_of(CAIRN_OBJDUMP " -dC --no-show-raw-insn '" + item.path + "'");
         const Faults faults = tiles_with_wrong_multiply_adds(item.path, text, seen);
@@ -227,6 +242,8 @@ TEST(ObjectRules, Levels) {
     for (const char* text :
          {"vaddps %xmm0,%xmm1,%xmm2", "pshufb %xmm0,%xmm1", "pmulld %xmm0,%xmm1", "roundps $1,%xmm0,%xmm1"})
         EXPECT_TRUE(refused("baseline", text)) << text;
+    EXPECT_TRUE(refused("avx512_vnni", "vdpbf16ps %zmm0,%zmm1,%zmm2"));
+    EXPECT_FALSE(refused("avx512_vnni", "vpdpbusd %zmm0,%zmm1,%zmm2"));
     EXPECT_FALSE(refused("avx512", "vaddps %zmm0,%zmm31,%zmm2{%k1}{z}"));
     EXPECT_FALSE(refused("avx2", "vfmadd231ps 0x10(%rax),%ymm1,%ymm15"));
     EXPECT_FALSE(refused("avx2", "vpshufb %ymm0,%ymm1,%ymm2        # 18 <f+0x18>"));

@@ -98,6 +98,8 @@ namespace levels {
 inline constexpr FeatureSet baseline{};                              ///< SSE2: 4 f32 in a register
 inline constexpr FeatureSet avx2{Feature::avx2};                     ///< 8 f32 in a register
 inline constexpr FeatureSet avx512{Feature::avx2, Feature::avx512};  ///< 16 f32 in a register
+/// And products of 64 bytes at once; of products of integers alone.
+inline constexpr FeatureSet avx512_vnni{Feature::avx2, Feature::avx512, Feature::avx512_vnni};
 }  // namespace levels
 
 }  // namespace cairn::inline v0

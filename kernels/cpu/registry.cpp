@@ -24,6 +24,9 @@ void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& t
 
 std::vector<Kernel> kernel_list() {
     std::vector<Kernel> kernels;
+#if defined(CAIRN_HAS_avx512_vnni)
+    add_panel_byte_linear(kernels, levels::avx512_vnni, cairn_table_avx512_vnni);
+#endif
 #if defined(CAIRN_HAS_avx512)
     add_level(kernels, levels::avx512, cairn_table_avx512);
 #endif

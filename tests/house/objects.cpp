@@ -92,7 +92,7 @@ constexpr Extension extensions[] = {
     {"vgf2p8", ""},
     {"sha1", ""},
     {"vpmadd52", ""},
-    {"vpdp", ""},
+    {"vpdp", "avx512_vnni"},
     {"vdpbf16", ""},
     {"vcvtne", ""},
     {"vpopcnt", ""},
@@ -127,8 +127,9 @@ bool names_upper_register(std::string_view operands) {
 }  // namespace
 
 Faults code_above_level(const std::string& path, std::string_view disassembly, std::string_view level) {
+    const bool is_avx512 = level == "avx512" || level == "avx512_vnni";
     const auto has = [&](std::string_view from) {
-        return !from.empty() && (from == level || (from == "avx2" && level == "avx512"));
+        return !from.empty() && (from == level || (from == "avx2" && is_avx512));
     };
     Faults faults;
     std::string function;
@@ -145,7 +146,7 @@ Faults code_above_level(const std::string& path, std::string_view disassembly, s
         const bool is_extended = std::any_of(std::begin(extensions), std::end(extensions), [&](const Extension& e) {
             return text.starts_with(e.prefix) && !has(e.from);
         });
-        if ((is_wide && level != "avx512") || (is_vector && level == "baseline") || is_extended)
+        if ((is_wide && !is_avx512) || (is_vector && level == "baseline") || is_extended)
             if (reported.insert(function).second)
                 faults.push_back(path + ": " + text.substr(0, text.find_first_of(" \t")) + " in " + function);
     }

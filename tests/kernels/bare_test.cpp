@@ -27,25 +27,24 @@ namespace cairn::test {
 namespace {
 
 namespace fs = std::filesystem;
-using kernels::cpu::CpuTable;
 
 /// An object of the library and the processor that runs it. The twin of its level gives the expected results, or the
 /// same code on this CPU.
 struct Machine {
     const char* level;
     FeatureSet needs;
-    const CpuTable* table;
+    const void* table;
+    std::size_t functions;  ///< in the table
+    std::vector<Kernel> kernels;
     const char* processor;  ///< of Bochs
     friend std::ostream& operator<<(std::ostream& out, const Machine& machine) { return out << machine.processor; }
 };
 
-constexpr std::size_t functions = sizeof(CpuTable) / sizeof(kernels::cpu::Run);
-
 /// The index in the table of the function that a kernel runs.
-int function_of(const CpuTable& table, const Kernel& kernel) {
-    kernels::cpu::Run list[functions];
-    std::memcpy(list, &table, sizeof list);
-    for (std::size_t i = 0; i < functions; ++i)
+int function_of(const Machine& machine, const Kernel& kernel) {
+    std::vector<kernels::cpu::Run> list(machine.functions);
+    std::memcpy(list.data(), machine.table, list.size() * sizeof list[0]);
+    for (std::size_t i = 0; i < list.size(); ++i)
         if (list[i] == kernel.run) return static_cast<int>(i);
     throw std::runtime_error(kernel.id + " runs no function of its table");
 }
@@ -212,20 +211,22 @@ class Bare : public testing::TestWithParam<Machine> {};
 TEST_P(Bare, KernelsEqualTheirEmulations) {
     const Machine& machine = GetParam();
     bare::clear_arena();
-    const std::vector<Kernel> kernels = kernels_of(Level{machine.level, machine.needs, machine.table, false});
     // Eigen's code depends on the CPU's caches: its kernel of the baseline gives the expected results.
-    std::vector<Kernel> expected = kernels_of(runnable_level(machine.needs));
+    std::vector<Kernel> expected;
+    for (const IntegerLevel& level : runnable_integer_levels())
+        if (level.needs == machine.needs && expected.empty()) expected = kernels_of(level);
+    if (expected.empty()) expected = kernels_of(runnable_level(machine.needs));
     std::erase_if(expected, is_of_eigen);
     for (Kernel& kernel : kernels_of(runnable_levels()[0])) expected.push_back(std::move(kernel));
 
     std::mt19937_64 random(1);
     std::vector<std::string> texts;
     std::vector<bare::Case> cases;
-    std::vector<bool> is_run(functions, false);
-    for (const Kernel& kernel : kernels) {
-        const int function = function_of(*machine.table, kernel);
+    std::vector<bool> is_run(machine.functions, false);
+    for (const Kernel& kernel : machine.kernels) {
+        const int function = function_of(machine, kernel);
         const auto without_level = [](std::string id) {
-            for (const std::string_view level : {"avx512", "avx2", "baseline"})
+            for (const std::string_view level : {"avx512_vnni", "avx512", "avx2", "baseline"})
                 if (const std::size_t at = id.find(level); at != id.npos) id.erase(at, level.size());
             return id;
         };
@@ -239,7 +240,7 @@ TEST_P(Bare, KernelsEqualTheirEmulations) {
             is_run[static_cast<std::size_t>(function)] = true;
         }
     }
-    for (std::size_t i = 0; i < functions; ++i) EXPECT_TRUE(is_run[i]) << "function " << i << " is not run";
+    for (std::size_t i = 0; i < machine.functions; ++i) EXPECT_TRUE(is_run[i]) << "function " << i << " is not run";
 
     const bare::Case* const kept = keep(cases);
     constexpr std::size_t cylinder = 16 * 63 * 512;
@@ -281,12 +282,26 @@ TEST_P(Bare, KernelsEqualTheirEmulations) {
         << "see " << folder;
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Bare,
-                         testing::Values(Machine{"baseline", levels::baseline, &cairn_table_baseline,
-                                                 "athlon64_clawhammer"},
-                                         Machine{"avx2", levels::avx2, &cairn_table_avx2, "corei7_haswell_4770"},
-                                         Machine{"avx512", levels::avx512, &cairn_table_avx512, "corei7_skylake_x"}),
-                         [](const auto& info) { return std::string(info.param.level); });
+std::vector<Kernel> kernels_of_machine(const char* level, FeatureSet needs, const kernels::cpu::CpuTable& table) {
+    return kernels_of(Level{level, needs, &table, false});
+}
+std::vector<Kernel> kernels_of_machine(const char* level, FeatureSet needs, const kernels::cpu::IntegerTable& table) {
+    return kernels_of(IntegerLevel{level, needs, &table, false});
+}
+
+template <typename Table>
+Machine machine(const char* level, FeatureSet needs, const Table& table, const char* processor) {
+    return {level,    needs, &table, sizeof table / sizeof(kernels::cpu::Run), kernels_of_machine(level, needs, table),
+            processor};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, Bare,
+    testing::Values(machine("baseline", levels::baseline, cairn_table_baseline, "athlon64_clawhammer"),
+                    machine("avx2", levels::avx2, cairn_table_avx2, "corei7_haswell_4770"),
+                    machine("avx512", levels::avx512, cairn_table_avx512, "corei7_skylake_x"),
+                    machine("avx512_vnni", levels::avx512_vnni, cairn_table_avx512_vnni, "corei7_icelake_u")),
+    [](const auto& info) { return std::string(info.param.level); });
 
 }  // namespace
 }  // namespace cairn::test

@@ -7,6 +7,7 @@
 
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx512;
+extern const cairn::kernels::cpu::IntegerTable cairn_table_emulated_avx512_vnni;
 
 // Eigen's code has no twin: the tables are complete, but these entries are never registered.
 namespace cairn::kernels::cpu {
@@ -42,6 +43,23 @@ std::vector<Level> runnable_levels() {
     return list;
 }
 
+std::vector<IntegerLevel> emulated_integer_levels() {
+    std::vector<IntegerLevel> list;
+#if defined(CAIRN_TWIN_OF_avx512_vnni)
+    list.push_back({"emulated_avx512_vnni", levels::avx512_vnni, &cairn_table_emulated_avx512_vnni, true});
+#endif
+    return list;
+}
+
+std::vector<IntegerLevel> runnable_integer_levels() {
+    std::vector<IntegerLevel> list = emulated_integer_levels();
+#if defined(__x86_64__)
+    if (device::detect_features().includes(levels::avx512_vnni))
+        list.push_back({"avx512_vnni", levels::avx512_vnni, &cairn_table_avx512_vnni, false});
+#endif
+    return list;
+}
+
 Level runnable_level(const FeatureSet& needs) {
     for (const Level& level : runnable_levels())
         if (level.needs == needs) return level;
@@ -57,6 +75,14 @@ std::vector<Kernel> kernels_of(const Level& level) {
         std::erase_if(kernels, is_of_eigen);
         for (Kernel& kernel : kernels) kernel.needs = levels::baseline;
     }
+    return kernels;
+}
+
+std::vector<Kernel> kernels_of(const IntegerLevel& level) {
+    std::vector<Kernel> kernels;
+    kernels::cpu::add_panel_byte_linear(kernels, level.needs, *level.table);
+    for (Kernel& kernel : kernels)
+        if (level.is_twin) kernel.needs = levels::baseline;
     return kernels;
 }
 

@@ -15,6 +15,14 @@ struct Level {
     bool is_twin;
 };
 
+/// The code of a level that has products of integers alone.
+struct IntegerLevel {
+    std::string name;
+    FeatureSet needs;
+    const kernels::cpu::IntegerTable* table;
+    bool is_twin;
+};
+
 /// The twins of levels above the baseline, which run anywhere: the levels' sources, each instruction computed by plain
 /// arithmetic (kernels/cpu/simd/vector/instructions.hpp). Those that are built: see CAIRN_TWINS in CMakeLists.txt.
 std::vector<Level> emulated_levels();
@@ -23,9 +31,13 @@ std::vector<Level> runnable_levels();
 /// The twin of a level if it is built, else the level itself. Throws std::runtime_error if this machine has neither.
 Level runnable_level(const FeatureSet& needs);
 
+std::vector<IntegerLevel> emulated_integer_levels();
+std::vector<IntegerLevel> runnable_integer_levels();
+
 /// The level's own kernels in order of preference. Kernels of a twin need no features, and Eigen's are excluded from
 /// them, since its code does not use our instructions.
 std::vector<Kernel> kernels_of(const Level& level);
+std::vector<Kernel> kernels_of(const IntegerLevel& level);
 bool is_of_eigen(const Kernel& kernel);
 
 }  // namespace cairn::test

@@ -219,6 +219,25 @@ __attribute__((noinline)) void compute_code_tile(const TileSource<Weight>& sourc
     }
 }
 
+/// Computes sums of a tile of integers that are not finite again with each weight on its own: a scale may be infinite.
+template <int height, int panels, typename Weight>
+__attribute__((noinline, cold)) void compute_special_sums(const TileSource<Weight>& source, float* sums) noexcept {
+    using Group = CodeGroup<Weight>;
+    for (int p = 0; p < panels; ++p)
+        for (int i = 0; i < height; ++i)
+            for (std::int64_t n = 0; n < panel_width; ++n) {
+                float& sum = sums[(p * tile_height + i) * panel_width + n];
+                if (sum - sum == 0) continue;
+                sum = 0;
+                const Weight* group = source.panel + p * source.depth * panel_row<Weight>;
+                for (std::int64_t first = 0; first < source.depth; first += Group::depth, group += Group::bytes) {
+                    const CodeColumn column(Group::format, reinterpret_cast<const std::byte*>(group), n);
+                    for (std::int64_t k = 0; k < Group::depth; ++k)
+                        sum += source.x[i * source.x_stride + first + k] * column.element(k);
+                }
+            }
+}
+
 template <typename Weight, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> code_tiles_side_by_side(
     std::integer_sequence<int, heights...>) {

@@ -128,7 +128,7 @@ __attribute__((noinline)) void compute_block_tile(const TileSource<UnpackedCode<
             const F32 scale = splat(of_row.scale);
 #pragma GCC unroll 2
             for (int j = 0; j < vectors; ++j) {
-                if constexpr (bias != 0) sum[i][j] -= splat(bias * of_group(of_row.code_sums));
+                if constexpr (bias != 0) sum[i][j] -= splat(bias * of_group(of_row.integer_sums));
                 multiply_add(total[i][j], to_float(sum[i][j]), scale * from_bits(load(group + j * lanes)));
                 if constexpr (Code::format.has_offsets)
                     multiply_add(total[i][j], splat(of_group(of_row.sums)),
@@ -138,7 +138,9 @@ __attribute__((noinline)) void compute_block_tile(const TileSource<UnpackedCode<
     }
     float stored[height][vectors * lanes];
     I32 special{};
+#pragma GCC unroll 14
     for (int i = 0; i < height; ++i)
+#pragma GCC unroll 2
         for (int j = 0; j < vectors; ++j) {
             store(stored[i] + j * lanes, total[i][j]);
             special |= (total[i][j] - total[i][j] == F32{}) ^ -1;

@@ -45,25 +45,6 @@ struct CodePairs {
     }
 };
 
-/// Computes sums of a tile that are not finite again with each weight on its own: a scale may be infinite.
-template <int height, int panels, typename Weight>
-__attribute__((noinline, cold)) void compute_special_sums(const TileSource<Weight>& source, float* sums) noexcept {
-    using Group = CodeGroup<Weight>;
-    for (int p = 0; p < panels; ++p)
-        for (int i = 0; i < height; ++i)
-            for (std::int64_t n = 0; n < panel_width; ++n) {
-                float& sum = sums[(p * tile_height + i) * panel_width + n];
-                if (sum - sum == 0) continue;
-                sum = 0;
-                const Weight* group = source.panel + p * source.depth * panel_row<Weight>;
-                for (std::int64_t first = 0; first < source.depth; first += Group::depth, group += Group::bytes) {
-                    const CodeColumn column(Group::format, reinterpret_cast<const std::byte*>(group), n);
-                    for (std::int64_t k = 0; k < Group::depth; ++k)
-                        sum += source.x[i * source.x_stride + first + k] * column.element(k);
-                }
-            }
-}
-
 /// Computes `height` rows times `panels` consecutive panels of codes, as compute_code_tile does for rows of floats.
 template <typename Weight, int height, int panels, bool prefetches>
 __attribute__((noinline)) void compute_integer_tile(const TileSource<Weight>& source, float* sums) noexcept {
@@ -96,7 +77,7 @@ __attribute__((noinline)) void compute_integer_tile(const TileSource<Weight>& so
         for (int i = 0; i < height; ++i) {
             I32 first{};
             if constexpr (Pairs::bias != 0)
-                first = splat(-Pairs::bias * sum_of_halves(x[i * source.quantized_stride].code_sums));
+                first = splat(-Pairs::bias * sum_of_halves(x[i * source.quantized_stride].integer_sums));
 #pragma GCC unroll 4
             for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
@@ -153,8 +134,11 @@ __attribute__((noinline)) void compute_integer_tile(const TileSource<Weight>& so
         for (int p = 0; p < panels; ++p) panel[p].data += Group::bytes;
     }
     I32 special{};
+#pragma GCC unroll 4
     for (int p = 0; p < panels; ++p)
+#pragma GCC unroll 14
         for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
             for (int j = 0; j < panel_vectors; ++j) {
                 store(sums + (p * tile_height + i) * panel_width + j * lanes, total[p][i][j]);
                 special |= (total[p][i][j] - total[p][i][j] == F32{}) ^ -1;

@@ -12,12 +12,14 @@ namespace cairn::kernels::cpu {
 /// weight; or the other half of the columns, where the gate is the first or the last half.
 enum class Gate : std::uint8_t { none, weight, first_half, last_half };
 
-/// 32 consecutive elements of a row of x as integers: x[k] = scale * codes[k], up to half of the scale. `sums` of the
-/// elements and of the codes are those of the first and of the second 16.
+/// 32 consecutive elements of a row of x as integers: x[k] is scale times the integer, up to half of the scale. The
+/// bytes are integers of 16 bits, or in the order of codes in their words: integers of 8 bits; or the high digits of
+/// integers high * 256 + low, which have a sign, then the low ones. `sums` of the elements and of the integers are
+/// those of the first and of the second 16.
 struct QuantizedGroup {
-    std::int16_t codes[32];
+    std::int8_t bytes[64];
     float scale, sums[2];
-    std::int32_t code_sums[2];
+    std::int32_t integer_sums[2];
 };
 
 /// Inputs: x, the packed weight or both, then those of the epilogue. The first epilogue inputs are the sums of x @ w,

@@ -268,13 +268,13 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     return plan;
 }
 
-template <bool pads_rows, bool of_integers>
+template <bool pads_rows, bool is_quantized>
 Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     const TensorDesc& x = problem.inputs[0];
     const std::int64_t of_member = pending_sums(problem, form, setting) * PanelPlan::bytes_of_pending_sums;
     Dim bytes = (of_member + widened_bytes(problem, setting)) * threads;
-    if constexpr (of_integers) bytes = bytes + quantized_bytes(problem);
+    if constexpr (is_quantized) bytes = bytes + quantized_bytes(problem);
     if constexpr (pads_rows)
         if (setting["spread"] != 0 && rows_conflict_in_cache(x))
             bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::padded_stride(x.shape.back().constant()));
@@ -284,23 +284,43 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     return bytes + Dim(body.bytes_per_member() * threads);
 }
 
-/// `of_integers`: rows of x are quantized.
-template <bool of_integers>
+/// How rows of x are read: as floats, as pairs of 16-bit integers, or in two digits or one of 8 bits.
+enum class Operands : std::uint8_t { floats, pairs, two_bytes, bytes };
+
+struct OperandForm {
+    Arithmetic arithmetic;
+    double efficiency;   ///< of the products
+    double conversions;  ///< operations that make a code an operand, for each multiply-add of a row
+    /// Of a product. A step of the integers is 2^-15 or 2^-7 of the largest of 32 elements; sums of codes that offsets
+    /// cancel err twice as much as the result.
+    double error;
+};
+constexpr OperandForm form_of(Operands operands) {
+    switch (operands) {
+        case Operands::pairs: return {Arithmetic::i16, 0.72, 1.4, 0x1p-13};
+        case Operands::two_bytes: return {Arithmetic::i16, 0.72, 0.8, 0x1p-13};
+        case Operands::bytes: return {Arithmetic::i8, 0.6, 1.2, 0x1p-6};
+        default: return {Arithmetic::f32, 0.8, 2.7, 0};
+    }
+}
+
+template <Operands operands>
 Cost cost(const Problem& problem) {
-    Cost cost = product_cost(problem, 0.8);
+    constexpr OperandForm form = form_of(operands);
+    Cost cost = product_cost(problem, form.efficiency);
+    cost.arithmetic = form.arithmetic;
     if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
     const auto depth = static_cast<double>(problem.inputs[0].shape.back().constant());
     if (problem.attributes.has("columns") || form_of(problem)->is_argmax)
         cost.flops = 2 * static_cast<double>(element_count(whole_of(problem).shape).constant()) * depth;
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
-    // Operations that make a code a number, for each multiply-add of a row: few rows convert every code.
-    constexpr double conversions = of_integers ? 0.9 : 2.7;
+    // Few rows convert every code.
     const bool has_few_rows = provably_le(rows_of_x(problem), Dim(PanelPlan::few_rows_of_codes));
     for (const TensorDesc& input : problem.inputs)
         if (is_code_layout(input.layout)) {
             const auto elements = static_cast<double>(element_count(input.shape).constant());
             cost.bytes -= elements * (4 - static_cast<double>(format_of(input.layout).row_bytes()) / panel_width);
-            if (has_few_rows) cost.flops += 2 * elements * conversions;
+            if (has_few_rows) cost.flops += 2 * elements * form.conversions;
         }
     return cost;
 }
@@ -440,19 +460,20 @@ std::vector<std::string> in_each_form(std::vector<std::string> samples) {
 }
 
 // What kernels of one form have in common. `name`: of the kernels in their ids.
-template <bool of_integers>
+template <Operands operands>
 Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::string& name, const char* version) {
+    constexpr bool is_quantized = operands != Operands::floats;
     Kernel made;
     made.id = "cpu." + name + "_" + std::string(isa_level_name(needs)) + "." + form.definition + version;
     made.definition = form.definition;
     made.needs = needs;
     made.run = run;
-    // AVX-512 tiles have more rows than L1 may have ways.
-    const bool pads_rows = needs.includes(levels::avx512);
-    made.workspace = pads_rows ? workspace<true, of_integers> : workspace<false, of_integers>;
+    // AVX-512 tiles of floats have more rows than L1 may have ways.
+    const bool pads_rows = needs.includes(levels::avx512) && !is_quantized;
+    made.workspace = pads_rows ? workspace<true, is_quantized> : workspace<false, is_quantized>;
     made.prepare = pads_rows ? prepare<true> : prepare<false>;
     made.redundant = pads_rows ? redundant<true> : redundant<false>;
-    made.cost = cost<of_integers>;
+    made.cost = cost<operands>;
     made.knobs = knobs(pads_rows);
     for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight) {
         made.packed_inputs.push_back({weight, std::string(panel_layout)});
@@ -463,11 +484,32 @@ Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::
     return made;
 }
 
+/// A kernel for panels of codes whose rows of x are quantized. An argmax has none: it is right or wrong.
+template <Operands operands>
+void add_quantized(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const std::string& name) {
+    for (const ProductForm& form : forms) {
+        if (form.is_argmax) continue;
+        Kernel made = kernel_of<operands>(form, needs, run, name, ".f32@1");
+        made.accepts = [](const Problem& problem) {
+            Refusal no = accepts(problem);
+            return no.empty() && !is_code_layout(problem.inputs[1].layout) ? "needs a weight in a layout of codes" : no;
+        };
+        // A gate and what it multiplies both err.
+        made.error = [](const Problem& problem) {
+            return form_of(operands).error * (form_of(problem)->gating == Gating::none ? 1 : 2);
+        };
+        made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases));
+        if (made.definition == "fused") made.samples.push_back(in_codes(samples_by_columns().front(), 1));
+        kernels.push_back(at_default_setting(std::move(made)));
+    }
+}
+
 }  // namespace
 
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
     for (const ProductForm& form : forms) {
-        Kernel made = kernel_of<false>(form, needs, table.panel_linear, "panel", form.is_argmax ? ".f32@3" : ".f32@4");
+        Kernel made =
+            kernel_of<Operands::floats>(form, needs, table.panel_linear, "panel", form.is_argmax ? ".f32@3" : ".f32@4");
         made.accepts = accepts;
         for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight)
             made.widened_inputs.push_back(weight);
@@ -486,23 +528,12 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
 }
 
 void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
-    for (const ProductForm& form : forms) {
-        // An argmax has no error: it is right or wrong.
-        if (form.is_argmax) continue;
-        Kernel made = kernel_of<true>(form, needs, table.panel_integer_linear, "panel_i16", ".f32@1");
-        made.accepts = [](const Problem& problem) {
-            Refusal no = accepts(problem);
-            return no.empty() && !is_code_layout(problem.inputs[1].layout) ? "needs a weight in a layout of codes" : no;
-        };
-        // A step is 2^-15 of the largest of 32 elements. Sums of codes that offsets cancel err twice as much as the
-        // result, and a gate and what it multiplies both err.
-        made.error = [](const Problem& problem) {
-            return form_of(problem)->gating == Gating::none ? 0x1p-13 : 0x1p-12;
-        };
-        made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases));
-        if (made.definition == "fused") made.samples.push_back(in_codes(samples_by_columns().front(), 1));
-        kernels.push_back(at_default_setting(std::move(made)));
-    }
+    add_quantized<Operands::pairs>(kernels, needs, table.panel_integer_linear, "panel_i16");
+}
+
+void add_panel_byte_linear(std::vector<Kernel>& kernels, FeatureSet needs, const IntegerTable& table) {
+    add_quantized<Operands::bytes>(kernels, needs, table.panel_i8_linear, "panel_i8");
+    add_quantized<Operands::two_bytes>(kernels, needs, table.panel_i16_linear, "panel_i16");
 }
 
 }  // namespace cairn::kernels::cpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/level.hpp"
+#include "kernels/cpu/panel/integer_table.hpp"
 
 #include <vector>
 
@@ -22,6 +23,8 @@ struct PanelTable {
 void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 /// The same with rows of x quantized to 16 bits, for panels of codes; they state an error.
 void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
+/// The same for a level of VNNI, with rows of x quantized to 8 bits or to 16.
+void add_panel_byte_linear(std::vector<Kernel>& kernels, FeatureSet needs, const IntegerTable& table);
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 
 }  // namespace cairn::kernels::cpu

@@ -183,7 +183,7 @@ extern "C" [[noreturn]] void run() {
     to_port(0x3fb, 3);  // 8 data bits on the serial line
     choose_variants();
     using Function = void (*)(const cairn::Args&, cairn::Team&);
-    Function functions[sizeof(cairn::kernels::cpu::CpuTable) / sizeof(Function)];
+    Function functions[sizeof CAIRN_TABLE_OF(CAIRN_ISA) / sizeof(Function)];
     std::memcpy(functions, &CAIRN_TABLE_OF(CAIRN_ISA), sizeof functions);
     const auto* cases = reinterpret_cast<const Cases*>(cases_at);
     auto* const memory = reinterpret_cast<std::byte*>(cases_at);

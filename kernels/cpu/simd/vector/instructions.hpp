@@ -111,7 +111,8 @@ CAIRN_INLINE F32 quick_min(F32 a, F32 b) { return a < b ? a : b; }
 CAIRN_INLINE F64 quick_max(F64 a, F64 b) { return a > b ? a : b; }
 CAIRN_INLINE F64 quick_min(F64 a, F64 b) { return a < b ? a : b; }
 CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64); }
-CAIRN_INLINE F64 rounded(F64 x) {
+template <typename V>
+CAIRN_INLINE V rounded(V x) {
     asm("" : "+m"(x));
     return x;
 }
@@ -268,7 +269,8 @@ CAIRN_INLINE F64 to_doubles(HalfF32 x) { return __builtin_convertvector(x, F64);
 #endif
 
 /// x, opaque to the compiler: prevents contraction of a product with a following sum.
-CAIRN_INLINE F64 rounded(F64 x) {
+template <typename V>
+CAIRN_INLINE V rounded(V x) {
 #if defined(__SSE2__)
     asm("" : "+v"(x));
 #else
