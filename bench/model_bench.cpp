@@ -30,7 +30,7 @@ struct Options {
     int threads = 0;
     std::string device = "cpu";
     bool dependent_launches = true;
-    std::optional<double> budget;
+    std::optional<double> budget, tolerance;
     bench::IterationLimits turns;
     bool synthetic = false, all_logits = false, last_logits = false, beside = false, calibrate = false, profile = false,
          as_json = false;
@@ -60,6 +60,9 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"off", "cached", "quick", "normal", "exhaustive"}));
     app.add_option("--budget", options.budget, "seconds for measuring; the mode's own when not given")
         ->check(support::seconds());
+    app.add_option("--tolerance", options.tolerance,
+                   "relative error that logits may have; exact when not given. The first iteration is verified")
+        ->check(CLI::PositiveNumber);
     app.add_option("--db", options.db, "file of the timing database; the user's cache folder when not given");
     app.add_option("--iterations", options.turns.iterations, "timed ones")->check(support::at_least(1));
     app.add_option("--seconds", options.turns.seconds, "further iterations until they have taken so long")
@@ -153,6 +156,7 @@ void run(const Options& options, Clock::time_point started) {
     cairn::CompileOptions compile;
     compile.mode = support::mode_of(options.mode);
     compile.tune_seconds = options.budget;
+    if (options.tolerance) compile.tolerance = cairn::Tolerance::relative(*options.tolerance);
 
     const Clock::time_point compiling = Clock::now();
     const auto subject = bench::make_benchmarked_model(report.work, source, context, compile);
@@ -188,6 +192,8 @@ void run(const Options& options, Clock::time_point started) {
     report.instructions = static_cast<std::int64_t>(compiled.profile().size());
     report.memory = compiled.memory(subject->sizes());
     report.needs = subject->needs();
+    for (const cairn::VerifiedError& row : compiled.verified_errors())
+        if (row.verified) report.verified.push_back(row);
     report.error = subject->error();
     report.reference = source.golden.filename();
     if (options.as_json)

@@ -86,6 +86,12 @@ nlohmann::ordered_json json_of(const Report& report) {
         {"first_logits_clock_ns", report.first_logits_clock},
         {"error", report.error ? nlohmann::ordered_json(*report.error) : nlohmann::ordered_json()},
         {"reference", report.error ? nlohmann::ordered_json(report.reference) : nlohmann::ordered_json()}};
+    for (const cairn::VerifiedError& row : report.verified)
+        all["verified"].push_back({{"value", row.value},
+                                   {"allowed", row.allowed},
+                                   {"promised", row.expected},
+                                   {"measured", row.error},
+                                   {"fell_back", row.fell_back}});
     if (report.beside)
         all["beside"] = {{"cpu", report.busy_cpu},
                          {"alone_ns", report.beside->alone},
@@ -127,6 +133,10 @@ std::string table_of(const Report& report) {
         add_line(text, "  %-22s relative L2 %.2e against %s", "error", *report.error, report.reference.c_str());
     else
         add_line(text, "  %-22s no reference for this model", "error");
+    for (const cairn::VerifiedError& row : report.verified)
+        if (row.value.starts_with("output"))
+            add_line(text, "  %-22s %s: promised %.2e, measured %.2e against the exact program%s", "verified",
+                     row.value.c_str(), row.expected, row.error, row.fell_back ? ", which runs instead" : "");
     if (report.beside)
         add_line(text, "  %-22s alone %.3f ms, beside a busy process on CPU %d %.3f ms: median slow-down %.2fx",
                  "beside", median(report.beside->alone) / 1e6, report.busy_cpu, median(report.beside->beside) / 1e6,

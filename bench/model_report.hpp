@@ -27,6 +27,7 @@ struct Report {
     cairn::MemoryReport memory;       ///< at the sizes of the workload
     MinimumWork needs;
     cairn::Calibration before, after;
+    std::vector<cairn::VerifiedError> verified;  ///< against the exact program, of the iterations' bucket
     std::optional<double> error;
     std::string reference;
     std::vector<InstructionGroup> profile;  ///< empty without --profile

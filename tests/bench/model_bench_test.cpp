@@ -123,6 +123,23 @@ TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
     EXPECT_THAT(read_file(lock), testing::StartsWith("cairn lock"));
 }
 
+TEST(ModelBench, ReportsWhatIsVerifiedWithinATolerance) {
+    // Caches in f16, whatever the CPU.
+    const json all =
+        bench_of({"--model", "gpt2", "--work", "decode", "--length", "60", "--iterations", "2", "--tolerance", "0.01"});
+    ASSERT_FALSE(all["verified"].empty());
+    bool has_logits = false;
+    for (const json& row : all["verified"]) {
+        has_logits = has_logits || row["value"] == "output \"logits\"";
+        EXPECT_FALSE(row["fell_back"].get<bool>());
+        EXPECT_LE(row["promised"], row["allowed"]);
+        EXPECT_LE(row["measured"], row["allowed"]);
+        EXPECT_GT(row["promised"], 0);
+    }
+    EXPECT_TRUE(has_logits);
+    EXPECT_FALSE(bench_of({"--model", "gpt2", "--length", "9", "--iterations", "1"}).contains("verified"));
+}
+
 /// A small GPT-2 whose matrices are in blocks of q8_0, with the number of bytes of its tensors.
 std::string small_gguf(std::size_t& bytes_of_tensors) {
     models::Gpt2Config config;

@@ -285,7 +285,7 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
 }
 
 /// How rows of x are read: as floats, as pairs of 16-bit integers, or in two digits or one of 8 bits.
-enum class Operands : std::uint8_t { floats, pairs, two_bytes, bytes };
+enum class Operands : std::uint8_t { floats, narrow_pairs, pairs, two_bytes, bytes };
 
 struct OperandForm {
     Arithmetic arithmetic;
@@ -297,6 +297,7 @@ struct OperandForm {
 };
 constexpr OperandForm form_of(Operands operands) {
     switch (operands) {
+        case Operands::narrow_pairs: return {Arithmetic::f32, 0.9, 1.4, 0x1p-13};  // SSE2, which has no unit of i16
         case Operands::pairs: return {Arithmetic::i16, 0.72, 1.4, 0x1p-13};
         case Operands::two_bytes: return {Arithmetic::i16, 0.72, 0.8, 0x1p-13};
         case Operands::bytes: return {Arithmetic::i8, 0.6, 1.2, 0x1p-6};
@@ -528,7 +529,9 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
 }
 
 void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table) {
-    add_quantized<Operands::pairs>(kernels, needs, table.panel_integer_linear, "panel_i16");
+    const auto add =
+        needs.includes(levels::avx2) ? add_quantized<Operands::pairs> : add_quantized<Operands::narrow_pairs>;
+    add(kernels, needs, table.panel_integer_linear, "panel_i16");
 }
 
 void add_panel_byte_linear(std::vector<Kernel>& kernels, FeatureSet needs, const IntegerTable& table) {
