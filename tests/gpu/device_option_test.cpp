@@ -101,6 +101,7 @@ TEST(DeviceOption, AModelThatDoesNotFitNamesTheBytes) {
                         {"bytes are needed on cuda:0, but ", " of 1000000 bytes are free"}));
 }
 
+#if !defined(CAIRN_SANITIZED)  // its programs are larger than a pack may be
 // The script with the programs themselves: they understand its options, and pass.
 TEST(DeviceOption, GpuCheckRunsThePrograms) {
     const TempFolder folder;
@@ -137,6 +138,7 @@ TEST(DeviceOption, GpuCheckRunsThePrograms) {
     EXPECT_EQ(std::count(passed.begin(), passed.end(), "programs"), 2);
     EXPECT_EQ(std::count(passed.begin(), passed.end(), "bench"), 3);
 }
+#endif
 
 }  // namespace
 }  // namespace cairn::test

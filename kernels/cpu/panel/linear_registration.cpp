@@ -284,7 +284,7 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     return bytes + Dim(body.bytes_per_member() * threads);
 }
 
-/// How rows of x are read: as floats, as pairs of 16-bit integers, or in two digits or one of 8 bits.
+/// How rows of x are read: as floats, as pairs of 16-bit integers (narrow: by SSE2), or in two digits or one of 8 bits.
 enum class Operands : std::uint8_t { floats, narrow_pairs, pairs, two_bytes, bytes };
 
 struct OperandForm {

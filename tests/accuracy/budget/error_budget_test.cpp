@@ -112,6 +112,10 @@ TEST(ErrorBudgetTest, AStateInfluencesOutputsOfLaterRuns) {
 TEST(ErrorBudgetTest, RoundingsOfStatesTakeTheirSquaresOfABudget) {
     EXPECT_EQ(combined_error(3e-3, 4e-3), 5e-3);
     EXPECT_EQ(combined_error(7e-3, 0), 7e-3);
+    EXPECT_EQ(error_square(0), 0);
+    EXPECT_EQ(error_square(3), 9);
+    EXPECT_GT(error_square(1e-200), 0);
+    EXPECT_TRUE(std::isfinite(error_square(1e200)));
     Graph graph("g");
     const Dim past = graph.symbol("P", 0, 3);
     const Tensor x = graph.input("x", DType::f32, {1, 4});

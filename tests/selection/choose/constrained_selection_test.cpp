@@ -250,6 +250,13 @@ TEST_F(ConstrainedSelectionTest, AnUnreachableToleranceIsReportedWithTheLeastErr
     }
 }
 
+TEST_F(ConstrainedSelectionTest, TinyAndHugeErrorsHaveSquares) {
+    for (const double error : {1e-200, 1e200}) {
+        const Selections found = selections({{{{2, 1, error}, {2, 1, error}}, {{1, 0.5}}}});
+        EXPECT_EQ(count_of_fast(found.buckets[0]), error < 1 ? 2 : 0);
+    }
+}
+
 TEST_F(ConstrainedSelectionTest, WithoutASearchEveryKernelIsExact) {
     const Selections found = selections({{{{2, 1, 1e-3}}, {{0, 1}}}}, {.search = false});
     EXPECT_EQ(is_fast(found.buckets[0]), (std::vector<bool>{false}));
